@@ -1,0 +1,123 @@
+#include "actors/client.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+struct client_state {
+  static inline const char* name = "client";
+
+  requester who;
+  server_actor server;
+  event_cache_actor events;
+  host_actor host;
+  connection_actor connection;
+};
+
+using self_pointer = client_actor::stateful_pointer<client_state>;
+
+/// A handler that passes its request to another actor, which answers it.
+template <class Result, class Request, class Handle>
+auto pass_to(self_pointer self, Handle client_state::*receiver) {
+  return [self, receiver](Request& request) -> caf::result<Result> {
+    return self->delegate(self->state.*receiver, self->state.who,
+                          std::move(request));
+  };
+}
+
+/// Passes a request only if the user that the peer wrote is the real one.
+template <class Result, class Request>
+auto pass_with_user(self_pointer self) {
+  return [self](Request& request) -> caf::result<Result> {
+    const auto& who = self->state.who;
+    if (request.uid != who.creds.uid)
+      return make_error(status::no_permissions,
+                        to_string(who.proc) + " writes user "
+                          + std::to_string(request.uid) + " but is "
+                          + std::to_string(who.creds.uid));
+    return self->delegate(self->state.host, who, std::move(request));
+  };
+}
+
+client_actor::behavior_type behavior(self_pointer self, requester who,
+                                     server_actor server,
+                                     event_cache_actor events, host_actor host,
+                                     connection_actor connection) {
+  self->state = {std::move(who), std::move(server), std::move(events),
+                 std::move(host), std::move(connection)};
+  constexpr auto to_server = &client_state::server;
+  constexpr auto to_host = &client_state::host;
+  return {
+    pass_to<job_info_reply, job_info_request>(self, to_server),
+    pass_to<ack, commit_request>(self, to_server),
+    pass_to<ack, fence_request>(self, to_server),
+    pass_to<get_result, get_request>(self, to_server),
+    pass_to<ack, finalize_request>(self, to_server),
+    pass_to<ack, abort_request>(self, to_host),
+    pass_to<refresh_cache_result, refresh_cache_request>(self, to_server),
+    pass_to<resolve_peers_result, resolve_peers_request>(self, to_server),
+    pass_to<resolve_nodes_result, resolve_nodes_request>(self, to_server),
+    pass_with_user<ack, publish_request>(self),
+    pass_with_user<lookup_result, lookup_request>(self),
+    pass_with_user<ack, unpublish_request>(self),
+    pass_to<spawn_result, spawn_request>(self, to_host),
+    pass_to<connect_procs_result, connect_procs_request>(self, to_server),
+    pass_to<ack, disconnect_procs_request>(self, to_server),
+    [self](register_events_request& request) -> caf::result<ack> {
+      return self->delegate(self->state.events, self->state.who,
+                            std::move(request), client_actor{self});
+    },
+    [self](deregister_events_request& request) {
+      self->send(self->state.events, self->state.who, std::move(request));
+    },
+    pass_to<ack, notify_request>(self, &client_state::events),
+    [self](const event& what) { self->send(self->state.connection, what); },
+    pass_to<info_result, query_request>(self, to_server),
+    pass_to<ack, log_request>(self, to_server),
+    pass_to<info_result, job_control_request>(self, to_host),
+    pass_to<info_result, monitor_request>(self, to_host),
+    [](heartbeat) {
+      // Nobody monitors yet whom a beat could interest.
+    },
+    pass_to<info_result, allocation_request>(self, to_host),
+    pass_to<info_result, session_control_request>(self, to_host),
+    pass_to<ack, resource_block_request>(self, to_host),
+    pass_to<get_credential_result, get_credential_request>(self, to_host),
+    pass_to<info_result, validate_credential_request>(self, to_host),
+    pass_to<info_result, fabric_register_request>(self, to_host),
+    pass_to<info_result, fabric_update_request>(self, to_host),
+    [](
+      const device_distances_request&) -> caf::result<device_distances_result> {
+      return make_error(status::not_supported,
+                        "distances to devices are computed by the client");
+    },
+    pass_to<group_construct_result, group_construct_request>(self, to_host),
+    pass_to<ack, group_destruct_request>(self, to_host),
+    pass_to<ack, group_leave_request>(self, to_host),
+    pass_to<io_pull_result, io_pull_request>(self, to_host),
+    pass_to<ack, io_deregister_request>(self, to_host),
+    pass_to<ack, io_push_request>(self, to_host),
+    [self](connection_lost lost) {
+      self->send(self->state.server, self->state.who, lost);
+      self->quit();
+    },
+    [self](const close_connection& request) {
+      self->send(self->state.connection, request);
+    },
+  };
+}
+
+} // namespace
+
+client_actor spawn_client(caf::actor_system& sys, requester who,
+                          server_actor server, event_cache_actor events,
+                          host_actor host, connection_actor connection) {
+  return sys.spawn(behavior, std::move(who), std::move(server),
+                   std::move(events), std::move(host), std::move(connection));
+}
+
+} // namespace troupe

@@ -1,0 +1,78 @@
+#include "actors/collective_table.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+collective_table::signature
+collective_table::signature_of(collective_kind kind,
+                               std::vector<proc_id> procs) {
+  std::sort(procs.begin(), procs.end());
+  procs.erase(std::unique(procs.begin(), procs.end()), procs.end());
+  auto result = std::to_string(static_cast<int>(kind));
+  for (const auto& proc : procs) {
+    result += '\n'; // In no namespace: they are printable.
+    result += proc.nspace;
+    result += ':';
+    result += std::to_string(proc.rank);
+  }
+  return result;
+}
+
+std::pair<collective_table::operation*, bool>
+collective_table::join(collective_kind kind, const proc_id& caller,
+                       const std::vector<proc_id>& procs,
+                       const std::function<std::set<proc_id>()>& expected) {
+  auto k = signature_of(kind, procs);
+  for (const auto id : open_[k]) {
+    auto& candidate = operations_.at(id);
+    if (candidate.members.join(caller))
+      return {&candidate, false};
+  }
+  const auto id = next_id_++;
+  auto& created =
+    operations_
+      .emplace(id, operation{id, kind, procs, membership{expected()}, false})
+      .first->second;
+  created.members.join(caller);
+  open_[k].push_back(id);
+  signatures_.emplace(id, std::move(k));
+  return {&created, true};
+}
+
+collective_table::operation* collective_table::find(uint64_t id) {
+  const auto i = operations_.find(id);
+  return i != operations_.end() ? &i->second : nullptr;
+}
+
+void collective_table::retire(uint64_t id) {
+  const auto k = signatures_.find(id);
+  if (k == signatures_.end())
+    return;
+  const auto open = open_.find(k->second);
+  auto& ids = open->second;
+  ids.erase(std::remove(ids.begin(), ids.end(), id), ids.end());
+  if (ids.empty())
+    open_.erase(open);
+  signatures_.erase(k);
+  operations_.erase(id);
+}
+
+std::vector<collective_table::operation*>
+collective_table::drop(const proc_id& proc) {
+  auto result = std::vector<operation*>{};
+  for (auto& [id, x] : operations_)
+    if (x.members.drop(proc))
+      result.push_back(&x);
+  return result;
+}
+
+std::vector<const collective_table::operation*> collective_table::list() const {
+  auto result = std::vector<const operation*>{};
+  for (const auto& [id, x] : operations_)
+    result.push_back(&x);
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "actors/membership.hpp"
+#include "messages/collective.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace troupe {
+
+/// The collective operations in flight, and which of them a call belongs to.
+///
+/// Operations over the same set of processes may overlap: the n-th call of a
+/// process belongs to the n-th operation that it has not joined, so that two
+/// rounds never mix. The order in which a caller names the processes does not
+/// matter, nor does naming one twice.
+/// Source: PMIx Standard v5, `PMIx_Fence`; guarantees 5.5.
+class collective_table {
+public:
+  /// One operation.
+  struct operation {
+    uint64_t id;
+    collective_kind kind;
+
+    /// As the first caller named them.
+    std::vector<proc_id> procs;
+
+    membership members;
+
+    /// Some participant can no longer join, or the time is up: everybody who
+    /// joins late learns the failure as well.
+    bool failed = false;
+  };
+
+  /// Finds the operation that a call of `caller` belongs to, or begins one.
+  /// @param procs All participants; a wildcard stands for a whole namespace.
+  /// @param expected Lists the participants that are on this node; asked only
+  ///                 when an operation begins.
+  /// @returns the operation, in which `caller` now counts as joined, and
+  /// whether
+  ///          it is new.
+  std::pair<operation*, bool>
+  join(collective_kind kind, const proc_id& caller,
+       const std::vector<proc_id>& procs,
+       const std::function<std::set<proc_id>()>& expected);
+
+  operation* find(uint64_t id);
+
+  /// Ends an operation.
+  void retire(uint64_t id);
+
+  /// Notes that `proc` will join nothing any more.
+  /// @returns the operations that missed it.
+  std::vector<operation*> drop(const proc_id& proc);
+
+  /// The operations in flight.
+  size_t size() const {
+    return operations_.size();
+  }
+
+  /// Operations in flight, oldest first; for diagnosis.
+  std::vector<const operation*> list() const;
+
+private:
+  /// Kind and participants as text: equal for equal sets.
+  using signature = std::string;
+
+  static signature signature_of(collective_kind kind,
+                                std::vector<proc_id> procs);
+
+  std::map<uint64_t, operation> operations_;
+  std::map<signature, std::vector<uint64_t>> open_;
+  std::map<uint64_t, signature> signatures_;
+  uint64_t next_id_ = 1;
+};
+
+} // namespace troupe

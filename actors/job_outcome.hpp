@@ -1,0 +1,63 @@
+#pragma once
+
+#include "messages/job.hpp"
+
+#include <optional>
+
+namespace troupe {
+
+/// How one process of a job ended.
+struct proc_outcome {
+  uint32_t rank = 0;
+  proc_state state = proc_state::undef;
+  int32_t exit_code = 0;
+  int32_t signal = 0;
+
+  /// Whether the job was being ended already: then the process is no cause.
+  bool was_told = false;
+};
+
+/// The state in which a process ends.
+/// @param connected Whether it had connected to its server.
+/// @param finalized Whether it had finalized since.
+/// Source: PMIx Standard v5, `pmix_proc_state_t`; a process that connects and
+/// exits without finalizing has failed.
+proc_state final_state(const process_ended& what, bool connected,
+                       bool finalized);
+
+/// Whether a process in this state has failed.
+/// @param abort_non_zero Whether a status other than 0 counts as failure.
+bool is_failure(proc_state state, bool abort_non_zero);
+
+/// What the job's end comes to for whoever started it.
+/// Names and numbers as shells and launchers have them: 128 + signal, 124 for a
+/// time-out, else the highest status of a process that ended by itself.
+class job_outcome {
+public:
+  /// @param nspace For the report.
+  explicit job_outcome(std::string nspace) : nspace_(std::move(nspace)) {
+    // nop
+  }
+
+  /// Notes the end of a process.
+  void add(const proc_outcome& x);
+
+  /// The job is ended on purpose: the first reason counts.
+  void end(std::string reason, std::optional<int32_t> exit_status);
+
+  /// The status that a process gave to `PMIx_Abort`.
+  void abort(uint32_t rank, int32_t exit_status, const std::string& message);
+
+  job_ended report() const;
+
+private:
+  std::string nspace_;
+  int32_t worst_ = 0;
+  std::optional<int32_t> decided_;
+  std::string reason_;
+};
+
+/// The name of a signal with its number: `signal 11 (Segmentation fault)`.
+std::string describe_signal(int32_t signal);
+
+} // namespace troupe

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "messages/connection.hpp"
+#include "messages/publish.hpp"
+#include "messages/status.hpp"
+
+#include <map>
+#include <set>
+
+namespace troupe {
+
+/// Keys that processes have published, who may see them, and how long they
+/// stay. Source: PMIx Standard v5, "Publish/Lookup Operations".
+class published_data {
+public:
+  /// @param bytes_per_process Largest sum of a publisher's keys and values.
+  explicit published_data(size_t bytes_per_process)
+    : bytes_per_process_(bytes_per_process) {
+    // nop
+  }
+
+  /// Publishes the keys of a request; range and persistence stand among them.
+  /// @returns
+  ///   - `success`,
+  ///   - `duplicate_key` if a key is published already in a range that
+  ///     overlaps; then nothing is published,
+  ///   - `out_of_resource` if the publisher's bound is exceeded,
+  ///   - `bad_param` if there is no key at all.
+  status publish(const requester& who, const publish_request& request);
+
+  /// Finds the keys that the requester may see, and removes those that go with
+  /// the first reading.
+  std::vector<pdata> look_up(const requester& who,
+                             const lookup_request& request);
+
+  /// How many of the keys the requester may see now.
+  size_t count(const requester& who, const lookup_request& request) const;
+
+  /// Withdraws keys of the requester; all of them if it names none.
+  /// @returns `not_found` if it names a key that it did not publish.
+  status unpublish(const requester& who, const unpublish_request& request);
+
+  /// Removes what stays no longer than the process.
+  void proc_ended(const proc_id& proc);
+
+  /// Removes what stays no longer than the application or its namespace.
+  void nspace_ended(const std::string& nspace);
+
+private:
+  struct entry {
+    requester publisher;
+    value val;
+    data_range range;
+    persistence stays;
+    std::set<proc_id> targets;
+    size_t size_bytes;
+  };
+
+  bool may_see(const entry& x, const requester& who, data_range asked) const;
+
+  using map = std::multimap<std::string, entry>;
+
+  /// The entry under `key` that the requester may see; the end if none.
+  map::const_iterator find_visible(const std::string& key, const requester& who,
+                                   data_range asked) const;
+
+  void erase(map::const_iterator i);
+
+  size_t bytes_per_process_;
+  map entries_;
+  std::map<proc_id, size_t> size_bytes_;
+};
+
+} // namespace troupe

@@ -1,0 +1,193 @@
+#include "actors/server.hpp"
+
+#include "actors/server_state.hpp"
+
+#include <caf/actor_system.hpp>
+
+namespace troupe {
+
+namespace server_internals {
+
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then) {
+  const auto id = self->state.waits.add(std::move(then));
+  self->delayed_send(server_actor{self}, delay, deadline{id});
+}
+
+namespace {
+
+caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
+  auto& state = self->state;
+  if (request.nspace.empty() || request.nspace.size() > max_nspace_length)
+    return make_error(status::bad_param,
+                      "a namespace has 1 to 255 bytes, not "
+                        + std::to_string(request.nspace.size()));
+  if (state.namespaces.count(request.nspace) > 0)
+    return make_error(status::exists,
+                      "namespace " + request.nspace + " is registered already");
+  auto entry = namespace_entry{};
+  entry.owner = request.owner;
+  entry.data = job_data{request.nspace, request.infos};
+  for (const auto rank : request.local_ranks)
+    entry.procs.emplace(rank, local_proc{});
+  state.namespaces.emplace(request.nspace, std::move(entry));
+  return ack{};
+}
+
+caf::result<ack> remove_namespace(self_pointer self,
+                                  const deregister_nspace& request) {
+  auto& state = self->state;
+  const auto i = state.namespaces.find(request.nspace);
+  if (i == state.namespaces.end())
+    return make_error(status::not_found,
+                      "namespace " + request.nspace + " is not registered");
+  for (auto& [rank, proc] : i->second.procs) {
+    proc.state = proc_state::terminated;
+    leave_collectives(self, {request.nspace, rank}, "its job is over");
+    wake_gets(self, {request.nspace, rank});
+  }
+  for (const auto& [index, session] : state.sessions)
+    if (session.who.proc.nspace == request.nspace)
+      self->send(session.handle, close_connection{"its job is over"});
+  self->send(state.directory.events, request);
+  state.namespaces.erase(i);
+  return ack{};
+}
+
+caf::result<client_environment> environment_of(self_pointer self,
+                                               const setup_fork& request) {
+  auto& state = self->state;
+  if (state.find_local(request.proc) == nullptr)
+    return make_error(status::not_found,
+                      to_string(request.proc)
+                        + " is not a process of this node; register it first");
+  auto result = state.environment;
+  result.variables.push_back("PMIX_NAMESPACE=" + request.proc.nspace);
+  result.variables.push_back("PMIX_RANK=" + std::to_string(request.proc.rank));
+  return result;
+}
+
+void note_end(self_pointer self, const proc_ended& what) {
+  auto* proc = self->state.find_local(what.proc);
+  if (proc == nullptr || proc->is_gone())
+    return;
+  proc->state = what.state;
+  leave_collectives(self, what.proc, "it ended");
+  wake_gets(self, what.proc);
+}
+
+caf::result<ack> close_all(self_pointer self, const shut_down& request) {
+  for (const auto& [index, session] : self->state.sessions)
+    self->send(session.handle, close_connection{request.reason});
+  return ack{};
+}
+
+/// Joins a collective and hands the call to its actor, which answers it.
+template <class Result, class Request>
+caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
+                                      collective_kind kind, Request& request) {
+  auto id = uint64_t{0};
+  auto operation = join(self, who, kind, request.procs, request.directives, id);
+  if (!operation)
+    return operation.error();
+  auto result = self->delegate(*operation, who, std::move(request));
+  check_complete(self, id);
+  return result;
+}
+
+server_actor::behavior_type behavior(self_pointer self, server_options options,
+                                     server_directory directory) {
+  self->state.options = std::move(options);
+  self->state.directory = std::move(directory);
+  return {
+    [self](const connect_request& request, const connection_actor& connection) {
+      return accept(self, request, connection);
+    },
+    [self](const requester& who, job_info_request) {
+      return get_job_info(self, who);
+    },
+    [self](const requester& who, const commit_request& request) {
+      return commit(self, who, request);
+    },
+    [self](const requester& who, fence_request& request) {
+      ++self->state.statistics.fences;
+      return join_and_delegate<ack>(self, who, collective_kind::fence, request);
+    },
+    [self](const requester& who, connect_procs_request& request) {
+      return join_and_delegate<connect_procs_result>(
+        self, who, collective_kind::connect, request);
+    },
+    [self](const requester& who, disconnect_procs_request& request) {
+      return join_and_delegate<ack>(self, who, collective_kind::disconnect,
+                                    request);
+    },
+    [self](const requester& who, get_request& request) {
+      return get(self, who, request);
+    },
+    [self](const requester&, const refresh_cache_request& request)
+      -> caf::result<refresh_cache_result> {
+      const auto* entry = self->state.find_namespace(request.target.nspace);
+      if (entry == nullptr)
+        return make_error(status::not_found,
+                          "no namespace " + request.target.nspace);
+      auto result = refresh_cache_result{};
+      for (const auto& [key, val] :
+           entry->posted.visible_here(request.target.rank))
+        result.entries.push_back({key, val});
+      return result;
+    },
+    [self](const requester&, const resolve_peers_request& request) {
+      return resolve_peers(self, request);
+    },
+    [self](const requester&, const resolve_nodes_request& request) {
+      return resolve_nodes(self, request);
+    },
+    [self](const requester& who, query_request& request) {
+      return answer_query(self, who, request);
+    },
+    [self](const requester& who, const log_request& request) {
+      return write_log(self, who, request);
+    },
+    [self](const requester& who, finalize_request) {
+      return finalize(self, who);
+    },
+    [self](const requester& who, connection_lost lost) {
+      end_session(self, who, lost.finalized);
+    },
+    [self](register_nspace& request) { return add_namespace(self, request); },
+    [self](const deregister_nspace& request) {
+      return remove_namespace(self, request);
+    },
+    [self](const setup_fork& request) { return environment_of(self, request); },
+    [self](client_environment& environment) {
+      self->state.environment = std::move(environment);
+    },
+    [self](const proc_ended& what) { note_end(self, what); },
+    [self](const shut_down& request) { return close_all(self, request); },
+    [self](get_statistics) { return self->state.statistics; },
+    [self](collective_retired done) {
+      self->state.table.retire(done.id);
+      self->state.collectives.erase(done.id);
+    },
+    [self](host_collective_result& result) {
+      for (auto& x : result.data)
+        if (auto* entry = self->state.find_namespace(x.proc.nspace)) {
+          entry->posted.store_remote(x.proc.rank, std::move(x.entries));
+          wake_gets(self, x.proc);
+        }
+    },
+    [self](deadline due) { self->state.waits.fire(due.id); },
+  };
+}
+
+} // namespace
+
+} // namespace server_internals
+
+server_actor spawn_server(caf::actor_system& sys, server_options options,
+                          server_directory directory) {
+  return sys.spawn(server_internals::behavior, std::move(options),
+                   std::move(directory));
+}
+
+} // namespace troupe

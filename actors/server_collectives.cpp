@@ -1,0 +1,239 @@
+#include "actors/collective.hpp"
+#include "actors/server_state.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+
+namespace troupe::server_internals {
+
+namespace {
+
+/// Names a few of many.
+std::string names(const std::vector<proc_id>& procs) {
+  constexpr auto most = size_t{8};
+  auto result = std::string{};
+  for (size_t i = 0; i < std::min(procs.size(), most); ++i)
+    result += (i > 0 ? ", " : "") + to_string(procs[i]);
+  if (procs.size() > most)
+    result += " and " + std::to_string(procs.size() - most) + " more";
+  return result;
+}
+
+std::string to_string(collective_kind kind) {
+  switch (kind) {
+    case collective_kind::connect:
+      return "connect";
+    case collective_kind::disconnect:
+      return "disconnect";
+    default:
+      return "fence";
+  }
+}
+
+/// The participants on this node.
+std::set<proc_id> local_participants(server_state& state,
+                                     const std::vector<proc_id>& procs) {
+  auto result = std::set<proc_id>{};
+  for (const auto& proc : procs) {
+    auto* entry = state.find_namespace(proc.nspace);
+    if (entry == nullptr)
+      continue;
+    if (proc.rank == rank_wildcard) {
+      for (const auto& [rank, unused] : entry->procs)
+        result.insert({proc.nspace, rank});
+    } else if (entry->procs.count(proc.rank) > 0) {
+      result.insert(proc);
+    }
+  }
+  return result;
+}
+
+/// Writes a namespace that is named whole as its wildcard, so that naming all
+/// its ranks and naming the namespace mean the same operation.
+std::vector<proc_id> canonical(server_state& state,
+                               std::vector<proc_id> procs) {
+  if (procs.size() == 1)
+    return procs;
+  auto ranks = std::map<std::string, std::set<uint32_t>>{};
+  for (const auto& proc : procs)
+    ranks[proc.nspace].insert(proc.rank);
+  auto result = std::vector<proc_id>{};
+  for (const auto& [nspace, members] : ranks) {
+    const auto* entry = state.find_namespace(nspace);
+    const auto size = entry != nullptr ? entry->data.job_size() : std::nullopt;
+    if (members.count(rank_wildcard) > 0 || (size && *size == members.size()))
+      result.push_back({nspace, rank_wildcard});
+    else
+      for (const auto rank : members)
+        result.push_back({nspace, rank});
+  }
+  return result;
+}
+
+/// Why a call may not take part, if so.
+caf::error refusal(server_state& state, const requester& who,
+                   const std::vector<proc_id>& procs) {
+  const auto is_member =
+    std::any_of(procs.begin(), procs.end(),
+                [&](const proc_id& proc) { return matches(proc, who.proc); });
+  if (!is_member)
+    return make_error(status::bad_param,
+                      troupe::to_string(who.proc)
+                        + " is not among the processes it names");
+  for (const auto& proc : procs) {
+    const auto* entry = state.find_namespace(proc.nspace);
+    if (entry == nullptr)
+      return make_error(status::invalid_namespace,
+                        "no namespace " + proc.nspace);
+    const auto size = entry->data.job_size();
+    if (proc.rank != rank_wildcard && size && proc.rank >= *size)
+      return make_error(status::bad_param, "namespace " + proc.nspace
+                                             + " has no rank "
+                                             + std::to_string(proc.rank));
+  }
+  return {};
+}
+
+void fail(self_pointer self, collective_table::operation& x, status code,
+          const std::string& why) {
+  auto& state = self->state;
+  const auto i = state.collectives.find(x.id);
+  if (i == state.collectives.end())
+    return;
+  x.failed = true;
+  const auto reason = to_string(x.kind) + " of " + names(x.procs) + ": " + why;
+  state.log(severity::info, reason);
+  self->send(i->second.handle, collective_failed{code, reason});
+  if (x.members.is_settled()) {
+    self->send(i->second.handle, collective_retired{x.id});
+    state.collectives.erase(i);
+    state.table.retire(x.id);
+  }
+}
+
+void time_out(self_pointer self, uint64_t id) {
+  auto* x = self->state.table.find(id);
+  if (x != nullptr && !x->failed)
+    fail(self, *x, status::timeout,
+         "timed out; missing " + names(x->members.missing()));
+}
+
+/// What local participants have posted for others.
+std::vector<proc_data> contributions(server_state& state,
+                                     const collective_table::operation& x) {
+  auto result = std::vector<proc_data>{};
+  for (const auto& proc : x.members.joined())
+    if (const auto* entry = state.find_namespace(proc.nspace))
+      result.push_back({proc, entry->posted.visible_elsewhere(proc.rank)});
+  return result;
+}
+
+std::vector<job_info> jobs_of(server_state& state,
+                              const std::vector<proc_id>& procs) {
+  auto nspaces = std::set<std::string>{};
+  for (const auto& proc : procs)
+    nspaces.insert(proc.nspace);
+  auto result = std::vector<job_info>{};
+  for (const auto& nspace : nspaces)
+    if (const auto* entry = state.find_namespace(nspace))
+      result.push_back(*entry->data.all());
+  return result;
+}
+
+} // namespace
+
+caf::expected<collective_actor> join(self_pointer self, const requester& who,
+                                     collective_kind kind,
+                                     std::vector<proc_id> procs,
+                                     const std::vector<info>& directives,
+                                     uint64_t& id) {
+  auto& state = self->state;
+  if (procs.empty())
+    procs.push_back({who.proc.nspace, rank_wildcard});
+  if (auto why = refusal(state, who, procs))
+    return why;
+  const auto [x, is_new] =
+    state.table.join(kind, who.proc, canonical(state, procs),
+                     [&] { return local_participants(state, procs); });
+  id = x->id;
+  if (is_new) {
+    if (state.table.size() > defaults::collectives_in_flight) {
+      state.table.retire(x->id);
+      return make_error(status::out_of_resource,
+                        "more than "
+                          + std::to_string(defaults::collectives_in_flight)
+                          + " collective operations in flight");
+    }
+    auto open = open_collective{};
+    open.handle = spawn_collective(self->home_system(), x->id,
+                                   server_actor{self}, state.directory.host);
+    open.directives = directives;
+    state.collectives.emplace(x->id, std::move(open));
+  }
+  auto& open = state.collectives.at(x->id);
+  if (!open.has_deadline)
+    if (const auto timeout = timeout_of(directives)) {
+      open.has_deadline = true;
+      call_later(self, *timeout, [self, id = x->id] { time_out(self, id); });
+    }
+  return open.handle;
+}
+
+void check_complete(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  auto* x = state.table.find(id);
+  if (x == nullptr)
+    return;
+  if (!x->failed) {
+    // Whoever ended before the operation began will not join it.
+    for (const auto& proc : x->members.missing()) {
+      const auto* local = state.find_local(proc);
+      if (local != nullptr && local->is_gone() && x->members.drop(proc)) {
+        fail(self, *x, status::lost_connection,
+             troupe::to_string(proc) + " had ended");
+        if (state.table.find(id) == nullptr)
+          return;
+      }
+    }
+  }
+  if (!x->members.is_settled())
+    return;
+  auto& open = state.collectives.at(id);
+  if (x->failed) {
+    self->send(open.handle, collective_retired{id});
+    state.collectives.erase(id);
+    state.table.retire(id);
+    return;
+  }
+  auto ready = collective_ready{};
+  ready.call.kind = x->kind;
+  ready.call.procs = x->procs;
+  ready.call.directives = open.directives;
+  const auto all_local =
+    std::all_of(x->procs.begin(), x->procs.end(), [&](const proc_id& proc) {
+      const auto* entry = state.find_namespace(proc.nspace);
+      return entry != nullptr
+             && (entry->is_local() || entry->procs.count(proc.rank) > 0);
+    });
+  if (!all_local && flag(open.directives, attr::collect_data))
+    ready.call.data = contributions(state, *x);
+  if (x->kind == collective_kind::connect)
+    ready.jobs = jobs_of(state, x->procs);
+  self->send(open.handle, std::move(ready));
+}
+
+void leave_collectives(self_pointer self, const proc_id& proc,
+                       const std::string& reason) {
+  auto& table = self->state.table;
+  auto ids = std::vector<uint64_t>{};
+  for (const auto* x : table.drop(proc))
+    ids.push_back(x->id);
+  for (const auto id : ids)
+    if (auto* x = table.find(id))
+      fail(self, *x, status::lost_connection,
+           troupe::to_string(proc) + " can not join: " + reason);
+}
+
+} // namespace troupe::server_internals

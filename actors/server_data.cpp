@@ -1,0 +1,234 @@
+#include "actors/server_state.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+
+namespace troupe::server_internals {
+
+namespace {
+
+/// What came of looking for a key.
+struct found {
+  /// Nothing: not there now.
+  std::optional<get_result> result;
+
+  /// Whether it may still come.
+  bool may_come = false;
+};
+
+std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank) {
+  auto result = std::vector<key_value>{};
+  for (const auto& [key, val] : entry.posted.visible_here(rank))
+    result.push_back({key, val});
+  return result;
+}
+
+/// Source: PMIx Standard v5, "Reserved keys": those of the library and the host
+/// are never posted, so nobody waits for one.
+bool is_reserved(const std::string& key) {
+  return key.compare(0, 4, "pmix") == 0;
+}
+
+/// Looks for `key` among the infos of a node, session or application array.
+found in_array(const proc_id& target, std::string_view array_key,
+               std::vector<info> infos, const std::optional<std::string>& key) {
+  auto result = found{};
+  if (infos.empty())
+    return result;
+  auto block = proc_data{target, {}};
+  if (key) {
+    const auto* val = find(infos, *key);
+    if (val == nullptr)
+      return result;
+    block.entries.push_back({*key, *val});
+  }
+  block.entries.push_back(
+    {std::string{array_key}, value::infos(std::move(infos))});
+  result.result = get_result{{std::move(block)}};
+  return result;
+}
+
+/// Looks for job-level data.
+found job_level(const namespace_entry& entry, const requester& who,
+                const get_request& request) {
+  const auto& target = request.target;
+  if (flag(request.directives, attr::node_info))
+    return in_array(target, attr::node_info_array,
+                    entry.data.of_node(request.directives), request.key);
+  if (flag(request.directives, attr::app_info))
+    return in_array(target, attr::app_info_array,
+                    entry.data.of_app(request.directives), request.key);
+  if (flag(request.directives, attr::session_info))
+    return in_array(target, attr::session_info_array, entry.data.of_session(),
+                    request.key);
+  auto result = found{};
+  if (request.key && entry.data.find(*request.key) == nullptr)
+    return result;
+  const auto is_foreign = who.proc.nspace != target.nspace;
+  result.result = get_result{
+    {{{target.nspace, rank_wildcard},
+      is_foreign ? whole_job(*entry.data.all()) : entry.data.job_level()}}};
+  return result;
+}
+
+/// Looks for the data of one process.
+found rank_level(const namespace_entry& entry, const requester& who,
+                 const get_request& request) {
+  const auto& target = request.target;
+  auto result = found{};
+  const auto size = entry.data.job_size();
+  if (size && target.rank >= *size)
+    return result;
+  const auto* known = entry.data.of_rank(target.rank);
+  const auto& posted = entry.posted.visible_here(target.rank);
+  const auto is_known =
+    known != nullptr && request.key && find(*known, *request.key) != nullptr;
+  const auto is_posted = request.key ? posted.count(*request.key) > 0
+                                     : entry.posted.has_committed(target.rank);
+  if (!is_known && !is_posted) {
+    const auto proc = entry.procs.find(target.rank);
+    const auto is_alive = proc == entry.procs.end() || !proc->second.is_gone();
+    result.may_come = is_alive && (!request.key || !is_reserved(*request.key))
+                      && !flag(request.directives, attr::immediate)
+                      && !flag(request.directives, attr::optional);
+    return result;
+  }
+  result.result.emplace();
+  auto own = proc_data{target, posted_by(entry, target.rank)};
+  const auto is_foreign = who.proc.nspace != target.nspace;
+  if (is_foreign)
+    result.result->blocks.push_back(
+      {{target.nspace, rank_wildcard}, whole_job(*entry.data.all())});
+  if ((is_foreign || is_known) && known != nullptr)
+    own.entries.insert(own.entries.end(), known->begin(), known->end());
+  result.result->blocks.push_back(std::move(own));
+  return result;
+}
+
+found look_up(const namespace_entry& entry, const requester& who,
+              const get_request& request) {
+  if (request.target.rank == rank_wildcard || request.target.rank == rank_undef)
+    return job_level(entry, who, request);
+  return rank_level(entry, who, request);
+}
+
+std::string describe(const get_request& request) {
+  return request.key.value_or("any key") + " of " + to_string(request.target);
+}
+
+/// Keeps the request until its key is posted, its process ends, or its time is
+/// up.
+void wait_for(self_pointer self, const requester& who, get_request& request,
+              bool has_committed, answer<get_result> reply) {
+  auto& state = self->state;
+  auto timeout = timeout_of(request.directives);
+  const auto code = timeout ? status::timeout : status::not_found;
+  if (!timeout && has_committed)
+    timeout = caf::timespan{defaults::get_wait};
+  const auto id = state.next_get++;
+  state.gets.emplace(id,
+                     waiting_get{who, std::move(request), std::move(reply)});
+  if (timeout)
+    call_later(self, *timeout, [self, id, code] {
+      auto node = self->state.gets.extract(id);
+      if (!node.empty())
+        node.mapped().reply.fail(code, describe(node.mapped().request)
+                                         + " was not posted in time");
+    });
+}
+
+} // namespace
+
+caf::result<job_info_reply> get_job_info(self_pointer self,
+                                         const requester& who) {
+  const auto* entry = self->state.find_namespace(who.proc.nspace);
+  if (entry == nullptr)
+    return make_error(status::not_found,
+                      "namespace " + who.proc.nspace + " is gone");
+  return job_info_reply{entry->data.all()};
+}
+
+caf::result<ack> commit(self_pointer self, const requester& who,
+                        const commit_request& request) {
+  auto& state = self->state;
+  auto* entry = state.find_namespace(who.proc.nspace);
+  if (entry == nullptr)
+    return make_error(status::not_found,
+                      "namespace " + who.proc.nspace + " is gone");
+  const auto before = entry->posted.size_bytes();
+  const auto outcome = entry->posted.commit(who.proc.rank, request.blocks);
+  if (outcome != status::success) {
+    const auto why =
+      to_string(who.proc)
+      + " posted more than the limits on posted data allow (16 MiB a process,"
+        " 256 MiB a namespace)";
+    state.log(severity::warning, why);
+    return make_error(outcome, why);
+  }
+  state.statistics.bytes_posted += entry->posted.size_bytes() - before;
+  wake_gets(self, who.proc);
+  return ack{};
+}
+
+caf::result<get_result> get(self_pointer self, const requester& who,
+                            get_request& request) {
+  auto& state = self->state;
+  if (request.target.nspace.empty())
+    request.target.nspace = who.proc.nspace;
+  const auto* entry = state.find_namespace(request.target.nspace);
+  if (entry == nullptr) {
+    if (flag(request.directives, attr::immediate)
+        || flag(request.directives, attr::optional))
+      return make_error(status::not_found,
+                        "no namespace " + request.target.nspace);
+    return self->delegate(
+      state.directory.host,
+      direct_modex{request.target, std::move(request.directives)});
+  }
+  auto x = look_up(*entry, who, request);
+  if (x.result)
+    return std::move(*x.result);
+  if (!x.may_come)
+    return make_error(status::not_found, describe(request) + " is not known");
+  auto promise = self->make_response_promise<get_result>();
+  wait_for(self, who, request, entry->posted.has_committed(request.target.rank),
+           answer<get_result>{promise});
+  return promise;
+}
+
+void wake_gets(self_pointer self, const proc_id& proc) {
+  auto& state = self->state;
+  const auto* entry = state.find_namespace(proc.nspace);
+  for (auto i = state.gets.begin(); i != state.gets.end();) {
+    auto& x = i->second;
+    if (x.request.target != proc) {
+      ++i;
+      continue;
+    }
+    auto now = entry != nullptr ? look_up(*entry, x.who, x.request) : found{};
+    if (now.result) {
+      x.reply.give(std::move(*now.result));
+    } else if (!now.may_come) {
+      x.reply.fail(status::not_found, describe(x.request) + ": it has ended");
+    } else {
+      ++i;
+      continue;
+    }
+    i = state.gets.erase(i);
+  }
+}
+
+std::vector<key_value> whole_job(const job_info& job) {
+  auto result = job.entries;
+  for (const auto& rank : job.ranks) {
+    auto infos =
+      std::vector<info>{{std::string{attr::rank}, 0, value::rank(rank.rank)}};
+    for (const auto& x : rank.entries)
+      infos.push_back({x.key, 0, x.val});
+    result.push_back(
+      {std::string{attr::proc_data}, value::infos(std::move(infos))});
+  }
+  return result;
+}
+
+} // namespace troupe::server_internals

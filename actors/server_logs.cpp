@@ -1,0 +1,64 @@
+#include "actors/log_plan.hpp"
+#include "actors/server_state.hpp"
+
+#include <memory>
+
+namespace troupe::server_internals {
+
+namespace {
+
+/// A log request on its way through its channels.
+struct log_job {
+  log_plan plan;
+  size_t next = 0;
+  size_t written = 0;
+  answer<ack> reply;
+};
+
+void write_next(self_pointer self, const std::shared_ptr<log_job>& job);
+
+void finish(log_job& job) {
+  if (job.written > 0 && (job.plan.once || job.plan.code == status::success))
+    job.reply.give({});
+  else if (job.written > 0)
+    job.reply.fail(status::partial_success, job.plan.reason);
+  else
+    job.reply.fail(job.plan.code, job.plan.reason);
+}
+
+void write_next(self_pointer self, const std::shared_ptr<log_job>& job) {
+  if (job->next == job->plan.entries.size()
+      || (job->plan.once && job->written > 0)) {
+    finish(*job);
+    return;
+  }
+  self
+    ->request(self->state.directory.logs, caf::infinite,
+              std::move(job->plan.entries[job->next++]))
+    .then(
+      [=](ack) {
+        ++job->written;
+        write_next(self, job);
+      },
+      [=](const caf::error& err) {
+        if (job->plan.code == status::success) {
+          job->plan.code = status_of(err);
+          job->plan.reason = reason_of(err);
+        }
+        write_next(self, job);
+      });
+}
+
+} // namespace
+
+caf::result<ack> write_log(self_pointer self, const requester& who,
+                           const log_request& request) {
+  auto promise = self->make_response_promise<ack>();
+  auto job = std::make_shared<log_job>();
+  job->plan = plan_log(who, request);
+  job->reply = answer<ack>{promise};
+  write_next(self, job);
+  return promise;
+}
+
+} // namespace troupe::server_internals

@@ -1,0 +1,190 @@
+#include "actors/server_state.hpp"
+#include "actors/supported.hpp"
+#include "messages/attributes.hpp"
+
+#include <memory>
+
+namespace troupe::server_internals {
+
+namespace {
+
+/// The release that we present ourselves as. Source: PMIX_VERSION_INFO.
+constexpr auto version_text = "OpenPMIx-compatible server, Troupe 0.1.0";
+
+/// A query on its way: some keys are known here, memory use is sampled, the
+/// rest is asked of the host.
+struct query_job {
+  info_result result;
+  size_t asked = 0;
+  size_t answered = 0;
+
+  /// Requests on their way.
+  size_t pending = 1;
+  answer<info_result> reply;
+};
+
+void finish_one(query_job& job) {
+  if (--job.pending > 0)
+    return;
+  if (job.result.infos.empty() && job.asked > 0) {
+    job.reply.fail(status::not_found, "none of the keys is known");
+    return;
+  }
+  job.result.complete = job.answered >= job.asked;
+  job.reply.give(std::move(job.result));
+}
+
+void add(query_job& job, const std::string& key, value val) {
+  ++job.answered;
+  job.result.infos.push_back({key, 0, std::move(val)});
+}
+
+std::string namespaces(const server_state& state) {
+  auto result = std::string{};
+  for (const auto& [nspace, entry] : state.namespaces)
+    if (!entry.is_tool)
+      result += (result.empty() ? "" : ",") + nspace;
+  return result;
+}
+
+/// One array per namespace: its name and its job-level data.
+value namespace_infos(const server_state& state) {
+  auto elements = std::vector<info>{};
+  for (const auto& [nspace, entry] : state.namespaces) {
+    if (entry.is_tool)
+      continue;
+    auto infos =
+      std::vector<info>{{std::string{attr::nspace}, 0, value::string(nspace)}};
+    for (const auto& x : entry.data.job_level())
+      infos.push_back({x.key, 0, x.val});
+    elements.push_back(
+      {std::string{attr::job_info_array}, 0, value::infos(std::move(infos))});
+  }
+  return value::infos(std::move(elements));
+}
+
+/// Source: PMIx Standard v5, PMIX_QUERY_MEMORY_USAGE, PMIX_DAEMON_MEMORY: MB.
+void sample(self_pointer self, const std::string& key,
+            const std::shared_ptr<query_job>& job) {
+  ++job->pending;
+  self->request(self->state.directory.usage, caf::infinite, sample_memory{{0}})
+    .then(
+      [=](const memory_samples& samples) {
+        constexpr auto mebibyte = 1024.0 * 1024.0;
+        const auto used = samples.bytes.empty()
+                            ? 0.0
+                            : static_cast<double>(samples.bytes[0]) / mebibyte;
+        add(*job, key,
+            value::infos({{std::string{attr::daemon_memory}, 0,
+                           value{data_type::float_, used}}}));
+        finish_one(*job);
+      },
+      [=](const caf::error&) { finish_one(*job); });
+}
+
+/// Answers a key from what the server knows.
+/// @returns whether it did.
+bool answer_here(self_pointer self, const std::string& key,
+                 const std::vector<info>& qualifiers,
+                 const std::shared_ptr<query_job>& job) {
+  auto& state = self->state;
+  if (key == attr::query_namespaces) {
+    add(*job, key, value::string(namespaces(state)));
+  } else if (key == attr::query_namespace_info) {
+    add(*job, key, namespace_infos(state));
+  } else if (key == attr::query_attribute_support) {
+    auto infos = supported(qualifiers);
+    if (!infos.empty())
+      add(*job, key, value::infos(std::move(infos)));
+  } else if (key == attr::query_memory_usage) {
+    sample(self, key, job);
+  } else if (key == attr::query_stable_abi_version) {
+    add(*job, key, value::string("4.1"));
+  } else if (key == attr::query_provisional_abi_version) {
+    add(*job, key, value::string("4.1"));
+  } else if (key == attr::version_info) {
+    add(*job, key, value::string(version_text));
+  } else if (key == attr::query_num_psets || key == attr::query_num_groups) {
+    add(*job, key, value::size(0));
+  } else if (key == attr::query_pset_names) {
+    add(*job, key, value::string(""));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ask_host(self_pointer self, const requester& who, query_request request,
+              const std::shared_ptr<query_job>& job) {
+  ++job->pending;
+  self
+    ->request(self->state.directory.host, caf::infinite, who,
+              std::move(request))
+    .then(
+      [=](info_result& more) {
+        for (auto& x : more.infos)
+          add(*job, x.key, std::move(x.val));
+        finish_one(*job);
+      },
+      [=](const caf::error&) { finish_one(*job); });
+}
+
+} // namespace
+
+caf::result<resolve_peers_result>
+resolve_peers(self_pointer self, const resolve_peers_request& request) {
+  const auto& state = self->state;
+  auto result = resolve_peers_result{};
+  if (request.node && *request.node != state.options.hostname)
+    return make_error(status::not_found, "no node " + *request.node);
+  for (const auto& [nspace, entry] : state.namespaces)
+    if (!entry.is_tool && (!request.nspace || *request.nspace == nspace))
+      for (const auto& [rank, proc] : entry.procs)
+        result.procs.push_back({nspace, rank});
+  if (request.nspace && result.procs.empty())
+    return make_error(status::invalid_namespace,
+                      "no namespace " + *request.nspace);
+  return result;
+}
+
+caf::result<resolve_nodes_result>
+resolve_nodes(self_pointer self, const resolve_nodes_request& request) {
+  const auto& state = self->state;
+  auto result = resolve_nodes_result{};
+  if (!request.nspace)
+    return resolve_nodes_result{state.options.hostname};
+  const auto i = state.namespaces.find(*request.nspace);
+  if (i == state.namespaces.end())
+    return make_error(status::invalid_namespace,
+                      "no namespace " + *request.nspace);
+  if (const auto* nodes = i->second.data.find(attr::node_list))
+    if (const auto* list = nodes->text())
+      return resolve_nodes_result{*list};
+  return resolve_nodes_result{state.options.hostname};
+}
+
+caf::result<info_result> answer_query(self_pointer self, const requester& who,
+                                      query_request& request) {
+  auto promise = self->make_response_promise<info_result>();
+  auto job = std::make_shared<query_job>();
+  job->reply = answer<info_result>{promise};
+  auto rest = query_request{};
+  for (auto& x : request.queries) {
+    auto unknown = query{};
+    for (auto& key : x.keys) {
+      ++job->asked;
+      if (!answer_here(self, key, x.qualifiers, job))
+        unknown.keys.push_back(std::move(key));
+    }
+    if (!unknown.keys.empty()) {
+      unknown.qualifiers = std::move(x.qualifiers);
+      rest.queries.push_back(std::move(unknown));
+    }
+  }
+  if (!rest.queries.empty())
+    ask_host(self, who, std::move(rest), job);
+  finish_one(*job);
+  return promise;
+}
+
+} // namespace troupe::server_internals

@@ -1,0 +1,237 @@
+#include "actors/client.hpp"
+#include "actors/server_state.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+
+namespace troupe::server_internals {
+
+namespace {
+
+using accepted_promise =
+  caf::typed_response_promise<connect_accepted, client_actor>;
+
+/// Why nobody of this user may be `proc`, if so. The kernel's word counts, not
+/// the peer's.
+/// Source: PMIx Standard v5, "Security"; attacks X3, X12.
+caf::error refusal(server_state& state, const connect_request& request,
+                   const proc_id& proc) {
+  const auto uid = request.actual.uid;
+  const auto* entry = state.find_namespace(proc.nspace);
+  if (entry == nullptr)
+    return make_error(status::not_found,
+                      "namespace " + proc.nspace + " is not registered");
+  if (entry->owner.uid != uid)
+    return make_error(status::no_permissions,
+                      "user " + std::to_string(uid) + " is not user "
+                        + std::to_string(entry->owner.uid)
+                        + ", whose namespace " + proc.nspace + " is");
+  const auto local = entry->procs.find(proc.rank);
+  if (local == entry->procs.end())
+    return make_error(status::not_found,
+                      to_string(proc) + " is not registered on this node");
+  if (local->second.is_gone())
+    return make_error(status::not_found, to_string(proc) + " has ended");
+  if (local->second.connections >= defaults::connections_per_rank)
+    return make_error(status::out_of_resource,
+                      to_string(proc) + " has "
+                        + std::to_string(local->second.connections)
+                        + " connections already");
+  return {};
+}
+
+/// Why this user may not attach a tool, if so. Attack X11.
+caf::error tool_refusal(const server_state& state,
+                        const connect_request& request) {
+  const auto uid = request.actual.uid;
+  if (uid != state.options.owner.uid)
+    return make_error(status::no_permissions,
+                      "user " + std::to_string(uid)
+                        + " may not attach a tool to the server of user "
+                        + std::to_string(state.options.owner.uid));
+  const auto tools = std::count_if(
+    state.sessions.begin(), state.sessions.end(), [&](const auto& x) {
+      return x.second.who.creds.uid == uid
+             && x.second.who.role != peer_role::client;
+    });
+  if (static_cast<size_t>(tools) >= defaults::tools_per_user)
+    return make_error(status::out_of_resource,
+                      "user " + std::to_string(uid) + " has "
+                        + std::to_string(tools) + " tools attached already");
+  return {};
+}
+
+void admit(self_pointer self, const requester& who,
+           const connection_actor& connection, accepted_promise& promise) {
+  auto& state = self->state;
+  auto& proc = *state.find_local(who.proc);
+  ++proc.connections;
+  proc.finalized = false;
+  proc.state = proc_state::connected;
+  auto session =
+    spawn_client(self->home_system(), who, server_actor{self},
+                 state.directory.events, state.directory.host, connection);
+  state.sessions.emplace(who.index, session_entry{who, session});
+  ++state.statistics.connections;
+  state.log(severity::debug, to_string(who.proc) + " connected");
+  promise.deliver(connect_accepted{who.proc, state.options.id, who.index},
+                  std::move(session));
+}
+
+void refuse(server_state& state, accepted_promise& promise, caf::error err) {
+  ++state.statistics.refused_connections;
+  promise.deliver(std::move(err));
+}
+
+/// Asks the host before a registered process is let in.
+void admit_client(self_pointer self, requester who,
+                  const connection_actor& connection,
+                  accepted_promise promise) {
+  self
+    ->request(self->state.directory.host, defaults::host_answer,
+              client_connected{who})
+    .then(
+      [=](ack) mutable {
+        // The job may have ended meanwhile.
+        if (self->state.find_local(who.proc) == nullptr)
+          refuse(
+            self->state, promise,
+            make_error(status::not_found, to_string(who.proc) + " has ended"));
+        else
+          admit(self, who, connection, promise);
+      },
+      [=](caf::error& err) mutable {
+        refuse(self->state, promise, std::move(err));
+      });
+}
+
+/// A namespace of its own for a tool.
+namespace_entry tool_namespace(const server_state& state,
+                               const requester& who) {
+  auto entry = namespace_entry{};
+  entry.owner = who.creds;
+  entry.is_tool = true;
+  entry.procs.emplace(who.proc.rank, local_proc{});
+  entry.data = job_data{
+    who.proc.nspace,
+    {{std::string{attr::job_size}, 0, value::uint32(1)},
+     {std::string{attr::univ_size}, 0, value::uint32(1)},
+     {std::string{attr::max_procs}, 0, value::uint32(1)},
+     {std::string{attr::num_nodes}, 0, value::uint32(1)},
+     {std::string{attr::jobid}, 0, value::string(who.proc.nspace)},
+     {std::string{attr::hostname}, 0, value::string(state.options.hostname)},
+     {std::string{attr::server_nspace}, 0,
+      value::string(state.options.id.nspace)},
+     {std::string{attr::server_rank}, 0, value::rank(state.options.id.rank)}}};
+  return entry;
+}
+
+/// Asks the host for the identity of a tool and makes a namespace for it.
+void admit_tool(self_pointer self, requester who,
+                const std::vector<info>& infos,
+                const connection_actor& connection, accepted_promise promise) {
+  self
+    ->request(self->state.directory.host, defaults::host_answer,
+              tool_connected{who, infos})
+    .then(
+      [=](const proc_id& assigned) mutable {
+        auto& state = self->state;
+        who.proc = assigned;
+        auto* entry = state.find_namespace(assigned.nspace);
+        if (entry == nullptr) {
+          state.namespaces.emplace(assigned.nspace, tool_namespace(state, who));
+        } else if (entry->owner.uid != who.creds.uid) {
+          refuse(
+            state, promise,
+            make_error(status::no_permissions, "namespace " + assigned.nspace
+                                                 + " belongs to another user"));
+          return;
+        } else {
+          entry->procs.try_emplace(assigned.rank);
+        }
+        admit(self, who, connection, promise);
+      },
+      [=](caf::error& err) mutable {
+        refuse(self->state, promise, std::move(err));
+      });
+}
+
+} // namespace
+
+caf::result<connect_accepted, client_actor>
+accept(self_pointer self, const connect_request& request,
+       const connection_actor& connection) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise<connect_accepted, client_actor>();
+  if (request.claimed && request.claimed->uid != request.actual.uid) {
+    refuse(state, promise,
+           make_error(status::invalid_cred,
+                      "the peer claims user "
+                        + std::to_string(request.claimed->uid) + " but is "
+                        + std::to_string(request.actual.uid)));
+    return promise;
+  }
+  auto who = requester{request.claimed_proc.value_or(proc_id{}), request.actual,
+                       request.role, request.version, state.next_index++};
+  // A tool started by a job has a client's identity and is let in as one.
+  const auto is_client =
+    request.role == peer_role::client
+    || (request.claimed_proc
+        && state.find_local(*request.claimed_proc) != nullptr);
+  if (is_client) {
+    if (auto why = refusal(state, request, who.proc))
+      refuse(state, promise, std::move(why));
+    else
+      admit_client(self, std::move(who), connection, promise);
+  } else {
+    if (auto why = tool_refusal(state, request))
+      refuse(state, promise, std::move(why));
+    else
+      admit_tool(self, std::move(who), request.infos, connection, promise);
+  }
+  return promise;
+}
+
+caf::result<ack> finalize(self_pointer self, const requester& who) {
+  if (auto* proc = self->state.find_local(who.proc))
+    proc->finalized = true;
+  self->state.log(severity::debug, to_string(who.proc) + " finalized");
+  return self->delegate(self->state.directory.host, client_finalized{who});
+}
+
+void end_session(self_pointer self, const requester& who, bool finalized) {
+  auto& state = self->state;
+  if (state.sessions.erase(who.index) == 0)
+    return;
+  self->send(state.directory.events, who, connection_lost{finalized});
+  auto* entry = state.find_namespace(who.proc.nspace);
+  if (entry == nullptr)
+    return;
+  const auto i = entry->procs.find(who.proc.rank);
+  if (i == entry->procs.end())
+    return;
+  auto& proc = i->second;
+  --proc.connections;
+  if (proc.connections > 0)
+    return;
+  if (entry->is_tool) {
+    leave_collectives(self, who.proc, "the tool has left");
+    wake_gets(self, who.proc);
+    entry->procs.erase(i);
+    if (entry->procs.empty()) {
+      self->send(state.directory.events, deregister_nspace{who.proc.nspace});
+      state.namespaces.erase(who.proc.nspace);
+    }
+  } else if (!finalized && !proc.is_gone()) {
+    state.log(severity::info,
+              to_string(who.proc) + " lost its connection without finalizing");
+    leave_collectives(self, who.proc, "its connection is lost");
+    wake_gets(self, who.proc);
+  }
+  if (!finalized)
+    self->send(state.directory.host, client_lost{who});
+}
+
+} // namespace troupe::server_internals

@@ -1,0 +1,191 @@
+#pragma once
+
+// The inside of the SERVER actor: shared by actors/server*.cpp only.
+
+#include "actors/answer.hpp"
+#include "actors/collective_table.hpp"
+#include "actors/datastore.hpp"
+#include "actors/job_data.hpp"
+#include "actors/reminders.hpp"
+#include "actors/server.hpp"
+#include "actors/timeout.hpp"
+#include "config/defaults.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <functional>
+#include <map>
+
+namespace troupe::server_internals {
+
+/// A registered process of this node.
+struct local_proc {
+  proc_state state = proc_state::prepped;
+
+  /// Open connections; a forked child shares its parent's rank.
+  size_t connections = 0;
+
+  /// Whether it has finalized since it last connected.
+  bool finalized = false;
+
+  /// Whether it will take part in nothing any more.
+  bool is_gone() const {
+    return state >= proc_state::terminated && state != proc_state::undef;
+  }
+};
+
+/// A namespace that the host has registered.
+struct namespace_entry {
+  credentials owner;
+  job_data data;
+  datastore posted{
+    {defaults::posted_bytes_per_process, defaults::posted_bytes_per_namespace}};
+  std::map<uint32_t, local_proc> procs;
+
+  /// Made for a tool, and goes with it.
+  bool is_tool = false;
+
+  /// Whether all its processes are on this node.
+  bool is_local() const {
+    const auto size = data.job_size();
+    return size && *size == procs.size();
+  }
+};
+
+/// One connection.
+struct session_entry {
+  requester who;
+  client_actor handle;
+};
+
+/// A get that waits for its key.
+struct waiting_get {
+  requester who;
+  get_request request;
+  answer<get_result> reply;
+};
+
+/// A collective operation and its actor.
+struct open_collective {
+  collective_actor handle;
+  std::vector<info> directives;
+  bool has_deadline = false;
+};
+
+struct server_state {
+  static inline const char* name = "server";
+
+  server_options options;
+  server_directory directory;
+
+  /// What every client needs in its environment besides namespace and rank.
+  client_environment environment;
+
+  std::map<std::string, namespace_entry> namespaces;
+  std::map<uint32_t, session_entry> sessions; // by connection index
+  uint32_t next_index = 1;
+
+  std::map<uint64_t, waiting_get> gets;
+  uint64_t next_get = 1;
+
+  collective_table table;
+  std::map<uint64_t, open_collective> collectives;
+
+  reminders waits;
+
+  server_statistics statistics;
+
+  namespace_entry* find_namespace(const std::string& nspace) {
+    const auto i = namespaces.find(nspace);
+    return i != namespaces.end() ? &i->second : nullptr;
+  }
+
+  local_proc* find_local(const proc_id& proc) {
+    auto* entry = find_namespace(proc.nspace);
+    if (entry == nullptr)
+      return nullptr;
+    const auto i = entry->procs.find(proc.rank);
+    return i != entry->procs.end() ? &i->second : nullptr;
+  }
+
+  void log(severity level, const std::string& line) const {
+    if (options.log)
+      options.log(level, line);
+  }
+};
+
+using self_pointer = server_actor::stateful_pointer<server_state>;
+
+/// Calls `then` after `delay`.
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then);
+
+// -- server_sessions.cpp
+// -----------------------------------------------------------
+
+caf::result<connect_accepted, client_actor>
+accept(self_pointer self, const connect_request& request,
+       const connection_actor& connection);
+
+caf::result<ack> finalize(self_pointer self, const requester& who);
+
+void end_session(self_pointer self, const requester& who, bool finalized);
+
+// -- server_collectives.cpp
+// --------------------------------------------------------
+
+/// Finds or begins the operation that a call belongs to.
+/// @returns its actor, or why the call is refused.
+caf::expected<collective_actor> join(self_pointer self, const requester& who,
+                                     collective_kind kind,
+                                     std::vector<proc_id> procs,
+                                     const std::vector<info>& directives,
+                                     uint64_t& id);
+
+/// To be called when the call has been handed to the operation's actor: asks
+/// the host if everybody has joined.
+void check_complete(self_pointer self, uint64_t id);
+
+/// Fails the operations that wait for `proc`.
+void leave_collectives(self_pointer self, const proc_id& proc,
+                       const std::string& reason);
+
+// -- server_data.cpp
+// ---------------------------------------------------------------
+
+caf::result<job_info_reply> get_job_info(self_pointer self,
+                                         const requester& who);
+
+caf::result<ack> commit(self_pointer self, const requester& who,
+                        const commit_request& request);
+
+caf::result<get_result> get(self_pointer self, const requester& who,
+                            get_request& request);
+
+/// Answers the gets that wait for data of `proc` and can be answered now; all
+/// of them if the process is gone.
+void wake_gets(self_pointer self, const proc_id& proc);
+
+/// Everything known of a job, the ranks as `pmix.pdata` arrays.
+std::vector<key_value> whole_job(const job_info& job);
+
+// -- server_queries.cpp
+// ------------------------------------------------------------
+
+caf::result<resolve_peers_result>
+resolve_peers(self_pointer self, const resolve_peers_request& request);
+
+caf::result<resolve_nodes_result>
+resolve_nodes(self_pointer self, const resolve_nodes_request& request);
+
+caf::result<info_result> answer_query(self_pointer self, const requester& who,
+                                      query_request& request);
+
+// -- server_logs.cpp
+// ---------------------------------------------------------------
+
+caf::result<ack> write_log(self_pointer self, const requester& who,
+                           const log_request& request);
+
+} // namespace troupe::server_internals

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "messages/attributes.hpp"
+#include "messages/value.hpp"
+
+#include <caf/timespan.hpp>
+
+namespace troupe {
+
+/// The time-out in `directives`, if there is one above zero.
+/// Source: PMIx Standard v5, PMIX_TIMEOUT: seconds, 0 means for ever.
+inline std::optional<caf::timespan>
+timeout_of(const std::vector<info>& directives,
+           std::string_view key = attr::timeout) {
+  const auto seconds = number<int32_t>(directives, key);
+  if (!seconds || *seconds <= 0)
+    return std::nullopt;
+  return std::chrono::seconds{*seconds};
+}
+
+} // namespace troupe

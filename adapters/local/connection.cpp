@@ -1,0 +1,284 @@
+#include "adapters/local/connection.hpp"
+
+#include "adapters/local/connection_state.hpp"
+#include "adapters/wire/pushes.hpp"
+#include "messages/status.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+using phase = connection_state::phase;
+
+/// How much memory the place where frames are written keeps.
+constexpr size_t max_idle_capacity = size_t{64} << 10;
+
+void log(connection_ptr self, const std::string& what,
+         severity weight = severity::warning) {
+  self->state.service->log.write(weight, self->state.peer + ": " + what);
+}
+
+std::string describe(const identified_peer& x) {
+  auto result = "connection of user " + std::to_string(x.actual.uid);
+  if (x.greeting.proc)
+    result += ", " + to_string(*x.greeting.proc);
+  result += ", libpmix " + x.greeting.version.substr(0, 32) + ", ";
+  return result + to_string(remote_address(x.socket.get()));
+}
+
+// -- the server's decision ---------------------------------------------------
+
+connect_request request_of(identified_peer& x) {
+  connect_request result;
+  result.role = x.greeting.role;
+  result.claimed_proc = std::move(x.greeting.proc);
+  result.claimed = x.greeting.claimed;
+  result.actual = x.actual;
+  result.version = wire::parse_release(x.greeting.version);
+  result.infos = std::move(x.greeting.infos);
+  return result;
+}
+
+void on_accepted(connection_ptr self, const connect_accepted& x,
+                 const client_actor& session, peer_role role) {
+  auto& state = self->state;
+  if (state.now != phase::waiting) {
+    // The session must not outlive its peer.
+    self->send(session, connection_lost{false});
+    leave(self);
+    return;
+  }
+  state.now = phase::serving;
+  state.session = session;
+  state.peer += ", served as " + to_string(x.proc);
+  state.place.settle();
+  ++state.service->statistics.served;
+  ++state.service->statistics.connected;
+  self->monitor(session);
+  const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
+  wire::encode_connect_reply(x, form, state.out);
+  flush(self);
+}
+
+void on_refused(connection_ptr self, const caf::error& why) {
+  if (self->state.now == phase::waiting) {
+    ++self->state.service->statistics.refused;
+    log(self, "refused by the server: " + reason_of(why));
+    self->state.now = phase::abandoned;
+  }
+  leave(self);
+}
+
+void ask_server(connection_ptr self, connect_request request) {
+  const auto role = request.role;
+  self
+    ->request(self->state.service->server, caf::infinite, std::move(request),
+              caf::actor_cast<connection_actor>(self))
+    .then(
+      [=](const connect_accepted& x, const client_actor& session) {
+        on_accepted(self, x, session, role);
+      },
+      [=](const caf::error& err) { on_refused(self, err); });
+}
+
+// -- the end -----------------------------------------------------------------
+
+bool is_peers_fault(const caf::error& x) {
+  const auto code = status_of(x);
+  return code != status::lost_connection && code != status::in_errno;
+}
+
+/// The socket has closed.
+void on_end(connection_ptr self, const caf::error& why) {
+  auto& state = self->state;
+  if (why && is_peers_fault(why)) {
+    punish(self, reason_of(why));
+    return;
+  }
+  if (state.now == phase::waiting)
+    ++state.service->statistics.refused;
+  if (state.now != phase::closing && !state.finalized)
+    log(self, "ended without PMIx_Finalize"
+                + (why ? ": " + reason_of(why) : std::string{}));
+  leave(self);
+}
+
+void close_in_order(connection_ptr self, const std::string& why) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return;
+  if (!why.empty())
+    log(self, "closed: " + why, severity::info);
+  state.now = phase::closing;
+  state.socket->close_when_sent(state.service->options.limits.closing_time);
+}
+
+void on_down(connection_ptr self, const caf::down_msg& x) {
+  auto& state = self->state;
+  if (x.source == state.session) {
+    state.session = nullptr;
+    close_in_order(self, "its session ended");
+  } else if (state.now != phase::gone) {
+    if (state.now == phase::waiting)
+      state.now = phase::abandoned; // No answer comes any more.
+    drop(self, "the server has gone");
+  }
+}
+
+void tell_session(connection_ptr self) {
+  auto& state = self->state;
+  auto& counts = state.service->statistics;
+  --counts.connected;
+  if (!state.finalized)
+    ++counts.lost;
+  if (state.session)
+    self->send(state.session, connection_lost{state.finalized});
+}
+
+// -- pushes ------------------------------------------------------------------
+
+/// Sends what `encode` writes, under `tag`.
+template <class F>
+void push(connection_ptr self, uint32_t tag, F encode) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return;
+  const auto start = wire::begin_frame(state.out, tag);
+  auto err = encode(state.out);
+  if (!err)
+    err = wire::end_frame(state.out, start);
+  if (err) {
+    state.out.resize(start);
+    log(self, "cannot be sent an event or output: " + reason_of(err));
+    return;
+  }
+  ++state.service->statistics.pushes;
+  flush(self);
+}
+
+void open(connection_ptr self, identified_peer x) {
+  auto& state = self->state;
+  const auto& limits = state.service->options.limits;
+  frame_socket::bounds bounds;
+  bounds.message_size = limits.message_size;
+  bounds.turn_messages = limits.turn_messages;
+  bounds.turn_bytes = limits.turn_bytes;
+  bounds.queued_max = limits.queued_max;
+  frame_socket::callbacks handlers;
+  handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
+  handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
+  handlers.on_progress = [=] { update_reading(self); };
+  state.peer = describe(x);
+  state.dialect = wire::dialect_of(x.greeting);
+  state.place = std::move(x.place);
+  state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
+                       std::move(handlers));
+  state.socket->resume();
+}
+
+connection_actor::behavior_type
+connection(connection_ptr self, std::shared_ptr<local_service> service,
+           std::shared_ptr<identified_peer> peer,
+           std::function<void()> on_gone) {
+  self->state.service = std::move(service);
+  self->state.on_gone = std::move(on_gone);
+  self->set_down_handler([=](caf::down_msg& x) { on_down(self, x); });
+  self->set_exit_handler([=](caf::exit_msg& x) {
+    if (self->state.now == phase::waiting)
+      self->state.now = phase::abandoned; // We do not wait for the answer.
+    leave(self);
+    self->quit(x.reason);
+  });
+  self->monitor(self->state.service->server);
+  auto request = request_of(*peer);
+  open(self, std::move(*peer));
+  ask_server(self, std::move(request));
+  return {
+    [self](const event& x) {
+      push(self, wire::tag_event, [&](std::string& out) {
+        return wire::encode_event(x, self->state.dialect, out);
+      });
+    },
+    [self](const io_delivery& x) {
+      push(self, wire::tag_output, [&](std::string& out) {
+        return wire::encode_output(x, self->state.dialect, out);
+      });
+    },
+    [self](const close_connection& x) { close_in_order(self, x.reason); },
+  };
+}
+
+} // namespace
+
+void flush(connection_ptr self) {
+  auto& state = self->state;
+  state.service->statistics.bytes_sent += state.out.size();
+  state.socket->send(state.out);
+  state.out.clear();
+  if (state.out.capacity() > max_idle_capacity)
+    state.out.shrink_to_fit();
+  update_reading(self);
+}
+
+void update_reading(connection_ptr self) {
+  auto& state = self->state;
+  const auto& limits = state.service->options.limits;
+  if (state.now != phase::serving)
+    return;
+  if (state.in_flight.size() < limits.in_flight
+      && state.socket->queued() <= limits.queued)
+    state.socket->resume();
+  else
+    state.socket->pause();
+}
+
+void drop(connection_ptr self, const std::string& why) {
+  log(self, "closed: " + why);
+  leave(self);
+}
+
+void punish(connection_ptr self, const std::string& why) {
+  auto& counts = self->state.service->statistics;
+  ++counts.violations;
+  if (self->state.now == phase::waiting)
+    ++counts.refused;
+  drop(self, why);
+}
+
+void leave(connection_ptr self) {
+  auto& state = self->state;
+  if (state.now == phase::gone)
+    return;
+  state.socket->close();
+  if (state.now == phase::waiting) {
+    state.now = phase::abandoned;
+    return;
+  }
+  if (state.now != phase::abandoned)
+    tell_session(self);
+  state.now = phase::gone;
+  state.place = {};
+  state.session = nullptr;
+  if (const auto on_gone = std::move(state.on_gone))
+    on_gone();
+  // We may be in a callback of the loop, where `quit` would go unnoticed.
+  caf::anon_send_exit(self, caf::exit_reason::user_shutdown);
+}
+
+connection_actor start_connection(std::shared_ptr<local_service> service,
+                                  identified_peer peer,
+                                  std::function<void()> on_gone) {
+  auto& sys = service->actors;
+  return sys.spawn(connection, std::move(service),
+                   std::make_shared<identified_peer>(std::move(peer)),
+                   std::move(on_gone));
+}
+
+} // namespace troupe

@@ -1,0 +1,213 @@
+// Requests of a peer on their way to its session, and the answers back.
+
+#include "adapters/local/connection_state.hpp"
+#include "adapters/wire/replies.hpp"
+#include "adapters/wire/requests.hpp"
+#include "messages/status.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace troupe {
+
+namespace {
+
+using phase = connection_state::phase;
+
+// -- answers -----------------------------------------------------------------
+
+caf::error write_body(connection_state& state, const ack& x) {
+  wire::encode_reply(x, state.dialect, state.out);
+  return caf::none;
+}
+
+caf::error write_body(connection_state& state, const job_info_reply& x) {
+  if (!x.info)
+    return make_error(status::not_found, "the server knows nothing of the job");
+  const auto payload = state.service->job_infos.packed(x.info, state.dialect);
+  if (!payload)
+    return payload.error();
+  state.out += **payload;
+  return caf::none;
+}
+
+template <class T>
+caf::error write_body(connection_state& state, const T& x) {
+  return wire::encode_reply(x, state.dialect, state.out);
+}
+
+void write_status(connection_state& state, uint32_t tag, status code) {
+  const auto start = wire::begin_frame(state.out, tag);
+  wire::encode_status(code, state.dialect, state.out);
+  if (wire::end_frame(state.out, start))
+    state.out.resize(start); // Cannot happen: a status is a few bytes.
+}
+
+template <class T>
+caf::error write_reply(connection_state& state, uint32_t tag, const T& x) {
+  const auto start = wire::begin_frame(state.out, tag);
+  auto err = write_body(state, x);
+  if (!err)
+    err = wire::end_frame(state.out, start);
+  if (err)
+    state.out.resize(start);
+  return err;
+}
+
+/// Whether an answer still has somebody to go to.
+bool takes_answers(const connection_state& state) {
+  return state.now == phase::serving;
+}
+
+/// Answers that the request failed.
+template <class Request>
+void refuse(connection_ptr self, uint32_t tag, const caf::error& why) {
+  auto& state = self->state;
+  if (!takes_answers(state))
+    return;
+  state.in_flight.erase(tag);
+  if constexpr (std::is_same_v<Request, job_info_request>) {
+    // That reply has no status: a client that gets one would take it for data.
+    drop(self, "no job info for it: " + reason_of(why));
+  } else {
+    write_status(state, tag, status_of(why));
+    flush(self);
+  }
+}
+
+template <class Request, class Reply>
+void answer(connection_ptr self, uint32_t tag, const Reply& x) {
+  auto& state = self->state;
+  if (!takes_answers(state))
+    return;
+  if (const auto err = write_reply(state, tag, x)) {
+    refuse<Request>(self, tag, err);
+    return;
+  }
+  state.in_flight.erase(tag);
+  flush(self);
+}
+
+// -- requests ----------------------------------------------------------------
+
+/// What the session answers a request with.
+template <class Request>
+struct reply_to {
+  using type = ack;
+};
+
+#define TROUPE_REPLY(request, reply)                                           \
+  template <>                                                                  \
+  struct reply_to<request> {                                                   \
+    using type = reply;                                                        \
+  };
+
+TROUPE_REPLY(job_info_request, job_info_reply)
+TROUPE_REPLY(get_request, get_result)
+TROUPE_REPLY(refresh_cache_request, refresh_cache_result)
+TROUPE_REPLY(resolve_peers_request, resolve_peers_result)
+TROUPE_REPLY(resolve_nodes_request, resolve_nodes_result)
+TROUPE_REPLY(lookup_request, lookup_result)
+TROUPE_REPLY(spawn_request, spawn_result)
+TROUPE_REPLY(connect_procs_request, connect_procs_result)
+TROUPE_REPLY(query_request, info_result)
+TROUPE_REPLY(job_control_request, info_result)
+TROUPE_REPLY(monitor_request, info_result)
+TROUPE_REPLY(allocation_request, info_result)
+TROUPE_REPLY(session_control_request, info_result)
+TROUPE_REPLY(get_credential_request, get_credential_result)
+TROUPE_REPLY(validate_credential_request, info_result)
+TROUPE_REPLY(fabric_register_request, info_result)
+TROUPE_REPLY(fabric_update_request, info_result)
+TROUPE_REPLY(device_distances_request, device_distances_result)
+TROUPE_REPLY(group_construct_request, group_construct_result)
+TROUPE_REPLY(io_pull_request, io_pull_result)
+
+#undef TROUPE_REPLY
+
+/// Asks the session and sends the peer what it answers.
+struct dispatcher {
+  connection_ptr self;
+  uint32_t tag;
+
+  template <class Request>
+  void operator()(Request& x) const {
+    using reply = typename reply_to<Request>::type;
+    self->state.in_flight.insert(tag);
+    self->request(self->state.session, caf::infinite, std::move(x))
+      .then([self = self,
+             tag = tag](const reply& y) { answer<Request>(self, tag, y); },
+            [self = self, tag = tag](const caf::error& err) {
+              refuse<Request>(self, tag, err);
+            });
+  }
+
+  void operator()(deregister_events_request& x) const {
+    self->send(self->state.session, std::move(x));
+  }
+
+  void operator()(wire::unknown_request&) const {
+    write_status(self->state, tag, status::not_supported);
+    flush(self);
+  }
+};
+
+void count(local_statistics& counts, const wire::request& x) {
+  const auto number = static_cast<size_t>(wire::command_of(x));
+  if (std::holds_alternative<wire::unknown_request>(x)
+      || number >= counts.requests.size())
+    ++counts.unknown_requests;
+  else
+    ++counts.requests[number];
+}
+
+void on_request(connection_ptr self, const wire::frame& x) {
+  auto& state = self->state;
+  auto request = wire::decode_request(x.payload, state.dialect);
+  if (!request) {
+    punish(self, "sent what cannot be read: " + reason_of(request.error()));
+    return;
+  }
+  count(state.service->statistics, *request);
+  if (std::holds_alternative<finalize_request>(*request))
+    state.finalized = true;
+  std::visit(dispatcher{self, x.tag}, *request);
+  update_reading(self);
+}
+
+void on_heartbeat(connection_ptr self, const wire::frame& x) {
+  if (!x.payload.empty()) {
+    punish(self, "sent a heartbeat with a payload");
+    return;
+  }
+  ++self->state.service->statistics.heartbeats;
+  self->send(self->state.session, heartbeat{});
+}
+
+} // namespace
+
+void on_frame(connection_ptr self, const wire::frame& x) {
+  auto& state = self->state;
+  state.service->statistics.bytes_received +=
+    wire::frame_header_size + x.payload.size();
+  if (state.now == phase::waiting)
+    punish(self, "sent a request before it was served");
+  else if (x.tag == wire::tag_heartbeat)
+    on_heartbeat(self, x);
+  else if (x.tag < wire::tag_first_request)
+    punish(self, "sent tag " + std::to_string(x.tag));
+  else if (x.payload.empty())
+    punish(self, "sent an empty request");
+  else if (state.finalized)
+    punish(self, "sent a request after PMIx_Finalize");
+  else if (state.in_flight.count(x.tag) != 0)
+    punish(self, "used tag " + std::to_string(x.tag) + " again");
+  else
+    on_request(self, x);
+}
+
+} // namespace troupe

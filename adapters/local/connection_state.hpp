@@ -1,0 +1,87 @@
+#pragma once
+
+// The inside of a CONNECTION actor, for its own source files.
+
+#include "adapters/local/frame_socket.hpp"
+#include "adapters/local/local_service.hpp"
+#include "adapters/local/newcomer.hpp"
+#include "adapters/wire/dialect.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace troupe {
+
+struct connection_state {
+  static inline const char* name = "connection";
+
+  enum class phase : uint8_t {
+    /// The server has not decided.
+    waiting,
+
+    /// The peer went before the server decided.
+    abandoned,
+
+    /// Requests go to the session.
+    serving,
+
+    /// What is queued is being sent, nothing else happens.
+    closing,
+
+    /// The socket is closed.
+    gone,
+  };
+
+  phase now = phase::waiting;
+  std::shared_ptr<local_service> service;
+  std::optional<frame_socket> socket;
+  wire::dialect dialect;
+  admission::place place;
+
+  /// Who the peer is, for the log.
+  std::string peer;
+
+  /// Takes the peer's requests; from the server.
+  client_actor session;
+
+  /// Tags of the requests that have not been answered.
+  std::set<uint32_t> in_flight;
+
+  /// Whether the peer has asked to leave.
+  bool finalized = false;
+
+  /// Where frames are written before they are sent.
+  std::string out;
+
+  std::function<void()> on_gone;
+};
+
+using connection_ptr = connection_actor::stateful_pointer<connection_state>;
+
+/// Takes a frame of the peer.
+void on_frame(connection_ptr self, const wire::frame& x);
+
+/// Sends what has been written to `state.out`, and takes requests or not
+/// according to how much the peer leaves unread and unanswered.
+void flush(connection_ptr self);
+
+/// Takes requests, unless too many are unanswered or too much is unread.
+void update_reading(connection_ptr self);
+
+/// Logs why the peer cannot be served any more, and closes.
+void drop(connection_ptr self, const std::string& why);
+
+/// The same for a peer that broke a rule.
+void punish(connection_ptr self, const std::string& why);
+
+/// Closes the socket and ends the actor, now or as soon as the server has
+/// decided.
+void leave(connection_ptr self);
+
+} // namespace troupe

@@ -1,0 +1,154 @@
+#pragma once
+
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/timer.hpp"
+#include "adapters/loop/unique_fd.hpp"
+#include "adapters/wire/frame.hpp"
+
+#include <caf/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+struct evbuffer; // libevent's
+
+namespace troupe {
+
+class event_loop;
+
+/// A connected socket that carries frames, after the handshake; the same for
+/// servers and clients. It never blocks, and in one pass of the loop it takes
+/// no more than its turn. For the thread of the loop only.
+///
+/// Callbacks may call all functions, but must not destroy the object.
+class frame_socket {
+public:
+  struct bounds {
+    /// Longest payload to accept (L3).
+    size_t message_size = wire::max_message_size;
+
+    /// What may come in in one pass of the loop (L8).
+    size_t turn_messages = 64;
+    size_t turn_bytes = size_t{256} << 10;
+
+    /// What may wait to be sent; more ends the connection.
+    size_t queued_max = size_t{64} << 20;
+  };
+
+  struct callbacks {
+    /// A frame came in. Its payload lives until the callback returns.
+    std::function<void(const wire::frame&)> on_frame;
+
+    /// The connection is over: `none` if the peer closed it between two frames
+    /// or if `close_when_sent` is done. Called once, and not after `close`.
+    std::function<void(const caf::error&)> on_end;
+
+    /// Some of what waited has been sent. May be empty.
+    std::function<void()> on_progress;
+  };
+
+  /// Does not read before `resume`.
+  frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
+               callbacks handlers);
+
+  ~frame_socket();
+
+  frame_socket(const frame_socket&) = delete;
+
+  frame_socket& operator=(const frame_socket&) = delete;
+
+  bool is_open() const noexcept {
+    return static_cast<bool>(fd_);
+  }
+
+  /// Takes frames.
+  void resume();
+
+  /// Takes no frames until `resume`; only the peer's end is noticed, within a
+  /// second, and ends the connection with an error.
+  void pause();
+
+  /// Sends bytes, at once if the kernel takes them. Failures come later, by
+  /// `on_end`.
+  void send(std::string_view bytes);
+
+  /// Bytes that wait to be sent.
+  size_t queued() const noexcept;
+
+  /// Sends what waits and closes, after `patience` in any case. Nothing is read
+  /// any more.
+  void close_when_sent(std::chrono::milliseconds patience);
+
+  /// Closes at once. What waits is dropped.
+  void close();
+
+  uint64_t bytes_received() const noexcept {
+    return bytes_received_;
+  }
+
+  uint64_t bytes_sent() const noexcept {
+    return bytes_sent_;
+  }
+
+private:
+  struct buffer_deleter {
+    void operator()(evbuffer* x) const noexcept;
+  };
+
+  /// What one pass of the loop may take.
+  struct turn_budget {
+    size_t messages = 0;
+    size_t bytes = 0;
+  };
+
+  enum class reading : uint8_t {
+    /// Frames are taken.
+    on,
+
+    /// They are left in the socket.
+    paused,
+
+    /// They are of no interest any more.
+    over,
+  };
+
+  void read_turn();
+  bool take_frames(turn_budget& left);
+  void look_for_hang_up();
+  void on_writable();
+  void write_queue();
+  void watch_reading();
+  void end_later(caf::error reason);
+  void end(const caf::error& reason);
+
+  unique_fd fd_;
+  bounds bounds_;
+  callbacks handlers_;
+  wire::frame_reader reader_;
+  std::unique_ptr<evbuffer, buffer_deleter> queue_;
+  reading reading_ = reading::paused;
+
+  /// Why the connection is about to end, and whether it is.
+  caf::error end_reason_;
+  bool is_ending_ = false;
+
+  uint64_t bytes_received_ = 0;
+  uint64_t bytes_sent_ = 0;
+
+  fd_watch watch_;
+
+  /// Looks now and then whether the peer has gone while nothing is read.
+  timer hang_up_;
+
+  /// Goes on with frames that a turn left.
+  timer next_turn_;
+
+  /// Ends the connection outside of what the owner is doing.
+  timer end_;
+};
+
+} // namespace troupe

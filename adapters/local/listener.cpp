@@ -1,0 +1,261 @@
+#include "adapters/local/listener.hpp"
+
+#include "adapters/local/admission.hpp"
+#include "adapters/local/connection.hpp"
+#include "adapters/local/local_service.hpp"
+#include "adapters/local/newcomer.hpp"
+#include "adapters/local/peer_credentials.hpp"
+#include "adapters/local/tcp_socket.hpp"
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/timer.hpp"
+#include "messages/status.hpp"
+
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include <cerrno>
+#include <list>
+#include <map>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Connections to take in one pass of the loop.
+constexpr auto max_accepts = 32;
+
+/// Whether `reserve` descriptors would remain if `fd` were the next one in use.
+/// The kernel gives out the lowest that is free.
+bool leaves_reserve(int fd, size_t reserve) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0
+      || limit.rlim_cur == RLIM_INFINITY)
+    return true;
+  return static_cast<rlim_t>(fd) + reserve < limit.rlim_cur;
+}
+
+bool has_descriptors(int any_fd, size_t reserve) {
+  const auto next = unique_fd{::fcntl(any_fd, F_DUPFD_CLOEXEC, 0)};
+  return next && leaves_reserve(next.get(), reserve);
+}
+
+} // namespace
+
+class listener::implementation
+  : public std::enable_shared_from_this<implementation> {
+public:
+  implementation(loop_system& sys, server_actor server,
+                 listener_options options)
+    : service_(std::make_shared<local_service>(sys, std::move(server),
+                                               std::move(options))),
+      admission_(service_->options.limits, service_->options.awaited,
+                 service_->options.registered),
+      retry_(service_->loop, [this] { continue_accepting(); }) {
+    // nop
+  }
+
+  ~implementation() {
+    for (const auto& x : connections_)
+      caf::anon_send_exit(x.second, caf::exit_reason::user_shutdown);
+  }
+
+  caf::error open() {
+    const auto& options = service_->options;
+    for (const auto& address : options.addresses) {
+      auto fd =
+        listen_on_loopback(address, options.port, options.limits.backlog);
+      if (!fd)
+        return fd.error();
+      const auto where = local_address(fd->get());
+      wire::server_uri uri;
+      uri.server = options.server;
+      uri.address = where.address;
+      uri.port = where.port;
+      uri.is_ipv6 = where.is_ipv6;
+      uris_.push_back(std::move(uri));
+      doors_.emplace_back(*this, std::move(*fd));
+    }
+    if (doors_.empty())
+      return make_error(status::bad_param, "no address to listen on");
+    return caf::none;
+  }
+
+  void stop_accepting() {
+    retry_.cancel();
+    doors_.clear();
+    newcomers_.clear();
+  }
+
+  const std::vector<wire::server_uri>& uris() const noexcept {
+    return uris_;
+  }
+
+  const local_statistics& statistics() const noexcept {
+    return service_->statistics;
+  }
+
+private:
+  /// A listening socket.
+  struct door {
+    door(implementation& parent, unique_fd x)
+      : socket(std::move(x)), watch(parent.service_->loop, socket.get(),
+                                    [&] { parent.accept(*this); }) {
+      watch.enable_read();
+    }
+
+    unique_fd socket;
+    fd_watch watch;
+  };
+
+  void accept(door& from);
+  void pause_accepting();
+  void continue_accepting();
+  void receive(unique_fd socket);
+  void refuse(const std::string& whom, const caf::error& why);
+  void on_identified(uint64_t id, const std::string& whom,
+                     caf::expected<identified_peer> peer);
+
+  std::shared_ptr<local_service> service_;
+  admission admission_;
+  peer_credentials credentials_;
+  std::vector<wire::server_uri> uris_;
+  std::list<door> doors_;
+
+  /// Looks whether there are descriptors again.
+  timer retry_;
+
+  /// What names newcomers and connections here.
+  uint64_t last_id_ = 0;
+  std::map<uint64_t, newcomer> newcomers_;
+  std::map<uint64_t, connection_actor> connections_;
+};
+
+// -- accepting ---------------------------------------------------------------
+
+void listener::implementation::accept(door& from) {
+  const auto& limits = service_->options.limits;
+  for (auto i = 0; i < max_accepts; ++i) {
+    if (!has_descriptors(from.socket.get(), limits.descriptors_in_reserve)) {
+      pause_accepting();
+      return;
+    }
+    auto socket = accept_from(from.socket.get());
+    if (socket) {
+      receive(std::move(socket));
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+      return;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS
+        || errno == ENOMEM) {
+      pause_accepting();
+      return;
+    }
+    // Any other error is about a connection that broke while it waited.
+  }
+}
+
+void listener::implementation::pause_accepting() {
+  ++service_->statistics.accept_pauses;
+  service_->log.write(severity::warning,
+                      "accepting waits for free descriptors (L20)");
+  for (auto& x : doors_)
+    x.watch.disable_read();
+  retry_.start(service_->options.limits.accept_retry);
+}
+
+void listener::implementation::continue_accepting() {
+  if (doors_.empty())
+    return;
+  const auto& limits = service_->options.limits;
+  if (!has_descriptors(doors_.front().socket.get(),
+                       limits.descriptors_in_reserve)) {
+    retry_.start(limits.accept_retry);
+    return;
+  }
+  for (auto& x : doors_)
+    x.watch.enable_read();
+}
+
+void listener::implementation::receive(unique_fd socket) {
+  ++service_->statistics.accepted;
+  const auto fd = socket.get();
+  const auto from = to_string(remote_address(fd));
+  set_no_delay(fd);
+  // Before the first byte is read: nobody gets to say who they are.
+  const auto uid = credentials_.uid_of(fd);
+  if (!uid) {
+    refuse("connection from " + from, uid.error());
+    return;
+  }
+  auto whom = "connection of user " + std::to_string(*uid) + ", " + from;
+  auto place = admission_.admit(*uid);
+  if (!place) {
+    refuse(whom, place.error());
+    return;
+  }
+  const auto id = ++last_id_;
+  newcomers_.try_emplace(id, *service_, std::move(socket), *uid,
+                         std::move(*place),
+                         [=](caf::expected<identified_peer> peer) {
+                           on_identified(id, whom, std::move(peer));
+                         });
+}
+
+void listener::implementation::refuse(const std::string& whom,
+                                      const caf::error& why) {
+  ++service_->statistics.refused;
+  service_->log.write(severity::warning, whom + ": refused: " + reason_of(why));
+}
+
+void listener::implementation::on_identified(
+  uint64_t id, const std::string& whom, caf::expected<identified_peer> peer) {
+  if (peer) {
+    auto on_gone = [id, parent = weak_from_this()] {
+      if (const auto self = parent.lock())
+        self->connections_.erase(id);
+    };
+    connections_.emplace(
+      id, start_connection(service_, std::move(*peer), std::move(on_gone)));
+  } else {
+    refuse(whom, peer.error());
+  }
+  newcomers_.erase(id);
+}
+
+// -- listener ----------------------------------------------------------------
+
+listener::listener(std::shared_ptr<implementation> x)
+  : implementation_(std::move(x)) {
+  // nop
+}
+
+listener::~listener() = default;
+
+caf::expected<std::unique_ptr<listener>>
+listener::start(loop_system& sys, server_actor server,
+                listener_options options) {
+  auto result = std::make_shared<implementation>(sys, std::move(server),
+                                                 std::move(options));
+  if (auto err = result->open())
+    return err;
+  return std::unique_ptr<listener>{new listener(std::move(result))};
+}
+
+const std::vector<wire::server_uri>& listener::uris() const noexcept {
+  return implementation_->uris();
+}
+
+void listener::stop_accepting() {
+  implementation_->stop_accepting();
+}
+
+const local_statistics& listener::statistics() const noexcept {
+  return implementation_->statistics();
+}
+
+} // namespace troupe

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "adapters/local/local_limits.hpp"
+#include "adapters/local/local_statistics.hpp"
+#include "adapters/local/security_policy.hpp"
+#include "adapters/wire/uri.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/expected.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+class loop_system;
+
+struct listener_options {
+  /// Who the server is; part of its URI.
+  proc_id server;
+
+  /// Where to listen: loopback addresses only, since the kernel vouches for
+  /// nobody beyond. One URI each.
+  std::vector<std::string> addresses = {"127.0.0.1"};
+
+  /// 0: the kernel picks one for each address.
+  uint16_t port = 0;
+
+  security_policy security;
+
+  local_limits limits;
+
+  /// How many registered processes of a user have not connected yet; each adds
+  /// to what the user may have waiting before the handshake (L1). Empty: nobody
+  /// knows, `local_limits::awaited` is assumed.
+  std::function<size_t(uint32_t uid)> awaited;
+
+  /// How many processes are registered on this node; bounds the connections
+  /// (L13). Empty: nobody knows, there is no such bound.
+  std::function<size_t()> registered;
+
+  /// Gets a line for each refused or broken connection, at most
+  /// `local_limits::log_lines` per second and then a count (L25). May be empty.
+  journal log;
+};
+
+/// Takes the connections of local processes and tools and turns each into a
+/// CONNECTION actor that speaks to a server. No call blocks; a silent peer
+/// delays nobody. For the thread of the loop only.
+///
+/// To end in order: `stop_accepting`; ask the server to `shut_down`, which
+/// answers and closes what is open; destroy the listener, which cuts off
+/// whoever is left; destroy the loop system.
+/// Source: OpenPMIx wire protocol, connect; guarantees, attacks on local
+/// sockets.
+class listener {
+public:
+  /// Starts to listen.
+  /// @param sys Must outlive the listener.
+  static caf::expected<std::unique_ptr<listener>>
+  start(loop_system& sys, server_actor server, listener_options options);
+
+  /// Closes all sockets.
+  ~listener();
+
+  listener(const listener&) = delete;
+
+  listener& operator=(const listener&) = delete;
+
+  /// What processes need to find the server; one for each address.
+  const std::vector<wire::server_uri>& uris() const noexcept;
+
+  /// Takes no more connections; those in the middle of a handshake are dropped,
+  /// all others stay.
+  void stop_accepting();
+
+  const local_statistics& statistics() const noexcept;
+
+private:
+  class implementation;
+
+  explicit listener(std::shared_ptr<implementation> x);
+
+  std::shared_ptr<implementation> implementation_;
+};
+
+} // namespace troupe

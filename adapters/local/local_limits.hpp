@@ -1,0 +1,64 @@
+#pragma once
+
+#include "adapters/wire/frame.hpp"
+
+#include <chrono>
+#include <cstddef>
+
+namespace troupe {
+
+/// The bounds of local connections, with their defaults.
+/// Source: guarantees, limits; the identifiers are those of its table.
+struct local_limits {
+  // -- before the handshake is over --
+
+  /// Connections of a user without a completed handshake, and how many more for
+  /// each registered process that has not connected yet (L1).
+  size_t half_open = 16;
+  size_t half_open_per_awaited = 2;
+
+  /// Processes that are assumed to be on their way if nobody knows.
+  size_t awaited = 256;
+
+  /// Time for the first 16 bytes, and for the whole greeting (L2).
+  std::chrono::milliseconds header_time{2000};
+  std::chrono::milliseconds greeting_time{5000};
+
+  /// Connections that wait in the kernel.
+  int backlog = 4096;
+
+  /// Descriptors that connections leave to the rest of the process (L20), and
+  /// how often to look whether there are enough again.
+  size_t descriptors_in_reserve = 64;
+  std::chrono::milliseconds accept_retry{100};
+
+  // -- per connection --
+
+  /// Longest message that a peer may send (L3).
+  size_t message_size = wire::max_message_size;
+
+  /// Requests of a peer that have not been answered; at this number its socket
+  /// is not read (L16).
+  size_t in_flight = 256;
+
+  /// What a peer may have done in one pass of the loop (L8).
+  size_t turn_messages = 64;
+  size_t turn_bytes = size_t{256} << 10;
+
+  /// Bytes that wait for a peer to read; from here on its requests are not read
+  /// (L11).
+  size_t queued = size_t{64} << 10;
+
+  /// Bytes that wait for a peer to read; beyond it is cut off.
+  size_t queued_max = size_t{64} << 20;
+
+  /// How long a closing connection waits for its peer to read the rest.
+  std::chrono::milliseconds closing_time{5000};
+
+  // -- logging --
+
+  /// Lines per second; what is beyond is counted (L25).
+  size_t log_lines = 100;
+};
+
+} // namespace troupe

@@ -1,0 +1,17 @@
+#include "adapters/local/local_service.hpp"
+
+#include "adapters/loop/loop_system.hpp"
+
+#include <utility>
+
+namespace troupe {
+
+local_service::local_service(loop_system& sys, server_actor server,
+                             listener_options x)
+  : loop(sys.loop()), pool(sys.pool()), actors(sys.actors()),
+    server(std::move(server)), options(std::move(x)),
+    log(options.log, options.limits.log_lines) {
+  // nop
+}
+
+} // namespace troupe

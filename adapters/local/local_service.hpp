@@ -1,0 +1,29 @@
+#pragma once
+
+#include "adapters/local/job_info_cache.hpp"
+#include "adapters/local/listener.hpp"
+#include "adapters/local/local_log.hpp"
+
+namespace troupe {
+
+class event_loop;
+class thread_pool;
+
+/// What a listener and its connections share. For the thread of the loop only.
+struct local_service {
+  local_service(loop_system& sys, server_actor server, listener_options x);
+
+  event_loop& loop;
+  thread_pool& pool;
+  caf::actor_system& actors;
+
+  /// Empty once the listener is gone.
+  server_actor server;
+
+  listener_options options;
+  local_statistics statistics;
+  local_log log;
+  job_info_cache job_infos;
+};
+
+} // namespace troupe

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "adapters/local/admission.hpp"
+#include "adapters/local/tcp_socket.hpp"
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/timer.hpp"
+#include "adapters/loop/unique_fd.hpp"
+#include "adapters/wire/handshake.hpp"
+
+#include <caf/expected.hpp>
+
+#include <functional>
+#include <memory>
+
+namespace troupe {
+
+struct local_service;
+
+/// A process that has said who it is, and proven it.
+struct identified_peer {
+  unique_fd socket;
+  wire::hello greeting;
+  credentials actual;
+  admission::place place;
+};
+
+/// A connection that has not said yet who it is: it has a short while to send
+/// its greeting, and nothing else, byte by byte if it likes.
+/// Source: OpenPMIx wire protocol, connect; guarantees, attacks X1 to X4, X13,
+/// X16 and X19.
+class newcomer {
+public:
+  /// Called once with the peer, or with why it is refused. May destroy the
+  /// newcomer.
+  using callback = std::function<void(caf::expected<identified_peer>)>;
+
+  /// @param uid The owner of the other end, from the kernel.
+  newcomer(local_service& service, unique_fd socket, uint32_t uid,
+           admission::place place, callback done);
+
+  newcomer(const newcomer&) = delete;
+
+  newcomer& operator=(const newcomer&) = delete;
+
+private:
+  void on_readable();
+  void on_timeout();
+  void take(std::string_view bytes);
+  void verify();
+  void ask_munge();
+  void finish(caf::expected<credentials> who);
+  void refuse(caf::error reason);
+
+  local_service& service_;
+  identified_peer peer_;
+  uint32_t uid_;
+  callback done_;
+  wire::hello_reader reader_;
+
+  /// Whether the greeting is whole and munge is being asked.
+  bool is_greeted_ = false;
+
+  bool had_header_in_time_ = false;
+
+  /// Tells an answer of munge that we are still here.
+  std::shared_ptr<newcomer*> self_;
+
+  fd_watch watch_;
+  timer deadline_;
+};
+
+} // namespace troupe

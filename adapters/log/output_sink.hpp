@@ -1,0 +1,38 @@
+#pragma once
+
+#include "adapters/log/output_formatter.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/stateful_actor.hpp>
+
+#include <memory>
+
+namespace troupe {
+
+class fd_writer;
+
+struct output_sink_settings {
+  output_format format;
+
+  /// Where standard output and standard error of the processes go.
+  std::shared_ptr<fd_writer> out;
+  std::shared_ptr<fd_writer> err;
+};
+
+/// The state of an OUTPUT SINK actor.
+struct output_sink_state {
+  static inline const char* name = "output-sink";
+
+  output_sink_settings settings;
+  output_formatter formatter;
+};
+
+/// Writes what processes write to the launcher's own streams. Bytes are
+/// answered when they have been written, or kept as the begin of a line (at
+/// most `output_formatter::max_line` of a stream); so a slow terminal holds up
+/// the processes, not our memory.
+output_sink_actor::behavior_type
+output_sink(output_sink_actor::stateful_pointer<output_sink_state> self,
+            output_sink_settings settings);
+
+} // namespace troupe

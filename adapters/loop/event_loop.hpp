@@ -1,0 +1,89 @@
+#pragma once
+
+#include "adapters/loop/loop_event.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace troupe {
+
+/// The event loop of a process: one thread, inside `run`, waits for
+/// descriptors, timers, signals and work from other threads. With nothing to
+/// wait for it sleeps; it never polls.
+///
+/// Unless a function says otherwise, the loop and everything attached to it is
+/// for the thread in `run`, and for any one thread while nobody is in `run`.
+class event_loop {
+public:
+  event_loop();
+
+  /// All watches and timers must be gone. Nobody may be in `run`.
+  ~event_loop();
+
+  event_loop(const event_loop&) = delete;
+
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// Makes the calling thread the thread of the loop until somebody calls
+  /// `stop`. May be called again afterwards, also by another thread.
+  void run();
+
+  /// Ends `run` at once; called before `run`, it ends the next one. What is
+  /// ready by then keeps waiting. Safe on any thread and in every callback, but
+  /// not in a C signal handler (use `on_signal`).
+  void stop() noexcept;
+
+  /// @returns whether the calling thread is inside `run`. Safe on any thread.
+  bool in_loop_thread() const noexcept {
+    return runner_.load(std::memory_order_relaxed)
+           == std::this_thread::get_id();
+  }
+
+  /// Runs `task` on the thread of the loop, in the order of the calls. It must
+  /// not throw. Safe on any thread.
+  /// @returns `false` if the loop is closed; then `task` is not kept.
+  bool post(std::function<void()> task);
+
+  /// Drops all posted tasks, and those posted from now on. For the end of a
+  /// process part: tasks own things that must not outlive what they belong to.
+  void close();
+
+  /// Calls `handler` on the thread of the loop after signal `number` came in,
+  /// instead of what the process did about it before. Replaces an earlier
+  /// handler. Only one loop of a process may watch signals, and not in a
+  /// library: the signals are the application's.
+  /// @returns whether the system lets us catch that signal.
+  bool on_signal(int number, std::function<void()> handler);
+
+  /// Gives signal `number` back to what handled it before `on_signal`.
+  void forget_signal(int number);
+
+  event_base* base() const noexcept {
+    return base_.get();
+  }
+
+private:
+  struct deleter {
+    void operator()(event_base* x) const noexcept;
+  };
+
+  void run_tasks();
+
+  std::unique_ptr<event_base, deleter> base_;
+  std::atomic<std::thread::id> runner_{};
+  loop_event stop_;
+  std::map<int, loop_event> signals_;
+  bool is_running_tasks_ = false;
+
+  std::mutex mutex_;
+  std::deque<std::function<void()>> tasks_; // guarded by mutex_
+  bool is_closed_ = false;                  // guarded by mutex_
+  loop_event tasks_ready_;
+};
+
+} // namespace troupe

@@ -1,0 +1,58 @@
+#include "adapters/loop/fd_watch.hpp"
+
+#include "adapters/loop/event_loop.hpp"
+
+#include <event2/event.h>
+#include <sys/stat.h>
+
+namespace troupe {
+
+namespace {
+
+/// Says what `epoll` would say, without libevent's complaint on stderr.
+bool can_be_watched(int fd) {
+  struct stat st {};
+  return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
+} // namespace
+
+fd_watch::fd_watch(event_loop& loop, int fd, callback on_readable,
+                   callback on_writable) {
+  if (!can_be_watched(fd))
+    return;
+  if (on_readable)
+    read_.emplace(loop.base(), fd, short{EV_READ | EV_PERSIST},
+                  std::move(on_readable));
+  if (on_writable)
+    write_.emplace(loop.base(), fd, short{EV_WRITE | EV_PERSIST},
+                   std::move(on_writable));
+}
+
+bool fd_watch::enable_read() noexcept {
+  return read_ && read_->add();
+}
+
+void fd_watch::disable_read() noexcept {
+  if (read_)
+    read_->remove();
+}
+
+bool fd_watch::enable_write() noexcept {
+  return write_ && write_->add();
+}
+
+void fd_watch::disable_write() noexcept {
+  if (write_)
+    write_->remove();
+}
+
+bool fd_watch::reads() const noexcept {
+  return read_ && read_->is_pending();
+}
+
+bool fd_watch::writes() const noexcept {
+  return write_ && write_->is_pending();
+}
+
+} // namespace troupe

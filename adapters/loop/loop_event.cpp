@@ -1,0 +1,77 @@
+#include "adapters/loop/loop_event.hpp"
+
+#include <event2/event.h>
+
+#include <new>
+
+namespace troupe {
+
+/// Lives apart from its owner, because libevent keeps its address and because a
+/// callback that destroys the owner must not destroy itself.
+struct loop_event::state {
+  ::event* ev = nullptr;
+  callback on_fire;
+  bool is_firing = false;
+  bool is_abandoned = false;
+
+  static void fire(evutil_socket_t, short, void* arg) noexcept {
+    auto* self = static_cast<state*>(arg);
+    self->is_firing = true;
+    self->on_fire();
+    self->is_firing = false;
+    if (self->is_abandoned)
+      delete self;
+  }
+};
+
+void loop_event::deleter::operator()(state* x) const noexcept {
+  event_free(x->ev);
+  if (x->is_firing)
+    x->is_abandoned = true;
+  else
+    delete x;
+}
+
+loop_event::loop_event(event_base* base, int fd, short what, callback on_fire) {
+  auto x = std::make_unique<state>();
+  x->on_fire = std::move(on_fire);
+  x->ev = event_new(base, fd, what, state::fire, x.get());
+  if (x->ev == nullptr)
+    throw std::bad_alloc{};
+  state_.reset(x.release());
+}
+
+bool loop_event::add() noexcept {
+  return event_add(state_->ev, nullptr) == 0;
+}
+
+void loop_event::fire_after(std::chrono::nanoseconds delay) {
+  using namespace std::chrono;
+  auto tv = timeval{0, 0};
+  if (delay > nanoseconds::zero()) {
+    // One microsecond more than needed: libevent cuts the present time down to
+    // microseconds before it adds ours.
+    const auto total = ceil<microseconds>(delay) + microseconds{1};
+    const auto whole = floor<seconds>(total);
+    tv.tv_sec = whole.count();
+    tv.tv_usec = (total - whole).count();
+  }
+  if (event_add(state_->ev, &tv) != 0)
+    throw std::bad_alloc{}; // The only thing that fails without a descriptor.
+}
+
+void loop_event::fire_now() noexcept {
+  // Not EV_TIMEOUT: `fire_after` would take that back off the active list.
+  event_active(state_->ev, EV_READ, 0);
+}
+
+void loop_event::remove() noexcept {
+  event_del_noblock(state_->ev);
+}
+
+bool loop_event::is_pending() const noexcept {
+  constexpr short anything = EV_READ | EV_WRITE | EV_SIGNAL | EV_TIMEOUT;
+  return event_pending(state_->ev, anything, nullptr) != 0;
+}
+
+} // namespace troupe

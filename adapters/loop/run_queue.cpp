@@ -1,0 +1,148 @@
+#include "adapters/loop/run_queue.hpp"
+
+#include "adapters/loop/actor_roster.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/turn.hpp"
+
+#include <caf/actor_control_block.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/resumable.hpp>
+#include <caf/scheduled_actor.hpp>
+#include <caf/system_messages.hpp>
+
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// @returns the actor behind `job`, or null if it is another kind of task.
+caf::scheduled_actor* actor_of(caf::resumable* job) {
+  const auto kind = job->subtype();
+  if (kind == caf::resumable::scheduled_actor
+      || kind == caf::resumable::io_actor)
+    return static_cast<caf::scheduled_actor*>(job);
+  return nullptr;
+}
+
+bool has_begun(const caf::scheduled_actor& x) {
+  return x.getf(caf::abstract_actor::is_initialized_flag);
+}
+
+/// Urgent messages come first, and no handler can refuse this one.
+void send_kill(caf::abstract_actor& x, caf::execution_unit* host) {
+  x.eq_impl(caf::make_message_id(caf::message_priority::high), nullptr, host,
+            caf::exit_msg{x.address(), caf::exit_reason::kill});
+}
+
+} // namespace
+
+run_queue::run_queue(caf::actor_system& sys, event_loop& loop,
+                     actor_roster& roster)
+  : caf::execution_unit(&sys), loop_(loop), roster_(roster),
+    ready_(loop.base(), -1, 0, [this] { run_turn(); }) {
+  // nop
+}
+
+run_queue::~run_queue() {
+  take_posted();
+  while (auto* job = pop())
+    caf::intrusive_ptr_release(job);
+}
+
+void run_queue::post(caf::resumable* job) {
+  if (loop_.in_loop_thread()) {
+    jobs_.push_back(job);
+    if (is_running_jobs_ || is_turn_due_)
+      return;
+    is_turn_due_ = true;
+    ready_.fire_now();
+    return;
+  }
+  {
+    const auto guard = std::lock_guard{mutex_};
+    posted_.push_back(job);
+    if (posted_.size() > 1)
+      return; // The loop has been told.
+  }
+  ready_.fire_after(std::chrono::nanoseconds::zero());
+}
+
+void run_queue::run_turn() {
+  is_turn_due_ = false;
+  is_running_jobs_ = true;
+  take_posted();
+  for (turn t; !jobs_.empty() && t.next();)
+    run(pop());
+  is_running_jobs_ = false;
+  if (jobs_.empty())
+    return;
+  is_turn_due_ = true;
+  ready_.fire_after(std::chrono::nanoseconds::zero());
+}
+
+void run_queue::run_until(std::chrono::steady_clock::time_point deadline) {
+  take_posted();
+  while (auto* job = pop()) {
+    run(job);
+    if (std::chrono::steady_clock::now() >= deadline)
+      return;
+    take_posted();
+  }
+}
+
+void run_queue::kill_all() {
+  for (const auto& x : roster_.all())
+    send_kill(*x->get(), this); // Wakes it, thus queues it.
+  take_posted();
+  while (auto* job = pop()) {
+    kill(job);
+    take_posted();
+  }
+}
+
+void run_queue::take_posted() {
+  const auto guard = std::lock_guard{mutex_};
+  jobs_.insert(jobs_.end(), posted_.begin(), posted_.end());
+  posted_.clear();
+}
+
+caf::resumable* run_queue::pop() {
+  if (jobs_.empty())
+    return nullptr;
+  auto* job = jobs_.front();
+  jobs_.pop_front();
+  return job;
+}
+
+void run_queue::run(caf::resumable* job) {
+  if (auto* self = actor_of(job); self != nullptr && !has_begun(*self))
+    roster_.add(self);
+  if (job->resume(this, messages_per_job) == caf::resumable::resume_later)
+    jobs_.push_back(job);
+  else
+    caf::intrusive_ptr_release(job);
+}
+
+void run_queue::kill(caf::resumable* job) {
+  auto* self = actor_of(job);
+  if (self == nullptr) {
+    run(job); // It runs once.
+    return;
+  }
+  if (has_begun(*self)) {
+    send_kill(*self, this);
+    self->resume(this, 1);
+  }
+  // What has not begun is spared the beginning. And an actor that awaits an
+  // answer puts off everything else.
+  if (!self->getf(caf::abstract_actor::is_cleaned_up_flag)) {
+    self->quit(caf::exit_reason::kill);
+    self->on_exit();
+    self->cleanup(caf::exit_reason::kill, this);
+  }
+  caf::intrusive_ptr_release(job);
+}
+
+} // namespace troupe

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/program_path.hpp"
+
+#include <sys/types.h>
+
+#include <variant>
+
+namespace troupe {
+
+/// A process that was just started, and our ends of its pipes.
+struct child {
+  pid_t pid = -1;
+
+  /// Readable once the process has ended.
+  unique_fd pidfd;
+
+  /// Non-blocking; `in` only if asked for.
+  unique_fd in;
+  unique_fd out;
+  unique_fd err;
+};
+
+/// Starts a process: leader of a process group of its own, default signal
+/// dispositions, no signal blocked, exactly the descriptors 0, 1 and 2, bound
+/// to the given processors from its first instruction.
+///
+/// Uses posix_spawn, which does not copy our page tables: 0.5 ms whatever our
+/// size, during which the calling thread waits.
+std::variant<child, launch_failure> spawn_child(const start_process& request);
+
+} // namespace troupe

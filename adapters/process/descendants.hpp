@@ -1,0 +1,22 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+
+namespace troupe {
+
+/// Sends SIGKILL to the living descendants of this process that belong to a
+/// job: members of its process groups, those whose environment names its
+/// namespace, and what descends from either. Descendants whose parent ended
+/// count, because this process adopts them.
+/// @param groups Process groups of the job.
+/// @param others Children that belong to other jobs.
+/// @returns how many there were; call again until there is none.
+size_t kill_descendants(const std::string& nspace,
+                        const std::set<pid_t>& groups,
+                        const std::set<pid_t>& others);
+
+} // namespace troupe

@@ -1,0 +1,77 @@
+#include "adapters/process/input_pipe.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace troupe {
+
+input_pipe::input_pipe(event_loop& loop, unique_fd fd, size_t window)
+  : fd_(std::move(fd)), window_(window) {
+  watch_.emplace(loop, fd_.get(), fd_watch::callback{},
+                 [this] { write_waiting(); });
+}
+
+input_pipe::~input_pipe() {
+  fail();
+}
+
+bool input_pipe::write(std::string bytes, done_callback done) {
+  if (!fd_ || is_closing_) {
+    done(false);
+    return true;
+  }
+  if (!waiting_.empty() && waiting_bytes_ + bytes.size() > window_)
+    return false;
+  waiting_bytes_ += bytes.size();
+  waiting_.push_back({std::move(bytes), 0, std::move(done)});
+  if (waiting_.size() == 1)
+    write_waiting();
+  return true;
+}
+
+void input_pipe::write_waiting() {
+  while (!waiting_.empty()) {
+    auto& x = waiting_.front();
+    if (x.written < x.bytes.size()) {
+      const auto n = ::write(fd_.get(), x.bytes.data() + x.written,
+                             x.bytes.size() - x.written);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0 && errno == EAGAIN) {
+        watch_->enable_write();
+        return;
+      }
+      if (n < 0) {
+        fail();
+        return;
+      }
+      x.written += static_cast<size_t>(n);
+      continue;
+    }
+    const auto done = std::move(x.done);
+    waiting_bytes_ -= x.bytes.size();
+    waiting_.pop_front();
+    done(true);
+  }
+  watch_->disable_write();
+  if (is_closing_)
+    fail();
+}
+
+void input_pipe::close() {
+  is_closing_ = true;
+  if (fd_ && waiting_.empty())
+    fail();
+}
+
+void input_pipe::fail() {
+  watch_.reset();
+  fd_.reset();
+  waiting_bytes_ = 0;
+  for (auto& x : std::exchange(waiting_, {}))
+    x.done(false);
+}
+
+} // namespace troupe

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/unique_fd.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace troupe {
+
+class event_loop;
+
+/// Writes to the standard input of a process. Needs SIGPIPE ignored.
+class input_pipe {
+public:
+  /// Called once: with `true` when the bytes are in the pipe, with `false` if
+  /// nobody reads it any more. Must not destroy the pipe.
+  using done_callback = std::function<void(bool written)>;
+
+  /// @param window Bytes that may wait to be written.
+  input_pipe(event_loop& loop, unique_fd fd, size_t window);
+
+  input_pipe(const input_pipe&) = delete;
+
+  input_pipe& operator=(const input_pipe&) = delete;
+
+  /// Fails what is still waiting.
+  ~input_pipe();
+
+  /// @returns whether there is room; something of any size may always wait
+  ///          alone. If not, `done` is not called.
+  bool write(std::string bytes, done_callback done);
+
+  /// Closes the pipe after what is waiting; nothing can be written any more.
+  void close();
+
+  /// Nobody reads any more.
+  void fail();
+
+private:
+  struct entry {
+    std::string bytes;
+    size_t written = 0;
+    done_callback done;
+  };
+
+  void write_waiting();
+
+  unique_fd fd_;
+  size_t window_;
+  std::optional<fd_watch> watch_;
+  std::deque<entry> waiting_;
+  size_t waiting_bytes_ = 0;
+  bool is_closing_ = false;
+};
+
+} // namespace troupe

@@ -1,0 +1,132 @@
+#include "adapters/process/output_pipe.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace troupe {
+
+output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
+                         size_t window, receiver deliver)
+  : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
+    deliver_(std::move(deliver)) {
+  watch_.emplace(loop_, fd_.get(), [this] { read_once(); });
+  watch_->enable_read();
+}
+
+output_pipe::~output_pipe() {
+  stop_waiting();
+  credit_.left_ += bytes_;
+}
+
+bool output_pipe::may_read() {
+  if (bytes_ >= window_ || fragments_ >= max_fragments)
+    return false;
+  if (credit_.left_ > 0)
+    return true;
+  if (!is_waiting_) {
+    is_waiting_ = true;
+    credit_.waiting_.push_back(this);
+  }
+  return false;
+}
+
+void output_pipe::stop_waiting() {
+  if (is_waiting_)
+    credit_.waiting_.remove(this);
+  is_waiting_ = false;
+}
+
+output_pipe::outcome output_pipe::read_once() {
+  if (!may_read()) {
+    watch_->disable_read();
+    return outcome::paused;
+  }
+  // One buffer for all: what a fragment holds is what it needs, however little
+  // was read.
+  static thread_local std::array<char, max_fragment> buffer;
+  const auto most = std::min({buffer.size(), window_ - bytes_, credit_.left_});
+  const auto n = read(fd_.get(), buffer.data(), most);
+  if (n > 0) {
+    const auto size = static_cast<size_t>(n);
+    bytes_ += size;
+    credit_.left_ -= size;
+    ++fragments_;
+    if (silence_)
+      silence_->start(grace_);
+    deliver_(std::string{buffer.data(), size});
+    return outcome::some;
+  }
+  const auto is_empty = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+  if (n < 0 && errno == EINTR)
+    return outcome::some;
+  if (is_empty && !end_when_empty_)
+    return outcome::nothing;
+  end();
+  return outcome::ended;
+}
+
+void output_pipe::read_rest() {
+  while (read_once() == outcome::some) {
+    // Until the pipe is empty or the window is full.
+  }
+}
+
+void output_pipe::end() {
+  stop_waiting();
+  silence_.reset();
+  watch_.reset();
+  fd_.reset();
+  ++fragments_;
+  deliver_({});
+}
+
+void output_pipe::resume() {
+  if (!fd_ || !may_read())
+    return;
+  if (end_when_empty_)
+    read_rest();
+  else
+    watch_->enable_read();
+}
+
+void output_pipe::taken(size_t bytes) {
+  --fragments_;
+  bytes_ -= bytes;
+  credit_.left_ += bytes;
+  resume();
+  if (credit_.left_ == 0)
+    return;
+  // All may try again; who comes too late queues up once more.
+  for (auto* x : std::exchange(credit_.waiting_, {})) {
+    x->is_waiting_ = false;
+    x->resume();
+  }
+}
+
+void output_pipe::expect_end(std::chrono::milliseconds grace) {
+  if (!fd_ || silence_)
+    return;
+  grace_ = grace;
+  silence_.emplace(loop_, [this] { on_silence(); });
+  silence_->start(grace_);
+}
+
+void output_pipe::on_silence() {
+  // Nothing came, or we did not look because the receiver is slow.
+  if (read_once() == outcome::nothing)
+    end();
+  else if (silence_)
+    silence_->start(grace_);
+}
+
+void output_pipe::end_when_empty() {
+  end_when_empty_ = true;
+  if (fd_)
+    read_rest();
+}
+
+} // namespace troupe

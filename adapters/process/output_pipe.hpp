@@ -1,0 +1,104 @@
+#pragma once
+
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/timer.hpp"
+#include "adapters/loop/unique_fd.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+
+namespace troupe {
+
+class event_loop;
+class output_pipe;
+
+/// What all streams together may hold.
+class output_credit {
+public:
+  explicit output_credit(size_t bytes) : left_(bytes) {
+    // nop
+  }
+
+private:
+  friend class output_pipe;
+
+  size_t left_;
+
+  /// Streams that would read on, the longest waiting first.
+  std::list<output_pipe*> waiting_;
+};
+
+/// Reads one output stream of a process. Does not read ahead of what has been
+/// taken by more than a window: then the pipe fills up and the process waits.
+class output_pipe {
+public:
+  /// Takes bytes, in order; calls `taken` later, never at once. No bytes: the
+  /// stream is at its end.
+  using receiver = std::function<void(std::string bytes)>;
+
+  /// Most bytes of one `receiver` call.
+  static constexpr size_t max_fragment = size_t{64} << 10;
+
+  /// Most `receiver` calls not answered by `taken`: bounds what small fragments
+  /// cost beyond their bytes, and lets a busy writer's bytes gather in the
+  /// pipe.
+  static constexpr size_t max_fragments = 64;
+
+  output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
+              size_t window, receiver deliver);
+
+  output_pipe(const output_pipe&) = delete;
+
+  output_pipe& operator=(const output_pipe&) = delete;
+
+  ~output_pipe();
+
+  /// One call of the receiver is settled.
+  /// @param bytes How many it was given.
+  void taken(size_t bytes);
+
+  /// The process ended. Whoever else holds the pipe open: after `grace` of
+  /// silence the stream ends.
+  void expect_end(std::chrono::milliseconds grace);
+
+  /// Nobody is left to write: the stream ends as soon as the pipe is empty.
+  void end_when_empty();
+
+  /// @returns whether the end has been delivered and all calls are settled.
+  bool is_over() const noexcept {
+    return !fd_ && fragments_ == 0;
+  }
+
+private:
+  enum class outcome { some, nothing, paused, ended };
+
+  outcome read_once();
+  void read_rest();
+  void resume();
+  void on_silence();
+  void end();
+  bool may_read();
+  void stop_waiting();
+
+  event_loop& loop_;
+  unique_fd fd_;
+  output_credit& credit_;
+  size_t window_;
+  receiver deliver_;
+  std::optional<fd_watch> watch_;
+
+  /// Delivered and not settled.
+  size_t bytes_ = 0;
+  size_t fragments_ = 0;
+
+  bool is_waiting_ = false;
+  bool end_when_empty_ = false;
+  std::chrono::milliseconds grace_{0};
+  std::optional<timer> silence_;
+};
+
+} // namespace troupe

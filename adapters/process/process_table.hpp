@@ -1,0 +1,123 @@
+#pragma once
+
+#include "adapters/loop/timer.hpp"
+#include "adapters/process/child.hpp"
+#include "adapters/process/input_pipe.hpp"
+#include "adapters/process/output_pipe.hpp"
+#include "adapters/process/process_launcher.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace troupe {
+
+/// The processes that a launcher started, and what they left behind. Works for
+/// the launcher's actor, in whose name it sends.
+///
+/// Nobody is ever signalled by a number that may belong to somebody else by
+/// now: a process keeps its number until it is reaped, which only we do; a
+/// process group keeps its number as long as it has members, and once its
+/// leader is reaped it is used only while one of our own children (orphans come
+/// to us) is in it. Source: waitpid(2); requirement X29.
+class process_table {
+public:
+  using self_pointer =
+    process_launcher_actor::stateful_pointer<process_launcher_state>;
+
+  process_table(self_pointer self, event_loop& loop,
+                process_launcher_settings settings);
+
+  process_table(const process_table&) = delete;
+
+  process_table& operator=(const process_table&) = delete;
+
+  /// Kills everything.
+  ~process_table();
+
+  caf::result<process_started> start(const start_process& request,
+                                     const process_owner_actor& owner,
+                                     const output_sink_actor& sink);
+
+  void signal(const signal_process& request);
+
+  void sweep(const std::string& nspace, caf::typed_response_promise<ack> reply);
+
+  void write(write_stdin&& request, caf::typed_response_promise<ack> reply);
+
+  void close(const close_stdin& request);
+
+  /// Whoever started processes is gone: so are they.
+  void abandon(const caf::actor_addr& owner);
+
+private:
+  /// A process from its start until nothing of it is left.
+  struct record {
+    proc_id proc;
+    pid_t pid = -1;
+    unique_fd pidfd;
+
+    /// Until the process has been reaped.
+    std::unique_ptr<fd_watch> exit_watch;
+
+    /// Whether signals may still reach members of its process group.
+    bool has_group = true;
+
+    process_owner_actor owner;
+    output_sink_actor sink;
+    std::unique_ptr<input_pipe> in;
+    std::unique_ptr<output_pipe> out;
+    std::unique_ptr<output_pipe> err;
+    bool is_drained = false;
+
+    bool is_running() const {
+      return exit_watch != nullptr;
+    }
+  };
+
+  /// A `sweep_job` that is not finished.
+  struct sweep_state {
+    std::vector<caf::typed_response_promise<ack>> replies;
+    std::chrono::steady_clock::time_point deadline;
+    std::chrono::milliseconds pause{1};
+    std::unique_ptr<timer> next;
+  };
+
+  using records = std::map<uint64_t, record>;
+
+  std::unique_ptr<output_pipe> open_output(uint64_t id, io_channels channel,
+                                           unique_fd fd);
+  void deliver(uint64_t id, io_channels channel, std::string bytes);
+  void on_taken(uint64_t id, io_channels channel, size_t bytes);
+  void on_ended(uint64_t id);
+  void settle(records::iterator pos);
+  void watch_owner(const process_owner_actor& owner);
+  void forget_owner(const process_owner_actor& owner);
+
+  record* running(const proc_id& proc);
+  void signal_group(const record& x, int number);
+  void reap_children();
+  void check_groups();
+
+  void continue_sweep(const std::string& nspace);
+  bool is_swept(const std::string& nspace);
+  void finish_sweep(const std::string& nspace, bool done);
+  size_t kill_leftovers(const std::string& nspace);
+
+  void log(severity how, const std::string& what) const;
+
+  self_pointer self_;
+  event_loop& loop_;
+  process_launcher_settings settings_;
+  output_credit credit_;
+  uint64_t last_id_ = 0;
+  records records_;
+  std::map<pid_t, uint64_t> running_;
+  std::map<proc_id, uint64_t> latest_;
+  std::map<caf::actor_addr, size_t> owners_;
+  std::map<std::string, sweep_state> sweeps_;
+  timer reap_later_;
+};
+
+} // namespace troupe

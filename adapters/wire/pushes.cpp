@@ -1,0 +1,84 @@
+#include "adapters/wire/pushes.hpp"
+
+#include "adapters/wire/pack_value.hpp"
+#include "adapters/wire/requests.hpp"
+#include "adapters/wire/unpack_value.hpp"
+
+namespace troupe::wire {
+
+// -- events ------------------------------------------------------------------
+
+caf::error encode_event(const event& x, const dialect& d, std::string& out,
+                        event_form form) {
+  auto w = writer{out, d, unreadable::left_out};
+  w.pack(data_type::command);
+  w.byte(static_cast<uint8_t>(command::notify));
+  w.pack(data_type::status);
+  w.signed_integer(static_cast<int32_t>(x.code), 4);
+  w.pack(data_type::proc);
+  pack_proc(w, x.source);
+  pack_infos(w, x.infos);
+  if (form == event_form::with_range) {
+    w.pack(data_type::data_range);
+    w.byte(static_cast<uint8_t>(x.range));
+  }
+  return w.finish();
+}
+
+caf::expected<event> decode_event(std::string_view payload, const dialect& d) {
+  auto r = reader{payload, d, origin::server};
+  auto x = event{};
+  r.pack_exactly(data_type::command, 1);
+  if (r.byte() != static_cast<uint8_t>(command::notify))
+    r.fail("an event is marked as something else", status::type_mismatch);
+  r.pack_exactly(data_type::status, 1);
+  x.code = static_cast<status>(r.signed_integer(4));
+  r.pack_exactly(data_type::proc, 1);
+  x.source = unpack_proc(r);
+  x.infos = unpack_infos(r);
+  if (r.left() > 0) {
+    r.pack_exactly(data_type::data_range, 1);
+    x.range = static_cast<data_range>(r.byte());
+  }
+  r.expect_end();
+  if (!r.ok())
+    return r.failure();
+  return x;
+}
+
+// -- output ------------------------------------------------------------------
+
+caf::error encode_output(const io_delivery& x, const dialect& d,
+                         std::string& out) {
+  auto w = writer{out, d, unreadable::left_out};
+  w.pack(data_type::proc);
+  pack_proc(w, x.source);
+  w.pack(data_type::iof_channel);
+  w.unsigned_integer(static_cast<uint16_t>(x.channel), 2);
+  w.packed_size(x.handler);
+  pack_infos(w, x.infos);
+  w.pack(data_type::byte_object);
+  w.blob(x.bytes);
+  return w.finish();
+}
+
+caf::expected<io_delivery> decode_output(std::string_view payload,
+                                         const dialect& d) {
+  auto r = reader{payload, d, origin::server};
+  auto x = io_delivery{};
+  r.pack_exactly(data_type::proc, 1);
+  x.source = unpack_proc(r);
+  r.pack_exactly(data_type::iof_channel, 1);
+  x.channel = static_cast<io_channels>(r.unsigned_integer(2));
+  r.pack_exactly(data_type::size, 1);
+  x.handler = r.unsigned_integer(8);
+  x.infos = unpack_infos(r);
+  r.pack_exactly(data_type::byte_object, 1);
+  x.bytes = std::string{r.blob()};
+  r.expect_end();
+  if (!r.ok())
+    return r.failure();
+  return x;
+}
+
+} // namespace troupe::wire

@@ -1,0 +1,188 @@
+#pragma once
+
+#include "adapters/wire/layout.hpp"
+#include "messages/proc_id.hpp"
+#include "messages/status.hpp"
+
+#include <caf/error.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace troupe::wire {
+
+/// Who wrote the bytes: some types are accepted from servers only.
+enum class origin : uint8_t { client, server };
+
+/// The most elements of arrays and lists in one message, and the most infos in
+/// one list of a client. Source: guarantees, limit on elements (L4).
+inline constexpr size_t max_elements_from_client = size_t{1} << 20;
+inline constexpr size_t max_elements_from_server = size_t{1} << 22;
+inline constexpr size_t max_infos_from_client = 65536;
+
+/// Reads packed bytes from front to back. Every bound is kept here: nothing is
+/// read past the end, no count is believed that the bytes left cannot hold, and
+/// the first error stays. After an error every read gives an empty value.
+/// Source: OpenPMIx wire protocol, integers and PACK calls; guarantees, X13 to
+/// X18.
+class reader {
+public:
+  reader(std::string_view bytes, const dialect& d, origin from);
+
+  reader(const reader&) = delete;
+  reader& operator=(const reader&) = delete;
+
+  // -- state -----------------------------------------------------------------
+
+  bool ok() const {
+    return what_ == nullptr;
+  }
+
+  /// Bytes not read yet; 0 after an error.
+  size_t left() const {
+    return ok() ? static_cast<size_t>(end_ - position_) : 0;
+  }
+
+  const dialect& rules() const {
+    return rules_;
+  }
+
+  origin from() const {
+    return from_;
+  }
+
+  bool is_fixed() const {
+    return family_ == integer_family::fixed;
+  }
+
+  /// The first error with the place where it was found; none if all is well.
+  caf::error failure() const;
+
+  /// Notes an error, unless there is one already.
+  /// @param what A sentence without its end; must outlive the reader.
+  void fail(const char* what, status code = status::unpack_failure);
+
+  /// Checks that everything has been read. Peers newer than the releases we
+  /// know may have appended something.
+  void expect_end();
+
+  // -- primitives ------------------------------------------------------------
+
+  uint8_t byte();
+
+  /// @param width 1, 2, 4 or 8 bytes, which bounds the value in either family.
+  uint64_t unsigned_integer(unsigned width);
+  int64_t signed_integer(unsigned width);
+
+  data_type type_tag();
+
+  /// The inner tag that precedes values of type `x`, if there is one.
+  void inner_tag(data_type x);
+
+  /// A SIZE inside of something else.
+  uint64_t size();
+
+  /// A string; nothing for a null string.
+  std::optional<std::string_view> string();
+
+  /// The same with null taken as empty.
+  std::string_view string_or_empty();
+
+  /// A string that must not be null and has at most 511 bytes.
+  std::string_view key();
+
+  /// A string of at most 255 bytes; null is taken as empty.
+  std::string_view nspace();
+
+  /// The next `n` bytes.
+  std::string_view bytes(size_t n);
+
+  /// A length and as many bytes.
+  std::string_view blob();
+
+  /// Everything up to and including the next zero byte.
+  std::string_view up_to_zero();
+
+  /// Whether `x` comes next.
+  bool next_is(std::string_view x) const {
+    return x.size() <= left() && std::string_view{position_, x.size()} == x;
+  }
+
+  // -- counts ----------------------------------------------------------------
+
+  /// Checks that `n` elements of type `x` fit into the bytes left and into what
+  /// a message may hold, and takes them off that.
+  /// @returns `n`, or 0 after an error.
+  size_t admit(uint64_t n, data_type x);
+
+  /// A count of type SIZE, checked by `admit`.
+  size_t count(data_type x);
+
+  /// A count of type INT32, checked by `admit`.
+  size_t count32(data_type x);
+
+  // -- PACK calls
+  // --------------------------------------------------------------
+
+  /// Reads the head of a PACK call that holds values of type `x`.
+  /// @returns how many.
+  size_t pack(data_type x);
+
+  /// The same for exactly `n` values.
+  void pack_exactly(data_type x, size_t n);
+
+  /// Reads PACK(SIZE), the count of values of type `x` in the next PACK, and
+  /// checks that they fit into the bytes left.
+  size_t packed_count(data_type x);
+
+  /// Calls `f` with the end set after the next `n` bytes; `f` has to read all
+  /// of them. `described` says how they are packed.
+  template <class F>
+  void within(size_t n, bool described, F f) {
+    if (n > left())
+      fail("a length goes past the end");
+    if (!ok())
+      return;
+    const auto* outer = end_;
+    const auto outer_described = rules_.described;
+    end_ = position_ + n;
+    rules_.described = described;
+    f();
+    if (ok() && position_ != end_)
+      fail("bytes are left over in a byte object");
+    position_ = end_;
+    end_ = outer;
+    rules_.described = outer_described;
+  }
+
+  // -- nesting
+  // -----------------------------------------------------------------
+
+  /// Enters a value. Pair it with `leave`.
+  /// @returns whether it may be read: values nest to `max_value_depth`.
+  bool enter();
+
+  void leave() {
+    --depth_;
+  }
+
+private:
+  bool need(size_t n);
+  uint64_t varint(unsigned width);
+  size_t fits(uint64_t n, data_type x);
+
+  const char* begin_;
+  const char* position_;
+  const char* end_;
+  dialect rules_;
+  integer_family family_;
+  origin from_;
+  int depth_ = 0;
+  size_t elements_left_;
+  const char* what_ = nullptr;
+  status code_ = status::success;
+  size_t failed_at_ = 0;
+};
+
+} // namespace troupe::wire

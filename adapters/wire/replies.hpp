@@ -1,0 +1,99 @@
+#pragma once
+
+#include "adapters/wire/dialect.hpp"
+#include "adapters/wire/requests.hpp"
+
+#include <caf/error.hpp>
+#include <caf/expected.hpp>
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+// Replies, both ways. The writers append a payload to `out` and leave `out` as
+// it was on an error. Entries and infos whose type the peer cannot read are
+// left out, so an old client gets what it understands. Counts are always
+// written, 0 included: some clients wait for ever without. Source: OpenPMIx
+// wire protocol, requests and replies.
+
+namespace troupe::wire {
+
+/// What a reply holds beside its status; `ack` for nothing.
+using reply_body =
+  std::variant<ack, job_info, get_result, lookup_result, spawn_result,
+               connect_procs_result, info_result, get_credential_result,
+               io_pull_result, group_construct_result, device_distances_result,
+               refresh_cache_result, resolve_peers_result,
+               resolve_nodes_result>;
+
+/// A reply as the client reads it. A body may be missing (`ack`) although the
+/// command has one: servers leave it out after a failure, and some after a
+/// success.
+struct reply {
+  status outcome = status::success;
+  reply_body body;
+};
+
+// -- writing -----------------------------------------------------------------
+
+/// A status and nothing else: the answer of commands without a body, and of
+/// every command that failed. Job info has no status: there an error can only
+/// be shown by closing.
+void encode_status(status x, const dialect& d, std::string& out);
+
+/// Success without a body.
+void encode_reply(const ack& x, const dialect& d, std::string& out);
+
+caf::error encode_reply(const job_info& x, const dialect& d, std::string& out);
+caf::error encode_reply(const get_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const lookup_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const spawn_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const connect_procs_result& x, const dialect& d,
+                        std::string& out);
+
+/// QUERY, ALLOC, JOB_CONTROL, MONITOR, VALIDATE_CRED, FABRIC_REGISTER,
+/// FABRIC_UPDATE, SESSION_CTRL.
+caf::error encode_reply(const info_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const get_credential_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const io_pull_result& x, const dialect& d,
+                        std::string& out);
+
+/// In the layout of the peer's release.
+caf::error encode_reply(const group_construct_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const device_distances_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const refresh_cache_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const resolve_peers_result& x, const dialect& d,
+                        std::string& out);
+caf::error encode_reply(const resolve_nodes_result& x, const dialect& d,
+                        std::string& out);
+
+/// Any reply with any status; a body of type `ack` adds nothing.
+caf::error encode_reply(const reply& x, const dialect& d, std::string& out);
+
+// -- reading -----------------------------------------------------------------
+
+/// Reads the reply to a request.
+/// @param asked The command of the request.
+/// @returns the reply, with the server's status in it; or an error if the
+///          payload does not decode.
+caf::expected<reply> decode_reply(command asked, std::string_view payload,
+                                  const dialect& d);
+
+/// Reads the packed data of one rank, the value of a `pmix.pblob` entry that
+/// came in a get or spawn reply. Job info replies are decoded already.
+caf::expected<rank_data> decode_rank_data(std::string_view bytes,
+                                          const dialect& d);
+
+/// Packs the data of one rank into the value of a `pmix.pblob` entry.
+caf::error encode_rank_data(const rank_data& x, const dialect& d,
+                            std::string& out);
+
+} // namespace troupe::wire

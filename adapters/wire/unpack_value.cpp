@@ -1,0 +1,323 @@
+#include "adapters/wire/unpack_value.hpp"
+
+#include <charconv>
+
+namespace troupe::wire {
+
+namespace {
+
+using storage = value::storage;
+
+// -- scalars -----------------------------------------------------------------
+
+bool unpack_bool(reader& r) {
+  const auto x = r.byte();
+  if (x > 1)
+    r.fail("a boolean is neither 0 nor 1");
+  return x != 0;
+}
+
+storage unpack_text(reader& r, data_type x) {
+  const auto text = r.string();
+  if (!text)
+    return std::monostate{};
+  if (x == data_type::proc_nspace && text->size() > max_nspace_length)
+    r.fail("a namespace has more than 255 bytes");
+  return std::string{*text};
+}
+
+// -- bytes that need a look --------------------------------------------------
+
+std::string unpack_buffer(reader& r) {
+  const auto type = r.byte();
+  if (type != 1 && type != 2)
+    r.fail("a buffer is of no known type");
+  return std::string{r.blob()};
+}
+
+/// A REGEX has no length: its beginning says how to find its end.
+std::string unpack_regex(reader& r) {
+  if (r.from() == origin::client) {
+    r.fail("a client sent a REGEX");
+    return {};
+  }
+  constexpr auto size_prefix = std::string_view{"size="};
+  auto result = std::string{r.up_to_zero()};
+  if (result != std::string_view{"blob:\0", 6})
+    return result;
+  result += r.up_to_zero();
+  const auto size = r.up_to_zero();
+  auto n = size_t{0};
+  const auto* digits = size.data() + size_prefix.size();
+  const auto* end = size.data() + size.size();
+  if (size.substr(0, size_prefix.size()) != size_prefix
+      || std::from_chars(digits, end, n).ptr != end - 2 || end[-2] != ':') {
+    r.fail("the size of a REGEX is none");
+    return {};
+  }
+  result += size;
+  result += r.bytes(n);
+  return result;
+}
+
+std::string unpack_regex2(reader& r) {
+  auto result = std::string{r.string_or_empty()};
+  result += '\0';
+  result += r.blob();
+  return result;
+}
+
+// -- structures --------------------------------------------------------------
+
+std::vector<std::string> unpack_strings(reader& r) {
+  const auto n = r.count32(data_type::string);
+  return unpack_elements(r, n, [](reader& r) {
+    const auto x = r.string();
+    if (!x)
+      r.fail("a string in a list is null");
+    return std::string{x.value_or(std::string_view{})};
+  });
+}
+
+std::vector<info> unpack_nested_infos(reader& r) {
+  const auto n = r.count(data_type::info);
+  return unpack_elements(r, n, unpack_info);
+}
+
+// -- arrays ------------------------------------------------------------------
+
+/// Whether `x` may stand in front of a value.
+bool check_type(reader& r, data_type x) {
+  if (r.ok() && x != data_type::undef && !may_send(r.rules(), x))
+    r.fail("a type that the peer's packing module does not have",
+           status::unknown_data_type);
+  return r.ok();
+}
+
+value unpack_element(reader& r, data_type x) {
+  auto result = value{x, std::monostate{}};
+  if (r.enter())
+    result.data = unpack_data(r, x);
+  r.leave();
+  return result;
+}
+
+/// An array of no type is a tag and a size of 0. Libraries of 6 write a null
+/// array as the tag alone; no other field begins like that size does.
+data_array unpack_undefined_array(reader& r) {
+  const auto size =
+    r.is_fixed() ? std::string_view{"\0\x0f", 2} : std::string_view{"\0", 1};
+  if (r.rules().peer.major < 6 || r.next_is(size))
+    if (r.size() != 0)
+      r.fail("an array of no type has elements");
+  return {};
+}
+
+data_array unpack_data_array(reader& r) {
+  auto x = data_array{};
+  x.element_type = r.type_tag();
+  if (!check_type(r, x.element_type))
+    return x;
+  if (x.element_type == data_type::undef)
+    return unpack_undefined_array(r);
+  const auto n = r.count(x.element_type);
+  if (n > 0)
+    r.inner_tag(x.element_type);
+  x.elements = unpack_elements(r, n, [type = x.element_type](reader& r) {
+    return unpack_element(r, type);
+  });
+  return x;
+}
+
+data_array unpack_info_array(reader& r) {
+  auto x = data_array{};
+  x.element_type = data_type::info;
+  const auto n = r.count(data_type::info);
+  x.elements = unpack_elements(
+    r, n, [](reader& r) { return unpack_element(r, data_type::info); });
+  return x;
+}
+
+storage unpack_structure(reader& r, data_type x) {
+  switch (x) {
+    case data_type::timeval:
+      return unpack_timeval(r);
+    case data_type::value:
+      return box<value>{unpack_value(r)};
+    case data_type::proc:
+      return unpack_proc(r);
+    case data_type::app:
+      return box<app>{unpack_app(r)};
+    case data_type::info:
+      return box<info>{unpack_info(r)};
+    case data_type::pdata:
+      return box<pdata>{unpack_pdata(r)};
+    case data_type::buffer:
+      return unpack_buffer(r);
+    case data_type::kval:
+      return box<key_value>{unpack_key_value(r)};
+    case data_type::proc_info:
+      return box<proc_info>{unpack_proc_info(r)};
+    case data_type::data_array:
+      return box<data_array>{unpack_data_array(r)};
+    case data_type::query:
+      return box<query>{unpack_query(r)};
+    case data_type::info_array:
+      return box<data_array>{unpack_info_array(r)};
+    case data_type::envar:
+      return box<envar>{unpack_envar(r)};
+    case data_type::coord:
+      return box<coord>{unpack_coord(r)};
+    case data_type::regattr:
+      return box<regattr>{unpack_regattr(r)};
+    case data_type::regex:
+      return unpack_regex(r);
+    case data_type::regex2:
+      return unpack_regex2(r);
+    case data_type::geometry:
+      return box<geometry>{unpack_geometry(r)};
+    case data_type::device_distance:
+      return box<device_distance>{unpack_device_distance(r)};
+    case data_type::endpoint:
+      return box<endpoint>{unpack_endpoint(r)};
+    case data_type::topology: {
+      auto xml = unpack_topology(r);
+      if (!xml)
+        return std::monostate{};
+      if (r.from() == origin::client)
+        r.fail("a client sent a topology as a value");
+      return std::move(*xml);
+    }
+    case data_type::proc_stats:
+      return box<proc_stats>{unpack_proc_stats(r)};
+    case data_type::disk_stats:
+      return box<disk_stats>{unpack_disk_stats(r)};
+    case data_type::net_stats:
+      return box<net_stats>{unpack_net_stats(r)};
+    case data_type::node_stats:
+      return box<node_stats>{unpack_node_stats(r)};
+    case data_type::device:
+      return box<device>{unpack_device(r)};
+    case data_type::resource_unit:
+      return box<resource_unit>{unpack_resource_unit(r)};
+    case data_type::node_pid:
+      return box<node_pid>{unpack_node_pid(r)};
+    default:
+      r.fail("a type without an encoding", status::unknown_data_type);
+      return std::monostate{};
+  }
+}
+
+} // namespace
+
+// -- values ------------------------------------------------------------------
+
+storage unpack_data(reader& r, data_type x) {
+  const auto& row = layout_of(x);
+  switch (row.kind) {
+    case shape::nothing:
+      return std::monostate{};
+    case shape::boolean:
+      return unpack_bool(r);
+    case shape::unsigned_integer:
+      return r.unsigned_integer(row.width);
+    case shape::signed_integer:
+      return r.signed_integer(row.width);
+    case shape::unsigned_as_signed:
+      return uint64_t{static_cast<uint32_t>(r.signed_integer(row.width))};
+    case shape::floating_text:
+      return unpack_double(r);
+    case shape::text:
+      return unpack_text(r, x);
+    case shape::bytes:
+      return std::string{r.blob()};
+    case shape::pointer:
+      if (r.byte() != 1)
+        r.fail("a pointer is not marked as one");
+      return std::monostate{};
+    case shape::structure:
+      return unpack_structure(r, x);
+    case shape::unknown:
+      break;
+  }
+  r.fail("a type without an encoding", status::unknown_data_type);
+  return std::monostate{};
+}
+
+value unpack_value(reader& r) {
+  auto result = value{};
+  if (r.enter()) {
+    result.type = r.type_tag();
+    if (check_type(r, result.type)) {
+      r.inner_tag(result.type);
+      result.data = unpack_data(r, result.type);
+    }
+  }
+  r.leave();
+  return result;
+}
+
+info unpack_info(reader& r) {
+  auto x = info{};
+  x.key = std::string{r.key()};
+  x.flags = static_cast<uint32_t>(r.unsigned_integer(4));
+  x.val = unpack_value(r);
+  return x;
+}
+
+key_value unpack_key_value(reader& r) {
+  auto x = key_value{};
+  x.key = std::string{r.key()};
+  x.val = unpack_value(r);
+  return x;
+}
+
+pdata unpack_pdata(reader& r) {
+  auto x = pdata{};
+  x.proc = unpack_proc(r);
+  x.key = std::string{r.key()};
+  x.val = unpack_value(r);
+  return x;
+}
+
+app unpack_app(reader& r) {
+  auto x = app{};
+  x.cmd = std::string{r.string_or_empty()};
+  r.inner_tag(data_type::int_);
+  x.argv = unpack_strings(r);
+  x.env = unpack_strings(r);
+  x.cwd = unpack_string(r);
+  r.inner_tag(data_type::int_);
+  x.max_procs = static_cast<int32_t>(r.signed_integer(4));
+  x.infos = unpack_nested_infos(r);
+  return x;
+}
+
+query unpack_query(reader& r) {
+  auto x = query{};
+  x.keys = unpack_strings(r);
+  x.qualifiers = unpack_nested_infos(r);
+  return x;
+}
+
+// -- lists -------------------------------------------------------------------
+
+std::vector<info> unpack_infos(reader& r) {
+  return unpack_list(r, data_type::info, unpack_info);
+}
+
+std::vector<proc_id> unpack_procs(reader& r) {
+  return unpack_list(r, data_type::proc, unpack_proc);
+}
+
+std::vector<key_value> unpack_key_values(reader& r) {
+  auto result = std::vector<key_value>{};
+  while (r.left() > 0) {
+    const auto n = r.pack(data_type::kval);
+    for (size_t i = 0; i < n && r.ok(); ++i)
+      result.push_back(unpack_key_value(r));
+  }
+  return result;
+}
+
+} // namespace troupe::wire

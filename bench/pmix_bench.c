@@ -1,0 +1,347 @@
+/* Times PMIx operations as a program sees them. It knows pmix.h only, so the
+ * same binary runs under every launcher; bench/run starts it under two of them.
+ *
+ *   pmix_bench MODE [--out FILE] [--rounds N] [--bytes N] [--seconds N]
+ *
+ *   init     PMIx_Init and PMIx_Finalize, once
+ *   fence    rounds of PMIx_Fence; with --bytes of PMIx_Put, PMIx_Commit and a
+ *            PMIx_Fence that collects
+ *   get      first and repeated PMIx_Get of fenced data, PMIx_Get of data that
+ *            was committed but not collected (direct modex); 2 or more
+ * processes publish  PMIx_Publish and PMIx_Lookup of the next process's data
+ *   event    PMIx_Notify_event between two local processes, to and fro
+ *   idle     stays connected and does nothing for --seconds
+ *
+ * Rank 0 writes a line `NAME MICROSECONDS` per sample to FILE. A process that
+ * hangs is ended by SIGALRM. */
+
+#define _GNU_SOURCE
+
+#include <pmix.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+  max_samples = 1 << 16,
+  max_bytes = 1 << 20,
+  warm_up_rounds = 5,
+  repeated_gets = 20,
+  max_life_seconds = 120,
+  /* Two event codes of our own: codes below this are the user's. */
+  ping = PMIX_EXTERNAL_ERR_BASE - 1,
+  pong = PMIX_EXTERNAL_ERR_BASE - 2,
+};
+
+struct sample {
+  const char* name;
+  double us;
+};
+
+static struct sample samples[max_samples];
+static size_t num_samples;
+
+static const char* out_file;
+static int rounds = 100;
+static size_t bytes;
+static unsigned seconds = 5;
+
+static pmix_proc_t self;
+static uint32_t job_size = 1;
+
+/* -- helpers -------------------------------------------------------------- */
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void record(const char* name, int64_t elapsed_ns) {
+  if (num_samples < max_samples)
+    samples[num_samples++] = (struct sample){name, (double)elapsed_ns / 1000.0};
+}
+
+static void check(pmix_status_t status, const char* what) {
+  if (status == PMIX_SUCCESS)
+    return;
+  fprintf(stderr, "pmix_bench: rank %u: %s: %s\n", self.rank, what,
+          PMIx_Error_string(status));
+  exit(1);
+}
+
+static void write_samples(void) {
+  if (self.rank != 0 || out_file == NULL)
+    return;
+  FILE* out = fopen(out_file, "w");
+  if (out == NULL) {
+    perror(out_file);
+    exit(1);
+  }
+  for (size_t i = 0; i < num_samples; ++i)
+    fprintf(out, "%s %.3f\n", samples[i].name, samples[i].us);
+  fclose(out);
+}
+
+static pmix_proc_t peer(uint32_t rank) {
+  pmix_proc_t result;
+  PMIX_LOAD_PROCID(&result, self.nspace, rank);
+  return result;
+}
+
+static void fence(bool collect) {
+  pmix_proc_t everybody = peer(PMIX_RANK_WILDCARD);
+  pmix_info_t info;
+  PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+  check(PMIx_Fence(&everybody, 1, &info, collect ? 1 : 0), "PMIx_Fence");
+}
+
+/* Posts `size` bytes that differ from rank to rank under `key`. */
+static void put(const char* key, size_t size) {
+  static char data[max_bytes];
+  memset(data, (int)(self.rank & 0x7f), size);
+  pmix_value_t val;
+  val.type = PMIX_BYTE_OBJECT;
+  val.data.bo.bytes = data;
+  val.data.bo.size = size;
+  check(PMIx_Put(PMIX_GLOBAL, key, &val), "PMIx_Put");
+}
+
+static void get(const char* name, uint32_t rank, const char* key) {
+  pmix_proc_t who = peer(rank);
+  pmix_value_t* val = NULL;
+  int64_t begin = now_ns();
+  check(PMIx_Get(&who, key, NULL, 0, &val), "PMIx_Get");
+  record(name, now_ns() - begin);
+  if (val->type != PMIX_BYTE_OBJECT || val->data.bo.size == 0
+      || val->data.bo.bytes[0] != (char)(rank & 0x7f))
+    check(PMIX_ERR_BAD_PARAM, "the value of another process");
+  PMIX_VALUE_RELEASE(val);
+}
+
+static void ask_job_size(void) {
+  pmix_proc_t job = peer(PMIX_RANK_WILDCARD);
+  pmix_value_t* val = NULL;
+  check(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &val), "the job's size");
+  job_size = val->data.uint32;
+  PMIX_VALUE_RELEASE(val);
+}
+
+static void need_procs(uint32_t count) {
+  if (job_size >= count)
+    return;
+  fprintf(stderr, "pmix_bench: this needs %u processes\n", count);
+  exit(2);
+}
+
+/* -- modes ---------------------------------------------------------------- */
+
+static void run_init(void) {
+  /* main does it all. */
+}
+
+static void run_fence(void) {
+  for (int i = -warm_up_rounds; i < rounds; ++i) {
+    int64_t begin = now_ns();
+    if (bytes > 0) {
+      put("bench.fence", bytes);
+      check(PMIx_Commit(), "PMIx_Commit");
+    }
+    fence(bytes > 0);
+    if (i >= 0)
+      record("fence", now_ns() - begin);
+  }
+}
+
+static void run_get(void) {
+  need_procs(2);
+  size_t size = bytes > 0 ? bytes : 64;
+  put("bench.fenced", size);
+  check(PMIx_Commit(), "PMIx_Commit");
+  fence(true);
+  if (self.rank == 0) {
+    for (uint32_t i = 1; i < job_size; ++i)
+      get("get_first", i, "bench.fenced");
+    for (int n = 0; n < repeated_gets; ++n)
+      for (uint32_t i = 1; i < job_size; ++i)
+        get("get_repeated", i, "bench.fenced");
+  }
+  fence(false);
+  put("bench.direct", size);
+  check(PMIx_Commit(), "PMIx_Commit");
+  fence(false);
+  if (self.rank == 0)
+    for (uint32_t i = 1; i < job_size; ++i)
+      get("get_direct", i, "bench.direct");
+}
+
+static void key_of(pmix_key_t key, uint32_t rank, int round) {
+  snprintf(key, PMIX_MAX_KEYLEN, "bench.published.%u.%d", rank, round);
+}
+
+static void run_publish(void) {
+  for (int i = 0; i < rounds; ++i) {
+    pmix_key_t key;
+    key_of(key, self.rank, i);
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, key, &self.rank, PMIX_UINT32);
+    int64_t begin = now_ns();
+    check(PMIx_Publish(&info, 1), "PMIx_Publish");
+    record("publish", now_ns() - begin);
+  }
+  fence(false);
+  uint32_t next = (self.rank + 1) % job_size;
+  for (int i = 0; i < rounds; ++i) {
+    pmix_pdata_t found;
+    PMIX_PDATA_CONSTRUCT(&found);
+    key_of(found.key, next, i);
+    int64_t begin = now_ns();
+    check(PMIx_Lookup(&found, 1, NULL, 0), "PMIx_Lookup");
+    record("lookup", now_ns() - begin);
+    if (found.value.type != PMIX_UINT32 || found.value.data.uint32 != next)
+      check(PMIX_ERR_BAD_PARAM, "published data");
+    PMIX_PDATA_DESTRUCT(&found);
+  }
+}
+
+/* -- events --------------------------------------------------------------- */
+
+static pthread_mutex_t event_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t event_arrived = PTHREAD_COND_INITIALIZER;
+static int events_heard;
+static int64_t sent_ns;
+static int64_t heard_ns;
+
+/* The event carries the clock of its sender: it is the same machine's. */
+static void on_event(size_t id, pmix_status_t code, const pmix_proc_t* source,
+                     pmix_info_t info[], size_t num_info, pmix_info_t* results,
+                     size_t num_results,
+                     pmix_event_notification_cbfunc_fn_t done, void* token) {
+  int64_t now = now_ns();
+  (void)id, (void)code, (void)source, (void)results, (void)num_results;
+  pthread_mutex_lock(&event_mutex);
+  for (size_t i = 0; i < num_info; ++i)
+    if (PMIX_CHECK_KEY(&info[i], "bench.sent"))
+      sent_ns = info[i].value.data.int64;
+  heard_ns = now;
+  ++events_heard;
+  pthread_cond_signal(&event_arrived);
+  pthread_mutex_unlock(&event_mutex);
+  if (done != NULL)
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, token);
+}
+
+static void await_event(int count) {
+  pthread_mutex_lock(&event_mutex);
+  while (events_heard < count)
+    pthread_cond_wait(&event_arrived, &event_mutex);
+  pthread_mutex_unlock(&event_mutex);
+}
+
+static void notify(pmix_status_t code) {
+  pmix_info_t info[2];
+  bool yes = true;
+  int64_t now = now_ns();
+  PMIX_INFO_LOAD(&info[0], "bench.sent", &now, PMIX_INT64);
+  PMIX_INFO_LOAD(&info[1], PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+  /* Open MPI 4.1's server brings events of wider ranges to nobody. */
+  check(PMIx_Notify_event(code, &self, PMIX_RANGE_LOCAL, info, 2, NULL, NULL),
+        "PMIx_Notify_event");
+}
+
+static void run_event(void) {
+  need_procs(2);
+  pmix_status_t mine = self.rank == 0 ? pong : ping;
+  if (self.rank < 2) {
+    pmix_status_t id =
+      PMIx_Register_event_handler(&mine, 1, NULL, 0, on_event, NULL, NULL);
+    check(id < 0 ? id : PMIX_SUCCESS, "PMIx_Register_event_handler");
+  }
+  fence(false);
+  for (int i = 1; i <= rounds && self.rank < 2; ++i) {
+    if (self.rank == 1) {
+      await_event(i);
+      notify(pong);
+      continue;
+    }
+    int64_t begin = now_ns();
+    notify(ping);
+    await_event(i);
+    record("event_round_trip", heard_ns - begin);
+    record("event_one_way", heard_ns - sent_ns);
+  }
+  fence(false);
+}
+
+static void run_idle(void) {
+  fence(false);
+  record("ready", 0);
+  write_samples();
+  sleep(seconds);
+  fence(false);
+}
+
+/* -- main ----------------------------------------------------------------- */
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} modes[] = {
+  {"init", run_init},       {"fence", run_fence}, {"get", run_get},
+  {"publish", run_publish}, {"event", run_event}, {"idle", run_idle},
+};
+
+static void (*find_mode(const char* name))(void) {
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i)
+    if (strcmp(modes[i].name, name) == 0)
+      return modes[i].run;
+  return NULL;
+}
+
+static int usage(void) {
+  fprintf(stderr, "usage: pmix_bench init|fence|get|publish|event|idle [--out "
+                  "FILE] [--rounds N] [--bytes N] [--seconds N]\n");
+  return 2;
+}
+
+static bool parse(int argc, char** argv) {
+  for (int i = 2; i + 1 < argc; i += 2) {
+    if (strcmp(argv[i], "--out") == 0)
+      out_file = argv[i + 1];
+    else if (strcmp(argv[i], "--rounds") == 0)
+      rounds = atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--bytes") == 0)
+      bytes = (size_t)atol(argv[i + 1]);
+    else if (strcmp(argv[i], "--seconds") == 0)
+      seconds = (unsigned)atoi(argv[i + 1]);
+    else
+      return false;
+  }
+  return argc % 2 == 0 && bytes <= max_bytes;
+}
+
+int main(int argc, char** argv) {
+  void (*run)(void) = argc > 1 ? find_mode(argv[1]) : NULL;
+  if (run == NULL || !parse(argc, argv))
+    return usage();
+  alarm(max_life_seconds);
+  int64_t begin = now_ns();
+  check(PMIx_Init(&self, NULL, 0), "PMIx_Init");
+  record("init", now_ns() - begin);
+  if (run != run_init)
+    ask_job_size();
+  run();
+  begin = now_ns();
+  check(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+  record("finalize", now_ns() - begin);
+  if (run == run_init)
+    record("init_finalize",
+           (int64_t)((samples[0].us + samples[1].us) * 1000.0));
+  write_samples();
+  return 0;
+}

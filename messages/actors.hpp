@@ -1,0 +1,284 @@
+#pragma once
+
+// The protocol of the whole runtime on one page: which actor understands which
+// message. Read this file first; actors/README.md draws who talks to whom.
+
+#include "messages/control.hpp"
+#include "messages/deadline.hpp"
+#include "messages/fwd.hpp"
+#include "messages/group.hpp"
+#include "messages/host.hpp"
+#include "messages/io.hpp"
+#include "messages/job.hpp"
+#include "messages/log.hpp"
+#include "messages/publish.hpp"
+#include "messages/query.hpp"
+#include "messages/topology.hpp"
+#include "messages/usage.hpp"
+
+#include <caf/typed_actor.hpp>
+
+namespace troupe {
+
+// -- one connected process
+// ---------------------------------------------------------
+
+/// The CONNECTION interface: the socket of one connected process, as its
+/// session sees it.
+using connection_actor = caf::typed_actor<
+  // Pushes an event to the process.
+  caf::reacts_to<event>,
+  // Pushes output to the process.
+  caf::reacts_to<io_delivery>,
+  // Closes the socket once what is queued has been written.
+  caf::reacts_to<close_connection>>;
+
+/// The CLIENT interface (server side): the session of one connected process or
+/// tool. Every request of the process comes in here, decoded; the answer is the
+/// reply that goes back on the wire.
+using client_actor = caf::typed_actor<
+  // -- every process --
+  // Data of the requester's own job.
+  caf::replies_to<job_info_request>::with<job_info_reply>,
+  // Keys the process has put.
+  caf::replies_to<commit_request>::with<ack>,
+  // Joins a fence; answered when all have joined.
+  caf::replies_to<fence_request>::with<ack>,
+  // Data of another process.
+  caf::replies_to<get_request>::with<get_result>,
+  // The process leaves.
+  caf::replies_to<finalize_request>::with<ack>,
+  // Ends processes.
+  caf::replies_to<abort_request>::with<ack>,
+  // Fresh data of a process.
+  caf::replies_to<refresh_cache_request>::with<refresh_cache_result>,
+  // Which processes are on a node.
+  caf::replies_to<resolve_peers_request>::with<resolve_peers_result>,
+  // Which nodes host a namespace.
+  caf::replies_to<resolve_nodes_request>::with<resolve_nodes_result>,
+  // -- publish --
+  caf::replies_to<publish_request>::with<ack>,
+  caf::replies_to<lookup_request>::with<lookup_result>,
+  caf::replies_to<unpublish_request>::with<ack>,
+  // -- jobs --
+  caf::replies_to<spawn_request>::with<spawn_result>,
+  caf::replies_to<connect_procs_request>::with<connect_procs_result>,
+  caf::replies_to<disconnect_procs_request>::with<ack>,
+  // -- events --
+  caf::replies_to<register_events_request>::with<ack>,
+  caf::reacts_to<deregister_events_request>,
+  caf::replies_to<notify_request>::with<ack>,
+  // An event for this process.
+  caf::reacts_to<event>,
+  // -- questions and logs --
+  caf::replies_to<query_request>::with<info_result>,
+  caf::replies_to<log_request>::with<ack>,
+  // -- control --
+  caf::replies_to<job_control_request>::with<info_result>,
+  caf::replies_to<monitor_request>::with<info_result>,
+  caf::reacts_to<heartbeat>,
+  caf::replies_to<allocation_request>::with<info_result>,
+  caf::replies_to<session_control_request>::with<info_result>,
+  caf::replies_to<resource_block_request>::with<ack>,
+  caf::replies_to<get_credential_request>::with<get_credential_result>,
+  caf::replies_to<validate_credential_request>::with<info_result>,
+  // -- fabric --
+  caf::replies_to<fabric_register_request>::with<info_result>,
+  caf::replies_to<fabric_update_request>::with<info_result>,
+  caf::replies_to<device_distances_request>::with<device_distances_result>,
+  // -- groups --
+  caf::replies_to<group_construct_request>::with<group_construct_result>,
+  caf::replies_to<group_destruct_request>::with<ack>,
+  caf::replies_to<group_leave_request>::with<ack>,
+  // -- input and output --
+  caf::replies_to<io_pull_request>::with<io_pull_result>,
+  caf::replies_to<io_deregister_request>::with<ack>,
+  caf::replies_to<io_push_request>::with<ack>,
+  // -- from the connection and the server --
+  // The socket is gone: the session ends.
+  caf::reacts_to<connection_lost>,
+  // Ends the session and its connection.
+  caf::reacts_to<close_connection>>;
+
+// -- the node
+// ----------------------------------------------------------------------
+
+/// The SERVER interface: what a node knows, and who is connected to it.
+using server_actor = caf::typed_actor<
+  // -- from connections --
+  // A process asks to be served; the session that will take its requests comes
+  // back. Refused: the connection closes.
+  caf::replies_to<connect_request, connection_actor>::with<connect_accepted,
+                                                           client_actor>,
+  // -- from sessions --
+  caf::replies_to<requester, job_info_request>::with<job_info_reply>,
+  caf::replies_to<requester, commit_request>::with<ack>,
+  caf::replies_to<requester, fence_request>::with<ack>,
+  caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
+  caf::replies_to<requester, disconnect_procs_request>::with<ack>,
+  caf::replies_to<requester, get_request>::with<get_result>,
+  caf::replies_to<requester, refresh_cache_request>::with<refresh_cache_result>,
+  caf::replies_to<requester, resolve_peers_request>::with<resolve_peers_result>,
+  caf::replies_to<requester, resolve_nodes_request>::with<resolve_nodes_result>,
+  caf::replies_to<requester, query_request>::with<info_result>,
+  caf::replies_to<requester, log_request>::with<ack>,
+  caf::replies_to<requester, finalize_request>::with<ack>,
+  // A session ended.
+  caf::reacts_to<requester, connection_lost>,
+  // -- from the host --
+  caf::replies_to<register_nspace>::with<ack>,
+  caf::replies_to<deregister_nspace>::with<ack>,
+  caf::replies_to<setup_fork>::with<client_environment>,
+  // What every client needs in its environment: comes once the server listens.
+  caf::reacts_to<client_environment>, caf::reacts_to<proc_ended>,
+  // Closes all connections.
+  caf::replies_to<shut_down>::with<ack>,
+  caf::replies_to<get_statistics>::with<server_statistics>,
+  // -- from its collectives --
+  // INTERNAL: an operation has answered all its participants.
+  caf::reacts_to<collective_retired>,
+  // INTERNAL: data that a fence brought from other nodes.
+  caf::reacts_to<host_collective_result>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+/// The COLLECTIVE interface: one operation of many processes, in flight.
+using collective_actor = caf::typed_actor<
+  // A local participant joins; answered when the operation is over.
+  caf::replies_to<requester, fence_request>::with<ack>,
+  caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
+  caf::replies_to<requester, disconnect_procs_request>::with<ack>,
+  // All local participants have joined: asks the host and answers everybody.
+  caf::reacts_to<collective_ready>,
+  // The operation cannot complete any more, for this reason.
+  caf::reacts_to<collective_failed>,
+  // Nobody is missing in a failed operation: ends.
+  caf::reacts_to<collective_retired>>;
+
+/// The EVENT CACHE interface: who wants which events, and what late
+/// registrations are still owed.
+using event_cache_actor = caf::typed_actor<
+  caf::replies_to<requester, register_events_request, client_actor>::with<ack>,
+  caf::reacts_to<requester, deregister_events_request>,
+  // A process raises an event.
+  caf::replies_to<requester, notify_request>::with<ack>,
+  // The host, or the server itself, has an event for local processes.
+  caf::reacts_to<deliver_event>,
+  // A session ended: nothing more for it.
+  caf::reacts_to<requester, connection_lost>,
+  // A namespace is gone: nothing of it is kept.
+  caf::reacts_to<deregister_nspace>>;
+
+/// The HOST interface: the resource manager. The server asks it for whatever
+/// leaves the node or needs authority.
+/// Source: PMIx Standard v5, "Server Function Pointers".
+using host_actor = caf::typed_actor<
+  caf::replies_to<client_connected>::with<ack>,
+  caf::replies_to<client_finalized>::with<ack>, caf::reacts_to<client_lost>,
+  // Answers with the identity of the tool.
+  caf::replies_to<tool_connected>::with<proc_id>,
+  caf::replies_to<requester, abort_request>::with<ack>,
+  caf::replies_to<host_collective>::with<host_collective_result>,
+  caf::replies_to<direct_modex>::with<get_result>,
+  caf::replies_to<requester, publish_request>::with<ack>,
+  caf::replies_to<requester, lookup_request>::with<lookup_result>,
+  caf::replies_to<requester, unpublish_request>::with<ack>,
+  caf::replies_to<requester, spawn_request>::with<spawn_result>,
+  caf::replies_to<requester, notify_request>::with<ack>,
+  // Answers the keys that the server does not know.
+  caf::replies_to<requester, query_request>::with<info_result>,
+  caf::replies_to<requester, job_control_request>::with<info_result>,
+  caf::replies_to<requester, monitor_request>::with<info_result>,
+  caf::replies_to<requester, allocation_request>::with<info_result>,
+  caf::replies_to<requester, session_control_request>::with<info_result>,
+  caf::replies_to<requester, resource_block_request>::with<ack>,
+  caf::replies_to<requester,
+                  get_credential_request>::with<get_credential_result>,
+  caf::replies_to<requester, validate_credential_request>::with<info_result>,
+  caf::replies_to<requester, fabric_register_request>::with<info_result>,
+  caf::replies_to<requester, fabric_update_request>::with<info_result>,
+  caf::replies_to<requester,
+                  group_construct_request>::with<group_construct_result>,
+  caf::replies_to<requester, group_destruct_request>::with<ack>,
+  caf::replies_to<requester, group_leave_request>::with<ack>,
+  caf::replies_to<requester, io_pull_request>::with<io_pull_result>,
+  caf::replies_to<requester, io_deregister_request>::with<ack>,
+  caf::replies_to<requester, io_push_request>::with<ack>>;
+
+// -- the local resource manager
+// ----------------------------------------------------
+
+/// The JOB OBSERVER interface: a launcher that wants to hear of a job.
+using job_observer_actor =
+  caf::typed_actor<caf::reacts_to<job_mapped>, caf::reacts_to<proc_changed>,
+                   caf::reacts_to<job_ended>>;
+
+/// The OUTPUT SINK interface: takes what processes write.
+using output_sink_actor = caf::typed_actor<
+  // Answered when the bytes have been taken; until then the writer keeps at
+  // most a window of further bytes and then stops reading the pipe.
+  caf::replies_to<process_output>::with<ack>>;
+
+/// The LOCAL HOST interface: a HOST that runs its jobs on this node.
+using local_host_actor = host_actor::extend<
+  // The server this host works for: must come before the first spawn.
+  caf::reacts_to<server_actor, event_cache_actor>,
+  // Starts a job for a launcher of this process: who hears of the job, and who
+  // takes its output.
+  caf::replies_to<requester, spawn_request, job_observer_actor,
+                  output_sink_actor>::with<spawn_result>,
+  caf::replies_to<end_job>::with<ack>,
+  caf::replies_to<list_jobs>::with<job_list>,
+  // Forwards input to processes of a job.
+  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>,
+  // INTERNAL: a job is over.
+  caf::reacts_to<job_ended>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+/// The JOB interface: one job of the local host, from its mapping to its end.
+using job_actor = caf::typed_actor<
+  // Maps and starts the job; answered when all its processes run.
+  caf::replies_to<requester, spawn_request>::with<spawn_result>,
+  caf::replies_to<end_job>::with<ack>,
+  caf::replies_to<requester, abort_request>::with<ack>,
+  caf::replies_to<list_jobs>::with<job_description>,
+  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>,
+  // A process of the job connected, left, or lost its connection.
+  caf::reacts_to<client_connected>, caf::reacts_to<client_finalized>,
+  caf::reacts_to<client_lost>,
+  // From the process launcher.
+  caf::reacts_to<process_ended>, caf::reacts_to<process_drained>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+/// The PROCESS OWNER interface: hears of the processes it had started.
+using process_owner_actor = caf::typed_actor<caf::reacts_to<process_ended>,
+                                             caf::reacts_to<process_drained>>;
+
+// -- the node's means (adapters)
+// ---------------------------------------------------
+
+/// The PROCESS LAUNCHER interface: starts, signals and reaps local processes.
+using process_launcher_actor = caf::typed_actor<
+  // The owner hears of the end; the sink takes stdout and stderr.
+  caf::replies_to<start_process, process_owner_actor,
+                  output_sink_actor>::with<process_started>,
+  caf::reacts_to<signal_process>, caf::replies_to<sweep_job>::with<ack>,
+  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>>;
+
+/// The TOPOLOGY interface: discovers the node's processors, once.
+using topology_actor =
+  caf::typed_actor<caf::replies_to<discover_topology>::with<node_topology>>;
+
+/// The LOG SINK interface: writes to the node's logs.
+using log_sink_actor = caf::typed_actor<caf::replies_to<log_entry>::with<ack>>;
+
+/// The USAGE interface: how much memory processes use.
+using usage_actor =
+  caf::typed_actor<caf::replies_to<sample_memory>::with<memory_samples>>;
+
+} // namespace troupe
+
+#include "messages/actor_ids.hpp"
+#include "messages/inspect_extern.hpp"

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "messages/data.hpp"
+#include "messages/status.hpp"
+
+namespace troupe {
+
+/// Joins a barrier, with or without exchange of the data posted.
+/// Source: PMIx Standard v5, `PMIx_Fence`.
+struct fence_request {
+  std::vector<proc_id> procs;
+  std::vector<info> directives;
+};
+
+TROUPE_MESSAGE(fence_request, x.procs, x.directives)
+
+/// Declares processes connected. Source: PMIx Standard v5, `PMIx_Connect`.
+struct connect_procs_request {
+  std::vector<proc_id> procs;
+  std::vector<info> directives;
+
+  /// The requester's own posted data, which clients from 6.0 on add: each a
+  /// `pmix.pdata` array.
+  std::vector<info> own_data;
+};
+
+TROUPE_MESSAGE(connect_procs_request, x.procs, x.directives, x.own_data)
+
+/// The jobs of the other participants.
+struct connect_procs_result {
+  std::vector<job_info> jobs;
+};
+
+TROUPE_MESSAGE(connect_procs_result, x.jobs)
+
+/// Ends a connection of processes. Source: Standard v5, `PMIx_Disconnect`.
+struct disconnect_procs_request {
+  std::vector<proc_id> procs;
+  std::vector<info> directives;
+};
+
+TROUPE_MESSAGE(disconnect_procs_request, x.procs, x.directives)
+
+/// What kind of collective operation.
+enum class collective_kind : uint8_t { fence, connect, disconnect };
+
+/// All local participants have joined a collective operation; the host joins
+/// them with those of other nodes.
+/// Source: PMIx Standard v5, `pmix_server_fencenb_fn_t`, `..._connect_fn_t`.
+struct host_collective {
+  collective_kind kind = collective_kind::fence;
+  std::vector<proc_id> procs;
+  std::vector<info> directives;
+
+  /// What local participants contribute to a fence that collects data.
+  std::vector<proc_data> data;
+};
+
+TROUPE_MESSAGE(host_collective, x.kind, x.procs, x.directives, x.data)
+
+struct host_collective_result {
+  /// What participants on other nodes contributed.
+  std::vector<proc_data> data;
+};
+
+TROUPE_MESSAGE(host_collective_result, x.data)
+
+/// INTERNAL: all local participants have joined an operation; what those that
+/// collect data contribute.
+struct collective_ready {
+  host_collective call;
+
+  /// For a connect: the jobs of all participants.
+  std::vector<job_info> jobs;
+};
+
+TROUPE_MESSAGE(collective_ready, x.call, x.jobs)
+
+/// INTERNAL: an operation cannot complete any more.
+struct collective_failed {
+  status code = status::error;
+
+  /// For the log: who is missing, and why.
+  std::string reason;
+};
+
+TROUPE_MESSAGE(collective_failed, x.code, x.reason)
+
+/// INTERNAL: an operation has answered all its participants.
+struct collective_retired {
+  uint64_t id = 0;
+};
+
+TROUPE_MESSAGE(collective_retired, x.id)
+
+} // namespace troupe

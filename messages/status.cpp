@@ -1,0 +1,74 @@
+#include "messages/status.hpp"
+
+#include <caf/atom.hpp>
+#include <caf/error.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/message.hpp>
+#include <caf/sec.hpp>
+
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+struct entry {
+  std::string_view c_name;
+  int32_t number;
+};
+
+constexpr entry entries[] = {
+#define TROUPE_STATUS(name, number, c_name) {c_name, number},
+#include "messages/status.def"
+#undef TROUPE_STATUS
+};
+
+constexpr caf::atom_value category = caf::atom("troupe");
+
+} // namespace
+
+std::string to_string(status code) {
+  for (const auto& x : entries)
+    if (x.number == static_cast<int32_t>(code))
+      return std::string{x.c_name};
+  return std::to_string(static_cast<int32_t>(code));
+}
+
+std::optional<status> status_named(std::string_view c_name) {
+  for (const auto& x : entries)
+    if (x.c_name == c_name)
+      return static_cast<status>(x.number);
+  return std::nullopt;
+}
+
+caf::error make_error(status code, std::string what) {
+  // A CAF error code has eight bits; the status travels in the context.
+  return caf::error{
+    1, category,
+    caf::make_message(static_cast<int32_t>(code), std::move(what))};
+}
+
+status status_of(const caf::error& err) {
+  if (!err)
+    return status::success;
+  if (err.category() == category
+      && err.context().match_elements<int32_t, std::string>())
+    return static_cast<status>(err.context().get_as<int32_t>(0));
+  if (err == caf::sec::request_timeout)
+    return status::timeout;
+  if (err == caf::sec::request_receiver_down
+      || err.category() == caf::atom("exit"))
+    return status::unreach;
+  return status::error;
+}
+
+std::string reason_of(const caf::error& err) {
+  if (err.category() == category
+      && err.context().match_elements<int32_t, std::string>()) {
+    auto what = err.context().get_as<std::string>(1);
+    return what.empty() ? to_string(status_of(err)) : what;
+  }
+  return to_string(err);
+}
+
+} // namespace troupe

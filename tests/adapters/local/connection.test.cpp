@@ -1,0 +1,446 @@
+// Served connections: requests, answers, pushes, the end, and what a peer must
+// not do.
+
+#include "adapters/wire/pushes.hpp"
+#include "tests/adapters/local/world.hpp"
+
+#include <sys/ioctl.h>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+std::string raw_frame(uint32_t tag, std::string_view payload) {
+  std::string result;
+  if (wire::append_frame(result, tag, payload))
+    CAF_FAIL("cannot make a frame");
+  return result;
+}
+
+std::string header(uint32_t tag, uint32_t length) {
+  const auto bytes =
+    wire::encode_header({0, tag, length}, wire::byte_order::network);
+  return {bytes.data(), bytes.size()};
+}
+
+} // namespace
+
+// -- requests and answers ----------------------------------------------------
+
+CAF_TEST(a client is served from greeting to finalize) {
+  world uut;
+  peer client{uut.port()};
+  CAF_REQUIRE(client.send(bytes_of(greeting())));
+  CAF_CHECK(client.receive(8) == std::string("\0\0\0\0\0\0\0\7", 8));
+  const auto info = client.ask(101, job_info_request{});
+  CAF_REQUIRE(info);
+  CAF_CHECK_EQUAL(std::get<job_info>(info->body).nspace, "job");
+  const auto committed = client.ask(102, commit_request{});
+  CAF_CHECK(committed && committed->outcome == status::success);
+  const auto fenced = client.ask(103, fence_request{});
+  CAF_CHECK(fenced && fenced->outcome == status::success);
+  const auto left = client.ask(104, finalize_request{});
+  CAF_CHECK(left && left->outcome == status::success);
+  client.close();
+  CAF_REQUIRE(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+  CAF_CHECK(uut.on_loop([&] { return uut.play.lost.front().finalized; }));
+  const auto counts = uut.statistics();
+  CAF_CHECK_EQUAL(counts.served, 1u);
+  CAF_CHECK_EQUAL(counts.connected, 0u);
+  CAF_CHECK_EQUAL(counts.lost, 0u);
+  CAF_CHECK_EQUAL(counts.violations, 0u);
+  CAF_CHECK_EQUAL(counts.requests[0], 1u);
+  CAF_CHECK_EQUAL(counts.requests[5], 1u);
+}
+
+CAF_TEST(the server learns what the kernel says and what the peer claims) {
+  world uut;
+  const auto client = uut.served();
+  const auto asked = uut.on_loop([&] { return uut.play.connects.front(); });
+  CAF_CHECK(asked.role == peer_role::client);
+  CAF_CHECK(asked.claimed_proc == (proc_id{"job", 0}));
+  CAF_CHECK_EQUAL(asked.actual.uid, me());
+  CAF_CHECK_EQUAL(asked.version.minor, 2u);
+}
+
+CAF_TEST(a tool without identity gets one and learns who serves it) {
+  world uut;
+  peer tool{uut.port()};
+  auto x = greeting();
+  x.role = peer_role::tool_needs_identity;
+  x.proc.reset();
+  x.claimed = credentials{me(), 0};
+  CAF_REQUIRE(tool.send(bytes_of(x)));
+  const auto form = wire::connect_reply_form::tool_with_identity;
+  const auto reply = wire::decode_connect_reply(
+    tool.receive(wire::connect_reply_size(form)), form);
+  CAF_REQUIRE(reply);
+  CAF_CHECK(reply->assigned == (proc_id{"job", 0}));
+  CAF_CHECK(reply->server == (proc_id{"server", 0}));
+}
+
+CAF_TEST(an error becomes a status) {
+  world uut;
+  const auto client = uut.served();
+  const auto reply = client->ask(101, get_request{{"job", 0}, {}, "key"});
+  CAF_REQUIRE(reply);
+  CAF_CHECK(reply->outcome == status::not_found);
+}
+
+CAF_TEST(an unknown command is not supported) {
+  world uut;
+  const auto client = uut.served();
+  // PACK 1 COMMAND 26: group invitations go by events.
+  client->send(raw_frame(101, std::string("\x02\x1a", 2)));
+  const auto [tag, payload] = client->frame();
+  CAF_CHECK_EQUAL(tag, 101u);
+  const auto reply =
+    wire::decode_reply(wire::command::commit, payload, dialect());
+  CAF_CHECK(reply && reply->outcome == status::not_supported);
+  CAF_CHECK_EQUAL(uut.statistics().unknown_requests, 1u);
+}
+
+CAF_TEST(answers may come in any order) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_requests = true; });
+  const auto client = uut.served();
+  client->send(bytes_of(101, fence_request{}));
+  client->send(bytes_of(102, fence_request{}));
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.held_requests.size() == 2; }));
+  uut.on_loop([&] {
+    uut.play.held_requests[1].deliver(ack{});
+    uut.play.held_requests[0].deliver(make_error(status::timeout));
+    return 0;
+  });
+  CAF_CHECK_EQUAL(client->frame().first, 102u);
+  CAF_CHECK_EQUAL(client->frame().first, 101u);
+}
+
+CAF_TEST(a deregistration is passed on and not answered) {
+  world uut;
+  const auto client = uut.served();
+  client->send(bytes_of(101, deregister_events_request{{status::timeout}}));
+  const auto reply = client->ask(102, commit_request{});
+  CAF_CHECK(reply);
+  CAF_CHECK(uut.on_loop([&] { return uut.play.deregistered.size() == 1; }));
+}
+
+CAF_TEST(a heartbeat is passed on and not answered) {
+  world uut;
+  const auto client = uut.served();
+  client->send(header(wire::tag_heartbeat, 0));
+  const auto reply = client->ask(101, commit_request{});
+  CAF_CHECK(reply);
+  CAF_CHECK(uut.on_loop([&] { return uut.play.heartbeats == 1; }));
+}
+
+CAF_TEST(events and output are pushed) {
+  world uut;
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    event x;
+    x.code = status::lost_connection;
+    caf::anon_send(uut.play.connections.front(), x);
+    io_delivery y;
+    y.source = {"job", 1};
+    y.channel = io_channels::stdout_;
+    y.bytes = "hello";
+    caf::anon_send(uut.play.connections.front(), y);
+    return 0;
+  });
+  const auto [first, pushed_event] = client->frame();
+  CAF_CHECK_EQUAL(first, wire::tag_event);
+  const auto x = wire::decode_event(pushed_event, dialect());
+  CAF_CHECK(x && x->code == status::lost_connection);
+  const auto [second, pushed_output] = client->frame();
+  CAF_CHECK_EQUAL(second, wire::tag_output);
+  const auto y = wire::decode_output(pushed_output, dialect());
+  CAF_CHECK(y && y->bytes == "hello");
+  CAF_CHECK_EQUAL(uut.statistics().pushes, 2u);
+}
+
+// -- the end -----------------------------------------------------------------
+
+CAF_TEST(a client that goes without finalizing is lost) {
+  world uut;
+  auto client = uut.served();
+  client->close();
+  CAF_REQUIRE(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+  CAF_CHECK(!uut.on_loop([&] { return uut.play.lost.front().finalized; }));
+  CAF_CHECK(uut.logged("ended without PMIx_Finalize"));
+  CAF_CHECK_EQUAL(uut.statistics().lost, 1u);
+}
+
+CAF_TEST(a session can close its connection after the last answer) {
+  world uut;
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    caf::anon_send(uut.play.connections.front(), event{});
+    caf::anon_send(uut.play.connections.front(), close_connection{"done"});
+    return 0;
+  });
+  CAF_CHECK_EQUAL(client->frame().first, wire::tag_event);
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("closed: done"));
+}
+
+CAF_TEST(a connection ends with its session) {
+  world uut;
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    caf::anon_send_exit(uut.play.sessions.front(),
+                        caf::exit_reason::user_shutdown);
+    return 0;
+  });
+  CAF_CHECK(client->is_closed());
+}
+
+CAF_TEST(a connection ends with the server) {
+  world uut;
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    caf::anon_send_exit(uut.server, caf::exit_reason::user_shutdown);
+    return 0;
+  });
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("the server has gone"));
+}
+
+CAF_TEST(a refused peer is cut off without a word) {
+  world uut;
+  uut.on_loop([&] { return uut.play.refusal = status::no_permissions; });
+  peer client{uut.port()};
+  client.send(bytes_of(greeting()));
+  CAF_CHECK(client.is_closed());
+  CAF_CHECK(uut.logged("refused by the server: the script says so"));
+  CAF_CHECK_EQUAL(uut.statistics().refused, 1u);
+}
+
+CAF_TEST(X35 a session ends when its peer went before the server decided) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_connects = true; });
+  peer client{uut.port()};
+  client.send(bytes_of(greeting()));
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.held_connects.size() == 1; }));
+  client.close();
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.door->statistics().refused == 1; }));
+  uut.on_loop([&] {
+    uut.play.held_connects.front().deliver(
+      connect_accepted{{"job", 0}, {"server", 0}, 7},
+      caf::actor_cast<client_actor>(uut.play.sessions.front()));
+    return 0;
+  });
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+  CAF_CHECK_EQUAL(uut.statistics().connected, 0u);
+}
+
+CAF_TEST(a destroyed listener cuts everybody off) {
+  world uut;
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    uut.door.reset();
+    return 0;
+  });
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+}
+
+// -- what a peer must not do -------------------------------------------------
+
+CAF_TEST(X13 a message that is too long closes the connection) {
+  world uut;
+  for (const auto length : {0xffffffffu, 0x80000000u, (32u << 20) + 1}) {
+    const auto client = uut.served();
+    client->send(header(101, length));
+    CAF_CHECK(client->is_closed());
+  }
+  CAF_CHECK_EQUAL(uut.statistics().violations, 3u);
+}
+
+CAF_TEST(X13 an empty request closes the connection) {
+  world uut;
+  const auto client = uut.served();
+  client->send(header(101, 0));
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("sent an empty request"));
+}
+
+CAF_TEST(X15 a tag that no client sends closes the connection) {
+  world uut;
+  for (const auto tag : {0u, 2u, 3u, 4u, 99u}) {
+    const auto client = uut.served();
+    client->send(raw_frame(tag, std::string("\x02\x00", 2)));
+    CAF_CHECK(client->is_closed());
+  }
+  const auto client = uut.served();
+  client->send(raw_frame(wire::tag_heartbeat, "x"));
+  CAF_CHECK(client->is_closed());
+}
+
+CAF_TEST(X14 X18 a request that cannot be read closes the connection) {
+  world uut;
+  const auto client = uut.served();
+  client->send(raw_frame(101, "\xff\xff\xff\xff\xff\xff\xff\xff"));
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("sent what cannot be read"));
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+}
+
+CAF_TEST(X16 a request that is cut anywhere waits for the rest) {
+  world uut;
+  const auto client = uut.served();
+  const auto bytes = bytes_of(101, get_request{{"job", 0}, {}, "key"});
+  for (size_t cut = 1; cut < bytes.size(); ++cut) {
+    client->send({bytes.data(), cut});
+    // The server has taken the first part when it has answered somebody else.
+    client->send({bytes.data() + cut, bytes.size() - cut});
+    CAF_REQUIRE_EQUAL(client->frame().first, 101u);
+  }
+  CAF_CHECK_EQUAL(uut.statistics().violations, 0u);
+}
+
+CAF_TEST(X19 a request before the handshake is over closes the connection) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_connects = true; });
+  peer eager{uut.port()};
+  eager.send(bytes_of(greeting()) + bytes_of(101, job_info_request{}));
+  CAF_CHECK(eager.is_closed());
+  peer patient{uut.port()};
+  patient.send(bytes_of(greeting()));
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.held_connects.size() == 1; }));
+  patient.send(bytes_of(101, job_info_request{}));
+  CAF_CHECK(patient.is_closed());
+}
+
+CAF_TEST(X19 a request after finalize closes the connection) {
+  world uut;
+  const auto client = uut.served();
+  client->send(bytes_of(101, finalize_request{})
+               + bytes_of(102, commit_request{}));
+  CAF_CHECK(client->is_closed_at_last());
+  CAF_CHECK(uut.logged("after PMIx_Finalize"));
+}
+
+CAF_TEST(X20 a tag that is in use closes the connection) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_requests = true; });
+  const auto client = uut.served();
+  client->send(bytes_of(101, fence_request{}) + bytes_of(101, fence_request{}));
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("used tag 101 again"));
+}
+
+// -- limits ------------------------------------------------------------------
+
+CAF_TEST(LIM16 X20 at most 256 requests of a client are in flight) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_requests = true; });
+  const auto client = uut.served();
+  std::string bytes;
+  for (uint32_t tag = 101; tag < 101 + 300; ++tag)
+    bytes += bytes_of(tag, fence_request{});
+  client->send(bytes);
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.held_requests.size() == 256; }));
+  // Somebody else is served as if nothing were.
+  const auto other = uut.served();
+  CAF_CHECK(other->ask(101, commit_request{}));
+  CAF_CHECK(uut.on_loop([&] { return uut.play.held_requests.size() == 256; }));
+  // Answers make room.
+  uut.on_loop([&] {
+    for (auto& x : std::exchange(uut.play.held_requests, {}))
+      x.deliver(ack{});
+    return 0;
+  });
+  for (auto i = 0; i < 256; ++i)
+    CAF_REQUIRE(client->frame().first >= 101u);
+  CAF_CHECK(
+    uut.eventually([&] { return uut.play.held_requests.size() == 44; }));
+}
+
+CAF_TEST(LIM16 a client that dies while it is not read is noticed) {
+  world uut;
+  uut.on_loop([&] { return uut.play.holds_requests = true; });
+  auto client = uut.served();
+  std::string bytes;
+  for (uint32_t tag = 101; tag < 101 + 300; ++tag)
+    bytes += bytes_of(tag, fence_request{});
+  client->send(bytes);
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.held_requests.size() == 256; }));
+  client->close();
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+}
+
+CAF_TEST(LIM8 a busy client leaves others their turn) {
+  world uut;
+  const auto busy = uut.served();
+  const auto other = uut.served();
+  // 10,000 requests: the answers would have to wait behind all of them.
+  std::string bytes;
+  for (uint32_t tag = 101; tag < 101 + 10000; ++tag)
+    bytes += bytes_of(tag, deregister_events_request{});
+  auto sender = std::thread{[&] { busy->send(bytes); }};
+  CAF_CHECK(other->ask(101, commit_request{}));
+  sender.join();
+  CAF_CHECK(busy->ask(100, commit_request{}));
+  CAF_CHECK_EQUAL(uut.on_loop([&] { return uut.play.deregistered.size(); }),
+                  10000u);
+}
+
+CAF_TEST(LIM11 X25 a peer that does not read is not served further) {
+  world uut;
+  uut.on_loop([&] { return uut.play.answer_size = size_t{256} << 10; });
+  const auto client = uut.served();
+  std::string bytes;
+  constexpr auto n = 200u; // 50 MiB of answers
+  for (uint32_t tag = 101; tag < 101 + n; ++tag)
+    bytes += bytes_of(tag, query_request{});
+  client->send(bytes);
+  CAF_REQUIRE(uut.eventually([&] { return uut.play.requests > 0; }));
+  const auto other = uut.served();
+  CAF_CHECK(other->ask(101, commit_request{}));
+  // The kernel takes a few megabytes, the queue one answer more than 64 KiB.
+  const auto stalled = uut.on_loop([&] { return uut.play.requests; });
+  CAF_MESSAGE("stalled after " << stalled << " requests");
+  CAF_CHECK(stalled < n / 2);
+  for (uint32_t tag = 101; tag < 101 + n; ++tag)
+    CAF_REQUIRE_EQUAL(client->frame().first, tag);
+}
+
+CAF_TEST(LIM11 X25 a peer that never reads its pushes is cut off) {
+  listener_options options;
+  options.limits.queued_max = size_t{1} << 20;
+  world uut{options};
+  const auto client = uut.served();
+  uut.on_loop([&] {
+    io_delivery x;
+    x.source = {"job", 1};
+    x.channel = io_channels::stdout_;
+    x.bytes.assign(size_t{64} << 10, 'x');
+    for (auto i = 0; i < 500; ++i) // 32 MB
+      caf::anon_send(uut.play.connections.front(), x);
+    return 0;
+  });
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+  CAF_CHECK(uut.logged("(L11)"));
+}
+
+CAF_TEST(a small answer takes no more than a few hundred microseconds) {
+  world uut;
+  const auto client = uut.served();
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr auto n = 1000;
+  for (uint32_t i = 0; i < n; ++i)
+    CAF_REQUIRE(client->ask(101 + i, commit_request{}));
+  const auto took = std::chrono::steady_clock::now() - begin;
+  CAF_MESSAGE(
+    std::chrono::duration_cast<std::chrono::microseconds>(took / n).count()
+    << " us per request");
+  CAF_CHECK(took < 20s); // A delayed acknowledgement costs 40 s.
+}

@@ -1,0 +1,27 @@
+#include "adapters/local/local_log.hpp"
+
+#include "tests/test.hpp"
+
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace troupe;
+
+CAF_TEST(LIM25 too many lines become a count) {
+  std::vector<std::string> lines;
+  local_log uut{
+    [&](severity, const std::string& line) { lines.push_back(line); }, 3};
+  const auto t0 = local_log::clock::now();
+  for (auto i = 0; i < 10; ++i)
+    uut.write(severity::warning, "line", t0 + i * 10ms);
+  CAF_CHECK_EQUAL(lines.size(), 3u);
+  uut.write(severity::warning, "next", t0 + 1s);
+  CAF_REQUIRE_EQUAL(lines.size(), 5u);
+  CAF_CHECK_EQUAL(lines[3], "7 more lines were not written (L25)");
+  CAF_CHECK_EQUAL(lines[4], "next");
+}
+
+CAF_TEST(a log without sink drops its lines) {
+  local_log uut{{}, 3};
+  uut.write(severity::error, "line");
+}

@@ -1,0 +1,270 @@
+// Requests: layouts that depend on the release, what a client may not send, and
+// round trips of every kind.
+
+#include "adapters/wire/requests.hpp"
+
+#include "tests/adapters/wire/captures.hpp"
+#include "tests/adapters/wire/messages.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+using namespace troupe::wire;
+using namespace troupe::wire::test;
+
+namespace {
+
+dialect rules_of(packing_module x, release peer, bool described = false) {
+  auto d = dialect{};
+  d.module = x;
+  d.peer = peer;
+  d.described = described;
+  d.expand_strings = false;
+  d.signed_data_type = false;
+  return d;
+}
+
+const auto plain = rules_of(packing_module::v41, {4, 2, 2});
+
+caf::expected<request> decode_hex(const std::string& hex, const dialect& d) {
+  const auto bytes = from_hex(hex);
+  return decode_request(bytes, d);
+}
+
+template <class T>
+T as(const caf::expected<request>& x) {
+  if (!x)
+    CAF_FAIL(reason_of(x.error()));
+  return std::get<T>(*x);
+}
+
+/// What only servers may send: refused when a client sends it.
+bool is_for_servers(const value& x) {
+  return x.type == data_type::regex || x.type == data_type::topology;
+}
+
+} // namespace
+
+CAF_TEST(F3 a fence on the whole namespace with data) {
+  const auto x = as<fence_request>(decode_hex("0203"
+                                              "0201"
+                                              "020a70796e7300feffffff0f"
+                                              "0201"
+                                              "021a706d69782e636f6c6c65637400"
+                                              "000101",
+                                              plain));
+  CAF_CHECK(x.procs == (std::vector<proc_id>{{"pyns", rank_wildcard}}));
+  CAF_CHECK(x.directives
+            == (std::vector<info>{{"pmix.collect", 0, value::boolean(true)}}));
+}
+
+CAF_TEST(F3 random requests of every kind survive) {
+  const dialect rules[] = {
+    rules_of(packing_module::v41, {5, 0, 10}),
+    rules_of(packing_module::v41, {5, 0, 10}, true),
+    rules_of(packing_module::v61, {6, 1, 0}),
+    rules_of(packing_module::v3, {3, 2, 5}),
+    rules_of(packing_module::v3, {3, 2, 5}, true),
+  };
+  for (const auto& d : rules) {
+    for (size_t i = 0; i < std::variant_size_v<request>; ++i) {
+      // Values that only servers send make the request an error.
+      const auto survives = rc::check("request " + std::to_string(i), [&] {
+        auto source = value_source{d};
+        const auto x = any_request(source, i, d);
+        auto bytes = std::string{};
+        RC_ASSERT(!encode_request(x, d, bytes));
+        const auto again = decode_request(bytes, d);
+        if (!again) {
+          RC_ASSERT(reason_of(again.error()).find("a client sent")
+                    != std::string::npos);
+          RC_DISCARD();
+        }
+        RC_ASSERT(*again == x);
+      });
+      CAF_CHECK(survives);
+    }
+  }
+}
+
+CAF_TEST(F3 an unknown command is told from a damaged message) {
+  CAF_CHECK_EQUAL(as<unknown_request>(decode_hex("02c8ff01", plain)).number,
+                  200);
+  // REQ_SYSINFO and the group commands that no client sends.
+  CAF_CHECK_EQUAL(as<unknown_request>(decode_hex("0224", plain)).number, 36);
+  CAF_CHECK_EQUAL(as<unknown_request>(decode_hex("0219", plain)).number, 25);
+  CAF_CHECK_EQUAL(as<unknown_request>(decode_hex("021a", plain)).number, 26);
+  CAF_CHECK(!decode_hex("", plain));
+  CAF_CHECK(!decode_hex("02", plain));
+  CAF_CHECK(!decode_hex("0400", plain));
+}
+
+CAF_TEST(F3 bytes after a request are an error unless the peer is newer) {
+  CAF_CHECK(decode_hex("0205", plain));
+  CAF_CHECK(!decode_hex("020500", plain));
+  CAF_CHECK(decode_hex("020500", rules_of(packing_module::v61, {7, 0, 0})));
+}
+
+CAF_TEST(F3 a group destruct with and without members) {
+  // STRING mygrp, no infos: up to 4.2.3.
+  const auto without = std::string{"021c020c6d796772700002"
+                                   "00"};
+  // STRING mygrp, PROC pyns:0, no infos: from 4.2.4 on.
+  const auto with = std::string{"021c020c6d79677270000201"
+                                "020a70796e730000"
+                                "0200"};
+  for (auto peer : {release{4, 2, 2}, release{4, 2, 9}, release{6, 1, 0}}) {
+    const auto d = rules_of(packing_module::v41, peer);
+    const auto x = as<group_destruct_request>(decode_hex(without, d));
+    CAF_CHECK_EQUAL(x.id, "mygrp");
+    CAF_CHECK(!x.procs);
+    // A release that sends no members could mean one info with the same bytes.
+    if (!destructs_with_members(peer))
+      continue;
+    const auto y = as<group_destruct_request>(decode_hex(with, d));
+    CAF_REQUIRE(y.procs);
+    CAF_CHECK(*y.procs == (std::vector<proc_id>{{"pyns", 0}}));
+  }
+}
+
+CAF_TEST(F3 a client of 3 pulls output without the number of its handler) {
+  const auto x = as<io_pull_request>(
+    decode_hex("02160201020a70796e7300feffffff0f02000206", plain));
+  CAF_CHECK(!x.handler);
+  const auto y = as<io_pull_request>(
+    decode_hex("02160201020a70796e7300feffffff0f020002060201", plain));
+  CAF_CHECK(y.handler == uint64_t{1});
+}
+
+CAF_TEST(F3 deregistration is not answered) {
+  CAF_CHECK(!is_answered(request{deregister_events_request{}}));
+  CAF_CHECK(is_answered(request{register_events_request{}}));
+}
+
+CAF_TEST(X15 what only servers may send is refused from clients) {
+  for (const auto& x :
+       {value{data_type::regex, std::string{"raw:n1\0", 7}},
+        value{data_type::topology, std::string{"<topology/>"}}}) {
+    CAF_CHECK(is_for_servers(x));
+    auto bytes = std::string{};
+    auto asked = publish_request{};
+    asked.infos = {{"key", 0, x}};
+    CAF_REQUIRE(!encode_request(asked, plain, bytes));
+    CAF_CHECK(!decode_request(bytes, plain));
+  }
+}
+
+CAF_TEST(X15 types that a module does not have are refused) {
+  // An INFO with a value of type 70 (DEVICE), which came with 6.
+  const auto hex = std::string{"0206"
+                               "0200"
+                               "0201"
+                               "02046b000046000002"};
+  const auto x = decode_hex(hex, plain);
+  CAF_REQUIRE(!x);
+  CAF_CHECK(status_of(x.error()) == status::unknown_data_type);
+  // And types that nobody has.
+  for (uint16_t type : {29, 74, 76, 200, 65535}) {
+    auto bytes = std::string{};
+    auto asked = publish_request{};
+    asked.infos = {{"key", 0, value{static_cast<data_type>(type), {}}}};
+    const auto err = encode_request(asked, plain, bytes);
+    CAF_REQUIRE(err);
+    CAF_CHECK(status_of(err) == status::unknown_data_type);
+    CAF_CHECK(bytes.empty());
+  }
+}
+
+CAF_TEST(X15 described messages with another type for a value are refused) {
+  const auto d = rules_of(packing_module::v41, {4, 2, 2}, true);
+  CAF_CHECK(decode_hex("09022205", d));
+  CAF_CHECK(!decode_hex("09022105", d)); // DATA_RANGE instead of COMMAND
+  CAF_CHECK(!decode_hex("0a022205", d)); // INT64 for the count
+  CAF_CHECK(!decode_hex("0205", d));
+}
+
+CAF_TEST(X14 counts beyond the bytes that are there are refused) {
+  // FENCENB with 2^40 processes, and a PACK of 2^31 - 1.
+  CAF_CHECK(!decode_hex("020302808080808020", plain));
+  CAF_CHECK(!decode_hex("02030201feffffff0f0a70796e7300", plain));
+  // A negative count.
+  CAF_CHECK(!decode_hex("02030201"
+                        "01"
+                        "0a70796e7300feffffff0f0200",
+                        plain));
+  // PROC[n] with another n than the SIZE before.
+  CAF_CHECK(!decode_hex("02030201"
+                        "040a70796e7300000a70796e730000"
+                        "0200",
+                        plain));
+}
+
+CAF_TEST(X14 values nest to a depth of 16) {
+  auto nest = [](int levels) {
+    auto x = value::boolean(true);
+    for (auto i = 1; i < levels; ++i)
+      x = value::array(x.type, {x});
+    auto result = publish_request{};
+    result.infos = {{"k", 0, x}};
+    return result;
+  };
+  auto bytes = std::string{};
+  CAF_CHECK(!encode_request(nest(16), plain, bytes));
+  CAF_CHECK(as<publish_request>(decode_request(bytes, plain)) == nest(16));
+  bytes.clear();
+  CAF_CHECK(encode_request(nest(17), plain, bytes));
+  // By hand: 10^5 arrays of one array.
+  bytes = from_hex("0206020002010204") + "k" + from_hex("000027");
+  for (auto i = 0; i < 100000; ++i)
+    bytes += from_hex("2701");
+  const auto x = decode_request(bytes, plain);
+  CAF_REQUIRE(!x);
+  CAF_CHECK(status_of(x.error()) == status::out_of_resource);
+}
+
+CAF_TEST(X18 keys of 511 bytes pass and of 512 do not) {
+  for (size_t n : {511, 512}) {
+    auto asked = lookup_request{};
+    asked.keys = {std::string(n, 'k')};
+    auto bytes = std::string{};
+    const auto err = encode_request(asked, plain, bytes);
+    CAF_CHECK_EQUAL(static_cast<bool>(err), n == 512);
+    if (!err)
+      CAF_CHECK(as<lookup_request>(decode_request(bytes, plain)) == asked);
+  }
+  // By hand: 512 bytes and the zero make a length of 513.
+  const auto hex = std::string{"0207"
+                               "0200"
+                               "0201"
+                               "02"
+                               "8208"};
+  const auto bytes = from_hex(hex) + std::string(512, 'k')
+                     + std::string(1, '\0') + from_hex("0200");
+  CAF_CHECK(!decode_request(bytes, plain));
+}
+
+CAF_TEST(X18 strings without end or with a zero byte inside are refused) {
+  // RESOLVE_NODE of a namespace.
+  CAF_CHECK(decode_hex("0226020661620000", plain)
+            == decode_hex("0226020661620000", plain));
+  CAF_CHECK(decode_hex("0226"
+                       "0206616200",
+                       plain));
+  CAF_CHECK(!decode_hex("0226"
+                        "0206616263",
+                        plain));
+  CAF_CHECK(!decode_hex("0226"
+                        "0206610000",
+                        plain));
+  CAF_CHECK(!decode_hex("0226"
+                        "0208616200",
+                        plain));
+  CAF_CHECK(!decode_hex("0226"
+                        "0205616200",
+                        plain));
+}
+
+CAF_TEST(X15 an error names the reason and the place) {
+  const auto x = decode_hex("02030201030a", plain);
+  CAF_REQUIRE(!x);
+  CAF_CHECK_EQUAL(reason_of(x.error()), "a count is negative (at byte 5)");
+}

@@ -1,0 +1,103 @@
+# The repository itself: layers, presets, test runner, map of requirements.
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+cd "$TROUPE_SOURCE" || exit 1
+
+# -- layers --------------------------------------------------------------------
+
+# includes_only FOLDER ALLOWED...: our headers that FOLDER includes are in these.
+includes_only() {
+  local folder=$1 allowed
+  shift
+  allowed=$(IFS='|'; echo "$*")
+  ! grep -rnE --include='*.[ch]pp' '^#include "' "$folder" \
+    | grep -vE "#include \"($allowed)/"
+}
+check "F1.1" "messages include messages only" includes_only messages messages
+check "F1.1" "config includes no layer above it" \
+  includes_only config config messages
+check "F1.1" "actors include no adapter" \
+  includes_only actors actors config messages
+check "F1.1" "adapters include neither tools nor the C interface" \
+  includes_only adapters adapters actors config messages
+check "F1.1" "actors know no system header" bash -c '
+  ! grep -rnE "#include <(sys/|unistd|fcntl|poll|netinet/|event2/|hwloc|spawn)" \
+      actors messages'
+
+# links_alone LAYER...: these archives need nothing of the layers above them.
+links_alone() {
+  local archives=() layer
+  for layer in "$@"; do archives+=("$TROUPE_LIB/libtroupe_$layer.a"); done
+  c++ -shared -o "$TROUPE_WORK/layer.so" -Wl,--no-undefined \
+    -Wl,--whole-archive "${archives[@]}" -Wl,--no-whole-archive -lcaf_core
+}
+if [ -n "${TROUPE_SANITIZER:-}" ]; then
+  skip "F1.1" "layers link without those above" "sanitizers leave symbols open"
+else
+  check "F1.1" "messages link alone" links_alone messages
+  check "F1.1" "config links with messages alone" links_alone config messages
+  check "F1.1" "actors link without adapters" \
+    links_alone actors config messages
+fi
+
+# -- build ---------------------------------------------------------------------
+
+for preset in release debug asan tsan fuzz; do
+  check "F1.2" "preset $preset configures" \
+    within 120 cmake --preset "$preset" -B "$TROUPE_WORK/$preset"
+done
+check "F1.3" "every C++ file is compiled with warnings as errors" python3 -c '
+import json, sys
+entries = json.load(open(sys.argv[1] + "/compile_commands.json"))
+sys.exit(not entries or any("-Werror" not in entry["command"]
+                            for entry in entries
+                            if entry["file"].endswith(".cpp")))' "$TROUPE_BUILD"
+check "F1.4" "all files are formatted" within 120 scripts/format
+check "F1.10" "the launcher is in bin" test -x "$TROUPE_BIN/troupe"
+check "F1.10" "the libraries are in lib" test -f "$TROUPE_LIB/libtroupe_actors.a"
+check_match "F1.6" "nothing to set up twice" '^setup: all [0-9]+ packages' \
+  "$(scripts/setup 2>&1)"
+for file in README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE; do
+  check "F1.15" "$file is there" test -s "$file"
+done
+
+# -- tests ---------------------------------------------------------------------
+
+runner=$TROUPE_BIN/troupe_tests
+unset TROUPE_TEST_RESULTS # What follows must not touch the real results.
+output=$("$runner" --suite fixtures.self 2>&1)
+check_match "F1.12" "the runner prints a line per test" \
+  '^ok   fixtures\.self/F1\.11 time stands still' "$output"
+check_match "F1.12" "the runner ends with its total" \
+  '^[1-9][0-9]* passed, 0 failed$' "$(tail -n 1 <<<"$output")"
+check "F1.13" "a suite that is not there fails" \
+  status 1 "$runner" --suite fixtures.vanished
+check "F1.13" "a filter that matches nothing fails" \
+  status 1 "$runner" no-such-test-anywhere
+"$runner" --list | cut -f1 | sort -u >"$TROUPE_WORK/suites"
+check "F1.13" "the binary and its list of suites agree" \
+  "$runner" --agree "$TROUPE_WORK/suites"
+echo fixtures.vanished >>"$TROUPE_WORK/suites"
+check "F1.13" "a listed suite without tests fails" \
+  status 1 "$runner" --agree "$TROUPE_WORK/suites"
+check_match "F1.14" "the map has every identifier" \
+  '^  all +[1-9][0-9]{2}' "$(scripts/requirements --summary)"
+check "F1.14" "tests cite known identifiers only" scripts/requirements --summary
+
+# -- hardening -----------------------------------------------------------------
+
+if [ -n "${TROUPE_SANITIZER:-}" ]; then
+  skip "F8.1 F8.2" "hardening of the launcher" "a sanitizer build is not hardened"
+else
+  headers=$(readelf -Whld "$TROUPE_BIN/troupe")
+  symbols=$(nm -D --undefined-only "$TROUPE_BIN/troupe")
+  check_match "F8.1" "the launcher is position independent" \
+    'Type: +DYN' "$headers"
+  check_match "F8.1" "relocations are read-only" 'GNU_RELRO' "$headers"
+  check_match "F8.1" "symbols are bound at start" 'BIND_NOW|FLAGS_1.*NOW' \
+    "$headers"
+  check_match "F8.2" "the stack is not executable" 'GNU_STACK.* RW ' "$headers"
+  check_match "F8.2" "stacks are protected" '__stack_chk_fail' "$symbols"
+  check_match "F8.2" "library calls are fortified" '__[a-z]+_chk(@|$)' "$symbols"
+fi
+
+finish

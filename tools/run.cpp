@@ -1,0 +1,99 @@
+#include "tools/run.hpp"
+
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/process/stdin_source.hpp"
+#include "tools/run_observer.hpp"
+#include "tools/run_options.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+/// Ends the job when the user interrupts the launcher; asked twice, at once.
+void end_on_signals(runtime& rt, std::string& nspace) {
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    rt.loop().loop().on_signal(number, [&rt, &nspace, number] {
+      auto request = end_job{};
+      request.nspace = nspace;
+      request.reason =
+        "the launcher was interrupted by signal " + std::to_string(number);
+      request.exit_status = 128 + number;
+      caf::anon_send(rt.host(), std::move(request));
+    });
+}
+
+/// Who gets the launcher's standard input.
+std::vector<proc_id> stdin_targets(const run_options& options,
+                                   const std::string& nspace) {
+  auto result = std::vector<proc_id>{};
+  auto size = uint32_t{0};
+  for (const auto& x : options.job.apps)
+    size += static_cast<uint32_t>(x.max_procs);
+  for (uint32_t rank = 0; rank < size; ++rank)
+    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
+      result.push_back({nspace, rank});
+  return result;
+}
+
+/// Lets what is still to be shown go out.
+void flush_then_stop(runtime& rt) {
+  rt.out()->write("",
+                  [&rt] { rt.err()->write("", [&rt] { rt.loop().stop(); }); });
+}
+
+int run_job(const run_options& options) {
+  auto started = runtime::start(options.runtime);
+  if (!started) {
+    std::cerr << "troupe run: " << reason_of(started.error()) << '\n';
+    return 1;
+  }
+  auto& rt = **started;
+  auto exit_status = 1;
+  // The local host names its first job after the server.
+  auto nspace = rt.id().nspace + "@1";
+  end_on_signals(rt, nspace);
+  auto setup = run_setup{};
+  setup.options = options;
+  setup.creds = {::geteuid(), ::getegid()};
+  setup.host = rt.host();
+  setup.sink = rt.sink();
+  setup.out = rt.out();
+  setup.err = rt.err();
+  setup.statistics = &rt.statistics();
+  setup.on_started = [&](const std::string& name) {
+    auto input = stdin_source_settings{};
+    input.fd = STDIN_FILENO;
+    input.targets = stdin_targets(options, name);
+    if (!input.targets.empty())
+      rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
+                               &rt.loop().pool(), rt.host(), input);
+  };
+  setup.on_done = [&](int status) {
+    exit_status = status;
+    flush_then_stop(rt);
+  };
+  spawn_run_observer(rt.loop().actors(), std::move(setup));
+  rt.loop().run();
+  return exit_status;
+}
+
+} // namespace
+
+int run(std::vector<std::string> args) {
+  auto options = parse_run(std::move(args));
+  if (const auto* status = std::get_if<int>(&options))
+    return *status;
+  return run_job(std::get<run_options>(options));
+}
+
+} // namespace troupe

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "messages/actors.hpp"
+#include "tools/run_options.hpp"
+
+namespace troupe {
+
+/// What the observer of a run needs besides the options.
+struct run_setup {
+  run_options options;
+
+  /// Whose job it is.
+  credentials creds;
+
+  local_host_actor host;
+  output_sink_actor sink;
+  std::shared_ptr<fd_writer> out;
+  std::shared_ptr<fd_writer> err;
+  const local_statistics* statistics = nullptr;
+
+  /// Called when the job runs, with its name.
+  std::function<void(const std::string& nspace)> on_started;
+
+  /// Called once when everything is over.
+  std::function<void(int exit_status)> on_done;
+};
+
+/// Starts the job of a `troupe run`, shows what was asked for, and ends when
+/// the job and all that it spawned are over.
+job_observer_actor spawn_run_observer(caf::actor_system& sys, run_setup setup);
+
+} // namespace troupe

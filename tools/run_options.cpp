@@ -1,0 +1,232 @@
+#include "tools/run_options.hpp"
+
+#include "adapters/hwloc/allowed_processors.hpp"
+#include "messages/attributes.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstdlib>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+/// The exit status for a wrong command line.
+constexpr int usage_error = 2;
+
+/// Options of one program of a job.
+struct app_options {
+  int32_t np = 0;
+  std::string wdir;
+  std::vector<std::string> exported;
+};
+
+/// Options of the whole job.
+struct job_flags {
+  std::string map_by;
+  std::string bind_to;
+  std::string standard_input = "0";
+  std::string display;
+  std::string rtos;
+  std::string log_level = "warning";
+  std::string security = "native";
+  int32_t timeout = 0;
+  bool label = false;
+  bool timestamp = false;
+  bool oversubscribe = false;
+  bool json = false;
+};
+
+void add_app_options(CLI::App& cli, app_options& x) {
+  cli.add_option("-n,--np,-c,--ntasks", x.np, "Number of processes")
+    ->check(CLI::PositiveNumber);
+  cli.add_option("--wdir,--wd", x.wdir, "Directory in which they start");
+  cli
+    .add_option("-x", x.exported,
+                "NAME or NAME=VALUE: variable for the processes; may be "
+                "repeated")
+    ->expected(1)
+    ->take_all();
+}
+
+void add_job_options(CLI::App& cli, job_flags& x) {
+  cli.add_option("--map-by", x.map_by,
+                 "slot, hwthread, core, l3cache, numa or package");
+  cli.add_option("--bind-to", x.bind_to,
+                 "none (default), hwthread, core, l3cache, numa or package");
+  cli.add_flag("--oversubscribe", x.oversubscribe,
+               "Allow more processes than slots");
+  cli
+    .add_option("--timeout", x.timeout,
+                "End the job after this many seconds (exit status 124)")
+    ->check(CLI::NonNegativeNumber);
+  cli.add_flag("-l,--label", x.label, "Put the rank in front of each line");
+  cli.add_flag("--timestamp", x.timestamp,
+               "Put the time in front of each line");
+  cli.add_option("--stdin", x.standard_input,
+                 "Rank that gets standard input (default 0), all or none");
+  cli.add_option("--display", x.display, "map, bind, summary; with commas");
+  cli.add_flag("--json", x.json, "Report everything as lines of JSON");
+  cli.add_option("--rtos,--runtime-options", x.rtos,
+                 "recoverable: the job goes on when a process fails");
+  cli.add_option("--security", x.security, "native (default) or munge")
+    ->check(CLI::IsMember({"native", "munge"}));
+  cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
+    ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+}
+
+/// Splits a list at commas.
+std::vector<std::string> parts(const std::string& list) {
+  return CLI::detail::split(list, ',');
+}
+
+/// Splits the arguments at each lone `:`.
+std::vector<std::vector<std::string>>
+segments(const std::vector<std::string>& args) {
+  auto result = std::vector<std::vector<std::string>>(1);
+  for (const auto& x : args)
+    if (x == ":")
+      result.emplace_back();
+    else
+      result.back().push_back(x);
+  return result;
+}
+
+/// Raised for what CLI11 cannot check.
+[[noreturn]] void refuse(const std::string& what) {
+  throw CLI::ValidationError(what, usage_error);
+}
+
+app make_app(const app_options& x, std::vector<std::string> command) {
+  if (command.empty())
+    refuse("no program given; see troupe run --help");
+  if (command.front().front() == '-')
+    refuse("unknown option " + command.front() + "; see troupe run --help");
+  auto result = app{};
+  result.cmd = command.front();
+  result.argv = std::move(command);
+  // Like every launcher of the field: as many as there are slots.
+  result.max_procs =
+    x.np > 0 ? x.np : static_cast<int32_t>(allowed_processors().size());
+  if (!x.wdir.empty())
+    result.cwd = x.wdir;
+  for (const auto& variable : x.exported) {
+    if (variable.find('=') != std::string::npos)
+      result.env.push_back(variable);
+    else if (const auto* val = std::getenv(variable.c_str()))
+      result.env.push_back(variable + "=" + val);
+    else
+      refuse("-x " + variable + ": there is no such variable");
+  }
+  return result;
+}
+
+severity level_named(const std::string& name) {
+  return name == "debug"   ? severity::debug
+         : name == "info"  ? severity::info
+         : name == "error" ? severity::error
+                           : severity::warning;
+}
+
+uint32_t stdin_target(const std::string& given) {
+  if (given == "all")
+    return rank_wildcard;
+  if (given == "none")
+    return rank_undef;
+  auto rank = uint32_t{0};
+  const auto* end = given.data() + given.size();
+  const auto [rest, err] = std::from_chars(given.data(), end, rank);
+  if (err != std::errc{} || rest != end || rank > rank_valid_max)
+    refuse("--stdin takes a rank, all or none, not " + given);
+  return rank;
+}
+
+info make_info(std::string_view key, value val) {
+  return {std::string{key}, 0, std::move(val)};
+}
+
+void apply(const job_flags& x, run_options& result) {
+  auto& infos = result.job.job_infos;
+  auto map_by = x.map_by;
+  if (x.oversubscribe)
+    map_by += ":OVERSUBSCRIBE";
+  if (!map_by.empty())
+    infos.push_back(make_info(attr::mapby, value::string(map_by)));
+  if (!x.bind_to.empty())
+    infos.push_back(make_info(attr::bindto, value::string(x.bind_to)));
+  if (x.timeout > 0)
+    infos.push_back(make_info(attr::job_timeout, value::integer(x.timeout)));
+  for (const auto& option : parts(x.rtos)) {
+    if (option == "recoverable")
+      infos.push_back(make_info(attr::job_recoverable, value::boolean(true)));
+    else if (!option.empty())
+      refuse("--rtos knows recoverable, not " + option);
+  }
+  result.stdin_target = stdin_target(x.standard_input);
+  if (result.stdin_target != rank_undef)
+    infos.push_back(
+      make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  for (const auto& what : parts(x.display)) {
+    if (what != "map" && what != "bind" && what != "summary" && !what.empty())
+      refuse("--display knows map, bind and summary, not " + what);
+    result.display.insert(what);
+  }
+  result.json = x.json;
+  result.runtime.output = {x.label, x.timestamp, x.json};
+  result.runtime.log_level = level_named(x.log_level);
+  result.runtime.log_json = x.json;
+  if (x.security == "munge")
+    result.runtime.security.mechanism = security_mechanism::munge;
+}
+
+/// Gives CLI11 its arguments in the order it wants.
+void parse(CLI::App& cli, std::vector<std::string> args) {
+  std::reverse(args.begin(), args.end());
+  cli.parse(std::move(args));
+}
+
+run_options parse_segments(CLI::App& cli, job_flags& flags,
+                           const std::vector<std::string>& args) {
+  auto result = run_options{};
+  auto first = app_options{};
+  add_app_options(cli, first);
+  const auto all = segments(args);
+  parse(cli, all.front());
+  result.job.apps.push_back(make_app(first, cli.remaining()));
+  for (size_t i = 1; i < all.size(); ++i) {
+    auto x = app_options{};
+    auto next = CLI::App{"", "troupe run ... :"};
+    next.prefix_command();
+    add_app_options(next, x);
+    parse(next, all[i]);
+    result.job.apps.push_back(make_app(x, next.remaining()));
+  }
+  apply(flags, result);
+  return result;
+}
+
+} // namespace
+
+std::variant<run_options, int> parse_run(std::vector<std::string> args) {
+  auto cli =
+    CLI::App{"Starts a job on this node and waits for its end.", "troupe run"};
+  cli.prefix_command();
+  cli.footer("The options end with the program: troupe run [options] program "
+             "[arguments]\n[: [options] program [arguments]]...\n\nExit "
+             "status: that of the worst process; 128 + signal; 127 not "
+             "found; 126 not executable; 124 time-out.");
+  auto flags = job_flags{};
+  add_job_options(cli, flags);
+  try {
+    return parse_segments(cli, flags, args);
+  } catch (const CLI::Success& x) {
+    return cli.exit(x);
+  } catch (const CLI::ParseError& x) {
+    std::cerr << "troupe run: " << x.what() << '\n';
+    return usage_error;
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,52 @@
+// The daemon of a node: serves processes and tools, runs the jobs that tools
+// spawn, until it is told to end.
+
+#include "tools/runtime.hpp"
+
+#include <caf/send.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <csignal>
+#include <iostream>
+
+namespace {
+
+int serve(const troupe::runtime_options& options, bool report_uri) {
+  auto started = troupe::runtime::start(options);
+  if (!started) {
+    std::cerr << "trouped: " << troupe::reason_of(started.error()) << '\n';
+    return 1;
+  }
+  auto& rt = **started;
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP})
+    rt.loop().loop().on_signal(number, [&rt] { rt.loop().stop(); });
+  if (report_uri)
+    std::cout << rt.uri() << std::endl;
+  rt.loop().run();
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  auto cli =
+    CLI::App{"Serves the processes and tools of this node.", "trouped"};
+  auto options = troupe::runtime_options{};
+  auto report_uri = false;
+  auto verbose = false;
+  auto security = std::string{"native"};
+  cli.add_flag("--system-server", options.system_server,
+               "Be the server that tools and singletons of this node find");
+  cli.add_flag("--report-uri", report_uri, "Print the server's URI");
+  cli.add_flag("-v,--verbose", verbose, "Log what happens");
+  cli.add_flag("--log-json", options.log_json, "Log lines of JSON");
+  cli.add_option("--security", security, "native (default) or munge")
+    ->check(CLI::IsMember({"native", "munge"}));
+  CLI11_PARSE(cli, argc, argv);
+  if (verbose)
+    options.log_level = troupe::severity::debug;
+  if (security == "munge")
+    options.security.mechanism = troupe::security_mechanism::munge;
+  return serve(options, report_uri);
+}
