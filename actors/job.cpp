@@ -1,6 +1,7 @@
 #include "actors/job.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/cleanup_request.hpp"
 #include "actors/job_data.hpp"
 #include "actors/job_outcome.hpp"
 #include "actors/reminders.hpp"
@@ -53,6 +54,9 @@ struct job_state_data {
   job_outcome outcome{""};
   reminders waits;
 
+  /// What goes when the job has ended.
+  remove_paths leftovers;
+
   /// Whether the processes have been told to end.
   bool ending = false;
 
@@ -92,6 +96,21 @@ void observe(self_pointer self, uint32_t rank, int32_t exit_code = 0,
 // -- end of the job
 // ----------------------------------------------------------------
 
+/// Ends for good. The namespace goes first: whoever hears of the end may reuse
+/// what it held.
+void deregister(self_pointer self) {
+  const auto report = [self] {
+    auto what = self->state.outcome.report();
+    tell_observer(self, what);
+    self->send(self->state.directory.host, std::move(what));
+    self->quit();
+  };
+  self
+    ->request(self->state.directory.server, caf::infinite,
+              deregister_nspace{self->state.context.nspace})
+    .then([=](ack) { report(); }, [=](const caf::error&) { report(); });
+}
+
 void finish_if_over(self_pointer self) {
   auto& state = self->state;
   const auto all = [&](auto predicate) {
@@ -114,17 +133,11 @@ void finish_if_over(self_pointer self) {
       || !all([](const member& x) { return x.drained; }))
     return;
   state.over = true;
-  // The namespace goes first: whoever hears of the end may reuse what it held.
-  const auto report = [self] {
-    auto what = self->state.outcome.report();
-    tell_observer(self, what);
-    self->send(self->state.directory.host, std::move(what));
-    self->quit();
-  };
   self
-    ->request(state.directory.server, caf::infinite,
-              deregister_nspace{state.context.nspace})
-    .then([=](ack) { report(); }, [=](const caf::error&) { report(); });
+    ->request(state.directory.cleaner, caf::infinite,
+              std::move(state.leftovers))
+    .then([=](ack) { deregister(self); },
+          [=](const caf::error&) { deregister(self); });
 }
 
 void signal_all(self_pointer self, int32_t signal) {
@@ -375,6 +388,23 @@ caf::result<ack> abort(self_pointer self, const requester& who,
   return ack{};
 }
 
+/// The most paths that a job may register.
+constexpr size_t max_leftovers = 4096;
+
+caf::result<info_result> control(self_pointer self,
+                                 const job_control_request& request) {
+  auto paths = read_cleanup(request);
+  if (!paths)
+    return paths.error();
+  auto& all = self->state.leftovers.paths;
+  if (all.size() + paths->size() > max_leftovers)
+    return make_error(status::out_of_resource, "the job has registered "
+                                                 + std::to_string(max_leftovers)
+                                                 + " paths already");
+  std::move(paths->begin(), paths->end(), std::back_inserter(all));
+  return info_result{};
+}
+
 job_description describe(const job_state_data& state) {
   auto result = job_description{};
   result.nspace = state.context.nspace;
@@ -415,6 +445,9 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
     },
     [self](const requester& who, const abort_request& request) {
       return abort(self, who, request);
+    },
+    [self](const requester&, const job_control_request& request) {
+      return control(self, request);
     },
     [self](const list_jobs&) { return describe(self->state); },
     [self](write_stdin& request) -> caf::result<ack> {

@@ -13,6 +13,7 @@ struct job_directory {
   event_cache_actor events;
   process_launcher_actor launcher;
   topology_actor topology;
+  cleaner_actor cleaner;
 
   /// Takes the output of the processes.
   output_sink_actor sink;

@@ -26,9 +26,12 @@ std::pair<std::string, std::string> split_variable(const std::string& x) {
 
 /// Variables by which another launcher marks its own processes.
 bool belongs_to_other_launcher(const std::string& name) {
-  constexpr std::string_view prefixes[]
-    = {"OMPI_COMM_WORLD_", "OMPI_MCA_orte_", "OMPI_MCA_ess", "ORTE_", "PRTE_",
-       "PMI_"};
+  constexpr std::string_view prefixes[] = {"OMPI_COMM_WORLD_",
+                                           "OMPI_MCA_orte_",
+                                           "OMPI_MCA_ess",
+                                           "ORTE_",
+                                           "PRTE_",
+                                           "PMI_"};
   for (const auto prefix : prefixes)
     if (name.compare(0, prefix.size(), prefix) == 0)
       return true;
@@ -161,6 +164,12 @@ caf::error refusal(const spawn_request& request, const job_options& options,
   return {};
 }
 
+/// Where the files of a job go. Open MPI makes the directory itself; it goes
+/// with the session.
+std::string job_directory(const job_context& context) {
+  return context.session_directory + "/job." + std::to_string(context.number);
+}
+
 /// The job-level data. Source: OpenPMIx wire protocol, job info, the set that
 /// Open MPI's own launcher sends.
 std::vector<info> job_level(const spawn_request& request,
@@ -206,9 +215,13 @@ std::vector<info> job_level(const spawn_request& request,
   if (!topology.signature.empty())
     result.push_back(
       make_info(attr::topology_signature, value::string(topology.signature)));
-  if (!context.session_directory.empty())
+  if (!context.session_directory.empty()) {
     result.push_back(
       make_info(attr::tmpdir, value::string(context.session_directory)));
+    result.push_back(
+      make_info(attr::nsdir, value::string(job_directory(context))));
+    result.push_back(make_info(attr::tdir_rmclean, value::boolean(true)));
+  }
   if (!parent.proc.nspace.empty() && parent.role == peer_role::client) {
     result.push_back(make_info(attr::spawned, value::boolean(true)));
     result.push_back(make_info(attr::parent_id, value::of_proc(parent.proc)));
@@ -240,6 +253,10 @@ info rank_array(const placed_proc& proc, app_range range,
     make_info(attr::app_rank, value::rank(proc.rank - range.first)),
     make_info(attr::reincarnation, value::uint32(0)),
   };
+  if (!context.session_directory.empty())
+    infos.push_back(make_info(
+      attr::procdir,
+      value::string(job_directory(context) + "/" + std::to_string(proc.rank))));
   if (!proc.cpus.empty()) {
     infos.push_back(
       make_info(attr::locality_string,

@@ -80,13 +80,15 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
   context.environment = state.options.environment;
   context.session_directory = state.options.session_directory;
   context.working_directory = state.options.working_directory;
-  auto directory = job_directory{local_host_actor{self},
-                                 state.server,
-                                 state.events,
-                                 state.directory.launcher,
-                                 state.directory.topology,
-                                 sink,
-                                 observer};
+  auto directory = job_directory{};
+  directory.host = local_host_actor{self};
+  directory.server = state.server;
+  directory.events = state.events;
+  directory.launcher = state.directory.launcher;
+  directory.topology = state.directory.topology;
+  directory.cleaner = state.directory.cleaner;
+  directory.sink = sink;
+  directory.observer = observer;
   const auto nspace = context.nspace;
   auto job = spawn_job(self->home_system(), std::move(context),
                        std::move(directory), state.options.log);
@@ -392,7 +394,14 @@ local_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, const query_request& request) {
       return answer_query(self, who, request);
     },
-    refuse<info_result, job_control_request>("job control"),
+    [self](const requester& who,
+           job_control_request& request) -> caf::result<info_result> {
+      auto* job = self->state.find_job(who.proc.nspace);
+      if (job == nullptr)
+        return make_error(status::not_supported,
+                          "job control is not supported by this host");
+      return self->delegate(job->handle, who, std::move(request));
+    },
     refuse<info_result, monitor_request>("monitoring"),
     refuse<info_result, allocation_request>("allocation"),
     refuse<info_result, session_control_request>("session control"),

@@ -27,6 +27,7 @@ struct local_host_options {
 struct local_host_directory {
   process_launcher_actor launcher;
   topology_actor topology;
+  cleaner_actor cleaner;
 
   /// Takes the output of jobs that tools start.
   output_sink_actor sink;

@@ -242,6 +242,8 @@ using job_actor = caf::typed_actor<
   caf::replies_to<requester, spawn_request>::with<spawn_result>,
   caf::replies_to<end_job>::with<ack>,
   caf::replies_to<requester, abort_request>::with<ack>,
+  // Registers what is to be removed at the end of the job.
+  caf::replies_to<requester, job_control_request>::with<info_result>,
   caf::replies_to<list_jobs>::with<job_description>,
   caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>,
   // A process of the job connected, left, or lost its connection.
@@ -266,6 +268,10 @@ using process_launcher_actor = caf::typed_actor<
                   output_sink_actor>::with<process_started>,
   caf::reacts_to<signal_process>, caf::replies_to<sweep_job>::with<ack>,
   caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>>;
+
+/// The CLEANER interface: removes what jobs leave on disk.
+using cleaner_actor =
+  caf::typed_actor<caf::replies_to<remove_paths>::with<ack>>;
 
 /// The TOPOLOGY interface: discovers the node's processors, once.
 using topology_actor =

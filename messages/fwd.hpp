@@ -12,6 +12,7 @@ struct abort_request;
 struct ack;
 struct allocation_request;
 struct app;
+struct cleanup_path;
 struct client_connected;
 struct client_environment;
 struct client_finalized;
@@ -102,6 +103,7 @@ struct refresh_cache_result;
 struct register_events_request;
 struct register_nspace;
 struct release;
+struct remove_paths;
 struct requester;
 struct resolve_nodes_request;
 struct resolve_nodes_result;
@@ -134,6 +136,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::ack))
   TROUPE_ADD_TYPE_ID((troupe::allocation_request))
   TROUPE_ADD_TYPE_ID((troupe::app))
+  TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
   TROUPE_ADD_TYPE_ID((troupe::client_connected))
   TROUPE_ADD_TYPE_ID((troupe::client_environment))
   TROUPE_ADD_TYPE_ID((troupe::client_finalized))
@@ -224,6 +227,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::register_events_request))
   TROUPE_ADD_TYPE_ID((troupe::register_nspace))
   TROUPE_ADD_TYPE_ID((troupe::release))
+  TROUPE_ADD_TYPE_ID((troupe::remove_paths))
   TROUPE_ADD_TYPE_ID((troupe::requester))
   TROUPE_ADD_TYPE_ID((troupe::resolve_nodes_request))
   TROUPE_ADD_TYPE_ID((troupe::resolve_nodes_result))

@@ -13,6 +13,7 @@
   X(ack)                                                                       \
   X(allocation_request)                                                        \
   X(app)                                                                       \
+  X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
   X(client_finalized)                                                          \
@@ -117,6 +118,7 @@
   X(register_events_request)                                                   \
   X(register_nspace)                                                           \
   X(release)                                                                   \
+  X(remove_paths)                                                              \
   X(requester)                                                                 \
   X(resolve_nodes_request)                                                     \
   X(resolve_nodes_result)                                                      \

@@ -94,6 +94,31 @@ struct sweep_job {
 
 TROUPE_MESSAGE(sweep_job, x.nspace)
 
+/// A file or directory that goes with a job.
+/// Source: PMIx Standard v5, PMIX_REGISTER_CLEANUP, PMIX_REGISTER_CLEANUP_DIR.
+struct cleanup_path {
+  /// Absolute.
+  std::string path;
+  bool is_directory = false;
+
+  /// Whether what is below a directory goes, too; otherwise it goes only if it
+  /// is empty. PMIX_CLEANUP_RECURSIVE.
+  bool recursive = false;
+
+  /// Whether the directory itself stays. PMIX_CLEANUP_LEAVE_TOPDIR.
+  bool leave_top = false;
+};
+
+TROUPE_MESSAGE(cleanup_path, x.path, x.is_directory, x.recursive, x.leave_top)
+
+/// Removes files and directories of the daemon's own user, following no link.
+/// What is not there, or belongs to somebody else, is passed over.
+struct remove_paths {
+  std::vector<cleanup_path> paths;
+};
+
+TROUPE_MESSAGE(remove_paths, x.paths)
+
 /// Writes to a process's standard input. Answered when the bytes have been
 /// written to the pipe; `lost_connection` if nobody reads it any more.
 struct write_stdin {

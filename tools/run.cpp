@@ -6,8 +6,8 @@
 #include "tools/run_options.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/send.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 
 #include <unistd.h>
@@ -59,6 +59,7 @@ int run_job(const run_options& options) {
   }
   auto& rt = **started;
   auto exit_status = 1;
+  auto input = caf::actor{}; // An actor that nobody refers to is gone.
   // The local host names its first job after the server.
   auto nspace = rt.id().nspace + "@1";
   end_on_signals(rt, nspace);
@@ -71,12 +72,12 @@ int run_job(const run_options& options) {
   setup.err = rt.err();
   setup.statistics = &rt.statistics();
   setup.on_started = [&](const std::string& name) {
-    auto input = stdin_source_settings{};
-    input.fd = STDIN_FILENO;
-    input.targets = stdin_targets(options, name);
-    if (!input.targets.empty())
-      rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
-                               &rt.loop().pool(), rt.host(), input);
+    auto source = stdin_source_settings{};
+    source.fd = STDIN_FILENO;
+    source.targets = stdin_targets(options, name);
+    if (!source.targets.empty())
+      input = rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
+                                       &rt.loop().pool(), rt.host(), source);
   };
   setup.on_done = [&](int status) {
     exit_status = status;
@@ -84,6 +85,7 @@ int run_job(const run_options& options) {
   };
   spawn_run_observer(rt.loop().actors(), std::move(setup));
   rt.loop().run();
+  caf::anon_send_exit(input, caf::exit_reason::user_shutdown);
   return exit_status;
 }
 

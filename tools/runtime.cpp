@@ -9,14 +9,15 @@
 #include "adapters/log/log_sink.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/process/cleaner.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/exit_reason.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -87,9 +88,9 @@ caf::error runtime::listen(const runtime_options& options) {
   work.session_directory = session_->path();
   work.working_directory = std::filesystem::current_path().string();
   work.log = log_;
-  host_ =
-    spawn_local_host(sys, std::move(work),
-                     {launcher_, sys.spawn(topology, &loop_.pool()), sink_});
+  host_ = spawn_local_host(sys, std::move(work),
+                           {launcher_, sys.spawn(topology, &loop_.pool()),
+                            sys.spawn(cleaner, &loop_.pool()), sink_});
   events_ = spawn_event_cache(sys, host_, defaults::event_cache_size);
 
   auto serve = server_options{};

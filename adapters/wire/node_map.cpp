@@ -25,6 +25,11 @@ caf::error invalid(const char* what, std::string_view where) {
                       + std::string{where.substr(0, 32)} + "'");
 }
 
+caf::error too_many() {
+  return make_error(status::out_of_resource,
+                    "a node or process map stands for too much");
+}
+
 bool starts_with(std::string_view x, std::string_view prefix) {
   return x.substr(0, prefix.size()) == prefix;
 }
@@ -115,6 +120,12 @@ public:
     return true;
   }
 
+  /// Whether `n` more names of `size` bytes each have room.
+  bool has_room(uint64_t n, size_t size) const {
+    return n <= max_map_entries - names_.size()
+           && n * size <= max_map_size - size_;
+  }
+
   std::vector<std::string> take() {
     return std::move(names_);
   }
@@ -142,12 +153,14 @@ caf::error expand(std::string_view prefix, std::string_view brackets,
     const auto range = parse_interval(text);
     if (!range)
       return invalid("a damaged range", text);
+    const auto size = prefix.size() + *width + suffix.size();
+    if (!names.has_room(range->last - range->first + 1, size))
+      return too_many();
     for (auto i = range->first; i <= range->last; ++i) {
       auto name = std::string{prefix} + pad(i, *width);
       name += suffix;
       if (!names.add(std::move(name)))
-        return make_error(status::out_of_resource,
-                          "a node map stands for too many names");
+        return too_many();
     }
   }
   return caf::none;
@@ -162,8 +175,7 @@ caf::error parse_items(std::string_view text, name_list& names) {
       if (name.empty())
         return invalid("an empty name", text);
       if (!names.add(std::move(name)))
-        return make_error(status::out_of_resource,
-                          "a node map has too many names");
+        return too_many();
       continue;
     }
     const auto close = text.find_first_of("[]", open + 1);
@@ -287,7 +299,7 @@ caf::expected<std::vector<std::string>> parse_node_map(std::string_view text) {
     if (name.empty())
       return invalid("an empty name", rest);
     if (!names.add(std::move(name)))
-      return make_error(status::out_of_resource, "a node map is too long");
+      return too_many();
   }
   return names.take();
 }
@@ -311,8 +323,7 @@ caf::expected<proc_map> parse_proc_map(std::string_view text) {
         return invalid("a damaged range", item);
       total += range->last - range->first + 1;
       if (total > max_map_entries)
-        return make_error(status::out_of_resource,
-                          "a process map stands for too many ranks");
+        return too_many();
       for (auto i = range->first; i <= range->last; ++i)
         ranks.push_back(static_cast<uint32_t>(i));
     }

@@ -9,7 +9,7 @@ namespace {
 std::shared_ptr<const job_info> job(std::string nspace) {
   auto result = std::make_shared<job_info>();
   result->nspace = std::move(nspace);
-  result->entries.push_back({"pmix.job.size", 0, value::uint32(1)});
+  result->entries.push_back({"pmix.job.size", value::uint32(1)});
   return result;
 }
 

@@ -246,7 +246,7 @@ inline caf::behavior scripted_session(caf::event_based_actor* self,
       ++play->requests;
       auto info = std::make_shared<job_info>();
       info->nspace = "job";
-      info->entries.push_back({"pmix.job.size", 0, value::uint32(1)});
+      info->entries.push_back({"pmix.job.size", value::uint32(1)});
       return job_info_reply{std::move(info)};
     },
     [=](const fence_request&) { return hold_or(ack{}); },

@@ -15,6 +15,7 @@
 #include <sys/un.h>
 
 using namespace troupe;
+using fixtures::answer_to;
 using namespace std::chrono_literals;
 
 namespace {
@@ -154,7 +155,7 @@ CAF_TEST(files and devices take bytes at once and where the file stands) {
   auto written = false;
   uut->write("first ", [&] { written = true; });
   CAF_CHECK(written);
-  CAF_CHECK_EQUAL(write(fd.get(), "shell ", 6), 6);
+  CAF_CHECK_EQUAL(::write(fd.get(), "shell ", 6), 6);
   uut->write("second\n");
   std::ifstream in{path};
   std::string line;
@@ -273,7 +274,7 @@ struct log_fixture : fixture {
     settings.syslog_socket = folder / "log";
   }
 
-  answer_to<ack> log(const log_entry& x) {
+  answer_to<ack> write(const log_entry& x) {
     const auto uut = sys.actors().spawn(log_sink, &sys.pool(), settings);
     return ask<ack>(uut, x);
   }
@@ -290,9 +291,6 @@ struct log_fixture : fixture {
     std::ifstream in{folder / name};
     return {std::istreambuf_iterator<char>{in}, {}};
   }
-
-  template <class T>
-  using answer_to = fixtures::answer_to<T>;
 };
 
 log_entry mail_to(std::string to, std::string text) {
@@ -308,8 +306,8 @@ log_entry mail_to(std::string to, std::string text) {
 CAF_TEST_FIXTURE_SCOPE(log_sink_tests, log_fixture)
 
 CAF_TEST(F4 text goes to the stream that it is for) {
-  CAF_CHECK(log({log_channel::stdout_, "one\n", 6, {}}).value);
-  CAF_CHECK(log({log_channel::stderr_, "two \x1b[31m", 6, {}}).value);
+  CAF_CHECK(write({log_channel::stdout_, "one\n", 6, {}}).value);
+  CAF_CHECK(write({log_channel::stderr_, "two \x1b[31m", 6, {}}).value);
   CAF_CHECK_EQUAL(to_out.take(), "one\n");
   CAF_CHECK_EQUAL(to_err.take(), "two \x1b[31m"); // No terminal: as it is.
 }
@@ -319,7 +317,7 @@ CAF_TEST(X31 a terminal is not shown control characters) {
   int terminal = -1;
   CAF_REQUIRE_EQUAL(openpty(&master, &terminal, nullptr, nullptr, nullptr), 0);
   settings.out = writer_to(terminal);
-  CAF_CHECK(log({log_channel::stdout_, "a\x1b]0;b\x07\tc\n", 6, {}}).value);
+  CAF_CHECK(write({log_channel::stdout_, "a\x1b]0;b\x07\tc\n", 6, {}}).value);
   char buffer[100];
   const auto n = read(master, buffer, sizeof(buffer));
   CAF_CHECK_EQUAL(std::string(buffer, static_cast<size_t>(n)),
@@ -330,7 +328,7 @@ CAF_TEST(X31 a terminal is not shown control characters) {
 
 CAF_TEST(F4 X31 an entry for syslog is one line) {
   const log_entry entry{log_channel::local_syslog, "two\nlines", 3, {}};
-  CAF_CHECK(log(entry).refusal == status::not_supported);
+  CAF_CHECK(write(entry).refusal == status::not_supported);
   const auto daemon = unique_fd{socket(AF_UNIX, SOCK_DGRAM, 0)};
   auto address = sockaddr_un{};
   address.sun_family = AF_UNIX;
@@ -338,7 +336,7 @@ CAF_TEST(F4 X31 an entry for syslog is one line) {
   CAF_REQUIRE_EQUAL(
     bind(daemon.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)),
     0);
-  CAF_CHECK(log(entry).value);
+  CAF_CHECK(write(entry).value);
   char buffer[500];
   const auto n = recv(daemon.get(), buffer, sizeof(buffer), MSG_DONTWAIT);
   CAF_REQUIRE(n > 0);
@@ -353,7 +351,7 @@ CAF_TEST(F4 a mail is handed to sendmail) {
   auto entry = mail_to("admin@example.org, root", "text\n.\nmore");
   entry.envelope.from = "troupe@example.org";
   entry.envelope.subject = "news";
-  CAF_CHECK(log(entry).value);
+  CAF_CHECK(write(entry).value);
   CAF_CHECK_EQUAL(content("arguments"), "-t -oi\n");
   CAF_CHECK_EQUAL(content("mail"), "To: admin@example.org, root\n"
                                    "From: troupe@example.org\n"
@@ -367,31 +365,31 @@ CAF_TEST(F4 a mail is handed to sendmail) {
 CAF_TEST(F4 header fields cannot be smuggled into a mail) {
   install_sendmail();
   for (const auto* evil : {"a@b\nBcc: c@d", "a@b\r\nBcc: c@d", "a@b\x01"}) {
-    CAF_CHECK(log(mail_to(evil, "x")).refusal == status::bad_param);
+    CAF_CHECK(write(mail_to(evil, "x")).refusal == status::bad_param);
     auto entry = mail_to("a@b", "x");
     entry.envelope.subject = evil;
-    CAF_CHECK(log(entry).refusal == status::bad_param);
+    CAF_CHECK(write(entry).refusal == status::bad_param);
     entry.envelope.subject.reset();
     entry.envelope.from = evil;
-    CAF_CHECK(log(entry).refusal == status::bad_param);
+    CAF_CHECK(write(entry).refusal == status::bad_param);
   }
-  CAF_CHECK(log(mail_to("", "x")).refusal == status::bad_param);
-  CAF_CHECK(log(mail_to(" , ", "x")).refusal == status::bad_param);
+  CAF_CHECK(write(mail_to("", "x")).refusal == status::bad_param);
+  CAF_CHECK(write(mail_to(" , ", "x")).refusal == status::bad_param);
   CAF_CHECK_EQUAL(content("mail"), "");
 }
 
 CAF_TEST(F4 a node without mail says so) {
-  CAF_CHECK(log(mail_to("a@b", "x")).refusal == status::not_supported);
+  CAF_CHECK(write(mail_to("a@b", "x")).refusal == status::not_supported);
 }
 
 CAF_TEST(F4 a mail program that fails or hangs is reported) {
   install_sendmail("exit 75");
-  CAF_CHECK(log(mail_to("a@b", "x")).refusal == status::error);
+  CAF_CHECK(write(mail_to("a@b", "x")).refusal == status::error);
   install_sendmail("exec sleep 60");
   settings.mail_limit = 1s;
-  CAF_CHECK(log(mail_to("a@b", "x")).refusal == status::timeout);
+  CAF_CHECK(write(mail_to("a@b", "x")).refusal == status::timeout);
   folder.file("sendmail", "#!/bin/sh\nexec <&-; exec sleep 60\n", true);
-  CAF_CHECK(log(mail_to("a@b", std::string(1 << 20, 'x'))).refusal
+  CAF_CHECK(write(mail_to("a@b", std::string(1 << 20, 'x'))).refusal
             == status::timeout);
 }
 

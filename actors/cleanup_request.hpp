@@ -1,0 +1,19 @@
+#pragma once
+
+#include "messages/control.hpp"
+#include "messages/process.hpp"
+
+#include <caf/expected.hpp>
+
+namespace troupe {
+
+/// Reads a job control request that registers what is to be removed at the end
+/// of the job, as Open MPI does for its session directories and segments.
+/// @returns
+///   - `not_supported` if it asks for anything else,
+///   - `bad_param` for a path that is not absolute or has `..` in it.
+/// Source: PMIx Standard v5, PMIX_REGISTER_CLEANUP and the attributes after it.
+caf::expected<std::vector<cleanup_path>>
+read_cleanup(const job_control_request& request);
+
+} // namespace troupe

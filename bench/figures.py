@@ -1,0 +1,135 @@
+"""What bench/run shows: samples, the table, and the figures of a server."""
+
+import os
+import pathlib
+import statistics
+
+
+class Row:
+    """One line of the table: samples per launcher, one list per job."""
+
+    def __init__(self, title, unit="us", goal=""):
+        self.title = title
+        self.unit = unit
+        self.goal = goal
+        self.jobs = {}
+
+    def add(self, launcher, samples):
+        self.jobs.setdefault(launcher, []).append(samples)
+
+    def pooled(self, launcher):
+        return [x for job in self.jobs.get(launcher, []) for x in job]
+
+
+def read(path):
+    try:
+        return pathlib.Path(path).read_text()
+    except OSError:
+        return ""
+
+
+def children(pid):
+    result = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        result += [int(x) for x in read(task / "children").split()]
+    return result
+
+
+def server_figures(pid, program):
+    """CPU, wake-ups and memory of a launcher and its helpers, not its clients."""
+    total = {"cpu_ns": 0, "switches": 0, "rss_kib": 0, "pss_kib": 0}
+    todo = [pid]
+    while todo:
+        x = todo.pop()
+        if os.path.realpath(f"/proc/{x}/exe") == str(program):
+            continue
+        todo += children(x)
+        for task in pathlib.Path(f"/proc/{x}/task").iterdir():
+            total["cpu_ns"] += int((read(task / "schedstat") or "0").split()[0])
+            for line in read(task / "status").splitlines():
+                if line.startswith("voluntary_ctxt_switches"):
+                    total["switches"] += int(line.split()[1])
+        for line in read(f"/proc/{x}/smaps_rollup").splitlines():
+            if line.startswith("Rss:"):
+                total["rss_kib"] += int(line.split()[1])
+            elif line.startswith("Pss:"):
+                total["pss_kib"] += int(line.split()[1])
+    return total
+
+
+def number(x):
+    return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 1 else f"{x:.2f}"
+
+
+def percentile(samples, share):
+    ordered = sorted(samples)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def figures(row, launcher):
+    samples = row.pooled(launcher)
+    if not samples:
+        return ["-", "-", "-"]
+    return [number(x) for x in (statistics.median(samples),
+                                percentile(samples, 0.99), min(samples))]
+
+
+def ratio(row, ours, theirs):
+    """Median over neighbouring jobs of (their median / our median)."""
+    pairs = [statistics.median(b) / statistics.median(a)
+             for a, b in zip(row.jobs.get(ours, []), row.jobs.get(theirs, []))
+             if a and b and statistics.median(a) > 0]
+    return f"{statistics.median(pairs):.1f}" if pairs else "-"
+
+
+def timing_table(rows, names):
+    ours, *others = names
+    head = ["", "unit", "goal"]
+    for name in names:
+        head += [f"{name} median", "p99", "best"]
+    lines = [head + [f"{x} / {ours}" for x in others]]
+    for row in rows:
+        cells = [row.title, row.unit, row.goal]
+        for name in names:
+            cells += figures(row, name)
+        lines.append(cells + [ratio(row, ours, x) for x in others])
+    return markdown(lines)
+
+
+def idle_table(one, many, count, names):
+    lines = [["server, launcher included", "unit", "goal", *names]]
+
+    def line(title, unit, goal, get):
+        cells = []
+        for name in names:
+            try:
+                cells.append(get(name))
+            except KeyError:
+                cells.append("-")
+        lines.append([title, unit, goal, *cells])
+
+    line("idle CPU, 1 client", "%", "0.0",
+         lambda x: f"{one[x]['cpu_percent']:.3f}")
+    line(f"idle CPU, {count} clients", "%", "0.0",
+         lambda x: f"{many[x]['cpu_percent']:.3f}")
+    line("wake-ups while idle, 1 client", "1/s", "",
+         lambda x: f"{one[x]['wake_ups']:.1f}")
+    line("memory, 1 client: RSS", "MB", "< 10",
+         lambda x: f"{one[x]['rss_kib'] * 1.024e-3:.1f}")
+    line("memory, 1 client: PSS", "MB", "",
+         lambda x: f"{one[x]['pss_kib'] * 1.024e-3:.1f}")
+    line(f"memory, {count} clients: RSS", "MB", "",
+         lambda x: f"{many[x]['rss_kib'] * 1.024e-3:.1f}")
+    line(f"memory, {count} clients: PSS", "MB", "",
+         lambda x: f"{many[x]['pss_kib'] * 1.024e-3:.1f}")
+    line("memory per further client: RSS", "KiB", "", lambda x: number(
+        max(0, many[x]['rss_kib'] - one[x]['rss_kib']) / (count - 1)))
+    return markdown(lines)
+
+
+def markdown(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    text = ["| " + " | ".join(x.ljust(w) for x, w in zip(line, widths)) + " |\n"
+            for line in lines]
+    rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|\n"
+    return "".join([text[0], rule, *text[1:]])

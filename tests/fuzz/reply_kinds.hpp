@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace troupe::wire::fuzz {
+
+/// Second byte of an input of fuzz_reply, if it is no command.
+inline constexpr uint8_t event_kind = 200;
+inline constexpr uint8_t output_kind = 201;
+inline constexpr uint8_t rank_data_kind = 202;
+inline constexpr uint8_t connect_reply_kind = 203;
+
+} // namespace troupe::wire::fuzz

@@ -1,0 +1,17 @@
+/* The last process aborts while the others wait for it. */
+
+#include <mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  int size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == size - 1)
+    MPI_Abort(MPI_COMM_WORLD, argc > 1 ? atoi(argv[1]) : 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
