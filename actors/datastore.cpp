@@ -2,6 +2,8 @@
 
 #include "messages/status.hpp"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -10,6 +12,26 @@ namespace {
 
 size_t cost(const std::string& key, const value& val) {
   return key.size() + size_of(val);
+}
+
+bool goes_here(scope x) {
+  return x == scope::local || x == scope::global;
+}
+
+bool goes_elsewhere(scope x) {
+  return x == scope::remote || x == scope::global;
+}
+
+/// By how much the sum of costs grows when `entry` is put into `map`; an entry
+/// that it replaces counts once.
+/// @param seen The keys put before it by the same commit.
+int64_t growth(const std::map<std::string, value>& map,
+               std::set<std::string_view>& seen, const key_value& entry) {
+  auto result = static_cast<int64_t>(cost(entry.key, entry.val));
+  const auto i = map.find(entry.key);
+  if (seen.insert(entry.key).second && i != map.end())
+    result -= static_cast<int64_t>(cost(i->first, i->second));
+  return result;
 }
 
 /// Puts an entry and keeps the sum of costs up to date.
@@ -38,31 +60,35 @@ size_t size_of(const value& x) {
 
 status datastore::commit(uint32_t rank,
                          const std::vector<posted_data>& blocks) {
-  auto incoming = size_t{0};
+  static const auto nothing = posted{};
+  const auto i = ranks_.find(rank);
+  const auto& before = i != ranks_.end() ? i->second : nothing;
+  auto seen_here = std::set<std::string_view>{};
+  auto seen_elsewhere = std::set<std::string_view>{};
+  auto surplus = int64_t{0};
   for (const auto& block : blocks)
-    for (const auto& entry : block.entries)
-      incoming += cost(entry.key, entry.val);
-  auto& mine = ranks_[rank];
-  // A commit repeats what was posted before, so only its surplus counts.
-  const auto surplus =
-    incoming > mine.size_bytes ? incoming - mine.size_bytes : 0;
-  if (mine.size_bytes + surplus > bounds_.process_bytes
-      || size_bytes_ + surplus > bounds_.namespace_bytes)
-    return status::out_of_resource;
-  const auto before = mine.size_bytes;
-  for (const auto& block : blocks) {
-    const auto to_here =
-      block.visible_to == scope::local || block.visible_to == scope::global;
-    const auto to_elsewhere =
-      block.visible_to == scope::remote || block.visible_to == scope::global;
     for (const auto& entry : block.entries) {
-      if (to_here)
+      if (goes_here(block.visible_to))
+        surplus += growth(before.here, seen_here, entry);
+      if (goes_elsewhere(block.visible_to))
+        surplus += growth(before.elsewhere, seen_elsewhere, entry);
+    }
+  if (surplus > 0) {
+    const auto more = static_cast<size_t>(surplus);
+    if (before.size_bytes + more > bounds_.process_bytes
+        || size_bytes_ + more > bounds_.namespace_bytes)
+      return status::out_of_resource;
+  }
+  auto& mine = ranks_[rank];
+  size_bytes_ -= mine.size_bytes;
+  for (const auto& block : blocks)
+    for (const auto& entry : block.entries) {
+      if (goes_here(block.visible_to))
         put(mine.here, mine.size_bytes, entry);
-      if (to_elsewhere)
+      if (goes_elsewhere(block.visible_to))
         put(mine.elsewhere, mine.size_bytes, entry);
     }
-  }
-  size_bytes_ += mine.size_bytes - before;
+  size_bytes_ += mine.size_bytes;
   return status::success;
 }
 

@@ -155,13 +155,15 @@ void end_all(self_pointer self, int32_t signal) {
   if (state.ending) {
     // Asked twice: patience is over.
     signal_all(self, SIGKILL);
+    finish_if_over(self);
     return;
   }
   state.ending = true;
   // A stopped process takes no signal until it goes on.
   signal_all(self, SIGCONT);
+  // Not those on their way: they end when the launcher has answered.
   for (auto& x : state.members)
-    if (!x.has_ended() && !x.is_running()) {
+    if (x.state == proc_state::prepped) {
       x.state = proc_state::killed_by_cmd;
       x.drained = true;
     }
@@ -203,9 +205,12 @@ void raise_event(self_pointer self, uint32_t rank) {
   what.range = data_range::nspace;
   what.infos.push_back({std::string{attr::event_affected_proc}, 0,
                         value::of_proc(proc_of(state, rank))});
-  // A default handler of Open MPI aborts; where the job ends anyway that would
-  // only add noise.
-  if (!state.options.recoverable)
+  // A default handler of Open MPI aborts, unless the event is one of the two
+  // that it takes for a failure to survive; and where the job ends anyway it
+  // would only add noise.
+  const auto is_survivable = what.code == status::proc_aborted_by_sig
+                             || what.code == status::proc_term_wo_sync;
+  if (!state.options.recoverable || !is_survivable)
     what.infos.push_back(
       {std::string{attr::event_non_default}, 0, value::boolean(true)});
   self->send(
@@ -245,12 +250,34 @@ void give_up(self_pointer self, const caf::error& why) {
   const auto exit_status = code == status::job_exe_not_found        ? 127
                            : code == status::job_app_not_executable ? 126
                                                                     : 1;
-  state.outcome.end(reason_of(why), exit_status);
+  // A process that asked for a job hears why it has none; what that means is
+  // its own affair.
+  const auto is_spawned = state.parent.role == peer_role::client;
+  state.outcome.end(reason_of(why), is_spawned ? 0 : exit_status);
   state.reply.fail(why);
   end_all(self, SIGKILL);
 }
 
 void start_next(self_pointer self, uint32_t rank);
+
+/// Sets variables of an environment; what they were before goes.
+void set_variables(std::vector<std::string>& env,
+                   std::vector<std::string> variables) {
+  for (auto& x : variables) {
+    const auto name = x.substr(0, x.find('=')) + "=";
+    const auto is_old = [&](const std::string& y) {
+      return y.compare(0, name.size(), name) == 0;
+    };
+    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
+    env.push_back(std::move(x));
+  }
+}
+
+/// Ends the start of a job that is ended meanwhile.
+void cancel_start(self_pointer self) {
+  self->state.reply.fail(status::job_canceled,
+                         "the job was ended while it started");
+}
 
 void note_started(self_pointer self, uint32_t rank, uint32_t pid) {
   auto& state = self->state;
@@ -264,7 +291,7 @@ void note_started(self_pointer self, uint32_t rank, uint32_t pid) {
                  signal_process{proc_of(state, rank), SIGKILL});
     observe(self, rank);
   }
-  if (rank + 1 < state.members.size()) {
+  if (state.ending || rank + 1 < state.members.size()) {
     start_next(self, rank + 1);
     return;
   }
@@ -278,8 +305,7 @@ void note_started(self_pointer self, uint32_t rank, uint32_t pid) {
 void start_next(self_pointer self, uint32_t rank) {
   auto& state = self->state;
   if (state.ending) {
-    state.reply.fail(status::job_canceled,
-                     "the job was ended while it started");
+    cancel_start(self);
     return;
   }
   auto& x = state.members[rank];
@@ -289,9 +315,15 @@ void start_next(self_pointer self, uint32_t rank) {
               setup_fork{proc_of(state, rank)})
     .then(
       [=](client_environment& env) {
+        if (self->state.ending) {
+          self->state.members[rank].state = proc_state::killed_by_cmd;
+          self->state.members[rank].drained = true;
+          cancel_start(self);
+          finish_if_over(self);
+          return;
+        }
         auto& spec = self->state.plan.processes[rank];
-        std::move(env.variables.begin(), env.variables.end(),
-                  std::back_inserter(spec.env));
+        set_variables(spec.env, std::move(env.variables));
         self
           ->request(self->state.directory.launcher, caf::infinite,
                     std::move(spec), process_owner_actor{job_actor{self}},
@@ -316,6 +348,10 @@ void start_next(self_pointer self, uint32_t rank) {
 
 void register_and_start(self_pointer self, const node_topology& topology) {
   auto& state = self->state;
+  if (state.ending) {
+    cancel_start(self);
+    return;
+  }
   auto plan = plan_job(state.request, state.parent, state.options,
                        state.context, topology);
   if (!plan) {
@@ -348,6 +384,8 @@ caf::result<spawn_result> start(self_pointer self, const requester& parent,
     return promise;
   }
   state.options = std::move(*options);
+  if (state.context.oversubscribe)
+    state.options.oversubscribe = true;
   if (!needs_topology(state.options)) {
     register_and_start(self, {});
     return promise;

@@ -47,8 +47,12 @@ void change(environment& env, const std::vector<info>& infos) {
         env.erase(*name);
       continue;
     }
+    const auto is_change = x.key == attr::set_envar || x.key == attr::add_envar
+                           || x.key == attr::prepend_envar
+                           || x.key == attr::append_envar;
     const auto* boxed = std::get_if<box<envar>>(&x.val.data);
-    if (boxed == nullptr || !(*boxed)->name || (*boxed)->name->empty())
+    if (!is_change || boxed == nullptr || !(*boxed)->name
+        || (*boxed)->name->empty())
       continue;
     const auto& change = **boxed;
     const auto val = change.val.value_or("");
@@ -60,7 +64,7 @@ void change(environment& env, const std::vector<info>& infos) {
       variable = variable.empty() ? val : variable;
     else if (x.key == attr::prepend_envar)
       variable = variable.empty() ? val : val + separator + variable;
-    else if (x.key == attr::append_envar)
+    else
       variable = variable.empty() ? val : variable + separator + val;
   }
 }

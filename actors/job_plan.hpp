@@ -21,6 +21,9 @@ struct job_context {
   /// Processes that the node takes without being oversubscribed.
   uint32_t slots = 1;
 
+  /// Whether the job that asks for this one may have more.
+  bool oversubscribe = false;
+
   /// What a process inherits, `NAME=value`.
   std::vector<std::string> environment;
 

@@ -26,6 +26,9 @@ struct running_job {
   /// Where its output goes, and that of the jobs it spawns.
   output_sink_actor sink;
   job_observer_actor observer;
+
+  /// Whether it, and what it spawns, may have more processes than slots.
+  bool oversubscribe = false;
 };
 
 /// A lookup that waits for keys to be published.
@@ -64,9 +67,7 @@ using self_pointer = local_host_actor::stateful_pointer<local_host_state>;
 // --------------------------------------------------------------------------
 
 caf::result<spawn_result> spawn(self_pointer self, const requester& who,
-                                spawn_request& request,
-                                job_observer_actor observer,
-                                output_sink_actor sink) {
+                                spawn_request& request, running_job inherited) {
   auto& state = self->state;
   if (!state.server)
     return make_error(status::init, "the host has no server to serve the job");
@@ -80,6 +81,9 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
   context.environment = state.options.environment;
   context.session_directory = state.options.session_directory;
   context.working_directory = state.options.working_directory;
+  context.oversubscribe = inherited.oversubscribe;
+  if (const auto options = read_options(request))
+    inherited.oversubscribe |= options->oversubscribe;
   auto directory = job_directory{};
   directory.host = local_host_actor{self};
   directory.server = state.server;
@@ -87,22 +91,23 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
   directory.launcher = state.directory.launcher;
   directory.topology = state.directory.topology;
   directory.cleaner = state.directory.cleaner;
-  directory.sink = sink;
-  directory.observer = observer;
+  directory.sink = inherited.sink;
+  directory.observer = inherited.observer;
   const auto nspace = context.nspace;
-  auto job = spawn_job(self->home_system(), std::move(context),
-                       std::move(directory), state.options.log);
-  state.jobs.emplace(nspace, running_job{job, sink, observer});
-  return self->delegate(job, who, std::move(request));
+  inherited.handle = spawn_job(self->home_system(), std::move(context),
+                               std::move(directory), state.options.log);
+  const auto& job = state.jobs[nspace] = std::move(inherited);
+  return self->delegate(job.handle, who, std::move(request));
 }
 
-/// A job started by a process shares the output and the observer of its parent.
+/// A job started by a process shares the output, the observer and the right to
+/// oversubscribe of its parent.
 caf::result<spawn_result> spawn_for(self_pointer self, const requester& who,
                                     spawn_request& request) {
   auto& state = self->state;
   if (const auto* parent = state.find_job(who.proc.nspace))
-    return spawn(self, who, request, parent->observer, parent->sink);
-  return spawn(self, who, request, {}, state.directory.sink);
+    return spawn(self, who, request, *parent);
+  return spawn(self, who, request, {{}, state.directory.sink, {}, false});
 }
 
 /// Source: PMIx Standard v5, `PMIx_Abort`: a process may end processes of its
@@ -423,7 +428,7 @@ local_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const requester& who, spawn_request& request,
            const job_observer_actor& observer, const output_sink_actor& sink) {
-      return spawn(self, who, request, observer, sink);
+      return spawn(self, who, request, {{}, sink, observer, false});
     },
     [self](end_job& request) -> caf::result<ack> {
       auto* job = self->state.find_job(request.nspace);

@@ -17,10 +17,11 @@ public:
     // nop
   }
 
-  /// Notes that `proc` takes part now.
+  /// Notes that `proc` takes part now. Who has gone and comes back joins the
+  /// next operation.
   /// @returns whether it was missing.
   bool join(const proc_id& proc) {
-    return expected_.count(proc) > 0 && joined_.insert(proc).second;
+    return is_missing(proc) && joined_.insert(proc).second;
   }
 
   /// Notes that `proc` will never join.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace troupe {
@@ -38,20 +39,18 @@ std::vector<std::vector<size_t>> objects(const node_topology& topology,
   return result;
 }
 
-/// Whether ranks fill one object before the next.
-bool is_dealt_in_order(resource_kind kind) {
-  return kind == resource_kind::slot || kind == resource_kind::core
-         || kind == resource_kind::hwthread || kind == resource_kind::none;
-}
-
-/// The unit on which a rank lands.
-size_t unit_of(uint32_t rank, const std::vector<std::vector<size_t>>& dealt,
-               bool in_order) {
-  const auto& units = dealt[rank % dealt.size()];
-  if (in_order)
-    return units.front();
-  // Within an object, the next unit at every round.
-  return units[rank / dealt.size() % units.size()];
+/// The units on which ranks land in turn within an object: the first of each
+/// object of `bind_to` in it, so that nobody shares one that could have its
+/// own.
+std::vector<size_t> landings(const std::vector<size_t>& units,
+                             resource_kind bind_to,
+                             const node_topology& topology) {
+  auto result = std::vector<size_t>{};
+  auto seen = std::set<uint32_t>{};
+  for (const auto unit : units)
+    if (seen.insert(object_of(topology.units[unit], bind_to)).second)
+      result.push_back(unit);
+  return result;
 }
 
 } // namespace
@@ -62,10 +61,13 @@ std::vector<std::vector<uint32_t>> place(uint32_t num_procs,
   auto result = std::vector<std::vector<uint32_t>>(num_procs);
   if (options.bind_to == resource_kind::none || topology.units.empty())
     return result;
-  const auto dealt = objects(topology, options.map_by);
-  const auto in_order = is_dealt_in_order(options.map_by);
+  auto dealt = objects(topology, options.map_by);
+  for (auto& units : dealt)
+    units = landings(units, options.bind_to, topology);
   for (uint32_t rank = 0; rank < num_procs; ++rank) {
-    const auto& home = topology.units[unit_of(rank, dealt, in_order)];
+    const auto& units = dealt[rank % dealt.size()];
+    const auto& home =
+      topology.units[units[rank / dealt.size() % units.size()]];
     for (const auto& unit : topology.units)
       if (object_of(unit, options.bind_to) == object_of(home, options.bind_to))
         result[rank].push_back(unit.os_index);

@@ -4,10 +4,10 @@
 
 namespace troupe {
 
-/// The processors of each rank: ranks are dealt to the objects that `map_by`
-/// names, one after the other for slots, cores and hardware threads, in turn
-/// for larger objects; then each rank is bound to the object of kind `bind_to`
-/// in which it landed. More ranks than objects begin again at the first.
+/// The processors of each rank: ranks are dealt in turn to the objects that
+/// `map_by` names; each is bound to an object of kind `bind_to` where it
+/// landed, the next one at every round. More ranks than objects begin again at
+/// the first. A slot is a core.
 /// @returns one list per rank, empty where unbound.
 /// Source: PMIx Standard v5, PMIX_MAPBY and PMIX_BINDTO.
 std::vector<std::vector<uint32_t>> place(uint32_t num_procs,

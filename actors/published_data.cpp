@@ -81,6 +81,9 @@ status published_data::publish(const requester& who,
               || i->second.range != data_range::nspace
               || i->second.publisher.proc.nspace == who.proc.nspace))
         return status::duplicate_key;
+    for (const auto& [key, unused] : entries)
+      if (key == x.key)
+        return status::duplicate_key;
     const auto cost = x.key.size() + size_of(x.val);
     size_bytes += cost;
     entries.emplace_back(
@@ -89,10 +92,12 @@ status published_data::publish(const requester& who,
   }
   if (entries.empty())
     return status::bad_param;
-  auto& total = size_bytes_[who.proc];
-  if (total + size_bytes > bytes_per_process_)
+  const auto held = size_bytes_.find(who.proc);
+  const auto total =
+    size_bytes + (held != size_bytes_.end() ? held->second : 0);
+  if (total > bytes_per_process_)
     return status::out_of_resource;
-  total += size_bytes;
+  size_bytes_[who.proc] = total;
   for (auto& x : entries)
     entries_.insert(std::move(x));
   return status::success;

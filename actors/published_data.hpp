@@ -23,7 +23,7 @@ public:
   /// @returns
   ///   - `success`,
   ///   - `duplicate_key` if a key is published already in a range that
-  ///     overlaps; then nothing is published,
+  ///     overlaps, or named twice; then nothing is published,
   ///   - `out_of_resource` if the publisher's bound is exceeded,
   ///   - `bad_param` if there is no key at all.
   status publish(const requester& who, const publish_request& request);

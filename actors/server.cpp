@@ -46,9 +46,17 @@ caf::result<ack> remove_namespace(self_pointer self,
     leave_collectives(self, {request.nspace, rank}, "its job is over");
     wake_gets(self, {request.nspace, rank});
   }
-  for (const auto& [index, session] : state.sessions)
-    if (session.who.proc.nspace == request.nspace)
-      self->send(session.handle, close_connection{"its job is over"});
+  // Forgotten at once: the name may be registered anew before they are closed.
+  for (auto j = state.sessions.begin(); j != state.sessions.end();) {
+    const auto& session = j->second;
+    if (session.who.proc.nspace != request.nspace) {
+      ++j;
+      continue;
+    }
+    self->send(session.handle, close_connection{"its job is over"});
+    self->send(state.directory.events, session.who, connection_lost{});
+    j = state.sessions.erase(j);
+  }
   self->send(state.directory.events, request);
   state.namespaces.erase(i);
   return ack{};

@@ -16,9 +16,7 @@ using accepted_promise =
 /// Why nobody of this user may be `proc`, if so. The kernel's word counts, not
 /// the peer's.
 /// Source: PMIx Standard v5, "Security"; attacks X3, X12.
-caf::error refusal(server_state& state, const connect_request& request,
-                   const proc_id& proc) {
-  const auto uid = request.actual.uid;
+caf::error refusal(server_state& state, uint32_t uid, const proc_id& proc) {
   const auto* entry = state.find_namespace(proc.nspace);
   if (entry == nullptr)
     return make_error(status::not_found,
@@ -43,9 +41,7 @@ caf::error refusal(server_state& state, const connect_request& request,
 }
 
 /// Why this user may not attach a tool, if so. Attack X11.
-caf::error tool_refusal(const server_state& state,
-                        const connect_request& request) {
-  const auto uid = request.actual.uid;
+caf::error tool_refusal(const server_state& state, uint32_t uid) {
   if (uid != state.options.owner.uid)
     return make_error(status::no_permissions,
                       "user " + std::to_string(uid)
@@ -94,11 +90,9 @@ void admit_client(self_pointer self, requester who,
               client_connected{who})
     .then(
       [=](ack) mutable {
-        // The job may have ended meanwhile.
-        if (self->state.find_local(who.proc) == nullptr)
-          refuse(
-            self->state, promise,
-            make_error(status::not_found, to_string(who.proc) + " has ended"));
+        // The job may have ended, or others may have connected meanwhile.
+        if (auto why = refusal(self->state, who.creds.uid, who.proc))
+          refuse(self->state, promise, std::move(why));
         else
           admit(self, who, connection, promise);
       },
@@ -139,14 +133,20 @@ void admit_tool(self_pointer self, requester who,
       [=](const proc_id& assigned) mutable {
         auto& state = self->state;
         who.proc = assigned;
+        if (auto why = tool_refusal(state, who.creds.uid)) {
+          refuse(state, promise, std::move(why));
+          return;
+        }
         auto* entry = state.find_namespace(assigned.nspace);
         if (entry == nullptr) {
           state.namespaces.emplace(assigned.nspace, tool_namespace(state, who));
-        } else if (entry->owner.uid != who.creds.uid) {
-          refuse(
-            state, promise,
-            make_error(status::no_permissions, "namespace " + assigned.nspace
-                                                 + " belongs to another user"));
+        } else if (!entry->is_tool || entry->owner.uid != who.creds.uid) {
+          // A tool that joined a job would be waited for in its collectives.
+          refuse(state, promise,
+                 make_error(status::no_permissions,
+                            "namespace " + assigned.nspace
+                              + " is a job's or another user's; ask for an"
+                                " identity instead"));
           return;
         } else {
           entry->procs.try_emplace(assigned.rank);
@@ -181,12 +181,12 @@ accept(self_pointer self, const connect_request& request,
     || (request.claimed_proc
         && state.find_local(*request.claimed_proc) != nullptr);
   if (is_client) {
-    if (auto why = refusal(state, request, who.proc))
+    if (auto why = refusal(state, request.actual.uid, who.proc))
       refuse(state, promise, std::move(why));
     else
       admit_client(self, std::move(who), connection, promise);
   } else {
-    if (auto why = tool_refusal(state, request))
+    if (auto why = tool_refusal(state, request.actual.uid))
       refuse(state, promise, std::move(why));
     else
       admit_tool(self, std::move(who), request.infos, connection, promise);
@@ -206,6 +206,9 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
   if (state.sessions.erase(who.index) == 0)
     return;
   self->send(state.directory.events, who, connection_lost{finalized});
+  // Nobody is there any more to take the answers.
+  for (auto i = state.gets.begin(); i != state.gets.end();)
+    i = i->second.who.index == who.index ? state.gets.erase(i) : std::next(i);
   auto* entry = state.find_namespace(who.proc.nspace);
   if (entry == nullptr)
     return;
@@ -217,6 +220,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
   if (proc.connections > 0)
     return;
   if (entry->is_tool) {
+    proc.state = proc_state::terminated;
     leave_collectives(self, who.proc, "the tool has left");
     wake_gets(self, who.proc);
     entry->procs.erase(i);

@@ -80,6 +80,8 @@ info attributes_of(const function& x) {
   auto elements = std::vector<value>{};
   for_each_part(x.attributes, [&](std::string_view c_name) {
     auto described = regattr{};
+    // Older tools do not survive an attribute without a description.
+    described.description = {"acted upon by this server"};
     described.name = std::string{c_name};
     if (const auto* known = attribute_named(c_name)) {
       described.key = std::string{known->key};

@@ -16,6 +16,9 @@ namespace {
 /// The exit status for a wrong command line.
 constexpr int usage_error = 2;
 
+/// A local rank has 16 bits.
+constexpr int most_processes = 65535;
+
 /// Options of one program of a job.
 struct app_options {
   int32_t np = 0;
@@ -41,14 +44,13 @@ struct job_flags {
 
 void add_app_options(CLI::App& cli, app_options& x) {
   cli.add_option("-n,--np,-c,--ntasks", x.np, "Number of processes")
-    ->check(CLI::PositiveNumber);
+    ->check(CLI::Range(1, most_processes));
   cli.add_option("--wdir,--wd", x.wdir, "Directory in which they start");
   cli
     .add_option("-x", x.exported,
                 "NAME or NAME=VALUE: variable for the processes; may be "
                 "repeated")
-    ->expected(1)
-    ->take_all();
+    ->allow_extra_args(false);
 }
 
 void add_job_options(CLI::App& cli, job_flags& x) {

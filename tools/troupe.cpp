@@ -1,5 +1,6 @@
 // The launcher and the administrator's command.
 
+#include "adapters/process/inherited_fd.hpp"
 #include "tools/run.hpp"
 
 #include <iostream>
@@ -20,6 +21,8 @@ troupe COMMAND --help tells about a command.
 } // namespace
 
 int main(int argc, char** argv) {
+  // Before anything else gets a descriptor.
+  troupe::occupy_standard_descriptors();
   const auto args = std::vector<std::string>(argv + 1, argv + argc);
   if (args.empty()) {
     std::cerr << usage;

@@ -1,6 +1,7 @@
 // The daemon of a node: serves processes and tools, runs the jobs that tools
 // spawn, until it is told to end.
 
+#include "adapters/process/inherited_fd.hpp"
 #include "tools/runtime.hpp"
 
 #include <caf/send.hpp>
@@ -30,6 +31,8 @@ int serve(const troupe::runtime_options& options, bool report_uri) {
 } // namespace
 
 int main(int argc, char** argv) {
+  // Before anything else gets a descriptor.
+  troupe::occupy_standard_descriptors();
   auto cli =
     CLI::App{"Serves the processes and tools of this node.", "trouped"};
   auto options = troupe::runtime_options{};

@@ -22,7 +22,8 @@ constexpr size_t max_idle_capacity = size_t{64} << 10;
 
 void log(connection_ptr self, const std::string& what,
          severity weight = severity::warning) {
-  self->state.service->log.write(weight, self->state.peer + ": " + what);
+  self->state.service->log.write(self->state.source, weight,
+                                 self->state.peer + ": " + what);
 }
 
 std::string describe(const identified_peer& x) {
@@ -105,8 +106,10 @@ void on_end(connection_ptr self, const caf::error& why) {
   if (state.now == phase::waiting)
     ++state.service->statistics.refused;
   if (state.now != phase::closing && !state.finalized)
-    log(self, "ended without PMIx_Finalize"
-                + (why ? ": " + reason_of(why) : std::string{}));
+    log(self,
+        "ended without PMIx_Finalize"
+          + (why ? ": " + reason_of(why) : std::string{}),
+        severity::info);
   leave(self);
 }
 
@@ -175,7 +178,6 @@ void open(connection_ptr self, identified_peer x) {
   handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
   handlers.on_progress = [=] { update_reading(self); };
-  state.peer = describe(x);
   state.dialect = wire::dialect_of(x.greeting);
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
@@ -197,6 +199,8 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
     self->quit(x.reason);
   });
   self->monitor(self->state.service->server);
+  self->state.peer = describe(*peer);
+  self->state.source = "user " + std::to_string(peer->actual.uid);
   auto request = request_of(*peer);
   open(self, std::move(*peer));
   ask_server(self, std::move(request));

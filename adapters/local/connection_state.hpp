@@ -47,6 +47,9 @@ struct connection_state {
   /// Who the peer is, for the log.
   std::string peer;
 
+  /// Whose lines in the log are counted together.
+  std::string source;
+
   /// Takes the peer's requests; from the server.
   client_actor session;
 

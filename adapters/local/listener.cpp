@@ -115,8 +115,10 @@ private:
   void pause_accepting();
   void continue_accepting();
   void receive(unique_fd socket);
-  void refuse(const std::string& whom, const caf::error& why);
-  void on_identified(uint64_t id, const std::string& whom,
+  void refuse(const std::string& source, const std::string& whom,
+              const caf::error& why);
+  void on_identified(uint64_t id, const std::string& source,
+                     const std::string& whom,
                      caf::expected<identified_peer> peer);
 
   std::shared_ptr<local_service> service_;
@@ -161,7 +163,7 @@ void listener::implementation::accept(door& from) {
 
 void listener::implementation::pause_accepting() {
   ++service_->statistics.accept_pauses;
-  service_->log.write(severity::warning,
+  service_->log.write("the listener", severity::warning,
                       "accepting waits for free descriptors (L20)");
   for (auto& x : doors_)
     x.watch.disable_read();
@@ -189,31 +191,35 @@ void listener::implementation::receive(unique_fd socket) {
   // Before the first byte is read: nobody gets to say who they are.
   const auto uid = credentials_.uid_of(fd);
   if (!uid) {
-    refuse("connection from " + from, uid.error());
+    refuse("strangers", "connection from " + from, uid.error());
     return;
   }
-  auto whom = "connection of user " + std::to_string(*uid) + ", " + from;
+  auto source = "user " + std::to_string(*uid);
+  auto whom = "connection of " + source + ", " + from;
   auto place = admission_.admit(*uid);
   if (!place) {
-    refuse(whom, place.error());
+    refuse(source, whom, place.error());
     return;
   }
   const auto id = ++last_id_;
   newcomers_.try_emplace(id, *service_, std::move(socket), *uid,
                          std::move(*place),
                          [=](caf::expected<identified_peer> peer) {
-                           on_identified(id, whom, std::move(peer));
+                           on_identified(id, source, whom, std::move(peer));
                          });
 }
 
-void listener::implementation::refuse(const std::string& whom,
+void listener::implementation::refuse(const std::string& source,
+                                      const std::string& whom,
                                       const caf::error& why) {
   ++service_->statistics.refused;
-  service_->log.write(severity::warning, whom + ": refused: " + reason_of(why));
+  service_->log.write(source, severity::warning,
+                      whom + ": refused: " + reason_of(why));
 }
 
 void listener::implementation::on_identified(
-  uint64_t id, const std::string& whom, caf::expected<identified_peer> peer) {
+  uint64_t id, const std::string& source, const std::string& whom,
+  caf::expected<identified_peer> peer) {
   if (peer) {
     auto on_gone = [id, parent = weak_from_this()] {
       if (const auto self = parent.lock())
@@ -222,7 +228,7 @@ void listener::implementation::on_identified(
     connections_.emplace(
       id, start_connection(service_, std::move(*peer), std::move(on_gone)));
   } else {
-    refuse(whom, peer.error());
+    refuse(source, whom, peer.error());
   }
   newcomers_.erase(id);
 }

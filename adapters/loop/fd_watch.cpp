@@ -1,18 +1,32 @@
 #include "adapters/loop/fd_watch.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/unique_fd.hpp"
 
 #include <event2/event.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+
+#include <cerrno>
 
 namespace troupe {
 
 namespace {
 
+/// Some devices, `/dev/null` for one, cannot be waited for; terminals can.
+bool is_refused(int device) {
+  const auto probe = unique_fd{epoll_create1(EPOLL_CLOEXEC)};
+  auto nothing = epoll_event{};
+  return probe && epoll_ctl(probe.get(), EPOLL_CTL_ADD, device, &nothing) != 0
+         && errno == EPERM;
+}
+
 /// Says what `epoll` would say, without libevent's complaint on stderr.
 bool can_be_watched(int fd) {
   struct stat st {};
-  return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+  if (fstat(fd, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+    return false;
+  return !S_ISCHR(st.st_mode) || !is_refused(fd);
 }
 
 } // namespace

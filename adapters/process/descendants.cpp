@@ -133,12 +133,6 @@ void add_children(process_map& result, pid_t pid) {
   });
 }
 
-/// Not every kernel lists children; then all processes are looked at.
-bool kernel_lists_children() {
-  static const auto result = access("/proc/thread-self/children", R_OK) == 0;
-  return result;
-}
-
 process_map all_processes() {
   process_map result;
   for_each_number("/proc", [&](pid_t pid) {
@@ -227,11 +221,16 @@ void kill_process(const process_entry& x) {
 
 } // namespace
 
+bool kernel_lists_children() {
+  static const auto result = access("/proc/thread-self/children", R_OK) == 0;
+  return result;
+}
+
 size_t kill_descendants(const std::string& nspace,
                         const std::set<pid_t>& groups,
-                        const std::set<pid_t>& others) {
+                        const std::set<pid_t>& others, bool lists) {
   process_map processes;
-  if (kernel_lists_children())
+  if (lists)
     add_children(processes, getpid());
   else
     processes = all_processes();

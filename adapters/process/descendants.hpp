@@ -8,15 +8,22 @@
 
 namespace troupe {
 
+/// @returns whether /proc tells the children of a process. Not every kernel is
+///          built for it.
+bool kernel_lists_children();
+
 /// Sends SIGKILL to the living descendants of this process that belong to a
 /// job: members of its process groups, those whose environment names its
 /// namespace, and what descends from either. Descendants whose parent ended
 /// count, because this process adopts them.
 /// @param groups Process groups of the job.
 /// @param others Children that belong to other jobs.
+/// @param lists  Whether the kernel's lists of children may be used; otherwise
+///               all processes are looked at.
 /// @returns how many there were; call again until there is none.
 size_t kill_descendants(const std::string& nspace,
                         const std::set<pid_t>& groups,
-                        const std::set<pid_t>& others);
+                        const std::set<pid_t>& others,
+                        bool lists = kernel_lists_children());
 
 } // namespace troupe

@@ -68,7 +68,7 @@ void input_reader::open(int fd) {
   if (S_ISFIFO(info.st_mode) || is_character_device)
     ours = reopen(fd, O_RDONLY);
   if (!ours)
-    ours.reset(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    ours.reset(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!ours)
     return;
   kind_ = S_ISSOCK(info.st_mode) ? kind::socket : kind::polled;
@@ -79,7 +79,7 @@ void input_reader::open(int fd) {
     // Neither a regular file nor a simple device can be waited for.
     watch_.reset();
     kind_ = kind::file;
-    fd_->reset(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    fd_->reset(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     return;
   }
   watch_->disable_read();

@@ -12,7 +12,8 @@
 namespace troupe::wire {
 
 /// The longest text that we expand, and the most that a text over 64 KiB may be
-/// longer than its compressed form. Source: guarantees, limit on expansion (L5), X17.
+/// longer than its compressed form. Source: guarantees, limit on expansion
+/// (L5), X17.
 inline constexpr size_t max_inflated_size = size_t{32} << 20;
 inline constexpr size_t max_inflation = 100;
 

@@ -1,6 +1,7 @@
 // Which operation a call belongs to, and who is missing.
 
 #include "actors/collective_table.hpp"
+
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -15,9 +16,9 @@ struct fixture {
   collective_table uut;
 
   /// Joins an operation whose local participants are ranks 0 to 2 of `job`.
-  std::pair<uint64_t, bool> join(uint32_t rank, const procs& named = all,
-                                 collective_kind kind
-                                 = collective_kind::fence) {
+  std::pair<uint64_t, bool>
+  join(uint32_t rank, const procs& named = all,
+       collective_kind kind = collective_kind::fence) {
     const auto [x, is_new] = uut.join(kind, {"job", rank}, named, [] {
       return std::set<proc_id>{{"job", 0}, {"job", 1}, {"job", 2}};
     });
@@ -71,6 +72,15 @@ CAF_TEST(COLL-3 who is gone is not waited for) {
   CAF_CHECK(uut.missing().empty());
 }
 
+CAF_TEST(COLL-3 who has gone and comes back is not counted twice) {
+  membership uut{{{"job", 0}, {"job", 1}, {"job", 2}}};
+  uut.join({"job", 0});
+  uut.drop({"job", 1});
+  CAF_CHECK(!uut.join({"job", 1}));
+  CAF_CHECK(!uut.is_settled());
+  CAF_CHECK(uut.missing() == (procs{{"job", 2}}));
+}
+
 CAF_TEST(an operation without participants is settled) {
   CAF_CHECK(membership{{}}.is_settled());
 }
@@ -92,9 +102,8 @@ CAF_TEST(F4.16 calls over the same set belong together) {
 CAF_TEST(F4.17 the order of names and repeats make no difference) {
   const auto first = join(0, {{"job", 0}, {"job", 1}, {"job", 2}}).first;
   const auto second = join(1, {{"job", 2}, {"job", 0}, {"job", 1}}).first;
-  const auto third
-    = join(2, {{"job", 1}, {"job", 1}, {"job", 0}, {"job", 2}, {"job", 0}})
-        .first;
+  const auto third =
+    join(2, {{"job", 1}, {"job", 1}, {"job", 0}, {"job", 2}, {"job", 0}}).first;
   CAF_CHECK_EQUAL(first, second);
   CAF_CHECK_EQUAL(first, third);
 }

@@ -1,6 +1,7 @@
 // What is known of a job: the data its host gives, and what processes post.
 
 #include "actors/datastore.hpp"
+
 #include "actors/job_data.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
@@ -14,10 +15,10 @@ namespace {
 /// Two nodes with two ranks each, two programs.
 job_data sample() {
   const auto rank_infos = [](uint32_t rank) {
-    return with(attr::proc_data,
-                value::infos({with(attr::rank, value::rank(rank)),
-                              with(attr::local_rank, value::uint16(
-                                                       rank % 2))}));
+    return with(
+      attr::proc_data,
+      value::infos({with(attr::rank, value::rank(rank)),
+                    with(attr::local_rank, value::uint16(rank % 2))}));
   };
   const auto node_infos = [](uint32_t id, const char* name) {
     return with(attr::node_info_array,
@@ -94,8 +95,7 @@ CAF_TEST(F4.14 nodes are found by name or number) {
   CAF_CHECK(number<uint32_t>(by_name, attr::nodeid) == 1u);
   const auto by_number = uut.of_node({with(attr::nodeid, value::uint16(1))});
   CAF_CHECK(text(by_number, attr::hostname) == "n1");
-  CAF_CHECK(
-    uut.of_node({with(attr::hostname, value::string("n2"))}).empty());
+  CAF_CHECK(uut.of_node({with(attr::hostname, value::string("n2"))}).empty());
   CAF_CHECK(uut
               .of_node({with(attr::hostname, value::string("n0")),
                         with(attr::nodeid, value::uint32(1))})
@@ -126,11 +126,10 @@ CAF_TEST(job data without a rank or a size is taken as it is) {
 CAF_TEST_FIXTURE_SCOPE(datastore_tests, fixture)
 
 CAF_TEST(F4.15 the scope says where a key is seen) {
-  CAF_CHECK_EQUAL(commit(0, {post(scope::local, "l", "1"),
-                             post(scope::remote, "r", "2"),
-                             post(scope::global, "g", "3"),
-                             post(scope::internal, "i", "4")}),
-                  status::success);
+  CAF_CHECK_EQUAL(
+    commit(0, {post(scope::local, "l", "1"), post(scope::remote, "r", "2"),
+               post(scope::global, "g", "3"), post(scope::internal, "i", "4")}),
+    status::success);
   CAF_CHECK_EQUAL(seen_here(0, "l"), "1");
   CAF_CHECK_EQUAL(seen_here(0, "r"), "nothing");
   CAF_CHECK_EQUAL(seen_here(0, "g"), "3");
@@ -150,7 +149,8 @@ CAF_TEST(F4.15 what one rank posts is not what another posts) {
 }
 
 CAF_TEST(F4.15 a key posted again replaces the old value) {
-  commit(0, {post(scope::global, "k", "old"), post(scope::global, "m", "kept")});
+  commit(0,
+         {post(scope::global, "k", "old"), post(scope::global, "m", "kept")});
   const auto before = uut.size_bytes();
   commit(0, {post(scope::global, "k", "new")});
   CAF_CHECK_EQUAL(seen_here(0, "k"), "new");
@@ -189,8 +189,8 @@ CAF_TEST(X26 posting again and again meets the bound) {
   auto outcome = status::success;
   auto rounds = 0;
   for (; rounds < 100 && outcome == status::success; ++rounds)
-    outcome = commit(0, {post(scope::local, "k" + std::to_string(rounds),
-                              "some text")});
+    outcome = commit(
+      0, {post(scope::local, "k" + std::to_string(rounds), "some text")});
   CAF_CHECK_EQUAL(outcome, status::out_of_resource);
   CAF_CHECK(uut.size_bytes() <= 100);
 }
@@ -216,11 +216,11 @@ CAF_TEST(X26 nested values count in full) {
   CAF_CHECK(size_of(inner) > size_of(value::string("text")));
   CAF_CHECK(size_of(value::infos({with("k", inner), with("k", inner)}))
             > 2 * size_of(inner));
-  CAF_CHECK_EQUAL(commit(0, {{scope::local,
-                              {{"k", value::infos({with(
-                                       "a", value::string(
-                                              std::string(200, 'x')))})}}}}),
-                  status::out_of_resource);
+  CAF_CHECK_EQUAL(
+    commit(0, {{scope::local,
+                {{"k", value::infos({with(
+                         "a", value::string(std::string(200, 'x')))})}}}}),
+    status::out_of_resource);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,6 +1,7 @@
 // The table of the attributes.
 
 #include "messages/attributes.hpp"
+
 #include "messages/proc_id.hpp"
 #include "tests/test.hpp"
 
@@ -75,9 +76,10 @@ CAF_TEST(F2.3 the table has every attribute once) {
 
 CAF_TEST(F2.3 the table is in the order of the names in C) {
   const auto all = table();
-  CAF_CHECK(std::is_sorted(
-    all.begin(), all.end(),
-    [](const auto& x, const auto& y) { return x.c_name < y.c_name; }));
+  CAF_CHECK(
+    std::is_sorted(all.begin(), all.end(), [](const auto& x, const auto& y) {
+      return x.c_name < y.c_name;
+    }));
 }
 
 CAF_TEST(F2.3 every key fits the wire and every type exists) {

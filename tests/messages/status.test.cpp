@@ -1,6 +1,7 @@
 // The status codes and their way through CAF's errors.
 
 #include "messages/status.hpp"
+
 #include "tests/test.hpp"
 
 #include <caf/actor_system.hpp>
@@ -141,9 +142,9 @@ CAF_TEST(errors of the actor system map to the closest status) {
                   status::error);
   CAF_CHECK_EQUAL(status_of(make_error(caf::sec::unexpected_message)),
                   status::error);
-  CAF_CHECK(reason_of(make_error(caf::sec::request_timeout))
-              .find("request_timeout")
-            != std::string::npos);
+  CAF_CHECK(
+    reason_of(make_error(caf::sec::request_timeout)).find("request_timeout")
+    != std::string::npos);
 }
 
 CAF_TEST(an error of our category with a strange context is just an error) {

@@ -1,6 +1,7 @@
 // Values: what makers make, what readers read, and what compares equal.
 
 #include "messages/value.hpp"
+
 #include "tests/test.hpp"
 
 #include <limits>
@@ -136,14 +137,15 @@ CAF_TEST(F2.1 processes and arrays are read from their types only) {
   CAF_CHECK(*proc.proc() == (proc_id{"job", 3}));
   CAF_CHECK(proc.array() == nullptr);
   CAF_CHECK(text("job").proc() == nullptr);
-  const auto array
-    = value::array(data_type::uint32, {value::uint32(1), value::uint32(2)});
+  const auto array =
+    value::array(data_type::uint32, {value::uint32(1), value::uint32(2)});
   CAF_REQUIRE(array.array() != nullptr);
   CAF_CHECK(array.array()->element_type == data_type::uint32);
   CAF_CHECK_EQUAL(array.array()->elements.size(), 2u);
   CAF_CHECK(array.proc() == nullptr);
   // A null array.
-  CAF_CHECK((value{data_type::data_array, std::monostate{}}.array() == nullptr));
+  CAF_CHECK(
+    (value{data_type::data_array, std::monostate{}}.array() == nullptr));
 }
 
 CAF_TEST(F2.1 what means yes is true) {
@@ -186,8 +188,8 @@ CAF_TEST(F2.1 directives are found by their key) {
 }
 
 CAF_TEST(F2.1 arrays of infos and processes unfold) {
-  const auto infos = std::vector<info>{{"a", 1, value::integer(7)},
-                                       {"b", 0, text("x")}};
+  const auto infos =
+    std::vector<info>{{"a", 1, value::integer(7)}, {"b", 0, text("x")}};
   CAF_CHECK(infos_of(value::infos(infos)) == infos);
   CAF_CHECK(value::infos({}).array() != nullptr);
   CAF_CHECK(infos_of(text("x")).empty());

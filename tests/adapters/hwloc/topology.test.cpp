@@ -65,6 +65,8 @@ CAF_TEST(the topology is discovered once and all who ask are answered) {
   const auto second = request<node_topology>(uut, discover_topology{});
   CAF_REQUIRE(run_until([&] { return first->value && second->value; }));
   CAF_CHECK(*first->value == *second->value);
+  CAF_CHECK(first->value == read_topology(allowed_processors()));
+  CAF_CHECK(getenv("HWLOC_PLUGINS_PATH") == nullptr); // For our children.
   const auto begin = clock::now();
   const auto third = ask<node_topology>(uut, discover_topology{});
   CAF_CHECK(clock::now() - begin < std::chrono::milliseconds{100});

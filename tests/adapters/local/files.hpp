@@ -13,7 +13,9 @@
 #include <sstream>
 #include <string>
 
+// Other folders have a `world` of their own in the same binary.
 namespace troupe::fixtures {
+inline namespace sockets {
 
 /// A directory that goes with the object.
 struct scratch {
@@ -66,4 +68,5 @@ inline bool exists(const std::string& path) {
   return mode_of(path) != 0;
 }
 
+} // namespace sockets
 } // namespace troupe::fixtures

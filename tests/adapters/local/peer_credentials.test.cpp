@@ -4,9 +4,8 @@
 #include "messages/status.hpp"
 #include "tests/adapters/local/world.hpp"
 
-#include <sys/un.h>
-
-#include <fstream>
+#include <arpa/inet.h>
+#include <fcntl.h>
 
 using namespace troupe;
 using namespace troupe::fixtures;

@@ -32,7 +32,9 @@
 #include <utility>
 #include <vector>
 
+// Other folders have a `world` of their own in the same binary.
 namespace troupe::fixtures {
+inline namespace sockets {
 
 using namespace std::chrono_literals;
 
@@ -230,118 +232,23 @@ struct script {
   }
 };
 
-inline caf::behavior scripted_session(caf::event_based_actor* self,
-                                      script* play) {
-  const auto hold_or = [=](auto answer) {
-    auto promise = self->make_response_promise();
-    ++play->requests;
-    if (play->holds_requests)
-      play->held_requests.push_back(promise);
-    else
-      promise.deliver(answer);
-    return promise;
-  };
-  return {
-    [=](const job_info_request&) -> caf::result<job_info_reply> {
-      ++play->requests;
-      auto info = std::make_shared<job_info>();
-      info->nspace = "job";
-      info->entries.push_back({"pmix.job.size", value::uint32(1)});
-      return job_info_reply{std::move(info)};
-    },
-    [=](const fence_request&) { return hold_or(ack{}); },
-    [=](const get_request&) {
-      return hold_or(make_error(status::not_found, "no such key"));
-    },
-    [=](const query_request&) {
-      ++play->requests;
-      info_result result;
-      result.infos.push_back(
-        {"answer", value::string(std::string(play->answer_size, 'x'))});
-      return result;
-    },
-    [=](const commit_request&) {
-      ++play->requests;
-      return ack{};
-    },
-    [=](const finalize_request&) {
-      ++play->requests;
-      return ack{};
-    },
-    [=](const deregister_events_request& x) {
-      play->deregistered.push_back(x);
-    },
-    [=](const heartbeat&) { ++play->heartbeats; },
-    [=](const connection_lost& x) {
-      play->lost.push_back(x);
-      self->quit();
-    },
-  };
-}
-
-inline caf::behavior scripted_server(caf::event_based_actor* self,
-                                     script* play) {
-  return {
-    [=](const connect_request& x, const connection_actor& connection)
-      -> caf::result<connect_accepted, client_actor> {
-      play->connects.push_back(x);
-      if (play->refusal != status::success)
-        return make_error(play->refusal, "the script says so");
-      const auto session = self->spawn(scripted_session, play);
-      play->sessions.push_back(session);
-      play->connections.push_back(connection);
-      auto promise = self->make_response_promise();
-      if (play->holds_connects)
-        play->held_connects.push_back(promise);
-      else
-        promise.deliver(connect_accepted{{"job", 0}, {"server", 0}, 7},
-                        caf::actor_cast<client_actor>(session));
-      return caf::result<connect_accepted, client_actor>{
-        caf::delegated<connect_accepted, client_actor>{}};
-    },
-  };
-}
+/// An actor that understands what a SERVER gets from connections.
+caf::actor spawn_scripted_server(caf::actor_system& sys, script* play);
 
 // -- all together ------------------------------------------------------------
 
 class world {
 public:
-  explicit world(listener_options options = {}) {
-    play.log.reserve(64);
-    options.server = {"server", 0};
-    options.log = [this](severity, const std::string& line) {
-      play.log.push_back(line);
-    };
-    thread_ = std::thread{[this] { sys.run(); }};
-    on_loop([&] {
-      server = sys.actors().spawn(scripted_server, &play);
-      auto x =
-        listener::start(sys, caf::actor_cast<server_actor>(server), options);
-      if (!x)
-        CAF_FAIL("cannot listen: " << reason_of(x.error()));
-      door = std::move(*x);
-      return 0;
-    });
-  }
+  explicit world(listener_options options = {});
 
-  ~world() {
-    on_loop([&] {
-      door.reset();
-      play.clear();
-      caf::anon_send_exit(server, caf::exit_reason::user_shutdown);
-      server = nullptr;
-      return 0;
-    });
-    sys.stop();
-    thread_.join();
-  }
+  ~world();
 
   /// Runs `f` on the thread of the loop and gives its result.
   template <class F>
   auto on_loop(F f) {
-    std::promise<decltype(f())> result;
-    sys.loop().post([&] { result.set_value(f()); });
-    return result.get_future().get();
+    auto result = std::make_shared<std::promise<decltype(f())>>();
+    sys.loop().post([&f, result] { result->set_value(f()); });
+    return result->get_future().get();
   }
 
   /// Lets the loop go on until `f` holds there.
@@ -374,16 +281,10 @@ public:
   }
 
   /// A peer that is being served.
-  std::unique_ptr<peer> served() {
-    auto result = std::make_unique<peer>(port());
-    result->send(bytes_of(greeting()));
-    if (result->receive(8).size() != 8)
-      CAF_FAIL("was not served");
-    return result;
-  }
+  std::unique_ptr<peer> served();
 
+  script play; // Actors refer to it until the end.
   loop_system sys;
-  script play;
   caf::actor server;
   std::unique_ptr<listener> door;
 
@@ -391,4 +292,5 @@ private:
   std::thread thread_;
 };
 
+} // namespace sockets
 } // namespace troupe::fixtures

@@ -147,10 +147,10 @@ CAF_TEST(JSON lines carry the time if asked for) {
 
 CAF_TEST(X31 JSON stays valid whatever a program writes) {
   auto uut = as_json();
-  uut.add(first, std::string{"\0\x1f\x7f\x1b[2J \xc3\xa4\n", 12});
+  uut.add(first, std::string{"\0\x1f\x7f\x1b[2J \xc3\xa4\n", 11});
   const auto x = nlohmann::json::parse(uut.text);
   CAF_CHECK(x.at("data").get<std::string>()
-            == (std::string{"\0\x1f\x7f\x1b[2J \xc3\xa4\n", 12}));
+            == (std::string{"\0\x1f\x7f\x1b[2J \xc3\xa4\n", 11}));
 }
 
 CAF_TEST(X31 bytes that are no text come as base64) {

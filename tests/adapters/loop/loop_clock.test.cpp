@@ -38,6 +38,12 @@ struct fixture {
                   int x) {
     caf::delayed_anon_send(to, delay, x);
   }
+
+  void send_at(clock_type::time_point t, const caf::actor& to, int x) {
+    clock.schedule_message(
+      t, caf::actor_cast<caf::strong_actor_ptr>(to),
+      caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, x));
+  }
 };
 
 } // namespace
@@ -46,10 +52,11 @@ CAF_TEST_FIXTURE_SCOPE(loop_clock_tests, fixture)
 
 CAF_TEST(delayed messages arrive in the order they are due) {
   const auto a = noter();
-  send_after(30ms, a, -1);
-  send_after(20ms, a, 3);
-  send_after(10ms, a, 2);
-  send_after(0ms, a, 1);
+  const auto begin = clock_type::now();
+  send_at(begin + 3ms, a, -1);
+  send_at(begin + 2ms, a, 3);
+  send_at(begin + 1ms, a, 2);
+  send_at(begin, a, 1);
   sys.run();
   CAF_CHECK_EQUAL(seen, std::vector<int>({1, 2, 3}));
 }
@@ -59,12 +66,10 @@ CAF_TEST(messages due at the same time arrive as they were sent) {
   const auto t = clock_type::now() + 5ms;
   std::vector<int> expected;
   for (auto i = 0; i < 1000; ++i) {
-    clock.schedule_message(
-      t, caf::actor_cast<caf::strong_actor_ptr>(a),
-      caf::make_mailbox_element(nullptr, caf::make_message_id(), {}, i));
+    send_at(t, a, i);
     expected.push_back(i);
   }
-  send_after(20ms, a, -1);
+  send_at(t, a, -1);
   sys.run();
   CAF_CHECK_EQUAL(seen, expected);
 }

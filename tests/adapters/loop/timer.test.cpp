@@ -25,8 +25,8 @@ CAF_TEST(timers fire in the order of their delays) {
           }};
   timer b{loop, [&] { trace += 'b'; }};
   timer a{loop, [&] { trace += 'a'; }};
-  c.start(15ms);
-  b.start(10ms);
+  c.start(40ms);
+  b.start(1ms);
   a.start(-1s);
   loop.run();
   CAF_CHECK_EQUAL(trace, "abc");

@@ -1,5 +1,6 @@
 // What processes leave behind, and what becomes of it.
 
+#include "adapters/process/descendants.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sys/wait.h>
@@ -100,6 +101,29 @@ CAF_TEST(a sweep leaves other jobs alone) {
   CAF_CHECK(sweep("job-2").value);
   CAF_CHECK(all_gone(theirs));
   CAF_CHECK(fixtures::exists(similar[0]));
+}
+
+CAF_TEST(descendants are found with and without the help of the kernel) {
+  for (const auto lists : {true, false}) {
+    if (lists && !kernel_lists_children())
+      continue;
+    const auto ours = start_family(
+      proc(0),
+      "setsid sh -c 'echo $$; env -i sh -c \"echo \\$\\$; sleep 60\"' "
+      "& wait",
+      2);
+    const auto theirs =
+      start_family(proc(0, "job-2"), std::string{runaway} + " & wait", 1);
+    const auto leader = static_cast<pid_t>(heard[proc(0)].pid);
+    const auto other = static_cast<pid_t>(heard[proc(0, "job-2")].pid);
+    // The leader, the shell and the inner shell with its sleep.
+    CAF_CHECK_EQUAL(kill_descendants("job-1", {leader}, {other}, lists), 4u);
+    CAF_REQUIRE(run_until([&] { return all_gone(ours); }));
+    CAF_CHECK_EQUAL(kill_descendants("job-1", {}, {other}, lists), 0u);
+    CAF_CHECK(fixtures::exists(theirs[0]));
+    CAF_CHECK(sweep("job-2").value);
+    heard.clear();
+  }
 }
 
 CAF_TEST(a sweep ends processes that still run and reports them) {

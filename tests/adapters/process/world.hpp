@@ -26,7 +26,9 @@
 #include <utility>
 #include <vector>
 
+// Other folders have a `world` of their own in the same binary.
 namespace troupe::fixtures {
+inline namespace processes {
 
 using namespace std::chrono_literals;
 
@@ -356,4 +358,5 @@ private:
   uint64_t size_ = 0;
 };
 
+} // namespace processes
 } // namespace troupe::fixtures

@@ -7,12 +7,11 @@
 #define TROUPE_INTEROP_CLIENT_H
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE
+#  define _GNU_SOURCE
 #endif
 
 #include <pmix.h>
 #include <pmix_tool.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -67,7 +66,7 @@ static char** case_args;
 static inline double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 static inline void pause_ms(long ms) {
@@ -206,8 +205,8 @@ static inline void happen(struct pending* x, pmix_status_t outcome) {
 static inline bool happens(struct pending* x, int times, double seconds) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += (time_t) seconds;
-  until.tv_nsec += (long) ((seconds - (double) (time_t) seconds) * 1e9);
+  until.tv_sec += (time_t)seconds;
+  until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (until.tv_nsec >= 1000000000) {
     until.tv_nsec -= 1000000000;
     ++until.tv_sec;

@@ -39,6 +39,16 @@ static void after_commit(void) {
   others();
 }
 
+/* Nobody dies. */
+static void nobody(void) {
+  begin();
+  post("key", "value");
+  meet();
+  const pmix_proc_t next = rank_of((me.rank + 1) % job_size);
+  expect_string(&next, "key", "value", 0);
+  end();
+}
+
 static void* kill_soon(void* nothing) {
   pause_ms(200);
   die();
@@ -128,7 +138,8 @@ static void never_connects(void) {
   others();
 }
 
-/* The others hold gets, with and without a time-out, for what it never posts. */
+/* The others hold gets, with and without a time-out, for what it never posts.
+ */
 static void awaited(void) {
   begin();
   meet();
@@ -139,10 +150,10 @@ static void awaited(void) {
   }
   const double start = now();
   pmix_info_t limit = int_info(PMIX_TIMEOUT, 30);
-  demand(try_get(&one, "never", me.rank == 0 ? NULL : &limit,
-                 me.rank == 0 ? 0 : 1)
-           != PMIX_SUCCESS,
-         "a get from the dead fails");
+  demand(
+    try_get(&one, "never", me.rank == 0 ? NULL : &limit, me.rank == 0 ? 0 : 1)
+      != PMIX_SUCCESS,
+    "a get from the dead fails");
   demand(now() - start < 10, "in bounded time");
   demand(try_get(&one, "never.either", NULL, 0) != PMIX_SUCCESS,
          "also when it is dead already");
@@ -183,14 +194,22 @@ static void family(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"before_init", before_init},       {"after_init", after_init},
-    {"after_commit", after_commit},     {"in_fence", in_fence},
-    {"in_get", in_get},                 {"in_lookup", in_lookup},
-    {"in_connect", in_connect},         {"after_finalize", after_finalize},
-    {"no_finalize", no_finalize},       {"no_finalize_3", no_finalize_3},
-    {"never_connects", never_connects}, {"awaited", awaited},
-    {"stays", stays},                   {"stubborn", stubborn},
+    {"before_init", before_init},
+    {"after_init", after_init},
+    {"after_commit", after_commit},
+    {"in_fence", in_fence},
+    {"in_get", in_get},
+    {"in_lookup", in_lookup},
+    {"in_connect", in_connect},
+    {"after_finalize", after_finalize},
+    {"no_finalize", no_finalize},
+    {"no_finalize_3", no_finalize_3},
+    {"never_connects", never_connects},
+    {"awaited", awaited},
+    {"stays", stays},
+    {"stubborn", stubborn},
     {"family", family},
+    {"nobody", nobody},
   };
   return RUN_CASE(cases);
 }

@@ -99,7 +99,10 @@ static void targeted(void) {
     expect_event(1, SECOND_EVENT);
   }
   meet();
-  demand(heard.happened == (me.rank == 0 ? 0 : me.rank == 1 ? 2 : 1),
+  demand(heard.happened
+           == (me.rank == 0   ? 0
+               : me.rank == 1 ? 2
+                              : 1),
          "nobody else gets it");
   end();
 }
@@ -140,6 +143,18 @@ static void latency(void) {
   if (me.rank == 0)
     printf("there and back: %.2f ms\n", ms);
   demand(me.rank != 0 || ms < 20, "small frames leave at once");
+  meet();
+  end();
+}
+
+/* Waits for what a tool sends. */
+static void from_tool(void) {
+  begin();
+  pmix_status_t code = -3001;
+  handle(&code, 1, on_event);
+  printf("rank %u is ready\n", me.rank);
+  fflush(stdout);
+  expect_event(1, code);
   meet();
   end();
 }
@@ -190,8 +205,9 @@ int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"between", between},   {"to_default", to_default},
     {"targeted", targeted}, {"cached", cached},
-    {"latency", latency},   {"killed", killed},
-    {"unfinalized", unfinalized}, {"non_zero", non_zero},
+    {"latency", latency},   {"from_tool", from_tool},
+    {"killed", killed},     {"unfinalized", unfinalized},
+    {"non_zero", non_zero},
   };
   return RUN_CASE(cases);
 }

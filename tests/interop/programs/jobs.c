@@ -129,7 +129,7 @@ static void spawned(void) {
   PMIX_VALUE_RELEASE(value);
   const pmix_proc_t from = parent();
   demand(from.rank == 0 && strcmp(from.nspace, me.nspace) != 0, "parent");
-  demand(getuid() == (uid_t) atoi(getenv("PARENT_UID")), "user");
+  demand(getuid() == (uid_t)atoi(getenv("PARENT_UID")), "user");
   post("report", "fine");
   expect_string(&from, "bye", "yes", 20);
   end();
@@ -168,10 +168,14 @@ static void slow_child(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"connect_own", connect_own},     {"connect_jobs", connect_jobs},
-    {"connect_child", connect_child}, {"connect_alone", connect_alone},
-    {"spawn", spawn},                 {"spawned", spawned},
-    {"spawn_missing", spawn_missing}, {"spawn_and_leave", spawn_and_leave},
+    {"connect_own", connect_own},
+    {"connect_jobs", connect_jobs},
+    {"connect_child", connect_child},
+    {"connect_alone", connect_alone},
+    {"spawn", spawn},
+    {"spawned", spawned},
+    {"spawn_missing", spawn_missing},
+    {"spawn_and_leave", spawn_and_leave},
     {"slow_child", slow_child},
   };
   return RUN_CASE(cases);

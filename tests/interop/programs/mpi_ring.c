@@ -43,7 +43,7 @@ static int allreduce(int rank, int size) {
     mine[i] = rank + i;
   MPI_Allreduce(mine, sums, 1000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   for (int i = 0; i < 1000; ++i)
-    if (sums[i] != size * (size - 1) / 2 + (double) size * i)
+    if (sums[i] != size * (size - 1) / 2 + (double)size * i)
       return 0;
   return 1;
 }

@@ -41,8 +41,7 @@ static void ranges(void) {
   if (me.rank == 0) {
     succeed(publish("p.self", "1", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP),
             "self");
-    succeed(publish("p.node", "2", PMIX_RANGE_LOCAL, PMIX_PERSIST_APP),
-            "node");
+    succeed(publish("p.node", "2", PMIX_RANGE_LOCAL, PMIX_PERSIST_APP), "node");
     succeed(publish("p.job", "3", PMIX_RANGE_NAMESPACE, PMIX_PERSIST_APP),
             "job");
     succeed(publish("p.session", "4", PMIX_RANGE_SESSION, PMIX_PERSIST_APP),
@@ -120,12 +119,12 @@ static void publisher(void) {
   succeed(publish("keep.session", "session", PMIX_RANGE_SESSION,
                   PMIX_PERSIST_SESSION),
           "of the session");
-  succeed(publish("keep.for.ever", "ever", PMIX_RANGE_SESSION,
-                  PMIX_PERSIST_INDEF),
-          "for ever");
-  succeed(publish("keep.read", "read", PMIX_RANGE_SESSION,
-                  PMIX_PERSIST_FIRST_READ),
-          "until it is read");
+  succeed(
+    publish("keep.for.ever", "ever", PMIX_RANGE_SESSION, PMIX_PERSIST_INDEF),
+    "for ever");
+  succeed(
+    publish("keep.read", "read", PMIX_RANGE_SESSION, PMIX_PERSIST_FIRST_READ),
+    "until it is read");
   meet();
   succeed(publish("keep.ready", "yes", PMIX_RANGE_SESSION, PMIX_PERSIST_APP),
           "ready");
@@ -179,8 +178,8 @@ static void times_out(void) {
 
 static void unpublish(void) {
   begin();
-  char* both[] = {(char*) "u.1", (char*) "u.2", NULL};
-  char* second[] = {(char*) "u.2", NULL};
+  char* both[] = {(char*)"u.1", (char*)"u.2", NULL};
+  char* second[] = {(char*)"u.2", NULL};
   if (me.rank == 0) {
     succeed(publish("u.1", "1", PMIX_RANGE_SESSION, PMIX_PERSIST_APP), "1");
     succeed(publish("u.2", "2", PMIX_RANGE_SESSION, PMIX_PERSIST_APP), "2");
@@ -214,9 +213,12 @@ static void unpublish(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"ranges", ranges},       {"other_job", other_job},
-    {"persistence", persistence}, {"publisher", publisher},
-    {"waits", waits},         {"times_out", times_out},
+    {"ranges", ranges},
+    {"other_job", other_job},
+    {"persistence", persistence},
+    {"publisher", publisher},
+    {"waits", waits},
+    {"times_out", times_out},
     {"unpublish", unpublish},
   };
   return RUN_CASE(cases);

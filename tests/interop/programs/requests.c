@@ -116,8 +116,7 @@ static void refused(pmix_status_t started, struct pending* x,
 static void on_output(size_t id UNUSED, pmix_iof_channel_t channel UNUSED,
                       pmix_proc_t* source UNUSED,
                       pmix_byte_object_t* bytes UNUSED,
-                      pmix_info_t* infos UNUSED, size_t n UNUSED) {
-}
+                      pmix_info_t* infos UNUSED, size_t n UNUSED) {}
 
 static void not_supported(void) {
   begin();
@@ -144,9 +143,9 @@ static void not_supported(void) {
     const uint64_t nodes = 2;
     pmix_info_t wish;
     PMIX_INFO_LOAD(&wish, PMIX_ALLOC_NUM_NODES, &nodes, PMIX_UINT64);
-    refused(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &wish, 1, on_infos,
-                                       &done),
-            &done, "allocation");
+    refused(
+      PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &wish, 1, on_infos, &done),
+      &done, "allocation");
   }
   {
     struct pending done = PENDING;
@@ -168,10 +167,10 @@ static void not_supported(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"log_stdout", log_stdout},   {"log_stderr", log_stderr},
-    {"log_syslog", log_syslog},   {"log_unknown", log_unknown},
-    {"log_email", log_email},     {"abort_all", abort_all},
-    {"abort_named", abort_named}, {"abort_one", abort_one},
+    {"log_stdout", log_stdout},       {"log_stderr", log_stderr},
+    {"log_syslog", log_syslog},       {"log_unknown", log_unknown},
+    {"log_email", log_email},         {"abort_all", abort_all},
+    {"abort_named", abort_named},     {"abort_one", abort_one},
     {"not_supported", not_supported},
   };
   return RUN_CASE(cases);

@@ -20,7 +20,7 @@ static void check_rank_data(pmix_rank_t rank, const char* host) {
 static void job_data(void) {
   begin();
   const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
-  demand(job_size == (uint32_t) atoi(case_args[0]), "job size");
+  demand(job_size == (uint32_t)atoi(case_args[0]), "job size");
   demand(number_of(&all, PMIX_LOCAL_SIZE) == job_size, "local size");
   demand(number_of(&all, PMIX_UNIV_SIZE) >= job_size, "universe size");
   demand(number_of(&all, PMIX_MAX_PROCS) >= job_size, "most processes");
@@ -73,10 +73,10 @@ static void scopes(void) {
 /* Fills `values` with one of each common type; returns how many. */
 static size_t sample_values(pmix_value_t* values) {
   static struct timeval moment = {12, 34};
-  static pmix_byte_object_t bytes = {(char*) "a\0b", 3};
+  static pmix_byte_object_t bytes = {(char*)"a\0b", 3};
   static uint64_t numbers[3] = {1, UINT64_MAX, 3};
   static pmix_data_array_t array = {PMIX_UINT64, 3, numbers};
-  static pmix_envar_t variable = {(char*) "NAME", (char*) "value", ':'};
+  static pmix_envar_t variable = {(char*)"NAME", (char*)"value", ':'};
   static pmix_proc_t somebody = {"somewhere", 7};
   const bool yes = true;
   const int8_t i8 = INT8_MIN;
@@ -139,7 +139,7 @@ static bool same(const pmix_value_t* x, const pmix_value_t* y) {
     return strcmp(x->data.envar.envar, y->data.envar.envar) == 0
            && strcmp(x->data.envar.value, y->data.envar.value) == 0
            && x->data.envar.separator == y->data.envar.separator;
-  return PMIx_Value_compare((pmix_value_t*) x, (pmix_value_t*) y) == PMIX_EQUAL;
+  return PMIx_Value_compare((pmix_value_t*)x, (pmix_value_t*)y) == PMIX_EQUAL;
 }
 
 static void types(void) {
@@ -168,10 +168,10 @@ static void types(void) {
 
 static void large(void) {
   begin();
-  const size_t size = (size_t) 1 << 20;
+  const size_t size = (size_t)1 << 20;
   char* bytes = malloc(size);
   for (size_t i = 0; i < size; ++i)
-    bytes[i] = (char) (i * 7 + me.rank);
+    bytes[i] = (char)(i * 7 + me.rank);
   pmix_value_t value;
   PMIX_VALUE_CONSTRUCT(&value);
   value.type = PMIX_BYTE_OBJECT;
@@ -188,7 +188,7 @@ static void large(void) {
     succeed(PMIx_Get(&whom, "large", NULL, 0, &got), "get");
     demand(got->type == PMIX_BYTE_OBJECT && got->data.bo.size == size, "size");
     for (size_t i = 0; i < size; ++i)
-      if (got->data.bo.bytes[i] != (char) (i * 7 + rank))
+      if (got->data.bo.bytes[i] != (char)(i * 7 + rank))
         fail("byte %zu of rank %u is wrong", i, rank);
     PMIX_VALUE_RELEASE(got);
   }
@@ -340,10 +340,10 @@ static void child(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"job_data", job_data},   {"scopes", scopes},       {"types", types},
-    {"large", large},         {"again", again},         {"immediate", immediate},
-    {"optional", optional},   {"waits", waits},         {"times_out", times_out},
-    {"wildcard", wildcard},   {"unknown", unknown},     {"other_job", other_job},
+    {"job_data", job_data}, {"scopes", scopes},   {"types", types},
+    {"large", large},       {"again", again},     {"immediate", immediate},
+    {"optional", optional}, {"waits", waits},     {"times_out", times_out},
+    {"wildcard", wildcard}, {"unknown", unknown}, {"other_job", other_job},
     {"child", child},
   };
   return RUN_CASE(cases);

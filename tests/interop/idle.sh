@@ -1,0 +1,39 @@
+# What a daemon costs when nothing happens.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+
+build dies
+
+# uses_nothing PID: less than 1 ms of CPU time in 10 s.
+uses_nothing() {
+  local ns ticks
+  ns=$(cpu_ns "$1")
+  ticks=$(cpu_ticks "$1")
+  sleep 10 # The time that is measured.
+  ns=$(($(cpu_ns "$1") - ns))
+  ticks=$(($(cpu_ticks "$1") - ticks))
+  echo "$ns ns, $ticks ticks in 10 s"
+  [ "$ns" -lt 1000000 ] && [ "$ticks" -eq 0 ]
+}
+
+start_trouped
+sleep 0.5 # What belongs to the start.
+check "F4.2" "an idle daemon uses no CPU time in 10 s" \
+  uses_nothing "$trouped_pid"
+sed 's/^/     /' "$TROUPE_WORK/output"
+stop_trouped >/dev/null 2>&1
+
+troupe run --oversubscribe -n 4 ./dies stays >there 2>&1 </dev/null &
+launcher=$!
+check "F4.3" "four clients connect" \
+  eventually 20 sh -c "grep -c 'is there' there | grep -qx 4"
+sleep 0.5
+check "F4.3" "idle client sessions cost the server no CPU time in 10 s" \
+  uses_nothing "$launcher"
+sed 's/^/     /' "$TROUPE_WORK/output"
+kill -TERM "$launcher"
+wait "$launcher"
+
+clean "F5.20" "nothing is left"
+finish
