@@ -47,11 +47,17 @@ std::string unpack_regex(reader& r) {
     return result;
   result += r.up_to_zero();
   const auto size = r.up_to_zero();
+  // `size=<n>:` and a zero.
   auto n = size_t{0};
-  const auto* digits = size.data() + size_prefix.size();
-  const auto* end = size.data() + size.size();
-  if (size.substr(0, size_prefix.size()) != size_prefix
-      || std::from_chars(digits, end, n).ptr != end - 2 || end[-2] != ':') {
+  auto is_size = size.size() > size_prefix.size() + 2
+                 && size.substr(0, size_prefix.size()) == size_prefix;
+  if (is_size) {
+    const auto* end = size.data() + size.size() - 2;
+    is_size =
+      *end == ':'
+      && std::from_chars(size.data() + size_prefix.size(), end, n).ptr == end;
+  }
+  if (!is_size) {
     r.fail("the size of a REGEX is none");
     return {};
   }
