@@ -5,6 +5,7 @@
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe::server_internals {
 
@@ -186,8 +187,9 @@ void check_complete(self_pointer self, uint64_t id) {
   auto* x = state.table.find(id);
   if (x == nullptr)
     return;
-  if (!x->failed) {
-    // Whoever ended before the operation began will not join it.
+  // Whoever ended before the operation began will not join it; of those that
+  // end later the server hears.
+  if (!std::exchange(state.collectives.at(id).checked, true)) {
     for (const auto& proc : x->members.missing()) {
       const auto* local = state.find_local(proc);
       if (local != nullptr && local->is_gone() && x->members.drop(proc)) {

@@ -71,6 +71,9 @@ struct open_collective {
   collective_actor handle;
   std::vector<info> directives;
   bool has_deadline = false;
+
+  /// Whether those who had ended before it began have been dropped.
+  bool checked = false;
 };
 
 struct server_state {

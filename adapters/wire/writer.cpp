@@ -139,10 +139,18 @@ void writer::packed_size(uint64_t x) {
   unsigned_integer(x, 8);
 }
 
-void writer::rotate(size_t mark, size_t end) {
-  const auto first = out_.begin();
-  std::rotate(first + static_cast<std::ptrdiff_t>(mark),
-              first + static_cast<std::ptrdiff_t>(end), out_.end());
+void writer::move_to_front(size_t mark, size_t end) {
+  // What goes to the front is a count or a length: a few bytes.
+  char head[32];
+  const auto n = out_.size() - end;
+  if (n > sizeof(head)) {
+    fail("a count is too long");
+    return;
+  }
+  auto* first = out_.data() + mark;
+  std::memcpy(head, out_.data() + end, n);
+  std::memmove(first + n, first, end - mark);
+  std::memcpy(first, head, n);
 }
 
 // -- nesting -----------------------------------------------------------------

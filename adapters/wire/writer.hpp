@@ -124,14 +124,14 @@ public:
   void packed_size(uint64_t x);
 
   /// Calls `f`, which writes at the end, then puts what `head` writes in front
-  /// of it: for lengths and counts that are known last.
+  /// of it (at most 32 bytes): for lengths and counts that are known last.
   template <class F, class G>
   void preceded(F f, G head) {
     const auto mark = out_.size();
     f();
     const auto end = out_.size();
     head(end - mark);
-    rotate(mark, end);
+    move_to_front(mark, end);
   }
 
   // -- nesting ---------------------------------------------------------------
@@ -145,7 +145,7 @@ public:
   }
 
 private:
-  void rotate(size_t mark, size_t end);
+  void move_to_front(size_t mark, size_t end);
 
   std::string& out_;
   size_t start_;

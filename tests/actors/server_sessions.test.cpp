@@ -204,7 +204,7 @@ CAF_TEST(X11 a tool of another user is refused without asking) {
   CAF_CHECK(uut.host_play->attached.empty());
 }
 
-CAF_TEST(X11 a user has a bounded number of tools) {
+CAF_TEST(X11 LIM19 a user has a bounded number of tools) {
   std::vector<peer_ptr> tools;
   for (size_t i = 0; i < defaults::tools_per_user; ++i) {
     uut.host_play->tool_identity = {"tool-" + std::to_string(i), 0};

@@ -69,11 +69,13 @@ nothing_left() {
   done
   if [ -f "$TROUPE_WORK/segments" ]; then
     for file in $(segments | comm -13 "$TROUPE_WORK/segments" -); do
+      # Somebody else's job may be using it.
+      ! grep -qs -- "$file" /proc/[0-9]*/maps || continue
       echo "shared memory $file"
       left=1
     done
   fi
-  if ss -tlnpH 2>/dev/null | grep -E '"troupe"'; then
+  if ss -tlnpH 2>/dev/null | grep -E '"trouped?"'; then
     other_launchers || left=1
   fi
   return "$left"
@@ -86,7 +88,7 @@ segments() {
 # other_launchers: passes if the launchers that listen are not ours.
 other_launchers() {
   local pid
-  for pid in $(ss -tlnpH | sed -n 's/.*"troupe",pid=\([0-9]*\).*/\1/p'); do
+  for pid in $(ss -tlnpH | sed -n 's/.*"trouped\{0,1\}",pid=\([0-9]*\).*/\1/p'); do
     tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null \
       | grep -qx "TROUPE_MARK=$TROUPE_MARK" && return 1
   done

@@ -79,7 +79,7 @@ CAF_TEST(a peer may come over IPv6) {
   CAF_CHECK_EQUAL(::recv(fd.get(), reply, sizeof(reply), MSG_WAITALL), 8);
 }
 
-CAF_TEST(a listener stays on loopback) {
+CAF_TEST(F8.5 a listener stays on loopback) {
   loop_system sys;
   for (const auto* address : {"0.0.0.0", "10.0.0.1", "::", "localhost", ""}) {
     listener_options options;
@@ -241,7 +241,7 @@ CAF_TEST(X36 what is no greeting is refused) {
   CAF_CHECK(client.is_closed());
 }
 
-CAF_TEST(X2 a peer that says nothing is closed after the time for a header) {
+CAF_TEST(X2 LIM2 a peer that says nothing is closed after the time for a header) {
   listener_options options;
   options.limits.header_time = 200ms;
   options.limits.greeting_time = 500ms;

@@ -107,7 +107,7 @@ CAF_TEST(a munged that is not there is an error) {
   CAF_CHECK(status_of(who.error()) == status::unreach);
 }
 
-CAF_TEST(X4 a server with munge serves those whom munge knows) {
+CAF_TEST(X4 F4.7 a server with munge serves those whom munge knows) {
   const munge_daemon munged;
   if (!munged) {
     CAF_MESSAGE("there is no munged");

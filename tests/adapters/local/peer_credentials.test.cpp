@@ -43,7 +43,7 @@ socket_pair pair_of(int fd) {
 
 CAF_TEST_FIXTURE_SCOPE(peer_credentials_tests, fixture)
 
-CAF_TEST(X3 the kernel knows the owner of the other end) {
+CAF_TEST(X3 F4.5 the kernel knows the owner of the other end) {
   const peer client{port()};
   const auto accepted = accept_from(door.get());
   const auto uid = uut.uid_of(accepted.get());
@@ -118,7 +118,7 @@ CAF_TEST(an IPv6 socket that speaks IPv4 is found too) {
   CAF_CHECK(find_owner("/proc/net/tcp6", pair_of(accepted.get())) == me());
 }
 
-CAF_TEST(a UNIX socket knows its peer) {
+CAF_TEST(F4.6 a UNIX socket knows its peer) {
   int fds[2];
   CAF_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
   const auto one = unique_fd{fds[0]};

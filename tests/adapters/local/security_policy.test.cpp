@@ -37,7 +37,7 @@ CAF_TEST(X3 the kernel must confirm a native credential) {
   CAF_CHECK(status_of(bad.error()) == status::invalid_cred);
 }
 
-CAF_TEST(X3 the kernel must confirm a munge credential too) {
+CAF_TEST(X3 F4.7 the kernel must confirm a munge credential too) {
   const auto x = greeting("munge", "MUNGE:...");
   CAF_CHECK(confirm_munge(x, {1000, 100}, 1000));
   CAF_CHECK(!confirm_munge(x, {1000, 100}, 1001));

@@ -16,7 +16,7 @@ std::string user_directory() {
 
 } // namespace
 
-CAF_TEST(X9 a session directory is ours alone and goes with its owner) {
+CAF_TEST(X9 F8.3 a session directory is ours alone and goes with its owner) {
   const scratch tmp;
   std::optional<session_directory> uut;
   {

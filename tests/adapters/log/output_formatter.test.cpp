@@ -67,11 +67,12 @@ std::string joined(const std::string& text) {
 
 CAF_TEST(F5 raw output is not touched) {
   const auto bytes = std::string{"no newline \x1b[31m\0\xff", 19};
-  CAF_CHECK_EQUAL(raw().add(first, bytes).add(second, "x").end(first).text,
-                  bytes + 'x');
+  auto uut = raw();
+  uut.add(first, bytes).add(second, "x").end(first);
+  CAF_CHECK_EQUAL(uut.text, bytes + 'x');
 }
 
-CAF_TEST(F5 each line gets the rank of its process) {
+CAF_TEST(F5.8 each line gets the rank of its process) {
   auto uut = labelled();
   uut.add(first, "one\ntwo\n").add(second, "three\n");
   CAF_CHECK_EQUAL(uut.text, "0: one\n0: two\n1: three\n");
@@ -95,7 +96,8 @@ CAF_TEST(F6 an unterminated last line is shown with a newline at the end) {
 }
 
 CAF_TEST(empty lines are lines) {
-  CAF_CHECK_EQUAL(labelled().add(first, "\n\nx\n").text, "0: \n0: \n0: x\n");
+  auto uut = labelled();
+  CAF_CHECK_EQUAL(uut.add(first, "\n\nx\n").text, "0: \n0: \n0: x\n");
 }
 
 CAF_TEST(processes of other jobs are shown with their job) {

@@ -305,7 +305,7 @@ log_entry mail_to(std::string to, std::string text) {
 
 CAF_TEST_FIXTURE_SCOPE(log_sink_tests, log_fixture)
 
-CAF_TEST(F4 text goes to the stream that it is for) {
+CAF_TEST(F4.32 text goes to the stream that it is for) {
   CAF_CHECK(write({log_channel::stdout_, "one\n", 6, {}}).value);
   CAF_CHECK(write({log_channel::stderr_, "two \x1b[31m", 6, {}}).value);
   CAF_CHECK_EQUAL(to_out.take(), "one\n");
@@ -326,7 +326,7 @@ CAF_TEST(X31 a terminal is not shown control characters) {
   close(terminal);
 }
 
-CAF_TEST(F4 X31 an entry for syslog is one line) {
+CAF_TEST(F4.33 X31 an entry for syslog is one line) {
   const log_entry entry{log_channel::local_syslog, "two\nlines", 3, {}};
   CAF_CHECK(write(entry).refusal == status::not_supported);
   const auto daemon = unique_fd{socket(AF_UNIX, SOCK_DGRAM, 0)};
@@ -346,7 +346,7 @@ CAF_TEST(F4 X31 an entry for syslog is one line) {
             != std::string::npos);
 }
 
-CAF_TEST(F4 a mail is handed to sendmail) {
+CAF_TEST(F4.34 a mail is handed to sendmail) {
   install_sendmail();
   auto entry = mail_to("admin@example.org, root", "text\n.\nmore");
   entry.envelope.from = "troupe@example.org";

@@ -80,7 +80,7 @@ struct tracer {
 
 CAF_TEST_FIXTURE_SCOPE(loop_system_tests, fixture)
 
-CAF_TEST(bytes go from a socket through an actor and back) {
+CAF_TEST(F4.1 bytes go from a socket through an actor and back) {
   std::array<int, 2> fds{};
   CAF_REQUIRE_EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds.data()), 0);
   auto writer =

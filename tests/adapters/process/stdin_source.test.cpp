@@ -74,7 +74,7 @@ struct fixture : fixtures::world {
 
 CAF_TEST_FIXTURE_SCOPE(stdin_source_tests, fixture)
 
-CAF_TEST(F6 20 MB from a pipe reach a slow and a fast reader) {
+CAF_TEST(F6.18 20 MB from a pipe reach a slow and a fast reader) {
   const auto bytes = pattern(20 << 20);
   int fds[2];
   CAF_REQUIRE_EQUAL(pipe(fds), 0);

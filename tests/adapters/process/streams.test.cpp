@@ -84,7 +84,7 @@ CAF_TEST(IO-4 output written just before the end is complete) {
   }
 }
 
-CAF_TEST(F6 IO-4 processes of printf without newline 64 at once 100 times) {
+CAF_TEST(F6.17 IO-4 processes of printf without newline 64 at once 100 times) {
   constexpr uint32_t size = 64;
   for (int round = 0; round < 100; ++round) {
     heard.clear();
@@ -160,7 +160,8 @@ CAF_TEST(X24 IO-1 IO-2 300 MB through a slow sink in bounded memory) {
   CAF_CHECK(seen.size() > 300'000'000);
   CAF_CHECK(seen == digest_of_seq(last));
   CAF_CHECK(most_kept <= window);
-  CAF_CHECK(most_memory < before + (8 << 20));
+  if (!fixtures::is_sanitized)
+    CAF_CHECK(most_memory < before + (8 << 20));
 }
 
 CAF_TEST(X24 small pieces do not cost more than large ones) {

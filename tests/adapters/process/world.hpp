@@ -32,6 +32,19 @@ inline namespace processes {
 
 using namespace std::chrono_literals;
 
+/// A sanitizer keeps memory and needs descriptors for its own checks.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr auto is_sanitized = true;
+#elif defined(__has_feature)
+#  if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr auto is_sanitized = true;
+#  else
+inline constexpr auto is_sanitized = false;
+#  endif
+#else
+inline constexpr auto is_sanitized = false;
+#endif
+
 /// What became of a request.
 template <class T>
 struct answer_to {

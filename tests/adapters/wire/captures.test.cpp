@@ -38,7 +38,7 @@ std::string reason(const caf::expected<std::string>& x) {
 
 } // namespace
 
-CAF_TEST(F3 every captured message decodes and encodes to the same bytes) {
+CAF_TEST(F3.1 F3.2 F3.3 F3.4 F3.8 every captured message decodes and encodes to the same bytes) {
   auto messages = size_t{0};
   for (const auto& capture : captures()) {
     for (const auto& x : capture.messages) {
@@ -55,7 +55,7 @@ CAF_TEST(F3 every captured message decodes and encodes to the same bytes) {
 
 // A shorter message may be whole as well (a commit of fewer blocks, a get
 // without a key): then it is exactly what its bytes say.
-CAF_TEST(X16 F3 a message cut at any offset is an error or a whole message) {
+CAF_TEST(X16 F3.11 a message cut at any offset is an error or a whole message) {
   auto cuts = size_t{0};
   for (const auto& capture : captures()) {
     for (const auto& x : capture.messages) {
@@ -76,7 +76,7 @@ CAF_TEST(X16 F3 a message cut at any offset is an error or a whole message) {
   CAF_CHECK_GREATER(cuts, 30000u);
 }
 
-CAF_TEST(X16 F3 a frame waits for its last byte however it is cut) {
+CAF_TEST(X16 F3.11 a frame waits for its last byte however it is cut) {
   for (const auto& capture : captures()) {
     auto stream = std::string{};
     auto expected = std::vector<std::string>{};

@@ -29,7 +29,7 @@ std::string ordinary_text(size_t size) {
 
 } // namespace
 
-CAF_TEST(F3 texts survive compression) {
+CAF_TEST(F3.7 texts survive compression) {
   CAF_CHECK(rc::check("texts", [](const std::string& text) {
     const auto again = inflate_text(deflate_text(text));
     RC_ASSERT(static_cast<bool>(again));
@@ -42,7 +42,7 @@ CAF_TEST(F3 texts survive compression) {
   CAF_CHECK(inflate_text(deflate_text(blank)) == blank);
 }
 
-CAF_TEST(X17 L5 a text that expands beyond 100 to 1 is stopped) {
+CAF_TEST(X17 LIM5 a text that expands beyond 100 to 1 is stopped) {
   const auto bomb = deflate_text(std::string(10000000, 'x'));
   CAF_CHECK_LESS(bomb.size(), 100000u);
   const auto x = inflate_text(bomb);
@@ -52,7 +52,7 @@ CAF_TEST(X17 L5 a text that expands beyond 100 to 1 is stopped) {
   CAF_CHECK(!inflate_text(announce(bomb, 1000)));
 }
 
-CAF_TEST(X17 L5 a text over 32 MiB is stopped) {
+CAF_TEST(X17 LIM5 a text over 32 MiB is stopped) {
   const auto text = ordinary_text(max_inflated_size);
   const auto longest = deflate_text(text);
   CAF_CHECK(inflate_text(longest) == text);

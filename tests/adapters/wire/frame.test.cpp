@@ -61,7 +61,7 @@ CAF_TEST(L3 a message over the limit is not written) {
   CAF_CHECK_EQUAL(out, "before");
 }
 
-CAF_TEST(X13 L3 a length over the limit is an error before memory is reserved) {
+CAF_TEST(X13 LIM3 F3.16 a length over the limit is an error before memory is reserved) {
   for (const auto* length : {"ffffffff", "80000000", "02000001"}) {
     auto reader = frame_reader{};
     reader.push(header_with_length(length));
@@ -86,7 +86,7 @@ CAF_TEST(X13 a length of 0 is a frame without payload) {
   CAF_CHECK(!reader.failure());
 }
 
-CAF_TEST(X13 L3 memory follows the bytes that are there) {
+CAF_TEST(X13 LIM3 memory follows the bytes that are there) {
   auto reader = frame_reader{};
   reader.push(header_with_length("02000000"));
   CAF_CHECK(!reader.next());

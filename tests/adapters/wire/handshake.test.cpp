@@ -129,7 +129,7 @@ CAF_TEST(F3 a greeting arrives in pieces and is followed by frames) {
   }
 }
 
-CAF_TEST(X13 L2 a greeting over 131072 bytes is refused at its header) {
+CAF_TEST(X13 LIM2 a greeting over 131072 bytes is refused at its header) {
   for (const auto* length : {"01000200", "ffffffff", "00000080"}) {
     auto reader = hello_reader{};
     const auto x = reader.push(

@@ -132,7 +132,7 @@ CAF_TEST(X16 the first error stays and ends everything) {
   CAF_CHECK_EQUAL(r.count(data_type::byte), 0u);
 }
 
-CAF_TEST(X14 L4 a count needs bytes for the smallest elements) {
+CAF_TEST(X14 LIM4 F3.16 a count needs bytes for the smallest elements) {
   const auto bytes = std::string(40, '\x01');
   for (const auto& d : {flex, fixed}) {
     auto r = reader{bytes, d, origin::client};

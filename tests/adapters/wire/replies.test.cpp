@@ -50,7 +50,7 @@ value coord_value() {
 
 } // namespace
 
-CAF_TEST(F3 random replies of every kind survive) {
+CAF_TEST(F3.10 random replies of every kind survive) {
   const dialect rules[] = {
     rules_of(packing_module::v41, {5, 0, 10}),
     rules_of(packing_module::v41, {5, 0, 10}, true),
@@ -123,7 +123,7 @@ CAF_TEST(F3 counts are written even if they are 0) {
                   "00");
 }
 
-CAF_TEST(F3 a group construct is answered in the layout of the release) {
+CAF_TEST(F3.2 F3.3 F3.4 F3.5 a group construct is answered in the layout of the release) {
   const auto x = group_construct_result{{{"ns", 0}}, 42, {}};
   CAF_CHECK_EQUAL(to_hex(encode(x, client_4)), "0200022a");
   CAF_CHECK_EQUAL(to_hex(encode(x, client_5)), "0200"
@@ -141,7 +141,7 @@ CAF_TEST(F3 a group construct is answered in the layout of the release) {
   }
 }
 
-CAF_TEST(F3 clients of 3 get no entry that they cannot read) {
+CAF_TEST(F3.1 F3.5 clients of 3 get no entry that they cannot read) {
   auto job = job_info{};
   job.nspace = "ns";
   job.entries = {
@@ -188,7 +188,7 @@ CAF_TEST(F3 clients of 3 get no entry that they cannot read) {
   CAF_CHECK_EQUAL(bytes, "before");
 }
 
-CAF_TEST(F3 compressed strings reach clients as plain ones) {
+CAF_TEST(F3.7 compressed strings reach clients as plain ones) {
   const auto text = std::string(5000, 'x');
   const auto compressed =
     value{data_type::compressed_string, deflate_text(text)};

@@ -57,7 +57,7 @@ CAF_TEST(F3 a fence on the whole namespace with data) {
             == (std::vector<info>{{"pmix.collect", 0, value::boolean(true)}}));
 }
 
-CAF_TEST(F3 random requests of every kind survive) {
+CAF_TEST(F3.10 random requests of every kind survive) {
   const dialect rules[] = {
     rules_of(packing_module::v41, {5, 0, 10}),
     rules_of(packing_module::v41, {5, 0, 10}, true),
@@ -104,7 +104,7 @@ CAF_TEST(F3 bytes after a request are an error unless the peer is newer) {
   CAF_CHECK(decode_hex("020500", rules_of(packing_module::v61, {7, 0, 0})));
 }
 
-CAF_TEST(F3 a group destruct with and without members) {
+CAF_TEST(F3.2 F3.5 a group destruct with and without members) {
   // STRING mygrp, no infos: up to 4.2.3.
   const auto without = std::string{"021c020c6d796772700002"
                                    "00"};
@@ -126,7 +126,7 @@ CAF_TEST(F3 a group destruct with and without members) {
   }
 }
 
-CAF_TEST(F3 a client of 3 pulls output without the number of its handler) {
+CAF_TEST(F3.1 a client of 3 pulls output without the number of its handler) {
   const auto x = as<io_pull_request>(
     decode_hex("02160201020a70796e7300feffffff0f02000206", plain));
   CAF_CHECK(!x.handler);
@@ -198,7 +198,7 @@ CAF_TEST(X14 counts beyond the bytes that are there are refused) {
                         plain));
 }
 
-CAF_TEST(X14 values nest to a depth of 16) {
+CAF_TEST(X14 LIM4 F3.16 values nest to a depth of 16) {
   auto nest = [](int levels) {
     auto x = value::boolean(true);
     for (auto i = 1; i < levels; ++i)

@@ -115,7 +115,7 @@ CAF_TEST(F3 the first line of a rendezvous file is enough) {
   CAF_CHECK(!parse_rendezvous(text + '\n' + std::string(100000, 'x')));
 }
 
-CAF_TEST(F3 a client finds everything in its environment) {
+CAF_TEST(F3.6 a client finds everything in its environment) {
   auto setup = client_setup{};
   setup.uri = uri();
   setup.uri.variables = {"PMIX_SERVER_URI41"};

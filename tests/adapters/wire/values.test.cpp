@@ -101,7 +101,7 @@ std::vector<vector_line> read_vectors() {
 
 } // namespace
 
-CAF_TEST(F3 what real libraries packed is read and packed the same) {
+CAF_TEST(F3.9 what real libraries packed is read and packed the same) {
   const dialect rules[] = {rules_of(packing_module::v41, peer_4),
                            rules_of(packing_module::v3, peer_3),
                            rules_of(packing_module::v61, peer_6)};
@@ -126,7 +126,7 @@ CAF_TEST(F3 what real libraries packed is read and packed the same) {
   CAF_CHECK_GREATER(count, 180);
 }
 
-CAF_TEST(F3 the vectors hold what their names say) {
+CAF_TEST(F3.9 the vectors hold what their names say) {
   const auto d = rules_of(packing_module::v41, peer_4);
   auto found = std::map<std::string, std::vector<value>>{};
   for (const auto& line : read_vectors())
@@ -158,7 +158,7 @@ CAF_TEST(F3 the vectors hold what their names say) {
             == (std::vector<info>{{"k", 5, value::uint16(300)}}));
 }
 
-CAF_TEST(F3 random values of every type survive in every module) {
+CAF_TEST(F3.10 random values of every type survive in every module) {
   for (const auto& d : all_rules()) {
     for (uint16_t i = 1; i < 80; ++i) {
       const auto type = static_cast<data_type>(i);

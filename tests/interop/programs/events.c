@@ -122,27 +122,35 @@ static void cached(void) {
   end();
 }
 
-/* Ping-pong: a socket that waits for acknowledgements takes 40 ms. */
+static int compare(const void* x, const void* y) {
+  const double difference = *(const double*)x - *(const double*)y;
+  return (difference > 0) - (difference < 0);
+}
+
+/* Ping-pong, and its median: a socket that waits for acknowledgements takes 40
+ * ms. */
 static void latency(void) {
   begin();
   pmix_status_t awaited = me.rank == 0 ? SECOND_EVENT : EVENT;
   handle(&awaited, 1, on_event);
   meet();
-  enum { rounds = 20 };
-  const double start = now();
-  for (int i = 1; i <= rounds && me.rank < 2; ++i) {
+  enum { rounds = 21 };
+  double ms[rounds] = {0};
+  for (int i = 0; i < rounds && me.rank < 2; ++i) {
+    const double start = now();
     if (me.rank == 0) {
       notify(EVENT, PMIX_RANGE_NAMESPACE, NULL, 0);
-      expect_event(i, SECOND_EVENT);
+      expect_event(i + 1, SECOND_EVENT);
     } else {
-      expect_event(i, EVENT);
+      expect_event(i + 1, EVENT);
       notify(SECOND_EVENT, PMIX_RANGE_NAMESPACE, NULL, 0);
     }
+    ms[i] = (now() - start) * 1e3;
   }
-  const double ms = (now() - start) * 1e3 / rounds;
+  qsort(ms, rounds, sizeof ms[0], compare);
   if (me.rank == 0)
-    printf("there and back: %.2f ms\n", ms);
-  demand(me.rank != 0 || ms < 20, "small frames leave at once");
+    printf("there and back: %.2f ms\n", ms[rounds / 2]);
+  demand(me.rank != 0 || ms[rounds / 2] < 20, "small frames leave at once");
   meet();
   end();
 }
