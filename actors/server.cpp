@@ -30,6 +30,7 @@ caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
   entry.data = job_data{request.nspace, request.infos};
   for (const auto rank : request.local_ranks)
     entry.procs.emplace(rank, local_proc{});
+  state.expect_procs(entry);
   state.namespaces.emplace(request.nspace, std::move(entry));
   return ack{};
 }
@@ -41,7 +42,10 @@ caf::result<ack> remove_namespace(self_pointer self,
   if (i == state.namespaces.end())
     return make_error(status::not_found,
                       "namespace " + request.nspace + " is not registered");
+  if (!i->second.is_tool)
+    state.options.registered->total -= i->second.procs.size();
   for (auto& [rank, proc] : i->second.procs) {
+    state.stop_awaiting(i->second, proc);
     proc.state = proc_state::terminated;
     leave_collectives(self, {request.nspace, rank}, "its job is over");
     wake_gets(self, {request.nspace, rank});
@@ -76,9 +80,11 @@ caf::result<client_environment> environment_of(self_pointer self,
 }
 
 void note_end(self_pointer self, const proc_ended& what) {
-  auto* proc = self->state.find_local(what.proc);
+  auto& state = self->state;
+  auto* proc = state.find_local(what.proc);
   if (proc == nullptr || proc->is_gone())
     return;
+  state.stop_awaiting(*state.find_namespace(what.proc.nspace), *proc);
   proc->state = what.state;
   leave_collectives(self, what.proc, "it ended");
   wake_gets(self, what.proc);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "actors/registrations.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
+
+#include <memory>
 
 namespace troupe {
 
@@ -18,6 +21,9 @@ struct server_options {
 
   /// The number of the server's own process.
   uint32_t pid = 0;
+
+  /// Kept up to date for whoever takes connections; never null.
+  std::shared_ptr<registrations> registered = std::make_shared<registrations>();
 
   /// The process's own log.
   journal log;

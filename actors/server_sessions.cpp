@@ -63,6 +63,7 @@ void admit(self_pointer self, const requester& who,
            const connection_actor& connection, accepted_promise& promise) {
   auto& state = self->state;
   auto& proc = *state.find_local(who.proc);
+  state.stop_awaiting(*state.find_namespace(who.proc.nspace), proc);
   ++proc.connections;
   proc.finalized = false;
   proc.state = proc_state::connected;

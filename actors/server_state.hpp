@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 
 namespace troupe::server_internals {
 
@@ -28,6 +29,9 @@ struct local_proc {
 
   /// Whether it has finalized since it last connected.
   bool finalized = false;
+
+  /// Whether it may still connect for the first time.
+  bool is_awaited = false;
 
   /// Whether it will take part in nothing any more.
   bool is_gone() const {
@@ -110,6 +114,26 @@ struct server_state {
       return nullptr;
     const auto i = entry->procs.find(proc.rank);
     return i != entry->procs.end() ? &i->second : nullptr;
+  }
+
+  /// Counts the processes of a new namespace among those that may connect.
+  void expect_procs(namespace_entry& entry) {
+    auto& counts = *options.registered;
+    for (auto& [rank, proc] : entry.procs)
+      proc.is_awaited = true;
+    counts.total += entry.procs.size();
+    if (!entry.procs.empty())
+      counts.awaited[entry.owner.uid] += entry.procs.size();
+  }
+
+  /// `proc` has connected, or never will.
+  void stop_awaiting(const namespace_entry& entry, local_proc& proc) {
+    if (!std::exchange(proc.is_awaited, false))
+      return;
+    auto& awaited = options.registered->awaited;
+    const auto i = awaited.find(entry.owner.uid);
+    if (--i->second == 0)
+      awaited.erase(i);
   }
 
   void log(severity level, const std::string& line) const {

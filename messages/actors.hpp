@@ -57,42 +57,70 @@ using client_actor = caf::typed_actor<
   // Which nodes host a namespace.
   caf::replies_to<resolve_nodes_request>::with<resolve_nodes_result>,
   // -- publish --
+  // Makes data known under keys.
   caf::replies_to<publish_request>::with<ack>,
+  // Data that others published.
   caf::replies_to<lookup_request>::with<lookup_result>,
+  // Takes published data back.
   caf::replies_to<unpublish_request>::with<ack>,
   // -- jobs --
+  // Starts a job.
   caf::replies_to<spawn_request>::with<spawn_result>,
+  // Declares processes connected; answered with the jobs of the others.
   caf::replies_to<connect_procs_request>::with<connect_procs_result>,
+  // Ends a connection of processes.
   caf::replies_to<disconnect_procs_request>::with<ack>,
   // -- events --
+  // Wants events with some codes.
   caf::replies_to<register_events_request>::with<ack>,
+  // No longer wants events with some codes.
   caf::reacts_to<deregister_events_request>,
+  // Raises an event.
   caf::replies_to<notify_request>::with<ack>,
   // An event for this process.
   caf::reacts_to<event>,
   // -- questions and logs --
+  // Asks for values by key.
   caf::replies_to<query_request>::with<info_result>,
+  // Writes to logs, mail or output.
   caf::replies_to<log_request>::with<ack>,
   // -- control --
+  // Pauses, signals, ends or cleans up after processes.
   caf::replies_to<job_control_request>::with<info_result>,
+  // Has processes or files watched.
   caf::replies_to<monitor_request>::with<info_result>,
+  // The process shows that it lives.
   caf::reacts_to<heartbeat>,
+  // Asks for more or fewer resources.
   caf::replies_to<allocation_request>::with<info_result>,
+  // Controls a session.
   caf::replies_to<session_control_request>::with<info_result>,
+  // Defines or changes a block of resources.
   caf::replies_to<resource_block_request>::with<ack>,
+  // Asks for a credential.
   caf::replies_to<get_credential_request>::with<get_credential_result>,
+  // Has a credential checked.
   caf::replies_to<validate_credential_request>::with<info_result>,
   // -- fabric --
+  // Wants information on a fabric.
   caf::replies_to<fabric_register_request>::with<info_result>,
+  // Wants fresh information on a fabric.
   caf::replies_to<fabric_update_request>::with<info_result>,
+  // How far devices are from processors.
   caf::replies_to<device_distances_request>::with<device_distances_result>,
   // -- groups --
+  // Joins the construction of a group.
   caf::replies_to<group_construct_request>::with<group_construct_result>,
+  // Joins the end of a group.
   caf::replies_to<group_destruct_request>::with<ack>,
+  // Leaves a group.
   caf::replies_to<group_leave_request>::with<ack>,
   // -- input and output --
+  // Wants output of processes.
   caf::replies_to<io_pull_request>::with<io_pull_result>,
+  // Ends a subscription to output.
   caf::replies_to<io_deregister_request>::with<ack>,
+  // Sends input to processes.
   caf::replies_to<io_push_request>::with<ack>,
   // -- from the connection and the server --
   // The socket is gone: the session ends.
@@ -111,28 +139,46 @@ using server_actor = caf::typed_actor<
   caf::replies_to<connect_request, connection_actor>::with<connect_accepted,
                                                            client_actor>,
   // -- from sessions --
+  // Data of the requester's own job.
   caf::replies_to<requester, job_info_request>::with<job_info_reply>,
+  // Keys that a process has put.
   caf::replies_to<requester, commit_request>::with<ack>,
+  // Joins a fence.
   caf::replies_to<requester, fence_request>::with<ack>,
+  // Declares processes connected; answered with the jobs of the others.
   caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
+  // Ends a connection of processes.
   caf::replies_to<requester, disconnect_procs_request>::with<ack>,
+  // Data of a process.
   caf::replies_to<requester, get_request>::with<get_result>,
+  // Fresh data of a process.
   caf::replies_to<requester, refresh_cache_request>::with<refresh_cache_result>,
+  // Which processes are on a node.
   caf::replies_to<requester, resolve_peers_request>::with<resolve_peers_result>,
+  // Which nodes host a namespace.
   caf::replies_to<requester, resolve_nodes_request>::with<resolve_nodes_result>,
+  // Asks for values by key.
   caf::replies_to<requester, query_request>::with<info_result>,
+  // Writes to logs, mail or output.
   caf::replies_to<requester, log_request>::with<ack>,
+  // The process leaves.
   caf::replies_to<requester, finalize_request>::with<ack>,
   // A session ended.
   caf::reacts_to<requester, connection_lost>,
   // -- from the host --
+  // A namespace and its local ranks.
   caf::replies_to<register_nspace>::with<ack>,
+  // A namespace is gone: nothing of it is kept.
   caf::replies_to<deregister_nspace>::with<ack>,
+  // What a process needs in its environment to find its server.
   caf::replies_to<setup_fork>::with<client_environment>,
   // What every client needs in its environment: comes once the server listens.
-  caf::reacts_to<client_environment>, caf::reacts_to<proc_ended>,
+  caf::reacts_to<client_environment>,
+  // A local process has ended.
+  caf::reacts_to<proc_ended>,
   // Closes all connections.
   caf::replies_to<shut_down>::with<ack>,
+  // Counts since the server started.
   caf::replies_to<get_statistics>::with<server_statistics>,
   // -- from its collectives --
   // INTERNAL: an operation has answered all its participants.
@@ -146,7 +192,9 @@ using server_actor = caf::typed_actor<
 using collective_actor = caf::typed_actor<
   // A local participant joins; answered when the operation is over.
   caf::replies_to<requester, fence_request>::with<ack>,
+  // Declares processes connected; answered with the jobs of the others.
   caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
+  // Ends a connection of processes.
   caf::replies_to<requester, disconnect_procs_request>::with<ack>,
   // All local participants have joined: asks the host and answers everybody.
   caf::reacts_to<collective_ready>,
@@ -158,7 +206,9 @@ using collective_actor = caf::typed_actor<
 /// The EVENT CACHE interface: who wants which events, and what late
 /// registrations are still owed.
 using event_cache_actor = caf::typed_actor<
+  // Wants events with some codes.
   caf::replies_to<requester, register_events_request, client_actor>::with<ack>,
+  // No longer wants events with some codes.
   caf::reacts_to<requester, deregister_events_request>,
   // A process raises an event.
   caf::replies_to<requester, notify_request>::with<ack>,
@@ -173,45 +223,76 @@ using event_cache_actor = caf::typed_actor<
 /// leaves the node or needs authority.
 /// Source: PMIx Standard v5, "Server Function Pointers".
 using host_actor = caf::typed_actor<
+  // A registered process connects; a refusal keeps it out.
   caf::replies_to<client_connected>::with<ack>,
-  caf::replies_to<client_finalized>::with<ack>, caf::reacts_to<client_lost>,
+  // A process has finalized.
+  caf::replies_to<client_finalized>::with<ack>,
+  // A process lost its connection without finalizing.
+  caf::reacts_to<client_lost>,
   // Answers with the identity of the tool.
   caf::replies_to<tool_connected>::with<proc_id>,
+  // Ends processes.
   caf::replies_to<requester, abort_request>::with<ack>,
+  // All local participants of a collective have joined.
   caf::replies_to<host_collective>::with<host_collective_result>,
+  // Data of a process on another node.
   caf::replies_to<direct_modex>::with<get_result>,
+  // Makes data known under keys.
   caf::replies_to<requester, publish_request>::with<ack>,
+  // Data that others published.
   caf::replies_to<requester, lookup_request>::with<lookup_result>,
+  // Takes published data back.
   caf::replies_to<requester, unpublish_request>::with<ack>,
+  // Starts a job.
   caf::replies_to<requester, spawn_request>::with<spawn_result>,
+  // Raises an event.
   caf::replies_to<requester, notify_request>::with<ack>,
   // Answers the keys that the server does not know.
   caf::replies_to<requester, query_request>::with<info_result>,
+  // Pauses, signals, ends or cleans up after processes.
   caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Has processes or files watched.
   caf::replies_to<requester, monitor_request>::with<info_result>,
+  // Asks for more or fewer resources.
   caf::replies_to<requester, allocation_request>::with<info_result>,
+  // Controls a session.
   caf::replies_to<requester, session_control_request>::with<info_result>,
+  // Defines or changes a block of resources.
   caf::replies_to<requester, resource_block_request>::with<ack>,
+  // Asks for a credential.
   caf::replies_to<requester,
                   get_credential_request>::with<get_credential_result>,
+  // Has a credential checked.
   caf::replies_to<requester, validate_credential_request>::with<info_result>,
+  // Wants information on a fabric.
   caf::replies_to<requester, fabric_register_request>::with<info_result>,
+  // Wants fresh information on a fabric.
   caf::replies_to<requester, fabric_update_request>::with<info_result>,
+  // Joins the construction of a group.
   caf::replies_to<requester,
                   group_construct_request>::with<group_construct_result>,
+  // Joins the end of a group.
   caf::replies_to<requester, group_destruct_request>::with<ack>,
+  // Leaves a group.
   caf::replies_to<requester, group_leave_request>::with<ack>,
+  // Wants output of processes.
   caf::replies_to<requester, io_pull_request>::with<io_pull_result>,
+  // Ends a subscription to output.
   caf::replies_to<requester, io_deregister_request>::with<ack>,
+  // Sends input to processes.
   caf::replies_to<requester, io_push_request>::with<ack>>;
 
 // -- the local resource manager
 // ----------------------------------------------------
 
 /// The JOB OBSERVER interface: a launcher that wants to hear of a job.
-using job_observer_actor =
-  caf::typed_actor<caf::reacts_to<job_mapped>, caf::reacts_to<proc_changed>,
-                   caf::reacts_to<job_ended>>;
+using job_observer_actor = caf::typed_actor<
+  // Where its processes will run.
+  caf::reacts_to<job_mapped>,
+  // A process changed its state.
+  caf::reacts_to<proc_changed>,
+  // The job is over.
+  caf::reacts_to<job_ended>>;
 
 /// The OUTPUT SINK interface: takes what processes write.
 using output_sink_actor = caf::typed_actor<
@@ -227,10 +308,14 @@ using local_host_actor = host_actor::extend<
   // takes its output.
   caf::replies_to<requester, spawn_request, job_observer_actor,
                   output_sink_actor>::with<spawn_result>,
+  // Ends all processes of a job.
   caf::replies_to<end_job>::with<ack>,
+  // Which jobs there are, and their processes.
   caf::replies_to<list_jobs>::with<job_list>,
   // Forwards input to processes of a job.
-  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>,
+  caf::replies_to<write_stdin>::with<ack>,
+  // The input is at its end.
+  caf::reacts_to<close_stdin>,
   // INTERNAL: a job is over.
   caf::reacts_to<job_ended>,
   // INTERNAL: a wait has lasted long enough.
@@ -240,23 +325,37 @@ using local_host_actor = host_actor::extend<
 using job_actor = caf::typed_actor<
   // Maps and starts the job; answered when all its processes run.
   caf::replies_to<requester, spawn_request>::with<spawn_result>,
+  // Ends all processes of a job.
   caf::replies_to<end_job>::with<ack>,
+  // Ends processes.
   caf::replies_to<requester, abort_request>::with<ack>,
   // Registers what is to be removed at the end of the job.
   caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Which jobs there are, and their processes.
   caf::replies_to<list_jobs>::with<job_description>,
-  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>,
+  // Input for a process.
+  caf::replies_to<write_stdin>::with<ack>,
+  // The input is at its end.
+  caf::reacts_to<close_stdin>,
   // A process of the job connected, left, or lost its connection.
-  caf::reacts_to<client_connected>, caf::reacts_to<client_finalized>,
+  caf::reacts_to<client_connected>,
+  // A process has finalized.
+  caf::reacts_to<client_finalized>,
+  // A process lost its connection without finalizing.
   caf::reacts_to<client_lost>,
   // From the process launcher.
-  caf::reacts_to<process_ended>, caf::reacts_to<process_drained>,
+  caf::reacts_to<process_ended>,
+  // All output of an ended process has been taken.
+  caf::reacts_to<process_drained>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 
 /// The PROCESS OWNER interface: hears of the processes it had started.
-using process_owner_actor = caf::typed_actor<caf::reacts_to<process_ended>,
-                                             caf::reacts_to<process_drained>>;
+using process_owner_actor = caf::typed_actor<
+  // A process was reaped.
+  caf::reacts_to<process_ended>,
+  // All output of an ended process has been taken.
+  caf::reacts_to<process_drained>>;
 
 // -- the node's means (adapters)
 // ---------------------------------------------------
@@ -266,23 +365,34 @@ using process_launcher_actor = caf::typed_actor<
   // The owner hears of the end; the sink takes stdout and stderr.
   caf::replies_to<start_process, process_owner_actor,
                   output_sink_actor>::with<process_started>,
-  caf::reacts_to<signal_process>, caf::replies_to<sweep_job>::with<ack>,
-  caf::replies_to<write_stdin>::with<ack>, caf::reacts_to<close_stdin>>;
+  // Sends a signal.
+  caf::reacts_to<signal_process>,
+  // Ends what a job has left behind.
+  caf::replies_to<sweep_job>::with<ack>,
+  // Input for a process.
+  caf::replies_to<write_stdin>::with<ack>,
+  // The input is at its end.
+  caf::reacts_to<close_stdin>>;
 
 /// The CLEANER interface: removes what jobs leave on disk.
-using cleaner_actor =
-  caf::typed_actor<caf::replies_to<remove_paths>::with<ack>>;
+using cleaner_actor = caf::typed_actor<
+  // Removes files and directories.
+  caf::replies_to<remove_paths>::with<ack>>;
 
 /// The TOPOLOGY interface: discovers the node's processors, once.
-using topology_actor =
-  caf::typed_actor<caf::replies_to<discover_topology>::with<node_topology>>;
+using topology_actor = caf::typed_actor<
+  // Processors, caches and their order.
+  caf::replies_to<discover_topology>::with<node_topology>>;
 
 /// The LOG SINK interface: writes to the node's logs.
-using log_sink_actor = caf::typed_actor<caf::replies_to<log_entry>::with<ack>>;
+using log_sink_actor = caf::typed_actor<
+  // A line for the logs.
+  caf::replies_to<log_entry>::with<ack>>;
 
 /// The USAGE interface: how much memory processes use.
-using usage_actor =
-  caf::typed_actor<caf::replies_to<sample_memory>::with<memory_samples>>;
+using usage_actor = caf::typed_actor<
+  // How much memory some processes use now.
+  caf::replies_to<sample_memory>::with<memory_samples>>;
 
 } // namespace troupe
 

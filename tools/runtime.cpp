@@ -99,6 +99,7 @@ caf::error runtime::listen(const runtime_options& options) {
   serve.owner = {::geteuid(), ::getegid()};
   serve.pid = static_cast<uint32_t>(::getpid());
   serve.log = log_;
+  const auto registered = serve.registered;
   auto logs = log_sink_settings{};
   logs.out = out_;
   logs.err = err_;
@@ -112,6 +113,10 @@ caf::error runtime::listen(const runtime_options& options) {
   where.server = id_;
   where.security = options.security;
   where.log = log_;
+  where.awaited = [registered](uint32_t uid) {
+    return registered->awaited_of(uid);
+  };
+  where.registered = [registered] { return registered->total; };
   auto listening = listener::start(loop_, server_, std::move(where));
   if (!listening)
     return listening.error();

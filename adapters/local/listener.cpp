@@ -115,6 +115,11 @@ private:
   void pause_accepting();
   void continue_accepting();
   void receive(unique_fd socket);
+
+  /// Refuses the oldest connection of a user that has sent no greeting yet.
+  /// @returns whether there was one.
+  bool displace_silent(uint32_t uid, const caf::error& why);
+
   void refuse(const std::string& source, const std::string& whom,
               const caf::error& why);
   void on_identified(uint64_t id, const std::string& source,
@@ -197,6 +202,9 @@ void listener::implementation::receive(unique_fd socket) {
   auto source = "user " + std::to_string(*uid);
   auto whom = "connection of " + source + ", " + from;
   auto place = admission_.admit(*uid);
+  // Who connects now is likelier to speak than who has been silent for longest.
+  if (!place && displace_silent(*uid, place.error()))
+    place = admission_.admit(*uid);
   if (!place) {
     refuse(source, whom, place.error());
     return;
@@ -207,6 +215,16 @@ void listener::implementation::receive(unique_fd socket) {
                          [=](caf::expected<identified_peer> peer) {
                            on_identified(id, source, whom, std::move(peer));
                          });
+}
+
+bool listener::implementation::displace_silent(uint32_t uid,
+                                               const caf::error& why) {
+  for (auto& [id, x] : newcomers_)
+    if (x.is_silent(uid)) {
+      x.refuse(why);
+      return true;
+    }
+  return false;
 }
 
 void listener::implementation::refuse(const std::string& source,

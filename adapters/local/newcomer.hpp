@@ -42,6 +42,14 @@ public:
 
   newcomer& operator=(const newcomer&) = delete;
 
+  /// Whether this is a connection of user `uid` that has sent no greeting yet.
+  bool is_silent(uint32_t uid) const noexcept {
+    return uid_ == uid && !is_greeted_;
+  }
+
+  /// Refuses the peer. May destroy the newcomer.
+  void refuse(caf::error reason);
+
 private:
   void on_readable();
   void on_timeout();
@@ -49,7 +57,6 @@ private:
   void verify();
   void ask_munge();
   void finish(caf::expected<credentials> who);
-  void refuse(caf::error reason);
 
   local_service& service_;
   identified_peer peer_;

@@ -173,7 +173,7 @@ CAF_TEST(F4.15 data of other nodes is seen here and not sent back) {
   CAF_CHECK(uut.has_committed(5));
 }
 
-CAF_TEST(X26 a process that posts too much is refused and keeps the rest) {
+CAF_TEST(X26 LIM15 a process that posts too much is refused and keeps the rest) {
   CAF_CHECK_EQUAL(commit(0, {post(scope::local, "a", "small")}),
                   status::success);
   const auto before = uut.size_bytes();

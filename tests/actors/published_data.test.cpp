@@ -296,7 +296,7 @@ CAF_TEST(F4.24 a reading in vain is no reading) {
   CAF_CHECK_EQUAL(look_up(second, "k"), "v");
 }
 
-CAF_TEST(X26 publishing without end meets the bound) {
+CAF_TEST(X26 LIM15 publishing without end meets the bound) {
   auto outcome = status::success;
   auto rounds = 0;
   for (; rounds < 1000 && outcome == status::success; ++rounds)

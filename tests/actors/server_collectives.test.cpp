@@ -430,7 +430,7 @@ CAF_TEST(COLL-2 what the host refuses is refused for all) {
   all_fences_work();
 }
 
-CAF_TEST(X27 operations in flight are bounded) {
+CAF_TEST(X27 LIM18 operations in flight are bounded) {
   std::vector<pending<ack>> fences;
   for (size_t i = 0; i < defaults::collectives_in_flight; ++i)
     fences.push_back(uut.fence(ranks[0]));

@@ -405,4 +405,26 @@ CAF_TEST(the server counts what it does) {
   CAF_CHECK(counts.bytes_posted > 0);
 }
 
+CAF_TEST(LIM1 LIM13 those who may still connect are counted) {
+  const auto& counts = *uut.registered;
+  CAF_CHECK_EQUAL(counts.total, 3u);
+  CAF_CHECK_EQUAL(counts.awaited_of(our_uid), 3u);
+  connect(0);
+  connect(0);
+  CAF_CHECK_EQUAL(counts.awaited_of(our_uid), 2u);
+  uut.end_process({"job", 1});
+  consume_messages();
+  CAF_CHECK_EQUAL(counts.awaited_of(our_uid), 1u);
+  uut.add_job("other", 5, other_uid);
+  consume_messages();
+  CAF_CHECK_EQUAL(counts.total, 8u);
+  CAF_CHECK_EQUAL(counts.awaited_of(our_uid), 1u);
+  CAF_CHECK_EQUAL(counts.awaited_of(other_uid), 5u);
+  uut.tell<ack>(deregister_nspace{"job"});
+  uut.tell<ack>(deregister_nspace{"other"});
+  consume_messages();
+  CAF_CHECK_EQUAL(counts.total, 0u);
+  CAF_CHECK(counts.awaited.empty());
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -57,6 +57,54 @@ few_connections() {
 }
 check "X1 X2" "and nothing of it stays" eventually 10 few_connections
 
+# -- secrets -------------------------------------------------------------------
+
+# What processes hand over stays out of logs and arguments.
+cat >posts.c <<'END'
+#include <pmix.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  pmix_proc_t me;
+  pmix_value_t value;
+  pmix_info_t info;
+  char secret[64];
+  FILE* file = fopen(argv[argc - 1], "r");
+  if (!file || !fgets(secret, sizeof(secret), file)
+      || PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS)
+    return 1;
+  fclose(file);
+  PMIX_VALUE_LOAD(&value, secret, PMIX_STRING);
+  PMIX_INFO_LOAD(&info, "posts.published", secret, PMIX_STRING);
+  if (PMIx_Put(PMIX_GLOBAL, "posts.put", &value) != PMIX_SUCCESS
+      || PMIx_Commit() != PMIX_SUCCESS || PMIx_Publish(&info, 1) != PMIX_SUCCESS
+      || PMIx_Fence(NULL, 0, NULL, 0) != PMIX_SUCCESS)
+    return 2;
+  puts("posted");
+  fflush(stdout);
+  pause();
+  return 0;
+}
+END
+compile_pmix posts.c posts
+echo open-sesame-4711 >secret
+troupe run --log-level debug -n 1 ./posts secret >posted.txt 2>posted.log </dev/null &
+launcher=$!
+check "F8.6" "a process hands over a secret" eventually 20 grep -q posted posted.txt
+check_match "F8.6" "the log tells of the process" 'connected' "$(cat posted.log)"
+check "F8.6" "no log has the secret" sh -c '! grep open-sesame posted.log'
+check "F8.6" "no arguments and no environment have the secret" sh -c '
+  for pid in '"$launcher"' $(pgrep -P '"$launcher"'); do
+    grep -aq posts "/proc/$pid/cmdline" || exit 1
+    ! grep -a open-sesame "/proc/$pid/cmdline" "/proc/$pid/environ" || exit 1
+  done'
+check "F8.6" "no file of the session has the secret" \
+  sh -c '! grep -ra open-sesame "$TMPDIR"'
+kill -TERM "$launcher"
+wait "$launcher"
+rm -f secret
+
 # -- another user --------------------------------------------------------------
 
 if [ "$(id -u)" -ne 0 ] || ! id nobody >/dev/null 2>&1; then

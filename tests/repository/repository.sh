@@ -39,6 +39,19 @@ else
     links_alone actors config messages
 fi
 
+# -- interfaces ----------------------------------------------------------------
+
+check "F2.5" "typed actor interfaces stand on one page" bash -c '
+  ! grep -rnE --include="*.[ch]pp" "(using|struct) .*typed_actor<|::extend<" \
+      messages config actors adapters runtime c_api tools 2>/dev/null \
+    | grep -v "^messages/actors.hpp:"'
+check "F2.5" "each message on it has its comment" awk '
+  /caf::(reacts_to|replies_to)</ && before !~ /^ *\/\/ [^-]/ {
+    print FILENAME ":" FNR ": " $0; missing = 1
+  }
+  NF { before = $0 }
+  END { exit missing }' messages/actors.hpp
+
 # -- build ---------------------------------------------------------------------
 
 for preset in release debug asan tsan fuzz; do
@@ -52,6 +65,14 @@ sys.exit(not entries or any("-Werror" not in entry["command"]
                             for entry in entries
                             if entry["file"].endswith(".cpp")))' "$TROUPE_BUILD"
 check "F1.4" "all files are formatted" within 120 scripts/format
+check "F1.5" "clang-tidy is content with what it is shown" \
+  within 200 scripts/tidy adapters/wire/uri.cpp adapters/local/munge.cpp
+printf 'int UnLikeOurs(int* p) { return p == 0 ? *p : 0; }\n' \
+  >"$TROUPE_WORK/bad.cpp"
+check "F1.5" "clang-tidy has the project's list of checks" bash -c '
+  clang-tidy --quiet --warnings-as-errors="*" --config-file=.clang-tidy \
+    "$1" -- -std=c++17 2>&1 | grep -q "readability-identifier-naming"
+  ' - "$TROUPE_WORK/bad.cpp"
 check "F1.10" "the launcher is in bin" test -x "$TROUPE_BIN/troupe"
 check "F1.10" "the libraries are in lib" test -f "$TROUPE_LIB/libtroupe_actors.a"
 check_match "F1.6" "nothing to set up twice" '^setup: all [0-9]+ packages' \
