@@ -76,6 +76,9 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     },
     pass_to<ack, notify_request>(self, &client_state::events),
     [self](const event& what) { self->send(self->state.connection, what); },
+    [self](io_delivery& what) {
+      self->send(self->state.connection, std::move(what));
+    },
     pass_to<info_result, query_request>(self, to_server),
     pass_to<ack, log_request>(self, to_server),
     pass_to<info_result, job_control_request>(self, to_host),

@@ -45,6 +45,9 @@ struct event_cache_state {
   size_t ring_size = 0;
   std::map<uint32_t, subscriber> subscribers; // by connection index
   std::deque<kept_event> ring;
+
+  /// Codes of the environment that the host was asked to tell of.
+  std::set<status> asked_for;
 };
 
 using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
@@ -70,6 +73,41 @@ void deliver(self_pointer self, event what, std::vector<proc_id> targets) {
   state.ring.push_back(std::move(x));
 }
 
+/// Events that do not come from jobs: a host tells of them if it is asked.
+/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
+bool is_of_environment(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return number <= -230 && number >= -330;
+}
+
+/// Asks the host for the events of the environment that somebody here wants
+/// now, and no longer for those that nobody wants.
+void update_host(self_pointer self, const requester& who) {
+  auto& state = self->state;
+  auto wanted = std::set<status>{};
+  for (const auto& [index, to] : state.subscribers)
+    for (const auto code : to.codes)
+      if (is_of_environment(code))
+        wanted.insert(code);
+  auto more = register_events_request{};
+  for (const auto code : wanted)
+    if (state.asked_for.count(code) == 0)
+      more.codes.push_back(code);
+  auto less = deregister_events_request{};
+  for (const auto code : state.asked_for)
+    if (wanted.count(code) == 0)
+      less.codes.push_back(code);
+  state.asked_for = std::move(wanted);
+  if (!less.codes.empty())
+    self->send(state.host, who, std::move(less));
+  if (!more.codes.empty())
+    self->request(state.host, caf::infinite, who, std::move(more))
+      .then([](ack) {},
+            [](const caf::error&) {
+              // A host without such events: nothing will come.
+            });
+}
+
 caf::result<ack> subscribe(self_pointer self, const requester& who,
                            const register_events_request& request,
                            const client_actor& session) {
@@ -86,6 +124,7 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
   if (request.codes.empty())
     entry.wants_all = true;
   entry.codes.insert(request.codes.begin(), request.codes.end());
+  update_host(self, who);
   for (auto& x : state.ring)
     hand_over(self, entry, x);
   return ack{};
@@ -102,6 +141,7 @@ void unsubscribe(self_pointer self, const requester& who,
     else
       i->second.codes.erase(code);
   }
+  update_host(self, who);
 }
 
 caf::result<ack> notify(self_pointer self, const requester& who,
@@ -142,6 +182,7 @@ event_cache_actor::behavior_type behavior(self_pointer self, host_actor host,
     },
     [self](const requester& who, connection_lost) {
       self->state.subscribers.erase(who.index);
+      update_host(self, who);
     },
     [self](const deregister_nspace& request) {
       forget_namespace(self->state, request.nspace);

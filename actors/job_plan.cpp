@@ -90,6 +90,17 @@ environment environment_of(const spawn_request& request, const app& program,
   return result;
 }
 
+/// What a process needs to find its PMI-1 server.
+/// Source: MPICH, PMI version 1.1.
+void add_pmi1(start_process& x, uint32_t size, bool is_spawned) {
+  x.with_pmi1 = true;
+  x.env.push_back("PMI_FD=" + std::to_string(pmi1_descriptor));
+  x.env.push_back("PMI_RANK=" + std::to_string(x.proc.rank));
+  x.env.push_back("PMI_SIZE=" + std::to_string(size));
+  if (is_spawned)
+    x.env.emplace_back("PMI_SPAWNED=1");
+}
+
 std::string working_directory(const spawn_request& request, const app& program,
                               const job_context& context) {
   if (program.cwd && !program.cwd->empty())
@@ -174,6 +185,22 @@ std::string job_directory(const job_context& context) {
   return context.session_directory + "/job." + std::to_string(context.number);
 }
 
+/// Whether a process asked for the job.
+bool is_spawned(const requester& parent) {
+  return !parent.proc.nspace.empty() && parent.role == peer_role::client;
+}
+
+/// Data that whoever asks for the job gives it. What the host says cannot be
+/// overridden.
+void add_preset(const spawn_request& request, std::vector<info>& to) {
+  const auto* preset = find(request.job_infos, preset_data);
+  if (preset == nullptr)
+    return;
+  for (auto& x : infos_of(*preset))
+    if (x.key.compare(0, 4, "pmix") != 0)
+      to.push_back(std::move(x));
+}
+
 /// The job-level data. Source: OpenPMIx wire protocol, job info, the set that
 /// Open MPI's own launcher sends.
 std::vector<info> job_level(const spawn_request& request,
@@ -226,10 +253,11 @@ std::vector<info> job_level(const spawn_request& request,
       make_info(attr::nsdir, value::string(job_directory(context))));
     result.push_back(make_info(attr::tdir_rmclean, value::boolean(true)));
   }
-  if (!parent.proc.nspace.empty() && parent.role == peer_role::client) {
+  if (is_spawned(parent)) {
     result.push_back(make_info(attr::spawned, value::boolean(true)));
     result.push_back(make_info(attr::parent_id, value::of_proc(parent.proc)));
   }
+  add_preset(request, result);
   return result;
 }
 
@@ -309,6 +337,8 @@ caf::expected<job_plan> plan_job(const spawn_request& request,
                                 wants_stdin});
       if (plan.processes.back().argv.empty())
         plan.processes.back().argv.push_back(program.cmd);
+      if (context.with_pmi1)
+        add_pmi1(plan.processes.back(), size, is_spawned(parent));
     }
   }
   plan.registration.nspace = context.nspace;

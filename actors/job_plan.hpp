@@ -24,6 +24,9 @@ struct job_context {
   /// Whether the job that asks for this one may have more.
   bool oversubscribe = false;
 
+  /// Whether processes find a PMI-1 server.
+  bool with_pmi1 = false;
+
   /// What a process inherits, `NAME=value`.
   std::vector<std::string> environment;
 

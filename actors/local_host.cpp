@@ -81,6 +81,7 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
   context.environment = state.options.environment;
   context.session_directory = state.options.session_directory;
   context.working_directory = state.options.working_directory;
+  context.with_pmi1 = state.options.with_pmi1;
   context.oversubscribe = inherited.oversubscribe;
   if (const auto options = read_options(request))
     inherited.oversubscribe |= options->oversubscribe;
@@ -396,6 +397,11 @@ local_host_actor::behavior_type behavior(self_pointer self,
       // No other node: its server has told everybody.
       return ack{};
     },
+    refuse<ack, register_events_request>("events of the environment"),
+    [](const requester&, const deregister_events_request&) {
+      // Nothing was registered.
+    },
+    refuse<ack, log_request>("another log"),
     [self](const requester& who, const query_request& request) {
       return answer_query(self, who, request);
     },

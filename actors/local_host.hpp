@@ -20,6 +20,9 @@ struct local_host_options {
   std::string session_directory;
   std::string working_directory;
 
+  /// Whether processes of jobs find a PMI-1 server.
+  bool with_pmi1 = false;
+
   journal log;
 };
 

@@ -81,6 +81,7 @@ log_plan plan_log(const requester& who, const log_request& request) {
     if (!channel) {
       note_problem(plan, status::not_supported,
                    "no log channel takes " + x.key);
+      plan.others.push_back(x);
       continue;
     }
     auto entry = log_entry{};

@@ -12,6 +12,9 @@ struct log_plan {
   /// One entry per channel asked for, in the order of the request.
   std::vector<log_entry> entries;
 
+  /// Data for which this node has no channel: the host may have one.
+  std::vector<info> others;
+
   /// Stop at the first channel that works. Source: Standard v5, PMIX_LOG_ONCE.
   bool once = false;
 

@@ -16,25 +16,6 @@ void call_later(self_pointer self, caf::timespan delay,
 
 namespace {
 
-caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
-  auto& state = self->state;
-  if (request.nspace.empty() || request.nspace.size() > max_nspace_length)
-    return make_error(status::bad_param,
-                      "a namespace has 1 to 255 bytes, not "
-                        + std::to_string(request.nspace.size()));
-  if (state.namespaces.count(request.nspace) > 0)
-    return make_error(status::exists,
-                      "namespace " + request.nspace + " is registered already");
-  auto entry = namespace_entry{};
-  entry.owner = request.owner;
-  entry.data = job_data{request.nspace, request.infos};
-  for (const auto rank : request.local_ranks)
-    entry.procs.emplace(rank, local_proc{});
-  state.expect_procs(entry);
-  state.namespaces.emplace(request.nspace, std::move(entry));
-  return ack{};
-}
-
 caf::result<ack> remove_namespace(self_pointer self,
                                   const deregister_nspace& request) {
   auto& state = self->state;
@@ -172,6 +153,26 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const deregister_nspace& request) {
       return remove_namespace(self, request);
     },
+    [self](const register_client& request) {
+      return add_client(self, request);
+    },
+    [self](const deregister_client& request) {
+      return remove_client(self, request.proc);
+    },
+    [self](const direct_modex& request) { return answer_modex(self, request); },
+    [self](register_resources& request) {
+      return add_resources(self, request);
+    },
+    [self](const deregister_resources& request) {
+      return remove_resources(self, request);
+    },
+    [self](define_process_set& request) { return define_set(self, request); },
+    [self](const delete_process_set& request) {
+      return delete_set(self, request);
+    },
+    [self](const requester& who, io_delivery& what) {
+      pass_output(self, who, what);
+    },
     [self](const setup_fork& request) { return environment_of(self, request); },
     [self](client_environment& environment) {
       self->state.environment = std::move(environment);
@@ -185,7 +186,9 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     [self](host_collective_result& result) {
       for (auto& x : result.data)
-        if (auto* entry = self->state.find_namespace(x.proc.nspace)) {
+        // A host may bring back what it got from here.
+        if (auto* entry = self->state.find_namespace(x.proc.nspace);
+            entry != nullptr && entry->procs.count(x.proc.rank) == 0) {
           entry->posted.store_remote(x.proc.rank, std::move(x.entries));
           wake_gets(self, x.proc);
         }

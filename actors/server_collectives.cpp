@@ -219,6 +219,7 @@ void check_complete(self_pointer self, uint64_t id) {
       return entry != nullptr
              && (entry->is_local() || entry->procs.count(proc.rank) > 0);
     });
+  ready.call.is_local = all_local;
   if (!all_local && flag(open.directives, attr::collect_data))
     ready.call.data = contributions(state, *x);
   if (x->kind == collective_kind::connect)

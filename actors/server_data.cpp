@@ -23,6 +23,12 @@ std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank) {
   return result;
 }
 
+/// What a local process shows to other nodes.
+get_result posted_for_others(const namespace_entry& entry,
+                             const proc_id& proc) {
+  return {{{proc, entry.posted.visible_elsewhere(proc.rank)}}};
+}
+
 /// Source: PMIx Standard v5, "Reserved keys": those of the library and the host
 /// are never posted, so nobody waits for one.
 bool is_reserved(const std::string& key) {
@@ -105,10 +111,32 @@ found rank_level(const namespace_entry& entry, const requester& who,
   return result;
 }
 
+/// Looks for a key wherever it is: in the data of the job, or posted by one of
+/// its processes. Source: PMIx Standard v5, `PMIx_Get`, PMIX_RANK_UNDEF.
+found anywhere(const namespace_entry& entry, const requester& who,
+               const get_request& request) {
+  auto result = job_level(entry, who, request);
+  if (result.result || !request.key)
+    return result;
+  const auto size = entry.data.job_size().value_or(0);
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    const auto& posted = entry.posted.visible_here(rank);
+    const auto i = posted.find(*request.key);
+    if (i == posted.end())
+      continue;
+    result.result = get_result{
+      {{{request.target.nspace, rank}, {{*request.key, i->second}}}}};
+    break;
+  }
+  return result;
+}
+
 found look_up(const namespace_entry& entry, const requester& who,
               const get_request& request) {
-  if (request.target.rank == rank_wildcard || request.target.rank == rank_undef)
+  if (request.target.rank == rank_wildcard)
     return job_level(entry, who, request);
+  if (request.target.rank == rank_undef)
+    return anywhere(entry, who, request);
   return rank_level(entry, who, request);
 }
 
@@ -118,8 +146,9 @@ std::string describe(const get_request& request) {
 
 /// Keeps the request until its key is posted, its process ends, or its time is
 /// up.
-void wait_for(self_pointer self, const requester& who, get_request& request,
-              bool has_committed, answer<get_result> reply) {
+/// @returns the number of the request.
+uint64_t wait_for(self_pointer self, const requester& who, get_request& request,
+                  bool has_committed, answer<get_result> reply) {
   auto& state = self->state;
   auto timeout = timeout_of(request.directives);
   const auto code = timeout ? status::timeout : status::not_found;
@@ -135,6 +164,41 @@ void wait_for(self_pointer self, const requester& who, get_request& request,
         node.mapped().reply.fail(code, describe(node.mapped().request)
                                          + " was not posted in time");
     });
+  return id;
+}
+
+/// Asks the host for data of a process on another node; whoever waits for it,
+/// as the get `id` does, gets it, whether it or a fence brings it first.
+void ask_for_remote(self_pointer self, const get_request& request,
+                    uint64_t id) {
+  auto ask = direct_modex{request.target, request.directives};
+  if (request.key)
+    ask.directives.push_back(
+      {std::string{attr::required_key}, 0, value::string(*request.key)});
+  const auto fail = [self, id](status code, const std::string& why) {
+    auto node = self->state.gets.extract(id);
+    if (!node.empty())
+      node.mapped().reply.fail(code, why);
+  };
+  const auto has_timeout = timeout_of(request.directives).has_value();
+  self->request(self->state.directory.host, caf::infinite, std::move(ask))
+    .then(
+      [self, fail, target = request.target](get_result& result) {
+        for (auto& x : result.blocks)
+          if (auto* entry = self->state.find_namespace(x.proc.nspace))
+            entry->posted.store_remote(x.proc.rank, std::move(x.entries));
+        wake_gets(self, target);
+        fail(status::not_found, "the host brought other data only");
+      },
+      [self, fail, has_timeout](const caf::error& err) {
+        const auto code = status_of(err);
+        const auto why = reason_of(err);
+        if (code != status::not_found && code != status::not_supported)
+          fail(code, why);
+        else if (!has_timeout)
+          call_later(self, defaults::get_wait,
+                     [fail, why] { fail(status::not_found, why); });
+      });
 }
 
 } // namespace
@@ -191,13 +255,72 @@ caf::result<get_result> get(self_pointer self, const requester& who,
   if (!x.may_come)
     return make_error(status::not_found, describe(request) + " is not known");
   auto promise = self->make_response_promise<get_result>();
-  wait_for(self, who, request, entry->posted.has_committed(request.target.rank),
-           answer<get_result>{promise});
+  const auto is_remote = !entry->is_tool && !entry->is_local()
+                         && entry->procs.count(request.target.rank) == 0;
+  const auto asked = is_remote ? request : get_request{};
+  const auto id = wait_for(self, who, request,
+                           entry->posted.has_committed(request.target.rank),
+                           answer<get_result>{promise});
+  if (is_remote)
+    ask_for_remote(self, asked, id);
   return promise;
 }
 
+caf::result<get_result> answer_modex(self_pointer self,
+                                     const direct_modex& request) {
+  auto& state = self->state;
+  const auto* entry = state.find_namespace(request.target.nspace);
+  if (entry != nullptr && entry->posted.has_committed(request.target.rank))
+    return posted_for_others(*entry, request.target);
+  if (const auto* proc = state.find_local(request.target))
+    if (proc->is_gone())
+      return make_error(status::not_found,
+                        to_string(request.target) + " has ended");
+  // It, or its namespace, may still come.
+  auto promise = self->make_response_promise<get_result>();
+  const auto id = state.next_modex++;
+  state.modexes.emplace(
+    id, waiting_modex{request.target, answer<get_result>{promise}});
+  const auto limit = timeout_of(request.directives)
+                       .value_or(caf::timespan{defaults::modex_wait});
+  call_later(self, limit, [self, id] {
+    auto node = self->state.modexes.extract(id);
+    if (!node.empty())
+      node.mapped().reply.fail(status::timeout, to_string(node.mapped().target)
+                                                  + " posted nothing in time");
+  });
+  return promise;
+}
+
+namespace {
+
+/// Answers other nodes that wait for `proc`.
+void wake_modexes(server_state& state, const proc_id& proc) {
+  const auto* entry = state.find_namespace(proc.nspace);
+  const auto* local = state.find_local(proc);
+  for (auto i = state.modexes.begin(); i != state.modexes.end();) {
+    auto& x = i->second;
+    if (x.target != proc) {
+      ++i;
+      continue;
+    }
+    if (entry != nullptr && entry->posted.has_committed(proc.rank))
+      x.reply.give(posted_for_others(*entry, proc));
+    else if (local != nullptr && local->is_gone())
+      x.reply.fail(status::not_found, to_string(proc) + " has ended");
+    else {
+      ++i;
+      continue;
+    }
+    i = state.modexes.erase(i);
+  }
+}
+
+} // namespace
+
 void wake_gets(self_pointer self, const proc_id& proc) {
   auto& state = self->state;
+  wake_modexes(state, proc);
   const auto* entry = state.find_namespace(proc.nspace);
   for (auto i = state.gets.begin(); i != state.gets.end();) {
     auto& x = i->second;

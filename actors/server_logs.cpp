@@ -9,6 +9,8 @@ namespace {
 
 /// A log request on its way through its channels.
 struct log_job {
+  requester who;
+  log_request others;
   log_plan plan;
   size_t next = 0;
   size_t written = 0;
@@ -26,10 +28,28 @@ void finish(log_job& job) {
     job.reply.fail(job.plan.code, job.plan.reason);
 }
 
+/// What this node has no channel for, the host may take.
+void ask_host(self_pointer self, const std::shared_ptr<log_job>& job) {
+  self
+    ->request(self->state.directory.host, caf::infinite, job->who,
+              std::move(job->others))
+    .then(
+      [=](ack) {
+        ++job->written;
+        if (job->plan.code == status::not_supported)
+          job->plan.code = status::success;
+        finish(*job);
+      },
+      [=](const caf::error&) { finish(*job); });
+}
+
 void write_next(self_pointer self, const std::shared_ptr<log_job>& job) {
-  if (job->next == job->plan.entries.size()
-      || (job->plan.once && job->written > 0)) {
-    finish(*job);
+  const auto is_enough = job->plan.once && job->written > 0;
+  if (is_enough || job->next == job->plan.entries.size()) {
+    if (is_enough || job->others.data.empty())
+      finish(*job);
+    else
+      ask_host(self, job);
     return;
   }
   self
@@ -56,6 +76,9 @@ caf::result<ack> write_log(self_pointer self, const requester& who,
   auto promise = self->make_response_promise<ack>();
   auto job = std::make_shared<log_job>();
   job->plan = plan_log(who, request);
+  job->who = who;
+  job->others = {request.timestamp, std::move(job->plan.others),
+                 request.directives};
   job->reply = answer<ack>{promise};
   write_next(self, job);
   return promise;

@@ -47,6 +47,13 @@ std::string namespaces(const server_state& state) {
   return result;
 }
 
+std::string names_of_sets(const server_state& state) {
+  auto result = std::string{};
+  for (const auto& [name, members] : state.process_sets)
+    result += (result.empty() ? "" : ",") + name;
+  return result;
+}
+
 /// One array per namespace: its name and its job-level data.
 value namespace_infos(const server_state& state) {
   auto elements = std::vector<info>{};
@@ -104,10 +111,17 @@ bool answer_here(self_pointer self, const std::string& key,
     add(*job, key, value::string("4.1"));
   } else if (key == attr::version_info) {
     add(*job, key, value::string(version_text));
-  } else if (key == attr::query_num_psets || key == attr::query_num_groups) {
+  } else if (key == attr::query_num_psets) {
+    add(*job, key, value::size(state.process_sets.size()));
+  } else if (key == attr::query_num_groups) {
     add(*job, key, value::size(0));
   } else if (key == attr::query_pset_names) {
-    add(*job, key, value::string(""));
+    add(*job, key, value::string(names_of_sets(state)));
+  } else if (key == attr::query_pset_membership) {
+    const auto name = text(qualifiers, attr::pset_name);
+    const auto found = state.process_sets.find(name.value_or(""));
+    if (found != state.process_sets.end())
+      add(*job, key, value::procs(found->second));
   } else {
     return false;
   }

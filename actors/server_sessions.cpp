@@ -30,6 +30,9 @@ caf::error refusal(server_state& state, uint32_t uid, const proc_id& proc) {
   if (local == entry->procs.end())
     return make_error(status::not_found,
                       to_string(proc) + " is not registered on this node");
+  if (!local->second.may_connect)
+    return make_error(status::not_found, "the host has not registered "
+                                           + to_string(proc) + " as a client");
   if (local->second.is_gone())
     return make_error(status::not_found, to_string(proc) + " has ended");
   if (local->second.connections >= defaults::connections_per_rank)

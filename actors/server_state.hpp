@@ -33,6 +33,10 @@ struct local_proc {
   /// Whether it may still connect for the first time.
   bool is_awaited = false;
 
+  /// Whether the host lets it connect: it may register it as a participant
+  /// first.
+  bool may_connect = true;
+
   /// Whether it will take part in nothing any more.
   bool is_gone() const {
     return state >= proc_state::terminated && state != proc_state::undef;
@@ -49,6 +53,9 @@ struct namespace_entry {
 
   /// Made for a tool, and goes with it.
   bool is_tool = false;
+
+  /// Known by its processes only: the host has registered them first.
+  bool is_provisional = false;
 
   /// Whether all its processes are on this node.
   bool is_local() const {
@@ -67,6 +74,12 @@ struct session_entry {
 struct waiting_get {
   requester who;
   get_request request;
+  answer<get_result> reply;
+};
+
+/// Another node that waits for data of a local process.
+struct waiting_modex {
+  proc_id target;
   answer<get_result> reply;
 };
 
@@ -96,6 +109,14 @@ struct server_state {
   std::map<uint64_t, waiting_get> gets;
   uint64_t next_get = 1;
 
+  std::map<uint64_t, waiting_modex> modexes;
+  uint64_t next_modex = 1;
+
+  /// What the host has registered beside the namespaces.
+  std::vector<info> resources;
+
+  std::map<std::string, std::vector<proc_id>> process_sets;
+
   collective_table table;
   std::map<uint64_t, open_collective> collectives;
 
@@ -118,12 +139,15 @@ struct server_state {
 
   /// Counts the processes of a new namespace among those that may connect.
   void expect_procs(namespace_entry& entry) {
-    auto& counts = *options.registered;
     for (auto& [rank, proc] : entry.procs)
-      proc.is_awaited = true;
-    counts.total += entry.procs.size();
-    if (!entry.procs.empty())
-      counts.awaited[entry.owner.uid] += entry.procs.size();
+      expect(entry, proc);
+    options.registered->total += entry.procs.size();
+  }
+
+  /// `proc` may connect from now on.
+  void expect(const namespace_entry& entry, local_proc& proc) {
+    if (proc.may_connect && !std::exchange(proc.is_awaited, true))
+      ++options.registered->awaited[entry.owner.uid];
   }
 
   /// `proc` has connected, or never will.
@@ -147,6 +171,28 @@ using self_pointer = server_actor::stateful_pointer<server_state>;
 /// Calls `then` after `delay`.
 void call_later(self_pointer self, caf::timespan delay,
                 std::function<void()> then);
+
+// -- server_registry.cpp
+// -----------------------------------------------------------
+
+caf::result<ack> add_namespace(self_pointer self, register_nspace& request);
+
+caf::result<ack> add_client(self_pointer self, const register_client& request);
+
+caf::result<ack> remove_client(self_pointer self, const proc_id& proc);
+
+caf::result<ack> add_resources(self_pointer self, register_resources& request);
+
+caf::result<ack> remove_resources(self_pointer self,
+                                  const deregister_resources& request);
+
+caf::result<ack> define_set(self_pointer self, define_process_set& request);
+
+caf::result<ack> delete_set(self_pointer self,
+                            const delete_process_set& request);
+
+/// Output for a connected process; dropped if it has gone.
+void pass_output(self_pointer self, const requester& who, io_delivery& what);
 
 // -- server_sessions.cpp
 // -----------------------------------------------------------
@@ -189,6 +235,10 @@ caf::result<ack> commit(self_pointer self, const requester& who,
 
 caf::result<get_result> get(self_pointer self, const requester& who,
                             get_request& request);
+
+/// Data of a local process for another node.
+caf::result<get_result> answer_modex(self_pointer self,
+                                     const direct_modex& request);
 
 /// Answers the gets that wait for data of `proc` and can be answered now; all
 /// of them if the process is gone.

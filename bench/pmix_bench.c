@@ -18,6 +18,8 @@
 
 #define _GNU_SOURCE
 
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -133,6 +136,17 @@ static void ask_job_size(void) {
   PMIX_VALUE_RELEASE(val);
 }
 
+/* What this process is made of, in the units of /proc/self/status. */
+static void record_status(const char* name, const char* label) {
+  char line[256];
+  FILE* in = fopen("/proc/self/status", "r");
+  while (in != NULL && fgets(line, sizeof(line), in) != NULL)
+    if (strncmp(line, label, strlen(label)) == 0)
+      record(name, atoll(line + strlen(label)) * 1000);
+  if (in != NULL)
+    fclose(in);
+}
+
 static void need_procs(uint32_t count) {
   if (job_size >= count)
     return;
@@ -143,7 +157,70 @@ static void need_procs(uint32_t count) {
 /* -- modes ---------------------------------------------------------------- */
 
 static void run_init(void) {
-  /* main does it all. */
+  /* main does the rest. */
+  record_status("threads", "Threads:");
+  record_status("rss", "VmRSS:");
+}
+
+/* What needs nobody else. */
+static void run_local(void) {
+  pmix_proc_t job = peer(PMIX_RANK_WILDCARD);
+  for (int i = -warm_up_rounds; i < rounds; ++i) {
+    pmix_value_t* val = NULL;
+    int64_t begin = now_ns();
+    check(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &val), "the job's size");
+    if (i >= 0)
+      record("get_job", now_ns() - begin);
+    PMIX_VALUE_RELEASE(val);
+  }
+  for (int i = -warm_up_rounds; i < rounds; ++i) {
+    int64_t begin = now_ns();
+    put("bench.put", 64);
+    if (i >= 0)
+      record("put", now_ns() - begin);
+  }
+}
+
+/* What a round trip costs that does nothing else. */
+static void* echo(void* listener) {
+  char byte[32];
+  int fd = accept(*(int*)listener, NULL, NULL);
+  int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  while (read(fd, byte, sizeof(byte)) == sizeof(byte)
+         && write(fd, byte, sizeof(byte)) == sizeof(byte))
+    ;
+  close(fd);
+  return NULL;
+}
+
+static void run_tcp(void) {
+  struct sockaddr_in where = {.sin_family = AF_INET};
+  socklen_t size = sizeof(where);
+  char message[32] = "round trip";
+  pthread_t thread;
+  int on = 1;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int listener = socket(AF_INET, SOCK_STREAM, 0);
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(listener, (struct sockaddr*)&where, size) != 0
+      || listen(listener, 1) != 0
+      || getsockname(listener, (struct sockaddr*)&where, &size) != 0
+      || pthread_create(&thread, NULL, echo, &listener) != 0
+      || connect(fd, (struct sockaddr*)&where, size) != 0)
+    check(PMIX_ERR_UNREACH, "a connection to ourselves");
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  for (int i = -warm_up_rounds; i < rounds; ++i) {
+    int64_t begin = now_ns();
+    if (write(fd, message, sizeof(message)) != sizeof(message)
+        || read(fd, message, sizeof(message)) != sizeof(message))
+      check(PMIX_ERR_UNREACH, "a round trip");
+    if (i >= 0)
+      record("tcp", now_ns() - begin);
+  }
+  close(fd);
+  pthread_join(thread, NULL);
+  close(listener);
 }
 
 static void run_fence(void) {
@@ -286,8 +363,9 @@ static const struct {
   const char* name;
   void (*run)(void);
 } modes[] = {
-  {"init", run_init},       {"fence", run_fence}, {"get", run_get},
-  {"publish", run_publish}, {"event", run_event}, {"idle", run_idle},
+  {"init", run_init},   {"local", run_local}, {"tcp", run_tcp},
+  {"fence", run_fence}, {"get", run_get},     {"publish", run_publish},
+  {"event", run_event}, {"idle", run_idle},
 };
 
 static void (*find_mode(const char* name))(void) {
@@ -298,8 +376,9 @@ static void (*find_mode(const char* name))(void) {
 }
 
 static int usage(void) {
-  fprintf(stderr, "usage: pmix_bench init|fence|get|publish|event|idle [--out "
-                  "FILE] [--rounds N] [--bytes N] [--seconds N]\n");
+  fprintf(stderr,
+          "usage: pmix_bench init|local|tcp|fence|get|publish|event|idle "
+          "[--out FILE] [--rounds N] [--bytes N] [--seconds N]\n");
   return 2;
 }
 
@@ -335,7 +414,7 @@ int main(int argc, char** argv) {
   record("finalize", now_ns() - begin);
   if (run == run_init)
     record("init_finalize",
-           (int64_t)((samples[0].us + samples[1].us) * 1000.0));
+           (int64_t)((samples[0].us + samples[num_samples - 1].us) * 1000.0));
   write_samples();
   return 0;
 }

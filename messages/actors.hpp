@@ -79,6 +79,8 @@ using client_actor = caf::typed_actor<
   caf::replies_to<notify_request>::with<ack>,
   // An event for this process.
   caf::reacts_to<event>,
+  // Output for this process.
+  caf::reacts_to<io_delivery>,
   // -- questions and logs --
   // Asks for values by key.
   caf::replies_to<query_request>::with<info_result>,
@@ -128,6 +130,42 @@ using client_actor = caf::typed_actor<
   // Ends the session and its connection.
   caf::reacts_to<close_connection>>;
 
+// -- inside a process that uses the library
+// ------------------------------------------
+
+/// The EVENT HANDLER interface: runs handlers of an application.
+using event_handler_actor = caf::typed_actor<
+  // A handler's turn; answered when the handler has completed.
+  caf::replies_to<handler_call>::with<handler_verdict>>;
+
+/// The EVENT SESSION interface: the part of a session that a handler chain
+/// needs. Refuses with `unreach` while there is no server.
+using event_session_actor = caf::typed_actor<
+  // Wants events with some codes.
+  caf::replies_to<register_events_request>::with<ack>,
+  // No longer wants events with some codes.
+  caf::reacts_to<deregister_events_request>,
+  // Raises an event.
+  caf::replies_to<notify_request>::with<ack>>;
+
+/// The HANDLER CHAIN interface: the event handlers of one process.
+using handler_chain_actor = caf::typed_actor<
+  // Adds a handler; answered when the server knows of it, and before any event
+  // reaches it.
+  caf::replies_to<register_handler,
+                  event_handler_actor>::with<handler_registered>,
+  // Drops a handler: no event begins with it any more.
+  caf::replies_to<deregister_handler>::with<ack>,
+  // An event for this process.
+  caf::reacts_to<event>,
+  // The process raises an event: its own handlers first, then others as the
+  // range says.
+  caf::replies_to<notify_request>::with<ack>,
+  // The process is connected to a server that knows nothing of its handlers.
+  caf::reacts_to<connect_accepted>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
 // -- the node
 // ----------------------------------------------------------------------
 
@@ -170,6 +208,23 @@ using server_actor = caf::typed_actor<
   caf::replies_to<register_nspace>::with<ack>,
   // A namespace is gone: nothing of it is kept.
   caf::replies_to<deregister_nspace>::with<ack>,
+  // One process after the other, where the host does not know all of them when
+  // it registers the namespace.
+  caf::replies_to<register_client>::with<ack>,
+  // A process of this node is gone.
+  caf::replies_to<deregister_client>::with<ack>,
+  // Data of a local process, for another node; waits until it is posted.
+  caf::replies_to<direct_modex>::with<get_result>,
+  // Data that belongs to no namespace.
+  caf::replies_to<register_resources>::with<ack>,
+  // Forgets such data.
+  caf::replies_to<deregister_resources>::with<ack>,
+  // Names a set of processes.
+  caf::replies_to<define_process_set>::with<ack>,
+  // Forgets the name of a set.
+  caf::replies_to<delete_process_set>::with<ack>,
+  // Output for one of the connected.
+  caf::reacts_to<requester, io_delivery>,
   // What a process needs in its environment to find its server.
   caf::replies_to<setup_fork>::with<client_environment>,
   // What every client needs in its environment: comes once the server listens.
@@ -247,6 +302,12 @@ using host_actor = caf::typed_actor<
   caf::replies_to<requester, spawn_request>::with<spawn_result>,
   // Raises an event.
   caf::replies_to<requester, notify_request>::with<ack>,
+  // Local processes want events of the environment with these codes.
+  caf::replies_to<requester, register_events_request>::with<ack>,
+  // Nobody on this node wants them any more.
+  caf::reacts_to<requester, deregister_events_request>,
+  // Writes what the server's own logs cannot take.
+  caf::replies_to<requester, log_request>::with<ack>,
   // Answers the keys that the server does not know.
   caf::replies_to<requester, query_request>::with<info_result>,
   // Pauses, signals, ends or cleans up after processes.
@@ -281,6 +342,11 @@ using host_actor = caf::typed_actor<
   caf::replies_to<requester, io_deregister_request>::with<ack>,
   // Sends input to processes.
   caf::replies_to<requester, io_push_request>::with<ack>>;
+
+/// The C HOST interface: a HOST behind the function table of a C program.
+using c_host_actor = host_actor::extend<
+  // INTERNAL: an up-call has been answered, or has lasted long enough.
+  caf::reacts_to<deadline>>;
 
 // -- the local resource manager
 // ----------------------------------------------------

@@ -54,9 +54,13 @@ struct host_collective {
 
   /// What local participants contribute to a fence that collects data.
   std::vector<proc_data> data;
+
+  /// Whether all participants are on this node: there is nobody to ask.
+  bool is_local = false;
 };
 
-TROUPE_MESSAGE(host_collective, x.kind, x.procs, x.directives, x.data)
+TROUPE_MESSAGE(host_collective, x.kind, x.procs, x.directives, x.data,
+               x.is_local)
 
 struct host_collective_result {
   /// What participants on other nodes contributed.

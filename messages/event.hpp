@@ -51,4 +51,58 @@ struct event {
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
 
+// -- handlers, inside a process
+// ----------------------------------------------------
+
+/// Adds a handler to the chain of a process; the actor that runs it follows in
+/// the message.
+/// Source: PMIx Standard v5, `PMIx_Register_event_handler`; RFC0002, "Event
+/// Registration".
+struct register_handler {
+  /// Codes that call the handler; none: every code (a default handler).
+  std::vector<status> codes;
+
+  /// Name, placement, filters: PMIX_EVENT_HDLR_NAME and its neighbours.
+  std::vector<info> directives;
+};
+
+TROUPE_MESSAGE(register_handler, x.codes, x.directives)
+
+/// The handler will be called from now on, under this number.
+struct handler_registered {
+  uint64_t id = 0;
+};
+
+TROUPE_MESSAGE(handler_registered, x.id)
+
+/// Takes a handler out of the chain.
+struct deregister_handler {
+  uint64_t id = 0;
+};
+
+TROUPE_MESSAGE(deregister_handler, x.id)
+
+/// A handler's turn at an event.
+struct handler_call {
+  uint64_t id = 0;
+  event what;
+
+  /// What the handlers before it reported, an entry each.
+  std::vector<info> results;
+};
+
+TROUPE_MESSAGE(handler_call, x.id, x.what, x.results)
+
+/// What a handler did about an event. Source: RFC0002, "Description".
+struct handler_verdict {
+  /// `no_action_taken`, `partial_action_taken`, `action_deferred`, or
+  /// `action_complete`, which ends the chain.
+  status outcome = status::no_action_taken;
+
+  /// For the handlers after it.
+  std::vector<info> results;
+};
+
+TROUPE_MESSAGE(handler_verdict, x.outcome, x.results)
+
 } // namespace troupe

@@ -30,9 +30,14 @@ struct connect_request;
 struct connection_lost;
 struct credentials;
 struct deadline;
+struct define_process_set;
+struct delete_process_set;
 struct deliver_event;
+struct deregister_client;
 struct deregister_events_request;
+struct deregister_handler;
 struct deregister_nspace;
+struct deregister_resources;
 struct device_distances_request;
 struct device_distances_result;
 struct direct_modex;
@@ -53,6 +58,9 @@ struct group_construct_request;
 struct group_construct_result;
 struct group_destruct_request;
 struct group_leave_request;
+struct handler_call;
+struct handler_registered;
+struct handler_verdict;
 struct heartbeat;
 struct host_collective;
 struct host_collective_result;
@@ -100,8 +108,11 @@ struct query_request;
 struct rank_data;
 struct refresh_cache_request;
 struct refresh_cache_result;
+struct register_client;
 struct register_events_request;
+struct register_handler;
 struct register_nspace;
+struct register_resources;
 struct release;
 struct remove_paths;
 struct requester;
@@ -154,9 +165,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
+  TROUPE_ADD_TYPE_ID((troupe::define_process_set))
+  TROUPE_ADD_TYPE_ID((troupe::delete_process_set))
   TROUPE_ADD_TYPE_ID((troupe::deliver_event))
+  TROUPE_ADD_TYPE_ID((troupe::deregister_client))
   TROUPE_ADD_TYPE_ID((troupe::deregister_events_request))
+  TROUPE_ADD_TYPE_ID((troupe::deregister_handler))
   TROUPE_ADD_TYPE_ID((troupe::deregister_nspace))
+  TROUPE_ADD_TYPE_ID((troupe::deregister_resources))
   TROUPE_ADD_TYPE_ID((troupe::device_distances_request))
   TROUPE_ADD_TYPE_ID((troupe::device_distances_result))
   TROUPE_ADD_TYPE_ID((troupe::direct_modex))
@@ -177,6 +193,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::group_construct_result))
   TROUPE_ADD_TYPE_ID((troupe::group_destruct_request))
   TROUPE_ADD_TYPE_ID((troupe::group_leave_request))
+  TROUPE_ADD_TYPE_ID((troupe::handler_call))
+  TROUPE_ADD_TYPE_ID((troupe::handler_registered))
+  TROUPE_ADD_TYPE_ID((troupe::handler_verdict))
   TROUPE_ADD_TYPE_ID((troupe::heartbeat))
   TROUPE_ADD_TYPE_ID((troupe::host_collective))
   TROUPE_ADD_TYPE_ID((troupe::host_collective_result))
@@ -224,8 +243,11 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_result))
+  TROUPE_ADD_TYPE_ID((troupe::register_client))
   TROUPE_ADD_TYPE_ID((troupe::register_events_request))
+  TROUPE_ADD_TYPE_ID((troupe::register_handler))
   TROUPE_ADD_TYPE_ID((troupe::register_nspace))
+  TROUPE_ADD_TYPE_ID((troupe::register_resources))
   TROUPE_ADD_TYPE_ID((troupe::release))
   TROUPE_ADD_TYPE_ID((troupe::remove_paths))
   TROUPE_ADD_TYPE_ID((troupe::requester))

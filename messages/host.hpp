@@ -65,9 +65,34 @@ struct register_nspace {
   std::vector<uint32_t> local_ranks;
 
   std::vector<info> infos;
+
+  /// Whether each local rank may connect only after its `register_client`;
+  /// until then it is waited for in collectives all the same.
+  bool clients_follow = false;
 };
 
-TROUPE_MESSAGE(register_nspace, x.nspace, x.owner, x.local_ranks, x.infos)
+TROUPE_MESSAGE(register_nspace, x.nspace, x.owner, x.local_ranks, x.infos,
+               x.clients_follow)
+
+/// Lets a process of this node connect. Its namespace may become known later.
+/// Source: PMIx Standard v5, `PMIx_server_register_client`.
+struct register_client {
+  proc_id proc;
+
+  /// Only this user may connect for it.
+  credentials owner;
+};
+
+TROUPE_MESSAGE(register_client, x.proc, x.owner)
+
+/// Forgets a process of this node. Its connections close; whoever waits for it
+/// waits no longer.
+/// Source: PMIx Standard v5, `PMIx_server_deregister_client`.
+struct deregister_client {
+  proc_id proc;
+};
+
+TROUPE_MESSAGE(deregister_client, x.proc)
 
 /// Forgets a namespace and all that is kept for it.
 struct deregister_nspace {
@@ -116,6 +141,38 @@ struct shut_down {
 };
 
 TROUPE_MESSAGE(shut_down, x.reason)
+
+/// Makes known what belongs to no namespace; clients get it with their job's
+/// data. Source: PMIx Standard v5, `PMIx_server_register_resources`.
+struct register_resources {
+  std::vector<info> infos;
+};
+
+TROUPE_MESSAGE(register_resources, x.infos)
+
+/// Forgets it, key by key.
+/// Source: PMIx Standard v5, `PMIx_server_deregister_resources`.
+struct deregister_resources {
+  std::vector<info> infos;
+};
+
+TROUPE_MESSAGE(deregister_resources, x.infos)
+
+/// Names a set of processes; local processes hear of it by an event.
+/// Source: PMIx Standard v5, `PMIx_server_define_process_set`.
+struct define_process_set {
+  std::string name;
+  std::vector<proc_id> members;
+};
+
+TROUPE_MESSAGE(define_process_set, x.name, x.members)
+
+/// Source: PMIx Standard v5, `PMIx_server_delete_process_set`.
+struct delete_process_set {
+  std::string name;
+};
+
+TROUPE_MESSAGE(delete_process_set, x.name)
 
 /// Counts of what a server has done since it started.
 struct server_statistics {

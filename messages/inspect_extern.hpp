@@ -33,9 +33,14 @@
   X(credentials)                                                               \
   X(data_array)                                                                \
   X(deadline)                                                                  \
+  X(define_process_set)                                                        \
+  X(delete_process_set)                                                        \
   X(deliver_event)                                                             \
+  X(deregister_client)                                                         \
   X(deregister_events_request)                                                 \
+  X(deregister_handler)                                                        \
   X(deregister_nspace)                                                         \
+  X(deregister_resources)                                                      \
   X(device)                                                                    \
   X(device_distance)                                                           \
   X(device_distances_request)                                                  \
@@ -62,6 +67,9 @@
   X(group_construct_result)                                                    \
   X(group_destruct_request)                                                    \
   X(group_leave_request)                                                       \
+  X(handler_call)                                                              \
+  X(handler_registered)                                                        \
+  X(handler_verdict)                                                           \
   X(heartbeat)                                                                 \
   X(host_collective)                                                           \
   X(host_collective_result)                                                    \
@@ -115,8 +123,11 @@
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
+  X(register_client)                                                           \
   X(register_events_request)                                                   \
+  X(register_handler)                                                          \
   X(register_nspace)                                                           \
+  X(register_resources)                                                        \
   X(release)                                                                   \
   X(remove_paths)                                                              \
   X(requester)                                                                 \

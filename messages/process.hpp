@@ -35,10 +35,16 @@ struct start_process {
 
   /// Whether standard input will be written; otherwise it is at its end.
   bool with_stdin = false;
+
+  /// Whether the process finds a PMI-1 server at `pmi1_descriptor`.
+  bool with_pmi1 = false;
 };
 
 TROUPE_MESSAGE(start_process, x.proc, x.program, x.argv, x.env, x.wdir, x.cpus,
-               x.with_stdin)
+               x.with_stdin, x.with_pmi1)
+
+/// The descriptor of a process at which it finds its PMI-1 server.
+inline constexpr int pmi1_descriptor = 3;
 
 struct process_started {
   uint32_t pid = 0;

@@ -13,6 +13,11 @@ struct spawn_request {
 
 TROUPE_MESSAGE(spawn_request, x.job_infos, x.apps)
 
+/// The key of a directive of ours in `spawn_request::job_infos`: an array of
+/// infos that become data of the job's level, readable by all its processes.
+/// Reserved keys are left out.
+inline constexpr std::string_view preset_data = "troupe.preset";
+
 struct spawn_result {
   std::string nspace;
 

@@ -20,7 +20,7 @@ namespace troupe {
 namespace {
 
 /// Ends the job when the user interrupts the launcher; asked twice, at once.
-void end_on_signals(runtime& rt, std::string& nspace) {
+void end_on_signals(local_node& rt, std::string& nspace) {
   for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
     rt.loop().loop().on_signal(number, [&rt, &nspace, number] {
       auto request = end_job{};
@@ -46,13 +46,13 @@ std::vector<proc_id> stdin_targets(const run_options& options,
 }
 
 /// Lets what is still to be shown go out.
-void flush_then_stop(runtime& rt) {
+void flush_then_stop(local_node& rt) {
   rt.out()->write("",
                   [&rt] { rt.err()->write("", [&rt] { rt.loop().stop(); }); });
 }
 
 int run_job(const run_options& options) {
-  auto started = runtime::start(options.runtime);
+  auto started = local_node::start(options.node);
   if (!started) {
     std::cerr << "troupe run: " << reason_of(started.error()) << '\n';
     return 1;

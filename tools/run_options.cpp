@@ -176,11 +176,11 @@ void apply(const job_flags& x, run_options& result) {
     result.display.insert(what);
   }
   result.json = x.json;
-  result.runtime.output = {x.label, x.timestamp, x.json};
-  result.runtime.log_level = level_named(x.log_level);
-  result.runtime.log_json = x.json;
+  result.node.output = {x.label, x.timestamp, x.json};
+  result.node.log_level = level_named(x.log_level);
+  result.node.log_json = x.json;
   if (x.security == "munge")
-    result.runtime.security.mechanism = security_mechanism::munge;
+    result.node.security.mechanism = security_mechanism::munge;
 }
 
 /// Gives CLI11 its arguments in the order it wants.

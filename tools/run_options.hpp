@@ -1,7 +1,7 @@
 #pragma once
 
 #include "messages/spawn.hpp"
-#include "tools/runtime.hpp"
+#include "tools/local_node.hpp"
 
 #include <set>
 
@@ -9,7 +9,7 @@ namespace troupe {
 
 /// What `troupe run` was told.
 struct run_options {
-  runtime_options runtime;
+  local_node_options node;
 
   /// The job, in the Standard's attributes: what a tool would send.
   spawn_request job;

@@ -2,7 +2,7 @@
 // spawn, until it is told to end.
 
 #include "adapters/process/inherited_fd.hpp"
-#include "tools/runtime.hpp"
+#include "tools/local_node.hpp"
 
 #include <caf/send.hpp>
 
@@ -13,8 +13,8 @@
 
 namespace {
 
-int serve(const troupe::runtime_options& options, bool report_uri) {
-  auto started = troupe::runtime::start(options);
+int serve(const troupe::local_node_options& options, bool report_uri) {
+  auto started = troupe::local_node::start(options);
   if (!started) {
     std::cerr << "trouped: " << troupe::reason_of(started.error()) << '\n';
     return 1;
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   troupe::occupy_standard_descriptors();
   auto cli =
     CLI::App{"Serves the processes and tools of this node.", "trouped"};
-  auto options = troupe::runtime_options{};
+  auto options = troupe::local_node_options{};
   auto report_uri = false;
   auto verbose = false;
   auto security = std::string{"native"};

@@ -22,7 +22,7 @@ constexpr size_t max_cpus = 65536;
 
 } // namespace
 
-std::vector<uint32_t> allowed_processors() {
+std::vector<uint32_t> allowed_processors(pid_t thread) {
   std::vector<uint32_t> result;
   // The kernel refuses a set that is smaller than its own.
   for (size_t count = CPU_SETSIZE; count <= max_cpus; count *= 2) {
@@ -31,7 +31,7 @@ std::vector<uint32_t> allowed_processors() {
     if (set == nullptr)
       break;
     CPU_ZERO_S(size, set.get());
-    if (sched_getaffinity(0, size, set.get()) != 0) {
+    if (sched_getaffinity(thread, size, set.get()) != 0) {
       if (errno == EINVAL)
         continue;
       break;

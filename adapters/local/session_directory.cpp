@@ -44,19 +44,26 @@ session_directory::create(const std::string& base) {
     return std::move(parent.error());
   sweep(*parent);
   const auto pid = std::to_string(::getpid());
+  auto failure = caf::error{};
   for (auto i = 0; i < max_attempts; ++i) {
     // A process has one session as a rule; the others get a number.
     auto name = i == 0 ? pid : pid + "." + std::to_string(i);
     auto self = parent->create_private(name);
     if (!self && status_of(self.error()) == status::exists)
       continue;
-    if (!self)
-      return std::move(self.error());
+    if (!self) {
+      failure = std::move(self.error());
+      if (parent->identify(name))
+        return failure;
+      continue; // Another session swept it away before we opened it.
+    }
     // Another session may have swept it away before we had the lock.
     if (lock(*self) && parent->identify(name) == self->identity())
       return session_directory{std::move(*parent), std::move(*self),
                                std::move(name)};
   }
+  if (failure)
+    return failure;
   return make_error(status::exists,
                     parent->path_of(pid) + " and the like are all in use");
 }

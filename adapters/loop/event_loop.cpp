@@ -62,6 +62,15 @@ void event_loop::run() {
     throw std::runtime_error{"the event loop failed"};
 }
 
+void event_loop::run_once() {
+  assert(runner_.load() == std::thread::id{});
+  runner_ = std::this_thread::get_id();
+  const auto result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
+  runner_ = std::thread::id{};
+  if (result < 0)
+    throw std::runtime_error{"the event loop failed"};
+}
+
 void event_loop::stop() noexcept {
   stop_.fire_now();
 }

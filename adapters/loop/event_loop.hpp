@@ -33,6 +33,10 @@ public:
   /// `stop`. May be called again afterwards, also by another thread.
   void run();
 
+  /// Makes the calling thread the thread of the loop for one pass: does what is
+  /// due and does not wait. For programs that drive progress themselves.
+  void run_once();
+
   /// Ends `run` at once; called before `run`, it ends the next one. What is
   /// ready by then keeps waiting. Safe on any thread and in every callback, but
   /// not in a C signal handler (use `on_signal`).

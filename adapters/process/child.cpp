@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,16 @@ bool open_pipe(pipe_ends& x, int our_end) {
   x.ours.reset(fds[our_end]);
   x.theirs.reset(fds[1 - our_end]);
   return fcntl(x.ours.get(), F_SETFL, O_NONBLOCK) == 0;
+}
+
+/// A socket; both ends are closed by programs that do not ask for theirs.
+bool open_socket(pipe_ends& x) {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    return false;
+  x.ours.reset(fds[0]);
+  x.theirs.reset(fds[1]);
+  return true;
 }
 
 /// What happens in the child before the program starts, in this order.
@@ -270,9 +281,10 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
   if (auto* failure = std::get_if<launch_failure>(&found))
     return std::move(*failure);
   const auto& path = std::get<std::string>(found);
-  pipe_ends in, out, err;
+  pipe_ends in, out, err, pmi1;
   if (!open_pipe(out, 0) || !open_pipe(err, 0)
-      || (request.with_stdin && !open_pipe(in, 1)))
+      || (request.with_stdin && !open_pipe(in, 1))
+      || (request.with_pmi1 && !open_socket(pmi1)))
     return launch_failure{status::sys_limits_pipes,
                           "cannot open the pipes of " + request.program + ": "
                             + std::strerror(errno)
@@ -286,7 +298,11 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
     actions.open_null(STDIN_FILENO);
   actions.duplicate(out.theirs, STDOUT_FILENO);
   actions.duplicate(err.theirs, STDERR_FILENO);
-  actions.close_all_from(STDERR_FILENO + 1);
+  // Last: the others may have this number.
+  if (request.with_pmi1)
+    actions.duplicate(pmi1.theirs, pmi1_descriptor);
+  actions.close_all_from(request.with_pmi1 ? pmi1_descriptor + 1
+                                           : STDERR_FILENO + 1);
   static const spawn_attributes attributes;
   const auto argv = pointers_to(request.argv);
   char* const only_name[] = {const_cast<char*>(request.program.c_str()),
@@ -316,6 +332,7 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
   result.in = std::move(in.ours);
   result.out = std::move(out.ours);
   result.err = std::move(err.ours);
+  result.pmi1 = std::move(pmi1.ours);
   return result;
 }
 

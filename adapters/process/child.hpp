@@ -20,11 +20,15 @@ struct child {
   unique_fd in;
   unique_fd out;
   unique_fd err;
+
+  /// Our end of the socket to its PMI-1 server, only if asked for.
+  unique_fd pmi1;
 };
 
 /// Starts a process: leader of a process group of its own, default signal
-/// dispositions, no signal blocked, exactly the descriptors 0, 1 and 2, bound
-/// to the given processors from its first instruction.
+/// dispositions, no signal blocked, exactly the descriptors 0, 1, 2 and, if
+/// asked for, `pmi1_descriptor`, bound to the given processors from its first
+/// instruction.
 ///
 /// Uses posix_spawn, which does not copy our page tables: 0.5 ms whatever our
 /// size, during which the calling thread waits.

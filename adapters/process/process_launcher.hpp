@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/loop/unique_fd.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace troupe {
@@ -32,6 +34,10 @@ struct process_launcher_settings {
 
   /// How long `sweep_job` may take until it is refused with `timeout`.
   std::chrono::milliseconds sweep_limit{5000};
+
+  /// Takes our end of the sockets of processes that are to find a PMI-1 server;
+  /// empty: they find nobody.
+  std::function<void(const proc_id&, unique_fd)> serve_pmi1;
 
   /// What went wrong without anybody having asked.
   journal log;

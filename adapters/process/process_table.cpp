@@ -114,6 +114,8 @@ process_table::start(const start_process& request,
   running_[x.pid] = id;
   latest_[x.proc] = id;
   watch_owner(owner);
+  if (started.pmi1 && settings_.serve_pmi1)
+    settings_.serve_pmi1(request.proc, std::move(started.pmi1));
   return process_started{static_cast<uint32_t>(x.pid)};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace troupe::wire {
 
@@ -41,19 +42,21 @@ Bytef* bytes_of(std::string_view x) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(x.data()));
 }
 
-} // namespace
-
-caf::expected<std::string> inflate_text(std::string_view compressed) {
+/// Takes the length off the front; nothing if it is not there.
+std::optional<size_t> take_length(std::string_view& compressed) {
+  auto result = uint32_t{0};
   if (compressed.size() < length_size)
-    return damaged("a compressed string has no length");
-  auto announced = uint32_t{0};
-  std::memcpy(&announced, compressed.data(), length_size);
+    return std::nullopt;
+  std::memcpy(&result, compressed.data(), length_size);
   compressed.remove_prefix(length_size);
-  if (announced > max_inflated_size
-      || (announced > harmless_size
-          && announced / max_inflation > compressed.size()))
-    return make_error(status::out_of_resource,
-                      "a compressed string expands beyond 32 MiB or 100:1");
+  return result;
+}
+
+/// Expands what follows the length.
+caf::expected<std::string> inflate_stream(std::string_view compressed,
+                                          size_t announced) {
+  if (compressed.size() > UINT32_MAX)
+    return make_error(status::out_of_resource, "a stream is longer than 4 GiB");
   auto z = inflater{};
   if (!z.ready)
     return make_error(status::nomem, "zlib has no memory");
@@ -64,7 +67,7 @@ caf::expected<std::string> inflate_text(std::string_view compressed) {
   for (;;) {
     // One byte more than announced shows a stream that is too long.
     const auto step = std::max<size_t>(4 * compressed.size(), 4096);
-    text.resize(std::min<size_t>(done + step, size_t{announced} + 1));
+    text.resize(std::min<size_t>(done + step, announced + 1));
     z.stream.next_out = reinterpret_cast<Bytef*>(text.data() + done);
     z.stream.avail_out = static_cast<uInt>(text.size() - done);
     const auto result = inflate(&z.stream, Z_NO_FLUSH);
@@ -78,6 +81,31 @@ caf::expected<std::string> inflate_text(std::string_view compressed) {
     return damaged("a compressed string has another length than it says");
   text.resize(done);
   return text;
+}
+
+} // namespace
+
+caf::expected<std::string> inflate_text(std::string_view compressed) {
+  const auto announced = take_length(compressed);
+  if (!announced)
+    return damaged("a compressed string has no length");
+  if (*announced > max_inflated_size
+      || (*announced > harmless_size
+          && *announced / max_inflation > compressed.size()))
+    return make_error(status::out_of_resource,
+                      "a compressed string expands beyond 32 MiB or 100:1");
+  return inflate_stream(compressed, *announced);
+}
+
+caf::expected<std::string> inflate_block(std::string_view compressed) {
+  // One byte of a stream of zlib stands for at most 1032.
+  constexpr auto max_ratio = size_t{1032};
+  const auto announced = take_length(compressed);
+  if (!announced)
+    return damaged("a compressed block has no length");
+  if (*announced / max_ratio > compressed.size())
+    return damaged("a compressed block has another length than it says");
+  return inflate_stream(compressed, *announced);
 }
 
 std::string deflate_text(std::string_view text) {

@@ -23,8 +23,12 @@ inline constexpr size_t max_inflation = 100;
 ///          than it says, or exceeds a limit.
 caf::expected<std::string> inflate_text(std::string_view compressed);
 
+/// The same for what a program asks to expand itself: only what zlib can do
+/// limits the length, which is about 1030 times that of the compressed form.
+caf::expected<std::string> inflate_block(std::string_view compressed);
+
 /// Compresses a text.
-/// @pre `text.size() <= max_inflated_size`
+/// @pre `text.size() < UINT32_MAX`
 std::string deflate_text(std::string_view text);
 
 } // namespace troupe::wire

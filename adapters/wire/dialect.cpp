@@ -34,7 +34,7 @@ constexpr bool within(uint16_t x, uint16_t first, uint16_t last) {
 bool operator==(const dialect& x, const dialect& y) {
   const auto fields = [](const dialect& d) {
     return std::tie(d.module, d.described, d.peer, d.expand_strings,
-                    d.signed_data_type);
+                    d.signed_data_type, d.all_types);
   };
   return fields(x) == fields(y);
 }
@@ -80,6 +80,8 @@ release parse_release(std::string_view text) {
 }
 
 bool may_send(const dialect& d, data_type x) {
+  if (d.all_types)
+    return x != data_type::undef && layout_of(x).kind != shape::unknown;
   const auto n = number_of(x);
   if (within(n, 1, 28) || within(n, 30, 43))
     return true;
@@ -107,7 +109,8 @@ bool may_send(const dialect& d, data_type x) {
 bool supports(const dialect& d, data_type x) {
   // Libraries of 3.2 fail on the two types that they register.
   const auto fixed = family_of(d.module) == integer_family::fixed;
-  if (fixed && (x == data_type::compressed_string || x == data_type::pointer))
+  if (fixed && !d.all_types
+      && (x == data_type::compressed_string || x == data_type::pointer))
     return false;
   return may_send(d, x);
 }

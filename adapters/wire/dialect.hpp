@@ -43,6 +43,10 @@ struct dialect {
   /// Whether the peer reads a DATA_TYPE of the flex family as a signed number,
   /// as released OpenPMIx does although it writes an unsigned one.
   bool signed_data_type = true;
+
+  /// Whether values of every type that has an encoding may be there, whatever
+  /// the module registers: for buffers that stay with programs.
+  bool all_types = false;
 };
 
 bool operator==(const dialect& x, const dialect& y);

@@ -519,4 +519,32 @@ CAF_TEST(policies have names) {
       name);
 }
 
+// -- PMI-1 -------------------------------------------------------------------
+
+CAF_TEST(C6.8 a process is told where its server of PMI-1 is) {
+  CAF_CHECK_EQUAL(variable("PMI_FD"), "unset");
+  CAF_CHECK(!plan().processes.at(0).with_pmi1);
+  context.environment.push_back("PMI_FD=99");
+  context.with_pmi1 = true;
+  CAF_CHECK(plan().processes.at(0).with_pmi1);
+  CAF_CHECK_EQUAL(variable("PMI_FD"), std::to_string(pmi1_descriptor));
+  CAF_CHECK_EQUAL(variable("PMI_RANK", 4), "4");
+  CAF_CHECK_EQUAL(variable("PMI_SIZE", 4), "5");
+  CAF_CHECK_EQUAL(variable("PMI_SPAWNED"), "1");
+  parent.role = peer_role::tool_with_identity;
+  CAF_CHECK_EQUAL(variable("PMI_SPAWNED"), "unset");
+}
+
+CAF_TEST(C6.8 whoever asks for a job may give it data but not the reserved) {
+  request.job_infos.push_back(
+    with(preset_data, value::infos({with("PARENT", value::string("port")),
+                                    with(attr::job_size, value::uint32(99))})));
+  const auto infos = plan().registration.infos;
+  CAF_CHECK(text(infos, "PARENT") == std::string{"port"});
+  auto sizes = 0;
+  for (const auto& x : infos)
+    sizes += x.key == attr::job_size ? 1 : 0;
+  CAF_CHECK_EQUAL(sizes, 1);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -268,6 +268,17 @@ CAF_TEST(F4.20 an immediate or optional get answers at once) {
       "there");
 }
 
+CAF_TEST(C6.8 without a rank a key is found wherever it is) {
+  const auto anywhere = proc_id{"job", rank_undef};
+  CAF_CHECK_EQUAL(get(ranks[0], anywhere, key)->code, status::not_found);
+  commit(ranks[1], {post(scope::global, key, "there")});
+  const auto x = get(ranks[0], anywhere, key);
+  CAF_CHECK_EQUAL(text_in(x->value, key), "there");
+  CAF_CHECK(x->value.blocks.at(0).proc == (proc_id{"job", 1}));
+  const auto size = get(ranks[0], anywhere, std::string{attr::job_size});
+  CAF_CHECK_EQUAL(size->code, status::success);
+}
+
 CAF_TEST(F4.21 a reserved key is never waited for) {
   CAF_CHECK_EQUAL(get(ranks[1], {"job", 0}, "pmix.never")->code,
                   status::not_found);

@@ -208,7 +208,17 @@ CAF_TEST(F4.32 one channel is enough where once is asked for) {
 }
 
 CAF_TEST(F4.32 what cannot be logged is refused) {
+  uut.host_play->others = status::not_supported;
   CAF_CHECK_EQUAL(log({})->code, status::bad_param);
+  CAF_CHECK_EQUAL(written(), "");
+}
+
+CAF_TEST(F4.32 the host is asked for channels that this node lacks) {
+  CAF_CHECK_EQUAL(log({with("my.log", value::string("a"))})->code,
+                  status::success);
+  CAF_REQUIRE_EQUAL(uut.host_play->requests.size(), 1u);
+  CAF_CHECK_EQUAL(uut.host_play->requests[0].second, "log");
+  uut.host_play->others = status::not_supported;
   CAF_CHECK_EQUAL(log({with("my.log", value::string("a"))})->code,
                   status::not_supported);
   CAF_CHECK_EQUAL(written(), "");

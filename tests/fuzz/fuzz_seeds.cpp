@@ -97,9 +97,14 @@ void add_vectors(corpus& out, const std::filesystem::path& captures) {
         || !std::getline(fields, field, '\t'))
       continue;
     const auto type = static_cast<char>(std::stoi(field));
-    for (auto index : columns)
-      if (std::getline(fields, field, '\t') && field != "-")
-        out.add("value", std::string{index, type} + from_hex(field));
+    constexpr auto room = '\7';
+    for (auto index : columns) {
+      if (!std::getline(fields, field, '\t') || field == "-")
+        continue;
+      out.add("value", std::string{index, type} + from_hex(field));
+      if (index == columns[0])
+        out.add("data_unpack", std::string{type, room} + from_hex(field));
+    }
   }
 }
 
@@ -115,8 +120,10 @@ void add_texts(corpus& out) {
   const auto nodes = format_node_map({"n1", "n2", "n3"}, map_form::blob);
   out.add("node_map", nodes ? *nodes : std::string{});
   for (const auto& text :
-       {std::string{}, std::string{"hello"}, std::string(5000, 'x')})
+       {std::string{}, std::string{"hello"}, std::string(5000, 'x')}) {
     out.add("inflate", deflate_text(text));
+    out.add("data_decompress", deflate_text(text));
+  }
 }
 
 } // namespace

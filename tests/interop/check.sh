@@ -57,17 +57,17 @@ check_match() {
 
 passed() {
   checks_passed=$((checks_passed + 1))
-  echo "ok   $1 $2"
+  echo "ok   ${TROUPE_LIBRARY_IDENTIFIER:-$1} $2"
 }
 
 failed() {
   checks_failed=$((checks_failed + 1))
-  echo "FAIL $1 $2"
+  echo "FAIL ${TROUPE_LIBRARY_IDENTIFIER:-$1} $2"
 }
 
 # skip IDENTIFIERS DESCRIPTION REASON: says why something cannot be shown here.
 skip() {
-  echo "skip $1 $2 (${3:?a skip needs a reason})"
+  echo "skip ${TROUPE_LIBRARY_IDENTIFIER:-$1} $2 (${3:?a skip needs a reason})"
 }
 
 # within SECONDS COMMAND...: ends COMMAND and what it started when time is up,
@@ -88,11 +88,14 @@ status() {
   return 1
 }
 
-# compile_pmix SOURCE PROGRAM: builds a C program against the system's libpmix.
+# compile_pmix SOURCE PROGRAM: builds a C program against the system's libpmix;
+# on ours if the test is about that one, which has to be the one it finds.
 compile_pmix() {
   # shellcheck disable=SC2046
   "${TROUPE_CC:-cc}" -std=gnu11 -O1 -Wall -o "$2" "$1" \
-    $(pkg-config --cflags --libs pmix)
+    $(pkg-config --cflags --libs pmix) || return 1
+  [ -z "${TROUPE_LIBRARY_IDENTIFIER:-}" ] \
+    || ldd "$2" | grep -q "libpmix.so.2 => $TROUPE_LIB/"
 }
 
 # compile_mpi SOURCE PROGRAM: builds a C program against the system's Open MPI.

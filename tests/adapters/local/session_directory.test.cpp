@@ -3,7 +3,10 @@
 #include "messages/status.hpp"
 #include "tests/adapters/local/files.hpp"
 
+#include <atomic>
 #include <optional>
+#include <thread>
+#include <vector>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -84,4 +87,21 @@ CAF_TEST(X6 anything odd on the way is an error) {
   ::mkdir((foreign / user_directory()).c_str(), 0700);
   std::ignore = ::chown((foreign / user_directory()).c_str(), 65534, 65534);
   CAF_CHECK(refusal(foreign) == status::no_permissions);
+}
+
+// Every new session looks for those that have ended, and may find one whose
+// owner has not locked it yet.
+CAF_TEST(F8.3 sessions that begin and end at the same time do not collide) {
+  const scratch tmp;
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 300; ++j)
+        if (!session_directory::create(tmp.path))
+          ++failures;
+    });
+  for (auto& x : threads)
+    x.join();
+  CAF_CHECK_EQUAL(failures.load(), 0);
 }

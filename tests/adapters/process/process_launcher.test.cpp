@@ -351,3 +351,26 @@ CAF_TEST(X29 a signal for a process that has ended hits nobody) {
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
+
+// -- PMI-1
+// ---------------------------------------------------------------------
+
+CAF_TEST(C6.8 a child that asks for it gets a socket as its fourth descriptor) {
+  auto ours = unique_fd{};
+  auto whose = proc_id{};
+  auto settings = process_launcher_settings{};
+  settings.serve_pmi1 = [&](const proc_id& proc, unique_fd fd) {
+    whose = proc;
+    ours = std::move(fd);
+  };
+  auto w = fixtures::world{settings};
+  auto request = w.shell(w.proc(0), "echo hello >&3; ls /proc/self/fd | wc -l");
+  request.with_pmi1 = true;
+  auto& x = w.run_to_end(request);
+  CAF_CHECK_EQUAL(x.out(), "5\n"); // And the folder itself.
+  CAF_CHECK(whose == w.proc(0));
+  char text[16] = {};
+  CAF_CHECK_EQUAL(::read(ours.get(), text, sizeof(text)), 6);
+  CAF_CHECK_EQUAL(std::string{text}, "hello\n");
+  CAF_CHECK_EQUAL(::read(ours.get(), text, sizeof(text)), 0);
+}

@@ -143,7 +143,7 @@ value::storage value_source::structure(data_type x, int depth) {
     case t::regex2:
       return text() + '\0' + bytes();
     case t::topology:
-      if (auto xml = maybe_text())
+      if (auto xml = maybe_text(); xml && with_topology_)
         return *xml;
       return std::monostate{};
     case t::proc_info:

@@ -16,7 +16,9 @@ namespace troupe::wire::test {
 /// Draws random data; every draw comes from rapidcheck, which shrinks it.
 class value_source {
 public:
-  explicit value_source(const dialect& d) : rules_(d) {
+  /// @param with_topology Whether topologies have a text.
+  explicit value_source(const dialect& d, bool with_topology = true)
+    : rules_(d), with_topology_(with_topology) {
     // nop
   }
 
@@ -52,6 +54,7 @@ private:
   data_array array(int depth);
 
   dialect rules_;
+  bool with_topology_;
 };
 
 } // namespace troupe::wire::test

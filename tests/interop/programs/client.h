@@ -165,8 +165,8 @@ static inline void expect_string(const pmix_proc_t* whom, const char* key,
   pmix_value_t* value = NULL;
   succeed(PMIx_Get(whom, key, &directive, timeout > 0 ? 1 : 0, &value), key);
   if (value->type != PMIX_STRING || strcmp(value->data.string, wanted) != 0)
-    fail("%s of rank %u is a %s, \"%s\", expected \"%s\"", key, whom->rank,
-         PMIx_Data_type_string(value->type),
+    fail("%s of rank %u is a %s, \"%.60s\", expected \"%.60s\"", key,
+         whom->rank, PMIx_Data_type_string(value->type),
          value->type == PMIX_STRING ? value->data.string : "", wanted);
   PMIX_VALUE_RELEASE(value);
 }

@@ -1,21 +1,17 @@
 #pragma once
 
-#include "adapters/local/listener.hpp"
-#include "adapters/local/rendezvous.hpp"
-#include "adapters/local/session_directory.hpp"
 #include "adapters/log/output_formatter.hpp"
-#include "adapters/loop/loop_system.hpp"
-#include "config/journal.hpp"
+#include "adapters/pmi1/service.hpp"
 #include "messages/actors.hpp"
+#include "runtime/server_node.hpp"
 
 #include <memory>
-#include <optional>
 
 namespace troupe {
 
 class fd_writer;
 
-struct runtime_options {
+struct local_node_options {
   /// What the node's own log holds.
   severity log_level = severity::warning;
   bool log_json = false;
@@ -32,19 +28,18 @@ struct runtime_options {
   bool tools = true;
 };
 
-/// A node: event loop, server, local host and listener, put together. Programs
-/// of this folder make one, do their own work, and destroy it.
-class runtime {
+/// A server whose host runs its jobs on this node. Programs of this folder make
+/// one, do their own work, and destroy it.
+class local_node {
 public:
   /// @returns why the node cannot work, in a sentence with the remedy.
-  static caf::expected<std::unique_ptr<runtime>>
-  start(const runtime_options& options);
+  static caf::expected<std::unique_ptr<local_node>>
+  start(const local_node_options& options);
 
-  /// Takes no more connections, closes those that are open, removes its files.
-  ~runtime();
+  ~local_node();
 
-  runtime(const runtime&) = delete;
-  runtime& operator=(const runtime&) = delete;
+  local_node(const local_node&) = delete;
+  local_node& operator=(const local_node&) = delete;
 
   loop_system& loop() {
     return loop_;
@@ -52,10 +47,6 @@ public:
 
   const local_host_actor& host() const {
     return host_;
-  }
-
-  const server_actor& server() const {
-    return server_;
   }
 
   /// Takes the output of processes, in the format of the options.
@@ -73,41 +64,35 @@ public:
   }
 
   const proc_id& id() const {
-    return id_;
+    return node_->id();
   }
 
-  const std::string& hostname() const {
-    return hostname_;
+  const local_statistics& statistics() const {
+    return node_->statistics();
   }
-
-  const local_statistics& statistics() const;
 
   /// The first address at which the server listens.
-  std::string uri() const;
-
-  const journal& log() const {
-    return log_;
+  std::string uri() const {
+    return node_->uri();
   }
 
 private:
-  explicit runtime(const runtime_options& options);
+  explicit local_node(const local_node_options& options);
 
-  caf::error listen(const runtime_options& options);
+  host_actor make_host(const host_context& context);
 
   journal log_;
   loop_system loop_;
-  std::string hostname_;
-  proc_id id_;
+
+  /// Serves MPICH's programs.
+  std::unique_ptr<pmi1::service> pmi1_;
+
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
-  std::optional<session_directory> session_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
   local_host_actor host_;
-  event_cache_actor events_;
-  server_actor server_;
-  std::unique_ptr<listener> listener_;
-  std::optional<rendezvous_files> rendezvous_;
+  std::unique_ptr<server_node> node_;
 };
 
 } // namespace troupe

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "adapters/c_host/host_module.hpp"
+#include "adapters/c_host/output_subscriptions.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace troupe {
+
+struct c_host_settings {
+  pmix_server_module_t module{};
+
+  /// Bytes of the module that the host has.
+  size_t module_size = module_size_4;
+
+  std::shared_ptr<server_objects> objects = std::make_shared<server_objects>();
+
+  std::shared_ptr<output_subscriptions> subscriptions =
+    std::make_shared<output_subscriptions>();
+
+  /// Is told of clients that lost their connections without finalizing.
+  std::function<void(const requester&)> on_lost = [](const requester&) {};
+
+  /// Gets a line for a host that does not answer.
+  journal log;
+};
+
+/// A HOST that makes the up-calls of a function table, on the thread that runs
+/// the actor. Whatever the host does, each request is answered once: by what
+/// it returns, or by its callback, whichever comes first. Where it has no
+/// entry, the answer is the Standard's error, mostly `not_supported`.
+/// Source: PMIx Standard v5, "Server Function Pointers"; traps 4 and 19 to 23.
+c_host_actor spawn_c_host(caf::actor_system& sys, c_host_settings settings);
+
+} // namespace troupe

@@ -1,0 +1,360 @@
+#include "adapters/c_host/c_host_state.hpp"
+#include "messages/attributes.hpp"
+
+// Requests of one process that the host answers: each up-call as it stands in
+// the module.
+
+namespace troupe::c_host_internals {
+
+caf::result<ack> publish(self_pointer self, const requester& who,
+                         publish_request& request) {
+  const auto f = self->state.module().publish;
+  if (f == nullptr)
+    return missing("publish");
+  auto args = arguments_of(who);
+  args->set_infos(with_credentials(std::move(request.infos), who));
+  return call_and_reply<ack>(
+    self, "publish", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->infos.data(), args->infos.size(),
+               upcalls::on_op, cbdata);
+    });
+}
+
+caf::result<lookup_result> look_up(self_pointer self, const requester& who,
+                                   lookup_request& request) {
+  const auto f = self->state.module().lookup;
+  if (f == nullptr)
+    return missing("lookup");
+  auto args = arguments_of(who);
+  const auto waits = find(request.directives, attr::wait) != nullptr;
+  const auto time = waits ? limit_of(request.directives) : usual_limit();
+  args->set_keys(std::move(request.keys));
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<lookup_result>(
+    self, "lookup", args, time, [&](void* cbdata) {
+      return f(&args->proc, args->keys.data(), args->infos.data(),
+               args->infos.size(), upcalls::on_lookup, cbdata);
+    });
+}
+
+caf::result<ack> unpublish(self_pointer self, const requester& who,
+                           unpublish_request& request) {
+  const auto f = self->state.module().unpublish;
+  if (f == nullptr)
+    return missing("unpublish");
+  auto args = arguments_of(who);
+  const auto all = request.keys.empty();
+  args->set_keys(std::move(request.keys));
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<ack>(
+    self, "unpublish", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, all ? nullptr : args->keys.data(),
+               args->infos.data(), args->infos.size(), upcalls::on_op, cbdata);
+    });
+}
+
+caf::result<spawn_result> spawn(self_pointer self, const requester& who,
+                                spawn_request& request) {
+  const auto f = self->state.module().spawn;
+  if (f == nullptr)
+    return missing("spawn");
+  auto args = arguments_of(who);
+  const auto time = limit_of(request.job_infos);
+  args->set_infos(with_credentials(std::move(request.job_infos), who));
+  args->take(args->apps, c_api::to_c_apps(request.apps));
+  auto promise = self->make_response_promise<spawn_result>();
+  call_host<spawned>(self, "spawn", args, time,
+                     replying<spawned, spawn_result>(
+                       promise,
+                       [](spawned x) {
+                         return spawn_result{std::move(x.nspace), {}, {}};
+                       }),
+                     [&](void* cbdata) {
+                       return f(&args->proc, args->infos.data(),
+                                args->infos.size(), args->apps.data(),
+                                args->apps.size(), upcalls::on_spawn, cbdata);
+                     });
+  return promise;
+}
+
+caf::result<ack> notify(self_pointer self, const requester& who,
+                        notify_request& request) {
+  const auto f = self->state.module().notify_event;
+  if (f == nullptr)
+    return missing("notify_event");
+  auto args = arguments_of(who);
+  args->set_infos(request.infos);
+  return call_and_reply<ack>(
+    self, "notify_event", args, usual_limit(), [&](void* cbdata) {
+      return f(static_cast<pmix_status_t>(request.code), &args->proc,
+               static_cast<pmix_data_range_t>(request.range),
+               args->infos.data(), args->infos.size(), upcalls::on_op, cbdata);
+    });
+}
+
+caf::result<ack> register_events(self_pointer self, const requester& who,
+                                 const register_events_request& request) {
+  const auto f = self->state.module().register_events;
+  if (f == nullptr)
+    return missing("register_events");
+  auto args = arguments_of(who);
+  for (const auto x : request.codes)
+    args->codes.push_back(static_cast<pmix_status_t>(x));
+  args->set_infos(request.directives);
+  return call_and_reply<ack>(
+    self, "register_events", args, usual_limit(), [&](void* cbdata) {
+      return f(args->codes.data(), args->codes.size(), args->infos.data(),
+               args->infos.size(), upcalls::on_op, cbdata);
+    });
+}
+
+void deregister_events(self_pointer self, const requester& who,
+                       const deregister_events_request& request) {
+  const auto f = self->state.module().deregister_events;
+  if (f == nullptr)
+    return;
+  auto args = arguments_of(who);
+  for (const auto x : request.codes)
+    args->codes.push_back(static_cast<pmix_status_t>(x));
+  call_host<ack>(
+    self, "deregister_events", args, usual_limit(),
+    [](const caf::expected<ack>&) {
+      // Nobody waits for it.
+    },
+    [&](void* cbdata) {
+      return f(args->codes.data(), args->codes.size(), upcalls::on_op, cbdata);
+    });
+}
+
+caf::result<ack> write_log(self_pointer self, const requester& who,
+                           const log_request& request) {
+  const auto& module = self->state.module();
+  if (module.log == nullptr && module.log2 == nullptr)
+    return missing("log");
+  auto args = arguments_of(who);
+  args->set_infos(request.data);
+  args->set_directives(request.directives);
+  return call_and_reply<ack>(
+    self, "log", args, usual_limit(), [&](void* cbdata) -> pmix_status_t {
+      if (module.log2 != nullptr)
+        return module.log2(&args->proc, args->infos.data(), args->infos.size(),
+                           args->directives.data(), args->directives.size(),
+                           upcalls::on_op, cbdata);
+      module.log(&args->proc, args->infos.data(), args->infos.size(),
+                 args->directives.data(), args->directives.size(),
+                 upcalls::on_op, cbdata);
+      return PMIX_SUCCESS;
+    });
+}
+
+caf::result<info_result> answer_query(self_pointer self, const requester& who,
+                                      const query_request& request) {
+  const auto f = self->state.module().query;
+  if (f == nullptr)
+    return missing("query");
+  auto args = arguments_of(who);
+  args->take(args->queries, c_api::to_c_queries(request.queries));
+  return call_and_reply<info_result>(
+    self, "query", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->queries.data(), args->queries.size(),
+               upcalls::on_info, cbdata);
+    });
+}
+
+// -- control -----------------------------------------------------------------
+
+caf::result<info_result> control_job(self_pointer self, const requester& who,
+                                     job_control_request& request) {
+  const auto f = self->state.module().job_control;
+  if (f == nullptr)
+    return missing("job_control");
+  auto args = arguments_of(who);
+  args->set_procs(request.targets);
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<info_result>(
+    self, "job_control", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->procs.data(), args->procs.size(),
+               args->infos.data(), args->infos.size(), upcalls::on_info,
+               cbdata);
+    });
+}
+
+caf::result<info_result> monitor(self_pointer self, const requester& who,
+                                 monitor_request& request) {
+  const auto f = self->state.module().monitor;
+  if (f == nullptr)
+    return missing("monitor");
+  auto args = arguments_of(who);
+  args->set_infos({std::move(request.monitor)});
+  args->set_directives(with_credentials(std::move(request.directives), who));
+  return call_and_reply<info_result>(
+    self, "monitor", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->infos.data(),
+               static_cast<pmix_status_t>(request.error_code),
+               args->directives.data(), args->directives.size(),
+               upcalls::on_info, cbdata);
+    });
+}
+
+caf::result<info_result> allocate(self_pointer self, const requester& who,
+                                  allocation_request& request) {
+  const auto f = self->state.module().allocate;
+  if (f == nullptr)
+    return missing("allocate");
+  auto args = arguments_of(who);
+  args->set_infos(with_credentials(std::move(request.infos), who));
+  return call_and_reply<info_result>(
+    self, "allocate", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, request.directive, args->infos.data(),
+               args->infos.size(), upcalls::on_info, cbdata);
+    });
+}
+
+caf::result<info_result> control_session(self_pointer self,
+                                         const requester& who,
+                                         session_control_request& request) {
+  const auto f = self->state.module().session_control;
+  if (f == nullptr)
+    return missing("session_control");
+  auto args = arguments_of(who);
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<info_result>(
+    self, "session_control", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, request.session, args->infos.data(),
+               args->infos.size(), upcalls::on_info, cbdata);
+    });
+}
+
+caf::result<ack> change_block(self_pointer self, const requester& who,
+                              resource_block_request& request) {
+  const auto f = self->state.module().resource_block;
+  if (f == nullptr)
+    return missing("resource_block");
+  auto args = arguments_of(who);
+  args->text = request.block.value_or("");
+  for (const auto& x : request.units)
+    args->units.push_back({x.type, static_cast<size_t>(x.count)});
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<ack>(
+    self, "resource_block", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc,
+               static_cast<pmix_resource_block_directive_t>(request.directive),
+               request.block ? args->text.c_str() : nullptr, args->units.data(),
+               args->units.size(), args->infos.data(), args->infos.size(),
+               upcalls::on_op, cbdata);
+    });
+}
+
+caf::result<get_credential_result>
+get_credential(self_pointer self, const requester& who,
+               get_credential_request& request) {
+  const auto f = self->state.module().get_credential;
+  if (f == nullptr)
+    return missing("get_credential");
+  auto args = arguments_of(who);
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<get_credential_result>(
+    self, "get_credential", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->infos.data(), args->infos.size(),
+               upcalls::on_credential, cbdata);
+    });
+}
+
+caf::result<info_result> validate(self_pointer self, const requester& who,
+                                  validate_credential_request& request) {
+  const auto f = self->state.module().validate_credential;
+  if (f == nullptr)
+    return missing("validate_credential");
+  auto args = arguments_of(who);
+  args->set_bytes(std::move(request.credential));
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  return call_and_reply<info_result>(
+    self, "validate_credential", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, &args->object, args->infos.data(),
+               args->infos.size(), upcalls::on_validation, cbdata);
+    });
+}
+
+caf::result<info_result> ask_fabric(self_pointer self, const requester& who,
+                                    uint8_t operation,
+                                    const std::vector<info>& directives) {
+  const auto f = self->state.module().fabric;
+  if (f == nullptr)
+    return missing("fabric");
+  auto args = arguments_of(who);
+  args->set_infos(with_credentials(directives, who));
+  return call_and_reply<info_result>(
+    self, "fabric", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, static_cast<pmix_fabric_operation_t>(operation),
+               args->infos.data(), args->infos.size(), upcalls::on_info,
+               cbdata);
+    });
+}
+
+// -- input and output --------------------------------------------------------
+
+caf::result<io_pull_result> pull_output(self_pointer self, const requester& who,
+                                        io_pull_request& request) {
+  const auto f = self->state.module().iof_pull;
+  if (f == nullptr)
+    return missing("iof_pull");
+  auto args = arguments_of(who);
+  args->set_procs(request.procs);
+  args->set_infos(with_credentials(request.directives, who));
+  const auto channels = static_cast<pmix_iof_channel_t>(request.channels);
+  auto promise = self->make_response_promise<io_pull_result>();
+  call_host<ack>(
+    self, "iof_pull", args, usual_limit(),
+    replying<ack, io_pull_result>(
+      promise, [known = self->state.settings.subscriptions, who,
+                request = std::move(request)](
+                 ack) { return io_pull_result{known->add(who, request)}; }),
+    [&](void* cbdata) {
+      return f(args->procs.data(), args->procs.size(), args->infos.data(),
+               args->infos.size(), channels, upcalls::on_op, cbdata);
+    });
+  return promise;
+}
+
+/// Source: PMIx Standard v5, PMIX_IOF_STOP.
+caf::result<ack> end_pull(self_pointer self, const requester& who,
+                          io_deregister_request& request) {
+  const auto f = self->state.module().iof_pull;
+  auto old =
+    self->state.settings.subscriptions->remove(who, request.subscription);
+  if (old.procs.empty())
+    return make_error(status::not_found, "there is no such subscription");
+  if (f == nullptr)
+    return ack{};
+  auto args = arguments_of(who);
+  args->set_procs(old.procs);
+  auto infos = with_credentials(std::move(request.directives), who);
+  infos.push_back({std::string{attr::iof_stop}, 0, value::boolean(true)});
+  args->set_infos(infos);
+  return call_and_reply<ack>(
+    self, "iof_pull", args, usual_limit(), [&](void* cbdata) {
+      return f(args->procs.data(), args->procs.size(), args->infos.data(),
+               args->infos.size(),
+               static_cast<pmix_iof_channel_t>(old.channels), upcalls::on_op,
+               cbdata);
+    });
+}
+
+caf::result<ack> push_input(self_pointer self, const requester& who,
+                            io_push_request& request) {
+  const auto f = self->state.module().push_stdin;
+  if (f == nullptr)
+    return missing("push_stdin");
+  auto args = arguments_of(who);
+  args->set_procs(request.targets);
+  args->set_infos(with_credentials(std::move(request.directives), who));
+  args->set_bytes(std::move(request.bytes).value_or(""));
+  return call_and_reply<ack>(
+    self, "push_stdin", args, usual_limit(), [&](void* cbdata) {
+      return f(&args->proc, args->procs.data(), args->procs.size(),
+               args->infos.data(), args->infos.size(), &args->object,
+               upcalls::on_op, cbdata);
+    });
+}
+
+} // namespace troupe::c_host_internals

@@ -1,0 +1,174 @@
+#pragma once
+
+#include "adapters/link/link_socket.hpp"
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/unique_fd.hpp"
+#include "adapters/wire/frame.hpp"
+#include "adapters/wire/replies.hpp"
+#include "adapters/wire/requests.hpp"
+#include "messages/event.hpp"
+#include "messages/io.hpp"
+
+#include <caf/expected.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace troupe {
+
+class event_loop;
+
+/// Where the outcome of a request may be handed over.
+enum class hand_over : uint8_t {
+  /// On the thread of the loop only.
+  in_loop,
+
+  /// On whatever thread reads the reply: for those that only wake a waiter.
+  anywhere,
+};
+
+/// The client's end of a connection to a server: requests go out on the thread
+/// that makes them, replies come back by their tag. A thread that waits for an
+/// outcome reads the socket itself if nobody else does, so that the answer
+/// costs no detour; otherwise the loop reads.
+///
+/// Every request gets an outcome, once: also if the server is lost
+/// (`lost_connection`) or says what cannot be read. Safe on any thread unless a
+/// function says otherwise.
+/// Source: OpenPMIx wire protocol, life of a connection.
+class link : public std::enable_shared_from_this<link> {
+public:
+  using outcome = caf::expected<wire::reply_body>;
+
+  using on_outcome = std::function<void(outcome)>;
+
+  /// All run on the thread of the loop.
+  struct callbacks {
+    std::function<void(event)> on_event;
+    std::function<void(io_delivery)> on_output;
+
+    /// The server is gone; called at most once, and not after `close`.
+    std::function<void(const caf::error&)> on_lost;
+  };
+
+  /// @param peer The connection, from `connect_to_server`.
+  link(event_loop& loop, server_connection peer, callbacks handlers);
+
+  /// Nobody may be in a function of the link; on the thread of the loop, or
+  /// while that is not running.
+  ~link();
+
+  link(const link&) = delete;
+
+  link& operator=(const link&) = delete;
+
+  /// Begins to read. On the thread of the loop, or while that is not running.
+  void start();
+
+  /// Sends a request; `done` gets its outcome exactly once.
+  void submit(const wire::request& x, on_outcome done,
+              hand_over where = hand_over::in_loop);
+
+  /// Sends a request and waits for its outcome.
+  /// @param limit How long to wait; nothing: as long as the server is there.
+  outcome call(const wire::request& x,
+               std::optional<std::chrono::milliseconds> limit = {});
+
+  /// Sends a heartbeat.
+  caf::error beat();
+
+  /// Ends the connection: open requests fail with `lost_connection`.
+  void close();
+
+  bool is_open() const;
+
+  /// Who the server is.
+  const proc_id& server() const {
+    return peer_.server;
+  }
+
+  /// Where the server is, as tools are told it.
+  std::string uri() const {
+    return wire::to_string(peer_.uri);
+  }
+
+  /// Who we are to it.
+  const proc_id& self() const {
+    return peer_.self;
+  }
+
+  const wire::dialect& rules() const {
+    return peer_.rules;
+  }
+
+  /// For a forked child: closes the descriptors and touches nothing else.
+  void abandon_after_fork() noexcept;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  struct pending {
+    wire::command asked = wire::command::job_info;
+    on_outcome done;
+    hand_over where = hand_over::in_loop;
+  };
+
+  /// Somebody who waits in `call`.
+  struct waiter;
+
+  // -- writing --
+  caf::error send(std::string_view bytes);
+  void write_queued();
+  uint32_t next_tag();
+  caf::error transmit(const wire::request& x, pending* entry);
+
+  // -- reading --
+  bool take_reading();
+  void give_reading_back();
+  void read_in_loop();
+  void read_for(const waiter& x, std::optional<clock::time_point> deadline,
+                std::unique_lock<std::mutex>& lock);
+  void await_readable(clock::time_point deadline);
+  caf::error receive(bool wait);
+  void on_frame(const wire::frame& x);
+  void on_reply(const wire::frame& x);
+  void hand(pending x, outcome y);
+  void in_loop(std::function<void()> task);
+
+  // -- the end --
+  void lose(caf::error why, bool tell);
+
+  event_loop& loop_;
+  server_connection peer_;
+  callbacks handlers_;
+
+  /// Holds the socket; the loop watches this, so that whoever reads can switch
+  /// the loop's interest off without waking it.
+  unique_fd readiness_;
+
+  std::unique_ptr<fd_watch> reads_;
+  std::unique_ptr<fd_watch> writes_;
+
+  /// Belongs to whoever reads.
+  wire::frame_reader reader_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_started_ = false;                       // guarded by mutex_
+  bool is_reading_ = false;                       // guarded by mutex_
+  bool is_open_ = true;                           // guarded by mutex_
+  bool is_watching_write_ = false;                // guarded by mutex_
+  caf::error failure_;                            // guarded by mutex_
+  std::string queue_;                             // guarded by mutex_
+  size_t waiting_ = 0;                            // guarded by mutex_
+  std::unordered_map<uint32_t, pending> pending_; // guarded by mutex_
+  uint32_t last_tag_ = wire::tag_first_request;   // guarded by mutex_
+};
+
+} // namespace troupe

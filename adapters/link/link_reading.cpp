@@ -1,0 +1,223 @@
+// The part of a link that reads: the loop, or whoever waits for a reply.
+
+#include "adapters/link/link.hpp"
+#include "adapters/link/link_replies.hpp"
+#include "adapters/local/system_error.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/wire/pushes.hpp"
+#include "messages/status.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Bytes to ask the kernel for at a time.
+constexpr size_t chunk_size = size_t{16} << 10;
+
+/// What the loop reads in one pass.
+constexpr int chunks_per_turn = 16;
+
+bool would_block(int code) {
+  return code == EAGAIN || code == EWOULDBLOCK;
+}
+
+caf::error lost(const std::string& why) {
+  return make_error(status::lost_connection, why);
+}
+
+} // namespace
+
+struct link::waiter {
+  bool is_done = false; // guarded by mutex_ of the link
+  outcome result = make_error(status::error);
+};
+
+/// Takes the part of the one who reads. @pre locked
+bool link::take_reading() {
+  if (is_reading_ || !is_open_ || !is_started_)
+    return false;
+  is_reading_ = true;
+  return true;
+}
+
+void link::read_in_loop() {
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (!take_reading())
+      return;
+  }
+  auto failure = caf::error{};
+  for (auto i = 0; i < chunks_per_turn && !failure; ++i)
+    failure = receive(false);
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_reading_ = false;
+    if (waiting_ > 0)
+      changed_.notify_all(); // Somebody may read for himself.
+  }
+  if (failure && status_of(failure) != status::would_block)
+    lose(std::move(failure), true);
+}
+
+/// Lets the loop read again. @pre locked
+void link::give_reading_back() {
+  is_reading_ = false;
+  if (waiting_ > 0)
+    changed_.notify_all();
+  if (!is_open_)
+    return;
+  auto interest = epoll_event{};
+  interest.events = EPOLLIN;
+  ::epoll_ctl(readiness_.get(), EPOLL_CTL_MOD, peer_.fd.get(), &interest);
+}
+
+/// Waits until something can be read, or until `deadline`.
+void link::await_readable(clock::time_point deadline) {
+  const auto left =
+    std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now())
+      .count();
+  auto state = pollfd{peer_.fd.get(), POLLIN, 0};
+  ::poll(&state, 1, static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX)));
+}
+
+/// Reads what is there, or, if it is to wait, what comes first.
+/// @returns `would_block` if nothing is there.
+caf::error link::receive(bool wait) {
+  std::array<char, chunk_size> chunk;
+  auto got = ssize_t{0};
+  do
+    got = ::recv(peer_.fd.get(), chunk.data(), chunk.size(),
+                 wait ? 0 : MSG_DONTWAIT);
+  while (got < 0 && errno == EINTR);
+  if (got < 0)
+    return would_block(errno) ? make_error(status::would_block)
+                              : lost(reason_of(system_error("read")));
+  if (got == 0)
+    return lost("the server closed the connection");
+  reader_.push({chunk.data(), static_cast<size_t>(got)});
+  while (const auto x = reader_.next())
+    on_frame(*x);
+  if (reader_.failure())
+    return lost("the server breaks the protocol: "
+                + reason_of(reader_.failure()));
+  return caf::none;
+}
+
+/// Reads for as long as `x` waits. @pre locked, by who takes the reading
+void link::read_for(const waiter& x, std::optional<clock::time_point> deadline,
+                    std::unique_lock<std::mutex>& lock) {
+  // The loop must not wake for what we read.
+  auto interest = epoll_event{};
+  ::epoll_ctl(readiness_.get(), EPOLL_CTL_MOD, peer_.fd.get(), &interest);
+  auto failure = caf::error{};
+  while (!x.is_done && is_open_ && !failure
+         && (!deadline || clock::now() < *deadline)) {
+    lock.unlock();
+    if (deadline)
+      await_readable(*deadline);
+    failure = receive(!deadline);
+    if (failure && status_of(failure) == status::would_block)
+      failure = caf::none;
+    lock.lock();
+  }
+  give_reading_back();
+  if (!failure)
+    return;
+  lock.unlock();
+  lose(std::move(failure), true);
+  lock.lock();
+}
+
+link::outcome link::call(const wire::request& x,
+                         std::optional<std::chrono::milliseconds> limit) {
+  const auto deadline =
+    limit ? std::optional{clock::now() + *limit} : std::nullopt;
+  const auto me = std::make_shared<waiter>();
+  const auto self = shared_from_this();
+  submit(
+    x,
+    [self, me](outcome y) {
+      const auto guard = std::lock_guard{self->mutex_};
+      me->result = std::move(y);
+      me->is_done = true;
+      if (self->waiting_ > 0)
+        self->changed_.notify_all();
+    },
+    hand_over::anywhere);
+  auto lock = std::unique_lock{mutex_};
+  while (!me->is_done) {
+    if (deadline && clock::now() >= *deadline)
+      return make_error(status::timeout, "the server does not answer");
+    if (take_reading()) {
+      read_for(*me, deadline, lock);
+      continue;
+    }
+    ++waiting_;
+    if (deadline)
+      changed_.wait_until(lock, *deadline);
+    else
+      changed_.wait(lock);
+    --waiting_;
+  }
+  return std::move(me->result);
+}
+
+void link::on_frame(const wire::frame& x) {
+  if (x.tag == wire::tag_event) {
+    // What cannot be read is of no use to anybody.
+    if (auto what = wire::decode_event(x.payload, peer_.rules))
+      in_loop([self = shared_from_this(), what = std::move(*what)]() mutable {
+        if (self->handlers_.on_event)
+          self->handlers_.on_event(std::move(what));
+      });
+  } else if (x.tag == wire::tag_output) {
+    if (auto what = wire::decode_output(x.payload, peer_.rules))
+      in_loop([self = shared_from_this(), what = std::move(*what)]() mutable {
+        if (self->handlers_.on_output)
+          self->handlers_.on_output(std::move(what));
+      });
+  } else if (x.tag >= wire::tag_first_request) {
+    on_reply(x);
+  }
+}
+
+void link::on_reply(const wire::frame& x) {
+  auto entry = pending{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    const auto i = pending_.find(x.tag);
+    if (i == pending_.end())
+      return; // Nobody waits for it.
+    entry = std::move(i->second);
+    pending_.erase(i);
+  }
+  auto result = read_reply(entry.asked, x.payload, peer_.rules);
+  if (loop_.in_loop_thread())
+    entry.done(std::move(result));
+  else
+    hand(std::move(entry), std::move(result));
+}
+
+void link::hand(pending x, outcome y) {
+  if (x.where == hand_over::anywhere) {
+    x.done(std::move(y));
+    return;
+  }
+  auto parcel =
+    std::make_shared<std::pair<pending, outcome>>(std::move(x), std::move(y));
+  auto task = [parcel] { parcel->first.done(std::move(parcel->second)); };
+  if (!loop_.post(task))
+    task();
+}
+
+} // namespace troupe

@@ -1,0 +1,146 @@
+#include "adapters/link/link_replies.hpp"
+
+#include "adapters/wire/compression.hpp"
+#include "messages/status.hpp"
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+
+namespace {
+
+constexpr auto packed_rank_key = std::string_view{"pmix.pblob"};
+
+/// Unpacks what a reply has packed, and no more than its bounds.
+class unpacker {
+public:
+  explicit unpacker(const wire::dialect& rules) : rules_(rules) {
+    // nop
+  }
+
+  caf::error operator()(ack&) {
+    return caf::none;
+  }
+
+  caf::error operator()(job_info& x) {
+    if (auto err = expand_all(x.entries))
+      return err;
+    for (auto& y : x.ranks)
+      if (auto err = expand_all(y.entries))
+        return err;
+    return caf::none;
+  }
+
+  caf::error operator()(spawn_result& x) {
+    if (auto err = expand_all(x.entries))
+      return err;
+    for (auto& y : x.ranks)
+      if (auto err = expand_all(y.entries))
+        return err;
+    return caf::none;
+  }
+
+  caf::error operator()(connect_procs_result& x) {
+    for (auto& y : x.jobs)
+      if (auto err = (*this)(y))
+        return err;
+    return caf::none;
+  }
+
+  /// Job data of another namespace come with the data of its ranks packed.
+  caf::error operator()(get_result& x) {
+    auto more = std::vector<proc_data>{};
+    for (auto& block : x.blocks) {
+      for (auto i = block.entries.begin(); i != block.entries.end();) {
+        const auto* bytes = std::get_if<std::string>(&i->val.data);
+        if (i->key != packed_rank_key || bytes == nullptr) {
+          ++i;
+          continue;
+        }
+        auto rank = wire::decode_rank_data(*bytes, rules_);
+        if (!rank)
+          return std::move(rank.error());
+        more.push_back(
+          {{block.proc.nspace, rank->rank}, std::move(rank->entries)});
+        i = block.entries.erase(i);
+      }
+    }
+    x.blocks.insert(x.blocks.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+    for (auto& block : x.blocks)
+      if (auto err = expand_all(block.entries))
+        return err;
+    return caf::none;
+  }
+
+  caf::error operator()(refresh_cache_result& x) {
+    return expand_all(x.entries);
+  }
+
+  caf::error operator()(lookup_result& x) {
+    for (auto& y : x.found)
+      if (auto err = expand(y.val))
+        return err;
+    return caf::none;
+  }
+
+  caf::error operator()(info_result& x) {
+    for (auto& y : x.infos)
+      if (auto err = expand(y.val))
+        return err;
+    return caf::none;
+  }
+
+  template <class T>
+  caf::error operator()(T&) {
+    return caf::none;
+  }
+
+private:
+  caf::error expand_all(std::vector<key_value>& xs) {
+    for (auto& x : xs)
+      if (auto err = expand(x.val))
+        return err;
+    return caf::none;
+  }
+
+  caf::error expand(value& x) {
+    const auto* bytes = std::get_if<std::string>(&x.data);
+    if (x.type != data_type::compressed_string || bytes == nullptr)
+      return caf::none;
+    auto text = wire::inflate_text(*bytes);
+    if (!text)
+      return std::move(text.error());
+    expanded_ += text->size();
+    if (expanded_ > wire::max_inflated_size)
+      return make_error(status::out_of_resource,
+                        "the texts of a reply expand beyond 32 MiB");
+    x = value::string(std::move(*text));
+    return caf::none;
+  }
+
+  const wire::dialect& rules_;
+  size_t expanded_ = 0;
+};
+
+} // namespace
+
+caf::expected<wire::reply_body> read_reply(wire::command asked,
+                                           std::string_view payload,
+                                           const wire::dialect& rules) {
+  if (payload.empty())
+    return make_error(status::lost_connection, "the reply is empty");
+  auto x = wire::decode_reply(asked, payload, rules);
+  if (!x)
+    return std::move(x.error());
+  if (x->outcome != status::success && x->outcome != status::operation_succeeded
+      && x->outcome != status::query_partial_success)
+    return make_error(x->outcome);
+  if (auto err = std::visit(unpacker{rules}, x->body))
+    return err;
+  return std::move(x->body);
+}
+
+} // namespace troupe

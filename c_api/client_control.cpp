@@ -1,0 +1,205 @@
+// Job control, monitoring, allocations, sessions: what the host answers.
+
+#include "c_api/request.hpp"
+#include "messages/control.hpp"
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+caf::expected<job_control_request>
+make_job_control(const library& lib, const pmix_proc_t* targets,
+                 size_t ntargets, const pmix_info_t* directives, size_t ndirs) {
+  auto procs = to_procs(targets, ntargets);
+  if (!procs)
+    return std::move(procs.error());
+  for (auto& x : *procs)
+    if (x.nspace.empty())
+      x.nspace = lib.proc().nspace;
+  auto options = to_infos(directives, ndirs);
+  if (!options)
+    return std::move(options.error());
+  if (options->empty())
+    return make_error(status::bad_param);
+  return job_control_request{std::move(*procs), std::move(*options)};
+}
+
+caf::expected<monitor_request> make_monitor(const pmix_info_t* monitor,
+                                            pmix_status_t error,
+                                            const pmix_info_t* directives,
+                                            size_t ndirs) {
+  if (monitor == nullptr)
+    return make_error(status::bad_param);
+  auto what = to_info(*monitor);
+  if (!what)
+    return std::move(what.error());
+  auto options = to_infos(directives, ndirs);
+  if (!options)
+    return std::move(options.error());
+  return monitor_request{std::move(*what), static_cast<enum status>(error),
+                         std::move(*options)};
+}
+
+/// A heartbeat goes to the server without an answer.
+/// Source: PMIx Standard v5, PMIX_SEND_HEARTBEAT.
+bool is_heartbeat(const monitor_request& x) {
+  return x.monitor.key == attr::send_heartbeat;
+}
+
+pmix_status_t beat(const library& lib) {
+  if (const auto to = lib.current_link())
+    return to_c(to->beat());
+  return lib.session() ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+}
+
+caf::expected<allocation_request>
+make_allocation(pmix_alloc_directive_t directive, const pmix_info_t* infos,
+                size_t ninfo) {
+  auto options = to_infos(infos, ninfo);
+  if (!options)
+    return std::move(options.error());
+  return allocation_request{directive, std::move(*options)};
+}
+
+caf::expected<resource_block_request>
+make_block(pmix_resource_block_directive_t directive, const char* block,
+           const pmix_resource_unit_t* units, size_t nunits,
+           const pmix_info_t* infos, size_t ninfo) {
+  if (units == nullptr && nunits > 0)
+    return make_error(status::bad_param);
+  auto options = to_infos(infos, ninfo);
+  if (!options)
+    return std::move(options.error());
+  auto x = resource_block_request{};
+  x.directive = static_cast<uint8_t>(directive);
+  if (block != nullptr)
+    x.block = block;
+  for (size_t i = 0; i < nunits; ++i)
+    x.units.push_back({units[i].type, units[i].count});
+  x.directives = std::move(*options);
+  return x;
+}
+
+} // namespace
+
+pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
+                               const pmix_info_t directives[], size_t ndirs,
+                               pmix_info_t** results, size_t* nresults) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  clear(results, nresults);
+  TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
+  const auto limit = limit_of(x->directives);
+  return await_infos(lib, std::move(*x), results, nresults, limit);
+}
+
+pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
+                                  const pmix_info_t directives[], size_t ndirs,
+                                  pmix_info_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
+  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
+                                   pmix_status_t error,
+                                   const pmix_info_t directives[], size_t ndirs,
+                                   pmix_info_t** results, size_t* nresults) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  clear(results, nresults);
+  TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
+  if (is_heartbeat(*x))
+    return beat(lib);
+  return await_infos(lib, std::move(*x), results, nresults);
+}
+
+pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
+                                      pmix_status_t error,
+                                      const pmix_info_t directives[],
+                                      size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                      void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
+  if (is_heartbeat(*x)) {
+    const auto code = beat(lib);
+    return code == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : code;
+  }
+  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+}
+
+// The headers of 4.2 have a macro of this name.
+#undef PMIx_Heartbeat
+void PMIx_Heartbeat(void) {
+  const auto& lib = library::instance();
+  if (lib.check() == PMIX_SUCCESS)
+    beat(lib);
+}
+
+pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
+                                      pmix_info_t* info, size_t ninfo,
+                                      pmix_info_t** results, size_t* nresults) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  clear(results, nresults);
+  TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
+  const auto limit = limit_of(x->infos);
+  return await_infos(lib, std::move(*x), results, nresults, limit);
+}
+
+pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
+                                         pmix_info_t* info, size_t ninfo,
+                                         pmix_info_cbfunc_t cbfunc,
+                                         void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
+  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
+                                  char* block, const pmix_resource_unit_t* res,
+                                  size_t nres, const pmix_info_t* info,
+                                  size_t ninfo) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
+  return await_op(lib, std::move(*x));
+}
+
+pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive,
+                                     char* block,
+                                     const pmix_resource_unit_t* res,
+                                     size_t nres, const pmix_info_t* info,
+                                     size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                     void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
+  return ask_op(lib, std::move(*x), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Session_control(uint32_t sessionID,
+                                   const pmix_info_t directives[], size_t ndirs,
+                                   pmix_info_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
+  if (code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(options, to_infos(directives, ndirs));
+  auto x = session_control_request{sessionID, std::move(*options)};
+  if (cbfunc == nullptr)
+    return await_infos(lib, std::move(x), nullptr, nullptr);
+  return ask_infos(lib, std::move(x), cbfunc, cbdata);
+}

@@ -1,0 +1,110 @@
+// Fabrics: the host answers.
+
+#include "c_api/request.hpp"
+#include "messages/control.hpp"
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+/// Replaces what a fabric object holds.
+pmix_status_t fill(pmix_fabric_t& fabric, const caf::expected<info_result>& x) {
+  if (!x)
+    return to_c(x.error());
+  auto array = to_c_infos(x->infos);
+  if (!array)
+    return to_c(array.error());
+  if (const auto index = number<uint64_t>(x->infos, attr::fabric_index))
+    fabric.index = *index;
+  free_array(fabric.info, fabric.ninfo);
+  fabric.ninfo = array->size();
+  fabric.info = array->release();
+  return PMIX_SUCCESS;
+}
+
+template <class Request>
+pmix_status_t ask_fabric(const library& lib, Request x, pmix_fabric_t* fabric,
+                         pmix_op_cbfunc_t f, void* data) {
+  return lib.ask<info_result>(
+    std::move(x), [fabric, f, data](const caf::expected<info_result>& y) {
+      const auto code = fill(*fabric, y);
+      if (f != nullptr)
+        f(code, data);
+    });
+}
+
+void forget(pmix_fabric_t& fabric) {
+  free_array(fabric.info, fabric.ninfo);
+  fabric.info = nullptr;
+  fabric.ninfo = 0;
+}
+
+} // namespace
+
+pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric,
+                                   const pmix_info_t directives[],
+                                   size_t ndirs) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(options, to_infos(directives, ndirs));
+  return fill(*fabric, lib.ask_and_wait<info_result>(
+                         fabric_register_request{std::move(*options)}));
+}
+
+pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric,
+                                      const pmix_info_t directives[],
+                                      size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                                      void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(options, to_infos(directives, ndirs));
+  return ask_fabric(lib, fabric_register_request{std::move(*options)}, fabric,
+                    cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return fill(*fabric, lib.ask_and_wait<info_result>(
+                         fabric_update_request{fabric->index}));
+}
+
+pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
+                                    pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return ask_fabric(lib, fabric_update_request{fabric->index}, fabric, cbfunc,
+                    cbdata);
+}
+
+pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
+  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  forget(*fabric);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t,
+                                        void*) {
+  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  forget(*fabric);
+  return PMIX_OPERATION_SUCCEEDED;
+}

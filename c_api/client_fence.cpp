@@ -1,0 +1,116 @@
+// Fence, connect, disconnect: what all members call.
+
+#include "c_api/request.hpp"
+#include "messages/collective.hpp"
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+template <class Request>
+caf::expected<Request> make_request(const library& lib,
+                                    const pmix_proc_t* procs, size_t nprocs,
+                                    const pmix_info_t* infos, size_t ninfo) {
+  auto members = to_members(lib, procs, nprocs);
+  if (!members)
+    return std::move(members.error());
+  auto directives = to_infos(infos, ninfo);
+  if (!directives)
+    return std::move(directives.error());
+  auto x = Request{};
+  x.procs = std::move(*members);
+  x.directives = std::move(*directives);
+  return x;
+}
+
+/// Keeps what a connect brings: the jobs of the others.
+pmix_status_t keep(const library& lib,
+                   const caf::expected<connect_procs_result>& x) {
+  const auto store = lib.store();
+  if (x && store)
+    for (const auto& job : x->jobs)
+      store->add_job(job);
+  return code_of(x);
+}
+
+} // namespace
+
+pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
+                         const pmix_info_t info[], size_t ninfo) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_request<fence_request>(lib, procs, nprocs, info, ninfo));
+  const auto limit = limit_of(x->directives);
+  return await_op(lib, std::move(*x), limit);
+}
+
+pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
+                            const pmix_info_t info[], size_t ninfo,
+                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_request<fence_request>(lib, procs, nprocs, info, ninfo));
+  return ask_op(lib, std::move(*x), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
+                           const pmix_info_t info[], size_t ninfo) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  if (procs == nullptr || nprocs == 0)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(
+    x, make_request<connect_procs_request>(lib, procs, nprocs, info, ninfo));
+  const auto limit = limit_of(x->directives);
+  return keep(lib,
+              lib.ask_and_wait<connect_procs_result>(std::move(*x), limit));
+}
+
+pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
+                              const pmix_info_t info[], size_t ninfo,
+                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  if (procs == nullptr || nprocs == 0)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(
+    x, make_request<connect_procs_request>(lib, procs, nprocs, info, ninfo));
+  return lib.ask<connect_procs_result>(
+    std::move(*x),
+    [cbfunc, cbdata](const caf::expected<connect_procs_result>& y) {
+      const auto code = keep(library::instance(), y);
+      if (cbfunc != nullptr)
+        cbfunc(code, cbdata);
+    });
+}
+
+pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
+                              const pmix_info_t info[], size_t ninfo) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  if (procs == nullptr || nprocs == 0)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(
+    x, make_request<disconnect_procs_request>(lib, procs, nprocs, info, ninfo));
+  const auto limit = limit_of(x->directives);
+  return await_op(lib, std::move(*x), limit);
+}
+
+pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t ranges[], size_t nprocs,
+                                 const pmix_info_t info[], size_t ninfo,
+                                 pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  if (ranges == nullptr || nprocs == 0)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(x, make_request<disconnect_procs_request>(lib, ranges, nprocs,
+                                                        info, ninfo));
+  return ask_op(lib, std::move(*x), cbfunc, cbdata);
+}

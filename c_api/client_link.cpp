@@ -1,0 +1,153 @@
+#include "c_api/client_link.hpp"
+
+#include "adapters/local/rendezvous.hpp"
+#include "c_api/library_core.hpp"
+#include "messages/attributes.hpp"
+#include "messages/data.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace troupe::c_api {
+
+namespace {
+
+/// How long a server may take to say goodbye. Source: OpenPMIx wire protocol,
+/// life of a connection.
+constexpr auto goodbye = std::chrono::milliseconds{2000};
+
+/// What handlers of the application get when the server is gone; default
+/// handlers too: Open MPI ends itself then.
+/// Source: OpenPMIx, PMIX_ERR_LOST_CONNECTION.
+void tell_of_loss(const proc_id& server) {
+  auto what = event{};
+  what.code = status::lost_connection;
+  what.source = server;
+  what.range = data_range::proc_local;
+  library::instance().push(std::move(what));
+}
+
+std::string own_hostname() {
+  const auto* name = std::getenv("PMIX_HOSTNAME");
+  return name != nullptr && *name != '\0' ? std::string{name} : node_name();
+}
+
+link::callbacks make_callbacks(const proc_id& server) {
+  auto result = link::callbacks{};
+  result.on_event = [](event x) { library::instance().push(std::move(x)); };
+  result.on_output = [](io_delivery x) {
+    library::instance().push(std::move(x));
+  };
+  result.on_lost = [server](const caf::error&) { tell_of_loss(server); };
+  return result;
+}
+
+/// Fetches the data of our job. Singletons of our time have none to fetch.
+/// Source: OpenPMIx wire protocol, singleton clients.
+caf::error fetch_job(process_store& store, link& to, peer_role role) {
+  if (role == peer_role::singleton)
+    return caf::none;
+  auto reply = to.call(wire::request{job_info_request{}});
+  if (!reply)
+    return make_error(status::unreach, reason_of(reply.error()));
+  const auto* job = std::get_if<job_info>(&*reply);
+  // A tool that chose its own name may have got another one from the host.
+  if (job == nullptr || (!is_tool(role) && job->nspace != to.self().nspace))
+    return make_error(status::error, "the server sends data of another job");
+  store.add_job(*job);
+  return caf::none;
+}
+
+} // namespace
+
+void note_self(process_store& store, const proc_id& self,
+               const std::string& uri) {
+  const auto note = [&](std::string_view key, value x) {
+    const auto known =
+      store.get({self, key}, {}, [](const value&) {}) == status::success;
+    if (!known)
+      store.store(self, std::string{key}, std::move(x));
+  };
+  note(attr::nspace, value::string(self.nspace));
+  note(attr::rank, value::rank(self.rank));
+  note(attr::procid, value::of_proc(self));
+  store.store(self, std::string{attr::server_uri}, value::string(uri));
+}
+
+pmix_status_t attach(library& lib, const link_settings& settings,
+                     bool make_primary) {
+  auto peer = connect_to_server(settings);
+  if (!peer)
+    return to_c(peer.error());
+  const auto server = peer->server;
+  auto to = std::make_shared<link>(lib.loop().loop(), std::move(*peer),
+                                   make_callbacks(server));
+  remember_for_fork(to.get());
+  lib.run_in_loop([&] { to->start(); });
+  if (const auto err = fetch_job(*lib.store(), *to, settings.role)) {
+    take_leave(to);
+    lib.run_in_loop([] {}); // Its watches end there.
+    return to_c(err);
+  }
+  const auto core = lib.core();
+  {
+    const auto guard = std::lock_guard{core->mutex};
+    core->links.push_back(to);
+  }
+  if (make_primary)
+    choose(lib, to);
+  return PMIX_SUCCESS;
+}
+
+void choose(library& lib, const std::shared_ptr<link>& to) {
+  if (to) {
+    lib.store()->set_self(to->self(), own_hostname());
+    note_self(*lib.store(), to->self(), to->uri());
+    lib.set_proc(to->self());
+  }
+  lib.set_link(to);
+}
+
+void take_leave(const std::shared_ptr<link>& to) {
+  if (to->is_open())
+    to->call(wire::request{finalize_request{}}, goodbye);
+  to->close();
+  forget_for_fork(to.get());
+}
+
+std::vector<std::shared_ptr<link>> links(const library& lib) {
+  const auto core = lib.core();
+  if (!core)
+    return {};
+  const auto guard = std::lock_guard{core->mutex};
+  auto result = core->links;
+  // The one that is asked first.
+  std::stable_partition(result.begin(), result.end(),
+                        [&](const auto& x) { return x == core->to; });
+  return result;
+}
+
+void detach(library& lib, const std::shared_ptr<link>& from) {
+  take_leave(from);
+  lib.run_in_loop([] {}); // Its watches end there.
+  const auto core = lib.core();
+  auto next = std::shared_ptr<link>{};
+  {
+    const auto guard = std::lock_guard{core->mutex};
+    auto& all = core->links;
+    all.erase(std::remove(all.begin(), all.end(), from), all.end());
+    if (core->to != from)
+      return;
+    if (!all.empty())
+      next = all.front();
+  }
+  choose(lib, next);
+}
+
+void detach_all(library& lib) {
+  for (const auto& x : links(lib))
+    detach(lib, x);
+}
+
+} // namespace troupe::c_api

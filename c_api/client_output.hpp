@@ -1,0 +1,61 @@
+#pragma once
+
+#include "messages/io.hpp"
+
+#include <pmix_tool.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace troupe {
+
+class fd_writer;
+
+namespace c_api {
+
+/// The handlers of an application for output of others: which it has, and what
+/// the server calls them.
+class output_handlers {
+public:
+  struct handler {
+    pmix_iof_cbfunc_t call = nullptr;
+
+    /// The server's number; none until it has answered.
+    std::optional<uint64_t> subscription;
+  };
+
+  output_handlers();
+
+  ~output_handlers();
+
+  /// @returns the number of the new handler.
+  uint64_t add(pmix_iof_cbfunc_t call);
+
+  void confirm(uint64_t number, uint64_t subscription);
+
+  /// @returns what was removed; nothing if there is no such handler.
+  std::optional<handler> remove(uint64_t number);
+
+  /// Hands output over; what nobody asked for, or has no function, goes to our
+  /// own standard output and error. On the thread of the loop.
+  void deliver(const io_delivery& x);
+
+  /// On the thread of the loop.
+  void close_writers();
+
+private:
+  void print(const io_delivery& x);
+
+  std::mutex mutex_;
+  std::map<uint64_t, handler> handlers_; // guarded by mutex_
+  uint64_t last_ = 0;                    // guarded by mutex_
+  std::unique_ptr<fd_writer> out_;
+  std::unique_ptr<fd_writer> err_;
+};
+
+} // namespace c_api
+
+} // namespace troupe

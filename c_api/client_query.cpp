@@ -1,0 +1,113 @@
+// Queries and logs.
+
+#include "c_api/request.hpp"
+#include "messages/query.hpp"
+
+#include <ctime>
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+caf::expected<query_request> make_query(const pmix_query_t* queries, size_t n) {
+  if (queries == nullptr || n == 0)
+    return make_error(status::bad_param);
+  auto result = to_queries(queries, n);
+  if (!result)
+    return std::move(result.error());
+  for (const auto& x : *result)
+    if (x.keys.empty())
+      return make_error(status::bad_param);
+  return query_request{std::move(*result)};
+}
+
+caf::expected<log_request> make_log(const pmix_info_t* data, size_t ndata,
+                                    const pmix_info_t* directives,
+                                    size_t ndirs) {
+  if (data == nullptr || ndata == 0)
+    return make_error(status::bad_param);
+  auto texts = to_infos(data, ndata);
+  if (!texts)
+    return std::move(texts.error());
+  auto options = to_infos(directives, ndirs);
+  if (!options)
+    return std::move(options.error());
+  return log_request{static_cast<uint64_t>(std::time(nullptr)),
+                     std::move(*texts), std::move(*options)};
+}
+
+/// The version of the Standard's interface that we keep. The Standard wants it
+/// answered before init as well. Source: PMIx Standard v5, "Querying the ABI".
+constexpr auto abi_version = "0.0";
+
+bool is_abi_key(const std::string& key) {
+  return key == attr::query_stable_abi_version
+         || key == attr::query_provisional_abi_version;
+}
+
+/// Answers queries that ask for nothing else.
+std::optional<std::vector<info>> answer_here(const query_request& x) {
+  auto result = std::vector<info>{};
+  for (const auto& y : x.queries)
+    for (const auto& key : y.keys) {
+      if (!is_abi_key(key))
+        return std::nullopt;
+      result.push_back({key, 0, value::string(abi_version)});
+    }
+  return result;
+}
+
+} // namespace
+
+pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
+                              pmix_info_t** results, size_t* nresults) {
+  const auto& lib = library::instance();
+  clear(results, nresults);
+  TROUPE_TAKE(x, make_query(queries, nqueries));
+  if (const auto here = answer_here(*x))
+    return give_infos(PMIX_SUCCESS, *here, results, nresults);
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  return await_infos(lib, std::move(*x), results, nresults);
+}
+
+pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
+                                 pmix_info_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  TROUPE_TAKE(x, make_query(queries, nqueries));
+  if (const auto here = answer_here(*x)) {
+    if (cbfunc == nullptr)
+      return PMIX_OPERATION_SUCCEEDED;
+    // Before init nobody else could call back.
+    const auto is_kept = lib.post([here = *here, cbfunc, cbdata] {
+      show_infos(PMIX_SUCCESS, here, cbfunc, cbdata);
+    });
+    if (!is_kept)
+      show_infos(PMIX_SUCCESS, *here, cbfunc, cbdata);
+    return PMIX_SUCCESS;
+  }
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
+                       const pmix_info_t directives[], size_t ndirs) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
+  const auto limit = limit_of(x->directives);
+  return await_op(lib, std::move(*x), limit);
+}
+
+pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
+                          const pmix_info_t directives[], size_t ndirs,
+                          pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
+  return ask_op(lib, std::move(*x), cbfunc, cbdata);
+}

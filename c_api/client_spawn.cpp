@@ -1,0 +1,89 @@
+// PMIx_Spawn.
+
+#include "c_api/request.hpp"
+#include "messages/spawn.hpp"
+
+#include <unistd.h>
+
+#include <climits>
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+std::optional<std::string> working_directory() {
+  char path[PATH_MAX];
+  if (::getcwd(path, sizeof(path)) == nullptr)
+    return std::nullopt;
+  return std::string{path};
+}
+
+caf::expected<spawn_request> make_request(const pmix_info_t* infos,
+                                          size_t ninfo, const pmix_app_t* apps,
+                                          size_t napps) {
+  if (apps == nullptr || napps == 0)
+    return make_error(status::bad_param);
+  auto job_infos = to_infos(infos, ninfo);
+  if (!job_infos)
+    return std::move(job_infos.error());
+  auto programs = to_apps(apps, napps);
+  if (!programs)
+    return std::move(programs.error());
+  for (auto& x : *programs) {
+    if (x.cmd.empty()) {
+      if (x.argv.empty())
+        return make_error(status::bad_param);
+      x.cmd = x.argv.front();
+    }
+    if (x.argv.empty())
+      x.argv.push_back(x.cmd);
+    if (x.max_procs <= 0)
+      x.max_procs = 1;
+    if (!x.cwd && find(x.infos, attr::wdir) == nullptr)
+      x.cwd = working_directory();
+  }
+  return spawn_request{std::move(*job_infos), std::move(*programs)};
+}
+
+/// Keeps what is known of the new job.
+pmix_status_t keep(const library& lib, const caf::expected<spawn_result>& x) {
+  const auto store = lib.store();
+  if (x && store && !x->nspace.empty())
+    store->add_job(*x);
+  return code_of(x);
+}
+
+} // namespace
+
+pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
+                         const pmix_app_t apps[], size_t napps,
+                         pmix_nspace_t nspace) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
+    return code;
+  if (nspace != nullptr)
+    set_text(nspace, PMIX_MAX_NSLEN + 1, {});
+  TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
+  const auto result = lib.ask_and_wait<spawn_result>(std::move(*x));
+  if (result && nspace != nullptr)
+    set_text(nspace, PMIX_MAX_NSLEN + 1, result->nspace);
+  return keep(lib, result);
+}
+
+pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
+                            const pmix_app_t apps[], size_t napps,
+                            pmix_spawn_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
+  return lib.ask<spawn_result>(
+    std::move(*x), [cbfunc, cbdata](const caf::expected<spawn_result>& y) {
+      const auto code = keep(library::instance(), y);
+      pmix_nspace_t nspace;
+      set_text(nspace, y ? std::string_view{y->nspace} : std::string_view{});
+      if (cbfunc != nullptr)
+        cbfunc(code, nspace, cbdata);
+    });
+}

@@ -1,0 +1,182 @@
+// Event handlers and events.
+
+#include "c_api/event_desk.hpp"
+#include "c_api/request.hpp"
+#include "c_api/server_role.hpp"
+#include "config/defaults.hpp"
+
+#include <caf/send.hpp>
+
+#include <limits>
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+namespace {
+
+/// A handler from what the program says of it.
+c_handler handler_of(pmix_notification_fn_t function, const pmix_info_t* infos,
+                     size_t ninfo) {
+  auto result = c_handler{};
+  result.function = function;
+  for (size_t i = 0; i < ninfo; ++i)
+    if (text_of(infos[i].key) == attr::event_return_object
+        && infos[i].value.type == PMIX_POINTER)
+      result.object = infos[i].value.data.ptr;
+  return result;
+}
+
+/// Runs `task` with the desk on the progress thread, in the order of calls.
+/// @returns whether it will run; if the library is finalized before, it does
+///          not, and what it holds is destroyed.
+bool at_desk(const library& lib, std::function<void(event_desk&)> task) {
+  return lib.post([task = std::move(task)] {
+    if (auto* desk = event_desk::current())
+      task(*desk);
+  });
+}
+
+/// The number of a new handler for the caller, or why there is none.
+pmix_status_t code_of_handler(const caf::expected<handler_registered>& x) {
+  if (!x)
+    return to_c(x.error());
+  const auto most = static_cast<uint64_t>(std::numeric_limits<int>::max());
+  return x->id <= most ? static_cast<pmix_status_t>(x->id)
+                       : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+} // namespace
+
+pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
+                                          pmix_info_t info[], size_t ninfo,
+                                          pmix_notification_fn_t evhdlr,
+                                          pmix_hdlr_reg_cbfunc_t cbfunc,
+                                          void* cbdata) {
+  const auto& lib = library::instance();
+  const auto ready = cbfunc != nullptr ? lib.check() : lib.check_blocking();
+  if (ready != PMIX_SUCCESS)
+    return ready;
+  if (evhdlr == nullptr || (codes == nullptr && ncodes > 0))
+    return PMIX_ERR_BAD_PARAM;
+  if (ncodes > defaults::event_codes_per_client)
+    return PMIX_ERR_OUT_OF_RESOURCE;
+  TROUPE_TAKE(directives, to_infos(info, ninfo));
+  auto request = register_handler{};
+  for (size_t i = 0; i < ncodes; ++i)
+    request.codes.push_back(static_cast<status>(codes[i]));
+  auto handler = handler_of(evhdlr, info, ninfo);
+  handler.is_oneshot = flag(*directives, attr::event_oneshot);
+  request.directives = std::move(*directives);
+  const auto begin = [&](event_desk::on_registered done) {
+    auto answer =
+      std::make_shared<one_answer<handler_registered>>(std::move(done));
+    return at_desk(lib, [request, handler, answer](event_desk& desk) {
+      desk.register_handler(request, handler,
+                            [answer](caf::expected<handler_registered> x) {
+                              (*answer)(std::move(x));
+                            });
+    });
+  };
+  if (cbfunc != nullptr) {
+    begin([cbfunc, cbdata](const caf::expected<handler_registered>& x) {
+      cbfunc(x ? PMIX_SUCCESS : to_c(x.error()),
+             x ? static_cast<size_t>(x->id) : SIZE_MAX, cbdata);
+    });
+    return PMIX_SUCCESS;
+  }
+  const auto done = std::make_shared<waiter>();
+  begin([done](const caf::expected<handler_registered>& x) {
+    done->set(code_of_handler(x));
+  });
+  return done->wait();
+}
+
+pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
+                                            pmix_op_cbfunc_t cbfunc,
+                                            void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
+    return ready;
+  // A handler that deregisters itself is not called again, and need not wait.
+  if (lib.in_progress_thread()) {
+    auto* desk = event_desk::current();
+    const auto tell = [cbfunc, cbdata](const caf::expected<ack>& x) {
+      if (cbfunc != nullptr)
+        cbfunc(code_of(x), cbdata);
+    };
+    return desk != nullptr && desk->deregister_handler(evhdlr_ref, tell)
+             ? PMIX_SUCCESS
+             : PMIX_ERR_BAD_PARAM;
+  }
+  const auto done = std::make_shared<waiter>();
+  const auto tell = [=](const caf::expected<ack>& x) {
+    if (cbfunc != nullptr)
+      cbfunc(code_of(x), cbdata);
+    else
+      done->set(code_of(x));
+  };
+  auto answer = std::make_shared<one_answer<ack>>(tell);
+  at_desk(lib, [evhdlr_ref, answer](event_desk& desk) {
+    const auto pass = [answer](caf::expected<ack> x) {
+      (*answer)(std::move(x));
+    };
+    if (!desk.deregister_handler(evhdlr_ref, pass))
+      pass(make_error(status::bad_param, "there is no such handler"));
+  });
+  answer.reset();
+  return cbfunc != nullptr ? PMIX_SUCCESS : done->wait();
+}
+
+namespace {
+
+/// An event that a server's host raises: for its processes and for itself. It
+/// does not go back to the host.
+/// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
+void raise_from_host(const library& lib, const server_role& role, event what) {
+  const auto is_own = what.source == lib.proc();
+  if (what.range == data_range::proc_local || is_own)
+    at_desk(lib, [what](event_desk& desk) { desk.take(what); });
+  if (what.range != data_range::proc_local)
+    caf::anon_send(role.events(), deliver_event{std::move(what), {}});
+}
+
+} // namespace
+
+pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
+                                pmix_data_range_t range,
+                                const pmix_info_t info[], size_t ninfo,
+                                pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  const auto& lib = library::instance();
+  if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
+    return ready;
+  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  const auto code = static_cast<troupe::status>(status);
+  const auto to = static_cast<data_range>(range);
+  const auto role = server_role::current();
+  if (role && !lib.current_link()) {
+    auto from = source != nullptr ? to_proc(*source) : proc_id{"", rank_undef};
+    raise_from_host(lib, *role,
+                    event{code, std::move(from), to, std::move(*infos)});
+    if (cbfunc != nullptr)
+      lib.post([=] { cbfunc(PMIX_SUCCESS, cbdata); });
+    return PMIX_SUCCESS;
+  }
+  // Nobody waits on the progress thread, nor for what stays on the node: Open
+  // MPI reports failures that way, without a callback.
+  const auto waits =
+    cbfunc == nullptr && to != data_range::local && !lib.in_progress_thread();
+  const auto done = waits ? std::make_shared<waiter>() : nullptr;
+  auto answer =
+    std::make_shared<one_answer<ack>>([=](const caf::expected<ack>& x) {
+      if (cbfunc != nullptr)
+        cbfunc(code_of(x), cbdata);
+      else if (done)
+        done->set(code_of(x));
+    });
+  at_desk(lib, [answer, x = notify_request{code, to, std::move(*infos)}](
+                 event_desk& desk) {
+    desk.notify(x, [answer](caf::expected<ack> y) { (*answer)(std::move(y)); });
+  });
+  answer.reset();
+  return waits ? done->wait() : PMIX_SUCCESS;
+}

@@ -1,0 +1,186 @@
+#include "c_api/c_types.hpp"
+#include "c_api/convert.hpp"
+#include "c_api/convert_in.hpp"
+#include "c_api/helpers/print.hpp"
+#include "c_api/memory.hpp"
+#include "messages/attributes.hpp"
+
+#include <pmix.h>
+
+#include <array>
+#include <exception>
+#include <string>
+
+// Structures as text, and the names of types and attributes.
+
+using namespace troupe;
+
+namespace {
+
+/// Appends an element of any type.
+/// @param prefix In front of every line.
+pmix_status_t print_element(std::string& out, pmix_data_type_t type,
+                            const void* p, const std::string& prefix) {
+  auto r = c_api::c_reader{};
+  if (type == PMIX_INFO) {
+    auto x = info{};
+    r.read(*static_cast<const pmix_info_t*>(p), x);
+    c_api::print(out, x, prefix);
+  } else if (type == PMIX_VALUE) {
+    auto x = value{};
+    r.read(*static_cast<const pmix_value_t*>(p), x);
+    c_api::print(out, x, prefix);
+  } else {
+    const auto kind = static_cast<data_type>(type);
+    c_api::print(out, value{kind, r.element(kind, p)}, prefix);
+  }
+  return c_api::to_c(r.failure());
+}
+
+/// A new text made by `f`, which appends to a string and gives a status; null
+/// on an error.
+template <class F>
+char* make_text(F f) {
+  try {
+    auto out = std::string{};
+    return f(out) == PMIX_SUCCESS ? c_api::duplicate(out) : nullptr;
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+/// The names of all types, made once.
+const char* type_name(pmix_data_type_t x) {
+  static const auto names = [] {
+    auto result = std::array<std::string, 76>{};
+    for (size_t i = 0; i < result.size(); ++i) {
+      const auto type = static_cast<data_type>(i);
+      if (storage_of(type) != storage_class::unknown)
+        result[i] = "PMIX_" + to_string(type);
+    }
+    return result;
+  }();
+  return x < names.size() && !names[x].empty() ? names[x].c_str() : "UNKNOWN";
+}
+
+} // namespace
+
+const char* PMIx_Data_type_string(pmix_data_type_t type) {
+  return type_name(type);
+}
+
+const char* PMIx_Get_version(void) {
+  return "4.2.9 (Troupe " TROUPE_VERSION ", PMIx Standard: 4.2)";
+}
+
+const char* PMIx_Get_attribute_string(const char* name) {
+  if (name == nullptr)
+    return nullptr;
+  const auto* found = attribute_named(name);
+  return found != nullptr ? found->key.data() : name;
+}
+
+const char* PMIx_Get_attribute_name(const char* key) {
+  if (key == nullptr)
+    return nullptr;
+  const auto* found = attribute_of(key);
+  return found != nullptr ? found->c_name.data() : key;
+}
+
+char* PMIx_Info_directives_string(pmix_info_directives_t x) {
+  auto text = std::string{"QUALIFIER"};
+  if ((x & PMIX_INFO_QUALIFIER) == 0) {
+    text = (x & PMIX_INFO_REQD) != 0 ? "REQUIRED" : "OPTIONAL";
+    if ((x & PMIX_INFO_REQD_PROCESSED) != 0)
+      text += ":PROCESSED";
+    if ((x & PMIX_INFO_ARRAY_END) != 0)
+      text += ":END";
+  }
+  return c_api::duplicate(text);
+}
+
+char* PMIx_Value_string(const pmix_value_t* x) {
+  return make_text([x](std::string& out) -> pmix_status_t {
+    if (x == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+    out = " PMIX_VALUE: ";
+    return print_element(out, PMIX_VALUE, x, "");
+  });
+}
+
+char* PMIx_Info_string(const pmix_info_t* x) {
+  return make_text([x](std::string& out) -> pmix_status_t {
+    if (x == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+    const auto code = print_element(out, PMIX_INFO, x, " ");
+    out += '\n';
+    return code;
+  });
+}
+
+char* PMIx_Proc_string(const pmix_proc_t* x) {
+  return make_text([x](std::string& out) -> pmix_status_t {
+    if (x == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+    out = c_api::print(c_api::to_proc(*x));
+    return PMIX_SUCCESS;
+  });
+}
+
+char* PMIx_Resource_unit_string(const pmix_resource_unit_t* x) {
+  return make_text([x](std::string& out) -> pmix_status_t {
+    if (x == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+    out = std::string{"TYPE: "} + PMIx_Device_type_string(x->type)
+          + "  COUNT: " + std::to_string(x->count);
+    return PMIX_SUCCESS;
+  });
+}
+
+char* PMIx_App_string(const pmix_app_t* x) {
+  return make_text([x](std::string& out) -> pmix_status_t {
+    if (x == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+    const auto list = [&out](const char* name, char* const* xs) {
+      out += std::string{"\n    "} + name + ':';
+      if (xs == nullptr)
+        out += "\n        NONE";
+      for (size_t i = 0; xs != nullptr && xs[i] != nullptr; ++i)
+        out += std::string{"\n        "} + name + '[' + std::to_string(i)
+               + "]: " + xs[i];
+    };
+    out = std::string{"CMD: "} + (x->cmd != nullptr ? x->cmd : "NULL");
+    list("ARGV", x->argv);
+    list("ENV", x->env);
+    out += std::string{"\n    CWD: "} + (x->cwd != nullptr ? x->cwd : "NULL");
+    out += "\n    MAXPROCS: " + std::to_string(x->maxprocs);
+    out += x->info == nullptr ? "\n    INFO: NONE" : "\n    INFO:";
+    for (size_t i = 0; x->info != nullptr && i < x->ninfo; ++i) {
+      out += '\n';
+      const auto code = print_element(out, PMIX_INFO, &x->info[i], "        ");
+      if (code != PMIX_SUCCESS)
+        return code;
+    }
+    return PMIX_SUCCESS;
+  });
+}
+
+pmix_status_t PMIx_Data_print(char** output, char* prefix, void* src,
+                              pmix_data_type_t type) {
+  if (output == nullptr || src == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  *output = nullptr;
+  if (c_api::c_type_of(type).size == 0 || type == PMIX_UNDEF)
+    return PMIX_ERR_UNKNOWN_DATA_TYPE;
+  // The argument for a text is the text itself.
+  const auto* element = type == PMIX_STRING || type == PMIX_REGEX
+                          ? static_cast<const void*>(&src)
+                          : src;
+  const auto kind = type == PMIX_REGEX ? pmix_data_type_t{PMIX_STRING} : type;
+  auto code = pmix_status_t{PMIX_ERR_NOMEM};
+  *output = make_text([&](std::string& out) {
+    code = print_element(out, kind, element, prefix != nullptr ? prefix : " ");
+    return code;
+  });
+  return code == PMIX_SUCCESS && *output == nullptr ? PMIX_ERR_NOMEM : code;
+}

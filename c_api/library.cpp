@@ -1,0 +1,367 @@
+#include "c_api/library.hpp"
+
+#include "c_api/library_core.hpp"
+
+#include <caf/event_based_actor.hpp>
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <exception>
+
+namespace troupe::c_api {
+
+namespace {
+
+constexpr size_t role_count = 3;
+
+/// What `library` keeps; apart from the class, so that its header says what it
+/// does.
+struct library_state {
+  std::mutex init_mutex; // One init or finalize at a time.
+  mutable std::mutex core_mutex;
+  std::shared_ptr<library_core> core; // guarded by core_mutex
+  std::array<std::atomic<uint32_t>, role_count> counts{};
+  std::atomic<uint32_t> roles{0};
+};
+
+/// Never destroyed; a forked child makes its own.
+std::atomic<library_state*> current{nullptr};
+
+constexpr size_t max_remembered = 32;
+std::array<std::atomic<link*>, max_remembered> remembered{};
+
+library_state& state() noexcept {
+  auto* x = current.load(std::memory_order_acquire);
+  if (x != nullptr)
+    return *x;
+  auto* fresh = new library_state;
+  if (current.compare_exchange_strong(x, fresh))
+    return *fresh;
+  delete fresh;
+  return *x;
+}
+
+/// Runs in a forked child: only what a signal handler may do.
+void after_fork() noexcept {
+  for (auto& x : remembered)
+    if (auto* to = x.exchange(nullptr))
+      to->abandon_after_fork();
+  current.store(nullptr);
+}
+
+void watch_forks() {
+  static const auto is_watched =
+    pthread_atfork(nullptr, nullptr, after_fork) == 0;
+  static_cast<void>(is_watched);
+}
+
+size_t index_of(role x) {
+  return static_cast<size_t>(x);
+}
+
+} // namespace
+
+void remember_for_fork(link* x) noexcept {
+  for (auto& slot : remembered) {
+    link* none = nullptr;
+    if (slot.compare_exchange_strong(none, x))
+      return;
+  }
+}
+
+void forget_for_fork(link* x) noexcept {
+  for (auto& slot : remembered) {
+    auto* old = x;
+    if (slot.compare_exchange_strong(old, nullptr))
+      return;
+  }
+}
+
+// -- waiting -----------------------------------------------------------------
+
+void waiter::set(pmix_status_t code) {
+  {
+    const auto guard = std::lock_guard{mutex_};
+    code_ = code;
+    changed_.notify_all();
+  }
+  if (driver_)
+    driver_->interrupt();
+}
+
+waiter::waiter() {
+  if (auto core = library::instance().core(); core && core->is_external)
+    driver_ = std::move(core);
+}
+
+waiter::~waiter() = default;
+
+pmix_status_t waiter::wait() {
+  if (driver_)
+    driver_->drive([this] {
+      const auto guard = std::lock_guard{mutex_};
+      return code_.has_value();
+    });
+  auto lock = std::unique_lock{mutex_};
+  changed_.wait(lock, [this] { return code_.has_value(); });
+  return *code_;
+}
+
+// -- life --------------------------------------------------------------------
+
+library& library::instance() noexcept {
+  static library only;
+  return only;
+}
+
+std::shared_ptr<library_core> library::core() const {
+  auto& s = state();
+  const auto guard = std::lock_guard{s.core_mutex};
+  return s.core;
+}
+
+bool library::is_up() const noexcept {
+  return state().roles.load(std::memory_order_acquire) != 0;
+}
+
+bool library::has_role(role which) const noexcept {
+  return state().counts[index_of(which)].load() != 0;
+}
+
+pmix_status_t library::start(role which,
+                             const std::function<pmix_status_t()>& bring_up,
+                             bool external) {
+  if (in_progress_thread())
+    return PMIX_ERR_WOULD_BLOCK;
+  watch_forks();
+  auto& s = state();
+  const auto guard = std::lock_guard{s.init_mutex};
+  auto& count = s.counts[index_of(which)];
+  if (count.load() > 0) {
+    ++count;
+    return PMIX_SUCCESS;
+  }
+  const auto is_first = s.roles.load() == 0;
+  if (is_first) {
+    try {
+      auto fresh = std::make_shared<library_core>(external);
+      const auto core_guard = std::lock_guard{s.core_mutex};
+      s.core = std::move(fresh);
+    } catch (const std::exception&) {
+      return PMIX_ERR_OUT_OF_RESOURCE; // No descriptors, or no thread.
+    }
+    start_events(*this);
+    start_output(*this);
+  }
+  const auto code = bring_up();
+  if (code == PMIX_SUCCESS) {
+    count = 1;
+    s.roles.fetch_add(1, std::memory_order_release);
+    return PMIX_SUCCESS;
+  }
+  if (is_first)
+    end();
+  return code;
+}
+
+pmix_status_t library::stop(role which,
+                            const std::function<void()>& take_down) {
+  if (in_progress_thread())
+    return PMIX_ERR_WOULD_BLOCK;
+  auto& s = state();
+  const auto guard = std::lock_guard{s.init_mutex};
+  auto& count = s.counts[index_of(which)];
+  if (count.load() == 0)
+    return PMIX_ERR_INIT;
+  if (count.load() > 1) {
+    --count;
+    return PMIX_SUCCESS;
+  }
+  take_down();
+  count = 0;
+  if (s.roles.fetch_sub(1) == 1)
+    end();
+  return PMIX_SUCCESS;
+}
+
+/// Takes down what the first init brought up. @pre no role is up
+void library::end() {
+  stop_output(*this);
+  stop_events(*this);
+  auto& s = state();
+  auto old = core();
+  if (const auto to = current_link())
+    to->close();
+  old->shut_down();
+  const auto guard = std::lock_guard{s.core_mutex};
+  s.core = nullptr;
+}
+
+// -- progress ----------------------------------------------------------------
+
+bool library::in_progress_thread() const noexcept {
+  const auto x = core();
+  return x && x->loop.loop().in_loop_thread();
+}
+
+void library::progress() {
+  const auto x = core();
+  if (x && x->is_external && !x->loop.loop().in_loop_thread())
+    x->progress();
+}
+
+loop_system& library::loop() const {
+  return core()->loop;
+}
+
+bool library::post(std::function<void()> task) const {
+  const auto x = core();
+  return x && x->loop.loop().post(std::move(task));
+}
+
+void library::run_in_loop(const std::function<void()>& task) const {
+  if (in_progress_thread()) {
+    task();
+    return;
+  }
+  const auto done = std::make_shared<waiter>();
+  const auto is_kept = post([&task, done] {
+    task();
+    done->set(PMIX_SUCCESS);
+  });
+  if (is_kept)
+    done->wait();
+}
+
+// -- who we are --------------------------------------------------------------
+
+proc_id library::proc() const {
+  const auto x = core();
+  if (!x)
+    return {};
+  const auto guard = std::lock_guard{x->mutex};
+  return x->self;
+}
+
+void library::set_proc(proc_id y) {
+  const auto x = core();
+  if (!x)
+    return;
+  const auto guard = std::lock_guard{x->mutex};
+  x->self = std::move(y);
+}
+
+proc_id library::server() const {
+  const auto x = core();
+  if (!x)
+    return {};
+  const auto guard = std::lock_guard{x->mutex};
+  return x->server;
+}
+
+std::shared_ptr<process_store> library::store() const {
+  const auto x = core();
+  return x ? x->store : nullptr;
+}
+
+pmix_value_t* library::keep_value(const proc_id& proc, const std::string& key,
+                                  const value& x) const {
+  const auto y = core();
+  return y ? y->kept.keep(proc, key, x) : nullptr;
+}
+
+// -- the way to the server ---------------------------------------------------
+
+client_actor library::session() const {
+  const auto x = core();
+  if (!x)
+    return {};
+  const auto guard = std::lock_guard{x->mutex};
+  return x->session;
+}
+
+void library::set_session(client_actor to, proc_id server) {
+  const auto x = core();
+  if (!x)
+    return;
+  const auto is_there = static_cast<bool>(to);
+  if (to && x->asker == nullptr)
+    x->start_asker();
+  {
+    const auto guard = std::lock_guard{x->mutex};
+    x->session = std::move(to);
+    x->server = std::move(server);
+  }
+  if (is_there)
+    tell_of_server();
+}
+
+std::shared_ptr<link> library::current_link() const {
+  const auto x = core();
+  if (!x)
+    return nullptr;
+  const auto guard = std::lock_guard{x->mutex};
+  return x->to;
+}
+
+void library::set_link(std::shared_ptr<link> to) {
+  const auto x = core();
+  if (!x)
+    return;
+  auto old = std::shared_ptr<link>{};
+  const auto is_there = to != nullptr;
+  {
+    const auto guard = std::lock_guard{x->mutex};
+    x->server = to ? to->server() : proc_id{};
+    old = std::exchange(x->to, std::move(to));
+  }
+  if (is_there)
+    tell_of_server();
+}
+
+void library::tell_of_server() const {
+  post([x = std::weak_ptr<library_core>{core()}] {
+    if (const auto self = x.lock(); self && self->on_server)
+      self->on_server();
+  });
+}
+
+bool library::with_asker(
+  std::function<void(caf::event_based_actor*)> task) const {
+  return post([x = std::weak_ptr<library_core>{core()}, f = std::move(task)] {
+    if (const auto self = x.lock(); self && self->asker != nullptr)
+      f(self->asker);
+  });
+}
+
+// -- pushes ------------------------------------------------------------------
+
+void library::push(event what) const {
+  post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
+    if (const auto self = x.lock(); self && self->on_event)
+      self->on_event(what);
+  });
+}
+
+void library::push(io_delivery what) const {
+  post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
+    if (const auto self = x.lock(); self && self->on_output)
+      self->on_output(what);
+  });
+}
+
+void library::set_event_sink(std::function<void(event)> f) {
+  run_in_loop([&] { core()->on_event = std::move(f); });
+}
+
+void library::set_output_sink(std::function<void(io_delivery)> f) {
+  run_in_loop([&] { core()->on_output = std::move(f); });
+}
+
+void library::set_server_sink(std::function<void()> f) {
+  run_in_loop([&] { core()->on_server = std::move(f); });
+}
+
+} // namespace troupe::c_api

@@ -1,0 +1,307 @@
+#pragma once
+
+#include "actors/process_store.hpp"
+#include "adapters/link/link.hpp"
+#include "adapters/link/link_replies.hpp"
+#include "adapters/loop/loop_system.hpp"
+#include "c_api/convert.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/event_based_actor.hpp>
+#include <caf/expected.hpp>
+
+#include <pmix_common.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace troupe::c_api {
+
+/// In which role a process uses the library; it may be in several.
+enum class role : uint8_t { client, tool, server };
+
+class library_core;
+
+/// An answer that goes to its receiver exactly once: if it is dropped, as
+/// `unreach`.
+template <class Answer>
+class one_answer {
+public:
+  explicit one_answer(std::function<void(caf::expected<Answer>)> receiver)
+    : receiver_(std::move(receiver)) {
+    // nop
+  }
+
+  one_answer(const one_answer&) = delete;
+
+  one_answer& operator=(const one_answer&) = delete;
+
+  ~one_answer() {
+    if (receiver_)
+      receiver_(make_error(status::unreach, "the library is finalized"));
+  }
+
+  void operator()(caf::expected<Answer> x) {
+    if (const auto f = std::exchange(receiver_, nullptr))
+      f(std::move(x));
+  }
+
+private:
+  std::function<void(caf::expected<Answer>)> receiver_;
+};
+
+/// A caller who waits for an outcome.
+class waiter {
+public:
+  waiter();
+
+  ~waiter();
+
+  void set(pmix_status_t code);
+
+  /// @returns what was set. With progress driven by the program, drives it.
+  pmix_status_t wait();
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<pmix_status_t> code_; // guarded by mutex_
+
+  /// Set if the program drives progress.
+  std::shared_ptr<library_core> driver_;
+};
+
+/// The library of this process: the roles it is in, the loop and its thread,
+/// the way to the server, and what is known of processes. Nothing exists before
+/// the first init; nothing is destroyed at exit. All functions are safe on any
+/// thread unless they say otherwise.
+///
+/// In a forked child the library is as before the first init: what belongs to
+/// the parent is left alone, PMIx_Init may be called anew.
+class library {
+public:
+  static library& instance() noexcept;
+
+  // -- life
+  // --------------------------------------------------------------------
+
+  /// Brings a role up, or counts one more init of it. With the first role the
+  /// loop and its thread start.
+  /// @param bring_up Runs on the calling thread once the loop runs; not if the
+  ///                 role is up already.
+  /// @param external Whether the program drives progress: no thread.
+  /// @returns what `bring_up` returns; `would_block` on the progress thread.
+  pmix_status_t start(role which,
+                      const std::function<pmix_status_t()>& bring_up,
+                      bool external = false);
+
+  /// Takes back one init; with the last one `take_down` runs, and with the last
+  /// role the loop ends and its thread is joined.
+  /// @returns `init` if the role is not up, `would_block` on the progress
+  ///          thread.
+  pmix_status_t stop(role which, const std::function<void()>& take_down);
+
+  /// What is up; null before init. For this folder only.
+  std::shared_ptr<library_core> core() const;
+
+  /// Whether any role is up.
+  bool is_up() const noexcept;
+
+  bool has_role(role which) const noexcept;
+
+  /// What a call that only needs the library may begin with: PMIX_SUCCESS, or
+  /// PMIX_ERR_INIT.
+  pmix_status_t check() const noexcept {
+    return is_up() ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  }
+
+  /// The same for a call that blocks: also PMIX_ERR_WOULD_BLOCK on the progress
+  /// thread.
+  pmix_status_t check_blocking() const noexcept {
+    if (!is_up())
+      return PMIX_ERR_INIT;
+    return in_progress_thread() ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
+  }
+
+  // -- progress
+  // ----------------------------------------------------------------
+
+  /// Whether the calling thread is the one that runs callbacks.
+  bool in_progress_thread() const noexcept;
+
+  /// Does what is due, if the program drives progress; else nothing.
+  void progress();
+
+  /// The loop and the actors. @pre some role is up.
+  loop_system& loop() const;
+
+  /// Runs `task` on the progress thread.
+  /// @returns `false` if no role is up; then it is not kept.
+  bool post(std::function<void()> task) const;
+
+  /// Runs `task` on the progress thread and waits for its end; at once if that
+  /// is the calling thread. @pre some role is up.
+  void run_in_loop(const std::function<void()>& task) const;
+
+  // -- who we are
+  // --------------------------------------------------------------
+
+  /// Our own identity; empty before init.
+  proc_id proc() const;
+  void set_proc(proc_id x);
+
+  /// The server we ask; for a server itself. Undefined rank if there is none.
+  proc_id server() const;
+
+  /// What is known of processes. Lives until the last finalize, and as long as
+  /// the pointer; null before init.
+  std::shared_ptr<process_store> store() const;
+
+  /// Keeps a value for a caller until the last finalize.
+  pmix_value_t* keep_value(const proc_id& proc, const std::string& key,
+                           const value& x) const;
+
+  // -- the way to the server
+  // ---------------------------------------------------
+
+  /// Where requests go; null if there is no server.
+  client_actor session() const;
+
+  /// Requests go to a session in this process: that of our own server.
+  void set_session(client_actor x, proc_id server);
+
+  /// Requests go to a remote server; null: there is none.
+  void set_link(std::shared_ptr<link> x);
+
+  std::shared_ptr<link> current_link() const;
+
+  /// Asks the server.
+  /// @param on_answer Runs on the progress thread exactly once, also if the
+  ///                  server is lost or the library is finalized.
+  /// @returns PMIX_SUCCESS; otherwise `on_answer` is not called: PMIX_ERR_INIT,
+  ///          or PMIX_ERR_UNREACH if there is no server.
+  template <class Answer, class Request>
+  pmix_status_t ask(Request request,
+                    std::function<void(caf::expected<Answer>)> on_answer) const;
+
+  /// Asks the server without wishing to hear the answer.
+  template <class Answer, class Request>
+  pmix_status_t tell(Request request) const;
+
+  /// Asks the server and waits for the answer: not on the progress thread.
+  /// @param limit How long to wait at most; nothing: for as long as the server
+  ///              is there.
+  template <class Answer, class Request>
+  caf::expected<Answer>
+  ask_and_wait(Request request,
+               std::optional<std::chrono::milliseconds> limit = {}) const;
+
+  // -- pushes
+  // ------------------------------------------------------------------
+
+  /// An event or output for this process, from the server or from our own: goes
+  /// to the sinks, on the progress thread.
+  void push(event x) const;
+  void push(io_delivery x) const;
+
+  /// Who takes pushes; called on the progress thread. To be set when the loop
+  /// starts (`start_events`), gone with the last finalize.
+  void set_event_sink(std::function<void(event)> f);
+  void set_output_sink(std::function<void(io_delivery)> f);
+
+  /// Who hears, on the progress thread, that there is a new server: it knows
+  /// nothing of our handlers yet.
+  void set_server_sink(std::function<void()> f);
+
+private:
+  friend class library_core;
+  friend class waiter;
+
+  library() = default;
+
+  void end();
+  void tell_of_server() const;
+
+  /// Runs `task` with the actor that asks sessions of this process.
+  bool with_asker(std::function<void(caf::event_based_actor*)> task) const;
+};
+
+/// Brings up and takes down what is behind events and output (c_api/events.cpp,
+/// c_api/client_output.cpp). Called on the thread of the first init once the
+/// loop runs, and of the last finalize while it still runs.
+void start_events(library& lib);
+void stop_events(library& lib);
+void start_output(library& lib);
+void stop_output(library& lib);
+
+// -- implementation
+// ------------------------------------------------------------
+
+template <class Answer, class Request>
+pmix_status_t
+library::ask(Request request,
+             std::function<void(caf::expected<Answer>)> on_answer) const {
+  if (!core())
+    return PMIX_ERR_INIT;
+  if (const auto to = current_link()) {
+    to->submit(wire::request{std::move(request)},
+               [f = std::move(on_answer)](link::outcome x) {
+                 f(answer_in<Answer>(std::move(x)));
+               });
+    return PMIX_SUCCESS;
+  }
+  auto to = session();
+  if (!to)
+    return PMIX_ERR_UNREACH;
+  auto answer = std::make_shared<one_answer<Answer>>(std::move(on_answer));
+  const auto is_kept = with_asker([answer, to, x = std::move(request)](
+                                    caf::event_based_actor* self) mutable {
+    self->request(caf::actor_cast<caf::actor>(to), caf::infinite, std::move(x))
+      .then([answer](Answer& y) { (*answer)(std::move(y)); },
+            [answer](caf::error& err) { (*answer)(std::move(err)); });
+  });
+  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+}
+
+template <class Answer, class Request>
+pmix_status_t library::tell(Request request) const {
+  if (const auto to = current_link()) {
+    // Nobody is to be woken for the answer.
+    to->submit(
+      wire::request{std::move(request)}, [](const link::outcome&) {},
+      hand_over::anywhere);
+    return PMIX_SUCCESS;
+  }
+  return ask<Answer>(std::move(request), [](const caf::expected<Answer>&) {});
+}
+
+template <class Answer, class Request>
+caf::expected<Answer>
+library::ask_and_wait(Request request,
+                      std::optional<std::chrono::milliseconds> limit) const {
+  if (const auto code = check_blocking(); code != PMIX_SUCCESS)
+    return make_error(static_cast<status>(code));
+  if (const auto to = current_link())
+    return answer_in<Answer>(
+      to->call(wire::request{std::move(request)}, limit));
+  auto result = std::make_shared<caf::expected<Answer>>(
+    make_error(status::unreach, "no answer"));
+  auto done = std::make_shared<waiter>();
+  const auto code =
+    ask<Answer>(std::move(request), [result, done](caf::expected<Answer> x) {
+      *result = std::move(x);
+      done->set(PMIX_SUCCESS);
+    });
+  if (code != PMIX_SUCCESS)
+    return make_error(static_cast<status>(code));
+  done->wait();
+  return std::move(*result);
+}
+
+} // namespace troupe::c_api

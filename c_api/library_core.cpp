@@ -1,0 +1,121 @@
+#include "c_api/library_core.hpp"
+
+#include "c_api/group_book.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+
+#include <pthread.h>
+
+#include <csignal>
+
+namespace troupe::c_api {
+
+namespace {
+
+/// Signals are the application's: none is to be taken by our thread.
+class signal_block {
+public:
+  signal_block() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+
+  ~signal_block() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+private:
+  sigset_t before_{};
+};
+
+} // namespace
+
+library_core::library_core(bool external)
+  : is_external(external), groups(std::make_shared<group_book>()) {
+  if (is_external)
+    return;
+  const auto block = signal_block{};
+  thread_ = std::thread{[this] {
+    pthread_setname_np(pthread_self(), "pmix");
+    loop.run();
+  }};
+}
+
+library_core::~library_core() {
+  if (thread_.joinable())
+    shut_down();
+}
+
+void library_core::shut_down() {
+  auto last = std::make_shared<waiter>();
+  const auto finish = [this, last] {
+    if (asker != nullptr)
+      caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
+    asker = nullptr;
+    asker_handle = nullptr;
+    on_event = nullptr;
+    on_output = nullptr;
+    on_server = nullptr;
+    last->set(PMIX_SUCCESS);
+  };
+  if (is_external) {
+    // Twice: what the first pass posted has its turn in the second.
+    loop.loop().post(finish);
+    for (auto i = 0; i < 2; ++i)
+      progress();
+  } else if (loop.loop().post(finish)) {
+    last->wait();
+  }
+  {
+    const auto guard = std::lock_guard{mutex};
+    session = nullptr;
+    if (to)
+      forget_for_fork(to.get());
+    for (const auto& x : links)
+      forget_for_fork(x.get());
+    links.clear();
+    to = nullptr;
+  }
+  if (thread_.joinable()) {
+    loop.stop();
+    thread_.join();
+  }
+  loop.loop().close();
+}
+
+void library_core::start_asker() {
+  auto ready = std::make_shared<waiter>();
+  asker_handle = loop.actors().spawn<caf::hidden>(
+    [this, ready](caf::event_based_actor* self) -> caf::behavior {
+      asker = self;
+      ready->set(PMIX_SUCCESS);
+      return {[](caf::unit_t) {}};
+    });
+  ready->wait();
+}
+
+void library_core::interrupt() {
+  {
+    const auto guard = std::lock_guard{drive_mutex_};
+    drive_changed_.notify_all();
+  }
+  loop.stop();
+}
+
+void library_core::progress() {
+  {
+    const auto guard = std::lock_guard{drive_mutex_};
+    if (std::exchange(is_driven_, true))
+      return;
+  }
+  loop.loop().run_once();
+  const auto guard = std::lock_guard{drive_mutex_};
+  is_driven_ = false;
+  drive_changed_.notify_all();
+}
+
+} // namespace troupe::c_api

@@ -1,0 +1,76 @@
+#include "c_api/request.hpp"
+
+#include "c_api/group_book.hpp"
+#include "c_api/library_core.hpp"
+
+namespace troupe::c_api {
+
+namespace {
+
+/// What the server gets to answer beyond the time that the caller gives.
+constexpr auto grace = std::chrono::milliseconds{2000};
+
+} // namespace
+
+std::optional<std::chrono::milliseconds>
+limit_of(const std::vector<info>& directives) {
+  const auto seconds = number<uint32_t>(directives, attr::timeout);
+  if (!seconds || *seconds == 0)
+    return std::nullopt;
+  return std::chrono::seconds{*seconds} + grace;
+}
+
+caf::expected<std::vector<proc_id>>
+to_members(const library& lib, const pmix_proc_t* procs, size_t n) {
+  auto asked = to_procs(procs, n);
+  if (!asked)
+    return asked;
+  if (asked->empty())
+    asked->push_back({lib.proc().nspace, rank_wildcard});
+  const auto core = lib.core();
+  auto result = std::vector<proc_id>{};
+  for (auto& x : *asked) {
+    if (x.nspace.empty())
+      x.nspace = lib.proc().nspace;
+    // A group's name may stand for a namespace, with ranks in the group.
+    // Source: PMIx Standard v5, "Process Groups".
+    const auto group = core ? core->groups->members(x.nspace) : std::nullopt;
+    if (!group)
+      result.push_back(std::move(x));
+    else if (x.rank == rank_wildcard)
+      result.insert(result.end(), group->begin(), group->end());
+    else if (x.rank < group->size())
+      result.push_back((*group)[x.rank]);
+    else
+      return make_error(status::bad_param);
+  }
+  return result;
+}
+
+void show_infos(pmix_status_t code, const std::vector<info>& xs,
+                pmix_info_cbfunc_t f, void* data) {
+  auto array = to_c_infos(xs);
+  if (!array) {
+    f(to_c(array.error()), nullptr, 0, data, nullptr, nullptr);
+    return;
+  }
+  auto* parcel = new c_infos(std::move(*array));
+  f(
+    code, parcel->data(), parcel->size(), data,
+    [](void* x) { delete static_cast<c_infos*>(x); }, parcel);
+}
+
+pmix_status_t give_infos(pmix_status_t code, const std::vector<info>& xs,
+                         pmix_info_t** results, size_t* count) {
+  clear(results, count);
+  if (results == nullptr || count == nullptr || xs.empty())
+    return code;
+  auto array = to_c_infos(xs);
+  if (!array)
+    return to_c(array.error());
+  *count = array->size();
+  *results = array->release();
+  return code;
+}
+
+} // namespace troupe::c_api

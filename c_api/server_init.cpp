@@ -1,0 +1,157 @@
+// PMIx_server_init and PMIx_server_finalize.
+
+#include "adapters/log/logger.hpp"
+#include "c_api/server_role.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace troupe::c_api {
+
+namespace {
+
+/// The key by which RFC0002, "Description", sets the size of the event cache.
+constexpr auto cache_size_key = "PMIx_server_cache_size";
+
+/// What the server writes to standard error: nothing below an error, unless
+/// TROUPE_LOG_LEVEL asks for more.
+journal server_log() {
+  const auto* level = std::getenv("TROUPE_LOG_LEVEL");
+  const auto wanted = std::string{level != nullptr ? level : ""};
+  auto settings = logger_settings{};
+  settings.level = wanted == "debug"     ? severity::debug
+                   : wanted == "info"    ? severity::info
+                   : wanted == "warning" ? severity::warning
+                                         : severity::error;
+  return open_log(settings);
+}
+
+/// Which files tools find the server by.
+/// Source: PMIx Standard v5, "Server Initialization", PMIX_SERVER_TOOL_SUPPORT
+/// and its neighbours; OpenPMIx, which makes none without being asked.
+std::vector<rendezvous_kind> rendezvous_of(const std::vector<info>& infos) {
+  auto result = std::vector<rendezvous_kind>{};
+  const auto add_if = [&](std::string_view key, rendezvous_kind kind) {
+    if (flag(infos, key))
+      result.push_back(kind);
+  };
+  const auto has_tools = flag(infos, attr::server_tool_support)
+                         || flag(infos, attr::server_session_support);
+  if (has_tools)
+    result = {rendezvous_kind::by_pid, rendezvous_kind::by_nspace};
+  add_if(attr::server_session_support, rendezvous_kind::session);
+  add_if(attr::server_system_support, rendezvous_kind::system);
+  add_if(attr::server_scheduler, rendezvous_kind::scheduler);
+  add_if(attr::server_sys_controller, rendezvous_kind::system_controller);
+  return result;
+}
+
+server_node_options options_of(const std::vector<info>& infos) {
+  auto result = server_node_options{};
+  result.id.nspace = text(infos, attr::server_nspace).value_or("");
+  if (const auto* x = find(infos, attr::server_rank))
+    result.id.rank = x->number<uint32_t>().value_or(0);
+  result.hostname = text(infos, attr::hostname).value_or("");
+  result.session_directory = text(infos, attr::server_tmpdir).value_or("");
+  if (const auto x = text(infos, attr::system_tmpdir))
+    result.system_directory = *x;
+  if (const auto x = number<size_t>(infos, cache_size_key))
+    result.event_cache_size = *x;
+  result.tools = rendezvous_of(infos);
+  result.log = server_log();
+  return result;
+}
+
+/// Writes a line to a descriptor, or to a file that nobody else can read.
+bool write_line(const std::string& where, const std::string& line) {
+  const auto text = line + "\n";
+  const auto is_stream = where == "-" || where == "+";
+  const auto fd =
+    where == "-" ? STDOUT_FILENO
+    : where == "+"
+      ? STDERR_FILENO
+      : ::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return false;
+  const auto n = ::write(fd, text.data(), text.size());
+  if (!is_stream)
+    ::close(fd);
+  return n == static_cast<ssize_t>(text.size());
+}
+
+/// Source: PMIx Standard v5, PMIX_TCP_REPORT_URI ("-" standard output, "+"
+/// standard error, else a file), PMIX_LAUNCHER_RENDEZVOUS_FILE.
+pmix_status_t report_uri(const std::vector<info>& infos,
+                         const std::string& uri) {
+  for (const auto key : {attr::tcp_report_uri, attr::launcher_rendezvous_file})
+    if (const auto where = text(infos, key))
+      if (!where->empty() && !write_line(*where, uri))
+        return PMIX_ERR_FILE_OPEN_FAILURE;
+  return PMIX_SUCCESS;
+}
+
+/// Ends the server of this library, if there is one.
+void take_down(library& lib) {
+  if (const auto old = server_role::current())
+    lib.run_in_loop([&] { old->stop(); });
+  server_role::set_current(nullptr);
+}
+
+pmix_status_t bring_up(library& lib, const std::vector<info>& infos,
+                       const pmix_server_module_t& module, size_t size) {
+  auto code = PMIX_SUCCESS;
+  lib.run_in_loop([&] {
+    auto started = server_role::start(lib, options_of(infos), module, size);
+    if (started)
+      server_role::set_current(std::move(*started));
+    else
+      code = to_c(started.error());
+  });
+  if (code == PMIX_SUCCESS) {
+    server_role::current()->join(lib);
+    code = report_uri(infos, server_role::current()->uri());
+  }
+  if (code != PMIX_SUCCESS)
+    take_down(lib);
+  return code;
+}
+
+} // namespace
+
+} // namespace troupe::c_api
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t size,
+                                     pmix_info_t info[], size_t ninfo) {
+  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  if (module != nullptr && size < module_size_4)
+    return PMIX_ERR_BAD_PARAM;
+  const auto nspace = text(*infos, attr::server_nspace);
+  if (nspace && (nspace->empty() || nspace->size() > max_nspace_length))
+    return PMIX_ERR_BAD_PARAM;
+  auto& lib = library::instance();
+  return lib.start(
+    role::server,
+    [&] { return bring_up(lib, *infos, copy_module(module, size), size); },
+    flag(*infos, attr::external_progress));
+}
+
+// A host that was compiled with other headers: they all agree on the first 28
+// entries, and nobody says whether there are more.
+pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_info_t info[],
+                               size_t ninfo) {
+  return PMIx_server_init_sized(module, module_size_4, info, ninfo);
+}
+
+pmix_status_t PMIx_server_finalize(void) {
+  auto& lib = library::instance();
+  if (!lib.has_role(role::server))
+    return PMIX_ERR_INIT;
+  return lib.stop(role::server, [&] { take_down(lib); });
+}

@@ -1,0 +1,198 @@
+// What a host registers: namespaces, clients, resources, process sets.
+
+#include "c_api/server_job_data.hpp"
+#include "c_api/server_role.hpp"
+
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <set>
+
+namespace troupe::c_api {
+
+namespace {
+
+/// Whether a pointer is a namespace's name; PMIX_ERR_BAD_PARAM otherwise.
+pmix_status_t check_nspace(const char* nspace) {
+  if (nspace == nullptr || nspace[0] == '\0'
+      || ::strnlen(nspace, max_nspace_length + 1) > max_nspace_length)
+    return PMIX_ERR_BAD_PARAM;
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t check_proc(const pmix_proc_t* proc) {
+  if (proc == nullptr || proc->rank > rank_valid_max)
+    return PMIX_ERR_BAD_PARAM;
+  return check_nspace(proc->nspace);
+}
+
+/// For functions without a return value: whoever cannot be told by a callback
+/// is not told.
+void answer(pmix_status_t code, pmix_op_cbfunc_t f, void* data) {
+  if (code != PMIX_SUCCESS && code != PMIX_OPERATION_SUCCEEDED && f != nullptr)
+    f(code, data);
+}
+
+/// Tells the server, and waits unless this is the progress thread.
+template <class Request>
+pmix_status_t tell_and_wait(Request x) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  if (!library::instance().in_progress_thread()) {
+    code = tell_server(role, std::move(x), nullptr, nullptr);
+    return code == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : code;
+  }
+  role->ask<ack>(std::move(x), [](const caf::expected<ack>&) {
+    // Nobody can wait for it here.
+  });
+  return PMIX_SUCCESS;
+}
+
+/// What hosts say that their functions support; never destroyed.
+struct attribute_table {
+  std::mutex mutex;
+  std::map<std::string, std::set<std::string>> functions; // guarded by mutex
+};
+
+attribute_table& attribute_support() {
+  static auto& result = *new attribute_table;
+  return result;
+}
+
+} // namespace
+
+} // namespace troupe::c_api
+
+using namespace troupe;
+using namespace troupe::c_api;
+
+pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
+                                          int nlocalprocs, pmix_info_t info[],
+                                          size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                          void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  if (code = check_nspace(nspace); code != PMIX_SUCCESS)
+    return code;
+  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  auto job = complete_job(std::move(*infos), role->hostname(), nlocalprocs);
+  if (!job)
+    return to_c(job.error());
+  auto request = register_nspace{};
+  request.nspace = nspace_of(nspace);
+  request.owner = {::geteuid(), ::getegid()};
+  request.local_ranks = std::move(job->local_ranks);
+  request.infos = std::move(job->infos);
+  request.clients_follow = true;
+  const auto add = [&](std::string_view key, value val) {
+    if (find(request.infos, key) == nullptr)
+      request.infos.push_back({std::string{key}, 0, std::move(val)});
+  };
+  add(attr::server_nspace, value::string(role->id().nspace));
+  add(attr::server_rank, value::rank(role->id().rank));
+  add(attr::jobid, value::string(request.nspace));
+  return tell_server(role, std::move(request), cbfunc, cbdata);
+}
+
+void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
+                                   pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (role)
+    code = check_nspace(nspace);
+  if (code == PMIX_SUCCESS) {
+    const auto name = std::string{nspace_of(nspace)};
+    role->objects().forget(name);
+    role->forget_changes(name);
+    code = tell_server(role, deregister_nspace{name}, cbfunc, cbdata);
+  }
+  answer(code, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid,
+                                          gid_t gid, void* server_object,
+                                          pmix_op_cbfunc_t cbfunc,
+                                          void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  if (code = check_proc(proc); code != PMIX_SUCCESS)
+    return code;
+  const auto who = to_proc(*proc);
+  role->objects().set(who, server_object);
+  return tell_server(role, register_client{who, {uid, gid}}, cbfunc, cbdata);
+}
+
+void PMIx_server_deregister_client(const pmix_proc_t* proc,
+                                   pmix_op_cbfunc_t cbfunc, void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (role)
+    code = check_proc(proc);
+  if (code == PMIX_SUCCESS) {
+    const auto who = to_proc(*proc);
+    role->objects().forget(who);
+    code = tell_server(role, deregister_client{who}, cbfunc, cbdata);
+  }
+  answer(code, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                             pmix_op_cbfunc_t cbfunc,
+                                             void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  return tell_server(role, register_resources{std::move(*infos)}, cbfunc,
+                     cbdata);
+}
+
+pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                               pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  return tell_server(role, deregister_resources{std::move(*infos)}, cbfunc,
+                     cbdata);
+}
+
+pmix_status_t PMIx_server_define_process_set(const pmix_proc_t* members,
+                                             size_t nmembers,
+                                             const char* pset_name) {
+  TROUPE_TAKE(procs, to_procs(members, nmembers));
+  if (pset_name == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return tell_and_wait(define_process_set{pset_name, std::move(*procs)});
+}
+
+pmix_status_t PMIx_server_delete_process_set(char* pset_name) {
+  if (pset_name == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return tell_and_wait(delete_process_set{pset_name});
+}
+
+pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
+  if (!library::instance().has_role(role::server))
+    return PMIX_ERR_INIT;
+  if (function == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  auto names = to_strings(attrs);
+  auto& known = attribute_support();
+  const auto guard = std::lock_guard{known.mutex};
+  const auto is_new =
+    known.functions
+      .emplace(function, std::set<std::string>{names.begin(), names.end()})
+      .second;
+  return is_new ? PMIX_SUCCESS : PMIX_ERR_REPEAT_ATTR_REGISTRATION;
+}

@@ -1,0 +1,192 @@
+#include "c_api/server_role.hpp"
+
+#include "actors/client.hpp"
+#include "adapters/c_host/c_host.hpp"
+#include "c_api/client_link.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+
+namespace troupe::c_api {
+
+namespace {
+
+struct current_role {
+  std::mutex mutex;
+  std::shared_ptr<server_role> role; // guarded by mutex
+};
+
+/// Never destroyed: nothing ends at exit. A forked child makes its own.
+std::atomic<current_role*> holder_of_process{nullptr};
+
+std::atomic<const fork_snapshot*> current_snapshot{nullptr};
+
+/// Runs in a forked child: what belongs to the parent is left alone.
+void after_fork() noexcept {
+  holder_of_process.store(nullptr);
+}
+
+current_role& holder() {
+  static const auto is_watched =
+    ::pthread_atfork(nullptr, nullptr, after_fork) == 0;
+  static_cast<void>(is_watched);
+  auto* x = holder_of_process.load();
+  if (x != nullptr)
+    return *x;
+  auto* fresh = new current_role;
+  if (holder_of_process.compare_exchange_strong(x, fresh))
+    return *fresh;
+  delete fresh;
+  return *x;
+}
+
+/// The server's own end of its session: what comes to it goes to the program.
+connection_actor::behavior_type own_connection(connection_actor::pointer) {
+  return {
+    [](const event& what) { library::instance().push(what); },
+    [](const io_delivery& what) { library::instance().push(what); },
+    [](const close_connection&) {
+      // It ends with the server.
+    },
+  };
+}
+
+/// What the host's handlers get when a client is gone.
+/// Source: OpenPMIx, PMIX_ERR_LOST_CONNECTION.
+void tell_of_loss(const requester& client) {
+  auto what = event{};
+  what.code = status::lost_connection;
+  what.source = client.proc;
+  what.range = data_range::proc_local;
+  library::instance().push(std::move(what));
+}
+
+} // namespace
+
+std::shared_ptr<server_role> server_role::current() {
+  auto& h = holder();
+  const auto guard = std::lock_guard{h.mutex};
+  return h.role;
+}
+
+void server_role::set_current(std::shared_ptr<server_role> x) {
+  auto& h = holder();
+  const auto guard = std::lock_guard{h.mutex};
+  h.role.swap(x);
+}
+
+caf::expected<std::shared_ptr<server_role>>
+server_role::start(library& lib, server_node_options options,
+                   const pmix_server_module_t& module, size_t module_size) {
+  auto result = std::shared_ptr<server_role>{new server_role};
+  result->weak_ = result;
+  auto host = c_host_settings{};
+  host.module = module;
+  host.module_size = module_size;
+  host.objects = result->objects_;
+  host.subscriptions = result->subscriptions_;
+  host.on_lost = tell_of_loss;
+  host.log = options.log;
+  auto node = server_node::start(
+    lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
+      return spawn_c_host(x.loop.actors(), std::move(host));
+    });
+  if (!node)
+    return std::move(node.error());
+  result->node_ = std::move(*node);
+  result->open_session(lib);
+  return result;
+}
+
+void server_role::open_session(library& lib) {
+  id_ = node_->id();
+  hostname_ = node_->hostname();
+  uri_ = node_->uri();
+  publish({node_->environment().variables, {}});
+  server_ = node_->server();
+  events_ = node_->events();
+  auto& sys = lib.loop().actors();
+  asker_handle_ = sys.spawn([](caf::event_based_actor*) {
+    return caf::behavior{[](deadline) {
+      // Keeps it alive; all it gets are answers.
+    }};
+  });
+  // The actor's first turn may come after the first request.
+  asker_ = static_cast<caf::event_based_actor*>(
+    caf::actor_cast<caf::abstract_actor*>(asker_handle_));
+  connection_ = sys.spawn(own_connection);
+  auto who = requester{};
+  who.proc = id_;
+  who.creds = {::geteuid(), ::getegid()};
+  session_ = spawn_client(sys, who, server_, node_->events(), node_->host(),
+                          connection_);
+}
+
+void server_role::join(library& lib) const {
+  if (lib.proc().nspace.empty()) {
+    lib.set_proc(id_);
+    lib.store()->set_self(id_, hostname_);
+    note_self(*lib.store(), id_, uri_);
+    lib.store()->store(id_, std::string{attr::myserver_uri},
+                       value::string(uri_));
+  }
+  lib.set_session(session_, id_);
+}
+
+void server_role::stop() {
+  current_snapshot.store(nullptr);
+  library::instance().set_session({}, {});
+  caf::anon_send_exit(session_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(connection_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
+  asker_ = nullptr;
+  node_.reset();
+}
+
+const fork_snapshot* server_role::snapshot() noexcept {
+  return current_snapshot.load(std::memory_order_acquire);
+}
+
+void server_role::publish(fork_snapshot x) {
+  snapshots_.push_back(std::make_unique<fork_snapshot>(std::move(x)));
+  current_snapshot.store(snapshots_.back().get(), std::memory_order_release);
+}
+
+void server_role::add_changes(const std::string& nspace,
+                              const std::vector<info>& changes) {
+  const auto guard = std::lock_guard{mutex_};
+  auto next = *snapshots_.back();
+  auto& known = next.changes[nspace];
+  known.insert(known.end(), changes.begin(), changes.end());
+  publish(std::move(next));
+}
+
+void server_role::forget_changes(const std::string& nspace) {
+  const auto guard = std::lock_guard{mutex_};
+  if (snapshots_.back()->changes.count(nspace) == 0)
+    return;
+  auto next = *snapshots_.back();
+  next.changes.erase(nspace);
+  publish(std::move(next));
+}
+
+std::shared_ptr<server_role> server_or(pmix_status_t& code) {
+  code = PMIX_ERR_INIT;
+  if (!library::instance().has_role(role::server))
+    return nullptr;
+  auto result = server_role::current();
+  if (result)
+    code = PMIX_SUCCESS;
+  return result;
+}
+
+} // namespace troupe::c_api

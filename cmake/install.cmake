@@ -1,0 +1,74 @@
+# What `cmake --install` puts where. Two things for two kinds of users:
+#
+#   libtroupe, for C++       <prefix>/lib, <prefix>/include/troupe, troupe.pc,
+#                            TroupeConfig.cmake (target troupe::troupe)
+#   libpmix.so.2, for C      <prefix>/lib/troupe/pmix, a prefix of its own with
+#                            pmix.pc and PMIxConfig.cmake (PMIx::PMIx): it never
+#                            stands in the way of a distribution's libpmix
+#
+# and the programs. Source: reference, "Install layout".
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# -- the C++ library -----------------------------------------------------------
+
+set(layers troupe_messages troupe_config troupe_actors troupe_wire troupe_adapters
+           troupe_runtime)
+add_library(troupe_library STATIC)
+foreach(layer IN LISTS layers)
+  target_sources(troupe_library PRIVATE $<TARGET_OBJECTS:${layer}>)
+endforeach()
+set_target_properties(troupe_library PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE CXX)
+
+set(troupe_include "${CMAKE_INSTALL_INCLUDEDIR}/troupe")
+set(troupe_cmake "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
+install(TARGETS troupe_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY messages config DESTINATION "${troupe_include}"
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
+install(FILES actors/partial_host.hpp DESTINATION "${troupe_include}/actors")
+install(FILES runtime/runtime.hpp DESTINATION "${troupe_include}/runtime")
+
+set(TROUPE_PRIVATE_LIBRARIES "-lcaf_core -levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lpthread")
+configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/troupe.pc" @ONLY)
+configure_package_config_file(
+  cmake/TroupeConfig.cmake.in "${PROJECT_BINARY_DIR}/install/TroupeConfig.cmake"
+  INSTALL_DESTINATION "${troupe_cmake}"
+  PATH_VARS CMAKE_INSTALL_LIBDIR troupe_include)
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/install/TroupeConfigVersion.cmake"
+  VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/install/troupe.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_BINARY_DIR}/install/TroupeConfig.cmake"
+              "${PROJECT_BINARY_DIR}/install/TroupeConfigVersion.cmake"
+              cmake/FindCAF.cmake
+        DESTINATION "${troupe_cmake}")
+
+# -- libpmix.so.2 --------------------------------------------------------------
+
+# The release whose interface the headers have.
+file(STRINGS c_api/include/pmix_version.h version_lines
+     REGEX "^#define +PMIX_VERSION_(MAJOR|MINOR|RELEASE) ")
+string(REGEX REPLACE "[^0-9]*([0-9]+)[^;]*;?" "\\1." pmix_version "${version_lines}")
+string(REGEX REPLACE "\\.$" "" PMIX_VERSION "${pmix_version}")
+
+set(pmix_prefix "${CMAKE_INSTALL_LIBDIR}/troupe/pmix")
+install(TARGETS pmix LIBRARY DESTINATION "${pmix_prefix}/lib")
+install(DIRECTORY c_api/include/ DESTINATION "${pmix_prefix}/include"
+        FILES_MATCHING PATTERN "*.h")
+configure_file(cmake/pmix.pc.in "${PROJECT_BINARY_DIR}/install/pmix.pc" @ONLY)
+configure_file(cmake/PMIxConfig.cmake.in
+               "${PROJECT_BINARY_DIR}/install/PMIxConfig.cmake" @ONLY)
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/install/PMIxConfigVersion.cmake"
+  VERSION "${PMIX_VERSION}" COMPATIBILITY AnyNewerVersion)
+install(FILES "${PROJECT_BINARY_DIR}/install/pmix.pc"
+        DESTINATION "${pmix_prefix}/lib/pkgconfig")
+install(FILES "${PROJECT_BINARY_DIR}/install/PMIxConfig.cmake"
+              "${PROJECT_BINARY_DIR}/install/PMIxConfigVersion.cmake"
+        DESTINATION "${pmix_prefix}/lib/cmake/PMIx")
+
+# -- the programs --------------------------------------------------------------
+
+install(TARGETS troupe trouped RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")

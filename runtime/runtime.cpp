@@ -1,0 +1,187 @@
+#include "runtime/runtime.hpp"
+
+#include "runtime/server_node.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/scoped_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <pthread.h>
+
+#include <csignal>
+#include <thread>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+loop_system::settings loop_settings(const runtime_options& options) {
+  auto result = loop_system::settings{};
+  if (options.log)
+    result.print = [log = options.log](const auto& line) {
+      log(severity::warning, std::string{line});
+    };
+  if (options.configure)
+    result.configure = [f = options.configure](caf::actor_system_config& cfg,
+                                               event_loop&) { f(cfg); };
+  return result;
+}
+
+/// Signals are the daemon's: none is taken on our thread.
+std::thread start_without_signals(std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  auto result = std::thread{std::move(body)};
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
+}
+
+} // namespace
+
+class runtime::implementation {
+public:
+  explicit implementation(const runtime_options& options)
+    : loop(loop_settings(options)) {
+    // nop
+  }
+
+  ~implementation() {
+    stop();
+  }
+
+  void run() {
+    thread = start_without_signals([this] { loop.run(); });
+  }
+
+  void stop() {
+    if (thread.joinable()) {
+      loop.stop();
+      thread.join();
+    }
+    node.reset();
+  }
+
+  /// Asks the server and waits.
+  template <class Answer, class Request>
+  caf::expected<Answer> ask(Request request) {
+    if (loop.loop().in_loop_thread())
+      return make_error(status::would_block,
+                        "this waits for the runtime and must not be called on"
+                        " its thread: send the server a message instead");
+    if (!thread.joinable())
+      return make_error(status::init, "the runtime has been stopped");
+    auto result = caf::expected<Answer>{caf::error{}};
+    auto self = caf::scoped_actor{loop.actors()};
+    self->request(node->server(), caf::infinite, std::move(request))
+      .receive([&](Answer& x) { result = std::move(x); },
+               [&](caf::error& err) { result = std::move(err); });
+    return result;
+  }
+
+  template <class Request>
+  caf::error tell(Request request) {
+    auto outcome = ask<ack>(std::move(request));
+    return outcome ? caf::error{} : std::move(outcome.error());
+  }
+
+  loop_system loop;
+  std::unique_ptr<server_node> node;
+  std::thread thread;
+};
+
+runtime::runtime(std::unique_ptr<implementation> x)
+  : implementation_(std::move(x)) {
+  // nop
+}
+
+runtime::~runtime() = default;
+
+caf::expected<std::unique_ptr<runtime>>
+runtime::start(runtime_options options, const host_maker& make_host) {
+  auto result = std::make_unique<implementation>(options);
+  auto serve = server_node_options{};
+  serve.id = std::move(options.id);
+  serve.session_directory = std::move(options.session_directory);
+  serve.log = std::move(options.log);
+  if (options.munge)
+    serve.security.mechanism = security_mechanism::munge;
+  if (!options.tools)
+    serve.tools.clear();
+  else if (options.system_server)
+    serve.tools.push_back(rendezvous_kind::system);
+  auto node = server_node::start(
+    result->loop, std::move(serve),
+    [&](const host_context& x) { return make_host(x.loop.actors()); });
+  if (!node)
+    return node.error();
+  result->node = std::move(*node);
+  result->run();
+  return std::unique_ptr<runtime>{new runtime{std::move(result)}};
+}
+
+caf::error runtime::register_nspace(struct register_nspace what) {
+  return implementation_->tell(std::move(what));
+}
+
+caf::error runtime::deregister_nspace(const std::string& nspace) {
+  return implementation_->tell(troupe::deregister_nspace{nspace});
+}
+
+caf::error runtime::register_client(const proc_id& proc, credentials owner) {
+  return implementation_->tell(troupe::register_client{proc, owner});
+}
+
+caf::error runtime::deregister_client(const proc_id& proc) {
+  return implementation_->tell(troupe::deregister_client{proc});
+}
+
+caf::expected<std::vector<std::string>>
+runtime::setup_fork(const proc_id& proc) {
+  auto x = implementation_->ask<client_environment>(troupe::setup_fork{proc});
+  if (!x)
+    return std::move(x.error());
+  return std::move(x->variables);
+}
+
+void runtime::proc_ended(const proc_id& proc, proc_state state) {
+  caf::anon_send(server(), troupe::proc_ended{proc, state});
+}
+
+void runtime::notify(event what, std::vector<proc_id> targets) {
+  caf::anon_send(events(), deliver_event{std::move(what), std::move(targets)});
+}
+
+caf::actor_system& runtime::actors() {
+  return implementation_->loop.actors();
+}
+
+const server_actor& runtime::server() const {
+  return implementation_->node->server();
+}
+
+const event_cache_actor& runtime::events() const {
+  return implementation_->node->events();
+}
+
+const host_actor& runtime::host() const {
+  return implementation_->node->host();
+}
+
+const proc_id& runtime::id() const {
+  return implementation_->node->id();
+}
+
+std::string runtime::uri() const {
+  return implementation_->node->uri();
+}
+
+void runtime::stop() {
+  implementation_->stop();
+}
+
+} // namespace troupe

@@ -1,0 +1,157 @@
+#include "runtime/server_node.hpp"
+
+#include "actors/event_cache.hpp"
+#include "actors/server.hpp"
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/log/log_sink.hpp"
+#include "adapters/process/usage.hpp"
+#include "adapters/wire/uri.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// A namespace must not hold a dot: older clients end it there.
+std::string server_nspace(std::string hostname) {
+  std::replace(hostname.begin(), hostname.end(), '.', '-');
+  return "troupe-" + hostname + "-" + std::to_string(::getpid());
+}
+
+} // namespace
+
+server_node::server_node(loop_system& loop, server_node_options options)
+  : loop_(loop), options_(std::move(options)) {
+  if (options_.hostname.empty())
+    options_.hostname = node_name();
+  if (options_.id.nspace.empty())
+    options_.id.nspace = server_nspace(options_.hostname);
+  if (!options_.log)
+    options_.log = [](severity, const std::string&) {};
+}
+
+caf::error server_node::open_directory() {
+  if (!options_.session_directory.empty())
+    return {};
+  auto made = session_directory::create(options_.system_directory);
+  if (!made)
+    return made.error();
+  session_ = std::move(*made);
+  options_.session_directory = session_->path();
+  return {};
+}
+
+void server_node::spawn_actors(const host_factory& make_host) {
+  auto& sys = loop_.actors();
+  host_ = make_host({loop_, options_.id, options_.hostname,
+                     options_.session_directory, options_.log});
+  events_ = spawn_event_cache(sys, host_, options_.event_cache_size);
+  auto sinks = log_sink_settings{};
+  sinks.out = options_.out
+                ? options_.out
+                : std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO);
+  sinks.err = options_.err
+                ? options_.err
+                : std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO);
+  logs_ = sys.spawn(log_sink, &loop_.pool(), std::move(sinks));
+  usage_ = sys.spawn(usage, &loop_.pool());
+  auto serve = server_options{};
+  serve.id = options_.id;
+  serve.hostname = options_.hostname;
+  serve.owner = {::geteuid(), ::getegid()};
+  serve.pid = static_cast<uint32_t>(::getpid());
+  serve.log = options_.log;
+  registered_ = serve.registered;
+  server_ =
+    spawn_server(sys, std::move(serve), {host_, events_, logs_, usage_});
+}
+
+caf::error server_node::listen() {
+  auto where = listener_options{};
+  where.server = options_.id;
+  where.security = options_.security;
+  where.log = options_.log;
+  where.awaited = [counts = registered_](uint32_t uid) {
+    return counts->awaited_of(uid);
+  };
+  where.registered = [counts = registered_] { return counts->total; };
+  auto listening = listener::start(loop_, server_, std::move(where));
+  if (!listening)
+    return listening.error();
+  listener_ = std::move(*listening);
+
+  auto setup = wire::client_setup{};
+  setup.uri = listener_->uris().front();
+  setup.security_mode = to_string(options_.security.mechanism);
+  setup.hostname = options_.hostname;
+  setup.server_tmpdir = options_.session_directory;
+  setup.system_tmpdir = options_.system_directory;
+  for (const auto& [name, val] : wire::client_environment(setup))
+    if (name != "PMIX_NAMESPACE" && name != "PMIX_RANK")
+      environment_.variables.push_back(name + "=" + val);
+  caf::anon_send(server_, environment_);
+  return {};
+}
+
+caf::error server_node::publish() {
+  if (options_.tools.empty())
+    return {};
+  auto files = rendezvous_options{};
+  files.kinds = options_.tools;
+  files.uri = listener_->uris().front();
+  files.hostname = node_name();
+  files.session_directory = options_.session_directory;
+  files.system_directory = options_.system_directory;
+  auto published = rendezvous_files::publish(files);
+  if (!published)
+    return published.error();
+  rendezvous_.emplace(std::move(*published));
+  return {};
+}
+
+caf::expected<std::unique_ptr<server_node>>
+server_node::start(loop_system& loop, server_node_options options,
+                   const host_factory& make_host) {
+  auto result =
+    std::unique_ptr<server_node>{new server_node{loop, std::move(options)}};
+  if (auto err = result->open_directory())
+    return err;
+  result->spawn_actors(make_host);
+  if (auto err = result->listen())
+    return err;
+  if (auto err = result->publish())
+    return err;
+  return result;
+}
+
+server_node::~server_node() {
+  rendezvous_.reset();
+  if (listener_)
+    listener_->stop_accepting();
+  caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(events_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(logs_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(usage_, caf::exit_reason::user_shutdown);
+  listener_.reset();
+}
+
+const local_statistics& server_node::statistics() const {
+  return listener_->statistics();
+}
+
+std::string server_node::uri() const {
+  return wire::to_string(listener_->uris().front());
+}
+
+} // namespace troupe

@@ -1,0 +1,144 @@
+#pragma once
+
+#include "actors/registrations.hpp"
+#include "adapters/local/listener.hpp"
+#include "adapters/local/rendezvous.hpp"
+#include "adapters/local/session_directory.hpp"
+#include "adapters/loop/loop_system.hpp"
+#include "config/defaults.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+class fd_writer;
+
+struct server_node_options {
+  /// The server's name; empty namespace: made from the node's name and the
+  /// process's number.
+  proc_id id{{}, 0};
+
+  /// The name of the node, as in the job data; empty: as `gethostname` says.
+  std::string hostname;
+
+  security_policy security;
+
+  /// The files by which tools find the server; none: they cannot.
+  std::vector<rendezvous_kind> tools = {rendezvous_kind::session,
+                                        rendezvous_kind::by_pid,
+                                        rendezvous_kind::by_nspace};
+
+  /// Where the session's files go: an existing directory that stays. Empty: a
+  /// private one below `system_directory`, which goes with the server.
+  std::string session_directory;
+
+  std::string system_directory = system_tmpdir();
+
+  size_t event_cache_size = defaults::event_cache_size;
+
+  /// The server's own log.
+  journal log;
+
+  /// Standard output and standard error for what processes log there; empty:
+  /// the process's own.
+  std::shared_ptr<fd_writer> out;
+  std::shared_ptr<fd_writer> err;
+};
+
+/// What a host may want to know when it is made.
+struct host_context {
+  loop_system& loop;
+  proc_id server;
+  std::string hostname;
+  std::string session_directory;
+  journal log;
+};
+
+/// Makes the resource manager that a server asks.
+using host_factory = std::function<host_actor(const host_context&)>;
+
+/// A server with all that it needs to serve the processes and tools of a node:
+/// event cache, logs, memory usage, listener, session directory and rendezvous
+/// files. For the thread of the loop, or for any while nobody is in `run`.
+class server_node {
+public:
+  /// @param loop Must outlive the node.
+  /// @param make_host Called once, before anybody can connect.
+  /// @returns why the node cannot work, in a sentence.
+  static caf::expected<std::unique_ptr<server_node>>
+  start(loop_system& loop, server_node_options options,
+        const host_factory& make_host);
+
+  /// Takes no more connections, closes those that are open, removes its files
+  /// and ends the server and its host.
+  ~server_node();
+
+  server_node(const server_node&) = delete;
+  server_node& operator=(const server_node&) = delete;
+
+  const host_actor& host() const noexcept {
+    return host_;
+  }
+
+  const server_actor& server() const noexcept {
+    return server_;
+  }
+
+  const event_cache_actor& events() const noexcept {
+    return events_;
+  }
+
+  const proc_id& id() const noexcept {
+    return options_.id;
+  }
+
+  const std::string& hostname() const noexcept {
+    return options_.hostname;
+  }
+
+  const std::string& session_directory() const noexcept {
+    return options_.session_directory;
+  }
+
+  /// What every client needs in its environment besides namespace and rank.
+  const client_environment& environment() const noexcept {
+    return environment_;
+  }
+
+  const local_statistics& statistics() const;
+
+  /// The first address at which the server listens.
+  std::string uri() const;
+
+private:
+  server_node(loop_system& loop, server_node_options options);
+
+  caf::error open_directory();
+
+  void spawn_actors(const host_factory& make_host);
+
+  caf::error listen();
+
+  caf::error publish();
+
+  loop_system& loop_;
+  server_node_options options_;
+  std::optional<class session_directory> session_;
+  host_actor host_;
+  event_cache_actor events_;
+  server_actor server_;
+  log_sink_actor logs_;
+  usage_actor usage_;
+  std::shared_ptr<registrations> registered_;
+  client_environment environment_;
+  std::unique_ptr<listener> listener_;
+  std::optional<rendezvous_files> rendezvous_;
+};
+
+} // namespace troupe

@@ -1,0 +1,468 @@
+// The client's end of a connection: requests and replies, pushes, the end, and
+// servers that mean harm.
+
+#include "adapters/link/link.hpp"
+
+#include "adapters/link/link_actor.hpp"
+#include "adapters/wire/compression.hpp"
+#include "messages/attributes.hpp"
+#include "tests/adapters/link/scripted_server.hpp"
+#include "tests/fixtures/outcome.hpp"
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+wire::request fence() {
+  return fence_request{{{"job", rank_wildcard}}, {}};
+}
+
+status code_of(const troupe::link::outcome& x) {
+  return x ? status::success : status_of(x.error());
+}
+
+/// Answers every request with success.
+void agree(served_peer& x) {
+  x.welcome();
+  for (auto request = x.frame(); request.first != 99; request = x.frame())
+    x.reply(request.first, status::success);
+}
+
+/// Connects to a server that plays `play` after the greeting, and fences.
+status fence_with(const std::function<void(served_peer&)>& play) {
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    play(x);
+  }};
+  client self;
+  const auto code = self.connect(server.settings());
+  return code == status::success ? code_of(self.uut->call(fence())) : code;
+}
+
+} // namespace
+
+// -- requests ----------------------------------------------------------------
+
+CAF_TEST(C3.10 a request that waits is answered) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  CAF_CHECK(self.uut->server() == (proc_id{"server", 0}));
+  CAF_CHECK(self.uut->self() == (proc_id{"job", 3}));
+  for (auto i = 0; i < 100; ++i)
+    CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
+}
+
+CAF_TEST(C3.7 many threads ask at the same time) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto threads = std::vector<std::thread>{};
+  auto answered = std::atomic<int>{0};
+  for (auto i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] {
+      for (auto n = 0; n < 200; ++n) {
+        if (i % 2 == 0) {
+          if (self.uut->call(fence()))
+            ++answered;
+        } else {
+          auto done = std::promise<bool>{};
+          self.uut->submit(fence(), [&](const troupe::link::outcome& x) {
+            done.set_value(static_cast<bool>(x)
+                           && self.sys.loop().in_loop_thread());
+          });
+          if (done.get_future().get())
+            ++answered;
+        }
+      }
+    });
+  for (auto& x : threads)
+    x.join();
+  CAF_CHECK_EQUAL(answered.load(), 1600);
+}
+
+CAF_TEST(C3.10 replies may come in any order and pushes before them) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    const auto first = x.frame();
+    const auto second = x.frame();
+    auto what = event{};
+    what.code = status::timeout;
+    what.source = {"job", 1};
+    auto payload = std::string{};
+    if (!wire::encode_event(what, x.rules, payload))
+      x.send_frame(wire::tag_event, payload);
+    auto output = io_delivery{};
+    output.source = {"job", 2};
+    output.handler = 4;
+    output.bytes = "text";
+    payload.clear();
+    if (!wire::encode_output(output, x.rules, payload))
+      x.send_frame(wire::tag_output, payload);
+    x.send_frame(77, "of no meaning");
+    x.send_frame(123456, "nobody asked");
+    x.reply(second.first, status::not_found);
+    x.reply(first.first, status::exists);
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto first = std::promise<status>{};
+  self.uut->submit(fence(), [&](const troupe::link::outcome& x) {
+    first.set_value(code_of(x));
+  });
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::not_found);
+  CAF_CHECK(first.get_future().get() == status::exists);
+  CAF_REQUIRE(self.eventually([&] { return self.outputs.size() == 1; }));
+  self.on_loop([&] {
+    CAF_CHECK_EQUAL(self.events.size(), 1u);
+    CAF_CHECK(self.events.at(0).code == status::timeout);
+    CAF_CHECK_EQUAL(self.outputs.at(0).bytes, "text");
+    return 0;
+  });
+}
+
+CAF_TEST(C3.10 a request over the buffers of the kernel goes out in pieces) {
+  auto size = std::promise<size_t>{};
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    const auto request = x.frame();
+    size.set_value(request.second.size());
+    x.reply(request.first, status::success);
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto x = commit_request{};
+  x.blocks.push_back(
+    {scope::global, {{"key", value::bytes(std::string(16 << 20, 'x'))}}});
+  CAF_CHECK(code_of(self.uut->call(wire::request{x})) == status::success);
+  CAF_CHECK_GREATER(size.get_future().get(), size_t{16} << 20);
+}
+
+CAF_TEST(C3.10 the link is a session as any other) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto session = spawn_link_actor(self.sys.actors(), self.uut);
+  const auto yes =
+    ask<ack>(self.sys.actors(), session, fence_request{{{"job", 1}}, {}});
+  CAF_CHECK(self.eventually([&] { return yes->code == status::success; }));
+  self.uut->close();
+  const auto no =
+    ask<ack>(self.sys.actors(), session, fence_request{{{"job", 1}}, {}});
+  CAF_CHECK(
+    self.eventually([&] { return no->code == status::lost_connection; }));
+  caf::anon_send_exit(session, caf::exit_reason::user_shutdown);
+}
+
+// -- the end -----------------------------------------------------------------
+
+CAF_TEST(C3.11 a server that vanishes fails what is open and what comes) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    x.frame();
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto first = std::promise<status>{};
+  self.uut->submit(fence(), [&](const troupe::link::outcome& x) {
+    first.set_value(code_of(x));
+  });
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::lost_connection);
+  CAF_CHECK(first.get_future().get() == status::lost_connection);
+  CAF_CHECK(self.eventually([&] { return self.losses == 1; }));
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::lost_connection);
+  CAF_CHECK(status_of(self.uut->beat()) == status::lost_connection);
+  CAF_CHECK(!self.uut->is_open());
+}
+
+CAF_TEST(C3.11 a server that vanishes while nobody asks is noticed) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  CAF_CHECK(!self.uut->beat());
+  CAF_CHECK(self.eventually([&] { return self.losses == 1; }));
+}
+
+CAF_TEST(C3.11 our own end is no loss) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  self.uut->close();
+  self.on_loop([] { return 0; });
+  CAF_CHECK_EQUAL(self.on_loop([&] { return self.losses; }), 0u);
+}
+
+CAF_TEST(C3.11 a wait with a limit ends though the server is silent) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    x.frame();
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  CAF_CHECK(code_of(self.uut->call(fence(), 20ms)) == status::timeout);
+  CAF_CHECK(self.uut->is_open());
+}
+
+// -- connecting --------------------------------------------------------------
+
+CAF_TEST(C3.11 nobody listens) {
+  auto settings = link_settings{};
+  {
+    scripted_server server{agree};
+    settings = server.settings();
+  }
+  client self;
+  CAF_CHECK(self.connect(settings) == status::unreach);
+}
+
+CAF_TEST(C3.11 a server that closes or refuses is no server) {
+  scripted_server closes{[](served_peer& x) { x.take_greeting(); }};
+  client self;
+  CAF_CHECK(self.connect(closes.settings()) == status::unreach);
+  scripted_server refuses{[](served_peer& x) {
+    x.take_greeting();
+    x.send({"\xff\xff\xff\xe7\0\0\0\0", 8});
+    x.frame();
+  }};
+  CAF_CHECK(self.connect(refuses.settings()) == status::unreach);
+}
+
+CAF_TEST(C3.11 a server that closes after its answer gives a status) {
+  scripted_server server{[](served_peer& x) { x.welcome(); }};
+  client self;
+  const auto code = self.connect(server.settings());
+  CAF_CHECK(code == status::unreach || code == status::success);
+  if (code == status::success)
+    CAF_CHECK(code_of(self.uut->call(fence())) == status::lost_connection);
+}
+
+CAF_TEST(C3.11 a server that does not answer the greeting is given up) {
+  scripted_server server{[](served_peer& x) {
+    x.take_greeting();
+    x.frame();
+  }};
+  auto settings = server.settings();
+  settings.answer_time = 30ms;
+  client self;
+  CAF_CHECK(self.connect(settings) == status::timeout);
+}
+
+CAF_TEST(C3.13 a tool gets its name from the server) {
+  auto greeted = std::promise<wire::hello>{};
+  scripted_server server{[&](served_peer& x) {
+    greeted.set_value(x.welcome());
+    x.frame();
+  }};
+  {
+    client self;
+    auto settings = server.settings();
+    settings.role = peer_role::tool_needs_identity;
+    settings.self.reset();
+    CAF_REQUIRE(self.connect(settings) == status::success);
+    CAF_CHECK(self.uut->self() == (proc_id{"tools", 7}));
+  }
+  const auto x = greeted.get_future().get();
+  CAF_CHECK(x.role == peer_role::tool_needs_identity);
+  CAF_CHECK(x.claimed.has_value());
+}
+
+CAF_TEST(C3.10 the release announced follows that of the server) {
+  CAF_CHECK_EQUAL(announced_release(std::nullopt).patch, 2);
+  CAF_CHECK_EQUAL(announced_release(release{3, 2, 5}).patch, 2);
+  CAF_CHECK_EQUAL(announced_release(release{4, 2, 3}).patch, 2);
+  CAF_CHECK_EQUAL(announced_release(release{4, 2, 4}).patch, 9);
+  CAF_CHECK_EQUAL(announced_release(release{6, 1, 0}).patch, 9);
+}
+
+// -- who listens -------------------------------------------------------------
+
+CAF_TEST(X10 whoever listens must be of a user that may be our server) {
+  if (me() != 0) {
+    CAF_MESSAGE("needs root: the listener has to be another user");
+    return;
+  }
+  // Root may serve anybody; so the client is the one who is not root here.
+  scripted_server server{agree};
+  const auto settings = server.settings();
+  CAF_CHECK_EQUAL(
+    as_user(4711, [&] { return connect_to_server(settings) ? 0 : 1; }), 0);
+  // A listener of another user is refused, unless it is named.
+  auto port = settings.uri.port;
+  int pipe_ends[2];
+  CAF_REQUIRE(::pipe(pipe_ends) == 0);
+  const auto child = ::fork();
+  if (child == 0) {
+    // System calls only: a listener that says yes to whatever it gets.
+    if (::setresuid(4712, 4712, 4712) != 0)
+      ::_exit(1);
+    const auto fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(where);
+    if (::bind(fd, reinterpret_cast<sockaddr*>(&where), size) != 0
+        || ::listen(fd, 4) != 0
+        || ::getsockname(fd, reinterpret_cast<sockaddr*>(&where), &size) != 0)
+      ::_exit(2);
+    port = ntohs(where.sin_port);
+    if (::write(pipe_ends[1], &port, sizeof(port)) != sizeof(port))
+      ::_exit(3);
+    for (;;) {
+      const auto peer = ::accept(fd, nullptr, nullptr);
+      char bytes[8] = {};
+      if (::write(peer, bytes, sizeof(bytes)) != sizeof(bytes))
+        ::_exit(4);
+      while (::read(peer, bytes, sizeof(bytes)) > 0)
+        continue;
+      ::close(peer);
+    }
+  }
+  CAF_REQUIRE(::read(pipe_ends[0], &port, sizeof(port)) == sizeof(port));
+  auto trap = settings;
+  trap.uri.port = port;
+  const auto refused = connect_to_server(trap);
+  CAF_CHECK(!refused && status_of(refused.error()) == status::no_permissions);
+  trap.trusted_users = {4712};
+  CAF_CHECK(static_cast<bool>(connect_to_server(trap)));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
+}
+
+// -- servers that mean harm --------------------------------------------------
+
+CAF_TEST(X50 a length over the bound ends the connection) {
+  CAF_CHECK(fence_with([](served_peer& x) {
+              const auto request = x.frame();
+              const auto head = wire::encode_header(
+                {0, request.first, 0xffffffff}, wire::byte_order::network);
+              x.send({head.data(), head.size()});
+              x.frame();
+            })
+            == status::lost_connection);
+}
+
+CAF_TEST(X50 replies that are none give an error) {
+  const auto payloads = std::vector<std::string>{
+    "",
+    std::string("\x02", 1),
+    std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10),
+    std::string(1000, '\0'),
+    std::string(1000, '\x7f'),
+    std::string("\x04\x00\x00", 3),
+    std::string("\x02\x00 and something behind it", 26),
+  };
+  for (const auto& payload : payloads) {
+    const auto code = fence_with([&](served_peer& x) {
+      const auto request = x.frame();
+      x.send_frame(request.first, payload);
+      x.frame();
+    });
+    CAF_MESSAGE("payload of " << payload.size());
+    CAF_CHECK(code != status::success);
+    CAF_CHECK(code != status::timeout);
+  }
+}
+
+CAF_TEST(X50 a reply cut at every offset gives an error) {
+  auto whole = std::string{};
+  const auto rules = wire::dialect{};
+  auto found = get_result{};
+  found.blocks.push_back(
+    {{"job", 1},
+     {{"key", value::string("text")},
+      {"list", value::infos({{"inner", 0, value::uint32(1)}})}}});
+  CAF_REQUIRE(!wire::encode_reply(found, rules, whole));
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    for (size_t i = 0; i < whole.size(); ++i)
+      x.send_frame(x.frame().first, whole.substr(0, i));
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const auto y =
+      self.uut->call(wire::request{get_request{{"job", 1}, {}, {}}});
+    // A cut between two complete parts is a shorter reply.
+    if (y)
+      if (const auto* body = std::get_if<get_result>(&*y))
+        CAF_CHECK_LESS(body->blocks.size(), 2u);
+  }
+  CAF_CHECK(self.uut->is_open());
+}
+
+CAF_TEST(X50 pushes that are none are dropped) {
+  CAF_CHECK(fence_with([](served_peer& x) {
+              const auto request = x.frame();
+              for (const auto tag : {wire::tag_event, wire::tag_output})
+                for (const auto* junk : {"", "x", "\xff\xff\xff\xff\xff"})
+                  x.send_frame(tag, junk);
+              x.reply(request.first, status::success);
+              x.frame();
+            })
+            == status::success);
+}
+
+CAF_TEST(X50 data of another job or with a foreign status are refused) {
+  CAF_CHECK(fence_with([](served_peer& x) {
+              x.reply(x.frame().first, static_cast<status>(-31337));
+              x.frame();
+            })
+            == static_cast<status>(-31337));
+}
+
+CAF_TEST(X49 compressed texts expand to a bound in all) {
+  // Each is within its own bounds: a mebibyte from about ten kilobytes.
+  auto text = std::string{};
+  auto seed = uint32_t{1};
+  while (text.size() < (1 << 20)) {
+    seed = seed * 1103515245 + 12345;
+    text += std::string(64, static_cast<char>('a' + (seed >> 16) % 26));
+  }
+  const auto packed = wire::deflate_text(text);
+  CAF_REQUIRE_GREATER(packed.size() * 100, text.size());
+  const auto answer = [&](size_t count) {
+    auto x = job_info{};
+    x.nspace = "job";
+    for (size_t i = 0; i < count; ++i)
+      x.entries.push_back({"key" + std::to_string(i),
+                           value{data_type::compressed_string, packed}});
+    return x;
+  };
+  const auto ask_for = [&](size_t count) {
+    scripted_server server{[&](served_peer& x) {
+      x.welcome();
+      auto rules = x.rules;
+      rules.expand_strings = false;
+      rules.peer = {6, 1, 0};
+      auto payload = std::string{};
+      const auto request = x.frame();
+      if (wire::encode_reply(answer(count), rules, payload))
+        return;
+      x.send_frame(request.first, payload);
+      x.frame();
+    }};
+    client self;
+    CAF_REQUIRE(self.connect(server.settings()) == status::success);
+    auto y = self.uut->call(wire::request{job_info_request{}});
+    if (y) {
+      const auto* body = std::get_if<job_info>(&*y);
+      CAF_REQUIRE(body != nullptr);
+      CAF_REQUIRE_EQUAL(body->entries.size(), count);
+      CAF_CHECK(body->entries.front().val == value::string(text));
+    }
+    return code_of(y);
+  };
+  CAF_CHECK(ask_for(2) == status::success);
+  CAF_CHECK(ask_for(40) == status::out_of_resource);
+}

@@ -1,0 +1,22 @@
+# What the library does not support, as its sources say, is what the document
+# says.
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+
+check "C2.8" "docs/conformance.md is what scripts/conformance makes" \
+  python3 "$TROUPE_SOURCE/scripts/conformance" --check
+check_match "C2.8" "it gives reasons" '^\| PMIx_[A-Za-z_]+ \| [a-z].+\. \|$' \
+  "$(cat "$TROUPE_SOURCE/docs/conformance.md")"
+
+# A reason that is missing, and a document that is not up to date, are noticed.
+mkdir -p docs scripts
+cp -r "$TROUPE_SOURCE/c_api" .
+mkdir -p tests/c_api
+cp "$TROUPE_SOURCE/tests/c_api/functions.txt" tests/c_api
+cp "$TROUPE_SOURCE/scripts/conformance" scripts
+cp "$TROUPE_SOURCE/docs/conformance.md" docs
+check "C2.8" "a copy passes" python3 scripts/conformance --check
+sed -i 's/Not supported: /Nothing: /' c_api/tool.cpp
+check "C2.8" "a reason that is missing is noticed" \
+  status 1 python3 scripts/conformance --check
+
+finish

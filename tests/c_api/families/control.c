@@ -1,0 +1,42 @@
+/* Control and monitoring. */
+
+#include "expect.h"
+
+static void on_infos(pmix_status_t status, pmix_info_t* info, size_t ninfo,
+                     void* cbdata, pmix_release_cbfunc_t release_fn,
+                     void* release_cbdata) {
+  (void)status;
+  (void)info;
+  (void)ninfo;
+  *(int*)cbdata += 1;
+  if (release_fn != NULL)
+    release_fn(release_cbdata);
+}
+
+int main(void) {
+  int calls = 0;
+  pmix_proc_t target;
+  pmix_info_t info;
+  pmix_info_t* results = NULL;
+  size_t nresults = 0;
+  bool yes = true;
+
+  PMIx_Proc_load(&target, "nobody", 0);
+  PMIx_Info_construct(&info);
+  EXPECT_STATUS(PMIX_SUCCESS,
+                PMIx_Info_load(&info, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL));
+
+  EXPECT_NO_SERVER(PMIx_Job_control(&target, 1, &info, 1, &results, &nresults));
+  EXPECT_NO_SERVER(PMIx_Job_control(NULL, 0, NULL, 0, NULL, NULL));
+  EXPECT_NO_SERVER(PMIx_Job_control_nb(&target, 1, &info, 1, on_infos, &calls));
+  EXPECT_NO_SERVER(PMIx_Process_monitor(&info, PMIX_MONITOR_HEARTBEAT_ALERT,
+                                        NULL, 0, &results, &nresults));
+  EXPECT_NO_SERVER(PMIx_Process_monitor_nb(&info, PMIX_MONITOR_FILE_ALERT, NULL,
+                                           0, on_infos, &calls));
+  PMIx_Heartbeat();
+
+  EXPECT(calls == 0);
+  EXPECT(results == NULL);
+  PMIx_Info_destruct(&info);
+  return outcome();
+}

@@ -1,0 +1,74 @@
+# Event handlers of our library, from C: under our launcher, and under Open
+# MPI's, whose server is Debian's.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/c_api/paths.sh"
+
+cc -std=gnu11 -O1 -Wall -Wextra -Werror -I"$ours" -o handlers \
+  "$here/handlers.c" -L"$TROUPE_LIB" -lpmix -pthread || {
+  failed "C3.14" "compiling handlers.c"
+  finish
+}
+compile_pmix "$programs/events.c" events
+export LD_LIBRARY_PATH=$TROUPE_LIB
+limit=60
+
+# -- one process ---------------------------------------------------------------
+
+check "C3.14" "handlers run in their order" job -n 1 ./handlers order
+check "C3.14" "directives place them" job -n 1 ./handlers placement
+check "C3.14" "numbers name them until they go" job -n 1 ./handlers numbers
+check "C3.14" "default and one-shot handlers" job -n 1 ./handlers defaults
+check "C3.14" "bad arguments are refused" job -n 1 ./handlers bad_arguments
+check "C3.14" "results go from handler to handler" job -n 1 ./handlers results
+check "C3.14" "a handler completes on any thread, once" \
+  job -n 1 ./handlers other_thread
+check "C3.14" "calls from inside a handler" job -n 1 ./handlers from_inside
+check "C3.14" "a process has its own events as the range says" \
+  job -n 1 ./handlers ranges
+check "C3.14" "2000 handlers" job -n 1 ./handlers many
+check "C3.14" "four threads register, raise and deregister" \
+  job -n 1 ./handlers threads
+
+stuck() {
+  job -n 1 ./handlers stuck 2>"$TROUPE_WORK/stderr" \
+    && grep -q 'event handler 0 (stuck) has not completed' "$TROUPE_WORK/stderr"
+}
+check "C3.15" "a handler that never completes is bounded and named" stuck
+
+lost_server() {
+  within 30 sh -c 'troupe run -n 1 sh -c "./handlers lost_server \$PPID \
+    >$TROUPE_WORK/lost 2>&1"' </dev/null
+  eventually 10 grep -qx "heard of it" "$TROUPE_WORK/lost"
+}
+check "C3.14" "the loss of the server is an event, once" lost_server
+
+# -- several processes ---------------------------------------------------------
+
+for case in between to_default targeted cached latency; do
+  check "C3.14" "events among 3 processes: $case" job -n 3 ./events "$case"
+done
+check "C3.14" "peers hear of a process that is killed" \
+  status 137 job -n 3 --rtos recoverable ./events killed
+check "C3.14" "peers hear of a process that leaves without finalizing" \
+  status 1 job -n 3 --rtos recoverable ./events unfinalized
+check "C3.14" "peers hear of a process that fails" \
+  status 3 job -n 3 --rtos recoverable ./events non_zero
+
+# -- under Debian's server -----------------------------------------------------
+
+# One process: what several send each other, Open MPI's mpirun does not pass on,
+# nor does it answer, with Debian's client either.
+mkdir -p "$TROUPE_WORK/ompi"
+under_ompi() {
+  within 60 env -u LD_LIBRARY_PATH TMPDIR="$TROUPE_WORK/ompi" \
+    mpirun --allow-run-as-root --oversubscribe -n 1 \
+    -x "LD_LIBRARY_PATH=$TROUPE_LIB" ./handlers "$@" </dev/null
+}
+for case in order placement results other_thread from_inside many threads; do
+  check "C3.14 208" "under Open MPI's mpirun: $case" under_ompi "$case"
+done
+
+clean "C3.14" "nothing is left of the jobs"
+finish

@@ -1,0 +1,47 @@
+# The functions that are declared, and those that libpmix.so.2 exports.
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/c_api/paths.sh"
+
+sed -e '/^#/d' -e 's/ .*//' "$here/functions.txt" >public.txt
+{ cat public.txt; echo PMIx_server_init_sized; } | sort >declared.txt
+{ cat declared.txt; echo pmix_framework_names; } | sort >exported.txt
+
+check_equal "C2.1 212" "there are 324 public functions" 324 "$(wc -l <public.txt)"
+check_equal "C2.1 212" "the headers declare the public functions and no others" \
+  "$(cat declared.txt)" \
+  "$(names functions "$ours" | grep -o '\bPMIx_\w*' | sort)"
+check_equal "C2.1" "the list of exports is that of the public functions" \
+  "$(cat exported.txt)" \
+  "$(grep -o '^ *\w*;$' "$TROUPE_SOURCE/c_api/exports.map" | tr -d ' ;' | sort)"
+
+dynamic() {
+  nm -D --defined-only "$1" | awk '{ print $3 }' | sort
+}
+check "C2.1" "the library is there" test -e "$libpmix"
+check_equal "C2.1 212" "the library exports every one of them" "" \
+  "$(comm -23 exported.txt <(dynamic "$libpmix"))"
+check_equal "C2.1 212" "the library exports nothing else" "" \
+  "$(comm -13 exported.txt <(dynamic "$libpmix"))"
+check_equal "C2.1" "no public function of Debian's library is missing" "" \
+  "$(comm -23 <(dynamic "$(ldconfig -p | awk '/libpmix\.so\.2 / { print $NF; exit }')" \
+    | grep '^PMIx_') <(dynamic "$libpmix"))"
+check_match "C2.1" "its name is libpmix.so.2" '\[libpmix\.so\.2\]' \
+  "$(readelf -d "$libpmix" | grep SONAME)"
+check_equal "C2.1" "its symbols have no version" "" \
+  "$(readelf -V "$libpmix" | grep 'Version definition section')"
+
+# A program by its headers calls the function that knows the module's size; one
+# by other headers finds the function that every release has.
+printf '%s\n' '#include <pmix_server.h>' \
+  'int main(void) { return PMIx_server_init(NULL, NULL, 0); }' >init.c
+called() {
+  cc "$@" -c -o init.o init.c && nm init.o | awk '/ U PMIx/ { print $2 }' | xargs
+}
+check_equal "C1.1" "a host by our headers says how long its module is" \
+  "PMIx_server_init_sized" "$(called -I"$ours")"
+check_equal "C1.1" "a host by Debian's headers calls PMIx_server_init" \
+  "PMIx_server_init" "$(called -I"$theirs")"
+check_equal "C1.1" "a host may ask for the plain function" "PMIx_server_init" \
+  "$(called -I"$ours" -DPMIX_PLAIN_SERVER_INIT)"
+
+finish

@@ -1,0 +1,47 @@
+# Resource managers of our own, in C and C++, with the clients of both
+# libraries; the C one also built with the headers of both.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+
+examples=$TROUPE_SOURCE/examples
+include=$TROUPE_SOURCE/c_api/include
+cc=${TROUPE_CC:-cc}
+for source in embed_rm.cpp embed_rm.c; do
+  check "C5.1 C5.2" "$source has less than 100 lines" \
+    test "$(wc -l <"$examples/$source")" -lt 100
+done
+check "C5.2" "a client builds with Debian's headers" \
+  compile_pmix "$examples/pmix_hello.c" theirs
+check "C5.2" "a client builds with ours" "$cc" -std=gnu11 -Wall -I"$include" \
+  -o ours "$examples/pmix_hello.c" -L"$TROUPE_LIB" -lpmix \
+  -Wl,-rpath,"$TROUPE_LIB"
+check "C5.2" "the C daemon builds with our headers" "$cc" -std=gnu11 -Wall \
+  -I"$include" -o rm_ours "$examples/embed_rm.c" -L"$TROUPE_LIB" -lpmix \
+  -Wl,-rpath,"$TROUPE_LIB"
+check "C5.2 C4.1" "the C daemon builds with Debian's headers" \
+  compile_pmix "$examples/embed_rm.c" rm_theirs
+
+# serves DAEMON CLIENT: two processes find each other, and nobody complains.
+serves() {
+  within 60 "$@" 2>errors | tee output
+  cat errors
+  [ ! -s errors ] \
+    && [ "$(grep -c '^embedded:[01] connected$' output)" -eq 2 ] \
+    && grep -q '^pmix fence brought 2 of 2 values, event received$' output \
+    && grep -q '^served 2 processes, 0 failed$' output
+}
+check "C5.1" "C++ daemon serves Debian's client" serves "$TROUPE_BIN/embed_rm" ./theirs
+check "C5.1" "C++ daemon serves our client" serves "$TROUPE_BIN/embed_rm" ./ours
+check "C5.2 C4.6 C4.7" "C daemon serves Debian's client" serves ./rm_ours ./theirs
+check "C5.2 C4.6 C4.7" "C daemon serves our client" serves ./rm_ours ./ours
+check "C5.2 C4.1" "C daemon of Debian's headers on our library" \
+  serves env LD_LIBRARY_PATH="$TROUPE_LIB" ./rm_theirs ./theirs
+check "C5.2" "our client under Debian's library" serves ./rm_theirs ./ours
+
+check "C5.2" "a client that gives up is reported" bash -c '
+  printf "%s\n" "#include <pmix.h>" "int main(void) { pmix_proc_t me;" \
+    "PMIx_Init(&me, NULL, 0); return PMIx_Abort(3, \"enough\", NULL, 0); }" >quits.c
+  "$1" -o quits quits.c $(pkg-config --cflags --libs pmix) || exit
+  timeout 60 ./rm_ours ./quits | tee output
+  grep -q "^embedded:0 gives up: 3 enough$" output' - "$cc"
+finish

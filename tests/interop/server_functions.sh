@@ -1,0 +1,27 @@
+# What a resource manager in C may ask of its server, as real clients see it.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+
+source=$TROUPE_SOURCE/tests/interop/programs/server_functions.c
+cc=${TROUPE_CC:-cc}
+check "C4.1" "the program builds with our headers" "$cc" -std=gnu11 -Wall \
+  -Wextra -pthread -I"$TROUPE_SOURCE/c_api/include" -o ours "$source" \
+  -L"$TROUPE_LIB" -lpmix -Wl,-rpath,"$TROUPE_LIB" \
+  ${TROUPE_SANITIZER:+-fsanitize=$TROUPE_SANITIZER}
+check "C4.1" "the program builds with Debian's headers" \
+  compile_pmix "$source" theirs
+
+serves() {
+  within 60 "$@" | tee output
+  [ "${PIPESTATUS[0]}" -eq 0 ] \
+    && grep -qx 'server functions: 0 failures' output
+}
+ids="C4.1 C4.2 C4.3 C4.5 C4.6 C4.7 C4.8 C4.9 C4.10"
+check "$ids" "our server, our clients" serves ./ours ./ours
+check "$ids" "our server, Debian's clients" serves ./ours ./theirs
+check "$ids" "our library in a server of Debian's headers" \
+  serves env LD_LIBRARY_PATH="$TROUPE_LIB" ./theirs ./theirs
+for i in 1 2 3 4 5; do
+  check "C4.3" "once more, in another order of events ($i)" serves ./ours ./ours
+done
+finish

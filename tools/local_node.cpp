@@ -1,0 +1,116 @@
+#include "tools/local_node.hpp"
+
+#include "actors/local_host.hpp"
+#include "adapters/hwloc/allowed_processors.hpp"
+#include "adapters/hwloc/topology.hpp"
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/log/logger.hpp"
+#include "adapters/log/output_sink.hpp"
+#include "adapters/process/cleaner.hpp"
+#include "adapters/process/process_launcher.hpp"
+#include "adapters/wire/uri.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace troupe {
+
+namespace {
+
+/// The environment that jobs inherit.
+std::vector<std::string> inherited_environment() {
+  auto result = std::vector<std::string>{};
+  for (auto** x = environ; *x != nullptr; ++x) {
+    const auto variable = std::string_view{*x};
+    if (!wire::is_hostile_variable(variable.substr(0, variable.find('='))))
+      result.emplace_back(variable);
+  }
+  return result;
+}
+
+loop_system::settings loop_settings(const journal& log) {
+  auto result = loop_system::settings{};
+  result.print = [log](const auto& line) {
+    log(severity::warning, std::string{line});
+  };
+  return result;
+}
+
+} // namespace
+
+local_node::local_node(const local_node_options& options)
+  : log_(
+    open_log({"troupe", options.log_level, options.log_json, STDERR_FILENO})),
+    loop_(loop_settings(log_)),
+    out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO)),
+    err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
+  sink_ = loop_.actors().spawn(
+    output_sink, output_sink_settings{options.output, out_, err_});
+}
+
+host_actor local_node::make_host(const host_context& context) {
+  auto& sys = loop_.actors();
+  auto launch = process_launcher_settings{};
+  launch.log = log_;
+  pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
+  launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
+    pmi1_->serve(proc, std::move(fd));
+  };
+  launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
+  auto work = local_host_options{};
+  work.server = context.server;
+  work.hostname = context.hostname;
+  work.slots = static_cast<uint32_t>(allowed_processors().size());
+  work.environment = inherited_environment();
+  work.session_directory = context.session_directory;
+  work.working_directory = std::filesystem::current_path().string();
+  work.with_pmi1 = true;
+  work.log = log_;
+  host_ = spawn_local_host(sys, std::move(work),
+                           {launcher_, sys.spawn(topology, &loop_.pool()),
+                            sys.spawn(cleaner, &loop_.pool()), sink_});
+  return host_;
+}
+
+caf::expected<std::unique_ptr<local_node>>
+local_node::start(const local_node_options& options) {
+  auto result = std::unique_ptr<local_node>{new local_node{options}};
+  auto serve = server_node_options{};
+  serve.security = options.security;
+  serve.log = result->log_;
+  serve.out = result->out_;
+  serve.err = result->err_;
+  if (!options.tools)
+    serve.tools.clear();
+  else if (options.system_server)
+    serve.tools.push_back(rendezvous_kind::system);
+  auto node = server_node::start(
+    result->loop_, std::move(serve),
+    [&](const host_context& context) { return result->make_host(context); });
+  if (!node)
+    return node.error();
+  result->node_ = std::move(*node);
+  result->pmi1_->set_server(result->node_->server());
+  caf::anon_send(result->host_, result->node_->server(),
+                 result->node_->events());
+  return result;
+}
+
+local_node::~local_node() {
+  // The launcher first: it takes what still runs with it.
+  caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
+  if (pmi1_)
+    pmi1_->set_server({});
+  node_.reset();
+  caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
+}
+
+} // namespace troupe
