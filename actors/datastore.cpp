@@ -1,9 +1,10 @@
 #include "actors/datastore.hpp"
 
+#include "actors/qualified_value.hpp"
 #include "messages/status.hpp"
 
 #include <set>
-#include <string_view>
+#include <string>
 #include <utility>
 
 namespace troupe {
@@ -24,12 +25,13 @@ bool goes_elsewhere(scope x) {
 
 /// By how much the sum of costs grows when `entry` is put into `map`; an entry
 /// that it replaces counts once.
-/// @param seen The keys put before it by the same commit.
+/// @param seen The names put before it by the same commit.
 int64_t growth(const std::map<std::string, value>& map,
-               std::set<std::string_view>& seen, const key_value& entry) {
-  auto result = static_cast<int64_t>(cost(entry.key, entry.val));
-  const auto i = map.find(entry.key);
-  if (seen.insert(entry.key).second && i != map.end())
+               std::set<std::string>& seen, const key_value& entry) {
+  const auto name = storage_key(entry.key, entry.val);
+  auto result = static_cast<int64_t>(cost(name, entry.val));
+  const auto i = map.find(name);
+  if (seen.insert(name).second && i != map.end())
     result -= static_cast<int64_t>(cost(i->first, i->second));
   return result;
 }
@@ -37,11 +39,12 @@ int64_t growth(const std::map<std::string, value>& map,
 /// Puts an entry and keeps the sum of costs up to date.
 void put(std::map<std::string, value>& map, size_t& size_bytes,
          const key_value& entry) {
-  const auto i = map.find(entry.key);
+  const auto name = storage_key(entry.key, entry.val);
+  const auto i = map.find(name);
   if (i != map.end())
     size_bytes -= cost(i->first, i->second);
-  size_bytes += cost(entry.key, entry.val);
-  map.insert_or_assign(entry.key, entry.val);
+  size_bytes += cost(name, entry.val);
+  map.insert_or_assign(name, entry.val);
 }
 
 } // namespace
@@ -63,8 +66,8 @@ status datastore::commit(uint32_t rank,
   static const auto nothing = posted{};
   const auto i = ranks_.find(rank);
   const auto& before = i != ranks_.end() ? i->second : nothing;
-  auto seen_here = std::set<std::string_view>{};
-  auto seen_elsewhere = std::set<std::string_view>{};
+  auto seen_here = std::set<std::string>{};
+  auto seen_elsewhere = std::set<std::string>{};
   auto surplus = int64_t{0};
   for (const auto& block : blocks)
     for (const auto& entry : block.entries) {
@@ -116,7 +119,7 @@ std::vector<key_value> datastore::visible_elsewhere(uint32_t rank) const {
   const auto i = ranks_.find(rank);
   if (i != ranks_.end())
     for (const auto& [key, val] : i->second.elsewhere)
-      result.push_back({key, val});
+      result.push_back({std::string{posted_key(key)}, val});
   return result;
 }
 

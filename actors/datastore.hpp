@@ -33,7 +33,8 @@ public:
   /// Whether `rank` has committed, if only nothing.
   bool has_committed(uint32_t rank) const;
 
-  /// What a process on the same node may see of `rank`.
+  /// What a process on the same node may see of `rank`, by the names that
+  /// `storage_key` gives.
   const std::map<std::string, value>& visible_here(uint32_t rank) const;
 
   /// What processes on other nodes may see of `rank`.

@@ -1,5 +1,6 @@
 #include "actors/get_options.hpp"
 
+#include "actors/qualified_value.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -43,7 +44,10 @@ bool has(const std::array<std::string_view, N>& keys, std::string_view key) {
 
 get_options get_options_of(const std::vector<info>& directives) {
   auto x = get_options{};
+  x.qualifiers = qualifiers_of(directives);
   for (const auto& y : directives) {
+    if ((y.flags & info_qualifier) != 0)
+      continue;
     if (y.key == attr::node_info)
       x.node_info = y.val.truth();
     else if (y.key == attr::app_info)

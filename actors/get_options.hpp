@@ -37,6 +37,10 @@ struct get_options {
   /// Only what was posted with this scope.
   scope data_scope = scope::undef;
 
+  /// Only a value that was posted with these qualifiers.
+  /// Source: OpenPMIx 4.2, PMIX_QUALIFIED_VALUE.
+  std::vector<info> qualifiers;
+
   /// How the value is returned.
   bool static_values = false;
   bool pointer_values = false;

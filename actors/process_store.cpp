@@ -1,6 +1,7 @@
 #include "actors/process_store.hpp"
 
 #include "actors/process_store_entries.hpp"
+#include "actors/qualified_value.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -13,24 +14,6 @@ namespace {
 
 /// What the rank's own data are called in job data, see `add_entry`.
 constexpr auto per_rank_array = std::string_view{"pmix.pdata"};
-
-/// The ranks in a list such as `0,1,2`; what is no number is left out.
-std::vector<uint32_t> ranks_in(std::string_view text) {
-  auto result = std::vector<uint32_t>{};
-  while (!text.empty()) {
-    const auto n = std::min(text.find(','), text.size());
-    auto rank = uint64_t{0};
-    auto is_number = n > 0;
-    for (const auto c : text.substr(0, n)) {
-      is_number = is_number && c >= '0' && c <= '9' && rank <= rank_valid_max;
-      rank = rank * 10 + static_cast<uint64_t>(c - '0');
-    }
-    if (is_number && rank <= rank_valid_max)
-      result.push_back(static_cast<uint32_t>(rank));
-    text.remove_prefix(std::min(n + 1, text.size()));
-  }
-  return result;
-}
 
 } // namespace
 
@@ -77,7 +60,7 @@ void process_store::add_rank(job& to, uint32_t rank,
                              const std::vector<key_value>& xs) {
   auto& data = to.ranks[rank];
   for (const auto& x : xs)
-    data.insert_or_assign(x.key, x.val);
+    data.insert_or_assign(storage_key(x.key, x.val), x.val);
 }
 
 void process_store::add_entry(job& to, const key_value& x) {
@@ -89,12 +72,13 @@ void process_store::add_entry(job& to, const key_value& x) {
     add_part(to.sessions, x.val, attr::session_id, {});
   } else if (x.key == attr::job_info_array) {
     for (auto& y : infos_of(x.val))
-      to.data.insert_or_assign(std::move(y.key), std::move(y.val));
+      to.data.insert_or_assign(storage_key(y.key, y.val), std::move(y.val));
   } else if (x.key == per_rank_array) {
     auto infos = infos_of(x.val);
     if (const auto rank = number<uint32_t>(infos, attr::rank))
       for (auto& y : infos)
-        to.ranks[*rank].insert_or_assign(std::move(y.key), std::move(y.val));
+        to.ranks[*rank].insert_or_assign(storage_key(y.key, y.val),
+                                         std::move(y.val));
   } else if (!is_reserved_key(x.key) && x.val.array() != nullptr
              && x.val.array()->element_type == data_type::info) {
     // Before 3.1.100, and in spawn replies of 4.2, a node's array has the
@@ -105,7 +89,7 @@ void process_store::add_entry(job& to, const key_value& x) {
     add_part(to.nodes, value::infos(std::move(node)), attr::hostname, {});
     to.data.insert_or_assign(x.key, x.val);
   } else {
-    to.data.insert_or_assign(x.key, x.val);
+    to.data.insert_or_assign(storage_key(x.key, x.val), x.val);
   }
 }
 
@@ -148,7 +132,9 @@ void process_store::forget(const proc_id& proc) {
   if (data == i->second.ranks.end())
     return;
   for (auto y = data->second.begin(); y != data->second.end();)
-    y = is_reserved_key(y->first) ? std::next(y) : data->second.erase(y);
+    y = is_reserved_key(y->first) && posted_key(y->first) == y->first
+          ? std::next(y)
+          : data->second.erase(y);
 }
 
 void process_store::forget_job(const std::string& nspace) {
@@ -161,9 +147,27 @@ void process_store::forget_job(const std::string& nspace) {
 void process_store::put(scope visible_to, std::string key, value x) {
   const auto guard = std::lock_guard{mutex_};
   const auto travels = visible_to != scope::internal;
-  posted_.insert_or_assign(std::move(key),
+  auto name = storage_key(key, x);
+  posted_.insert_or_assign(std::move(name),
                            posted{std::move(x), visible_to, !travels});
   has_news_ = has_news_ || travels;
+}
+
+status process_store::take_back(scope visible_to, const std::string& key) {
+  // Local and remote are bits, global is both.
+  const auto bits = [](scope x) { return static_cast<unsigned>(x); };
+  const auto guard = std::lock_guard{mutex_};
+  const auto i = posted_.find(key);
+  if (i == posted_.end()
+      || (bits(i->second.visible_to) & bits(visible_to)) == 0)
+    return status::not_found;
+  auto& x = i->second;
+  if (x.is_committed && x.visible_to != scope::internal)
+    return status::not_supported;
+  x.visible_to = static_cast<scope>(bits(x.visible_to) & ~bits(visible_to));
+  if (x.visible_to == scope::undef)
+    posted_.erase(i);
+  return status::success;
 }
 
 void process_store::store(const proc_id& proc, std::string key, value x) {
@@ -172,7 +176,7 @@ void process_store::store(const proc_id& proc, std::string key, value x) {
   if (proc.rank == rank_wildcard || proc.rank == rank_undef)
     add_entry(to, {std::move(key), std::move(x)});
   else
-    to.ranks[proc.rank].insert_or_assign(std::move(key), std::move(x));
+    add_rank(to, proc.rank, {{std::move(key), std::move(x)}});
 }
 
 commit_request process_store::take_commit() {
@@ -186,9 +190,9 @@ commit_request process_store::take_commit() {
     if (std::exchange(x.is_committed, true))
       continue;
     if (x.visible_to == scope::local || x.visible_to == scope::global)
-      local.entries.push_back({key, x.val});
+      local.entries.push_back({std::string{posted_key(key)}, x.val});
     if (x.visible_to == scope::remote || x.visible_to == scope::global)
-      remote.entries.push_back({key, x.val});
+      remote.entries.push_back({std::string{posted_key(key)}, x.val});
   }
   for (auto* x : {&local, &remote})
     if (!x->entries.empty())

@@ -60,6 +60,11 @@ public:
   /// `internal`.
   void put(scope visible_to, std::string key, value x);
 
+  /// Takes a key back from those of a scope.
+  /// @returns `not_found` if they were not to see it, `not_supported` if the
+  ///          server has it already. Source: OpenPMIx 7, PMIX_DEL_GLOBAL.
+  status take_back(scope visible_to, const std::string& key);
+
   /// Keeps a value for this process only. Source: `PMIx_Store_internal`.
   void store(const proc_id& proc, std::string key, value x);
 
@@ -140,7 +145,11 @@ private:
   const part* app_of(const job& x, uint32_t rank,
                      const get_options& options) const;
   const part* session_of(const job& x, const get_options& options) const;
+  const value* find_with_qualifiers(const target& x,
+                                    const get_options& options) const;
   std::optional<value> make(const target& x, const get_options& options) const;
+  std::optional<value> make_local_procs(const job& from, const proc_id& whose,
+                                        const get_options& options) const;
 
   mutable std::mutex mutex_;
   proc_id self_;                                      // guarded by mutex_

@@ -2,6 +2,7 @@
 
 #include "actors/process_store.hpp"
 #include "actors/process_store_entries.hpp"
+#include "actors/qualified_value.hpp"
 #include "messages/attributes.hpp"
 
 #include <utility>
@@ -13,7 +14,7 @@ namespace {
 template <class Entries>
 void append(const Entries& from, std::vector<info>& to) {
   for (const auto& [key, val] : from)
-    to.push_back({key, 0, val});
+    to.push_back({std::string{posted_key(key)}, 0, val});
 }
 
 } // namespace
@@ -152,6 +153,8 @@ const value* process_store::find(const target& x,
                                  const get_options& options) const {
   if (!x.key)
     return nullptr;
+  if (!options.qualifiers.empty())
+    return find_with_qualifiers(x, options);
   static const auto nothing = job{};
   const auto* found_job = find_job(x.proc.nspace);
   if (found_job == nullptr) {
@@ -187,6 +190,55 @@ const value* process_store::find(const target& x,
                               : nullptr;
 }
 
+/// Source: OpenPMIx 4.2: a value with at least the qualifiers that are asked
+/// for; one without any does not count.
+const value*
+process_store::find_with_qualifiers(const target& x,
+                                    const get_options& options) const {
+  const auto is_any = x.proc.rank == rank_undef;
+  if (x.proc == self_ || (is_any && x.proc.nspace == self_.nspace)) {
+    const auto prefix = qualified_prefix(*x.key);
+    for (auto i = posted_.lower_bound(prefix);
+         i != posted_.end() && i->first.compare(0, prefix.size(), prefix) == 0;
+         ++i)
+      if (const auto* y = match_qualifiers(i->second.val, options.qualifiers))
+        return y;
+  }
+  const auto* from = find_job(x.proc.nspace);
+  if (from == nullptr)
+    return nullptr;
+  if (x.proc.rank == rank_wildcard || is_any)
+    if (const auto* y = find_qualified(from->data, *x.key, options.qualifiers))
+      return y;
+  for (const auto& [rank, data] : from->ranks)
+    if (is_any || rank == x.proc.rank)
+      if (const auto* y = find_qualified(data, *x.key, options.qualifiers))
+        return y;
+  return nullptr;
+}
+
+/// The processes of a job on a node, where only their ranks were given.
+/// Source: PMIx Standard v5, PMIX_LOCAL_PROCS.
+std::optional<value>
+process_store::make_local_procs(const job& from, const proc_id& whose,
+                                const get_options& options) const {
+  const auto rank = whose.rank <= rank_valid_max ? whose.rank : self_.rank;
+  const auto* node = node_of(from, rank, options);
+  const auto* name =
+    node != nullptr ? text_in(node->data, attr::hostname) : nullptr;
+  const auto* list =
+    node != nullptr ? text_in(node->data, attr::local_peers) : nullptr;
+  const auto is_here = node == nullptr || name == nullptr || *name == hostname_;
+  if (list == nullptr && is_here && !options.hostname && !options.node_id)
+    list = text_in(from.data, attr::local_peers);
+  if (list == nullptr)
+    return std::nullopt;
+  auto procs = std::vector<proc_id>{};
+  for (const auto local : ranks_in(*list))
+    procs.push_back({whose.nspace, local});
+  return value::procs(std::move(procs));
+}
+
 /// Makes what is kept nowhere: everything that is known of a process, or of a
 /// level.
 std::optional<value> process_store::make(const target& x,
@@ -198,6 +250,8 @@ std::optional<value> process_store::make(const target& x,
     if (from == nullptr)
       return std::nullopt;
     const auto& key = *x.key;
+    if (key == attr::local_procs)
+      return make_local_procs(*from, x.proc, options);
     const part* y = nullptr;
     if (key == attr::node_info_array)
       y = node_of(*from, x.proc.rank, options);
@@ -226,7 +280,7 @@ std::optional<value> process_store::make(const target& x,
         append(i->second, infos);
     if (x.proc == self_)
       for (const auto& [key, y] : posted_)
-        infos.push_back({key, 0, y.val});
+        infos.push_back({std::string{posted_key(key)}, 0, y.val});
   }
   if (infos.empty())
     return std::nullopt;

@@ -1,5 +1,6 @@
 #include "actors/server.hpp"
 
+#include "actors/qualified_value.hpp"
 #include "actors/server_state.hpp"
 
 #include <caf/actor_system.hpp>
@@ -128,7 +129,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       auto result = refresh_cache_result{};
       for (const auto& [key, val] :
            entry->posted.visible_here(request.target.rank))
-        result.entries.push_back({key, val});
+        result.entries.push_back({std::string{posted_key(key)}, val});
       return result;
     },
     [self](const requester&, const resolve_peers_request& request) {

@@ -1,3 +1,4 @@
+#include "actors/qualified_value.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
@@ -19,7 +20,7 @@ struct found {
 std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank) {
   auto result = std::vector<key_value>{};
   for (const auto& [key, val] : entry.posted.visible_here(rank))
-    result.push_back({key, val});
+    result.push_back({std::string{posted_key(key)}, val});
   return result;
 }
 
@@ -89,8 +90,12 @@ found rank_level(const namespace_entry& entry, const requester& who,
   const auto& posted = entry.posted.visible_here(target.rank);
   const auto is_known =
     known != nullptr && request.key && find(*known, *request.key) != nullptr;
-  const auto is_posted = request.key ? posted.count(*request.key) > 0
-                                     : entry.posted.has_committed(target.rank);
+  const auto qualifiers = qualifiers_of(request.directives);
+  const auto is_posted =
+    !request.key ? entry.posted.has_committed(target.rank)
+    : qualifiers.empty()
+      ? posted.count(*request.key) > 0
+      : find_qualified(posted, *request.key, qualifiers) != nullptr;
   if (!is_known && !is_posted) {
     const auto proc = entry.procs.find(target.rank);
     const auto is_alive = proc == entry.procs.end() || !proc->second.is_gone();

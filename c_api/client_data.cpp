@@ -23,10 +23,20 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
   const auto store = library::instance().store();
   if (!store)
     return PMIX_ERR_INIT;
-  if (!is_key(key) || val == nullptr || scope < PMIX_LOCAL
-      || scope > PMIX_INTERNAL)
+  if (!is_key(key) || scope < PMIX_LOCAL || scope > PMIX_DEL_INTERNAL)
+    return PMIX_ERR_BAD_PARAM;
+  if (scope > PMIX_INTERNAL) {
+    const auto whose = scope == PMIX_DEL_INTERNAL ? PMIX_INTERNAL
+                       : scope == PMIX_DEL_LOCAL  ? PMIX_LOCAL
+                       : scope == PMIX_DEL_REMOTE ? PMIX_REMOTE
+                                                  : PMIX_GLOBAL;
+    return to_c(store->take_back(static_cast<enum scope>(whose), key));
+  }
+  if (val == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(x, to_value(*val));
+  if (std::string_view{key} == attr::qualified_value && x->array() == nullptr)
+    return PMIX_ERR_BAD_PARAM;
   store->put(static_cast<enum scope>(scope), key, std::move(*x));
   return PMIX_SUCCESS;
 }

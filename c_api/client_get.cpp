@@ -117,8 +117,12 @@ get_request make_request(const library& lib, const lookup& x) {
   auto result = get_request{x.proc, x.directives, x.key};
   const auto self = lib.proc();
   const auto is_ours = x.proc.nspace == self.nspace;
-  const auto is_one = x.proc.rank <= rank_valid_max && x.proc.rank != self.rank;
-  const auto is_posted = is_one && x.key && !is_reserved_key(*x.key);
+  // One's own key may still come, from another thread; a server posts none.
+  // Source: PMIx Standard v5, `PMIx_Get`, which waits for any process's key.
+  const auto is_one = x.proc.rank <= rank_valid_max
+                      && (x.proc.rank != self.rank || lib.current_link());
+  const auto is_posted =
+    is_one && x.key && !is_reserved_key(*x.key) && x.options.qualifiers.empty();
   // The server is not to wait for what nobody is going to post.
   if (is_ours && !is_posted && find(x.directives, attr::immediate) == nullptr)
     result.directives.push_back(
@@ -158,7 +162,8 @@ pmix_status_t take_answer(const library& lib, const lookup& x,
     if (find_here(lib, *store, x, use) == status::success)
       return PMIX_SUCCESS;
   }
-  const auto* found = x.key ? find_in(*answer, *x.key) : nullptr;
+  const auto* found =
+    x.key && x.options.qualifiers.empty() ? find_in(*answer, *x.key) : nullptr;
   if (found == nullptr)
     return PMIX_ERR_NOT_FOUND;
   use(*found);
@@ -177,6 +182,56 @@ pmix_status_t give(const lookup& x, const value& found, pmix_value_t** to) {
   else
     *to = to_c_value(found, code);
   return *to != nullptr || code != PMIX_SUCCESS ? code : PMIX_ERR_NOMEM;
+}
+
+// -- the topology ------------------------------------------------------------
+
+/// Whether the topology of this node is asked for, which nobody sends.
+/// Source: PMIx Standard v5, PMIX_TOPOLOGY2; OpenPMIx 5.
+bool wants_topology(const library& lib, const lookup& x) {
+  if (!x.key || *x.key != attr::topology2 || x.proc.nspace != lib.proc().nspace
+      || x.options.node_id)
+    return false;
+  const auto here = text_here(*lib.store(), lib.proc(), attr::hostname);
+  if (x.options.hostname)
+    return here && *here == *x.options.hostname;
+  if (x.proc.rank > rank_valid_max || x.proc.rank == lib.proc().rank)
+    return true;
+  const auto there = text_here(*lib.store(), x.proc, attr::hostname);
+  return here && there && *here == *there;
+}
+
+pmix_status_t load_topology(pmix_value_t& to) {
+  auto topology = pmix_topology_t{};
+  if (const auto code = PMIx_Load_topology(&topology); code != PMIX_SUCCESS)
+    return code;
+  const auto code = PMIx_Value_load(&to, &topology, PMIX_TOPO);
+  PMIx_Topology_destruct(&topology);
+  return code;
+}
+
+pmix_value_t* make_topology(pmix_status_t& code) {
+  auto* result = PMIx_Value_create(1);
+  code = result != nullptr ? load_topology(*result) : PMIX_ERR_NOMEM;
+  if (code == PMIX_SUCCESS || result == nullptr)
+    return result;
+  PMIx_Value_free(result, 1);
+  return nullptr;
+}
+
+pmix_status_t give_topology(const lookup& x, pmix_value_t** to) {
+  if (x.options.static_values)
+    return load_topology(**to);
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  if (x.options.pointer_values) {
+    // The topology lives as long as the process, and so does this.
+    static auto first = pmix_status_t{PMIX_SUCCESS};
+    static auto* const shown = make_topology(first);
+    *to = shown;
+    return first;
+  }
+  *to = make_topology(code);
+  return code;
 }
 
 void call_back(pmix_status_t code, pmix_value_t* x, pmix_value_cbfunc_t f,
@@ -207,6 +262,8 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
   const auto use = [&](const value& found) { outcome = give(*x, found, val); };
   if (!x->options.refresh && find_here(lib, *store, *x, use) == status::success)
     return outcome;
+  if (wants_topology(lib, *x))
+    return give_topology(*x, val);
   if (!is_worth_asking(lib, *x))
     return PMIX_ERR_NOT_FOUND;
   if (lib.in_progress_thread())
@@ -236,6 +293,12 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
   };
   if (!x->options.refresh
       && find_here(lib, *store, *x, here) == status::success) {
+    const auto is_kept =
+      lib.post([=] { call_back(code, result, cbfunc, cbdata); });
+    return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  }
+  if (wants_topology(lib, *x)) {
+    result = make_topology(code);
     const auto is_kept =
       lib.post([=] { call_back(code, result, cbfunc, cbdata); });
     return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;

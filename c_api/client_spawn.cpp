@@ -19,6 +19,13 @@ std::optional<std::string> working_directory() {
   return std::string{path};
 }
 
+/// Whether who is named as the parent, if somebody is, is a process.
+/// Source: PMIx Standard v5, PMIX_PARENT_ID (`pmix_proc_t*`).
+bool has_odd_parent(const std::vector<info>& xs) {
+  const auto* parent = find(xs, attr::parent_id);
+  return parent != nullptr && parent->proc() == nullptr;
+}
+
 caf::expected<spawn_request> make_request(const pmix_info_t* infos,
                                           size_t ninfo, const pmix_app_t* apps,
                                           size_t napps) {
@@ -30,7 +37,11 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
   auto programs = to_apps(apps, napps);
   if (!programs)
     return std::move(programs.error());
+  if (has_odd_parent(*job_infos))
+    return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
   for (auto& x : *programs) {
+    if (has_odd_parent(x.infos))
+      return make_error(status::bad_param, "PMIX_PARENT_ID is no process");
     if (x.cmd.empty()) {
       if (x.argv.empty())
         return make_error(status::bad_param);

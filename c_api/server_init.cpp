@@ -62,6 +62,7 @@ server_node_options options_of(const std::vector<info>& infos) {
   if (const auto x = number<size_t>(infos, cache_size_key))
     result.event_cache_size = *x;
   result.tools = rendezvous_of(infos);
+  result.may_lack_files = true;
   result.log = server_log();
   return result;
 }
@@ -121,6 +122,27 @@ pmix_status_t bring_up(library& lib, const std::vector<info>& infos,
 }
 
 } // namespace
+
+pmix_status_t become_server(library& lib, const pmix_server_module_t& module) {
+  return lib.start(role::server, [&] {
+    auto code = pmix_status_t{PMIX_SUCCESS};
+    lib.run_in_loop([&] {
+      auto started =
+        server_role::start(lib, options_of({}), module, module_size_4);
+      if (started)
+        server_role::set_current(std::move(*started));
+      else
+        code = to_c(started.error());
+    });
+    if (code == PMIX_SUCCESS && !lib.current_link())
+      server_role::current()->join(lib);
+    return code;
+  });
+}
+
+void cease_server(library& lib) {
+  lib.stop(role::server, [&] { take_down(lib); });
+}
 
 } // namespace troupe::c_api
 

@@ -63,8 +63,9 @@ std::string short_name(const std::string& name) {
 /// What is derived from the maps.
 class completion {
 public:
-  completion(std::vector<info> infos, std::string hostname)
-    : infos_(unfold_job(std::move(infos))), hostname_(std::move(hostname)) {
+  completion(std::vector<info> infos, std::string hostname, std::string nspace)
+    : infos_(unfold_job(std::move(infos))), hostname_(std::move(hostname)),
+      nspace_(std::move(nspace)) {
     // nop
   }
 
@@ -153,6 +154,9 @@ public:
                     value::uint32(static_cast<uint32_t>(ranks_[i].size())));
         add_missing(entries, attr::localldr, value::rank(ranks_[i].front()));
       }
+      // Of other nodes, clients make it from the peers.
+      if (i == own_node())
+        add_local_procs(entries);
       infos_[position].val = value::infos(std::move(entries));
     }
   }
@@ -195,6 +199,10 @@ public:
                 value::uint32(static_cast<uint32_t>(ranks_[own].size())));
   }
 
+  void add_own_procs() {
+    add_local_procs(infos_);
+  }
+
   std::vector<uint32_t> local_ranks(int num_local) const {
     auto candidates = wire::proc_map{};
     if (const auto peers = text(infos_, attr::local_peers))
@@ -220,6 +228,20 @@ public:
   }
 
 private:
+  /// Names the processes that PMIX_LOCAL_PEERS only counts.
+  void add_local_procs(std::vector<info>& infos) const {
+    const auto peers = text(infos, attr::local_peers);
+    if (!peers || nspace_.empty())
+      return;
+    const auto ranks = wire::parse_proc_map(*peers);
+    if (!ranks || ranks->size() != 1)
+      return;
+    auto procs = std::vector<proc_id>{};
+    for (const auto rank : ranks->front())
+      procs.push_back({nspace_, rank});
+    add_missing(infos, attr::local_procs, value::procs(std::move(procs)));
+  }
+
   /// Where the host's array of node `i` is, or a new one.
   size_t node_array(size_t i) {
     for (size_t j = 0; j < infos_.size(); ++j) {
@@ -237,6 +259,7 @@ private:
 
   std::vector<info> infos_;
   std::string hostname_;
+  std::string nspace_;
   std::vector<std::string> nodes_;
   wire::proc_map ranks_;
 };
@@ -245,14 +268,16 @@ private:
 
 caf::expected<registered_job> complete_job(std::vector<info> infos,
                                            const std::string& hostname,
-                                           int num_local) {
-  auto work = completion{std::move(infos), hostname};
+                                           int num_local,
+                                           const std::string& nspace) {
+  auto work = completion{std::move(infos), hostname, nspace};
   if (auto err = work.read_maps())
     return err;
   work.add_sizes();
   work.add_nodes();
   work.add_places();
   work.add_local();
+  work.add_own_procs();
   auto result = registered_job{};
   result.local_ranks = work.local_ranks(num_local);
   result.infos = work.take();

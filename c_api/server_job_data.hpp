@@ -26,11 +26,13 @@ struct registered_job {
 /// @param hostname   The name of this node.
 /// @param num_local  How many processes the host says are here; negative: it
 ///                   does not say.
+/// @param nspace     The job's name; empty: processes are not named by it.
 /// @returns `bad_param` that names the map that cannot be read.
 /// Source: PMIx Standard v5, `PMIx_server_register_nspace`, PMIX_NODE_MAP,
 /// PMIX_PROC_MAP; OpenPMIx, which derives the same.
 caf::expected<registered_job> complete_job(std::vector<info> infos,
                                            const std::string& hostname,
-                                           int num_local);
+                                           int num_local,
+                                           const std::string& nspace = {});
 
 } // namespace troupe::c_api

@@ -80,7 +80,8 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
   if (code = check_nspace(nspace); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
-  auto job = complete_job(std::move(*infos), role->hostname(), nlocalprocs);
+  auto job = complete_job(std::move(*infos), role->hostname(), nlocalprocs,
+                          std::string{nspace_of(nspace)});
   if (!job)
     return to_c(job.error());
   auto request = register_nspace{};

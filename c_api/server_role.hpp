@@ -132,6 +132,13 @@ private:
   std::vector<std::unique_ptr<fork_snapshot>> snapshots_; // guarded by mutex_
 };
 
+/// Makes a server of a tool, under a name of its own: its requests go to the
+/// server that it is connected to, if there is one, and to itself if not.
+pmix_status_t become_server(library& lib, const pmix_server_module_t& module);
+
+/// Takes that back.
+void cease_server(library& lib);
+
 /// What a function of a server may begin with: the server, or null and why not.
 std::shared_ptr<server_role> server_or(pmix_status_t& code);
 

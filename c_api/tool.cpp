@@ -4,11 +4,13 @@
 #include "c_api/client_link.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
+#include "c_api/server_role.hpp"
 
 #include <pmix_tool.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 
@@ -16,6 +18,9 @@ using namespace troupe;
 using namespace troupe::c_api;
 
 namespace {
+
+/// Whether this tool is a server, too.
+std::atomic<bool> is_serving{false};
 
 const char* variable(const char* name) {
   return std::getenv(name);
@@ -182,10 +187,15 @@ pmix_status_t PMIx_tool_finalize(void) {
   auto& lib = library::instance();
   if (!lib.has_role(role::tool))
     return PMIX_ERR_INIT;
-  return lib.stop(role::tool, [&] {
+  auto is_last = false;
+  const auto code = lib.stop(role::tool, [&] {
+    is_last = true;
     if (!lib.has_role(role::client))
       detach_all(lib);
   });
+  if (is_last && is_serving.exchange(false))
+    cease_server(lib);
+  return code;
 }
 
 bool PMIx_tool_is_connected(void) {
@@ -287,9 +297,18 @@ pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server,
   return PMIX_SUCCESS;
 }
 
-// Not supported: a tool becomes a server by PMIx_server_init.
+// From then on the functions of servers are there. Once in a tool's life.
 pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
-  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
+  auto& lib = library::instance();
+  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
-  return module != nullptr ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM;
+  if (module == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  if (!lib.has_role(role::tool))
+    return PMIX_ERR_INIT;
+  if (lib.has_role(role::server))
+    return PMIX_ERR_EXISTS;
+  const auto code = become_server(lib, copy_module(module, module_size_4));
+  is_serving = code == PMIX_SUCCESS;
+  return code;
 }

@@ -75,4 +75,89 @@ inline constexpr auto modex_wait = 60s;
 /// How long the host may take to answer before a connection is refused.
 inline constexpr auto host_answer = 30s;
 
+/// Children per seat of the tree along which daemons send control, events and
+/// fences. Source: guarantees, section 7.
+inline constexpr uint32_t tree_radix = 8;
+
+/// T_lease, T_fence: how long after its last contact to the root a daemon stops
+/// taking work, and ends.
+inline constexpr auto lease_timeout = 15s;
+inline constexpr auto fence_timeout = 30s;
+
+/// How much two clocks may differ in rate, in millionths.
+inline constexpr auto clock_drift_ppm = 200;
+
+/// Members that have to confirm a suspicion before the root hears of it.
+inline constexpr size_t suspicion_witnesses = 3;
+
+/// Names that a list of nodes, or a part of one, may stand for, the bytes of
+/// all of them, and the bytes of a file with such a list; X48 of the
+/// guarantees.
+inline constexpr size_t host_list_names = size_t{1} << 20;
+inline constexpr size_t host_list_name_bytes = size_t{32} << 20;
+inline constexpr size_t host_file_bytes = size_t{32} << 20;
+
+// -- the mesh
+// ------------------------------------------------------------------
+
+/// Largest frame of a lane, and the pieces that bulk is cut into (L22).
+inline constexpr size_t lane_frame = size_t{1} << 20;
+inline constexpr size_t bulk_chunk = size_t{16} << 10;
+
+/// Bytes of one class that wait for a peer's acknowledgement, and bytes of one
+/// class that a peer holds because they came early or were not taken (L23).
+inline constexpr size_t send_window = size_t{4} << 20;
+
+/// Bytes of one class on their way at a time: what may lie before a control
+/// message, and what is sent again when a lane fails. Membership and control
+/// have a reserve that bulk cannot take.
+inline constexpr size_t bulk_in_flight = size_t{256} << 10;
+inline constexpr size_t reserve_in_flight = size_t{64} << 10;
+
+/// Connections to one peer at a time.
+inline constexpr size_t lanes_per_peer = 16;
+
+/// Peers connected directly beyond the tree (L24).
+inline constexpr size_t direct_peers = 64;
+
+/// How often a lane is probed with unacknowledged data and without
+/// (`T_probe`), and how long it may be silent before its messages move
+/// (`T_path`).
+inline constexpr auto lane_probe = 250ms;
+inline constexpr auto lane_probe_idle = 1s;
+inline constexpr auto lane_silence = 1s;
+
+/// Silence on all lanes after which a peer is suspected (`T_suspect`) and lost
+/// (`T_dead`).
+inline constexpr auto peer_suspicion = 2s;
+inline constexpr auto peer_grace = 5s;
+
+/// An acknowledgement waits for company as long, or for as many bytes.
+inline constexpr auto acknowledgement_delay = 5ms;
+inline constexpr size_t acknowledgement_bytes = size_t{32} << 10;
+
+/// How late our own timer may be before others are excused for it.
+inline constexpr auto own_lateness = 100ms;
+
+// -- the lanes' sockets
+// --------------------------------------------------------
+
+/// Certificates of a DVM's nodes are valid for as long, and from this long
+/// before they are made, for nodes whose clocks are behind.
+inline constexpr auto certificate_lifetime = std::chrono::hours{366 * 24};
+inline constexpr auto certificate_backdate = std::chrono::hours{24};
+
+/// Time and bytes for a peer to prove who it is (L2); a whole handshake takes
+/// about 1 KiB from either side.
+inline constexpr auto lane_handshake_time = 4s;
+inline constexpr size_t lane_handshake_bytes = size_t{16} << 10;
+
+/// Connections of strangers, and as many of members, in the middle of a
+/// handshake, and those from one address (L1).
+inline constexpr size_t lane_half_open = 256;
+inline constexpr size_t lane_half_open_per_address = 64;
+
+/// Bytes that wait for a peer to read before its lane is cut.
+inline constexpr size_t lane_queued = size_t{32} << 20;
+
 } // namespace troupe::defaults

@@ -107,15 +107,25 @@ caf::error server_node::publish() {
   if (options_.tools.empty())
     return {};
   auto files = rendezvous_options{};
-  files.kinds = options_.tools;
   files.uri = listener_->uris().front();
   files.hostname = node_name();
   files.session_directory = options_.session_directory;
   files.system_directory = options_.system_directory;
-  auto published = rendezvous_files::publish(files);
-  if (!published)
-    return published.error();
-  rendezvous_.emplace(std::move(*published));
+  for (const auto kind : options_.tools) {
+    files.kinds = {kind};
+    auto published = rendezvous_files::publish(files);
+    if (published) {
+      rendezvous_.push_back(std::move(*published));
+      continue;
+    }
+    const auto code = status_of(published.error());
+    const auto is_taken =
+      code == status::exists || code == status::no_permissions;
+    if (!is_taken || !options_.may_lack_files)
+      return published.error();
+    options_.log(severity::warning, "tools do not find this server by a file: "
+                                      + reason_of(published.error()));
+  }
   return {};
 }
 
@@ -135,7 +145,7 @@ server_node::start(loop_system& loop, server_node_options options,
 }
 
 server_node::~server_node() {
-  rendezvous_.reset();
+  rendezvous_.clear();
   if (listener_)
     listener_->stop_accepting();
   caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);

@@ -34,6 +34,10 @@ struct server_node_options {
                                         rendezvous_kind::by_pid,
                                         rendezvous_kind::by_nspace};
 
+  /// Whether the server starts without the files whose names are taken: by a
+  /// server that runs, or by what is not ours. They are left alone.
+  bool may_lack_files = false;
+
   /// Where the session's files go: an existing directory that stays. Empty: a
   /// private one below `system_directory`, which goes with the server.
   std::string session_directory;
@@ -138,7 +142,7 @@ private:
   std::shared_ptr<registrations> registered_;
   client_environment environment_;
   std::unique_ptr<listener> listener_;
-  std::optional<rendezvous_files> rendezvous_;
+  std::vector<rendezvous_files> rendezvous_;
 };
 
 } // namespace troupe

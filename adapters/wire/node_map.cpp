@@ -1,10 +1,10 @@
 #include "adapters/wire/node_map.hpp"
 
 #include "adapters/wire/compression.hpp"
+#include "adapters/wire/number_range.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace troupe::wire {
@@ -15,9 +15,6 @@ constexpr auto ranges_prefix = std::string_view{"pmix["};
 constexpr auto raw_prefix = std::string_view{"raw:"};
 constexpr auto blob_prefix =
   std::string_view{"blob:\0component=zlib:\0size=", 27};
-
-/// The longest number in a node name.
-constexpr size_t max_digits = 18;
 
 caf::error invalid(const char* what, std::string_view where) {
   return make_error(status::bad_param,
@@ -32,40 +29,6 @@ caf::error too_many() {
 
 bool starts_with(std::string_view x, std::string_view prefix) {
   return x.substr(0, prefix.size()) == prefix;
-}
-
-/// Reads a whole text as a decimal number.
-std::optional<uint64_t> parse_number(std::string_view x) {
-  auto result = uint64_t{0};
-  const auto* end = x.data() + x.size();
-  const auto [stop, error] = std::from_chars(x.data(), end, result);
-  if (x.empty() || x.size() > max_digits || stop != end || error != std::errc{})
-    return std::nullopt;
-  return result;
-}
-
-/// Takes the text up to the next `separator`, which it drops, off `rest`.
-std::string_view take(std::string_view& rest, char separator) {
-  const auto n = std::min(rest.find(separator), rest.size());
-  const auto result = rest.substr(0, n);
-  rest.remove_prefix(std::min(n + 1, rest.size()));
-  return result;
-}
-
-struct interval {
-  uint64_t first = 0;
-  uint64_t last = 0;
-};
-
-/// Reads `3` or `0-3`.
-std::optional<interval> parse_interval(std::string_view x) {
-  const auto dash = x.find('-');
-  const auto first = parse_number(x.substr(0, dash));
-  const auto last =
-    dash == std::string_view::npos ? first : parse_number(x.substr(dash + 1));
-  if (!first || !last || *last < *first)
-    return std::nullopt;
-  return interval{*first, *last};
 }
 
 /// A map without what says its form.
@@ -109,44 +72,11 @@ caf::expected<inner_map> unwrap(std::string_view text) {
 
 // -- nodes -------------------------------------------------------------------
 
-/// Collects names within the bounds of a map.
-class name_list {
-public:
-  bool add(std::string x) {
-    size_ += x.size();
-    if (names_.size() == max_map_entries || size_ > max_map_size)
-      return false;
-    names_.push_back(std::move(x));
-    return true;
-  }
-
-  /// Whether `n` more names of `size` bytes each have room.
-  bool has_room(uint64_t n, size_t size) const {
-    return n <= max_map_entries - names_.size()
-           && n * size <= max_map_size - size_;
-  }
-
-  std::vector<std::string> take() {
-    return std::move(names_);
-  }
-
-private:
-  std::vector<std::string> names_;
-  size_t size_ = 0;
-};
-
-std::string pad(uint64_t number, size_t width) {
-  auto result = std::to_string(number);
-  if (result.size() < width)
-    result.insert(0, width - result.size(), '0');
-  return result;
-}
-
 /// Adds the names that `prefix[width:ranges]suffix` stands for.
 caf::error expand(std::string_view prefix, std::string_view brackets,
                   std::string_view suffix, name_list& names) {
   const auto width = parse_number(take(brackets, ':'));
-  if (!width || *width > max_digits || brackets.empty())
+  if (!width || *width > max_name_digits || brackets.empty())
     return invalid("a missing number of digits", prefix);
   while (!brackets.empty()) {
     const auto text = take(brackets, ',');
@@ -287,7 +217,7 @@ caf::expected<std::vector<std::string>> parse_node_map(std::string_view text) {
   const auto inner = unwrap(text);
   if (!inner)
     return inner.error();
-  auto names = name_list{};
+  auto names = name_list{max_map_entries, max_map_size};
   if (inner->has_ranges) {
     if (auto err = parse_items(inner->text, names))
       return err;

@@ -211,6 +211,33 @@ CAF_TEST(X26 a namespace that posts too much is refused) {
   CAF_CHECK_EQUAL(commit(1, {post(scope::local, "k", "x")}), status::success);
 }
 
+CAF_TEST(C3.16 X26 each set of qualifiers has its place and counts) {
+  const auto name = std::string{attr::qualified_value};
+  const auto qualified = [](const char* text, uint32_t x) {
+    auto mark = with("q", value::uint32(x));
+    mark.flags = info_qualifier;
+    return value::infos({with("k", value::string(text)), mark});
+  };
+  const auto post_one = [&](const char* text, uint32_t x) {
+    return uut.commit(0, {{scope::global, {{name, qualified(text, x)}}}});
+  };
+  uut = datastore{{2000, 2000}};
+  CAF_CHECK_EQUAL(post_one("a", 1), status::success);
+  CAF_CHECK_EQUAL(post_one("b", 2), status::success);
+  const auto size = uut.size_bytes();
+  CAF_CHECK_EQUAL(post_one("c", 1), status::success);
+  CAF_CHECK_EQUAL(uut.size_bytes(), size);
+  const auto seen = uut.visible_elsewhere(0);
+  CAF_REQUIRE_EQUAL(seen.size(), 2u);
+  CAF_CHECK_EQUAL(seen[0].key, name);
+  CAF_CHECK(seen[0].val == qualified("c", 1));
+  CAF_CHECK(seen[1].val == qualified("b", 2));
+  auto outcome = status::success;
+  for (uint32_t i = 3; i < 1000 && outcome == status::success; ++i)
+    outcome = post_one("d", i);
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+}
+
 CAF_TEST(X26 nested values count in full) {
   const auto inner = value::infos({with("key", value::string("text"))});
   CAF_CHECK(size_of(inner) > size_of(value::string("text")));

@@ -200,6 +200,49 @@ CAF_TEST(C3.16 data of a rank in an array are understood) {
   CAF_CHECK_EQUAL(look({"other", 6}, "color"), "red");
 }
 
+/// The processes that PMIX_LOCAL_PROCS names.
+CAF_TEST(C3.9 C3.16 local processes are made from local peers) {
+  using procs = std::vector<proc_id>;
+  const auto local = [&](const proc_id& whose,
+                         const std::vector<info>& directives = {}) {
+    auto result = procs{};
+    uut.get({whose, attr::local_procs}, get_options_of(directives),
+            [&](const value& x) {
+              CAF_REQUIRE(x.array() != nullptr);
+              for (const auto& y : x.array()->elements)
+                result.push_back(*std::get_if<proc_id>(&y.data));
+            });
+    return result;
+  };
+  const auto here = procs{{"job", 0}, {"job", 1}};
+  const auto there = procs{{"job", 2}, {"job", 3}};
+  CAF_CHECK(local(whole_job) == here);
+  CAF_CHECK(local({"job", 1}) == here);
+  CAF_CHECK(local({"job", 3}) == there);
+  CAF_CHECK(local(anyone) == here);
+  CAF_CHECK(local(whole_job, {with(attr::node_info),
+                              with(attr::hostname, value::string("there"))})
+            == there);
+  CAF_CHECK(local(whole_job, {with(attr::node_info),
+                              with(attr::hostname, value::string("elsewhere"))})
+              .empty());
+  CAF_CHECK(local({"no", 0}).empty());
+  // What the host gives is not made anew; a job without arrays has its list.
+  auto given = job_info{};
+  given.nspace = "given";
+  given.entries.push_back(
+    entry(attr::local_procs, value::procs({{"given", 9}})));
+  given.entries.push_back(entry(attr::local_peers, value::string("1")));
+  uut.add_job(given);
+  CAF_CHECK(local({"given", rank_wildcard}) == (procs{{"given", 9}}));
+  auto plain = job_info{};
+  plain.nspace = "plain";
+  plain.entries.push_back(entry(attr::local_peers, value::string("4,x,5")));
+  uut.add_job(plain);
+  CAF_CHECK(local({"plain", rank_wildcard})
+            == (procs{{"plain", 4}, {"plain", 5}}));
+}
+
 // -- posting -----------------------------------------------------------------
 
 CAF_TEST(C3.16 own keys are found at once and travel once) {
@@ -251,6 +294,88 @@ CAF_TEST(C3.16 stored values are for this process) {
   uut.store(whole_job, "all", value::string("y"));
   CAF_CHECK_EQUAL(look(whole_job, "all"), "y");
   CAF_CHECK(uut.take_commit().blocks.empty());
+}
+
+CAF_TEST(C3.16 what nobody has got yet is taken back) {
+  const auto self = proc_id{"job", 1};
+  uut.put(scope::global, "a", value::string("1"));
+  uut.put(scope::internal, "b", value::string("2"));
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "none"), status::not_found);
+  CAF_CHECK_EQUAL(uut.take_back(scope::internal, "a"), status::not_found);
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "b"), status::not_found);
+  CAF_CHECK_EQUAL(uut.take_back(scope::local, "a"), status::success);
+  CAF_CHECK_EQUAL(look(self, "a"), "1");
+  const auto sent = uut.take_commit();
+  CAF_REQUIRE_EQUAL(sent.blocks.size(), 1u);
+  CAF_CHECK(sent.blocks[0].visible_to == scope::remote);
+  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "a"), status::not_supported);
+  CAF_CHECK_EQUAL(look(self, "a"), "1");
+  CAF_CHECK_EQUAL(uut.take_back(scope::internal, "b"), status::success);
+  CAF_CHECK_EQUAL(look(self, "b"), "-");
+  uut.put(scope::global, "a", value::string("3"));
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "a"), status::success);
+  CAF_CHECK_EQUAL(look(self, "a"), "-");
+  CAF_CHECK(uut.take_commit().blocks.empty());
+}
+
+// -- qualified values --------------------------------------------------------
+
+CAF_TEST(C3.16 values of a key differ by their qualifiers) {
+  const auto mark = [](std::string_view key, uint32_t x) {
+    auto result = with(key, value::uint32(x));
+    result.flags = info_qualifier;
+    return result;
+  };
+  const auto qualified = [&](const char* x, std::vector<info> qualifiers) {
+    qualifiers.insert(qualifiers.begin(), with("color", value::string(x)));
+    return value::infos(std::move(qualifiers));
+  };
+  const auto name = std::string{attr::qualified_value};
+  const auto fill = [&](auto put) {
+    put(qualified("old", {mark("q", 1), mark("r", 5)}));
+    put(qualified("red", {mark("r", 5), mark("q", 1)})); // The same place.
+    put(qualified("blue", {mark("q", 2)}));
+  };
+  const auto check = [&](const proc_id& whose) {
+    CAF_CHECK_EQUAL(look(whose, "color", {mark("q", 1)}), "red");
+    CAF_CHECK_EQUAL(look(whose, "color", {mark("q", 1), mark("r", 5)}), "red");
+    CAF_CHECK_EQUAL(look(whose, "color", {mark("q", 2)}), "blue");
+    CAF_CHECK_EQUAL(look(whose, "color", {mark("q", 2), mark("r", 5)}), "-");
+    CAF_CHECK_EQUAL(look(whose, "color", {mark("q", 3)}), "-");
+    CAF_CHECK_EQUAL(look(whose, "size", {mark("q", 1)}), "-");
+    CAF_CHECK_EQUAL(look(whose, "color"), "-");
+    CAF_CHECK_EQUAL(look(whose, "color", {with("q", value::uint32(1))}), "-");
+  };
+  fill([&](value x) { uut.put(scope::global, name, std::move(x)); });
+  check({"job", 1});
+  const auto sent = uut.take_commit();
+  CAF_REQUIRE_EQUAL(sent.blocks.size(), 2u);
+  CAF_REQUIRE_EQUAL(sent.blocks[0].entries.size(), 2u);
+  for (const auto& x : sent.blocks[0].entries)
+    CAF_CHECK_EQUAL(x.key, name);
+  // What another process has posted, and the same key without qualifiers.
+  uut.add({{"job", 2}, sent.blocks[0].entries});
+  check({"job", 2});
+  uut.add({{"job", 2}, {entry("color", value::string("plain"))}});
+  CAF_CHECK_EQUAL(look({"job", 2}, "color"), "plain");
+  CAF_CHECK_EQUAL(look({"job", 2}, "color", {mark("q", 2)}), "blue");
+  CAF_CHECK_EQUAL(look(anyone, "color", {mark("q", 2)}), "blue");
+  for (const auto& x : all({"job", 1}))
+    CAF_CHECK(x.key.find('\0') == std::string::npos);
+  uut.forget({"job", 2});
+  CAF_CHECK_EQUAL(look({"job", 2}, "color", {mark("q", 2)}), "-");
+}
+
+CAF_TEST(X50 qualified values that are none are kept as they are) {
+  const auto name = std::string{attr::qualified_value};
+  auto only_mark = with("q", value::uint32(1));
+  only_mark.flags = info_qualifier;
+  for (const auto& x :
+       {value::string("x"), value::infos({}), value::infos({only_mark}),
+        value::array(data_type::uint32, {value::uint32(1)})}) {
+    uut.add({{"job", 2}, {{name, x}}});
+    CAF_CHECK_EQUAL(look({"job", 2}, "color", {only_mark}), "-");
+  }
 }
 
 // -- peers and nodes ---------------------------------------------------------

@@ -131,3 +131,29 @@ CAF_TEST(C4.6 maps that cannot be read are named) {
   refused(maps("n1", "0-4294967295"), "PMIX_PROC_MAP");
   refused(maps("n1,n2", "0;1;2"), "PMIX_PROC_MAP");
 }
+
+CAF_TEST(C4.6 C4.9 local processes are named in the job and on our node) {
+  const auto names = [](const std::vector<info>& infos) {
+    auto result = std::string{};
+    const auto* x = find(infos, attr::local_procs);
+    if (x != nullptr && x->array() != nullptr)
+      for (const auto& y : x->array()->elements)
+        result += to_string(*std::get_if<proc_id>(&y.data)) + " ";
+    return result;
+  };
+  const auto expected =
+    to_string(proc_id{"job", 2}) + " " + to_string(proc_id{"job", 4}) + " ";
+  const auto job = complete_job(maps("n1,n2", "0-1;2,4"), "n2", 2, "job");
+  CAF_REQUIRE(job);
+  CAF_CHECK_EQUAL(names(job->infos), expected);
+  const auto nodes = arrays(*job, attr::node_info_array);
+  CAF_REQUIRE_EQUAL(nodes.size(), 2u);
+  CAF_CHECK_EQUAL(names(nodes[0]), "");
+  CAF_CHECK_EQUAL(names(nodes[1]), expected);
+  // Without maps, from what the host says of the peers; what it names stays.
+  auto infos = std::vector{with(attr::local_peers, value::string("2,4"))};
+  CAF_CHECK_EQUAL(names(complete_job(infos, "n2", 2, "job")->infos), expected);
+  infos.push_back(with(attr::local_procs, value::procs({{"job", 7}})));
+  CAF_CHECK_EQUAL(names(complete_job(infos, "n2", 2, "job")->infos),
+                  to_string(proc_id{"job", 7}) + " ");
+}

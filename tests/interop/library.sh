@@ -8,7 +8,7 @@ export LD_LIBRARY_PATH=$TROUPE_LIB
 ours=$TROUPE_LIB/libpmix.so.2
 limit=60
 
-build library_life library_calls library_vanish library_tool
+build library_life library_calls library_vanish library_tool library_data
 gcc -std=gnu11 -O1 -Wall -o library_load "$programs/library_load.c" \
   "-I$(pkg-config --variable=includedir pmix)" -ldl \
   || { failed "" "compiling library_load.c"; finish; }
@@ -42,6 +42,18 @@ check "C3.7" "8 threads put, get, commit and fence" \
 check "C3.11" "the server closes in every call" \
   within 120 ./library_vanish in_calls
 check "C3.11" "handlers hear of the loss" within 60 ./library_vanish event
+check "C3.11 C3.14" "default handlers hear of the loss" \
+  within 60 ./library_vanish default_event
+
+# -- data ----------------------------------------------------------------------
+
+check "C3.16" "the processes of a node" job -n 2 ./library_data local_procs
+check "C3.16 C2.6" "the topology" job -n 1 ./library_data topology
+check "C3.9 C3.16" "own keys that are posted later" \
+  job -n 1 ./library_data own_keys
+check "C3.16" "qualified values" job -n 2 ./library_data qualified
+check "C3.16" "keys are taken back" job -n 2 ./library_data taken_back
+check "C3.9 C3.17" "a parent that is no process" job -n 1 ./library_data parents
 
 # -- libraries side by side ----------------------------------------------------
 
@@ -65,12 +77,18 @@ export LD_LIBRARY_PATH=$TROUPE_LIB
 # -- tools ---------------------------------------------------------------------
 
 check "C3.13" "a tool without a server" within 60 ./library_tool nobody
+gcc -std=gnu11 -O1 -Wall "-I$TROUPE_SOURCE/c_api/include" -o tool_server \
+  "$programs/tool_server.c" "-L$TROUPE_LIB" -lpmix \
+  || { failed "" "compiling tool_server.c"; finish; }
+check "C3.13" "a tool becomes a server" within 60 ./tool_server serves
 start_trouped
 first_pid=$trouped_pid
 first_uri=$trouped_uri
 check "C3.13" "a tool finds its server" within 60 ./library_tool found
 check "C3.13" "a tool is given a URI" within 60 ./library_tool by_uri "$first_uri"
 check "C3.13" "a tool chooses its name" within 60 ./library_tool named "$first_uri"
+check "C3.13" "a connected tool becomes a server" \
+  within 60 ./tool_server serves "$first_uri"
 check "C3.13" "a tool connects late" within 60 ./library_tool alone "$first_uri"
 start_trouped
 check "C3.13" "a tool switches between servers" \
@@ -94,6 +112,10 @@ if command -v mpirun >/dev/null; then
     under_mpirun -n 2 ./library_calls many_threads
   check "C3.10" "callbacks, under Open MPI's mpirun" \
     under_mpirun -n 2 ./library_calls callbacks
+  check "C3.10 C3.16" "the processes of a node, under Open MPI's mpirun" \
+    under_mpirun -n 2 ./library_data local_procs
+  check "C3.10 C3.16" "own keys, under Open MPI's mpirun" \
+    under_mpirun -n 1 ./library_data own_keys
   check "C3.10" "odd arguments, under Open MPI's mpirun" \
     under_mpirun -n 2 ./library_calls arguments
   if command -v mpicc >/dev/null; then

@@ -2,14 +2,27 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
-source=$TROUPE_SOURCE/tests/interop/programs/server_functions.c
+programs=$TROUPE_SOURCE/tests/interop/programs
+source=$programs/server_functions.c
 cc=${TROUPE_CC:-cc}
-check "C4.1" "the program builds with our headers" "$cc" -std=gnu11 -Wall \
-  -Wextra -pthread -I"$TROUPE_SOURCE/c_api/include" -o ours "$source" \
-  -L"$TROUPE_LIB" -lpmix -Wl,-rpath,"$TROUPE_LIB" \
-  ${TROUPE_SANITIZER:+-fsanitize=$TROUPE_SANITIZER}
+
+# compile_with_ours NAME [PROGRAM]: builds a program of ours.
+compile_with_ours() {
+  "$cc" -std=gnu11 -Wall -Wextra -pthread -I"$TROUPE_SOURCE/c_api/include" \
+    -o "${2:-$1}" "$programs/$1.c" -L"$TROUPE_LIB" -lpmix \
+    -Wl,-rpath,"$TROUPE_LIB" ${TROUPE_SANITIZER:+-fsanitize=$TROUPE_SANITIZER}
+}
+check "C4.1" "the program builds with our headers" \
+  compile_with_ours server_functions ours
 check "C4.1" "the program builds with Debian's headers" \
   compile_pmix "$source" theirs
+
+
+# Servers of one node that want the same files.
+check "C4.6" "servers of a node build" compile_with_ours server_files
+mkdir files
+check "C4.6 C3.13" "two servers of a node start, one has the files" \
+  within 60 ./server_files "$PWD/files"
 
 serves() {
   within 60 "$@" | tee output

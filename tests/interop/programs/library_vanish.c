@@ -239,19 +239,30 @@ static void on_loss(size_t id UNUSED, pmix_status_t status,
 }
 
 /* The application hears of the loss, once. */
-static void event(void) {
+static void hear(pmix_status_t* codes, size_t ncodes) {
   prepare();
   good_requests = 1; /* The registration. */
   succeed(PMIx_Init(&me, NULL, 0), "init");
-  pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
-  handle(&code, 1, on_loss);
+  handle(codes, ncodes, on_loss);
   demand(is_loss(PMIx_Fence(NULL, 0, NULL, 0)), "the fence fails");
   demand(happens(&lost, 1, 20), "the handler is called");
   succeed(PMIx_Finalize(NULL, 0), "finalize");
   demand(losses == 1, "once");
+  expect(lost.outcome, PMIX_ERR_LOST_CONNECTION, "the code");
+}
+
+static void event(void) {
+  pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
+  hear(&code, 1);
+}
+
+/* Also if it names no code: Open MPI ends itself then. */
+static void default_event(void) {
+  hear(NULL, 0);
 }
 
 int main(int argc, char** argv) {
-  const struct test_case cases[] = {{"in_calls", in_calls}, {"event", event}};
+  const struct test_case cases[] = {
+    {"in_calls", in_calls}, {"event", event}, {"default_event", default_event}};
   return RUN_CASE(cases);
 }

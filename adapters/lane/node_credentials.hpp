@@ -1,0 +1,39 @@
+#pragma once
+
+#include "adapters/lane/openssl_handles.hpp"
+#include "adapters/lane/secret.hpp"
+
+#include <caf/expected.hpp>
+
+#include <string_view>
+
+namespace troupe {
+
+/// What a node needs to prove who it is, and to check the others. Its bytes go
+/// to the node by a pipe or a descriptor, never by argv, environment or file.
+struct node_credentials {
+  /// The certificate of the DVM's authority.
+  openssl_ptr<X509> authority;
+
+  /// The node's own certificate, signed by the authority.
+  openssl_ptr<X509> certificate;
+
+  openssl_ptr<EVP_PKEY> key;
+};
+
+/// Most bytes that credentials may take.
+constexpr size_t max_credentials_size = 16384;
+
+caf::expected<secret> encode_credentials(const node_credentials& x);
+
+/// Reads what `encode_credentials` wrote. Wiping `bytes` is left to the caller.
+/// @returns `bad_param` if anything is missing, does not belong together, or
+///          follows.
+caf::expected<node_credentials> decode_credentials(std::string_view bytes);
+
+/// Reads from a pipe until its writer closes it; blocks as long, so for the
+/// start of a process only.
+/// @returns `bad_param` if more than `limit` bytes come.
+caf::expected<secret> read_secret(int fd, size_t limit = max_credentials_size);
+
+} // namespace troupe

@@ -1,0 +1,142 @@
+#include "adapters/lane/secure_context.hpp"
+
+#include "messages/status.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// Longest list of certificates to take from a peer; ours take 600 bytes.
+constexpr long max_certificates_size = 4096;
+
+/// Looks at each certificate after OpenSSL did; depth 0 is the peer's own.
+int check_certificate(int is_good, X509_STORE_CTX* store) {
+  auto* tls = static_cast<SSL*>(
+    X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* check = static_cast<peer_check*>(SSL_get_app_data(tls));
+  if (check == nullptr)
+    return 0;
+  if (is_good != 1) {
+    check->refusal =
+      X509_verify_cert_error_string(X509_STORE_CTX_get_error(store));
+    return 0;
+  }
+  if (X509_STORE_CTX_get_error_depth(store) > 0)
+    return 1;
+  auto found = identity_of(X509_STORE_CTX_get_current_cert(store));
+  if (!found)
+    check->refusal = reason_of(found.error());
+  else if (found->dvm != check->dvm)
+    check->refusal = "is " + to_string(*found) + " of another DVM";
+  else if (check->expected && *check->expected != *found)
+    check->refusal =
+      "is " + to_string(*found) + " instead of " + to_string(*check->expected);
+  if (!check->refusal.empty()) {
+    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+    return 0;
+  }
+  check->found = std::move(*found);
+  return 1;
+}
+
+/// Whether the certificate is ours to use: signed by the authority and valid.
+caf::error check_own(SSL_CTX* context, X509* certificate) {
+  auto* store = X509_STORE_CTX_new();
+  if (store == nullptr)
+    return openssl_error("check the node's certificate");
+  auto result = caf::error{};
+  if (X509_STORE_CTX_init(store, SSL_CTX_get_cert_store(context), certificate,
+                          nullptr)
+      != 1)
+    result = openssl_error("check the node's certificate");
+  else if (X509_verify_cert(store) != 1)
+    result = make_error(
+      status::invalid_cred,
+      std::string{"the node's own certificate: "}
+        + X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
+  X509_STORE_CTX_free(store);
+  take_openssl_error();
+  return result;
+}
+
+bool configure(SSL_CTX* x) {
+  SSL_CTX_set_options(x, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION
+                           | SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_session_cache_mode(x, SSL_SESS_CACHE_OFF);
+  // Queues hand over what the kernel takes; buffers go while a lane is idle.
+  SSL_CTX_set_mode(x, SSL_MODE_ENABLE_PARTIAL_WRITE
+                        | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
+                        | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
+  SSL_CTX_set_read_ahead(x, 1);
+  SSL_CTX_set_max_cert_list(x, max_certificates_size);
+  SSL_CTX_set_security_level(x, 2);
+  SSL_CTX_set_verify(x, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                     check_certificate);
+  // The authority signs each certificate itself.
+  SSL_CTX_set_verify_depth(x, 0);
+  return SSL_CTX_set_min_proto_version(x, TLS1_3_VERSION) == 1
+         && SSL_CTX_set_max_proto_version(x, TLS1_3_VERSION) == 1
+         && SSL_CTX_set_num_tickets(x, 0) == 1
+         && SSL_CTX_set_max_early_data(x, 0) == 1
+         && SSL_CTX_set_recv_max_early_data(x, 0) == 1
+         && SSL_CTX_set_ciphersuites(
+              x, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384")
+              == 1
+         && SSL_CTX_set1_groups_list(x, "P-256") == 1
+         && SSL_CTX_set1_sigalgs_list(x, "ECDSA+SHA256") == 1;
+}
+
+} // namespace
+
+caf::expected<std::shared_ptr<const secure_context>>
+secure_context::make(const node_credentials& mine) {
+  if (!mine.authority || !mine.certificate || !mine.key)
+    return make_error(status::invalid_cred,
+                      "a node without credentials has no lanes");
+  auto self = identity_of(mine.certificate.get());
+  if (!self)
+    return std::move(self.error());
+  auto result = std::shared_ptr<secure_context>(new secure_context);
+  result->self_ = std::move(*self);
+  result->context_.reset(SSL_CTX_new(TLS_method()));
+  auto* x = result->context_.get();
+  if (x == nullptr || !configure(x)
+      || X509_STORE_add_cert(SSL_CTX_get_cert_store(x), mine.authority.get())
+           != 1
+      || SSL_CTX_use_certificate(x, mine.certificate.get()) != 1
+      || SSL_CTX_use_PrivateKey(x, mine.key.get()) != 1
+      || SSL_CTX_check_private_key(x) != 1)
+    return openssl_error("set up TLS");
+  if (auto err = check_own(x, mine.certificate.get()))
+    return err;
+  return result;
+}
+
+openssl_ptr<SSL> secure_context::new_connection() const {
+  return openssl_ptr<SSL>{SSL_new(context_.get())};
+}
+
+void set_peer_check(SSL* tls, peer_check* check) {
+  SSL_set_app_data(tls, check);
+}
+
+caf::expected<node_identity> identity_of(const X509* certificate) {
+  const auto refusal =
+    make_error(status::invalid_cred, "has no identity of a node");
+  const auto names = openssl_ptr<GENERAL_NAMES>{static_cast<GENERAL_NAMES*>(
+    X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr))};
+  if (!names || sk_GENERAL_NAME_num(names.get()) != 1)
+    return refusal;
+  const auto* name = sk_GENERAL_NAME_value(names.get(), 0);
+  if (name->type != GEN_URI)
+    return refusal;
+  const auto* text = name->d.uniformResourceIdentifier;
+  auto result = parse_node_identity(
+    {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+     static_cast<size_t>(ASN1_STRING_length(text))});
+  if (!result)
+    return refusal;
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,210 @@
+#include "adapters/lane/secure_handshake.hpp"
+
+#include "adapters/local/system_error.hpp"
+#include "messages/status.hpp"
+
+#include <openssl/err.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// What the side that listens sends first: it has let the other in, and this is
+/// what they will talk.
+constexpr std::string_view welcome = "troupe-lane-1\n";
+
+} // namespace
+
+secure_handshake::secure_handshake(event_loop& loop,
+                                   const secure_context& context,
+                                   unique_fd socket, const lane_limits& limits,
+                                   callback done)
+  : limits_(limits), done_(std::move(done)),
+    watch_(
+      loop, socket.get(), [this] { advance(); }, [this] { advance(); }),
+    deadline_(loop,
+              [this] {
+                refuse(
+                  make_error(status::timeout,
+                             "did not prove who it is within "
+                               + std::to_string(limits_.handshake_time.count())
+                               + " ms (L2)"));
+              }),
+    begin_(loop, [this] { begin(); }) {
+  channel_.traffic = std::make_unique<socket_traffic>();
+  channel_.traffic->fd = socket.get();
+  channel_.traffic->readable = limits_.handshake_bytes;
+  channel_.socket = std::move(socket);
+  channel_.tls = context.new_connection();
+  check_.dvm = context.self().dvm;
+  deadline_.start(limits_.handshake_time);
+  begin_.start(std::chrono::nanoseconds::zero());
+}
+
+secure_handshake::secure_handshake(event_loop& loop,
+                                   const secure_context& context,
+                                   unique_fd socket, node_identity expected,
+                                   const lane_limits& limits, callback done)
+  : secure_handshake(loop, context, std::move(socket), limits,
+                     std::move(done)) {
+  check_.expected = std::move(expected);
+  is_dialling_ = true;
+}
+
+secure_handshake::secure_handshake(event_loop& loop,
+                                   const secure_context& context,
+                                   unique_fd socket, gate admit,
+                                   const lane_limits& limits, callback done)
+  : secure_handshake(loop, context, std::move(socket), limits,
+                     std::move(done)) {
+  admit_ = std::move(admit);
+}
+
+void secure_handshake::begin() {
+  auto* tls = channel_.tls.get();
+  auto* bio = tls != nullptr ? new_socket_bio(channel_.traffic.get()) : nullptr;
+  if (bio == nullptr) {
+    refuse(make_error(status::nomem, "no memory for TLS"));
+    return;
+  }
+  SSL_set_bio(tls, bio, bio);
+  set_peer_check(tls, &check_);
+  if (is_dialling_)
+    SSL_set_connect_state(tls);
+  else
+    SSL_set_accept_state(tls);
+  watch_.enable_read();
+  advance();
+}
+
+void secure_handshake::advance() {
+  while (step_ != step::over) {
+    ERR_clear_error();
+    const auto before = step_;
+    const auto outcome = before == step::agree          ? agree()
+                         : before == step::send_welcome ? send_welcome()
+                                                        : await_welcome();
+    if (outcome <= 0) {
+      on_obstacle(outcome);
+      return;
+    }
+    if (before == step::agree) {
+      after_agreement();
+    } else if (before == step::send_welcome || welcomed_ == welcome.size()) {
+      finish();
+      return;
+    }
+  }
+}
+
+int secure_handshake::agree() {
+  return SSL_do_handshake(channel_.tls.get());
+}
+
+int secure_handshake::send_welcome() {
+  return SSL_write(channel_.tls.get(), welcome.data(),
+                   static_cast<int>(welcome.size()));
+}
+
+int secure_handshake::await_welcome() {
+  std::array<char, welcome.size()> chunk;
+  const auto got = SSL_read(channel_.tls.get(), chunk.data(),
+                            static_cast<int>(welcome.size() - welcomed_));
+  if (got <= 0)
+    return got;
+  const auto size = static_cast<size_t>(got);
+  if (welcome.substr(welcomed_, size) != std::string_view{chunk.data(), size}) {
+    check_.refusal = "speaks another protocol";
+    return 0;
+  }
+  welcomed_ += size;
+  return got;
+}
+
+void secure_handshake::after_agreement() {
+  // OpenSSL has looked at all of this already; it costs nothing to be sure.
+  if (!check_.found || SSL_get_verify_result(channel_.tls.get()) != X509_V_OK) {
+    refuse(make_error(status::invalid_cred, "has not proven who it is"));
+    return;
+  }
+  if (is_dialling_) {
+    step_ = step::await_welcome;
+    return;
+  }
+  if (auto err = admit_ ? admit_(*check_.found) : caf::error{}) {
+    SSL_shutdown(channel_.tls.get());
+    refuse(std::move(err));
+    return;
+  }
+  step_ = step::send_welcome;
+}
+
+/// Waits for the socket, or gives up.
+void secure_handshake::on_obstacle(int outcome) {
+  const auto code = SSL_get_error(channel_.tls.get(), outcome);
+  const auto can_go_on =
+    check_.refusal.empty()
+    && (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE);
+  if (!can_go_on) {
+    refuse(reason_of_failure(code));
+    return;
+  }
+  if (channel_.traffic->readable == 0) {
+    refuse(make_error(status::handshake_failed,
+                      "sent more than "
+                        + std::to_string(limits_.handshake_bytes)
+                        + " bytes before it proved who it is (L2)"));
+    return;
+  }
+  if (code == SSL_ERROR_WANT_WRITE) {
+    // What comes in meanwhile waits, or the loop would spin on it.
+    watch_.disable_read();
+    watch_.enable_write();
+  } else {
+    watch_.disable_write();
+    watch_.enable_read();
+  }
+}
+
+caf::error secure_handshake::reason_of_failure(int code) {
+  const auto reason = take_openssl_error();
+  if (!check_.refusal.empty())
+    return make_error(status::invalid_cred, check_.refusal);
+  if (const auto failure = channel_.traffic->failure; failure != 0)
+    return system_error("handshake", failure);
+  if (code == SSL_ERROR_ZERO_RETURN)
+    return make_error(status::no_permissions, "does not let us in");
+  if (channel_.traffic->is_closed)
+    return make_error(status::lost_connection,
+                      "closed in the middle of the handshake");
+  return make_error(status::handshake_failed, reason);
+}
+
+void secure_handshake::finish() {
+  step_ = step::over;
+  watch_.disable_read();
+  watch_.disable_write();
+  deadline_.cancel();
+  channel_.peer = std::move(*check_.found);
+  set_peer_check(channel_.tls.get(), nullptr);
+  const auto done = std::move(done_); // May destroy us.
+  done(std::move(channel_));
+}
+
+void secure_handshake::refuse(caf::error reason) {
+  if (step_ == step::over)
+    return;
+  step_ = step::over;
+  watch_.disable_read();
+  watch_.disable_write();
+  begin_.cancel();
+  deadline_.cancel();
+  const auto done = std::move(done_); // May destroy us.
+  done(std::move(reason));
+}
+
+} // namespace troupe

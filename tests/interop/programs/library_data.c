@@ -1,0 +1,230 @@
+/* Data that nobody posts under the key that is asked for, or not yet. */
+
+#include "client.h"
+
+#ifndef PMIX_DEL_LOCAL
+#  define PMIX_DEL_LOCAL 5
+#  define PMIX_DEL_REMOTE 6
+#  define PMIX_DEL_GLOBAL 7
+#  define PMIX_DEL_INTERNAL 8
+#endif
+
+/* -- what is made here ----------------------------------------------------- */
+
+static void names_all(const pmix_proc_t* whom) {
+  pmix_value_t* value = NULL;
+  succeed(PMIx_Get(whom, PMIX_LOCAL_PROCS, NULL, 0, &value), "local procs");
+  demand(value->type == PMIX_DATA_ARRAY && value->data.darray->type == PMIX_PROC
+           && value->data.darray->size == job_size,
+         "an array of all processes");
+  const pmix_proc_t* procs = value->data.darray->array;
+  for (uint32_t i = 0; i < job_size; ++i)
+    demand(strcmp(procs[i].nspace, me.nspace) == 0 && procs[i].rank == i,
+           "each of them");
+  PMIX_VALUE_RELEASE(value);
+}
+
+static void local_procs(void) {
+  begin();
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  names_all(&all);
+  names_all(&me);
+  meet();
+  end();
+}
+
+static void on_topology(pmix_status_t outcome, pmix_value_t* value,
+                        void* data) {
+  demand(outcome == PMIX_SUCCESS && value->type == PMIX_TOPO
+           && value->data.topo->topology != NULL,
+         "the topology comes");
+  happen(data, outcome);
+}
+
+static void topology(void) {
+  begin();
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  pmix_topology_t loaded = {NULL, NULL};
+  succeed(PMIx_Load_topology(&loaded), "load");
+  pmix_info_t optional = flag_info(PMIX_OPTIONAL);
+  for (int i = 0; i < 3; ++i) {
+    pmix_value_t* value = NULL;
+    succeed(
+      PMIx_Get(i == 0 ? &all : &me, PMIX_TOPOLOGY2, &optional, i % 2, &value),
+      "the topology");
+    demand(value->type == PMIX_TOPO, "its type");
+    demand(strncmp(value->data.topo->source, "hwloc", 5) == 0, "its source");
+    demand(value->data.topo->topology == loaded.topology, "the shared one");
+    PMIX_VALUE_RELEASE(value);
+  }
+  pmix_info_t how = flag_info(PMIX_GET_POINTER_VALUES);
+  pmix_value_t* first = NULL;
+  pmix_value_t* second = NULL;
+  succeed(PMIx_Get(&me, PMIX_TOPOLOGY2, &how, 1, &first), "pointer");
+  succeed(PMIx_Get(&me, PMIX_TOPOLOGY2, &how, 1, &second), "pointer again");
+  demand(first == second && first->type == PMIX_TOPO, "the same");
+  pmix_value_t own;
+  PMIX_VALUE_CONSTRUCT(&own);
+  second = &own;
+  how = flag_info(PMIX_GET_STATIC_VALUES);
+  succeed(PMIx_Get(&me, PMIX_TOPOLOGY2, &how, 1, &second), "static");
+  demand(own.type == PMIX_TOPO && own.data.topo->topology != NULL, "filled");
+  PMIX_VALUE_DESTRUCT(&own);
+  struct pending found = PENDING;
+  succeed(PMIx_Get_nb(&me, PMIX_TOPOLOGY2, NULL, 0, on_topology, &found),
+          "get_nb");
+  demand(happens(&found, 1, 20), "the callback comes");
+  expect(try_get(&(pmix_proc_t){"nobody", 0}, PMIX_TOPOLOGY2, &optional, 1),
+         PMIX_ERR_NOT_FOUND, "the topology of others");
+  end();
+}
+
+/* -- what comes later ------------------------------------------------------ */
+
+static void* post_later(void* key) {
+  pause_ms(200);
+  post(key, "late");
+  return NULL;
+}
+
+static void on_late(pmix_status_t outcome, pmix_value_t* value, void* data) {
+  demand(outcome == PMIX_SUCCESS && value->type == PMIX_STRING
+           && strcmp(value->data.string, "late") == 0,
+         "the late value");
+  happen(data, outcome);
+}
+
+/* A get of one's own key waits for it as for anybody's, unless it is told not
+ * to: PMIx Standard, PMIx_Get. */
+static void own_keys(void) {
+  begin();
+  pmix_info_t how = flag_info(PMIX_OPTIONAL);
+  expect(try_get(&me, "never", &how, 1), PMIX_ERR_NOT_FOUND, "optional");
+  how = flag_info(PMIX_IMMEDIATE);
+  expect(try_get(&me, "never", &how, 1), PMIX_ERR_NOT_FOUND, "immediate");
+  how = int_info(PMIX_TIMEOUT, 1);
+  const pmix_status_t code = try_get(&me, "never", &how, 1);
+  demand(code == PMIX_ERR_TIMEOUT || code == PMIX_ERR_NOT_FOUND, "timeout");
+  struct pending found = PENDING;
+  succeed(PMIx_Get_nb(&me, "later", NULL, 0, on_late, &found), "get_nb");
+  pthread_t thread;
+  demand(pthread_create(&thread, NULL, post_later, "later") == 0, "a thread");
+  demand(happens(&found, 1, 20), "the callback comes");
+  pthread_join(thread, NULL);
+  expect_string(&me, "later", "late", 0);
+  end();
+}
+
+/* -- qualified values ------------------------------------------------------ */
+
+static void put_qualified(const char* key, const char* text, int qualifier) {
+  pmix_value_t value;
+  pmix_data_array_t array;
+  PMIX_DATA_ARRAY_CONSTRUCT(&array, 2, PMIX_INFO);
+  pmix_info_t* infos = array.array;
+  PMIX_INFO_LOAD(&infos[0], key, text, PMIX_STRING);
+  PMIX_INFO_LOAD(&infos[1], "our.qualifier", &qualifier, PMIX_INT);
+  infos[1].flags |= 0x8; /* PMIX_INFO_QUALIFIER */
+  value.type = PMIX_DATA_ARRAY;
+  value.data.darray = &array;
+  succeed(PMIx_Put(PMIX_GLOBAL, "pmix.qual.val", &value), "put");
+  PMIX_DATA_ARRAY_DESTRUCT(&array);
+}
+
+static pmix_info_t qualifier_info(int x) {
+  pmix_info_t result = int_info("our.qualifier", x);
+  result.flags |= 0x8;
+  return result;
+}
+
+static void qualified(void) {
+  begin();
+  char text[64];
+  snprintf(text, sizeof text, "one of %u", me.rank);
+  put_qualified("key", text, 1);
+  snprintf(text, sizeof text, "two of %u", me.rank);
+  put_qualified("key", text, 2);
+  snprintf(text, sizeof text, "none of %u", me.rank);
+  post("key", text);
+  meet();
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    for (int n = 0; n < 3; ++n) {
+      const char* names[] = {"none", "one", "two"};
+      pmix_info_t how = qualifier_info(n);
+      pmix_value_t* value = NULL;
+      succeed(PMIx_Get(&peer, "key", &how, n == 0 ? 0 : 1, &value), names[n]);
+      snprintf(text, sizeof text, "%s of %u", names[n], i);
+      demand(value->type == PMIX_STRING
+               && strcmp(value->data.string, text) == 0,
+             text);
+      PMIX_VALUE_RELEASE(value);
+    }
+    pmix_info_t other = qualifier_info(3);
+    expect(try_get(&peer, "key", &other, 1), PMIX_ERR_NOT_FOUND,
+           "another qualifier");
+  }
+  pmix_value_t odd;
+  PMIX_VALUE_LOAD(&odd, "x", PMIX_STRING);
+  expect(PMIx_Put(PMIX_GLOBAL, "pmix.qual.val", &odd), PMIX_ERR_BAD_PARAM,
+         "a qualified value that is none");
+  PMIX_VALUE_DESTRUCT(&odd);
+  meet();
+  end();
+}
+
+/* -- taking back ----------------------------------------------------------- */
+
+static void taken_back(void) {
+  begin();
+  pmix_info_t now_ = flag_info(PMIX_IMMEDIATE);
+  pmix_info_t here = flag_info(PMIX_OPTIONAL);
+  put_string(PMIX_GLOBAL, "gone", "text");
+  put_string(PMIX_INTERNAL, "inner", "text");
+  expect(PMIx_Put(PMIX_DEL_GLOBAL, "never", NULL), PMIX_ERR_NOT_FOUND, "none");
+  expect(PMIx_Put(PMIX_DEL_INTERNAL, "gone", NULL), PMIX_ERR_NOT_FOUND,
+         "another scope");
+  succeed(PMIx_Put(PMIX_DEL_GLOBAL, "gone", NULL), "global");
+  succeed(PMIx_Put(PMIX_DEL_INTERNAL, "inner", NULL), "internal");
+  expect(try_get(&me, "gone", &here, 1), PMIX_ERR_NOT_FOUND, "gone here");
+  expect(try_get(&me, "inner", &here, 1), PMIX_ERR_NOT_FOUND, "gone here");
+  post("kept", "text");
+  expect(PMIx_Put(PMIX_DEL_GLOBAL, "kept", NULL), PMIX_ERR_NOT_SUPPORTED,
+         "what others have");
+  meet();
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    expect_string(&peer, "kept", "text", 10);
+    expect(try_get(&peer, "gone", &now_, 1), PMIX_ERR_NOT_FOUND, "gone");
+  }
+  meet();
+  end();
+}
+
+/* -- spawn ----------------------------------------------------------------- */
+
+static void parents(void) {
+  begin();
+  pmix_app_t app;
+  PMIX_APP_CONSTRUCT(&app);
+  app.cmd = "true";
+  app.maxprocs = 1;
+  pmix_nspace_t nspace;
+  pmix_info_t odd = string_info(PMIX_PARENT_ID, "me");
+  expect(PMIx_Spawn(&odd, 1, &app, 1, nspace), PMIX_ERR_BAD_PARAM, "job");
+  expect(PMIx_Spawn_nb(&odd, 1, &app, 1, NULL, NULL), PMIX_ERR_BAD_PARAM,
+         "spawn_nb");
+  app.info = &odd;
+  app.ninfo = 1;
+  expect(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_BAD_PARAM, "program");
+  end();
+}
+
+int main(int argc, char** argv) {
+  const struct test_case cases[] = {
+    {"local_procs", local_procs}, {"topology", topology},
+    {"own_keys", own_keys},       {"qualified", qualified},
+    {"taken_back", taken_back},   {"parents", parents},
+  };
+  return RUN_CASE(cases);
+}
