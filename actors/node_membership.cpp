@@ -172,8 +172,11 @@ void node_membership::ask_to_join(node_time now) {
     return;
   next_query_ = now + settings_.times.idle;
   send(0, 0,
-       node_join{settings_.name, settings_.incarnation,
-                 settings_.is_predecessor_gone, now});
+       node_join{settings_.name,
+                 settings_.incarnation,
+                 settings_.is_predecessor_gone,
+                 now,
+                 {}});
 }
 
 void node_membership::on_joining(const node_message& what, node_time now) {

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "actors/lane_table.hpp"
-#include "actors/peer_frames.hpp"
 #include "actors/receive_window.hpp"
 #include "actors/send_window.hpp"
 #include "actors/session_handshake.hpp"
 #include "config/defaults.hpp"
+#include "messages/peer_frames.hpp"
 #include "messages/status.hpp"
 
 #include <optional>

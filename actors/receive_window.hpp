@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/peer_frames.hpp"
+#include "messages/peer_frames.hpp"
 
 #include <map>
 #include <vector>

@@ -11,6 +11,7 @@
 #include "messages/io.hpp"
 #include "messages/job.hpp"
 #include "messages/log.hpp"
+#include "messages/mesh.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
 #include "messages/topology.hpp"
@@ -422,6 +423,98 @@ using process_owner_actor = caf::typed_actor<
   caf::reacts_to<process_ended>,
   // All output of an ended process has been taken.
   caf::reacts_to<process_drained>>;
+
+// -- the mesh
+// -----------------------------------------------------------------------
+
+/// The LANE USER interface: takes what comes in on lanes to one node.
+using lane_user_actor = caf::typed_actor<
+  // A frame.
+  caf::reacts_to<lane_frame_arrived>,
+  // No frame of that lane follows.
+  caf::reacts_to<lane_closed>>;
+
+/// The LANE OWNER interface: decides what becomes of lanes.
+using lane_owner_actor = caf::typed_actor<
+  // A lane is there, by dialling or by being dialled.
+  caf::reacts_to<lane_opened>,
+  // A lane that nobody has adopted is no more.
+  caf::reacts_to<lane_closed>,
+  // Why there is no lane.
+  caf::reacts_to<lane_failed>,
+  // Where the node takes lanes from now on. Comes once at the start.
+  caf::reacts_to<networks_changed>>;
+
+/// The NETWORKS interface: the lanes of this node, on all its networks.
+using networks_actor = caf::typed_actor<
+  // Keep lanes open to a node.
+  caf::reacts_to<reach_node>,
+  // No longer.
+  caf::reacts_to<release_node>,
+  // What comes in on a lane goes to this user from now on.
+  caf::reacts_to<lane_id, lane_user_actor>,
+  // A frame for a lane.
+  caf::reacts_to<put_lane_frame>,
+  // Close a lane.
+  caf::reacts_to<drop_lane>>;
+
+/// The PEER OWNER interface: hears of a session with another node.
+using peer_owner_actor = caf::typed_actor<
+  // A message of the peer, in its turn.
+  caf::reacts_to<peer_delivery>,
+  // The session began, fell silent, or ended.
+  caf::reacts_to<peer_changed>,
+  // Frames for lanes that lead through another node.
+  caf::reacts_to<relay_frame>>;
+
+/// The PEER interface: the session with another node, over all lanes to it.
+using peer_actor = lane_user_actor::extend<
+  // A lane to the node.
+  caf::reacts_to<lane_opened>,
+  // A message for it.
+  caf::reacts_to<peer_message>,
+  // A frame that came through another node.
+  caf::reacts_to<relay_frame>,
+  // The node is lost, or we leave: nothing of it is owed any more.
+  caf::reacts_to<close_peer>,
+  // How it is.
+  caf::replies_to<get_mesh_status>::with<peer_status>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+/// The MESH USER interface: the host, as its NODE actor sees it.
+using mesh_user_actor = caf::typed_actor<
+  // From a member.
+  caf::reacts_to<member_message>,
+  // Who is a member; before the tree changes.
+  caf::reacts_to<member_changed>,
+  // A lost member surely runs nothing any more.
+  caf::reacts_to<member_fenced>,
+  // What the node is allowed to do.
+  caf::reacts_to<mesh_duty_changed>>;
+
+/// The NODE interface: this node as a member of its DVM.
+using node_actor = lane_owner_actor::extend<
+  // -- from the host --
+  // Who hears of members and gets their messages.
+  caf::reacts_to<mesh_user_actor>,
+  // For a member.
+  caf::reacts_to<send_to_member>,
+  // Nothing runs here any more.
+  caf::replies_to<leave_mesh>::with<ack>,
+  // A member is gone.
+  caf::reacts_to<declare_member_lost>,
+  // How the mesh is.
+  caf::replies_to<get_mesh_status>::with<mesh_status>,
+  // -- from its peers --
+  // A message of a peer.
+  caf::reacts_to<peer_delivery>,
+  // A session began, fell silent, or ended.
+  caf::reacts_to<peer_changed>,
+  // A frame on its way through this node, or for one of its peers.
+  caf::reacts_to<relay_frame>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
 
 // -- the node's means (adapters)
 // ---------------------------------------------------

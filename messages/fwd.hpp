@@ -12,14 +12,18 @@ struct abort_request;
 struct ack;
 struct allocation_request;
 struct app;
+struct ask_root;
 struct cleanup_path;
 struct client_connected;
 struct client_environment;
 struct client_finalized;
 struct client_lost;
 struct close_connection;
+struct close_peer;
 struct close_stdin;
 struct collective_failed;
+struct collective_outcome;
+struct collective_part;
 struct collective_ready;
 struct collective_retired;
 struct commit_request;
@@ -30,6 +34,7 @@ struct connect_request;
 struct connection_lost;
 struct credentials;
 struct deadline;
+struct declare_member_lost;
 struct define_process_set;
 struct delete_process_set;
 struct deliver_event;
@@ -43,14 +48,18 @@ struct device_distances_result;
 struct direct_modex;
 struct disconnect_procs_request;
 struct discover_topology;
+struct drop_lane;
 struct end_job;
+struct end_share;
 struct event;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
 struct finalize_request;
+struct forget_job;
 struct get_credential_request;
 struct get_credential_result;
+struct get_mesh_status;
 struct get_request;
 struct get_result;
 struct get_statistics;
@@ -62,6 +71,8 @@ struct handler_call;
 struct handler_registered;
 struct handler_verdict;
 struct heartbeat;
+struct host_answer;
+struct host_call;
 struct host_collective;
 struct host_collective_result;
 struct info;
@@ -78,21 +89,40 @@ struct job_info;
 struct job_info_reply;
 struct job_info_request;
 struct job_list;
+struct job_map;
 struct job_mapped;
 struct key_value;
+struct lane_closed;
+struct lane_failed;
+struct lane_frame_arrived;
+struct lane_opened;
+struct leave_mesh;
 struct list_jobs;
+struct locate_job;
 struct log_entry;
 struct log_request;
 struct lookup_request;
 struct lookup_result;
 struct mail_envelope;
+struct member_changed;
+struct member_fenced;
+struct member_message;
 struct memory_samples;
+struct mesh_duty_changed;
+struct mesh_failure;
+struct mesh_status;
 struct monitor_request;
+struct networks_changed;
 struct node_topology;
 struct notify_request;
 struct pdata;
+struct peer_changed;
+struct peer_delivery;
+struct peer_message;
+struct peer_status;
 struct placed_proc;
 struct posted_data;
+struct prepare_share;
 struct proc_changed;
 struct proc_data;
 struct proc_ended;
@@ -102,10 +132,13 @@ struct process_ended;
 struct process_output;
 struct process_started;
 struct processing_unit;
+struct procs_gone;
 struct publish_request;
+struct put_lane_frame;
 struct query;
 struct query_request;
 struct rank_data;
+struct reach_node;
 struct refresh_cache_request;
 struct refresh_cache_result;
 struct register_client;
@@ -113,7 +146,9 @@ struct register_events_request;
 struct register_handler;
 struct register_nspace;
 struct register_resources;
+struct relay_frame;
 struct release;
+struct release_node;
 struct remove_paths;
 struct requester;
 struct resolve_nodes_request;
@@ -122,14 +157,18 @@ struct resolve_peers_request;
 struct resolve_peers_result;
 struct resource_block_request;
 struct sample_memory;
+struct send_to_member;
 struct server_statistics;
 struct session_control_request;
 struct setup_fork;
+struct share_ended;
+struct share_progress;
 struct shut_down;
 struct signal_process;
 struct spawn_request;
 struct spawn_result;
 struct start_process;
+struct start_share;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
@@ -147,14 +186,18 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::ack))
   TROUPE_ADD_TYPE_ID((troupe::allocation_request))
   TROUPE_ADD_TYPE_ID((troupe::app))
+  TROUPE_ADD_TYPE_ID((troupe::ask_root))
   TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
   TROUPE_ADD_TYPE_ID((troupe::client_connected))
   TROUPE_ADD_TYPE_ID((troupe::client_environment))
   TROUPE_ADD_TYPE_ID((troupe::client_finalized))
   TROUPE_ADD_TYPE_ID((troupe::client_lost))
   TROUPE_ADD_TYPE_ID((troupe::close_connection))
+  TROUPE_ADD_TYPE_ID((troupe::close_peer))
   TROUPE_ADD_TYPE_ID((troupe::close_stdin))
   TROUPE_ADD_TYPE_ID((troupe::collective_failed))
+  TROUPE_ADD_TYPE_ID((troupe::collective_outcome))
+  TROUPE_ADD_TYPE_ID((troupe::collective_part))
   TROUPE_ADD_TYPE_ID((troupe::collective_ready))
   TROUPE_ADD_TYPE_ID((troupe::collective_retired))
   TROUPE_ADD_TYPE_ID((troupe::commit_request))
@@ -165,6 +208,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
+  TROUPE_ADD_TYPE_ID((troupe::declare_member_lost))
   TROUPE_ADD_TYPE_ID((troupe::define_process_set))
   TROUPE_ADD_TYPE_ID((troupe::delete_process_set))
   TROUPE_ADD_TYPE_ID((troupe::deliver_event))
@@ -178,14 +222,18 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::direct_modex))
   TROUPE_ADD_TYPE_ID((troupe::disconnect_procs_request))
   TROUPE_ADD_TYPE_ID((troupe::discover_topology))
+  TROUPE_ADD_TYPE_ID((troupe::drop_lane))
   TROUPE_ADD_TYPE_ID((troupe::end_job))
+  TROUPE_ADD_TYPE_ID((troupe::end_share))
   TROUPE_ADD_TYPE_ID((troupe::event))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
+  TROUPE_ADD_TYPE_ID((troupe::forget_job))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_result))
+  TROUPE_ADD_TYPE_ID((troupe::get_mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::get_request))
   TROUPE_ADD_TYPE_ID((troupe::get_result))
   TROUPE_ADD_TYPE_ID((troupe::get_statistics))
@@ -197,6 +245,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::handler_registered))
   TROUPE_ADD_TYPE_ID((troupe::handler_verdict))
   TROUPE_ADD_TYPE_ID((troupe::heartbeat))
+  TROUPE_ADD_TYPE_ID((troupe::host_answer))
+  TROUPE_ADD_TYPE_ID((troupe::host_call))
   TROUPE_ADD_TYPE_ID((troupe::host_collective))
   TROUPE_ADD_TYPE_ID((troupe::host_collective_result))
   TROUPE_ADD_TYPE_ID((troupe::info))
@@ -213,21 +263,40 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::job_info_reply))
   TROUPE_ADD_TYPE_ID((troupe::job_info_request))
   TROUPE_ADD_TYPE_ID((troupe::job_list))
+  TROUPE_ADD_TYPE_ID((troupe::job_map))
   TROUPE_ADD_TYPE_ID((troupe::job_mapped))
   TROUPE_ADD_TYPE_ID((troupe::key_value))
+  TROUPE_ADD_TYPE_ID((troupe::lane_closed))
+  TROUPE_ADD_TYPE_ID((troupe::lane_failed))
+  TROUPE_ADD_TYPE_ID((troupe::lane_frame_arrived))
+  TROUPE_ADD_TYPE_ID((troupe::lane_opened))
+  TROUPE_ADD_TYPE_ID((troupe::leave_mesh))
   TROUPE_ADD_TYPE_ID((troupe::list_jobs))
+  TROUPE_ADD_TYPE_ID((troupe::locate_job))
   TROUPE_ADD_TYPE_ID((troupe::log_entry))
   TROUPE_ADD_TYPE_ID((troupe::log_request))
   TROUPE_ADD_TYPE_ID((troupe::lookup_request))
   TROUPE_ADD_TYPE_ID((troupe::lookup_result))
   TROUPE_ADD_TYPE_ID((troupe::mail_envelope))
+  TROUPE_ADD_TYPE_ID((troupe::member_changed))
+  TROUPE_ADD_TYPE_ID((troupe::member_fenced))
+  TROUPE_ADD_TYPE_ID((troupe::member_message))
   TROUPE_ADD_TYPE_ID((troupe::memory_samples))
+  TROUPE_ADD_TYPE_ID((troupe::mesh_duty_changed))
+  TROUPE_ADD_TYPE_ID((troupe::mesh_failure))
+  TROUPE_ADD_TYPE_ID((troupe::mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::monitor_request))
+  TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
   TROUPE_ADD_TYPE_ID((troupe::notify_request))
   TROUPE_ADD_TYPE_ID((troupe::pdata))
+  TROUPE_ADD_TYPE_ID((troupe::peer_changed))
+  TROUPE_ADD_TYPE_ID((troupe::peer_delivery))
+  TROUPE_ADD_TYPE_ID((troupe::peer_message))
+  TROUPE_ADD_TYPE_ID((troupe::peer_status))
   TROUPE_ADD_TYPE_ID((troupe::placed_proc))
   TROUPE_ADD_TYPE_ID((troupe::posted_data))
+  TROUPE_ADD_TYPE_ID((troupe::prepare_share))
   TROUPE_ADD_TYPE_ID((troupe::proc_changed))
   TROUPE_ADD_TYPE_ID((troupe::proc_data))
   TROUPE_ADD_TYPE_ID((troupe::proc_ended))
@@ -237,10 +306,13 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_output))
   TROUPE_ADD_TYPE_ID((troupe::process_started))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
+  TROUPE_ADD_TYPE_ID((troupe::procs_gone))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))
+  TROUPE_ADD_TYPE_ID((troupe::put_lane_frame))
   TROUPE_ADD_TYPE_ID((troupe::query))
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
+  TROUPE_ADD_TYPE_ID((troupe::reach_node))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_result))
   TROUPE_ADD_TYPE_ID((troupe::register_client))
@@ -248,7 +320,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::register_handler))
   TROUPE_ADD_TYPE_ID((troupe::register_nspace))
   TROUPE_ADD_TYPE_ID((troupe::register_resources))
+  TROUPE_ADD_TYPE_ID((troupe::relay_frame))
   TROUPE_ADD_TYPE_ID((troupe::release))
+  TROUPE_ADD_TYPE_ID((troupe::release_node))
   TROUPE_ADD_TYPE_ID((troupe::remove_paths))
   TROUPE_ADD_TYPE_ID((troupe::requester))
   TROUPE_ADD_TYPE_ID((troupe::resolve_nodes_request))
@@ -257,14 +331,18 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_result))
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
+  TROUPE_ADD_TYPE_ID((troupe::send_to_member))
   TROUPE_ADD_TYPE_ID((troupe::server_statistics))
   TROUPE_ADD_TYPE_ID((troupe::session_control_request))
   TROUPE_ADD_TYPE_ID((troupe::setup_fork))
+  TROUPE_ADD_TYPE_ID((troupe::share_ended))
+  TROUPE_ADD_TYPE_ID((troupe::share_progress))
   TROUPE_ADD_TYPE_ID((troupe::shut_down))
   TROUPE_ADD_TYPE_ID((troupe::signal_process))
   TROUPE_ADD_TYPE_ID((troupe::spawn_request))
   TROUPE_ADD_TYPE_ID((troupe::spawn_result))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
+  TROUPE_ADD_TYPE_ID((troupe::start_share))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))

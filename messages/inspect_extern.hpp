@@ -13,14 +13,18 @@
   X(ack)                                                                       \
   X(allocation_request)                                                        \
   X(app)                                                                       \
+  X(ask_root)                                                                  \
   X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
   X(client_finalized)                                                          \
   X(client_lost)                                                               \
   X(close_connection)                                                          \
+  X(close_peer)                                                                \
   X(close_stdin)                                                               \
   X(collective_failed)                                                         \
+  X(collective_outcome)                                                        \
+  X(collective_part)                                                           \
   X(collective_ready)                                                          \
   X(collective_retired)                                                        \
   X(commit_request)                                                            \
@@ -33,6 +37,7 @@
   X(credentials)                                                               \
   X(data_array)                                                                \
   X(deadline)                                                                  \
+  X(declare_member_lost)                                                       \
   X(define_process_set)                                                        \
   X(delete_process_set)                                                        \
   X(deliver_event)                                                             \
@@ -49,7 +54,9 @@
   X(disconnect_procs_request)                                                  \
   X(discover_topology)                                                         \
   X(disk_stats)                                                                \
+  X(drop_lane)                                                                 \
   X(end_job)                                                                   \
+  X(end_share)                                                                 \
   X(endpoint)                                                                  \
   X(envar)                                                                     \
   X(event)                                                                     \
@@ -57,9 +64,11 @@
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
+  X(forget_job)                                                                \
   X(geometry)                                                                  \
   X(get_credential_request)                                                    \
   X(get_credential_result)                                                     \
+  X(get_mesh_status)                                                           \
   X(get_request)                                                               \
   X(get_result)                                                                \
   X(get_statistics)                                                            \
@@ -71,6 +80,8 @@
   X(handler_registered)                                                        \
   X(handler_verdict)                                                           \
   X(heartbeat)                                                                 \
+  X(host_answer)                                                               \
+  X(host_call)                                                                 \
   X(host_collective)                                                           \
   X(host_collective_result)                                                    \
   X(info)                                                                      \
@@ -87,24 +98,57 @@
   X(job_info_reply)                                                            \
   X(job_info_request)                                                          \
   X(job_list)                                                                  \
+  X(job_map)                                                                   \
   X(job_mapped)                                                                \
   X(key_value)                                                                 \
+  X(lane_closed)                                                               \
+  X(lane_failed)                                                               \
+  X(lane_opened)                                                               \
+  X(lane_status)                                                               \
+  X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
+  X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
   X(lookup_request)                                                            \
   X(lookup_result)                                                             \
   X(mail_envelope)                                                             \
+  X(member_changed)                                                            \
+  X(member_fenced)                                                             \
+  X(member_message)                                                            \
   X(memory_samples)                                                            \
+  X(mesh_collective_id)                                                        \
+  X(mesh_duty_changed)                                                         \
+  X(mesh_failure)                                                              \
+  X(mesh_status)                                                               \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
+  X(networks_changed)                                                          \
+  X(node_address)                                                              \
+  X(node_answer)                                                               \
+  X(node_departure)                                                            \
+  X(node_dismissal)                                                            \
+  X(node_join)                                                                 \
   X(node_pid)                                                                  \
+  X(node_query)                                                                \
+  X(node_refusal)                                                              \
+  X(node_row)                                                                  \
+  X(node_share)                                                                \
   X(node_stats)                                                                \
+  X(node_suspicion)                                                            \
   X(node_topology)                                                             \
+  X(node_update)                                                               \
+  X(node_update_request)                                                       \
+  X(node_welcome)                                                              \
+  X(node_witness)                                                              \
+  X(node_witness_request)                                                      \
   X(notify_request)                                                            \
   X(pdata)                                                                     \
+  X(peer_changed)                                                              \
+  X(peer_status)                                                               \
   X(placed_proc)                                                               \
   X(posted_data)                                                               \
+  X(prepare_share)                                                             \
   X(proc_changed)                                                              \
   X(proc_data)                                                                 \
   X(proc_ended)                                                                \
@@ -116,10 +160,12 @@
   X(process_output)                                                            \
   X(process_started)                                                           \
   X(processing_unit)                                                           \
+  X(procs_gone)                                                                \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
   X(rank_data)                                                                 \
+  X(reach_node)                                                                \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
@@ -129,6 +175,7 @@
   X(register_nspace)                                                           \
   X(register_resources)                                                        \
   X(release)                                                                   \
+  X(release_node)                                                              \
   X(remove_paths)                                                              \
   X(requester)                                                                 \
   X(resolve_nodes_request)                                                     \
@@ -138,14 +185,18 @@
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
   X(sample_memory)                                                             \
+  X(send_to_member)                                                            \
   X(server_statistics)                                                         \
   X(session_control_request)                                                   \
   X(setup_fork)                                                                \
+  X(share_ended)                                                               \
+  X(share_progress)                                                            \
   X(shut_down)                                                                 \
   X(signal_process)                                                            \
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
   X(start_process)                                                             \
+  X(start_share)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/inspect.hpp"
+#include "messages/lane.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -33,9 +34,13 @@ struct node_row {
 
   /// The epoch that brought this line.
   uint64_t changed = 0;
+
+  /// Where the daemon takes lanes.
+  std::vector<node_address> addresses;
 };
 
-TROUPE_MESSAGE(node_row, x.rank, x.name, x.incarnation, x.state, x.changed)
+TROUPE_MESSAGE(node_row, x.rank, x.name, x.incarnation, x.state, x.changed,
+               x.addresses)
 
 /// To the root: a daemon wants to become a member.
 struct node_join {
@@ -48,9 +53,13 @@ struct node_join {
 
   /// When it was sent, by the clock of the sender; comes back in the answer.
   std::chrono::nanoseconds stamp{0};
+
+  /// Where the daemon takes lanes.
+  std::vector<node_address> addresses;
 };
 
-TROUPE_MESSAGE(node_join, x.name, x.incarnation, x.is_predecessor_gone, x.stamp)
+TROUPE_MESSAGE(node_join, x.name, x.incarnation, x.is_predecessor_gone, x.stamp,
+               x.addresses)
 
 /// The root's answer: the rank, and all there is to know.
 struct node_welcome {

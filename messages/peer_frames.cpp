@@ -1,4 +1,4 @@
-#include "actors/peer_frames.hpp"
+#include "messages/peer_frames.hpp"
 
 #include <bitset>
 

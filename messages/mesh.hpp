@@ -1,0 +1,345 @@
+#pragma once
+
+#include "messages/host.hpp"
+#include "messages/job.hpp"
+#include "messages/membership.hpp"
+#include "messages/publish.hpp"
+#include "messages/query.hpp"
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+// What the hosts of a DVM's nodes ask each other. All of it are calls: each is
+// carried out once, in the order in which its class was sent, and answered; who
+// asks a node that is lost is told so. The alternatives of the variants are the
+// list of what may come in from another node, and nothing else is built.
+
+namespace troupe {
+
+// -- jobs
+// --------------------------------------------------------------------------
+
+/// The processes of a job on one node.
+struct node_share {
+  /// The node's rank in the DVM, and its name.
+  uint32_t node = 0;
+  std::string hostname;
+  std::vector<placed_proc> procs;
+};
+
+TROUPE_MESSAGE(node_share, x.node, x.hostname, x.procs)
+
+/// Where a job runs.
+struct job_map {
+  std::string nspace;
+
+  /// New in this DVM.
+  uint32_t number = 0;
+  std::vector<node_share> shares;
+};
+
+TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares)
+
+/// To each node of a job: makes its processes and those elsewhere known to the
+/// server, starts nothing yet.
+struct prepare_share {
+  job_map map;
+  spawn_request request;
+  requester parent;
+
+  /// The node that takes the output.
+  uint32_t origin = 0;
+};
+
+TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin)
+
+/// To each node of a job, once all are prepared: starts the processes. Answered
+/// when they run, or with why they do not.
+struct start_share {
+  std::string nspace;
+};
+
+TROUPE_MESSAGE(start_share, x.nspace)
+
+/// To each node of a job: ends its processes there.
+struct end_share {
+  end_job how;
+};
+
+TROUPE_MESSAGE(end_share, x.how)
+
+/// To the root: processes changed their state.
+struct share_progress {
+  std::string nspace;
+  std::vector<proc_changed> procs;
+};
+
+TROUPE_MESSAGE(share_progress, x.nspace, x.procs)
+
+/// To the root: all processes of the share have ended, all their output has
+/// been taken, and nothing is left of them.
+struct share_ended {
+  std::string nspace;
+};
+
+TROUPE_MESSAGE(share_ended, x.nspace)
+
+/// To the nodes of a job, and to those whose processes are connected to it:
+/// these processes will take part in nothing any more.
+struct procs_gone {
+  std::vector<proc_ended> procs;
+};
+
+TROUPE_MESSAGE(procs_gone, x.procs)
+
+/// To each node of a job: it is over everywhere; its namespace is forgotten.
+struct forget_job {
+  job_ended outcome;
+};
+
+TROUPE_MESSAGE(forget_job, x.outcome)
+
+/// To the root: where a job runs, for processes of another one.
+struct locate_job {
+  std::string nspace;
+};
+
+TROUPE_MESSAGE(locate_job, x.nspace)
+
+// -- requests that the root decides
+// -------------------------------------------------
+
+using rooted_request =
+  std::variant<spawn_request, abort_request, publish_request, lookup_request,
+               unpublish_request, query_request, job_control_request>;
+
+/// To the root: a request of a process or tool of another node.
+struct ask_root {
+  requester who;
+  rooted_request what;
+};
+
+TROUPE_MESSAGE(ask_root, x.who, x.what)
+
+// -- collectives
+// -------------------------------------------------------------------
+
+/// Which operation. All nodes that take part count the operations of the same
+/// kind and participants alike.
+struct mesh_collective_id {
+  collective_kind kind = collective_kind::fence;
+  std::vector<proc_id> procs;
+  uint64_t generation = 0;
+};
+
+TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
+
+/// Up the tree of the nodes that take part: who has joined below, and what they
+/// bring.
+struct collective_part {
+  mesh_collective_id id;
+  uint64_t epoch = 0;
+
+  /// A bit per participating node, in the order of their ranks.
+  std::vector<bool> joined;
+  std::vector<proc_data> data;
+};
+
+TROUPE_MESSAGE(collective_part, x.id, x.epoch, x.joined, x.data)
+
+/// Down the same tree: the operation is over, for all alike.
+struct collective_outcome {
+  mesh_collective_id id;
+  status code = status::success;
+
+  /// Who is missing, and why.
+  std::string reason;
+  std::vector<proc_data> data;
+};
+
+TROUPE_MESSAGE(collective_outcome, x.id, x.code, x.reason, x.data)
+
+// -- calls
+// -------------------------------------------------------------------------
+
+using host_question =
+  std::variant<prepare_share, start_share, end_share, share_progress,
+               share_ended, procs_gone, forget_job, locate_job, ask_root,
+               collective_part, collective_outcome, direct_modex, deliver_event,
+               process_output, write_stdin, close_stdin, list_jobs,
+               signal_process>;
+
+/// Something went wrong, in words.
+struct mesh_failure {
+  status code = status::error;
+  std::string reason;
+};
+
+TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
+
+using host_reply =
+  std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
+               lookup_result, info_result, job_list>;
+
+/// Asks a host.
+struct host_call {
+  /// 1, 2, 3 ... per pair of incarnations.
+  uint64_t number = 0;
+
+  /// All smaller numbers have been answered: their answers may be forgotten.
+  uint64_t settled = 0;
+  host_question what;
+};
+
+TROUPE_MESSAGE(host_call, x.number, x.settled, x.what)
+
+/// Answers a call.
+struct host_answer {
+  uint64_t number = 0;
+  host_reply what;
+};
+
+TROUPE_MESSAGE(host_answer, x.number, x.what)
+
+using host_message = std::variant<host_call, host_answer>;
+
+// -- between a host and the NODE actor of the same process
+// -----------------------------------------------------------------------------
+
+/// For a member, on whatever way there is. Completed by nothing: a call is
+/// answered, or the member is lost.
+struct send_to_member {
+  uint32_t rank = 0;
+
+  /// Only for this incarnation; 0: for whoever is live.
+  uint64_t incarnation = 0;
+  traffic_class of = traffic_class::control;
+  host_message what;
+};
+
+TROUPE_MESSAGE(send_to_member, x.rank, x.incarnation, x.of, x.what)
+
+/// From a member.
+struct member_message {
+  uint32_t rank = 0;
+  uint64_t incarnation = 0;
+  host_message what;
+};
+
+TROUPE_MESSAGE(member_message, x.rank, x.incarnation, x.what)
+
+/// A member joined, left or was lost; once for each incarnation, and before the
+/// tree changes.
+struct member_changed {
+  uint64_t epoch = 0;
+  uint32_t rank = 0;
+  std::string name;
+  uint64_t incarnation = 0;
+  node_state state = node_state::live;
+};
+
+TROUPE_MESSAGE(member_changed, x.epoch, x.rank, x.name, x.incarnation, x.state)
+
+/// At the root: that incarnation surely runs nothing any more.
+struct member_fenced {
+  uint32_t rank = 0;
+  uint64_t incarnation = 0;
+};
+
+TROUPE_MESSAGE(member_fenced, x.rank, x.incarnation)
+
+/// What the node is allowed to do.
+enum class mesh_duty : uint8_t {
+  joining,   ///< no member yet
+  active,    ///< in contact with the root
+  suspended, ///< out of contact: takes no work
+  fenced,    ///< for good: kill all processes, then `leave_mesh`, then end
+};
+
+struct mesh_duty_changed {
+  mesh_duty now = mesh_duty::joining;
+  std::string reason;
+};
+
+TROUPE_MESSAGE(mesh_duty_changed, x.now, x.reason)
+
+/// No process runs on this node any more: say good-bye to the others. Answered
+/// when they know, or after a second.
+struct leave_mesh {};
+
+TROUPE_EMPTY_MESSAGE(leave_mesh)
+
+/// At the root: somebody knows that a node is gone, such as whoever was to
+/// start its daemon.
+struct declare_member_lost {
+  uint32_t rank = 0;
+
+  /// Whether its processes are gone for sure.
+  bool is_certain = false;
+  std::string reason;
+};
+
+TROUPE_MESSAGE(declare_member_lost, x.rank, x.is_certain, x.reason)
+
+// -- gauges
+// ------------------------------------------------------------------------
+
+/// Asks the NODE actor for `mesh_status`.
+struct get_mesh_status {};
+
+TROUPE_EMPTY_MESSAGE(get_mesh_status)
+
+/// One lane, as it is.
+struct lane_status {
+  lane_id lane = 0;
+  std::string network;
+  std::string local;
+  std::string remote;
+
+  /// Whether traffic may ride it, and its smoothed round trip.
+  bool is_usable = false;
+  std::chrono::nanoseconds round_trip{0};
+
+  /// Whether it leads through another node, and which.
+  std::optional<uint32_t> relay;
+};
+
+TROUPE_MESSAGE(lane_status, x.lane, x.network, x.local, x.remote, x.is_usable,
+               x.round_trip, x.relay)
+
+/// One peer, as it is.
+struct peer_status {
+  uint32_t rank = 0;
+  std::string name;
+  bool is_connected = false;
+  std::vector<lane_status> lanes;
+  uint64_t sent = 0;
+  uint64_t resent = 0;
+  uint64_t delivered = 0;
+  uint64_t duplicates = 0;
+  uint64_t waiting_bytes = 0;
+
+  /// Why there is no lane, if there is none.
+  std::string trouble;
+};
+
+TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
+               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
+
+struct mesh_status {
+  uint32_t rank = 0;
+  std::string name;
+  uint64_t incarnation = 0;
+  uint64_t epoch = 0;
+  mesh_duty duty = mesh_duty::joining;
+  std::optional<uint32_t> parent;
+  std::vector<node_row> members;
+  std::vector<node_address> addresses;
+  std::vector<peer_status> peers;
+};
+
+TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
+               x.parent, x.members, x.addresses, x.peers)
+
+} // namespace troupe
