@@ -6,9 +6,9 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
+#include <memory>
 #include <optional>
-#include <set>
+#include <vector>
 
 namespace troupe {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/control.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
