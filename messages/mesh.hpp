@@ -203,12 +203,18 @@ struct host_call {
   /// 1, 2, 3 ... per pair of incarnations.
   uint64_t number = 0;
 
-  /// All smaller numbers have been answered: their answers may be forgotten.
+  /// The call of the same class before it, which is carried out first; 0: none
+  /// that matters.
+  uint64_t after = 0;
+
+  /// This number and all smaller ones have been answered, and `answered`, too:
+  /// their answers may be forgotten.
   uint64_t settled = 0;
+  std::vector<uint64_t> answered;
   host_question what;
 };
 
-TROUPE_MESSAGE(host_call, x.number, x.settled, x.what)
+TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered, x.what)
 
 /// Answers a call.
 struct host_answer {
