@@ -1,6 +1,6 @@
 // The resource manager of one node: jobs of jobs, published keys, questions.
 
-#include "actors/local_host.hpp"
+#include "actors/mesh_host.hpp"
 
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -67,7 +67,7 @@ struct fixture : deterministic {
 CAF_TEST(F4.39 a host without a server starts nothing) {
   deterministic world;
   const auto launcher = std::make_shared<launcher_script>();
-  const auto host = spawn_local_host(
+  const auto host = spawn_mesh_host(
     world.sys, {}, {spawn_launcher(world.sys, launcher), {}, {}, {}});
   const auto x =
     ask<spawn_result>(world.sys, host, asks({"job", 0}), job_host::program(1));
