@@ -63,8 +63,7 @@ caf::error check_networks(network_kernel& kernel,
         there += (there.empty() ? "" : ", ") + x.name;
       return make_error(status::bad_param, "there is no network interface "
                                              + name + " on this node, only "
-                                             + there
-                                             + "; correct --networks");
+                                             + there + "; correct --networks");
     }
   }
   if (choose_networks(*all, choice).empty())

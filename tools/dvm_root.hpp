@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/lane/authority.hpp"
+#include "adapters/loop/timer.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
 #include "tools/node_starter.hpp"
@@ -68,6 +69,7 @@ private:
   }
 
   caf::error make_node();
+  caf::error make_member(mesh_member_options& x);
   void ask_addresses(int attempts);
   void start_daemons(const std::vector<node_address>& contacts);
   void on_outcome(const node_outcome& x);
@@ -75,6 +77,7 @@ private:
   void look_whether_ready();
   void fail(const std::string& reason);
   void leave();
+  void await_shells();
   void finish();
 
   settings settings_;
@@ -82,7 +85,6 @@ private:
   std::unique_ptr<local_node> node_;
   std::unique_ptr<node_starter> starter_;
 
-  /// Keeps ends bounded.
   std::unique_ptr<timer> limit_;
   std::vector<uint32_t> slots_;
   std::set<uint32_t> joined_;

@@ -117,7 +117,8 @@ struct node_starter::running {
   }
 
   std::string failure() const {
-    const auto said = escape_control_characters(last_line(err.empty() ? out : err));
+    const auto said =
+      escape_control_characters(last_line(err.empty() ? out : err));
     const auto& host = what.host;
     if (said.compare(0, daemon_mark.size(), daemon_mark) == 0)
       return host + ": " + said.substr(daemon_mark.size());

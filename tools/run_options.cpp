@@ -235,6 +235,18 @@ void fill_in_processes(spawn_request& job, uint32_t slots) {
       x.max_procs = static_cast<int32_t>(count);
 }
 
+std::vector<proc_id> stdin_targets(const run_options& options,
+                                   const std::string& nspace) {
+  auto result = std::vector<proc_id>{};
+  auto size = uint32_t{0};
+  for (const auto& x : options.job.apps)
+    size += static_cast<uint32_t>(x.max_procs);
+  for (uint32_t rank = 0; rank < size; ++rank)
+    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
+      result.push_back({nspace, rank});
+  return result;
+}
+
 void add_surroundings(spawn_request& job) {
   auto failure = std::error_code{};
   const auto here = std::filesystem::current_path(failure).string();

@@ -46,6 +46,11 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args);
 /// launcher of the field.
 void fill_in_processes(spawn_request& job, uint32_t slots);
 
+/// Who gets the launcher's standard input, once the job has its name and all
+/// programs a number of processes.
+std::vector<proc_id> stdin_targets(const run_options& options,
+                                   const std::string& nspace);
+
 /// Makes a job independent of where it is started: it gets this process's
 /// working directory, and the variables that are Open MPI's settings.
 void add_surroundings(spawn_request& job);
