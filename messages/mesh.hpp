@@ -61,8 +61,8 @@ struct prepare_share {
 TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
-/// when they run, or with why they do not; by the first node of the job with its
-/// data for whoever asked for it.
+/// when they run, or with why they do not; by the first node of the job with
+/// its data for whoever asked for it.
 struct start_share {
   std::string nspace;
 };

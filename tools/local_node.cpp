@@ -75,8 +75,8 @@ host_actor local_node::make_host(const host_context& context) {
   work.with_pmi1 = true;
   work.log = log_;
   host_ = spawn_mesh_host(sys, std::move(work),
-                           {launcher_, sys.spawn(topology, &loop_.pool()),
-                            sys.spawn(cleaner, &loop_.pool()), sink_});
+                          {launcher_, sys.spawn(topology, &loop_.pool()),
+                           sys.spawn(cleaner, &loop_.pool()), sink_});
   return host_;
 }
 
