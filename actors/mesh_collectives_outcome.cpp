@@ -181,7 +181,9 @@ void mesh_collectives::state::decide(const key& k, status code,
   what.reason = reason;
   auto receivers = std::vector<uint32_t>{};
   if (code == status::success && x.lost.empty()) {
+    // Those that have reported may not be reached along the tree.
     receivers = children(x);
+    receivers.insert(receivers.end(), x.reports.begin(), x.reports.end());
     what.data = std::move(x.data);
   } else {
     // Also to those that have not joined: their operations are counted alike.
