@@ -99,10 +99,10 @@ void call_later(self_pointer self, caf::timespan delay,
 void report(self_pointer self, const member& x, int32_t exit_code = 0,
             int32_t signal = 0) {
   const auto& state = self->state;
-  self->send(state.directory.host,
-             share_progress{state.nspace(),
-                            {{proc_of(state, x), x.state, x.pid, exit_code,
-                              signal}}});
+  self->send(
+    state.directory.host,
+    share_progress{state.nspace(),
+                   {{proc_of(state, x), x.state, x.pid, exit_code, signal}}});
 }
 
 // -- end of the share
@@ -285,8 +285,7 @@ void finish_start(self_pointer self) {
   auto& state = self->state;
   auto result = spawn_result{state.nspace(), {}, {}};
   if (state.order.map.shares.front().node == state.context.node) {
-    const auto data =
-      job_data{state.nspace(), state.plan.registration.infos};
+    const auto data = job_data{state.nspace(), state.plan.registration.infos};
     result.entries = data.job_level();
     result.ranks = data.all()->ranks;
   }
@@ -390,8 +389,7 @@ void bind_and_register(self_pointer self, const node_topology& topology) {
     .then(
       [self](ack) {
         auto& state = self->state;
-        auto result =
-          job_map{state.nspace(), state.order.map.number, {}};
+        auto result = job_map{state.nspace(), state.order.map.number, {}};
         for (const auto& x : state.order.map.shares)
           if (x.node == state.context.node)
             result.shares.push_back(x);

@@ -61,8 +61,7 @@ caf::error read_ppr(const std::string& text, job_options& options) {
   auto count = uint32_t{0};
   const auto [rest, err] = std::from_chars(text.data(), end, count);
   const auto unit = std::string(rest, end);
-  const auto is_node =
-    unit == ":NODE" || unit.compare(0, 6, ":NODE:") == 0;
+  const auto is_node = unit == ":NODE" || unit.compare(0, 6, ":NODE:") == 0;
   if (err != std::errc{} || count == 0 || !is_node)
     return make_error(status::bad_param,
                       "PMIX_MAPBY is \"ppr:" + text

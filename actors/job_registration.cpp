@@ -1,5 +1,4 @@
 #include "actors/job_plan.hpp"
-
 #include "actors/placement.hpp"
 #include "messages/attributes.hpp"
 
@@ -103,15 +102,19 @@ std::vector<info> job_level(const job_map& map, const spawn_request& request,
       value::infos({make_info(attr::session_id, value::uint32(map.number)),
                     make_info(attr::univ_size, value::uint32(universe))})),
   };
+  // This node first: it is meant where none is named.
   for (const auto& x : map.shares) {
-    if (x.node == context.node) {
-      const auto count = static_cast<uint32_t>(x.procs.size());
-      result.push_back(
-        make_info(attr::local_peers, value::string(list_of_ranks(x))));
-      result.push_back(make_info(attr::local_size, value::uint32(count)));
-    }
+    if (x.node != context.node)
+      continue;
+    const auto count = static_cast<uint32_t>(x.procs.size());
+    result.push_back(
+      make_info(attr::local_peers, value::string(list_of_ranks(x))));
+    result.push_back(make_info(attr::local_size, value::uint32(count)));
     result.push_back(node_array(x));
   }
+  for (const auto& x : map.shares)
+    if (x.node != context.node)
+      result.push_back(node_array(x));
   if (!topology.signature.empty())
     result.push_back(
       make_info(attr::topology_signature, value::string(topology.signature)));
@@ -216,9 +219,9 @@ std::vector<info> describe_job(const job_map& map, const spawn_request& request,
   for (const auto& share : map.shares)
     for (size_t i = 0; i < share.procs.size(); ++i) {
       const auto& x = share.procs[i];
-      by_rank.emplace(x.rank, rank_array(x, static_cast<uint16_t>(i), share,
-                                         ranges[x.app], map, context,
-                                         topology));
+      by_rank.emplace(x.rank,
+                      rank_array(x, static_cast<uint16_t>(i), share,
+                                 ranges[x.app], map, context, topology));
     }
   for (auto& [rank, x] : by_rank)
     result.push_back(std::move(x));

@@ -83,7 +83,7 @@ public:
   void job_forgotten(const std::string& nspace);
 
   /// A node is lost or has left.
-  void node_lost(uint32_t rank, const std::string& name, uint64_t epoch);
+  void node_lost(uint32_t rank);
 
   // -- gauges
   // ----------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 namespace troupe {
 
@@ -68,7 +69,7 @@ caf::result<ack> request_abort(self_pointer self, const requester& who,
                                abort_request& request) {
   // Its state at the end is known here, and decided there.
   if (auto* x = self->state.find_share(who.proc.nspace))
-    self->send(x->handle, who, request);
+    caf::anon_send(x->handle, who, request);
   return ask_the_root<ack>(self, who, request);
 }
 
@@ -134,8 +135,8 @@ auto refuse(const char* what) {
 }
 
 mesh_host_actor::behavior_type behavior(self_pointer self,
-                                         mesh_host_options options,
-                                         mesh_host_directory directory) {
+                                        mesh_host_options options,
+                                        mesh_host_directory directory) {
   self->state.options = std::move(options);
   self->state.directory = std::move(directory);
   if (self->state.is_root())

@@ -252,7 +252,8 @@ void change_duty(self_pointer self, const mesh_duty_changed& what) {
           // A root that is gone needs to know nothing.
         });
   if (was_active && what.now == mesh_duty::suspended)
-    state.log(severity::warning, "out of contact with the root: " + what.reason);
+    state.log(severity::warning,
+              "out of contact with the root: " + what.reason);
   if (what.now == mesh_duty::fenced)
     fence(self, what.reason);
   if (state.options.on_duty)

@@ -166,8 +166,8 @@ struct mesh_host_state {
 
   reminders waits;
 
-  std::map<std::string, share> shares;     // by namespace
-  std::map<std::string, outlet> outlets;   // likewise
+  std::map<std::string, share> shares;   // by namespace
+  std::map<std::string, outlet> outlets; // likewise
   job_locations locations;
   uint32_t next_tool = 1;
 
@@ -334,8 +334,7 @@ void open_outlet(self_pointer self, const prepare_share& order);
 /// Who takes the output of a share of this node.
 output_sink_actor sink_of(self_pointer self, const prepare_share& order);
 
-void take_output(self_pointer self, process_output& what,
-                 completion<ack> done);
+void take_output(self_pointer self, process_output& what, completion<ack> done);
 
 void pass_input(self_pointer self, write_stdin& what, completion<ack> done);
 

@@ -55,8 +55,8 @@ control read_control(const std::vector<info>& directives) {
     return {SIGSTOP, false};
   if (flag(directives, attr::job_ctrl_resume))
     return {SIGCONT, false};
-  if (const auto number = troupe::number<int32_t>(directives,
-                                                  attr::job_ctrl_signal);
+  if (const auto number =
+        troupe::number<int32_t>(directives, attr::job_ctrl_signal);
       number && *number > 0 && *number < 65)
     result.signal = *number;
   return result;

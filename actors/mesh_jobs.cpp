@@ -247,10 +247,10 @@ void prepare_shares(self_pointer self, job_record& job,
 void begin_job(self_pointer self, job_order order) {
   auto& state = self->state;
   if (!state.server || state.is_closing) {
-    order.reply(!state.server
-                  ? make_error(status::init,
-                               "the host has no server to serve the job")
-                  : make_error(status::not_available, "the DVM is ending"));
+    order.reply(
+      !state.server
+        ? make_error(status::init, "the host has no server to serve the job")
+        : make_error(status::not_available, "the DVM is ending"));
     return;
   }
   const auto number = state.next_job++;
@@ -363,9 +363,9 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
     // X41: a daemon speaks for its own processes.
     if (x.proc.nspace != job.map.nspace || x.proc.rank >= job.procs.size()
         || job.procs[x.proc.rank].node != from) {
-      state.log(severity::error,
-                "node " + name_of(state, from) + " speaks for "
-                  + to_string(x.proc) + ", which is not its own: ignored");
+      state.log(severity::error, "node " + name_of(state, from) + " speaks for "
+                                   + to_string(x.proc)
+                                   + ", which is not its own: ignored");
       continue;
     }
     auto& proc = job.procs[x.proc.rank];
@@ -381,8 +381,7 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
       continue;
     forget_process(state, x.proc);
     gone.push_back({x.proc, x.state});
-    job.outcome.add(
-      {x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
+    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
     has_failed |= is_failure(x.state, job.options.abort_non_zero);
   }
   if (!gone.empty() && !job.ending)

@@ -14,15 +14,15 @@ void put_out(self_pointer self, const outlet& to, process_output& what,
              completion<ack> done) {
   auto& state = self->state;
   if (!to.tool) {
-    self->request(to.sink ? to.sink : state.directory.sink, caf::infinite,
-                  std::move(what))
+    self
+      ->request(to.sink ? to.sink : state.directory.sink, caf::infinite,
+                std::move(what))
       .then([done](ack x) { done(x); },
             [done](caf::error& why) { done(std::move(why)); });
     return;
   }
-  const auto is_wanted = what.channel == io_channels::stdout_
-                           ? to.wants_stdout
-                           : to.wants_stderr;
+  const auto is_wanted =
+    what.channel == io_channels::stdout_ ? to.wants_stdout : to.wants_stderr;
   if (is_wanted) {
     auto delivery = io_delivery{};
     delivery.source = std::move(what.proc);
@@ -52,8 +52,7 @@ void open_outlet(self_pointer self, const prepare_share& order) {
     return; // A launcher of this process has said where.
   const auto parent = state.outlets.find(order.parent.proc.nspace);
   auto result = outlet{};
-  if (order.parent.role == peer_role::client
-      && parent != state.outlets.end()) {
+  if (order.parent.role == peer_role::client && parent != state.outlets.end()) {
     result = parent->second;
     result.notify = false;
   } else if (is_tool(order.parent.role) && order.parent.index != 0) {
@@ -129,6 +128,10 @@ void push_input(self_pointer self, const requester& who,
                 const io_push_request& request, completion<ack> done) {
   auto& state = self->state;
   auto targets = std::vector<proc_id>{};
+  if (request.targets.empty()) {
+    done(make_error(status::bad_param, "name the processes that read"));
+    return;
+  }
   for (const auto& x : request.targets) {
     const auto i = state.outlets.find(x.nspace);
     if (i == state.outlets.end() || !i->second.tool

@@ -54,8 +54,8 @@ void look_up(self_pointer self, const requester& who, lookup_request& request,
     call_later(self, *timeout, [self, id] {
       auto node = self->state.lookups.extract(id);
       if (!node.empty())
-        node.mapped().reply(make_error(
-          status::timeout, "the keys were not published in time"));
+        node.mapped().reply(
+          make_error(status::timeout, "the keys were not published in time"));
     });
 }
 
@@ -90,7 +90,7 @@ caf::expected<ack> unpublish(self_pointer self, const requester& who,
 void forget_process(mesh_host_state& state, const proc_id& proc) {
   for (auto i = state.lookups.begin(); i != state.lookups.end();) {
     if (i->second.who.proc == proc) {
-      i->second.reply(make_error(status::lost_connection, ""));
+      i->second.reply(make_error(status::unreach, ""));
       i = state.lookups.erase(i);
     } else {
       ++i;

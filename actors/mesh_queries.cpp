@@ -85,13 +85,12 @@ value list_nodes(const mesh_host_state& state) {
   for (const auto& [rank, node] : state.nodes)
     items.push_back(make_info(
       "item",
-      value::infos(
-        {make_info("rank", value::uint32(rank)),
-         make_info("name", text(node.name)),
-         make_info("state", text(name_of(node.state))),
-         make_info("incarnation", value::uint64(node.incarnation)),
-         make_info("slots", value::uint32(node.slots.value_or(0))),
-         make_info("procs", value::uint32(procs[rank]))})));
+      value::infos({make_info("rank", value::uint32(rank)),
+                    make_info("name", text(node.name)),
+                    make_info("state", text(name_of(node.state))),
+                    make_info("incarnation", value::uint64(node.incarnation)),
+                    make_info("slots", value::uint32(node.slots.value_or(0))),
+                    make_info("procs", value::uint32(procs[rank]))})));
   return value::infos(std::move(items));
 }
 
@@ -102,7 +101,7 @@ value list_all_jobs(const mesh_host_state& state) {
       "item",
       value::infos(
         {make_info("nspace", text(nspace)),
-         make_info("state", text(job.ending   ? "ending"
+         make_info("state", text(job.ending  ? "ending"
                                  : job.reply ? "starting"
                                              : "running")),
          make_info("cmd",
@@ -123,15 +122,14 @@ value list_all_procs(const mesh_host_state& state) {
     for (uint32_t rank = 0; rank < job.procs.size(); ++rank) {
       const auto& x = job.procs[rank];
       items.push_back(make_info(
-        "item",
-        value::infos({make_info("nspace", text(nspace)),
-                      make_info("rank", value::uint32(rank)),
-                      make_info("node", value::uint32(x.node)),
-                      make_info("host", text(hosts[x.node])),
-                      make_info("pid", value::uint32(x.pid)),
-                      make_info("state", text(name_of(x.state))),
-                      make_info("exit", value::integer(x.exit_code)),
-                      make_info("cmd", text(job.commands[x.app]))})));
+        "item", value::infos({make_info("nspace", text(nspace)),
+                              make_info("rank", value::uint32(rank)),
+                              make_info("node", value::uint32(x.node)),
+                              make_info("host", text(hosts[x.node])),
+                              make_info("pid", value::uint32(x.pid)),
+                              make_info("state", text(name_of(x.state))),
+                              make_info("exit", value::integer(x.exit_code)),
+                              make_info("cmd", text(job.commands[x.app]))})));
     }
   }
   return value::infos(std::move(items));

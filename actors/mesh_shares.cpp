@@ -2,6 +2,7 @@
 #include "actors/mesh_host_state.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <csignal>
 
@@ -38,8 +39,7 @@ void tell_root(self_pointer self, const std::string& nspace);
 /// Says good-bye once nothing runs here any more.
 void leave_if_empty(self_pointer self) {
   auto& state = self->state;
-  if (state.duty != mesh_duty::fenced || !state.shares.empty()
-      || state.leaving)
+  if (state.duty != mesh_duty::fenced || !state.shares.empty() || state.leaving)
     return;
   state.leaving = true;
   const auto done = [self] {
@@ -136,9 +136,8 @@ void start(self_pointer self, const start_share& request,
 caf::expected<ack> end(self_pointer self, const end_share& request) {
   auto* x = self->state.find_share(request.how.nspace);
   if (x == nullptr)
-    return make_error(status::not_found,
-                      "no share of " + request.how.nspace);
-  self->send(x->handle, request);
+    return make_error(status::not_found, "no share of " + request.how.nspace);
+  caf::anon_send(x->handle, request);
   return ack{};
 }
 
@@ -202,7 +201,7 @@ void fence(self_pointer self, const std::string& reason) {
   for (auto& [nspace, x] : state.shares) {
     auto what = end_share{};
     what.how = {nspace, reason, std::nullopt, SIGKILL};
-    self->send(x.handle, std::move(what));
+    caf::anon_send(x.handle, std::move(what));
     if (x.ended)
       over.push_back(nspace);
   }

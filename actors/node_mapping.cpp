@@ -85,17 +85,17 @@ caf::error keep_hosts(std::vector<seat>& seats,
     return {};
   auto limits = std::map<uint32_t, uint64_t>{}; // by rank of the node
   for (const auto& x : hosts) {
-    const auto i =
-      std::find_if(nodes.begin(), nodes.end(),
-                   [&](const auto& y) { return is_called(y, x.name); });
+    const auto i = std::find_if(nodes.begin(), nodes.end(), [&](const auto& y) {
+      return is_called(y, x.name);
+    });
     if (i == nodes.end())
       return make_error(status::not_found,
                         "node " + x.name
                           + " is not in this DVM, or is lost; start a DVM that "
                             "has it");
     auto& limit = limits[i->rank];
-    limit = std::min<uint64_t>(UINT32_MAX,
-                               limit + x.slots.value_or(UINT32_MAX));
+    limit =
+      std::min<uint64_t>(UINT32_MAX, limit + x.slots.value_or(UINT32_MAX));
   }
   auto kept = std::vector<seat>{};
   for (auto x : seats) {
@@ -200,15 +200,15 @@ caf::error check(const spawn_request& request, const job_options& options) {
     total += static_cast<uint64_t>(x.max_procs);
   }
   if (total > most)
-    return make_error(status::bad_param,
-                      number(total) + " processes are more than "
-                        + number(most));
+    return make_error(status::bad_param, number(total)
+                                           + " processes are more than "
+                                           + number(most));
   if (options.stdin_target != rank_undef
       && options.stdin_target != rank_wildcard && options.stdin_target >= total)
-    return make_error(status::bad_param,
-                      "standard input cannot go to rank "
-                        + number(options.stdin_target) + " of a job with "
-                        + number(total) + " processes");
+    return make_error(status::bad_param, "standard input cannot go to rank "
+                                           + number(options.stdin_target)
+                                           + " of a job with " + number(total)
+                                           + " processes");
   return {};
 }
 
@@ -274,9 +274,8 @@ private:
     auto seats = seats_of(program);
     if (!seats)
       return seats.error();
-    program.max_procs = static_cast<int32_t>(
-      std::min<uint64_t>(INT32_MAX, uint64_t{options_.per_node}
-                                      * seats->size()));
+    program.max_procs = static_cast<int32_t>(std::min<uint64_t>(
+      INT32_MAX, uint64_t{options_.per_node} * seats->size()));
     return {};
   }
 
@@ -309,12 +308,12 @@ private:
     if (options_.oversubscribe && is_last)
       return {};
     const auto fits =
-      is_ppr ? std::all_of(seats.begin(), seats.end(),
-                           [&](const seat& x) {
-                             return x.room >= std::min(options_.per_node,
-                                                       count);
-                           })
-             : room_of(seats) >= count;
+      is_ppr
+        ? std::all_of(seats.begin(), seats.end(),
+                      [&](const seat& x) {
+                        return x.room >= std::min(options_.per_node, count);
+                      })
+        : room_of(seats) >= count;
     if (fits)
       return {};
     return lack(seats);

@@ -61,8 +61,8 @@ struct prepare_share {
 TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
-/// when they run, or with why they do not; by the first node of the job with its
-/// data for whoever asked for it.
+/// when they run, or with why they do not; by the first node of the job with
+/// its data for whoever asked for it.
 struct start_share {
   std::string nspace;
 };
@@ -152,21 +152,36 @@ struct mesh_collective_id {
 TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
 
 /// Up the tree of the nodes that take part: who has joined below, and what they
-/// bring.
+/// bring. When something went wrong it goes to the root of the operation at
+/// once: that a node cannot join, or what it knows.
 struct collective_part {
   mesh_collective_id id;
-  uint64_t epoch = 0;
+
+  /// Whom the sender takes for the root of the operation: the first of its
+  /// nodes that is not lost. It grows as nodes are lost.
+  uint32_t root = 0;
 
   /// A bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
   std::vector<proc_data> data;
+
+  /// Not `success`: participants of the sender's node cannot join.
+  status failure = status::success;
+  std::string reason;
+
+  /// Asks the receiver what it knows: an outcome, or a part comes back.
+  bool is_question = false;
 };
 
-TROUPE_MESSAGE(collective_part, x.id, x.epoch, x.joined, x.data)
+TROUPE_MESSAGE(collective_part, x.id, x.root, x.joined, x.data, x.failure,
+               x.reason, x.is_question)
 
 /// Down the same tree: the operation is over, for all alike.
 struct collective_outcome {
   mesh_collective_id id;
+
+  /// Who vouches for it, as above.
+  uint32_t root = 0;
   status code = status::success;
 
   /// Who is missing, and why.
@@ -174,7 +189,7 @@ struct collective_outcome {
   std::vector<proc_data> data;
 };
 
-TROUPE_MESSAGE(collective_outcome, x.id, x.code, x.reason, x.data)
+TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
 
 // -- calls
 // -------------------------------------------------------------------------

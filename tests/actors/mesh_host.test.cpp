@@ -333,7 +333,7 @@ CAF_TEST(F4.31 what a spawn may ask for is told) {
             != std::string::npos);
   CAF_CHECK_EQUAL(query(attr::query_debug_support)->code, status::success);
   CAF_CHECK(query(attr::query_available_slots)->value.infos.at(0).val
-            == value::uint32(8));
+            == value::uint32(5)); // Three of eight are taken.
 }
 
 // -- what is not offered -----------------------------------------------------
@@ -359,7 +359,6 @@ CAF_TEST(F4.38 commands of later issues are not supported) {
   CAF_CHECK_EQUAL(ask<ack>(x, group_leave_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<io_pull_result>(x, io_pull_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<ack>(x, io_deregister_request{})->code, refused);
-  CAF_CHECK_EQUAL(ask<ack>(x, io_push_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, job_control_request{})->code, refused);
 }
 
