@@ -10,6 +10,14 @@
 
 namespace troupe {
 
+/// How a NODE uses its sessions: the root says who is lost, not they.
+inline peer_options member_sessions() {
+  auto result = peer_options{};
+  result.grace = defaults::lane_patience;
+  result.patience = defaults::session_patience;
+  return result;
+}
+
 /// What a NODE needs to know.
 struct node_options {
   /// Which node this is, as its certificate says.
@@ -23,9 +31,7 @@ struct node_options {
   std::string root_name;
   std::vector<node_address> root_addresses;
 
-  /// Sessions with other nodes; `patience` is `defaults::session_patience` if
-  /// it is not said.
-  peer_options session;
+  peer_options session = member_sessions();
   message_limits limits;
 
   /// Sessions beyond the tree with lanes of their own.

@@ -89,8 +89,6 @@ known_peer& obtain(self_pointer self, const peer_key& key) {
   if (const auto* name = name_of(state, key.first))
     settings.name = *name;
   settings.session = options.session;
-  if (!settings.session.patience)
-    settings.session.patience = defaults::session_patience;
   settings.limits = options.limits;
   settings.clock = options.clock;
   settings.make_token = options.make_token;

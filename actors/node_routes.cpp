@@ -93,6 +93,8 @@ bool has_room(self_pointer self, steady_time now) {
   const auto all = guests(state);
   if (all.size() < state.options.direct_peers)
     return true;
+  if (all.empty())
+    return false;
   const auto [used_at, key] = all.front();
   if (now < used_at + defaults::peer_grace)
     return false;

@@ -36,6 +36,7 @@ struct peer_actor_state {
   std::vector<steady_time> timers;
 
   uint64_t last_ticket = 0;
+  uint64_t uncertain = 0;
 };
 
 using self_pointer = peer_actor::stateful_pointer<peer_actor_state>;
@@ -97,7 +98,7 @@ void carry_out(self_pointer self, deliver_message& x, peer_effects& more) {
 
 void carry_out(self_pointer self, complete_send& x, peer_effects&) {
   if (x.outcome != status::success)
-    note(self, severity::debug, "a message may not have arrived");
+    ++self->state.uncertain;
 }
 
 void carry_out(self_pointer, offer_credit&, peer_effects&) {
@@ -194,6 +195,13 @@ void set_timer(self_pointer self, steady_time now) {
   self->delayed_send(peer_actor{self}, due - now, deadline{});
 }
 
+/// Says what became of messages that were on their way when a session ended.
+void note_uncertain(self_pointer self) {
+  if (const auto n = std::exchange(self->state.uncertain, 0); n > 0)
+    note(self, severity::debug,
+         std::to_string(n) + " messages may not have arrived");
+}
+
 /// Carries out effects in their order, and what follows from them.
 void settle(self_pointer self, steady_time now, peer_effects out) {
   auto& state = self->state;
@@ -206,6 +214,7 @@ void settle(self_pointer self, steady_time now, peer_effects out) {
       break;
     out = std::move(more);
   }
+  note_uncertain(self);
   if (const auto reach = reach_of(state); reach != state.reach) {
     state.reach = reach;
     tell(self, reach);

@@ -178,6 +178,10 @@ inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
 inline constexpr auto lane_silence = 1s;
 
+/// How long a silent lane is kept before another connection takes its place: a
+/// path that was lost on the way is found anew before its peer is given up.
+inline constexpr auto lane_patience = 2500ms;
+
 /// Silence on all lanes after which a peer is suspected (`T_suspect`) and lost
 /// (`T_dead`).
 inline constexpr auto peer_suspicion = 2s;
