@@ -77,10 +77,10 @@ void event_spread::go_on(const proc_id& source) {
     if (unknown) {
       out_.locate(*unknown,
                   [this, source, nspace = *unknown](const caf::error& why) {
-                    if (why)
-                      unknown_[nspace] = true;
+                    const auto j = queues_.find(source);
+                    if (why && j != queues_.end())
+                      j->second.front().unknown.insert(nspace);
                     go_on(source);
-                    unknown_.erase(nspace);
                   });
       return;
     }
