@@ -9,6 +9,7 @@
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <sys/prctl.h>
 #include <sys/random.h>

@@ -26,7 +26,7 @@ const value& at(const value& object, std::string_view key) {
 
 } // namespace
 
-CAF_TEST(O7 a report has a line for each lane of each peer) {
+CAF_TEST(a report has a line for each lane of each peer) {
   auto lane = lane_status{};
   lane.lane = 7;
   lane.network = "eth1";
@@ -62,7 +62,7 @@ CAF_TEST(O7 a report has a line for each lane of each peer) {
   CAF_CHECK(at(first, "usable").truth());
 }
 
-CAF_TEST(O7 the root has no parent and a peer without lanes says why) {
+CAF_TEST(the root has no parent and a peer without lanes says why) {
   auto peer = peer_status{};
   peer.trouble = "10.0.0.2: Connection refused";
   auto status = mesh_status{};

@@ -25,7 +25,7 @@ std::string ordered(const host_list& hosts, const std::string& own = {}) {
 
 } // namespace
 
-CAF_TEST(O1 a node knows itself by name and by address) {
+CAF_TEST(a node knows itself by name and by address) {
   for (const auto* x :
        {"node1.cluster", "node1", "NODE1", "Node1.Cluster", "localhost",
         "127.0.0.1", "127.3.2.1", "::1", "10.0.0.1", "fe80::1", "FE80:0::1"})
@@ -36,28 +36,28 @@ CAF_TEST(O1 a node knows itself by name and by address) {
   CAF_CHECK((this_host{"node1", {}}.is("node1.cluster")));
 }
 
-CAF_TEST(O1 this node finds its own addresses) {
+CAF_TEST(this node finds its own addresses) {
   const auto found = this_host::find();
   CAF_CHECK(found.is(found.name()));
   CAF_CHECK(found.is("localhost"));
 }
 
-CAF_TEST(O1 the root is first and the others keep their order) {
+CAF_TEST(the root is first and the others keep their order) {
   CAF_CHECK_EQUAL(ordered({{"n2", 2}, {"n3", 0}, {"node1", 4}, {"n4", 1}}),
                   "node1:4 n2:2 n3:* n4:1");
 }
 
-CAF_TEST(O1 a root that is not listed takes no processes) {
+CAF_TEST(a root that is not listed takes no processes) {
   CAF_CHECK_EQUAL(ordered({{"n2", 2}}), "node1.cluster:0 n2:2");
   CAF_CHECK_EQUAL(ordered({{"n2", 2}, {"n3", 1}}, "head"), "head:0 n2:2 n3:1");
 }
 
-CAF_TEST(O1 a node is called as it is told) {
+CAF_TEST(a node is called as it is told) {
   CAF_CHECK_EQUAL(ordered({{"a", 1}, {"b", 2}}, "b"), "b:2 a:1");
   CAF_CHECK_EQUAL(ordered({{"node1", 1}, {"b", 2}}, "b"), "b:2 node1:1");
 }
 
-CAF_TEST(O1 two entries cannot be one node) {
+CAF_TEST(two entries cannot be one node) {
   CAF_CHECK_EQUAL(ordered({{"node1", 1}, {"n2", 1}, {"localhost", 1}}),
                   "node1 and localhost are both this node; name it once");
 }

@@ -34,7 +34,7 @@ std::string refusal(std::string_view bytes) {
 
 } // namespace
 
-CAF_TEST(O1 settings arrive as they were and credentials follow) {
+CAF_TEST(settings arrive as they were and credentials follow) {
   const auto sent = example();
   const auto bytes = encode(sent) + std::string{"secret\0\n", 8};
   auto rest = std::string_view{};
@@ -72,13 +72,13 @@ CAF_TEST(X48 settings that are damaged are refused) {
     CAF_CHECK(!refusal(x).empty());
 }
 
-CAF_TEST(O1 another release is told apart from noise) {
+CAF_TEST(another release is told apart from noise) {
   CAF_CHECK(refusal("troupe-join 99.0 {}\n").find("another release")
             != std::string::npos);
   CAF_CHECK(refusal("# motd\n").find("use troupe up") != std::string::npos);
 }
 
-CAF_TEST(O1 the answer is found among what a shell says) {
+CAF_TEST(the answer is found among what a shell says) {
   const auto found = find_join_answer("Welcome!\njoined us today\n"
                                       + encode(join_answer{12}) + "bye\n");
   CAF_REQUIRE(found);

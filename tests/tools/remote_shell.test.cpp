@@ -29,7 +29,7 @@ std::string command(const std::string& shell, const std::string& program) {
 
 } // namespace
 
-CAF_TEST(O1 words keep what quotes and backslashes protect) {
+CAF_TEST(words keep what quotes and backslashes protect) {
   CAF_CHECK_EQUAL(words("ssh -x  -o\tBatchMode=yes"),
                   "[ssh][-x][-o][BatchMode=yes]");
   CAF_CHECK_EQUAL(words("a 'b c' \"d 'e\" f\\ g ''"), "[a][b c][d 'e][f g][]");
@@ -43,7 +43,7 @@ CAF_TEST(X48 words that are none are refused) {
   CAF_CHECK_EQUAL(words("a\\"), "IT ends with a backslash; remove it");
 }
 
-CAF_TEST(O1 words are quoted only for who joins them) {
+CAF_TEST(words are quoted only for who joins them) {
   CAF_CHECK_EQUAL(command("ssh -x", "/opt/troupe/bin/trouped"),
                   "[ssh][-x][n1][/opt/troupe/bin/trouped][--join]");
   CAF_CHECK_EQUAL(command("/usr/bin/ssh", "/opt/my programs/it's"),
@@ -52,13 +52,13 @@ CAF_TEST(O1 words are quoted only for who joins them) {
                   "[./run-there][n1][/opt/my programs/trouped][--join]");
 }
 
-CAF_TEST(O1 nothing that a shell acts on stays unquoted) {
+CAF_TEST(nothing that a shell acts on stays unquoted) {
   for (const auto* x : {"a;b", "$(c)", "`d`", "e|f", "g&h", "i*", "~", "#", "",
                         "!k", "l\nm", "<n>", "{o}", "p\\q"})
     CAF_CHECK_EQUAL(quoted(x), "'" + std::string{x} + "'");
 }
 
-CAF_TEST(O1 a step of Slurm is started on its node and kept) {
+CAF_TEST(a step of Slurm is started on its node and kept) {
   const auto shell = slurm_remote_shell();
   CAF_CHECK(shell.stays);
   const auto all = remote_command(shell, "n1", {"trouped", "--join"});

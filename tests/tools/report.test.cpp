@@ -27,7 +27,7 @@ value node(uint32_t rank, std::string name, uint32_t slots) {
 
 } // namespace
 
-CAF_TEST(O1 answers become JSON without loss) {
+CAF_TEST(answers become JSON without loss) {
   const auto got = to_json(report_list({node(0, "n0", 4), node(1, "n1", 16)}));
   const auto expected = json::parse(R"([
     {"rank": 0, "name": "n0", "state": "live", "slots": 4, "procs": 0},
@@ -39,7 +39,7 @@ CAF_TEST(O1 answers become JSON without loss) {
   CAF_CHECK_EQUAL(to_json(value{}), json(nullptr));
 }
 
-CAF_TEST(O1 columns are aligned and what is missing is a dash) {
+CAF_TEST(columns are aligned and what is missing is a dash) {
   const auto text = to_text(
     report_kind::nodes,
     to_json(report_list({node(0, "a-long-name", 4), node(12, "n1", 16)})));
@@ -48,7 +48,7 @@ CAF_TEST(O1 columns are aligned and what is missing is a dash) {
                         "  12  n1           live      16      0  -\n");
 }
 
-CAF_TEST(O1 nothing is a line of titles) {
+CAF_TEST(nothing is a line of titles) {
   CAF_CHECK_EQUAL(to_text(report_kind::jobs, json::array()),
                   "JOB  STATE  NODES  PROCS  COMMAND\n");
   CAF_CHECK_EQUAL(to_text(report_kind::jobs, json("x")),
@@ -61,7 +61,7 @@ CAF_TEST(X31 what a name holds does not reach the terminal) {
   CAF_CHECK(text.find('\x1b') == std::string::npos);
 }
 
-CAF_TEST(O7 a peer has a line for each of its lanes and one for its trouble) {
+CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   auto lane = lane_status{};
   lane.network = "eth0";
   lane.local = "10.0.0.1:1";
