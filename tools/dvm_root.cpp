@@ -87,10 +87,13 @@ dvm_root::~dvm_root() {
 caf::error dvm_root::make_member(mesh_member_options& x) {
   const auto& plan = settings_.plan;
   hide_memory();
-  auto made = authority::make(settings_.name);
-  if (!made)
-    return std::move(made.error());
-  authority_ = std::move(*made);
+  authority_ = std::move(settings_.vouching);
+  if (!authority_) {
+    auto made = authority::make(settings_.name);
+    if (!made)
+      return std::move(made.error());
+    authority_ = std::move(*made);
+  }
   auto mine = authority_->issue(0, plan.nodes.front().name);
   if (!mine)
     return std::move(mine.error());
@@ -100,6 +103,7 @@ caf::error dvm_root::make_member(mesh_member_options& x) {
   x.context = std::move(*context);
   x.radix = settings_.options.radix;
   x.networks = plan.networks;
+  x.port = settings_.port;
   for (const auto& node : plan.nodes)
     x.names.push_back(node.name);
   return {};
@@ -130,7 +134,7 @@ caf::error dvm_root::make_node() {
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [] {});
   loop.post([this] {
-    if (settings_.plan.nodes.size() == 1)
+    if (settings_.plan.nodes.size() == 1 || !settings_.launches)
       look_whether_ready();
     else
       ask_addresses(address_attempts);
@@ -242,14 +246,15 @@ void dvm_root::on_member(const member_changed& x) {
     return;
   }
   live_.erase(x.rank);
-  if (!is_ready_ && !is_ending_)
+  if (!is_ready_ && !is_ending_ && settings_.launches)
     fail("the daemon on " + x.name + " ended before the DVM was ready");
 }
 
 void dvm_root::look_whether_ready() {
   const auto others = settings_.plan.nodes.size() - 1;
   live_.insert(0);
-  if (is_ready_ || is_ending_ || has_failed_ || joined_.size() < others
+  if (is_ready_ || is_ending_ || has_failed_
+      || (settings_.launches && joined_.size() < others)
       || live_.size() < others + 1)
     return;
   is_ready_ = true;

@@ -29,6 +29,15 @@ public:
 
     local_node_options node;
 
+    /// Vouches for the nodes; none: made for this DVM, and gone with it.
+    std::optional<authority> vouching;
+
+    /// Whether the daemons have to be started; else they come by themselves.
+    bool launches = true;
+
+    /// Where the root takes lanes; 0: at any port.
+    uint16_t port = 0;
+
     /// All nodes are members. Called once, if at all.
     std::function<void()> on_ready;
 

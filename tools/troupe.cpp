@@ -2,6 +2,7 @@
 
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/ask.hpp"
+#include "tools/authority_file.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 
@@ -15,14 +16,15 @@ namespace {
 constexpr auto usage = R"(Usage: troupe COMMAND [options]
 
 Commands:
-  run      start a job, on this node or on others, and wait for its end
-  up       start a DVM over nodes
-  down     end a DVM with all its jobs
-  nodes    show the nodes of a DVM
-  jobs     show its jobs
-  ps       show their processes
-  net      show the networks between its nodes
-  version  print the version
+  run        start a job, on this node or on others, and wait for its end
+  up         start a DVM over nodes
+  down       end a DVM with all its jobs
+  nodes      show the nodes of a DVM
+  jobs       show its jobs
+  ps         show their processes
+  net        show the networks between its nodes
+  authority  make the authority of a DVM that nobody launches
+  version    print the version
 
 troupe COMMAND --help tells about a command.
 )";
@@ -51,6 +53,8 @@ int main(int argc, char** argv) {
     return troupe::up(std::move(rest));
   if (command == "down")
     return troupe::down(std::move(rest));
+  if (command == "authority")
+    return troupe::make_authority_file(std::move(rest));
   for (const auto& [name, kind] : reports)
     if (command == name)
       return troupe::ask(kind, command, std::move(rest));
