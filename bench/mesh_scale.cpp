@@ -69,7 +69,7 @@ public:
       if (bytes > 0) {
         auto entry = proc_data{};
         entry.proc = {job, rank};
-        entry.posted.entries.push_back(
+        entry.entries.push_back(
           {"key", value::string(std::string(bytes, 'x'))});
         call.data.push_back(std::move(entry));
       }
@@ -125,7 +125,7 @@ private:
     auto result = size_t{64};
     const auto add = [&](const std::vector<proc_data>& data) {
       for (const auto& x : data)
-        for (const auto& y : x.posted.entries)
+        for (const auto& y : x.entries)
           if (const auto* text = y.val.text())
             result += text->size() + 16;
     };
@@ -173,8 +173,7 @@ double expected(uint32_t size, uint32_t radix) {
 
 int main(int argc, char** argv) {
   constexpr auto radix = defaults::tree_radix;
-  auto sizes = std::vector<uint32_t>{64,   512,  1000, 4096,
-                                     4681, 8000, 10000};
+  auto sizes = std::vector<uint32_t>{64, 512, 1000, 4096, 4681, 8000, 10000};
   if (argc > 1 && std::string{argv[1]} == "--quick")
     sizes = {8, 9, 64, 72, 73, 512, 1000};
   std::printf("| nodes | fence, us | model, us | us per log2 N | messages per "
@@ -185,19 +184,17 @@ int main(int argc, char** argv) {
     auto all = world{size, radix};
     all.fence(1, 0);
     const auto plain = all.fence(2, 0);
-    const auto with_data =
-      size <= 1000 ? all.fence(3, 64).microseconds : 0.0;
+    const auto with_data = size <= 1000 ? all.fence(3, 64).microseconds : 0.0;
     const auto model = expected(size, radix);
     std::printf("| %u | %.0f | %.0f | %.1f | %.2f | %zu | %s |\n", size,
-                plain.microseconds, model,
-                plain.microseconds / std::log2(size),
-                static_cast<double>(plain.messages) / size,
-                plain.most_messages,
-                with_data > 0 ? std::to_string(static_cast<int>(with_data)).c_str()
-                              : "-");
+                plain.microseconds, model, plain.microseconds / std::log2(size),
+                static_cast<double>(plain.messages) / size, plain.most_messages,
+                with_data > 0
+                  ? std::to_string(static_cast<int>(with_data)).c_str()
+                  : "-");
     const auto off = std::abs(plain.microseconds - model) / model;
-    if (off > 0.15 || plain.most_messages > radix + 1
-        || plain.messages > 2 * size_t{size}
+    if (off > 0.15 || plain.most_messages > 2 * (radix + 1)
+        || plain.messages > 2 * (size_t{size} + radix)
         || plain.operations_left > 0) {
       std::fprintf(stderr, "%u nodes: out of bounds\n", size);
       broken = 1;
