@@ -22,6 +22,10 @@ struct server_options {
   /// The number of the server's own process.
   uint32_t pid = 0;
 
+  /// Whether jobs may run on other nodes only: then the host is asked which
+  /// there are.
+  bool spans_nodes = false;
+
   /// Kept up to date for whoever takes connections; never null.
   std::shared_ptr<registrations> registered = std::make_shared<registrations>();
 
