@@ -191,6 +191,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   if (self->state.is_root())
     add_nodes(self->state);
   start_calls(self);
+  start_exchange(self);
   return {
     // -- the host interface, in its order --
     [self](const client_connected& what) {
@@ -212,14 +213,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, abort_request& request) {
       return request_abort(self, who, request);
     },
-    [](const host_collective&) {
-      // All processes are on this node: there is nobody else to wait for.
-      return host_collective_result{};
-    },
-    [](const direct_modex& request) -> caf::result<get_result> {
-      return make_error(status::not_found, to_string(request.target)
-                                             + " is not known to this host");
-    },
+    [self](host_collective& what) { return join_collective(self, what); },
+    [self](direct_modex& request) { return get_from_node(self, request); },
     [self](const requester& who, publish_request& request) {
       return ask_the_root<ack>(self, who, request);
     },
@@ -232,9 +227,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, spawn_request& request) {
       return ask_the_root<spawn_result>(self, who, request);
     },
-    [](const requester&, const notify_request&) {
-      // No other node: its server has told everybody.
-      return ack{};
+    [self](const requester& who, notify_request& request) {
+      return spread_event(self, who, request);
     },
     refuse<ack, register_events_request>("events of the environment"),
     [](const requester&, const deregister_events_request&) {

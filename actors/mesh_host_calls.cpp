@@ -175,21 +175,22 @@ struct executor {
     reply(ack{});
   }
 
-  void operator()(collective_part&) {
-    refuse(status::not_supported, "a collective over several nodes");
+  void operator()(collective_part& x) {
+    reply(ack{});
+    self->state.collectives->take(from.rank, std::move(x));
   }
 
-  void operator()(collective_outcome&) {
-    refuse(status::not_supported, "a collective over several nodes");
+  void operator()(collective_outcome& x) {
+    reply(ack{});
+    self->state.collectives->take(from.rank, std::move(x));
   }
 
-  void operator()(direct_modex&) {
-    refuse(status::not_supported, "data of other nodes");
+  void operator()(direct_modex& x) {
+    answer_modex(self, x, to_member<get_result>(reply));
   }
 
   void operator()(deliver_event& x) {
-    self->send(self->state.events, std::move(x));
-    reply(ack{});
+    give(take_event(self, from.rank, x));
   }
 };
 
@@ -262,7 +263,10 @@ void change_member(self_pointer self, const member_changed& what) {
         && (what.state == node_state::lost || what.state == node_state::left))
       lose_node(self, what.rank);
   }
+  const auto was_live = state.calls->is_live(what.rank);
   state.calls->member_changed(what);
+  if (was_live && !state.calls->is_live(what.rank))
+    state.collectives->node_lost(what.rank);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);

@@ -3,11 +3,14 @@
 // The inside of the MESH HOST actor: shared by actors/mesh_*.cpp only.
 
 #include "actors/answer.hpp"
+#include "actors/event_spread.hpp"
 #include "actors/job_locations.hpp"
 #include "actors/job_options.hpp"
 #include "actors/job_outcome.hpp"
 #include "actors/mesh_calls.hpp"
+#include "actors/mesh_collectives.hpp"
 #include "actors/mesh_host.hpp"
+#include "actors/modex_desk.hpp"
 #include "actors/published_data.hpp"
 #include "actors/reminders.hpp"
 #include "config/defaults.hpp"
@@ -184,6 +187,14 @@ struct mesh_host_state {
   std::map<std::string, share> shares;   // by namespace
   std::map<std::string, outlet> outlets; // likewise
   job_locations locations;
+
+  /// Jobs whose places the root has been asked for.
+  std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
+    locating;
+
+  std::unique_ptr<mesh_collectives> collectives;
+  std::unique_ptr<modex_desk> modex;
+  std::unique_ptr<event_spread> spread;
   uint32_t next_tool = 1;
 
   /// Whether this daemon has been fenced, and has left.
@@ -286,6 +297,36 @@ void take_message(self_pointer self, member_message& what);
 void change_member(self_pointer self, const member_changed& what);
 
 void change_duty(self_pointer self, const mesh_duty_changed& what);
+
+// -- mesh_exchange.cpp: what processes of several nodes have with each other
+// ----------------------------------------------------------------------
+
+void start_exchange(self_pointer self);
+
+/// Asks the root where a job runs.
+/// @param then Gets an empty error once `locations` knows it.
+void locate(self_pointer self, const std::string& nspace,
+            std::function<void(const caf::error&)> then);
+
+caf::result<host_collective_result> join_collective(self_pointer self,
+                                                    host_collective& what);
+
+/// Data of a process of another node.
+caf::result<get_result> get_from_node(self_pointer self, direct_modex& what);
+
+/// Data of a process of this node.
+void answer_modex(self_pointer self, direct_modex& what,
+                  completion<get_result> done);
+
+caf::result<ack> spread_event(self_pointer self, const requester& who,
+                              notify_request& what);
+
+/// An event of a process of another node.
+caf::expected<ack> take_event(self_pointer self, uint32_t from,
+                              deliver_event& what);
+
+/// These processes, of whatever node, take part in nothing any more.
+void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
 
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------

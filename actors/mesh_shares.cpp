@@ -147,6 +147,7 @@ caf::expected<ack> end(self_pointer self, const end_share& request) {
 
 void hear_of_gone(self_pointer self, const procs_gone& what) {
   auto& state = self->state;
+  note_gone(self, what.procs);
   auto by_nspace = std::map<std::string, procs_gone>{};
   for (const auto& x : what.procs) {
     self->send(state.server, x);
@@ -161,10 +162,14 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   auto& state = self->state;
   const auto nspace = what.outcome.nspace;
   close_outlet(self, what.outcome);
+  state.collectives->job_forgotten(nspace);
   if (!state.is_root())
     state.locations.remove(nspace);
   auto node = state.shares.extract(nspace);
   if (node.empty()) {
+    // A process may have been connected to it.
+    if (state.server)
+      caf::anon_send(state.server, deregister_nspace{nspace});
     done(ack{});
     return;
   }
@@ -180,6 +185,12 @@ void pass_progress(self_pointer self, share_progress& what) {
   auto* x = self->state.find_share(what.nspace);
   if (x == nullptr)
     return;
+  // Before anybody else hears of it.
+  auto ended = std::vector<proc_ended>{};
+  for (const auto& proc : what.procs)
+    if (proc.state >= proc_state::terminated)
+      ended.push_back({proc.proc, proc.state});
+  note_gone(self, ended);
   std::move(what.procs.begin(), what.procs.end(),
             std::back_inserter(x->progress));
   tell_root(self, what.nspace);
