@@ -183,6 +183,7 @@ auto refuse(const char* what) {
   };
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 mesh_host_actor::behavior_type behavior(self_pointer self,
                                         mesh_host_options options,
                                         mesh_host_directory directory) {

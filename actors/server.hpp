@@ -22,15 +22,12 @@ struct server_options {
   /// The number of the server's own process.
   uint32_t pid = 0;
 
-  /// Whether jobs may run on other nodes only: then the host is asked which
-  /// there are.
-  bool spans_nodes = false;
-
   /// Kept up to date for whoever takes connections; never null.
   std::shared_ptr<registrations> registered = std::make_shared<registrations>();
 
   /// Whether the host is that of a mesh: it has all nodes agree when a
-  /// collective fails, and knows the data of jobs that run elsewhere.
+  /// collective fails, and knows the data of jobs that run elsewhere. It is also
+  /// asked which jobs there are.
   bool spans_nodes = false;
 
   /// The process's own log.

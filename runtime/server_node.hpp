@@ -24,9 +24,6 @@ struct server_node_options {
   /// process's number.
   proc_id id{{}, 0};
 
-  /// Whether its host runs jobs on other nodes, too.
-  bool spans_nodes = false;
-
   /// The name of the node, as in the job data; empty: as `gethostname` says.
   std::string hostname;
 
