@@ -42,6 +42,10 @@ check_equal "lab:" "words stay words" "a  b|c" \
   "$(on n1 "$netlab" exec n3 printf '%s|%s' 'a  b' c)"
 check "lab:" "a status comes back" status 7 on n1 sh -c 'exit 7'
 check_equal "lab:" "and input goes in" given "$(echo given | on n1 cat)"
+frames() { "$netlab" traffic | awk '{ print $3 }'; }
+before=$(frames)
+reach n1 10.201.0.2
+check "lab:" "traffic between nodes is counted" test "$(frames)" -ge $((before + 2))
 check "lab:" "an unknown node is refused" status 2 on n9 true
 check "lab:" "an unknown network is refused" status 2 "$netlab" cut n1 7
 
