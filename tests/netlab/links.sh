@@ -18,7 +18,7 @@ mpi_options=(-x OMPI_MCA_pml=ob1 -x OMPI_MCA_btl=tcp,self
   -x OMPI_MCA_btl_tcp_if_include=net3)
 
 seconds=75
-mesh_job -n 3 ./steady $seconds "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady" 2>&1 &
+mesh_job -n 3 ./steady $seconds "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
 mesh_job -n 3 "${mpi_options[@]}" ./mpi_steady $((seconds - 5)) \
   >"$TROUPE_WORK/mpi" 2>&1 &
@@ -30,7 +30,7 @@ longest() {
   awk -v from="$1" -v to="$2" '
     /^pause/ { begin = $5 - $2 / 1000
                if ($5 >= from && begin <= to && $2 > most) most = $2 }
-    END { print most + 0 }' "$TROUPE_WORK/steady"
+    END { print most + 0 }' "$TROUPE_WORK/steady.out"
 }
 
 # broken DESCRIPTION LIMIT_MS FAULT NODE NET [ARGUMENT]: does something to a
@@ -67,7 +67,7 @@ wait $steady_pid
 check_equal "P-N1 L7" "fences and data over all of that" 0 $?
 wait $mpi_pid
 check_equal "P-N1 O6" "an Open MPI ring over all of that" 0 $?
-tail -n 1 "$TROUPE_WORK/steady" "$TROUPE_WORK/mpi" | sed 's/^/     | /'
+tail -n 1 "$TROUPE_WORK/steady.out" "$TROUPE_WORK/mpi" | sed 's/^/     | /'
 
 # What is cut shows, and comes back.
 lanes() { in_dvm net; }
@@ -80,7 +80,7 @@ healed() { [ "$(lanes | grep -c net1)" -ge 2 ] && all_live; }
 check "O4" "and what came back" eventually 10 healed
 
 # All networks of a node for less than the limit.
-mesh_job -n 3 ./steady 8 "$TROUPE_WORK/stop2" >"$TROUPE_WORK/steady" 2>&1 &
+mesh_job -n 3 ./steady 8 "$TROUPE_WORK/stop2" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
 sleep 2
 "$netlab" cut n3 1; "$netlab" cut n3 2
@@ -88,7 +88,7 @@ sleep 2.5
 "$netlab" heal n3 1; "$netlab" heal n3 2
 wait $steady_pid
 check_equal "L5 P-M1" "all networks of a node, for less than the limit" 0 $?
-tail -n 1 "$TROUPE_WORK/steady" | sed 's/^/     | /'
+tail -n 1 "$TROUPE_WORK/steady.out" | sed 's/^/     | /'
 check "L5" "nobody is lost" all_live
 
 # MPI and the DVM on the same two networks: the unused one goes.

@@ -24,7 +24,7 @@ check "X36" "the daemon listens for others" test -n "$port"
 check "X36" "the root listens for others" test -n "$root_port"
 [ -n "$port" ] && [ -n "$root_port" ] || finish
 
-mesh_job -n 3 ./steady 100 "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady" 2>&1 &
+mesh_job -n 3 ./steady 100 "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
 sleep 2
 rss_before=$(rss "$(daemon n2)")
@@ -104,8 +104,8 @@ for node in n1 n2 n3; do
 done
 wait $steady_pid
 check_equal "X36 X37" "a job went on all the time" 0 $?
-tail -n 1 "$TROUPE_WORK/steady" | sed 's/^/     | /'
-worst=$(sed -n 's/.*longest pause \([0-9]*\) ms/\1/p' "$TROUPE_WORK/steady")
+tail -n 1 "$TROUPE_WORK/steady.out" | sed 's/^/     | /'
+worst=$(sed -n 's/.*longest pause \([0-9]*\) ms/\1/p' "$TROUPE_WORK/steady.out")
 check "X37" "without a pause of more than 2 s" test "${worst:-9999}" -le 2000
 check "O18" "down" dvm_down
 lines=$(grep -c '10\.20[12]\.0\.4' "$TROUPE_WORK/dvm.err")
