@@ -109,8 +109,24 @@ nothing_after() {
 
 # node_state NAME: what the DVM says of a node, in one line.
 node_state() { in_dvm nodes | grep -w -- "$1"; }
-node_is_lost() { node_state "$1" | grep -Eiq 'lost|dead|fenced|unreach'; }
-node_is_live() { node_state "$1" | grep -Eiq 'live|up|active|ready'; }
+node_is_lost() { node_state "$1" | grep -qw lost; }
+node_is_live() { node_state "$1" | grep -qw live; }
+
+# lanes_are PEER NET yes|no [NET yes|no]...: whether the root has a usable lane to
+# that node on each of these networks; says what there is if not.
+lanes_are() {
+  local found
+  found=$(in_dvm net --json) || return
+  /usr/bin/python3 - "$@" 3<<<"$found" <<'END' || { in_dvm net; return 1; }
+import json, os, sys
+peers = json.load(os.fdopen(3))["peers"]
+lanes = [x for p in peers if p["name"] == sys.argv[1] for x in p["lanes"]]
+usable = {x["network"] for x in lanes if x["usable"] and "relay" not in x}
+for net, wanted in zip(sys.argv[2::2], sys.argv[3::2]):
+    if ("net" + net in usable) != (wanted == "yes"):
+        sys.exit(1)
+END
+}
 
 # -- time ----------------------------------------------------------------------
 
