@@ -27,7 +27,7 @@ for command in nodes jobs ps net; do
   check "O5" "$command as JSON" sh -c '
     "$1" exec n1 troupe "$2" --dvm lab --json | /usr/bin/python3 -c "
 import json, sys
-for line in sys.stdin: json.loads(line)"' - "$netlab" "$command"
+json.load(sys.stdin)"' - "$netlab" "$command"
 done
 no_job() {
   in_dvm jobs --json
