@@ -9,17 +9,12 @@ node_root::node_root(node_times times, const std::vector<std::string>& names,
   : times_(times), missing_(names.size() - 1) {
   for (auto rank = uint32_t{0}; rank < names.size(); ++rank) {
     const auto is_root = rank == 0;
-<<<<<<< HEAD
-    first_.push_back({rank, names[rank], is_root ? incarnation : 0,
-                      is_root ? node_state::live : node_state::expected, 1, {}});
-=======
     first_.push_back({rank,
                       names[rank],
                       is_root ? incarnation : 0,
                       is_root ? node_state::live : node_state::expected,
                       1,
                       {}});
->>>>>>> w-node
     ranks_.emplace(names[rank], rank);
   }
   if (!first_.empty())
@@ -39,12 +34,8 @@ void node_root::change(const node_list& list, uint32_t rank, node_state state,
   if (row->state == node_state::expected && state == node_state::live
       && pending_.count(rank) == 0)
     --missing_;
-<<<<<<< HEAD
-  pending_[rank] = {rank, row->name, incarnation, state, 0, {}};
-=======
   pending_[rank] = {rank,  row->name, incarnation,
                     state, 0,         std::move(addresses)};
->>>>>>> w-node
   suspicions_.erase(rank);
 }
 
