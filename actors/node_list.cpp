@@ -42,7 +42,7 @@ std::vector<node_change> node_list::adopt(const node_update& x) {
     if (row.rank > rows_.size())
       continue;
     if (row.rank == rows_.size()) {
-      rows_.push_back({row.rank, row.name, 0, node_state::expected, 0});
+      rows_.push_back({row.rank, row.name, 0, node_state::expected, 0, {}});
       tree_.grow(row.rank + 1);
       tree_.remove(row.rank);
     }

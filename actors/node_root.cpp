@@ -10,7 +10,7 @@ node_root::node_root(node_times times, const std::vector<std::string>& names,
   for (auto rank = uint32_t{0}; rank < names.size(); ++rank) {
     const auto is_root = rank == 0;
     first_.push_back({rank, names[rank], is_root ? incarnation : 0,
-                      is_root ? node_state::live : node_state::expected, 1});
+                      is_root ? node_state::live : node_state::expected, 1, {}});
     ranks_.emplace(names[rank], rank);
   }
 }
@@ -27,7 +27,7 @@ void node_root::change(const node_list& list, uint32_t rank, node_state state,
   if (row->state == node_state::expected && state == node_state::live
       && pending_.count(rank) == 0)
     --missing_;
-  pending_[rank] = {rank, row->name, incarnation, state, 0};
+  pending_[rank] = {rank, row->name, incarnation, state, 0, {}};
   suspicions_.erase(rank);
 }
 

@@ -95,6 +95,9 @@ bool answer_here(self_pointer self, const std::string& key,
                  const std::vector<info>& qualifiers,
                  const std::shared_ptr<query_job>& job) {
   auto& state = self->state;
+  if (state.options.spans_nodes
+      && (key == attr::query_namespaces || key == attr::query_namespace_info))
+    return false;
   if (key == attr::query_namespaces) {
     add(*job, key, value::string(namespaces(state)));
   } else if (key == attr::query_namespace_info) {

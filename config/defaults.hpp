@@ -112,6 +112,11 @@ inline constexpr size_t host_list_names = size_t{1} << 20;
 inline constexpr size_t host_list_name_bytes = size_t{32} << 20;
 inline constexpr size_t host_file_bytes = size_t{32} << 20;
 
+/// How often an actor that failed is started again, and within which time
+/// (L26).
+inline constexpr size_t actor_restarts = 5;
+inline constexpr auto actor_restart_window = 10s;
+
 // -- the mesh
 // ------------------------------------------------------------------
 

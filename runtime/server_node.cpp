@@ -2,6 +2,7 @@
 
 #include "actors/event_cache.hpp"
 #include "actors/server.hpp"
+#include "actors/supervisor.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
 #include "adapters/process/usage.hpp"
@@ -63,14 +64,27 @@ void server_node::spawn_actors(const host_factory& make_host) {
   sinks.err = options_.err
                 ? options_.err
                 : std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO);
-  logs_ = sys.spawn(log_sink, &loop_.pool(), std::move(sinks));
-  usage_ = sys.spawn(usage, &loop_.pool());
+  const auto keep_alive = [&](const char* what) {
+    auto how = supervision{};
+    how.what = what;
+    how.log = options_.log;
+    return how;
+  };
+  logs_ = supervise<log_sink_actor>(
+    sys,
+    [&sys, pool = &loop_.pool(), sinks = std::move(sinks)] {
+      return sys.spawn(log_sink, pool, sinks);
+    },
+    keep_alive("log sink"));
+  usage_ = supervise<usage_actor>(
+    sys, [&sys, pool = &loop_.pool()] { return sys.spawn(usage, pool); },
+    keep_alive("sampler of memory usage"));
   auto serve = server_options{};
   serve.id = options_.id;
   serve.hostname = options_.hostname;
   serve.owner = {::geteuid(), ::getegid()};
-  serve.pid = static_cast<uint32_t>(::getpid());
   serve.spans_nodes = options_.spans_nodes;
+  serve.pid = static_cast<uint32_t>(::getpid());
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ =

@@ -21,7 +21,10 @@ struct member_fixture {
     for (auto rank = uint32_t{0}; rank < 4; ++rank)
       welcome.rows.push_back({rank,
                               std::string(1, static_cast<char>('a' + rank)),
-                              10 + rank, node_state::live, 5});
+                              10 + rank,
+                              node_state::live,
+                              5,
+                              {}});
     keep(member.receive(0, 10, welcome, 100s));
   }
 
@@ -40,7 +43,7 @@ struct member_fixture {
   /// An update that changes one row.
   node_update change(uint32_t rank, node_state state, uint64_t incarnation,
                      uint64_t epoch) const {
-    return {epoch - 1, epoch, {{rank, "x", incarnation, state, epoch}}};
+    return {epoch - 1, epoch, {{rank, "x", incarnation, state, epoch, {}}}};
   }
 
   /// To whom it sends a message of this kind.

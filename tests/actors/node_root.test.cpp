@@ -46,7 +46,7 @@ struct root_fixture {
 
   void join(const std::string& name, uint64_t incarnation, node_time now,
             bool is_predecessor_gone = false) {
-    keep(root.join({name, incarnation, is_predecessor_gone, now}, 7, now));
+    keep(root.join({name, incarnation, is_predecessor_gone, now, {}}, 7, now));
   }
 
   void join_all() {

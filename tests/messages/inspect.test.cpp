@@ -75,6 +75,16 @@ private:
       fill(x);
   }
 
+  void fill(std::vector<bool>& xs) {
+    xs.resize(draw(20));
+    for (auto&& x : xs)
+      x = draw(2) == 1;
+  }
+
+  void fill(std::chrono::nanoseconds& x) {
+    x = std::chrono::nanoseconds{random_()};
+  }
+
   template <class T>
   void fill(std::optional<T>& x) {
     x.reset();
