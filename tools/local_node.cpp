@@ -84,6 +84,7 @@ caf::expected<std::unique_ptr<local_node>>
 local_node::start(const local_node_options& options) {
   auto result = std::unique_ptr<local_node>{new local_node{options}};
   auto serve = server_node_options{};
+  serve.spans_nodes = true;
   serve.security = options.security;
   serve.log = result->log_;
   serve.out = result->out_;
