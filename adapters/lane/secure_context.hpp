@@ -22,6 +22,12 @@ public:
   static caf::expected<std::shared_ptr<const secure_context>>
   make(const node_credentials& mine);
 
+  /// No security at all: everybody is who it says. Its connections are refused
+  /// unless both ends are on loopback.
+  /// @returns `bad_param` if `self` is not an identity.
+  static caf::expected<std::shared_ptr<const secure_context>>
+  make_insecure(node_identity self);
+
   secure_context(const secure_context&) = delete;
 
   secure_context& operator=(const secure_context&) = delete;
@@ -31,13 +37,18 @@ public:
     return self_;
   }
 
-  /// A new connection, to be configured for one side.
+  bool is_insecure() const noexcept {
+    return is_insecure_;
+  }
+
+  /// A new connection, to be configured for one side; none without security.
   openssl_ptr<SSL> new_connection() const;
 
 private:
   secure_context() = default;
 
   node_identity self_;
+  bool is_insecure_ = false;
   openssl_ptr<SSL_CTX> context_;
 };
 
