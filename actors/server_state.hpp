@@ -285,9 +285,10 @@ caf::result<Result> ask_again(self_pointer self, const requester& who,
   auto owed = std::make_shared<answer<Result>>(promise);
   fetch_namespace(
     self, who, nspace,
-    [self, who, owed, request = std::move(request)](const caf::error& why) {
+    [self, who, owed, refusal,
+     request = std::move(request)](const caf::error& why) {
       if (why) {
-        owed->fail(why);
+        owed->fail(refusal, reason_of(why));
         return;
       }
       self->request(server_actor{self}, caf::infinite, who, request)
