@@ -346,6 +346,7 @@ auto refuse(const char* what) {
   };
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 local_host_actor::behavior_type behavior(self_pointer self,
                                          local_host_options options,
                                          local_host_directory directory) {

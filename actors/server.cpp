@@ -91,6 +91,7 @@ caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
   return result;
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 server_actor::behavior_type behavior(self_pointer self, server_options options,
                                      server_directory directory) {
   self->state.options = std::move(options);

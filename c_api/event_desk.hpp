@@ -1,6 +1,6 @@
 #pragma once
 
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "c_api/library.hpp"
 
 #include <caf/typed_event_based_actor.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "actors/process_store.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
 #include "adapters/loop/loop_system.hpp"
-#include "c_api/convert.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/event_based_actor.hpp>

@@ -2,8 +2,8 @@
 // support of an application, modex, output, inventory.
 
 #include "adapters/c_host/modex_blob.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "adapters/wire/uri.hpp"
-#include "c_api/memory.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/io.hpp"
 

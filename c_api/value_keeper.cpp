@@ -1,6 +1,6 @@
 #include "c_api/value_keeper.hpp"
 
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 
 namespace troupe::c_api {
 

@@ -303,6 +303,7 @@ auto no_groups() {
   };
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 c_host_actor::behavior_type behavior(self_pointer self,
                                      c_host_settings settings) {
   self->state.settings = std::move(settings);

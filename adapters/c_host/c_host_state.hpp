@@ -5,7 +5,7 @@
 #include "actors/answer.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/c_host/upcall.hpp"
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/timespan.hpp>

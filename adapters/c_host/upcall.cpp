@@ -1,6 +1,6 @@
 #include "adapters/c_host/upcall.hpp"
 
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_addr.hpp>

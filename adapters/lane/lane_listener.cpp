@@ -1,21 +1,13 @@
 #include "adapters/lane/lane_listener.hpp"
 
+#include "adapters/local/acceptor.hpp"
 #include "adapters/local/local_log.hpp"
 #include "messages/status.hpp"
 
-#include <cerrno>
-#include <list>
 #include <map>
 #include <utility>
 
 namespace troupe {
-
-namespace {
-
-/// Connections to take in one pass of the loop.
-constexpr auto max_accepts = 32;
-
-} // namespace
 
 class lane_listener::implementation {
 public:
@@ -24,7 +16,13 @@ public:
                  lane_listener_options options)
     : loop_(loop), context_(std::move(context)), options_(std::move(options)),
       log_(options_.log, options_.limits.log_lines),
-      retry_(loop, [this] { continue_accepting(); }) {
+      acceptor_(
+        loop,
+        {options_.limits.descriptors_in_reserve, options_.limits.accept_retry},
+        {[this](unique_fd x, size_t network) {
+           receive(std::move(x), network);
+         },
+         [this] { on_pause(); }}) {
     // nop
   }
 
@@ -34,9 +32,9 @@ public:
       if (!fd)
         return std::move(fd.error());
       addresses_.push_back(local_address(fd->get()));
-      doors_.emplace_back(*this, std::move(*fd), doors_.size());
+      acceptor_.add(std::move(*fd));
     }
-    if (doors_.empty())
+    if (!acceptor_.has_doors())
       return make_error(status::bad_param, "no network to listen on");
     return caf::none;
   }
@@ -52,19 +50,6 @@ public:
   }
 
 private:
-  /// A listening socket.
-  struct door {
-    door(implementation& parent, unique_fd x, size_t network)
-      : socket(std::move(x)), network(network),
-        watch(parent.loop_, socket.get(), [&] { parent.accept(*this); }) {
-      watch.enable_read();
-    }
-
-    unique_fd socket;
-    size_t network;
-    fd_watch watch;
-  };
-
   /// A connection in the middle of its handshake.
   struct newcomer {
     tcp_address from;
@@ -72,9 +57,7 @@ private:
     std::unique_ptr<secure_handshake> handshake;
   };
 
-  void accept(door& from);
-  void pause_accepting();
-  void continue_accepting();
+  void on_pause();
   void receive(unique_fd socket, size_t network);
 
   /// Finds a place for one more, if need be at the cost of the oldest that has
@@ -91,10 +74,7 @@ private:
   local_log log_;
   lane_listener_statistics statistics_;
   std::vector<tcp_address> addresses_;
-  std::list<door> doors_;
-
-  /// Looks whether there are descriptors again.
-  timer retry_;
+  acceptor acceptor_;
 
   /// By age; bounded by `lane_limits::half_open`, twice.
   std::map<uint64_t, newcomer> newcomers_;
@@ -103,46 +83,10 @@ private:
 
 // -- accepting ---------------------------------------------------------------
 
-void lane_listener::implementation::accept(door& from) {
-  for (auto i = 0; i < max_accepts; ++i) {
-    if (!has_descriptors(from.socket.get(),
-                         options_.limits.descriptors_in_reserve)) {
-      pause_accepting();
-      return;
-    }
-    auto socket = accept_from(from.socket.get());
-    if (socket) {
-      receive(std::move(socket), from.network);
-      continue;
-    }
-    if (errno == EAGAIN || errno == EWOULDBLOCK)
-      return;
-    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS
-        || errno == ENOMEM) {
-      pause_accepting();
-      return;
-    }
-    // Any other error is about a connection that broke while it waited.
-  }
-}
-
-void lane_listener::implementation::pause_accepting() {
+void lane_listener::implementation::on_pause() {
   ++statistics_.accept_pauses;
   log_.write("the listener", severity::warning,
              "accepting lanes waits for free descriptors (L20)");
-  for (auto& x : doors_)
-    x.watch.disable_read();
-  retry_.start(options_.limits.accept_retry);
-}
-
-void lane_listener::implementation::continue_accepting() {
-  if (!has_descriptors(doors_.front().socket.get(),
-                       options_.limits.descriptors_in_reserve)) {
-    retry_.start(options_.limits.accept_retry);
-    return;
-  }
-  for (auto& x : doors_)
-    x.watch.enable_read();
 }
 
 void lane_listener::implementation::receive(unique_fd socket, size_t network) {

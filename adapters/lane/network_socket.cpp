@@ -3,10 +3,8 @@
 #include "adapters/local/system_error.hpp"
 #include "messages/status.hpp"
 
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -113,16 +111,6 @@ caf::error connect_outcome(int fd) {
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0)
     code = errno;
   return code == 0 ? caf::error{} : system_error("connect", code);
-}
-
-bool has_descriptors(int any_fd, size_t reserve) {
-  const auto next = unique_fd{::fcntl(any_fd, F_DUPFD_CLOEXEC, 0)};
-  rlimit limit{};
-  if (!next || ::getrlimit(RLIMIT_NOFILE, &limit) != 0)
-    return static_cast<bool>(next);
-  // The kernel gives out the lowest that is free.
-  return limit.rlim_cur == RLIM_INFINITY
-         || static_cast<rlim_t>(next.get()) + reserve < limit.rlim_cur;
 }
 
 } // namespace troupe

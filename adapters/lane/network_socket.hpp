@@ -36,8 +36,4 @@ caf::expected<unique_fd> begin_connect(const network_end& from,
 /// @returns why a connection that was begun has failed; `none` if it has not.
 caf::error connect_outcome(int fd);
 
-/// Whether `reserve` descriptors would remain if one more were in use.
-/// @param any_fd Any descriptor that is open.
-bool has_descriptors(int any_fd, size_t reserve);
-
 } // namespace troupe

@@ -199,9 +199,9 @@ void secure_socket::write_queue() {
     end({});
 }
 
-/// @returns how many bytes TLS has taken; 0 if it has to be tried again with
-/// the
-///          same bytes once the socket has room, or if the connection ends.
+/// @returns how many bytes TLS has taken; 0 if the connection ends, or if it
+/// has
+///          to be tried again with the same bytes once the socket has room.
 size_t secure_socket::write_some(const char* bytes, size_t size) {
   auto code = 0;
   auto done = 0;

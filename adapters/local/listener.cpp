@@ -1,49 +1,21 @@
 #include "adapters/local/listener.hpp"
 
+#include "adapters/local/acceptor.hpp"
 #include "adapters/local/admission.hpp"
 #include "adapters/local/connection.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
 #include "adapters/local/peer_credentials.hpp"
 #include "adapters/local/tcp_socket.hpp"
-#include "adapters/loop/fd_watch.hpp"
-#include "adapters/loop/timer.hpp"
 #include "messages/status.hpp"
 
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 
-#include <fcntl.h>
-#include <sys/resource.h>
-
-#include <cerrno>
-#include <list>
 #include <map>
 #include <utility>
 
 namespace troupe {
-
-namespace {
-
-/// Connections to take in one pass of the loop.
-constexpr auto max_accepts = 32;
-
-/// Whether `reserve` descriptors would remain if `fd` were the next one in use.
-/// The kernel gives out the lowest that is free.
-bool leaves_reserve(int fd, size_t reserve) {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0
-      || limit.rlim_cur == RLIM_INFINITY)
-    return true;
-  return static_cast<rlim_t>(fd) + reserve < limit.rlim_cur;
-}
-
-bool has_descriptors(int any_fd, size_t reserve) {
-  const auto next = unique_fd{::fcntl(any_fd, F_DUPFD_CLOEXEC, 0)};
-  return next && leaves_reserve(next.get(), reserve);
-}
-
-} // namespace
 
 class listener::implementation
   : public std::enable_shared_from_this<implementation> {
@@ -54,7 +26,11 @@ public:
                                                std::move(options))),
       admission_(service_->options.limits, service_->options.awaited,
                  service_->options.registered),
-      retry_(service_->loop, [this] { continue_accepting(); }) {
+      acceptor_(service_->loop,
+                {service_->options.limits.descriptors_in_reserve,
+                 service_->options.limits.accept_retry},
+                {[this](unique_fd x, size_t) { receive(std::move(x)); },
+                 [this] { on_pause(); }}) {
     // nop
   }
 
@@ -77,16 +53,15 @@ public:
       uri.port = where.port;
       uri.is_ipv6 = where.is_ipv6;
       uris_.push_back(std::move(uri));
-      doors_.emplace_back(*this, std::move(*fd));
+      acceptor_.add(std::move(*fd));
     }
-    if (doors_.empty())
+    if (!acceptor_.has_doors())
       return make_error(status::bad_param, "no address to listen on");
     return caf::none;
   }
 
   void stop_accepting() {
-    retry_.cancel();
-    doors_.clear();
+    acceptor_.close();
     newcomers_.clear();
   }
 
@@ -99,21 +74,7 @@ public:
   }
 
 private:
-  /// A listening socket.
-  struct door {
-    door(implementation& parent, unique_fd x)
-      : socket(std::move(x)), watch(parent.service_->loop, socket.get(),
-                                    [&] { parent.accept(*this); }) {
-      watch.enable_read();
-    }
-
-    unique_fd socket;
-    fd_watch watch;
-  };
-
-  void accept(door& from);
-  void pause_accepting();
-  void continue_accepting();
+  void on_pause();
   void receive(unique_fd socket);
 
   /// Refuses the oldest connection of a user that has sent no greeting yet.
@@ -130,10 +91,7 @@ private:
   admission admission_;
   peer_credentials credentials_;
   std::vector<wire::server_uri> uris_;
-  std::list<door> doors_;
-
-  /// Looks whether there are descriptors again.
-  timer retry_;
+  acceptor acceptor_;
 
   /// What names newcomers and connections here.
   uint64_t last_id_ = 0;
@@ -143,49 +101,10 @@ private:
 
 // -- accepting ---------------------------------------------------------------
 
-void listener::implementation::accept(door& from) {
-  const auto& limits = service_->options.limits;
-  for (auto i = 0; i < max_accepts; ++i) {
-    if (!has_descriptors(from.socket.get(), limits.descriptors_in_reserve)) {
-      pause_accepting();
-      return;
-    }
-    auto socket = accept_from(from.socket.get());
-    if (socket) {
-      receive(std::move(socket));
-      continue;
-    }
-    if (errno == EAGAIN || errno == EWOULDBLOCK)
-      return;
-    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS
-        || errno == ENOMEM) {
-      pause_accepting();
-      return;
-    }
-    // Any other error is about a connection that broke while it waited.
-  }
-}
-
-void listener::implementation::pause_accepting() {
+void listener::implementation::on_pause() {
   ++service_->statistics.accept_pauses;
   service_->log.write("the listener", severity::warning,
                       "accepting waits for free descriptors (L20)");
-  for (auto& x : doors_)
-    x.watch.disable_read();
-  retry_.start(service_->options.limits.accept_retry);
-}
-
-void listener::implementation::continue_accepting() {
-  if (doors_.empty())
-    return;
-  const auto& limits = service_->options.limits;
-  if (!has_descriptors(doors_.front().socket.get(),
-                       limits.descriptors_in_reserve)) {
-    retry_.start(limits.accept_retry);
-    return;
-  }
-  for (auto& x : doors_)
-    x.watch.enable_read();
 }
 
 void listener::implementation::receive(unique_fd socket) {

@@ -52,10 +52,10 @@ session_directory::create(const std::string& base) {
     if (!self && status_of(self.error()) == status::exists)
       continue;
     if (!self) {
+      // Another session may have swept it away before we opened it, and a
+      // third may have made it again by now.
       failure = std::move(self.error());
-      if (parent->identify(name))
-        return failure;
-      continue; // Another session swept it away before we opened it.
+      continue;
     }
     // Another session may have swept it away before we had the lock.
     if (lock(*self) && parent->identify(name) == self->identity())

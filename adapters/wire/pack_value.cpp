@@ -178,6 +178,7 @@ void pack_data_array(writer& w, const data_array& x) {
   pack_elements(w, x);
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of types.
 void pack_structure(writer& w, data_type x, const storage& data) {
   switch (x) {
     case data_type::timeval:

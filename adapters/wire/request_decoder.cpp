@@ -313,6 +313,7 @@ request unpack_unknown(reader& r, uint8_t number) {
   return unknown_request{number};
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of commands.
 request unpack_body(reader& r, uint8_t number, bool destruct_has_members) {
   switch (static_cast<command>(number)) {
     case command::job_info:

@@ -1,4 +1,4 @@
-#include "c_api/memory.hpp"
+#include "adapters/c_values/memory.hpp"
 
 #include <pmix.h>
 

@@ -1,5 +1,5 @@
+#include "adapters/c_values/memory.hpp"
 #include "adapters/wire/compression.hpp"
-#include "c_api/memory.hpp"
 
 #include <pmix.h>
 

@@ -1,6 +1,6 @@
-#include "c_api/c_types.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
-#include "c_api/memory.hpp"
 
 #include <pmix.h>
 

@@ -1,11 +1,11 @@
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/convert_in.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
-#include "c_api/convert_in.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
 #include "c_api/helpers/regex_text.hpp"
-#include "c_api/memory.hpp"
 
 #include <pmix.h>
 

@@ -1,4 +1,4 @@
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 
 #include <pmix.h>
 

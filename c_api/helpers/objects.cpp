@@ -1,5 +1,5 @@
-#include "c_api/c_types.hpp"
-#include "c_api/memory.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/memory.hpp"
 
 #include <pmix.h>
 

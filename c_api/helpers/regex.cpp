@@ -1,8 +1,8 @@
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "adapters/wire/node_map.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
 #include "c_api/helpers/regex_text.hpp"
-#include "c_api/memory.hpp"
 
 #include <pmix.h>
 #include <pmix_server.h>

@@ -1,8 +1,8 @@
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
-#include "c_api/memory.hpp"
 #include "messages/attributes.hpp"
 
 #include <pmix.h>

@@ -1,7 +1,7 @@
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "c_api/helpers/regex_text.hpp"
-#include "c_api/memory.hpp"
 
 #include <pmix.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "adapters/wire/pack_value.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
 
 #include <pmix.h>
 

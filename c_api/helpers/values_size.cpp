@@ -1,6 +1,6 @@
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
-#include "c_api/owned.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/owned.hpp"
 
 #include <pmix.h>
 

@@ -8,8 +8,9 @@ check_match "C2.8" "it gives reasons" '^\| PMIx_[A-Za-z_]+ \| [a-z].+\. \|$' \
   "$(cat "$TROUPE_SOURCE/docs/conformance.md")"
 
 # A reason that is missing, and a document that is not up to date, are noticed.
-mkdir -p docs scripts
+mkdir -p adapters docs scripts
 cp -r "$TROUPE_SOURCE/c_api" .
+cp -r "$TROUPE_SOURCE/adapters/c_values" adapters
 mkdir -p tests/c_api
 cp "$TROUPE_SOURCE/tests/c_api/functions.txt" tests/c_api
 cp "$TROUPE_SOURCE/scripts/conformance" scripts

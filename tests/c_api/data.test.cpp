@@ -1,8 +1,8 @@
 // Packed data: the bytes that Debian's libpmix makes, every type there and
 // back, and bytes that nobody made.
 
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "tests/adapters/wire/captures.hpp"
 #include "tests/c_api/structures.hpp"
 #include "tests/test.hpp"

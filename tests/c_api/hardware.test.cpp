@@ -1,8 +1,8 @@
 // Processors, locality and devices, of this machine and of made up ones.
 
+#include "adapters/c_values/convert.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
-#include "c_api/convert.hpp"
 #include "tests/test.hpp"
 
 #include <pmix.h>

@@ -1,6 +1,6 @@
 // Lists of infos, argument vectors, environments, maps of nodes.
 
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "tests/test.hpp"
 
 #include <pmix.h>

@@ -1,6 +1,6 @@
 #include "tests/c_api/structures.hpp"
 
-#include "c_api/c_types.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "tests/adapters/wire/values.hpp"
 
 #include <pmix.h>

@@ -1,7 +1,7 @@
 // Numbers and structures as text.
 
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "messages/attributes.hpp"
 #include "tests/c_api/structures.hpp"
 #include "tests/test.hpp"

@@ -1,7 +1,7 @@
 // What PMIx_Data_unpack makes of any bytes. The first byte chooses the type,
 // the second how many values there is room for.
 
-#include "c_api/c_types.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <pmix.h>

@@ -84,7 +84,7 @@ check "F4.26" "a connect that nobody else joins times out" \
 check "F4.28 F4.39" "a spawned job: programs, variables, directories, parent" \
   job -n 1 ./jobs spawn
 check_match "F4.28" "a program that is not there is an error for its parent" \
-  'spawn: .*NOT.FOUND' "$(job -n 1 ./jobs spawn_missing 2>/dev/null)"
+  'spawn: .*(NOT FOUND|PMIX_ERR_JOB_EXE_NOT_FOUND)' "$(job -n 1 ./jobs spawn_missing 2>/dev/null)"
 check "F4.28" "which goes on" job -n 1 ./jobs spawn_missing
 check_equal "F4.28 F4.39" "the launcher waits for a child that is left behind" \
   "the child ends" "$(job -n 1 ./jobs spawn_and_leave)"

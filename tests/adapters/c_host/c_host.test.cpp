@@ -4,7 +4,7 @@
 
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_host/upcall.hpp"
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"

@@ -1,5 +1,5 @@
-#include "c_api/convert.hpp"
-#include "c_api/convert_in.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/convert_in.hpp"
 
 // The structures that hold no values.
 

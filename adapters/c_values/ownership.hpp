@@ -1,9 +1,9 @@
 #pragma once
 
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/owned.hpp"
 #include "adapters/hwloc/handles.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/memory.hpp"
-#include "c_api/owned.hpp"
 
 // What is done with all that a structure owns (see owned.hpp).
 
@@ -227,8 +227,10 @@ struct owner {
     const auto* from = x;
     x = nullptr;
     text(source);
-    if (!known)
+    if (!known) {
+      // Not supported: to copy what comes from another library than hwloc.
       code = PMIX_ERR_NOT_SUPPORTED;
+    }
     if (ok() && from != nullptr)
       put(x, duplicate_handle(from));
   }

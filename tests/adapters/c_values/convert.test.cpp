@@ -1,9 +1,9 @@
 // Structures of the C API and our values, both ways: every type, and what is
 // not as it should be.
 
-#include "c_api/convert.hpp"
+#include "adapters/c_values/convert.hpp"
 
-#include "c_api/c_types.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "tests/c_api/structures.hpp"
 #include "tests/test.hpp"
 

@@ -1,5 +1,5 @@
-#include "c_api/convert.hpp"
-#include "c_api/convert_out.hpp"
+#include "adapters/c_values/convert.hpp"
+#include "adapters/c_values/convert_out.hpp"
 
 // The structures that hold no values.
 

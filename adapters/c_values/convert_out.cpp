@@ -1,8 +1,8 @@
-#include "c_api/convert_out.hpp"
+#include "adapters/c_values/convert_out.hpp"
 
+#include "adapters/c_values/c_types.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "adapters/hwloc/handles.hpp"
-#include "c_api/c_types.hpp"
-#include "c_api/convert.hpp"
 
 namespace troupe::c_api {
 

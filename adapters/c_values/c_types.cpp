@@ -1,6 +1,6 @@
-#include "c_api/c_types.hpp"
+#include "adapters/c_values/c_types.hpp"
 
-#include "c_api/ownership.hpp"
+#include "adapters/c_values/ownership.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "c_api/memory.hpp"
+#include "adapters/c_values/memory.hpp"
 #include "messages/status.hpp"
 #include "messages/value.hpp"
 
