@@ -19,8 +19,8 @@ porter(lane_user_actor::stateful_pointer<porter_state> self,
        const peer_owner_actor& owner, const lane_opened& lane) {
   return {
     [=](lane_frame_arrived& x) {
+      // The lane ends with its user: it stays until another one has it.
       self->send(owner, lane, std::move(x));
-      self->quit();
     },
     [=](const lane_closed&) { self->quit(); },
   };
@@ -179,6 +179,9 @@ void take_strange_lane(self_pointer self, const lane_opened& lane,
   }
   adopt(self, key, lane);
   self->send(state.peers.at(key).handle, std::move(first));
+  if (const auto& porter = self->current_sender())
+    self->send(caf::actor_cast<lane_user_actor>(porter),
+               lane_closed{lane.lane, "another has it"});
 }
 
 // -- what sessions report
