@@ -177,6 +177,9 @@ node_actor::behavior_type behavior(self_pointer self,
     [self](const lane_opened& lane, lane_frame_arrived& first) {
       take_strange_lane(self, lane, first);
     },
+    [self](const peer_changed& peer, const peer_message& x) {
+      take_refusal(self, peer, x);
+    },
     [self](const deadline& x) {
       if (x.id == farewell_timer)
         await_farewell(self);

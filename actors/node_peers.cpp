@@ -307,6 +307,21 @@ void take_delivery(self_pointer self, peer_delivery& x) {
   }
 }
 
+void take_refusal(self_pointer self, const peer_changed& peer,
+                  const peer_message& x) {
+  auto payload = read_payload(*x.bytes);
+  const auto* host = payload ? std::get_if<host_message>(&*payload) : nullptr;
+  const auto* call = host != nullptr ? std::get_if<host_call>(host) : nullptr;
+  if (call == nullptr)
+    return;
+  auto why =
+    mesh_failure{status::out_of_resource, "node " + std::to_string(peer.rank)
+                                            + " takes less than it is sent"};
+  self->send(self->state.user,
+             member_message{peer.rank, peer.incarnation,
+                            host_answer{call->number, std::move(why)}});
+}
+
 void release_early(self_pointer self, const peer_key& key) {
   const auto i = self->state.peers.find(key);
   if (i == self->state.peers.end())

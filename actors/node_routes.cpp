@@ -81,24 +81,23 @@ void retire(self_pointer self, const peer_key& key) {
   state.dialled.erase(key.first);
   self->send(state.networks, release_node{key.first});
   auto& peer = state.peers.at(key);
-  self->send(peer.handle, lane_closed{relay_lane(via_tree), "idle"});
-  for (const auto& [other, unused] : state.peers)
-    if (other.first != key.first)
-      self->send(peer.handle, lane_closed{relay_lane(other.first), "idle"});
+  self->send(peer.handle, lane_closed{relay_lane(via_all), "idle"});
 }
 
-/// Makes room for one more session with lanes of its own.
+/// Makes room for one more session with lanes of its own. If there is none, the
+/// question costs nothing for a while.
 bool has_room(self_pointer self, steady_time now) {
   auto& state = self->state;
+  if (now < state.next_room)
+    return false;
   const auto all = guests(state);
   if (all.size() < state.options.direct_peers)
     return true;
-  if (all.empty())
+  if (all.empty() || now < all.front().first + defaults::peer_grace) {
+    state.next_room = now + defaults::lane_probe;
     return false;
-  const auto [used_at, key] = all.front();
-  if (now < used_at + defaults::peer_grace)
-    return false;
-  retire(self, key);
+  }
+  retire(self, all.front().second);
   return true;
 }
 
@@ -154,19 +153,22 @@ void look_for_way(self_pointer self, const peer_key& key, known_peer& x) {
 
 void update_routes(self_pointer self) {
   auto& state = self->state;
-  for (const auto& row : state.membership->list().rows()) {
-    if (row.rank == state.options.rank)
-      continue;
-    if (row.state != node_state::live) {
-      if (state.live(row.rank) == 0 && state.dialled.count(row.rank) > 0)
-        let_go(self, row.rank);
-    } else if (is_ours_to_dial(state, row.rank)) {
-      obtain(self, {row.rank, row.incarnation});
-      dial(self, row.rank);
-    } else if (state.dialled.count(row.rank) > 0) {
-      dial(self, row.rank); // Its addresses may have changed.
+  const auto& tree = state.membership->list().tree();
+  auto ranks = tree.children(state.options.rank);
+  if (const auto parent = tree.parent(state.options.rank))
+    ranks.push_back(*parent);
+  for (const auto rank : ranks)
+    if (is_ours_to_dial(state, rank)) {
+      obtain(self, {rank, state.live(rank)});
+      dial(self, rank);
     }
-  }
+  // Others may have ended, or moved.
+  const auto dialled = state.dialled;
+  for (const auto& [rank, unused] : dialled)
+    if (state.live(rank) != 0)
+      dial(self, rank);
+    else
+      let_go(self, rank);
 }
 
 void tend(self_pointer self) {

@@ -68,6 +68,9 @@ struct node_actor_state {
   std::map<uint64_t, peer_key> joiners;
   uint64_t last_joiner = 0;
 
+  /// Not before then is looked for room for another session with lanes.
+  steady_time next_room;
+
   /// Sessions so far.
   uint64_t last_session = 0;
 
@@ -130,6 +133,10 @@ void take_strange_lane(self_pointer self, const lane_opened& lane,
                        lane_frame_arrived& first);
 void take_change(self_pointer self, const peer_changed& x);
 void take_delivery(self_pointer self, peer_delivery& x);
+
+/// Fails the call that a session had no room for.
+void take_refusal(self_pointer self, const peer_changed& peer,
+                  const peer_message& x);
 
 /// Gives the user what an incarnation said before it was known.
 void release_early(self_pointer self, const peer_key& key);

@@ -1,43 +1,16 @@
-#include "actors/peer.hpp"
+#include "actors/peer_actor_state.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
-#include <map>
 
 namespace troupe {
 
+using peer_internals::peer_actor_state;
+
 namespace {
-
-struct peer_actor_state {
-  static inline const char* name = "peer";
-
-  peer_settings settings;
-  networks_actor networks;
-  peer_owner_actor owner;
-  std::optional<peer_session> session;
-  std::optional<message_queue> queue;
-  std::optional<message_assembly> assembly;
-
-  /// The incarnation that the session is with: who was meant, or has spoken
-  /// first.
-  uint64_t pinned = 0;
-
-  /// What is known of lanes to the node, and which lane leads through whom.
-  std::map<lane_id, lane_opened> lanes;
-  std::map<uint32_t, lane_id> relays;
-  uint32_t relay_count = 0;
-
-  peer_state reach = peer_state::resting;
-
-  /// When timers that have been set will fire, the next one last.
-  std::vector<steady_time> timers;
-
-  uint64_t last_ticket = 0;
-  uint64_t uncertain = 0;
-};
 
 using self_pointer = peer_actor::stateful_pointer<peer_actor_state>;
 
@@ -245,17 +218,17 @@ void open_relay(self_pointer self, uint32_t via) {
 }
 
 void close_lane_of(self_pointer self, lane_id lane) {
-  auto& state = self->state;
-  if (is_relay_lane(lane)) {
-    const auto i = state.relays.find(via_of(lane));
-    if (i == state.relays.end())
-      return;
-    lane = i->second;
-  }
   forget_lane(self, lane);
   call(self, [&](auto& session, auto now, auto& out) {
     session.on_lane_down(lane, now, out);
   });
+}
+
+/// The owner wants no lanes through others any more.
+void close_relays(self_pointer self) {
+  const auto relays = self->state.relays;
+  for (const auto& [via, lane] : relays)
+    close_lane_of(self, lane);
 }
 
 /// Whether a frame is the first word of another incarnation than ours.
@@ -303,51 +276,20 @@ void take_frame(self_pointer self, relay_frame& x) {
 
 void take_message(self_pointer self, peer_message& x) {
   auto& state = self->state;
-  const auto size = x.bytes->size();
-  if (!state.queue->push(std::move(x)))
+  if (state.queue->push(x)) {
+    call(self, [](auto&, auto, auto&) {
+      // Flushes the queue.
+    });
+  } else if (!x.may_drop) {
     note(self, severity::error,
-         "no room for a message of " + std::to_string(size) + " bytes, "
-           + std::to_string(state.queue->bytes())
-           + " bytes wait: the message is lost");
-  call(self, [](auto&, auto, auto&) {
-    // Flushes the queue.
-  });
-}
-
-lane_status status_of_lane(const peer_actor_state& state, const lane_state& x) {
-  auto result = lane_status{};
-  result.lane = x.id;
-  result.is_usable = x.is_usable();
-  if (x.round_trip)
-    result.round_trip = *x.round_trip;
-  if (is_relay_lane(x.id)) {
-    result.network = "relay";
-    result.relay = via_of(x.id);
-  } else if (const auto i = state.lanes.find(x.id); i != state.lanes.end()) {
-    result.network = i->second.network;
-    result.local = i->second.local;
-    result.remote = i->second.remote;
+         "no room for a message of " + std::to_string(x.bytes->size())
+           + " bytes, " + std::to_string(state.queue->bytes())
+           + " bytes wait already");
+    self->send(
+      state.owner,
+      peer_changed{state.settings.peer.node, state.pinned, state.reach},
+      std::move(x));
   }
-  return result;
-}
-
-peer_status describe(const peer_actor_state& state) {
-  auto result = peer_status{};
-  result.rank = state.settings.peer.node;
-  result.name = state.settings.name;
-  result.is_connected = state.session->is_connected();
-  for (const auto& x : state.session->lanes().all())
-    result.lanes.push_back(status_of_lane(state, x));
-  const auto& counters = state.session->counters();
-  result.sent = counters.sent;
-  result.resent = counters.resent;
-  result.delivered = counters.delivered;
-  result.duplicates = counters.duplicates;
-  result.waiting_bytes = state.queue->bytes();
-  for (size_t i = 0; i < traffic_classes; ++i)
-    result.waiting_bytes +=
-      state.session->unacknowledged_bytes(static_cast<traffic_class>(i));
-  return result;
 }
 
 peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
@@ -365,7 +307,12 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
                         settings.first_number);
   return {
     [self](lane_frame_arrived& x) { take_frame(self, x); },
-    [self](const lane_closed& x) { close_lane_of(self, x.lane); },
+    [self](const lane_closed& x) {
+      if (x.lane == relay_lane(via_all))
+        close_relays(self);
+      else
+        close_lane_of(self, x.lane);
+    },
     [self](const lane_opened& x) {
       if (is_relay_lane(x.lane)) {
         open_relay(self, via_of(x.lane));
@@ -386,7 +333,7 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
       });
       self->quit();
     },
-    [self](get_mesh_status) { return describe(self->state); },
+    [self](get_mesh_status) { return peer_internals::describe(self->state); },
     [self](deadline) {
       auto& state = self->state;
       if (!state.timers.empty())

@@ -417,7 +417,9 @@ using peer_owner_actor = caf::typed_actor<
   // Frames for lanes that lead through another node.
   caf::reacts_to<relay_frame>,
   // A lane on which another incarnation of the node speaks, and what it said.
-  caf::reacts_to<lane_opened, lane_frame_arrived>>;
+  caf::reacts_to<lane_opened, lane_frame_arrived>,
+  // A message that there is no room for: it will not be sent.
+  caf::reacts_to<peer_changed, peer_message>>;
 
 /// The PEER interface: the session with another node, over all lanes to it.
 using peer_actor = lane_user_actor::extend<
@@ -467,6 +469,8 @@ using node_actor = lane_owner_actor::extend<
   caf::reacts_to<relay_frame>,
   // A lane on which another incarnation of the node speaks, and what it said.
   caf::reacts_to<lane_opened, lane_frame_arrived>,
+  // A message that there is no room for: it will not be sent.
+  caf::reacts_to<peer_changed, peer_message>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 

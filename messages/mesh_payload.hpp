@@ -19,6 +19,9 @@ namespace troupe {
 /// As `relayed_frame::via`: along the tree.
 inline constexpr uint32_t via_tree = UINT32_MAX;
 
+/// In `lane_closed` to a PEER: whoever they lead through.
+inline constexpr uint32_t via_all = UINT32_MAX - 1;
+
 /// Part of a session between two nodes that reach each other through others. It
 /// rides the sessions of those between, who owe nothing: what they lose, the
 /// two ends send again.

@@ -18,6 +18,7 @@ struct record {
   std::vector<peer_delivery> deliveries;
   std::vector<peer_changed> changes;
   std::vector<relay_frame> relayed;
+  std::vector<std::string> refused;
   std::vector<std::pair<lane_opened, lane_frame_arrived>> strange;
 
   bool has(peer_state x) const {
@@ -43,6 +44,9 @@ peer_owner_actor::behavior_type owner(peer_owner_actor::pointer, record* out) {
     [=](relay_frame& x) { out->relayed.push_back(std::move(x)); },
     [=](const lane_opened& lane, lane_frame_arrived& x) {
       out->strange.emplace_back(lane, std::move(x));
+    },
+    [=](const peer_changed&, const peer_message& x) {
+      out->refused.push_back(*x.bytes);
     },
   };
 }
@@ -79,6 +83,7 @@ struct fixture : deterministic {
     settings.self = {i + 1, boot};
     settings.peer = {2 - i, other};
     settings.name = "other";
+    settings.limits.queue_bytes = size_t{16} << 20;
     settings.clock = [this] {
       return steady_time{sched.clock().current_time.time_since_epoch()};
     };
@@ -165,6 +170,15 @@ CAF_TEST(L22 a long message comes in one piece) {
     pass(10ms);
   CAF_REQUIRE_EQUAL(sides[1].out.deliveries.size(), 1u);
   CAF_CHECK(*sides[1].out.deliveries[0].bytes == text);
+}
+
+CAF_TEST(LOAD-2 L23 what there is no room for goes back) {
+  const auto text = std::string(size_t{5} << 20, 'x');
+  for (auto i = 0; i < 5; ++i)
+    say(0, text);
+  CAF_CHECK(sides[0].out.refused.size() >= 1);
+  CAF_CHECK(sides[0].out.refused.size() <= 2);
+  CAF_CHECK(sides[0].out.refused.at(0) == text);
 }
 
 CAF_TEST(LINK-4 nothing for another incarnation is sent) {
