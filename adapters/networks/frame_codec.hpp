@@ -42,6 +42,12 @@ inline constexpr size_t frame_fields_max =
 /// A payload as `peer_payload` carries it on lanes: `data` points to it.
 using payload_bytes = std::string;
 
+/// About how much memory a frame takes on its way within the process.
+inline size_t memory_of(const lane_frame& x) {
+  const auto* data = std::get_if<data_frame>(&x);
+  return 256 + (data != nullptr ? data->payload.size : 0);
+}
+
 /// Appends a frame.
 /// @param payload_max Bytes of a payload to append; what is beyond has to
 ///                    follow from the payload itself.

@@ -16,14 +16,6 @@ namespace {
 /// read.
 constexpr size_t waiting_max = size_t{1} << 20;
 
-/// What a frame costs beside its payload.
-constexpr size_t frame_cost = 256;
-
-size_t cost_of_frame(const lane_frame& x) {
-  const auto* data = std::get_if<data_frame>(&x);
-  return frame_cost + (data != nullptr ? data->payload.size : 0);
-}
-
 /// What a network has to tell, on its way to the owner's loop: many things cost
 /// one wake-up.
 class relay : public std::enable_shared_from_this<relay> {
@@ -142,7 +134,7 @@ private:
   }
 
   void on_frame(lane_id lane, lane_frame frame) override {
-    const auto cost = cost_of_frame(frame);
+    const auto cost = memory_of(frame);
     const auto waiting = relay_->put(
       [lane, frame = std::move(frame)](network_owner& x) mutable {
         x.on_frame(lane, std::move(frame));

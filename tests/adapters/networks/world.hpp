@@ -271,5 +271,40 @@ struct mesh_world {
   loop_system sys;
 };
 
+/// Two nodes of it, as most tests need them.
+struct two_nodes : mesh_world {
+  /// Two nodes that have heard of each other's addresses; the first dials.
+  void begin(std::vector<int> one_has = {1}, std::vector<int> two_has = {1},
+             networks_options options = {}) {
+    one.emplace(sys, issuer, 1, one_has, options);
+    two.emplace(sys, issuer, 2, two_has, options);
+    CAF_REQUIRE(
+      wait([&] { return !one->changes.empty() && !two->changes.empty(); }));
+  }
+
+  void connect(size_t lanes = 1) {
+    one->reach(*two);
+    CAF_REQUIRE(wait([&] {
+      return one->live().size() == lanes && two->live().size() == lanes;
+    }));
+  }
+
+  /// Whether a frame goes each way over the only lane.
+  bool works() {
+    auto& x = *one->live().front();
+    auto& y = *two->live().front();
+    const auto before = std::pair{x.frames.size(), y.frames.size()};
+    one->put(x, some_data(1, "ping"));
+    two->put(y, some_data(2, "pong"));
+    return wait([&] {
+      return x.frames.size() == before.first + 1
+             && y.frames.size() == before.second + 1;
+    });
+  }
+
+  std::optional<mesh_node> one;
+  std::optional<mesh_node> two;
+};
+
 } // namespace mesh_networks
 } // namespace troupe::fixtures
