@@ -13,6 +13,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/networks/networks.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <caf/all.hpp>
@@ -197,7 +198,7 @@ lane_frame frame_of(const unit& x) {
   result.session = x.is_echoed ? 1 : 0;
   result.of = traffic_class::control;
   result.number = x.number;
-  result.payload = {x.bytes, x.bytes->size()};
+  result.payload = make_payload(x.bytes);
   return result;
 }
 

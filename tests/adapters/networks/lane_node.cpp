@@ -88,9 +88,8 @@ lane_owner_actor::behavior_type own(lane_owner_actor::pointer, node* parent) {
                 + x.remote + (x.is_dialled ? " dialled" : " taken"));
             caf::anon_send(parent->networks, x.lane, parent->user);
             data_frame frame;
-            frame.payload.data =
-              std::make_shared<const payload_bytes>(100, 'x');
-            frame.payload.size = 100;
+            frame.payload =
+              make_payload(std::make_shared<const std::string>(100, 'x'));
             caf::anon_send(parent->networks,
                            put_lane_frame{x.lane, lane_frame{frame}});
           },
