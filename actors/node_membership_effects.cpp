@@ -79,8 +79,10 @@ void carry_out(self_pointer self, const node_repair&) {
 }
 
 void carry_out(self_pointer self, const duty_changed& x) {
-  note(self, x.now == node_duty::active ? severity::info : severity::warning,
-       x.reason);
+  // Asked to leave, it hears what it knows.
+  const auto is_news =
+    x.now != node_duty::active && self->state.leavers.empty();
+  note(self, is_news ? severity::warning : severity::info, x.reason);
   self->send(self->state.user, mesh_duty_changed{to_mesh(x.now), x.reason});
 }
 
