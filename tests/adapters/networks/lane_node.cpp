@@ -13,6 +13,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/networks/networks.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <caf/all.hpp>
