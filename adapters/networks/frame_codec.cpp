@@ -1,5 +1,6 @@
 #include "adapters/networks/frame_codec.hpp"
 
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <zlib.h>
@@ -97,7 +98,7 @@ std::string_view payload_of(const lane_frame& frame) {
   const auto* x = std::get_if<data_frame>(&frame);
   if (x == nullptr || !x->payload.data)
     return {};
-  return *static_cast<const payload_bytes*>(x->payload.data.get());
+  return bytes_of(x->payload);
 }
 
 // -- reading -----------------------------------------------------------------
@@ -258,8 +259,7 @@ caf::expected<lane_frame> decode_frame_content(uint8_t kind,
   if (!in.is_good())
     return broken("a field is missing or out of range");
   if (auto* x = std::get_if<data_frame>(&result)) {
-    x->payload.size = in.rest().size();
-    x->payload.data = std::make_shared<const payload_bytes>(in.rest());
+    x->payload = make_payload(std::make_shared<const std::string>(in.rest()));
   } else if (!in.rest().empty()) {
     return broken(std::to_string(in.rest().size()) + " bytes too many");
   }

@@ -39,9 +39,6 @@ inline constexpr size_t frame_header_size = 12;
 inline constexpr size_t frame_fields_max =
   2 * 36 + 17 + 1 + 16 * traffic_classes;
 
-/// A payload as `peer_payload` carries it on lanes: `data` points to it.
-using payload_bytes = std::string;
-
 /// About how much memory a frame takes on its way within the process.
 inline size_t memory_of(const lane_frame& x) {
   const auto* data = std::get_if<data_frame>(&x);
@@ -51,7 +48,6 @@ inline size_t memory_of(const lane_frame& x) {
 /// Appends a frame.
 /// @param payload_max Bytes of a payload to append; what is beyond has to
 ///                    follow from the payload itself.
-/// @pre The payload's data, if it has any, are a `payload_bytes`.
 void encode_frame(const lane_frame& frame, std::string& out,
                   size_t payload_max = SIZE_MAX);
 

@@ -1,6 +1,7 @@
 #include "adapters/networks/frame_lane.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <utility>
@@ -19,8 +20,7 @@ std::string_view rest_of_payload(const lane_frame& frame, size_t begin) {
   const auto* x = std::get_if<data_frame>(&frame);
   if (x == nullptr || !x->payload.data)
     return {};
-  const auto payload =
-    std::string_view{*static_cast<const payload_bytes*>(x->payload.data.get())};
+  const auto payload = bytes_of(x->payload);
   return payload.substr(std::min(begin, payload.size()));
 }
 

@@ -3,6 +3,7 @@
 // Frames to send, and whether two are the same.
 
 #include "adapters/networks/frame_codec.hpp"
+#include "messages/mesh_payload.hpp"
 
 #include <string>
 #include <vector>
@@ -11,13 +12,7 @@ namespace troupe::fixtures {
 inline namespace lane_frames {
 
 inline peer_payload payload_of(std::string bytes) {
-  const auto size = bytes.size();
-  return {std::make_shared<const payload_bytes>(std::move(bytes)), size};
-}
-
-inline const std::string& bytes_of(const peer_payload& x) {
-  static const std::string none;
-  return x.data ? *static_cast<const payload_bytes*>(x.data.get()) : none;
+  return make_payload(std::make_shared<const std::string>(std::move(bytes)));
 }
 
 inline bool is_same(const acknowledgement& x, const acknowledgement& y) {

@@ -13,6 +13,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/networks/networks.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <caf/all.hpp>
@@ -88,9 +89,8 @@ lane_owner_actor::behavior_type own(lane_owner_actor::pointer, node* parent) {
                 + x.remote + (x.is_dialled ? " dialled" : " taken"));
             caf::anon_send(parent->networks, x.lane, parent->user);
             data_frame frame;
-            frame.payload.data =
-              std::make_shared<const payload_bytes>(100, 'x');
-            frame.payload.size = 100;
+            frame.payload =
+              make_payload(std::make_shared<const std::string>(100, 'x'));
             caf::anon_send(parent->networks,
                            put_lane_frame{x.lane, lane_frame{frame}});
           },
