@@ -3,6 +3,8 @@
 #include "actors/answer.hpp"
 #include "actors/node_state.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace node_internals {
@@ -85,9 +87,26 @@ void finish_leaving(self_pointer self) {
     x.give({});
 }
 
-/// Waits until the root has our farewell.
+/// Whether a daemon that the root has dismissed may still be there.
+bool has_company(const node_actor_state& state) {
+  if (!state.membership->dismissed().empty())
+    return true;
+  // Their lanes end with them.
+  return std::any_of(state.peers.begin(), state.peers.end(),
+                     [](const auto& x) { return x.second.is_connected(); });
+}
+
+/// Waits until the root has our farewell, and the root for those of all others.
 void await_farewell(self_pointer self) {
   auto& state = self->state;
+  if (state.membership->is_root()) {
+    if (!has_company(state) || state.options.clock() >= state.leave_until)
+      finish_leaving(self);
+    else
+      self->delayed_send(node_actor{self}, leave_poll,
+                         deadline{farewell_timer});
+    return;
+  }
   const auto i = state.peers.find({0, state.live(0)});
   if (i == state.peers.end() || state.options.clock() >= state.leave_until) {
     finish_leaving(self);
@@ -116,7 +135,10 @@ caf::result<ack> leave(self_pointer self) {
   state.leavers.push_back(std::move(reply));
   if (state.leavers.size() > 1)
     return promise;
-  state.leave_until = state.options.clock() + defaults::leave_wait;
+  const auto patience = state.membership->is_root()
+                          ? steady_duration{defaults::root_leave_wait}
+                          : steady_duration{defaults::leave_wait};
+  state.leave_until = state.options.clock() + patience;
   carry_out(self, state.membership->end(state.options.boot_clock()));
   await_farewell(self);
   return promise;

@@ -46,14 +46,18 @@ node_effects node_membership::tick(node_time now) {
 
 node_effects node_membership::receive(uint32_t rank, uint64_t incarnation,
                                       node_message what, node_time now) {
-  if (is_over(now))
+  if (is_over(now)) {
+    if (std::holds_alternative<node_departure>(what))
+      dismissed_.erase(rank);
     return std::exchange(out_, {});
+  }
   if (duty_ == node_duty::joining) {
     if (rank == 0)
       on_joining(what, now);
   } else if (std::holds_alternative<node_dismissal>(what)) {
     // A fact for good, whoever says it.
-    set_duty(node_duty::fenced, "the root has declared this node lost");
+    set_duty(node_duty::fenced,
+             "the root has declared this node lost, or has ended the DVM");
   } else if (list_.is_live(rank, incarnation)) {
     heard(rank, now);
     std::visit([&](const auto& x) { on(rank, x, now); }, what);
@@ -131,6 +135,15 @@ node_effects node_membership::declare_lost(uint32_t rank, bool is_certain,
 node_effects node_membership::end(node_time) {
   if (!root_ && duty_ != node_duty::joining)
     send(0, node_departure{});
+  if (root_ && duty_ == node_duty::active) {
+    // The leaves of the tree first, which others may have to be asked for.
+    const auto& rows = list_.rows();
+    for (auto i = rows.rbegin(); i != rows.rend(); ++i)
+      if (i->rank != rank_ && i->state == node_state::live) {
+        dismissed_.insert(i->rank);
+        send(i->rank, i->incarnation, node_dismissal{list_.epoch()});
+      }
+  }
   set_duty(node_duty::fenced, "this node ends");
   return std::exchange(out_, {});
 }

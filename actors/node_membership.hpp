@@ -2,6 +2,8 @@
 
 #include "actors/node_root.hpp"
 
+#include <set>
+
 namespace troupe {
 
 /// Who a daemon is, and how its DVM is made.
@@ -72,8 +74,14 @@ public:
   node_effects declare_lost(uint32_t rank, bool is_certain, node_time now);
 
   /// All processes of this node are gone: a daemon that ends orderly, or was
-  /// fenced, says good-bye.
+  /// fenced, says good-bye. The root dismisses everybody: the DVM ends.
   node_effects end(node_time now);
+
+  /// At a root that has ended: who has been dismissed and has not said good-bye
+  /// yet.
+  const std::set<uint32_t>& dismissed() const {
+    return dismissed_;
+  }
 
   bool is_root() const {
     return root_.has_value();
@@ -172,6 +180,8 @@ private:
 
   /// Whom we have been asked about.
   std::map<uint32_t, testimony> testimonies_;
+
+  std::set<uint32_t> dismissed_;
 
   node_effects out_;
 };

@@ -178,6 +178,10 @@ inline constexpr auto session_patience = 60s;
 /// How long whoever leaves waits until the root knows.
 inline constexpr auto leave_wait = 1s;
 
+/// How long a root that ends waits for its daemons, which end their processes
+/// first.
+inline constexpr auto root_leave_wait = 10s;
+
 /// How often a lane is probed with unacknowledged data and without
 /// (`T_probe`), and how long it may be silent before its messages move
 /// (`T_path`).
