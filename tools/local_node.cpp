@@ -31,7 +31,7 @@ std::vector<std::string> inherited_environment() {
   auto result = std::vector<std::string>{};
   for (auto** x = environ; *x != nullptr; ++x) {
     const auto variable = std::string_view{*x};
-    if (variable != daemon_mark
+    if (variable != daemon_variable
         && !wire::is_hostile_variable(variable.substr(0, variable.find('='))))
       result.emplace_back(variable);
   }

@@ -175,7 +175,7 @@ void node_starter::start_one(node_start x) {
   request.argv = x.command;
   for (auto** y = environ; *y != nullptr; ++y)
     request.env.emplace_back(*y);
-  request.env.emplace_back(daemon_mark);
+  request.env.emplace_back(daemon_variable);
   request.with_stdin = true;
   auto entry = std::make_unique<running>();
   auto failure = std::optional<launch_failure>{};

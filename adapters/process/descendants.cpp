@@ -187,7 +187,7 @@ private:
     if (is_child && others_.count(x.pid) > 0)
       return verdict::descendant;
     if (is_child && groups_.count(x.group) == 0
-        && has_in_environment(x.pid, daemon_mark))
+        && has_in_environment(x.pid, daemon_variable))
       return verdict::foreign;
     auto inherited = verdict::descendant;
     if (!is_child) {

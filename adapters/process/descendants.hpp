@@ -9,7 +9,7 @@
 namespace troupe {
 
 /// In the environment of whatever starts daemons.
-inline constexpr auto daemon_mark = "TROUPE_STARTS_DAEMON=1";
+inline constexpr auto daemon_variable = "TROUPE_STARTS_DAEMON=1";
 
 /// @returns whether /proc tells the children of a process. Not every kernel is
 ///          built for it.
@@ -20,7 +20,7 @@ bool kernel_lists_children();
 /// namespace, and what descends from either. Descendants whose parent ended
 /// count, because this process adopts them.
 /// A child that was started as the way to a daemon on another node, with
-/// `daemon_mark` in its environment, is nobody's, nor is what it starts: where
+/// `daemon_variable` in its environment, is nobody's, nor is what it starts: where
 /// several nodes are one machine, the daemons and their jobs are descendants.
 /// @param groups Process groups of the job.
 /// @param others Children that belong to other jobs.
