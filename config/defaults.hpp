@@ -75,6 +75,17 @@ inline constexpr auto modex_wait = 60s;
 /// How long the host may take to answer before a connection is refused.
 inline constexpr auto host_answer = 30s;
 
+/// What one process has posted travels with a fence that collects data up to so
+/// many bytes of values; beyond that it stays at its owner until it is asked
+/// for. Source: guarantees, section 7, "modex".
+inline constexpr size_t eager_modex_bytes = size_t{1} << 10;
+
+/// Outcomes of collective operations over nodes that are remembered for late
+/// participants, per namespace; and operations of namespaces that are not known
+/// yet. Source: guarantees 5.5.
+inline constexpr size_t collective_outcomes = 64;
+inline constexpr size_t parked_collectives = 1024;
+
 /// Children per seat of the tree along which daemons send control, events and
 /// fences. Source: guarantees, section 7.
 inline constexpr uint32_t tree_radix = 8;

@@ -57,10 +57,21 @@ struct host_collective {
 
   /// Whether all participants are on this node: there is nobody to ask.
   bool is_local = false;
+
+  /// Counts the operations of this kind and these participants, from 1; all
+  /// servers count alike.
+  uint64_t generation = 0;
+
+  /// Not `success`: participants of this node cannot join, for this reason.
+  /// Asks to let the operation fail for all, and is answered with the error
+  /// that all get, or with success if it has completed before. A host that
+  /// cannot have nodes agree refuses (`not_supported`).
+  status failure = status::success;
+  std::string reason;
 };
 
 TROUPE_MESSAGE(host_collective, x.kind, x.procs, x.directives, x.data,
-               x.is_local)
+               x.is_local, x.generation, x.failure, x.reason)
 
 struct host_collective_result {
   /// What participants on other nodes contributed.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/control.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
@@ -136,21 +137,36 @@ struct mesh_collective_id {
 TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
 
 /// Up the tree of the nodes that take part: who has joined below, and what they
-/// bring.
+/// bring. When something went wrong it goes to the root of the operation at
+/// once: that a node cannot join, or what it knows.
 struct collective_part {
   mesh_collective_id id;
-  uint64_t epoch = 0;
+
+  /// Whom the sender takes for the root of the operation: the first of its
+  /// nodes that is not lost. It grows as nodes are lost.
+  uint32_t root = 0;
 
   /// A bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
   std::vector<proc_data> data;
+
+  /// Not `success`: participants of the sender's node cannot join.
+  status failure = status::success;
+  std::string reason;
+
+  /// Asks the receiver what it knows: an outcome, or a part comes back.
+  bool is_question = false;
 };
 
-TROUPE_MESSAGE(collective_part, x.id, x.epoch, x.joined, x.data)
+TROUPE_MESSAGE(collective_part, x.id, x.root, x.joined, x.data, x.failure,
+               x.reason, x.is_question)
 
 /// Down the same tree: the operation is over, for all alike.
 struct collective_outcome {
   mesh_collective_id id;
+
+  /// Who vouches for it, as above.
+  uint32_t root = 0;
   status code = status::success;
 
   /// Who is missing, and why.
@@ -158,7 +174,7 @@ struct collective_outcome {
   std::vector<proc_data> data;
 };
 
-TROUPE_MESSAGE(collective_outcome, x.id, x.code, x.reason, x.data)
+TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
 
 // -- calls
 // -------------------------------------------------------------------------
@@ -187,12 +203,18 @@ struct host_call {
   /// 1, 2, 3 ... per pair of incarnations.
   uint64_t number = 0;
 
-  /// All smaller numbers have been answered: their answers may be forgotten.
+  /// The call of the same class before it, which is carried out first; 0: none
+  /// that matters.
+  uint64_t after = 0;
+
+  /// This number and all smaller ones have been answered, and `answered`, too:
+  /// their answers may be forgotten.
   uint64_t settled = 0;
+  std::vector<uint64_t> answered;
   host_question what;
 };
 
-TROUPE_MESSAGE(host_call, x.number, x.settled, x.what)
+TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered, x.what)
 
 /// Answers a call.
 struct host_answer {

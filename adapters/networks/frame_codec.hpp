@@ -1,0 +1,102 @@
+#pragma once
+
+#include "config/defaults.hpp"
+#include "messages/peer_frames.hpp"
+
+#include <caf/error.hpp>
+#include <caf/expected.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Frames of a lane as bytes, little endian. A header of 12 bytes:
+//
+//   length  4   of what follows the header
+//   kind    1   0 hello, 1 data, 2 ack, 3 probe
+//   zero    1
+//   check   2   CRC-32 of the six bytes before, its lower half
+//   sum     4   CRC-32 of what follows the header
+//
+// What follows, where `ack` is a byte with a bit per class, and for each of
+// these classes `next` 8 and `limit` 8:
+//
+//   hello   sender 36, receiver 36 (node 4, boot 8, number 8, token 16), ack
+//   data    session 8, class 1, number 8, ack, payload: the rest
+//   ack     session 8, ack
+//   probe   session 8, number 8, is answer 1, ack
+//
+// No name, type or size but these lengths is taken from the bytes.
+
+namespace troupe {
+
+/// Bytes before a frame's content.
+inline constexpr size_t frame_header_size = 12;
+
+/// Largest content without a payload.
+inline constexpr size_t frame_fields_max =
+  2 * 36 + 17 + 1 + 16 * traffic_classes;
+
+/// A payload as `peer_payload` carries it on lanes: `data` points to it.
+using payload_bytes = std::string;
+
+/// Appends a frame.
+/// @param payload_max Bytes of a payload to append; what is beyond has to
+///                    follow from the payload itself.
+/// @pre The payload's data, if it has any, are a `payload_bytes`.
+void encode_frame(const lane_frame& frame, std::string& out,
+                  size_t payload_max = SIZE_MAX);
+
+/// Decodes what follows a header.
+/// @param kind From the header.
+/// @returns `bad_param` if anything is out of range, missing, or left over.
+caf::expected<lane_frame> decode_frame_content(uint8_t kind,
+                                               std::string_view content);
+
+/// Puts the frames of a lane together from bytes that come in any pieces. Holds
+/// no more than the frame that is not whole yet. Source: guarantees 5.3;
+/// attacks X39 and X43; limit L22.
+class frame_reader {
+public:
+  /// @param frame_max Largest frame, header included.
+  explicit frame_reader(size_t frame_max = defaults::lane_frame)
+    : frame_max_(frame_max) {
+    // nop
+  }
+
+  /// Takes the bytes that have come in; they have to live until `next` gives
+  /// nothing. @pre `next` gave nothing, or nothing was pushed yet.
+  void push(std::string_view bytes);
+
+  /// @returns the next frame; nothing if more bytes are needed; `bad_param` if
+  ///          the bytes are not a frame: from then on always.
+  caf::expected<std::optional<lane_frame>> next();
+
+  /// Bytes of the frame that is not whole yet.
+  size_t held() const noexcept {
+    return held_.size();
+  }
+
+private:
+  /// What is known of the frame at the front.
+  struct header {
+    size_t size = 0;
+    uint8_t kind = 0;
+    uint32_t sum = 0;
+  };
+
+  caf::expected<header> read_header(std::string_view bytes) const;
+  caf::expected<lane_frame> read_frame(std::string_view bytes);
+  bool fill(size_t size);
+
+  size_t frame_max_;
+
+  /// The beginning of a frame whose end has not come in.
+  std::string held_;
+  std::string_view rest_;
+  caf::error broken_;
+};
+
+} // namespace troupe

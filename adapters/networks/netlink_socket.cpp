@@ -1,0 +1,121 @@
+#include "adapters/networks/netlink_socket.hpp"
+
+#include "adapters/local/system_error.hpp"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace troupe {
+
+namespace {
+
+/// The kernel makes no message of these kinds longer than a page or two.
+constexpr size_t buffer_size = size_t{64} << 10;
+
+constexpr size_t aligned(size_t size) {
+  return (size + 3) / 4 * 4;
+}
+
+} // namespace
+
+caf::expected<netlink_socket> netlink_socket::open(uint32_t groups) {
+  netlink_socket result;
+  result.fd_ = unique_fd{::socket(
+    AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE)};
+  sockaddr_nl self{};
+  self.nl_family = AF_NETLINK;
+  self.nl_groups = groups;
+  if (!result.fd_
+      || ::bind(result.fd_.get(), reinterpret_cast<sockaddr*>(&self),
+                sizeof(self))
+           != 0)
+    return system_error("open a netlink socket");
+  result.buffer_.resize(buffer_size);
+  return result;
+}
+
+caf::error netlink_socket::ask(uint16_t kind, uint16_t flags,
+                               std::string_view content, const on_message& f) {
+  nlmsghdr head{};
+  head.nlmsg_len = static_cast<uint32_t>(sizeof(head) + content.size());
+  head.nlmsg_type = kind;
+  head.nlmsg_flags = static_cast<uint16_t>(NLM_F_REQUEST | flags);
+  head.nlmsg_seq = ++sequence_;
+  std::string request{reinterpret_cast<const char*>(&head), sizeof(head)};
+  request.append(content);
+  if (::send(fd_.get(), request.data(), request.size(), 0) < 0)
+    return system_error("ask the kernel for its networks");
+  for (;;) {
+    auto is_over = read_answer(f);
+    if (!is_over)
+      return std::move(is_over.error());
+    if (*is_over)
+      return caf::none;
+  }
+}
+
+caf::expected<bool> netlink_socket::read_answer(const on_message& f) {
+  const auto got = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+  if (got < 0 && errno == EINTR)
+    return false;
+  if (got < 0)
+    return system_error("hear of the kernel's networks");
+  auto rest = std::string_view{buffer_.data(), static_cast<size_t>(got)};
+  while (rest.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr head;
+    std::memcpy(&head, rest.data(), sizeof(head));
+    if (head.nlmsg_len < sizeof(head) || head.nlmsg_len > rest.size())
+      break;
+    const auto content =
+      rest.substr(sizeof(head), head.nlmsg_len - sizeof(head));
+    rest.remove_prefix(std::min(rest.size(), aligned(head.nlmsg_len)));
+    if (head.nlmsg_seq != sequence_)
+      continue; // Of an earlier question.
+    if (head.nlmsg_type == NLMSG_DONE)
+      return true;
+    if (head.nlmsg_type == NLMSG_ERROR) {
+      nlmsgerr why{};
+      std::memcpy(&why, content.data(), std::min(sizeof(why), content.size()));
+      if (why.error == 0)
+        return true;
+      return system_error("ask the kernel for its networks", -why.error);
+    }
+    f(head.nlmsg_type, content);
+    if ((head.nlmsg_flags & NLM_F_MULTI) == 0)
+      return true;
+  }
+  return false;
+}
+
+bool netlink_socket::drain() {
+  auto result = false;
+  for (;;) {
+    const auto got = ::recv(fd_.get(), buffer_.data(), buffer_.size(), 0);
+    if (got > 0 || (got < 0 && (errno == ENOBUFS || errno == EINTR)))
+      result = true;
+    else
+      return result;
+  }
+}
+
+void for_each_attribute(
+  std::string_view attributes,
+  const std::function<void(uint16_t, std::string_view)>& f) {
+  while (attributes.size() >= sizeof(rtattr)) {
+    rtattr head;
+    std::memcpy(&head, attributes.data(), sizeof(head));
+    if (head.rta_len < sizeof(head) || head.rta_len > attributes.size())
+      return;
+    f(head.rta_type & NLA_TYPE_MASK,
+      attributes.substr(sizeof(head), head.rta_len - sizeof(head)));
+    attributes.remove_prefix(
+      std::min(attributes.size(), aligned(head.rta_len)));
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,224 @@
+#include "adapters/networks/network.hpp"
+
+#include "adapters/loop/timer.hpp"
+#include "messages/status.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a lane that we close may go on sending.
+constexpr auto farewell_time = 500ms;
+
+/// How often to try to listen on an address that is not free.
+constexpr auto listen_interval = 1s;
+
+lane_id next_lane() {
+  static std::atomic<lane_id> last{0};
+  return ++last;
+}
+
+} // namespace
+
+struct network::lane_entry {
+  lane_entry(network& parent, lane_id id, secure_channel channel)
+    : adoption(parent.loop_,
+               [&parent, id] {
+                 parent.on_end(id, "nobody has adopted it within "
+                                     + std::to_string(
+                                       parent.settings_.adoption_time.count())
+                                     + " ms");
+               }),
+      lane(
+        parent.loop_, std::move(channel), parent.settings_.limits,
+        {[&parent, id](lane_frame&& x) {
+           parent.owner_.on_frame(id, std::move(x));
+         },
+         [&parent, id](const std::string& why) { parent.on_end(id, why); }}) {
+    adoption.start(parent.settings_.adoption_time);
+  }
+
+  timer adoption;
+  frame_lane lane;
+};
+
+network::network(event_loop& loop,
+                 std::shared_ptr<const secure_context> context,
+                 network_settings settings, network_owner& owner)
+  : loop_(loop), context_(std::move(context)), settings_(std::move(settings)),
+    owner_(owner), sweep_(loop,
+                          [this] {
+                            retired_lanes_.clear();
+                            retired_dials_.clear();
+                            closing_.remove_if(
+                              [](const auto& x) { return !x->lane.is_open(); });
+                            if (!closing_.empty())
+                              sweep_.start(farewell_time);
+                          }),
+    listen_again_(loop, [this] { listen_again(); }) {
+  // nop
+}
+
+network::~network() = default;
+
+// -- listening ---------------------------------------------------------------
+
+void network::listen(std::vector<std::string> addresses) {
+  wanted_ = std::move(addresses);
+  for (auto i = listeners_.begin(); i != listeners_.end();)
+    if (std::find(wanted_.begin(), wanted_.end(), i->first) == wanted_.end())
+      i = listeners_.erase(i);
+    else
+      ++i;
+  for (const auto& x : wanted_)
+    if (listeners_.count(x) == 0)
+      listen_on(x);
+  tell_addresses();
+}
+
+void network::listen_on(const std::string& address) {
+  lane_listener_options options;
+  options.networks = {{address, {}}};
+  const auto known = ports_.find(address);
+  options.port = known != ports_.end() ? known->second : settings_.port;
+  options.is_member = settings_.is_member;
+  options.on_lane = [this](secure_channel channel, size_t) {
+    add_lane(0, std::move(channel));
+  };
+  options.limits = settings_.limits;
+  options.log = settings_.log;
+  auto result = lane_listener::start(loop_, context_, options);
+  if (!result && known != ports_.end()) {
+    ports_.erase(known);
+    options.port = settings_.port;
+    result = lane_listener::start(loop_, context_, options);
+  }
+  if (!result) {
+    if (settings_.log)
+      settings_.log(severity::warning,
+                    "network " + settings_.name
+                      + ": takes no lanes: " + reason_of(result.error())
+                      + "; use another port, or leave the network out");
+    listen_again_.start(listen_interval);
+    return;
+  }
+  ports_[address] = (*result)->addresses().front().port;
+  listeners_.emplace(address, std::move(*result));
+}
+
+void network::listen_again() {
+  const auto before = listeners_.size();
+  for (const auto& x : wanted_)
+    if (listeners_.count(x) == 0)
+      listen_on(x);
+  if (listeners_.size() != before)
+    tell_addresses();
+}
+
+void network::tell_addresses() {
+  std::vector<node_address> result;
+  for (const auto& x : wanted_)
+    if (const auto i = listeners_.find(x); i != listeners_.end())
+      result.push_back({settings_.name, x, ports_[x]});
+  owner_.on_listening(settings_.name, std::move(result));
+}
+
+// -- dialling ----------------------------------------------------------------
+
+void network::dial(dial_id id, const lane_path& path, node_identity peer) {
+  dials_[id] = std::make_unique<lane_connector>(
+    loop_, *context_, path, std::move(peer), settings_.limits,
+    [this, id](caf::expected<secure_channel> channel) {
+      // What calls us is the connector.
+      retire(std::move(dials_.extract(id).mapped()));
+      if (channel)
+        add_lane(id, std::move(*channel));
+      else
+        owner_.on_dial_failed(id, std::move(channel.error()));
+    });
+}
+
+void network::give_up(dial_id id) {
+  dials_.erase(id);
+}
+
+// -- lanes -------------------------------------------------------------------
+
+void network::add_lane(dial_id dial, secure_channel channel) {
+  lane_opened x;
+  x.lane = next_lane();
+  x.rank = channel.peer.rank;
+  x.name = channel.peer.name;
+  x.network = settings_.name;
+  x.local = local_address(channel.socket.get()).address;
+  x.remote = remote_address(channel.socket.get()).address;
+  x.is_dialled = dial != 0;
+  lanes_.emplace(
+    x.lane, std::make_unique<lane_entry>(*this, x.lane, std::move(channel)));
+  owner_.on_lane(dial, std::move(x));
+}
+
+void network::adopt(lane_id lane) {
+  if (const auto i = lanes_.find(lane); i != lanes_.end()) {
+    i->second->adoption.cancel();
+    i->second->lane.resume();
+  }
+}
+
+void network::pause(lane_id lane) {
+  if (const auto i = lanes_.find(lane); i != lanes_.end())
+    i->second->lane.pause();
+}
+
+void network::put(lane_id lane, const lane_frame& frame) {
+  if (const auto i = lanes_.find(lane); i != lanes_.end())
+    i->second->lane.put(frame);
+}
+
+void network::close(lane_id lane) {
+  auto node = lanes_.extract(lane);
+  if (node.empty())
+    return;
+  auto& x = closing_.emplace_back(std::move(node.mapped()));
+  x->adoption.cancel();
+  x->lane.close(farewell_time);
+  if (!sweep_.is_running())
+    sweep_.start(farewell_time);
+}
+
+void network::cut(lane_id lane) {
+  auto node = lanes_.extract(lane);
+  if (node.empty())
+    return;
+  node.mapped()->adoption.cancel();
+  node.mapped()->lane.cut();
+  retire(std::move(node.mapped()));
+}
+
+void network::on_end(lane_id lane, const std::string& reason) {
+  auto node = lanes_.extract(lane);
+  if (node.empty())
+    return;
+  node.mapped()->adoption.cancel();
+  node.mapped()->lane.cut();
+  retire(std::move(node.mapped()));
+  owner_.on_lane_end(lane, reason);
+}
+
+void network::retire(std::unique_ptr<lane_entry> x) {
+  retired_lanes_.push_back(std::move(x));
+  sweep_.start(0ns);
+}
+
+void network::retire(std::unique_ptr<lane_connector> x) {
+  retired_dials_.push_back(std::move(x));
+  sweep_.start(0ns);
+}
+
+} // namespace troupe

@@ -1,0 +1,115 @@
+#pragma once
+
+#include "adapters/loop/timer.hpp"
+#include "adapters/networks/network.hpp"
+#include "adapters/networks/reach_plan.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace troupe {
+
+struct reach_times {
+  /// Before a path is dialled again: the first time and at most, and how long a
+  /// lane has to live for its path to begin anew.
+  std::chrono::milliseconds retry_first{50};
+  std::chrono::milliseconds retry_most{2000};
+  std::chrono::milliseconds steady_lane{2000};
+
+  /// Between two reports about one address.
+  std::chrono::milliseconds report{1000};
+};
+
+/// Which nodes are to be reached, and what is being done about it: an attempt
+/// for each path that has no lane. For the thread of the loop only.
+class reach_table {
+public:
+  struct means {
+    /// Whether a path may be dialled: it has no lane, and its node is not full.
+    std::function<bool(uint32_t rank, const reach_path&)> may_dial;
+
+    std::function<void(dial_id, const std::string& network, const reach_end&,
+                       uint32_t rank, const std::string& name)>
+      dial;
+
+    std::function<void(dial_id, const std::string& network)> give_up;
+
+    std::function<void(lane_failed)> report;
+
+    route_source route;
+
+    /// For the jitter of retries.
+    std::function<uint64_t()> random;
+  };
+
+  reach_table(event_loop& loop, reach_times times, means use);
+
+  /// Keep lanes open to a node.
+  void reach(const reach_node& node, const std::vector<own_network>& own);
+
+  void release(uint32_t rank);
+
+  /// The node's networks or routes have changed.
+  void review(const std::vector<own_network>& own);
+
+  void on_dial_failed(dial_id id, const caf::error& why);
+
+  /// A lane is there, by an attempt or without.
+  void on_lane(dial_id id);
+
+  /// A lane over this network is no more, after this time.
+  void on_lane_end(uint32_t rank, const std::string& network,
+                   std::chrono::nanoseconds lived);
+
+  /// Whether an address is one of a node to be reached.
+  bool knows(const std::string& address) const;
+
+  /// Attempts under way to a node.
+  size_t dials_to(uint32_t rank) const;
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  struct attempt {
+    attempt(event_loop& loop, std::function<void()> on_retry)
+      : retry(loop, std::move(on_retry)) {
+      // nop
+    }
+
+    reach_path path;
+
+    /// Under way; 0 if none is.
+    dial_id dial = 0;
+    size_t next_end = 0;
+    uint32_t failures = 0;
+    timer retry;
+  };
+
+  /// Rank, our network, the peer's network.
+  using path_id = std::tuple<uint32_t, std::string, std::string>;
+
+  void review(const reach_node& node, const std::vector<own_network>& own);
+  void advance(const path_id& id, attempt& x);
+  void drop(std::map<path_id, attempt>::iterator i);
+  void retry_later(attempt& x);
+  void report(uint32_t rank, const std::string& address,
+              const std::string& reason);
+  std::map<path_id, attempt>::iterator find(dial_id id);
+
+  event_loop& loop_;
+  reach_times times_;
+  means use_;
+  std::map<uint32_t, reach_node> nodes_;
+  std::map<path_id, attempt> attempts_;
+
+  /// When an address of a node was reported last.
+  std::map<std::pair<uint32_t, std::string>, clock::time_point> reported_;
+  dial_id last_dial_ = 0;
+};
+
+} // namespace troupe
