@@ -2,6 +2,7 @@
 
 #include "adapters/lane/node_credentials.hpp"
 #include "adapters/lane/node_identity.hpp"
+#include "adapters/lane/pinned_certificates.hpp"
 
 #include <caf/expected.hpp>
 
@@ -22,6 +23,14 @@ public:
   static caf::expected<std::shared_ptr<const secure_context>>
   make(const node_credentials& mine);
 
+  /// The same among nodes without a common authority: a peer is let in with the
+  /// certificate that is pinned for its rank, if it is valid now, and with no
+  /// other, whoever signed it.
+  /// @param peers May grow later; whom it lacks is refused.
+  static caf::expected<std::shared_ptr<const secure_context>>
+  make(const node_credentials& mine,
+       std::shared_ptr<const pinned_certificates> peers);
+
   secure_context(const secure_context&) = delete;
 
   secure_context& operator=(const secure_context&) = delete;
@@ -31,13 +40,22 @@ public:
     return self_;
   }
 
+  /// The certificates that are let in; null if the authority decides.
+  const pinned_certificates* peers() const noexcept {
+    return peers_.get();
+  }
+
   /// A new connection, to be configured for one side.
   openssl_ptr<SSL> new_connection() const;
 
 private:
   secure_context() = default;
 
+  static caf::expected<std::shared_ptr<secure_context>>
+  build(const node_credentials& mine);
+
   node_identity self_;
+  std::shared_ptr<const pinned_certificates> peers_;
   openssl_ptr<SSL_CTX> context_;
 };
 
