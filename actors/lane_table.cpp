@@ -78,11 +78,12 @@ lane_state* lane_table::find(lane_id id) {
 
 const lane_state* lane_table::best() const {
   const lane_state* result = nullptr;
-  const auto round_trip = [](const lane_state& x) {
-    return x.round_trip.value_or(steady_duration::max());
+  const auto cost = [](const lane_state& x) {
+    return std::pair{is_relay_lane(x.id),
+                     x.round_trip.value_or(steady_duration::max())};
   };
   for (const auto& x : lanes_)
-    if (x.is_usable() && (!result || round_trip(x) < round_trip(*result)))
+    if (x.is_usable() && (!result || cost(x) < cost(*result)))
       result = &x;
   return result;
 }

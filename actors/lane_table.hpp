@@ -83,8 +83,9 @@ public:
 
   lane_state* find(lane_id id);
 
-  /// The usable lane with the lowest round trip, the oldest among equals;
-  /// nothing if none is usable.
+  /// The usable lane with the lowest round trip, the oldest among equals; one
+  /// through other nodes only if there is no direct one. Nothing if none is
+  /// usable.
   const lane_state* best() const;
 
   std::vector<lane_state>& all() {

@@ -21,7 +21,8 @@ node_membership::node_membership(node_settings settings)
   : settings_(std::move(settings)), list_(settings_.radix),
     watch_(settings_.times) {
   if (!settings_.names.empty())
-    root_.emplace(settings_.times, settings_.names, settings_.incarnation);
+    root_.emplace(settings_.times, settings_.names, settings_.incarnation,
+                  settings_.addresses);
 }
 
 node_effects node_membership::tick(node_time now) {
@@ -92,6 +93,28 @@ node_effects node_membership::lost_route(uint32_t rank, node_time now) {
     const auto lost = std::find(ways.begin(), ways.end(), rank);
     next_way_ = static_cast<size_t>(lost - ways.begin()) + 1;
     look_for_root(now);
+  }
+  return std::exchange(out_, {});
+}
+
+node_effects node_membership::met(uint32_t rank, uint64_t incarnation,
+                                  node_time now) {
+  if (!is_over(now) && duty_ != node_duty::joining
+      && !list_.is_live(rank, incarnation) && !list_.is_dead(rank, incarnation))
+    send(rank, incarnation, node_update_request{list_.epoch()});
+  return std::exchange(out_, {});
+}
+
+node_effects node_membership::moved(std::vector<node_address> addresses,
+                                    node_time now) {
+  settings_.addresses = std::move(addresses);
+  if (is_over(now) || duty_ == node_duty::joining)
+    return std::exchange(out_, {});
+  if (root_) {
+    root_->moved(list_, 0, settings_.addresses, now);
+    decide(now);
+  } else {
+    send(0, own_join(now));
   }
   return std::exchange(out_, {});
 }
@@ -167,16 +190,16 @@ void node_membership::query(uint32_t rank, node_time now) {
 
 // -- joining ------------------------------------------------------------------
 
+node_join node_membership::own_join(node_time now) const {
+  return {settings_.name, settings_.incarnation, settings_.is_predecessor_gone,
+          now, settings_.addresses};
+}
+
 void node_membership::ask_to_join(node_time now) {
   if (now < next_query_)
     return;
   next_query_ = now + settings_.times.idle;
-  send(0, 0,
-       node_join{settings_.name,
-                 settings_.incarnation,
-                 settings_.is_predecessor_gone,
-                 now,
-                 {}});
+  send(0, 0, own_join(now));
 }
 
 void node_membership::on_joining(const node_message& what, node_time now) {

@@ -17,6 +17,9 @@ struct node_settings {
   /// node and its processes are gone.
   bool is_predecessor_gone = false;
 
+  /// Where the daemon takes lanes.
+  std::vector<node_address> addresses;
+
   uint32_t radix = defaults::tree_radix;
   node_times times;
 
@@ -57,6 +60,13 @@ public:
 
   /// No lane leads to that member any more. Losing one of several is no news.
   node_effects lost_route(uint32_t rank, node_time now);
+
+  /// A session has begun with an incarnation that the list may not know: asks
+  /// it for what it knows.
+  node_effects met(uint32_t rank, uint64_t incarnation, node_time now);
+
+  /// The daemon takes lanes elsewhere from now on.
+  node_effects moved(std::vector<node_address> addresses, node_time now);
 
   /// At the root: see `node_root::declare_lost`.
   node_effects declare_lost(uint32_t rank, bool is_certain, node_time now);
@@ -111,6 +121,7 @@ private:
   void send(uint32_t rank, uint64_t incarnation, node_message what);
   void query(uint32_t rank, node_time now);
 
+  node_join own_join(node_time now) const;
   void ask_to_join(node_time now);
   void adopt(const node_update& x, node_time now);
   void watch_children(node_time now);

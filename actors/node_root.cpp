@@ -5,14 +5,20 @@
 namespace troupe {
 
 node_root::node_root(node_times times, const std::vector<std::string>& names,
-                     uint64_t incarnation)
+                     uint64_t incarnation, std::vector<node_address> addresses)
   : times_(times), missing_(names.size() - 1) {
   for (auto rank = uint32_t{0}; rank < names.size(); ++rank) {
     const auto is_root = rank == 0;
-    first_.push_back({rank, names[rank], is_root ? incarnation : 0,
-                      is_root ? node_state::live : node_state::expected, 1, {}});
+    first_.push_back({rank,
+                      names[rank],
+                      is_root ? incarnation : 0,
+                      is_root ? node_state::live : node_state::expected,
+                      1,
+                      {}});
     ranks_.emplace(names[rank], rank);
   }
+  if (!first_.empty())
+    first_.front().addresses = std::move(addresses);
 }
 
 node_update node_root::first_list() const {
@@ -20,14 +26,16 @@ node_update node_root::first_list() const {
 }
 
 void node_root::change(const node_list& list, uint32_t rank, node_state state,
-                       uint64_t incarnation, node_time now) {
+                       uint64_t incarnation, node_time now,
+                       std::vector<node_address> addresses) {
   const auto* row = list.find(rank);
   if (pending_.empty())
     pending_since_ = now;
   if (row->state == node_state::expected && state == node_state::live
       && pending_.count(rank) == 0)
     --missing_;
-  pending_[rank] = {rank, row->name, incarnation, state, 0, {}};
+  pending_[rank] = {rank,  row->name, incarnation,
+                    state, 0,         std::move(addresses)};
   suspicions_.erase(rank);
 }
 
@@ -73,6 +81,7 @@ void node_root::join(const node_list& list, const node_join& x, uint64_t via,
   if (is_live && row.incarnation == x.incarnation) {
     // Asked again: the answer was lost, or is still to come.
     heard(rank, now);
+    moved(list, rank, x.addresses, now);
     joins_[rank] = {via, x};
     if (pending == pending_.end())
       welcome(list, out);
@@ -101,7 +110,17 @@ void node_root::join(const node_list& list, const node_join& x, uint64_t via,
   if (former.state == node_state::live || graves_.count(rank) > 0)
     fence(rank, former.incarnation);
   joins_[rank] = {via, x};
-  change(list, rank, node_state::live, x.incarnation, now);
+  change(list, rank, node_state::live, x.incarnation, now, x.addresses);
+}
+
+void node_root::moved(const node_list& list, uint32_t rank,
+                      const std::vector<node_address>& addresses,
+                      node_time now) {
+  const auto pending = pending_.find(rank);
+  const auto& row =
+    pending != pending_.end() ? pending->second : *list.find(rank);
+  if (row.state == node_state::live && !(row.addresses == addresses))
+    change(list, rank, node_state::live, row.incarnation, now, addresses);
 }
 
 void node_root::suspect(const node_list& list, const node_suspicion& x,

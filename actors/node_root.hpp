@@ -14,8 +14,9 @@ namespace troupe {
 class node_root {
 public:
   /// @param names  the nodes by rank; the first is the root's own.
+  /// @param addresses  where the root takes lanes.
   node_root(node_times times, const std::vector<std::string>& names,
-            uint64_t incarnation);
+            uint64_t incarnation, std::vector<node_address> addresses = {});
 
   /// The first list: the root is live, the others are expected.
   node_update first_list() const;
@@ -23,6 +24,10 @@ public:
   /// Somebody wants to join; the answer may come now or with the next epoch.
   void join(const node_list& list, const node_join& x, uint64_t via,
             node_time now, node_effects& out);
+
+  /// A live member takes lanes elsewhere from now on.
+  void moved(const node_list& list, uint32_t rank,
+             const std::vector<node_address>& addresses, node_time now);
 
   /// A member reports silence. Says nothing yet: the root asks by itself.
   void suspect(const node_list& list, const node_suspicion& x, node_time now);
@@ -72,7 +77,8 @@ private:
   };
 
   void change(const node_list& list, uint32_t rank, node_state state,
-              uint64_t incarnation, node_time now);
+              uint64_t incarnation, node_time now,
+              std::vector<node_address> addresses = {});
 
   void bury(uint32_t rank, uint64_t incarnation, node_time now);
 

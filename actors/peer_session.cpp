@@ -22,8 +22,8 @@ per_class<T> filled(const T& x) {
 peer_session::peer_session(incarnation self, incarnation peer,
                            peer_options options,
                            session_handshake::token_source make_token,
-                           steady_time now)
-  : options_{options}, names_{self, peer, std::move(make_token)},
+                           steady_time now, uint64_t first_number)
+  : options_{options}, names_{self, peer, std::move(make_token), first_number},
     sending_{filled(send_window{options.window})},
     receiving_{filled(receive_window{options.window})},
     told_limit_{filled(uint64_t{options.window})}, contact_at_{now} {

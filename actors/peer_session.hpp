@@ -48,6 +48,11 @@ struct peer_options {
   steady_duration silence = defaults::lane_silence;
   steady_duration suspicion = defaults::peer_suspicion;
   steady_duration grace = defaults::peer_grace;
+
+  /// Silence after which the session ends; `grace` if not said. Longer where
+  /// somebody else decides who is lost.
+  std::optional<steady_duration> patience;
+
   steady_duration acknowledgement_delay = defaults::acknowledgement_delay;
   size_t acknowledgement_bytes = defaults::acknowledgement_bytes;
   steady_duration own_lateness = defaults::own_lateness;
@@ -153,8 +158,10 @@ public:
   /// @param self This node.
   /// @param peer The other node; a boot of 0 stands for any.
   /// @param make_token Gives 16 random bytes that nobody can guess.
+  /// @param first_number See `session_handshake`.
   peer_session(incarnation self, incarnation peer, peer_options options,
-               session_handshake::token_source make_token, steady_time now);
+               session_handshake::token_source make_token, steady_time now,
+               uint64_t first_number = 1);
 
   // -- the owner's side -------------------------------------------------------
 

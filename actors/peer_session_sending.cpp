@@ -13,7 +13,10 @@ void peer_session::assign_lanes() {
     return; // A class stays where it is: its lane may be heard again.
   for (size_t i = 0; i < traffic_classes; ++i) {
     const auto* lane = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
-    const auto is_fit = lane && lane->is_usable();
+    // A lane through other nodes is left at once: what leads through them must
+    // not lead back.
+    const auto is_fit = lane && lane->is_usable()
+                        && is_relay_lane(lane->id) <= is_relay_lane(best->id);
     if (lane == best || (is_fit && sending_[i].in_flight() > 0))
       continue;
     riding_[i] = best->id;

@@ -68,7 +68,7 @@ void peer_session::watch_lanes(steady_time now, peer_effects& out) {
 void peer_session::watch_peer(steady_time now, peer_effects& out) {
   if (is_lost_ || is_connected())
     return;
-  if (now >= contact_at_ + options_.grace) {
+  if (now >= contact_at_ + options_.patience.value_or(options_.grace)) {
     declare_lost(now, out);
   } else if (!is_suspected_ && now >= contact_at_ + options_.suspicion) {
     is_suspected_ = true;
@@ -112,7 +112,7 @@ steady_time peer_session::compute_deadline() const {
     if (owed_at_)
       by(*owed_at_);
   } else if (!is_lost_) {
-    by(contact_at_ + options_.grace);
+    by(contact_at_ + options_.patience.value_or(options_.grace));
     if (!is_suspected_)
       by(contact_at_ + options_.suspicion);
   }

@@ -19,9 +19,10 @@ uint64_t mark_of(const session_token& sender, const session_token& receiver) {
 } // namespace
 
 session_handshake::session_handshake(incarnation self, incarnation peer,
-                                     token_source make_token)
-  : own_{self, 1, make_token()}, peer_{peer, 0, {}}, make_token_{
-                                                       std::move(make_token)} {
+                                     token_source make_token,
+                                     uint64_t first_number)
+  : own_{self, first_number, make_token()}, peer_{peer, 0, {}},
+    make_token_{std::move(make_token)} {
   // nop
 }
 

@@ -35,8 +35,10 @@ public:
   /// @param self Who we are.
   /// @param peer Whom we expect; a boot of 0 stands for any.
   /// @param make_token Gives random bytes.
-  session_handshake(incarnation self, incarnation peer,
-                    token_source make_token);
+  /// @param first_number Of our own name; larger than that of any session that
+  ///                     this incarnation has had with any start of that node.
+  session_handshake(incarnation self, incarnation peer, token_source make_token,
+                    uint64_t first_number = 1);
 
   /// Learns from a hello of the peer.
   outcome hear(const session_name& sender, const session_name& receiver);

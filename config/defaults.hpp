@@ -146,12 +146,51 @@ inline constexpr size_t lanes_per_peer = 16;
 /// Peers connected directly beyond the tree (L24).
 inline constexpr size_t direct_peers = 64;
 
+/// Beyond the tree, a peer whose lanes have carried nothing for as long is let
+/// go; one that does not answer when it is dialled is looked for through others
+/// after `relay_delay`, and again after `relay_retry`.
+inline constexpr auto direct_idle = 30s;
+inline constexpr auto relay_delay = 500ms;
+inline constexpr auto relay_retry = 1s;
+
+/// How often a frame may be passed on by nodes between its ends.
+inline constexpr uint8_t relay_hops = 64;
+
+/// Bytes that wait for a turn with one peer, beyond what its session keeps, and
+/// of a single message.
+inline constexpr size_t peer_queue = size_t{64} << 20;
+inline constexpr size_t mesh_message = size_t{256} << 20;
+
+/// Bytes of a piece of a longer message, and by how much a message may be
+/// longer without being cut.
+inline constexpr size_t message_piece = 16 * bulk_chunk;
+inline constexpr size_t message_slack = size_t{4} << 10;
+
+/// Messages of an incarnation that has joined, but of which the root's word has
+/// not come yet.
+inline constexpr size_t early_message_bytes = size_t{64} << 20;
+
+/// Incarnations of one node with a session at a time: one that lives, and some
+/// that have to be told that they do not.
+inline constexpr size_t incarnations_per_node = 4;
+
+/// How long a session goes on in silence while the root has not given its node
+/// up.
+inline constexpr auto session_patience = 60s;
+
+/// How long whoever leaves waits until the root knows.
+inline constexpr auto leave_wait = 1s;
+
 /// How often a lane is probed with unacknowledged data and without
 /// (`T_probe`), and how long it may be silent before its messages move
 /// (`T_path`).
 inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
 inline constexpr auto lane_silence = 1s;
+
+/// How long a silent lane is kept before another connection takes its place: a
+/// path that was lost on the way is found anew before its peer is given up.
+inline constexpr auto lane_patience = 2500ms;
 
 /// Silence on all lanes after which a peer is suspected (`T_suspect`) and lost
 /// (`T_dead`).

@@ -465,7 +465,9 @@ using peer_owner_actor = caf::typed_actor<
   // The session began, fell silent, or ended.
   caf::reacts_to<peer_changed>,
   // Frames for lanes that lead through another node.
-  caf::reacts_to<relay_frame>>;
+  caf::reacts_to<relay_frame>,
+  // A lane on which another incarnation of the node speaks, and what it said.
+  caf::reacts_to<lane_opened, lane_frame_arrived>>;
 
 /// The PEER interface: the session with another node, over all lanes to it.
 using peer_actor = lane_user_actor::extend<
@@ -511,8 +513,10 @@ using node_actor = lane_owner_actor::extend<
   caf::reacts_to<peer_delivery>,
   // A session began, fell silent, or ended.
   caf::reacts_to<peer_changed>,
-  // A frame on its way through this node, or for one of its peers.
+  // A frame for a lane that leads through another node.
   caf::reacts_to<relay_frame>,
+  // A lane on which another incarnation of the node speaks, and what it said.
+  caf::reacts_to<lane_opened, lane_frame_arrived>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 

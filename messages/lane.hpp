@@ -114,7 +114,13 @@ struct lane_frame_arrived {
 /// A message for the peer: stored once, however many peers get it.
 struct peer_message {
   traffic_class of = traffic_class::membership;
+
+  /// Only for this incarnation; 0: for whoever answers.
+  uint64_t incarnation = 0;
   std::shared_ptr<const std::string> bytes;
+
+  /// Whether it is dropped if it cannot go now: somebody sends it again.
+  bool may_drop = false;
 };
 
 /// A message of the peer.
@@ -132,6 +138,12 @@ enum class peer_state : uint8_t {
   suspected, ///< silent on all lanes
   heard,     ///< not silent any more
   lost,      ///< silent for longer than the grace
+
+  // How it is reached, at each change.
+  direct,   ///< over a lane of our own
+  relayed,  ///< only through other nodes
+  stranded, ///< not at all, and messages wait
+  resting,  ///< not at all, and nothing waits
 };
 
 struct peer_changed {

@@ -85,6 +85,23 @@ inline bool is_older(const session_name& x, const session_name& y) {
 /// A connection to a peer over one network. A new connection has a new number.
 using lane_id = uint64_t;
 
+/// Lanes through other nodes have numbers of their own, which no connection
+/// has: the node they lead through, and a count that tells apart the lanes of
+/// one session through the same node.
+inline constexpr lane_id relay_lane_mark = lane_id{1} << 63;
+
+constexpr lane_id relay_lane(uint32_t via, uint32_t count = 0) {
+  return relay_lane_mark | lane_id{count & 0x7fffffffU} << 32 | via;
+}
+
+constexpr bool is_relay_lane(lane_id x) {
+  return (x & relay_lane_mark) != 0;
+}
+
+constexpr uint32_t via_of(lane_id x) {
+  return static_cast<uint32_t>(x);
+}
+
 /// A message as the session sees it.
 struct peer_payload {
   std::shared_ptr<const void> data;

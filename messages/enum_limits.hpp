@@ -1,0 +1,29 @@
+#pragma once
+
+#include "messages/collective.hpp"
+#include "messages/connection.hpp"
+#include "messages/membership.hpp"
+#include "messages/peer_frames.hpp"
+
+// The largest value of each enumeration that is ours alone and that nodes send
+// each other; see messages/codec_traits.hpp.
+
+namespace troupe {
+
+constexpr collective_kind last_of(collective_kind) {
+  return collective_kind::disconnect;
+}
+
+constexpr node_state last_of(node_state) {
+  return node_state::left;
+}
+
+constexpr join_refusal last_of(join_refusal) {
+  return join_refusal::stale;
+}
+
+constexpr traffic_class last_of(traffic_class) {
+  return traffic_class::environment;
+}
+
+} // namespace troupe

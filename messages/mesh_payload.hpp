@@ -1,0 +1,71 @@
+#pragma once
+
+#include "messages/control.hpp"
+#include "messages/enum_limits.hpp"
+#include "messages/lane.hpp"
+#include "messages/membership.hpp"
+#include "messages/mesh.hpp"
+
+#include <caf/expected.hpp>
+
+#include <memory>
+#include <string_view>
+
+// What sessions between nodes carry. A session is between two incarnations, so
+// nothing in here says who speaks; only what travels through a third node does.
+
+namespace troupe {
+
+/// As `relayed_frame::via`: along the tree.
+inline constexpr uint32_t via_tree = UINT32_MAX;
+
+/// Part of a session between two nodes that reach each other through others. It
+/// rides the sessions of those between, who owe nothing: what they lose, the
+/// two ends send again.
+struct relayed_frame {
+  uint32_t from = 0;
+  uint32_t to = 0;
+
+  /// The member that the sender chose, or `via_tree`.
+  uint32_t via = via_tree;
+
+  /// How often it has been passed on.
+  uint8_t hops = 0;
+  lane_frame frame;
+};
+
+/// A piece of a message that is too long to hold up others of its class. The
+/// pieces of a message follow each other within their class.
+struct message_part {
+  /// Of the whole message, and where this piece belongs.
+  uint64_t total = 0;
+  uint64_t offset = 0;
+  std::string bytes;
+};
+
+TROUPE_MESSAGE(message_part, x.total, x.offset, x.bytes)
+
+/// The list of what may come in from another node.
+using mesh_payload =
+  std::variant<node_message, host_message, relayed_frame, message_part>;
+
+/// Serializes one alternative of a `mesh_payload`.
+std::string to_payload(const node_message& x);
+std::string to_payload(const host_message& x);
+std::string to_payload(const relayed_frame& x);
+std::string to_payload(const message_part& x);
+
+/// @returns why the bytes are no payload, if they are none.
+/// Source: guarantees X43, X44.
+caf::expected<mesh_payload> read_payload(std::string_view bytes);
+
+/// Whether a payload is a `message_part`; nothing else is looked at.
+bool is_part(std::string_view bytes);
+
+/// The bytes of a payload.
+std::string_view bytes_of(const peer_payload& x);
+
+/// A payload of bytes that `owner` keeps.
+peer_payload make_payload(std::shared_ptr<const std::string> owner);
+
+} // namespace troupe
