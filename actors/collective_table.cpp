@@ -23,7 +23,8 @@ collective_table::signature_of(collective_kind kind,
 std::pair<collective_table::operation*, bool>
 collective_table::join(collective_kind kind, const proc_id& caller,
                        const std::vector<proc_id>& procs,
-                       const std::function<std::set<proc_id>()>& expected) {
+                       const std::function<std::set<proc_id>()>& expected,
+                       const std::function<bool()>& is_counted) {
   auto k = signature_of(kind, procs);
   for (const auto id : open_[k]) {
     auto& candidate = operations_.at(id);
@@ -33,8 +34,11 @@ collective_table::join(collective_kind kind, const proc_id& caller,
   const auto id = next_id_++;
   auto& created =
     operations_
-      .emplace(id, operation{id, kind, procs, membership{expected()}, false})
+      .emplace(
+        id, operation{id, kind, procs, membership{expected()}, 0, false, false})
       .first->second;
+  if (is_counted && is_counted())
+    created.generation = ++counts_[k];
   created.members.join(caller);
   open_[k].push_back(id);
   signatures_.emplace(id, std::move(k));
@@ -57,6 +61,13 @@ void collective_table::retire(uint64_t id) {
     open_.erase(open);
   signatures_.erase(k);
   operations_.erase(id);
+}
+
+void collective_table::forget(const std::string& nspace) {
+  const auto name = '\n' + nspace + ':';
+  for (auto i = counts_.begin(); i != counts_.end();)
+    i = i->first.find(name) != std::string::npos ? counts_.erase(i)
+                                                 : std::next(i);
 }
 
 std::vector<collective_table::operation*>

@@ -28,6 +28,13 @@ public:
 
     membership members;
 
+    /// Counts the operations of this kind and these participants, from 1; all
+    /// nodes count alike. 0 if it is not counted.
+    uint64_t generation = 0;
+
+    /// The host has been asked to let it fail for all nodes alike.
+    bool is_given_up = false;
+
     /// Some participant can no longer join, or the time is up: everybody who
     /// joins late learns the failure as well.
     bool failed = false;
@@ -37,18 +44,28 @@ public:
   /// @param procs All participants; a wildcard stands for a whole namespace.
   /// @param expected Lists the participants that are on this node; asked only
   ///                 when an operation begins.
+  /// @param is_counted Whether other nodes take part, likewise.
   /// @returns the operation, in which `caller` now counts as joined, and
   /// whether
   ///          it is new.
   std::pair<operation*, bool>
   join(collective_kind kind, const proc_id& caller,
        const std::vector<proc_id>& procs,
-       const std::function<std::set<proc_id>()>& expected);
+       const std::function<std::set<proc_id>()>& expected,
+       const std::function<bool()>& is_counted = nullptr);
 
   operation* find(uint64_t id);
 
   /// Ends an operation.
   void retire(uint64_t id);
+
+  /// Forgets how often processes of a namespace have had operations.
+  void forget(const std::string& nspace);
+
+  /// The sets of participants whose operations are counted.
+  size_t counted() const {
+    return counts_.size();
+  }
 
   /// Notes that `proc` will join nothing any more.
   /// @returns the operations that missed it.
@@ -72,6 +89,7 @@ private:
   std::map<uint64_t, operation> operations_;
   std::map<signature, std::vector<uint64_t>> open_;
   std::map<uint64_t, signature> signatures_;
+  std::map<signature, uint64_t> counts_;
   uint64_t next_id_ = 1;
 };
 

@@ -14,13 +14,15 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 
 namespace troupe {
 
 namespace {
 
-/// One process of the job.
+/// One process of the share.
 struct member {
+  uint32_t rank = 0;
   proc_state state = proc_state::prepped;
   uint32_t pid = 0;
   bool connected = false;
@@ -44,17 +46,17 @@ struct job_state_data {
   job_directory directory;
   journal log;
 
+  prepare_share order;
   job_options options;
   job_plan plan;
-  spawn_request request;
-  requester parent;
-  answer<spawn_result> reply;
+  answer<job_map> prepared;
+  answer<spawn_result> started;
 
-  std::vector<member> members; // by rank
-  job_outcome outcome{""};
+  /// As in the plan: in the order of their ranks.
+  std::vector<member> members;
   reminders waits;
 
-  /// What goes when the job has ended.
+  /// What goes when the share has ended.
   remove_paths leftovers;
 
   /// Whether the processes have been told to end.
@@ -66,12 +68,25 @@ struct job_state_data {
 
   /// Whether the end has been reported.
   bool over = false;
+
+  const std::string& nspace() const {
+    return order.map.nspace;
+  }
+
+  member* find(const proc_id& proc) {
+    if (proc.nspace != nspace())
+      return nullptr;
+    const auto i = std::lower_bound(
+      members.begin(), members.end(), proc.rank,
+      [](const member& x, uint32_t rank) { return x.rank < rank; });
+    return i != members.end() && i->rank == proc.rank ? &*i : nullptr;
+  }
 };
 
 using self_pointer = job_actor::stateful_pointer<job_state_data>;
 
-proc_id proc_of(const job_state_data& state, uint32_t rank) {
-  return {state.context.nspace, rank};
+proc_id proc_of(const job_state_data& state, const member& x) {
+  return {state.nspace(), x.rank};
 }
 
 void call_later(self_pointer self, caf::timespan delay,
@@ -80,35 +95,21 @@ void call_later(self_pointer self, caf::timespan delay,
   self->delayed_send(job_actor{self}, delay, deadline{id});
 }
 
-template <class Message>
-void tell_observer(self_pointer self, Message x) {
-  if (self->state.directory.observer)
-    self->send(self->state.directory.observer, std::move(x));
+/// Tells the host what state a process is in.
+void report(self_pointer self, const member& x, int32_t exit_code = 0,
+            int32_t signal = 0) {
+  const auto& state = self->state;
+  self->send(
+    state.directory.host,
+    share_progress{state.nspace(),
+                   {{proc_of(state, x), x.state, x.pid, exit_code, signal}}});
 }
 
-void observe(self_pointer self, uint32_t rank, int32_t exit_code = 0,
-             int32_t signal = 0) {
-  const auto& x = self->state.members[rank];
-  tell_observer(self, proc_changed{proc_of(self->state, rank), x.state, x.pid,
-                                   exit_code, signal});
-}
+// -- end of the share
+// --------------------------------------------------------------
 
-// -- end of the job
-// ----------------------------------------------------------------
-
-/// Ends for good. The namespace goes first: whoever hears of the end may reuse
-/// what it held.
-void deregister(self_pointer self) {
-  const auto report = [self] {
-    auto what = self->state.outcome.report();
-    tell_observer(self, what);
-    self->send(self->state.directory.host, std::move(what));
-    self->quit();
-  };
-  self
-    ->request(self->state.directory.server, caf::infinite,
-              deregister_nspace{self->state.context.nspace})
-    .then([=](ack) { report(); }, [=](const caf::error&) { report(); });
+void report_end(self_pointer self) {
+  self->send(self->state.directory.host, share_ended{self->state.nspace()});
 }
 
 void finish_if_over(self_pointer self) {
@@ -126,7 +127,7 @@ void finish_if_over(self_pointer self) {
     };
     self
       ->request(state.directory.launcher, caf::infinite,
-                sweep_job{state.context.nspace})
+                sweep_job{state.nspace()})
       .then([=](ack) { swept(); }, [=](const caf::error&) { swept(); });
   }
   if (state.over || !state.swept
@@ -136,16 +137,37 @@ void finish_if_over(self_pointer self) {
   self
     ->request(state.directory.cleaner, caf::infinite,
               std::move(state.leftovers))
-    .then([=](ack) { deregister(self); },
-          [=](const caf::error&) { deregister(self); });
+    .then([=](ack) { report_end(self); },
+          [=](const caf::error&) { report_end(self); });
+}
+
+/// Ends for good. The namespace goes first: whoever hears of the end may reuse
+/// what it held.
+caf::result<ack> forget(self_pointer self) {
+  auto& state = self->state;
+  for (const auto& x : state.members)
+    if (x.is_running())
+      self->send(state.directory.launcher,
+                 signal_process{proc_of(state, x), SIGKILL});
+  auto promise = self->make_response_promise<ack>();
+  auto owed = std::make_shared<answer<ack>>(promise);
+  const auto done = [self, owed] {
+    owed->give(ack{});
+    self->quit();
+  };
+  self
+    ->request(state.directory.server, caf::infinite,
+              deregister_nspace{state.nspace()})
+    .then([=](ack) { done(); }, [=](const caf::error&) { done(); });
+  return promise;
 }
 
 void signal_all(self_pointer self, int32_t signal) {
   auto& state = self->state;
-  for (uint32_t rank = 0; rank < state.members.size(); ++rank)
-    if (state.members[rank].is_running())
+  for (const auto& x : state.members)
+    if (x.is_running())
       self->send(state.directory.launcher,
-                 signal_process{proc_of(state, rank), signal});
+                 signal_process{proc_of(state, x), signal});
 }
 
 /// Tells all processes to end, and kills what has not ended after the grace.
@@ -186,25 +208,26 @@ status event_of(proc_state state) {
       return status::exit_nonzero_term;
     case proc_state::called_abort:
       return status::proc_requested_abort;
+    case proc_state::comm_failed:
+      return status::proc_aborted;
     default:
       return status::event_proc_terminated;
   }
 }
 
-/// Tells the peers of a process that it failed. Only the affected process is of
-/// type PROC among the infos: Open MPI takes every such info for a dead
-/// process. Source: PMIx Standard v5, "Process-related events".
-void raise_event(self_pointer self, uint32_t rank) {
+/// Tells the peers of a process on this node that it failed. Only the affected
+/// process is of type PROC among the infos: Open MPI takes every such info for
+/// a dead process. Source: PMIx Standard v5, "Process-related events".
+void raise_event(self_pointer self, const proc_id& proc, proc_state how) {
   const auto& state = self->state;
-  const auto& x = state.members[rank];
-  if (!is_failure(x.state, true))
+  if (!is_failure(how, true))
     return;
   auto what = event{};
-  what.code = event_of(x.state);
+  what.code = event_of(how);
   what.source = {"", rank_undef};
   what.range = data_range::nspace;
-  what.infos.push_back({std::string{attr::event_affected_proc}, 0,
-                        value::of_proc(proc_of(state, rank))});
+  what.infos.push_back(
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(proc)});
   // A default handler of Open MPI aborts, unless the event is one of the two
   // that it takes for a failure to survive; and where the job ends anyway it
   // would only add noise.
@@ -213,9 +236,8 @@ void raise_event(self_pointer self, uint32_t rank) {
   if (!state.options.recoverable || !is_survivable)
     what.infos.push_back(
       {std::string{attr::event_non_default}, 0, value::boolean(true)});
-  self->send(
-    state.directory.events,
-    deliver_event{std::move(what), {{state.context.nspace, rank_wildcard}}});
+  self->send(state.directory.events,
+             deliver_event{std::move(what), {{state.nspace(), rank_wildcard}}});
 }
 
 // -- end of a process
@@ -223,42 +245,21 @@ void raise_event(self_pointer self, uint32_t rank) {
 
 void note_end(self_pointer self, const process_ended& what) {
   auto& state = self->state;
-  const auto rank = what.proc.rank;
-  if (rank >= state.members.size() || state.members[rank].has_ended())
+  auto* x = state.find(what.proc);
+  if (x == nullptr || x->has_ended())
     return;
-  auto& x = state.members[rank];
-  x.state = x.called_abort ? proc_state::called_abort
-                           : final_state(what, x.connected, x.finalized);
-  state.outcome.add({rank, x.state, what.exit_code, what.signal, state.ending});
-  self->send(state.directory.server, proc_ended{what.proc, x.state});
-  raise_event(self, rank);
-  observe(self, rank, what.exit_code, what.signal);
-  if (is_failure(x.state, state.options.abort_non_zero)
-      && !state.options.recoverable && !state.ending)
-    end_all(self, SIGTERM);
-  else
-    finish_if_over(self);
+  x->state = x->called_abort ? proc_state::called_abort
+                             : final_state(what, x->connected, x->finalized);
+  self->send(state.directory.server, proc_ended{what.proc, x->state});
+  raise_event(self, what.proc, x->state);
+  report(self, *x, what.exit_code, what.signal);
+  finish_if_over(self);
 }
 
 // -- start
 // -------------------------------------------------------------------------
 
-/// Gives up a job that could not be started, whatever of it runs already.
-void give_up(self_pointer self, const caf::error& why) {
-  auto& state = self->state;
-  const auto code = status_of(why);
-  const auto exit_status = code == status::job_exe_not_found        ? 127
-                           : code == status::job_app_not_executable ? 126
-                                                                    : 1;
-  // A process that asked for a job hears why it has none; what that means is
-  // its own affair.
-  const auto is_spawned = state.parent.role == peer_role::client;
-  state.outcome.end(reason_of(why), is_spawned ? 0 : exit_status);
-  state.reply.fail(why);
-  end_all(self, SIGKILL);
-}
-
-void start_next(self_pointer self, uint32_t rank);
+void start_next(self_pointer self, size_t index);
 
 /// Sets variables of an environment; what they were before goes.
 void set_variables(std::vector<std::string>& env,
@@ -273,56 +274,76 @@ void set_variables(std::vector<std::string>& env,
   }
 }
 
-/// Ends the start of a job that is ended meanwhile.
+/// Ends the start of a share that is ended meanwhile.
 void cancel_start(self_pointer self) {
-  self->state.reply.fail(status::job_canceled,
-                         "the job was ended while it started");
+  self->state.started.fail(status::job_canceled,
+                           "the job was ended while it started");
 }
 
-void note_started(self_pointer self, uint32_t rank, uint32_t pid) {
+/// All processes run. The first node of the job describes it for whoever asked.
+void finish_start(self_pointer self) {
   auto& state = self->state;
-  auto& x = state.members[rank];
+  auto result = spawn_result{state.nspace(), {}, {}};
+  if (state.order.map.shares.front().node == state.context.node) {
+    const auto data = job_data{state.nspace(), state.plan.registration.infos};
+    result.entries = data.job_level();
+    result.ranks = data.all()->ranks;
+  }
+  state.started.give(std::move(result));
+}
+
+void note_started(self_pointer self, size_t index, uint32_t pid) {
+  auto& state = self->state;
+  auto& x = state.members[index];
   x.pid = pid;
   if (!x.has_ended()) {
     // It may be connected before we hear that it runs.
     x.state = x.connected ? proc_state::connected : proc_state::running;
     if (state.ending)
       self->send(state.directory.launcher,
-                 signal_process{proc_of(state, rank), SIGKILL});
-    observe(self, rank);
+                 signal_process{proc_of(state, x), SIGKILL});
+    report(self, x);
   }
-  if (state.ending || rank + 1 < state.members.size()) {
-    start_next(self, rank + 1);
-    return;
-  }
-  const auto data =
-    job_data{state.context.nspace, state.plan.registration.infos};
-  state.reply.give({state.context.nspace, data.job_level(), data.all()->ranks});
+  if (state.ending || index + 1 < state.members.size())
+    start_next(self, index + 1);
+  else
+    finish_start(self);
+}
+
+void note_failed_start(self_pointer self, size_t index, const caf::error& err) {
+  auto& state = self->state;
+  auto& x = state.members[index];
+  x.state = proc_state::failed_to_start;
+  x.drained = true;
+  report(self, x);
+  state.started.fail(err);
+  if (state.ending)
+    finish_if_over(self);
 }
 
 /// Starts a process and, when it runs, the next: the loop serves sockets in
 /// between.
-void start_next(self_pointer self, uint32_t rank) {
+void start_next(self_pointer self, size_t index) {
   auto& state = self->state;
   if (state.ending) {
     cancel_start(self);
     return;
   }
-  auto& x = state.members[rank];
+  auto& x = state.members[index];
   x.state = proc_state::launch_underway;
   self
     ->request(state.directory.server, caf::infinite,
-              setup_fork{proc_of(state, rank)})
+              setup_fork{proc_of(state, x)})
     .then(
       [=](client_environment& env) {
         if (self->state.ending) {
-          self->state.members[rank].state = proc_state::killed_by_cmd;
-          self->state.members[rank].drained = true;
+          self->state.members[index].state = proc_state::killed_by_cmd;
+          self->state.members[index].drained = true;
           cancel_start(self);
           finish_if_over(self);
           return;
         }
-        auto& spec = self->state.plan.processes[rank];
+        auto& spec = self->state.plan.processes[index];
         set_variables(spec.env, std::move(env.variables));
         self
           ->request(self->state.directory.launcher, caf::infinite,
@@ -330,100 +351,96 @@ void start_next(self_pointer self, uint32_t rank) {
                     self->state.directory.sink)
           .then(
             [=](process_started started) {
-              note_started(self, rank, started.pid);
+              note_started(self, index, started.pid);
             },
             [=](const caf::error& err) {
-              self->state.members[rank].state = proc_state::failed_to_start;
-              self->state.members[rank].drained = true;
-              observe(self, rank);
-              give_up(self, err);
+              note_failed_start(self, index, err);
             });
       },
-      [=](const caf::error& err) {
-        self->state.members[rank].state = proc_state::failed_to_start;
-        self->state.members[rank].drained = true;
-        give_up(self, err);
-      });
+      [=](const caf::error& err) { note_failed_start(self, index, err); });
 }
 
-void register_and_start(self_pointer self, const node_topology& topology) {
-  auto& state = self->state;
-  if (state.ending) {
-    cancel_start(self);
-    return;
-  }
-  auto plan = plan_job(state.request, state.parent, state.options,
-                       state.context, topology);
-  if (!plan) {
-    give_up(self, plan.error());
-    return;
-  }
-  state.plan = std::move(*plan);
-  state.members.resize(state.plan.processes.size());
-  tell_observer(self, state.plan.map);
-  if (state.options.timeout)
-    call_later(self, *state.options.timeout, [self] {
-      self->state.outcome.end("the job ran longer than its time-out", 124);
-      end_all(self, SIGTERM);
-    });
-  self->request(state.directory.server, caf::infinite, state.plan.registration)
-    .then([self](ack) { start_next(self, 0); },
-          [self](const caf::error& err) { give_up(self, err); });
-}
-
-caf::result<spawn_result> start(self_pointer self, const requester& parent,
-                                spawn_request& request) {
+caf::result<spawn_result> start(self_pointer self) {
   auto& state = self->state;
   auto promise = self->make_response_promise<spawn_result>();
-  state.reply = answer<spawn_result>{promise};
-  state.request = std::move(request);
-  state.parent = parent;
-  auto options = read_options(state.request);
+  state.started = answer<spawn_result>{promise};
+  if (state.members.empty())
+    state.started.fail(status::bad_param, "the share has no process");
+  else
+    start_next(self, 0);
+  return promise;
+}
+
+/// Binds the processes and makes the job known to the server.
+void bind_and_register(self_pointer self, const node_topology& topology) {
+  auto& state = self->state;
+  if (state.ending) {
+    state.prepared.fail(status::job_canceled,
+                        "the job was ended while it started");
+    return;
+  }
+  auto& map = state.order.map;
+  for (auto& x : map.shares)
+    if (x.node == state.context.node)
+      bind_share(x, state.options, topology);
+  state.plan = plan_job(map, state.order.request, state.order.parent,
+                        state.options, state.context, topology);
+  self->request(state.directory.server, caf::infinite, state.plan.registration)
+    .then(
+      [self](ack) {
+        auto& state = self->state;
+        auto result = job_map{state.nspace(), state.order.map.number, {}};
+        for (const auto& x : state.order.map.shares)
+          if (x.node == state.context.node)
+            result.shares.push_back(x);
+        state.prepared.give(std::move(result));
+      },
+      [self](const caf::error& err) { self->state.prepared.fail(err); });
+}
+
+caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise<job_map>();
+  state.prepared = answer<job_map>{promise};
+  state.order = std::move(order);
+  for (const auto& x : state.order.map.shares)
+    if (x.node == state.context.node)
+      for (const auto& proc : x.procs) {
+        state.members.emplace_back();
+        state.members.back().rank = proc.rank;
+      }
+  auto options = read_options(state.order.request);
   if (!options) {
-    give_up(self, options.error());
+    state.prepared.fail(options.error());
     return promise;
   }
   state.options = std::move(*options);
-  if (state.context.oversubscribe)
-    state.options.oversubscribe = true;
   if (!needs_topology(state.options)) {
-    register_and_start(self, {});
+    bind_and_register(self, {});
     return promise;
   }
   self->request(state.directory.topology, caf::infinite, discover_topology{})
     .then(
-      [self](const node_topology& found) { register_and_start(self, found); },
-      [self](const caf::error& err) { give_up(self, err); });
+      [self](const node_topology& found) { bind_and_register(self, found); },
+      [self](const caf::error& err) { self->state.prepared.fail(err); });
   return promise;
 }
 
 // -- requests while it runs
 // --------------------------------------------------------
 
+/// Notes who asks for the end of the whole job.
 /// Source: PMIx Standard v5, `PMIx_Abort`.
-caf::result<ack> abort(self_pointer self, const requester& who,
-                       const abort_request& request) {
+void note_abort(self_pointer self, const requester& who,
+                const abort_request& request) {
   auto& state = self->state;
-  const auto is_mine = who.proc.nspace == state.context.nspace
-                       && who.proc.rank < state.members.size();
+  const auto whole = proc_id{state.nspace(), rank_wildcard};
   const auto names_all =
     request.procs.empty()
-    || std::any_of(
-      request.procs.begin(), request.procs.end(),
-      [&](const proc_id& x) { return x == proc_of(state, rank_wildcard); });
-  state.outcome.abort(who.proc.rank, request.exit_status,
-                      request.message.value_or(""));
-  if (is_mine && names_all)
-    state.members[who.proc.rank].called_abort = true;
-  if (names_all) {
-    end_all(self, SIGTERM);
-    return ack{};
-  }
-  for (const auto& x : request.procs)
-    if (x.nspace == state.context.nspace && x.rank < state.members.size()
-        && state.members[x.rank].is_running())
-      self->send(state.directory.launcher, signal_process{x, SIGKILL});
-  return ack{};
+    || std::find(request.procs.begin(), request.procs.end(), whole)
+         != request.procs.end();
+  if (auto* x = state.find(who.proc); x != nullptr && names_all)
+    x->called_abort = true;
 }
 
 /// The most paths that a job may register.
@@ -443,68 +460,42 @@ caf::result<info_result> control(self_pointer self,
   return info_result{};
 }
 
-job_description describe(const job_state_data& state) {
-  auto result = job_description{};
-  result.nspace = state.context.nspace;
-  result.state =
-    state.ending ? job_state::terminated_with_error : job_state::running;
-  for (const auto& spec : state.plan.map.procs) {
-    const auto& x = state.members[spec.rank];
-    const auto& program = state.request.apps[spec.app];
-    if (result.cmd.empty())
-      result.cmd = program.cmd;
-    result.procs.push_back({proc_of(state, spec.rank), state.context.hostname,
-                            program.cmd, x.pid, static_cast<uint8_t>(x.state)});
-  }
-  return result;
-}
-
-member* member_of(job_state_data& state, const requester& who) {
-  return who.proc.nspace == state.context.nspace
-             && who.proc.rank < state.members.size()
-           ? &state.members[who.proc.rank]
-           : nullptr;
-}
-
 job_actor::behavior_type behavior(self_pointer self, job_context context,
                                   job_directory directory, journal log) {
-  self->state.outcome = job_outcome{context.nspace};
   self->state.context = std::move(context);
   self->state.directory = std::move(directory);
   self->state.log = std::move(log);
   return {
-    [self](const requester& parent, spawn_request& request) {
-      return start(self, parent, request);
-    },
-    [self](const end_job& request) {
-      self->state.outcome.end(request.reason, request.exit_status);
-      end_all(self, request.signal);
+    [self](prepare_share& order) { return prepare(self, order); },
+    [self](const start_share&) { return start(self); },
+    [self](const end_share& request) {
+      end_all(self, request.how.signal);
       return ack{};
     },
     [self](const requester& who, const abort_request& request) {
-      return abort(self, who, request);
+      note_abort(self, who, request);
+      return ack{};
     },
     [self](const requester&, const job_control_request& request) {
       return control(self, request);
     },
-    [self](const list_jobs&) { return describe(self->state); },
-    [self](write_stdin& request) -> caf::result<ack> {
-      return self->delegate(self->state.directory.launcher, std::move(request));
+    [self](const procs_gone& what) {
+      for (const auto& x : what.procs)
+        if (self->state.find(x.proc) == nullptr)
+          raise_event(self, x.proc, x.state);
     },
-    [self](const close_stdin& request) {
-      self->send(self->state.directory.launcher, request);
-    },
+    [self](const forget_job&) { return forget(self); },
     [self](const client_connected& what) {
-      if (auto* x = member_of(self->state, what.who)) {
+      if (auto* x = self->state.find(what.who.proc)) {
         x->connected = true;
         x->finalized = false;
         if (x->is_running())
           x->state = proc_state::connected;
-        observe(self, what.who.proc.rank);
+        report(self, *x);
       }
     },
     [self](const client_finalized& what) {
-      if (auto* x = member_of(self->state, what.who))
+      if (auto* x = self->state.find(what.who.proc))
         x->finalized = true;
     },
     [](const client_lost&) {
@@ -512,8 +503,8 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
     },
     [self](const process_ended& what) { note_end(self, what); },
     [self](const process_drained& what) {
-      if (what.proc.rank < self->state.members.size())
-        self->state.members[what.proc.rank].drained = true;
+      if (auto* x = self->state.find(what.proc))
+        x->drained = true;
       finish_if_over(self);
     },
     [self](deadline due) { self->state.waits.fire(due.id); },

@@ -6,9 +6,11 @@
 
 namespace troupe {
 
-/// The actors that a job works with.
+/// The actors that a share of a job works with.
 struct job_directory {
-  local_host_actor host;
+  /// Hears how the share proceeds.
+  mesh_host_actor host;
+
   server_actor server;
   event_cache_actor events;
   process_launcher_actor launcher;
@@ -17,15 +19,12 @@ struct job_directory {
 
   /// Takes the output of the processes.
   output_sink_actor sink;
-
-  /// Hears of the job; may be empty.
-  job_observer_actor observer;
 };
 
-/// Runs one job on this node: maps it, registers it with the server, starts its
-/// processes, and ends it as a whole when one of them fails, unless the job is
-/// recoverable. Tells the host when it is over: every process reaped, all
-/// output taken, nothing left behind.
+/// The processes of a job on this node, from the first to the last byte of
+/// output: makes them known to the server, starts them in two steps, and
+/// reports `share_progress` and, when nothing of them is left, `share_ended`.
+/// What a failure means is decided elsewhere; `forget_job` is the end.
 job_actor spawn_job(caf::actor_system& sys, job_context context,
                     job_directory directory, journal log);
 

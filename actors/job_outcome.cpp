@@ -82,6 +82,18 @@ void job_outcome::abort(uint32_t rank, int32_t exit_status,
     decided_ = shown != 0 ? shown : 1;
 }
 
+void job_outcome::lose(const std::string& node, size_t num_procs) {
+  worst_ = std::max(worst_, 1);
+  if (!reason_.empty())
+    return;
+  reason_ = "node " + node + " was lost";
+  if (num_procs == 0)
+    reason_ += ", which took the output";
+  else
+    reason_ += " with " + std::to_string(num_procs)
+               + (num_procs == 1 ? " process" : " processes");
+}
+
 job_ended job_outcome::report() const {
   auto result = job_ended{};
   result.nspace = nspace_;

@@ -48,6 +48,9 @@ public:
   /// The status that a process gave to `PMIx_Abort`.
   void abort(uint32_t rank, int32_t exit_status, const std::string& message);
 
+  /// A node is lost, and so many processes with it; 0: it took the output.
+  void lose(const std::string& node, size_t num_procs);
+
   job_ended report() const;
 
 private:

@@ -181,9 +181,7 @@ void mesh_collectives::state::decide(const key& k, status code,
   what.reason = reason;
   auto receivers = std::vector<uint32_t>{};
   if (code == status::success && x.lost.empty()) {
-    // Those that have reported may not be reached along the tree.
     receivers = children(x);
-    receivers.insert(receivers.end(), x.reports.begin(), x.reports.end());
     what.data = std::move(x.data);
   } else {
     // Also to those that have not joined: their operations are counted alike.
@@ -202,12 +200,18 @@ void mesh_collectives::state::release(const key& k, outcome how,
                                       std::vector<proc_data> data) {
   auto node = open.extract(k);
   auto calls = std::vector<completion>{};
+  auto reports = std::set<uint32_t>{};
   if (!node.empty()) {
     if (node.mapped().is_parked())
       --parked;
     calls = std::move(node.mapped().calls);
+    reports = std::move(node.mapped().reports);
   }
   remember(k, how);
+  // They have asked this node as their root; along the tree they may not be
+  // reached.
+  for (const auto rank : reports)
+    answer(k, rank, true);
   if (how.code != status::success) {
     for (auto& then : calls)
       then(make_error(how.code, how.reason));

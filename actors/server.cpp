@@ -44,6 +44,7 @@ caf::result<ack> remove_namespace(self_pointer self,
     j = state.sessions.erase(j);
   }
   self->send(state.directory.events, request);
+  state.table.forget(request.nspace);
   state.namespaces.erase(i);
   return ack{};
 }
@@ -82,6 +83,8 @@ caf::result<ack> close_all(self_pointer self, const shut_down& request) {
 template <class Result, class Request>
 caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
                                       collective_kind kind, Request& request) {
+  if (const auto nspace = first_elsewhere(self->state, request.procs))
+    return ask_again<Result>(self, who, *nspace, request);
   auto id = uint64_t{0};
   auto operation = join(self, who, kind, request.procs, request.directives, id);
   if (!operation)

@@ -25,6 +25,10 @@ struct server_options {
   /// Kept up to date for whoever takes connections; never null.
   std::shared_ptr<registrations> registered = std::make_shared<registrations>();
 
+  /// Whether the host is that of a mesh: it has all nodes agree when a
+  /// collective fails, and knows the data of jobs that run elsewhere.
+  bool spans_nodes = false;
+
   /// The process's own log.
   journal log;
 };

@@ -97,9 +97,14 @@ caf::error refusal(server_state& state, const requester& who,
   return {};
 }
 
-void fail(self_pointer self, collective_table::operation& x, status code,
-          const std::string& why) {
+/// The operation has failed: tells whoever has joined it here.
+void conclude(self_pointer self, uint64_t id, status code,
+              const std::string& why) {
   auto& state = self->state;
+  auto* found = state.table.find(id);
+  if (found == nullptr || found->failed)
+    return;
+  auto& x = *found;
   const auto i = state.collectives.find(x.id);
   if (i == state.collectives.end())
     return;
@@ -114,11 +119,47 @@ void fail(self_pointer self, collective_table::operation& x, status code,
   }
 }
 
+/// The operation cannot complete. If other nodes take part, it fails when all
+/// agree on it: it may have been decided already.
+void fail(self_pointer self, collective_table::operation& x, status code,
+          const std::string& why) {
+  auto& state = self->state;
+  if (x.generation == 0 || !state.options.spans_nodes) {
+    conclude(self, x.id, code, why);
+    return;
+  }
+  if (std::exchange(x.is_given_up, true))
+    return;
+  auto ask = host_collective{};
+  ask.kind = x.kind;
+  ask.procs = x.procs;
+  ask.generation = x.generation;
+  ask.failure = code;
+  ask.reason = why;
+  self->request(state.directory.host, caf::infinite, std::move(ask))
+    .then(
+      [](const host_collective_result&) {
+        // It has completed; its actor hears of it.
+      },
+      [self, id = x.id](const caf::error& err) {
+        conclude(self, id, status_of(err), reason_of(err));
+      });
+}
+
 void time_out(self_pointer self, uint64_t id) {
   auto* x = self->state.table.find(id);
   if (x != nullptr && !x->failed)
     fail(self, *x, status::timeout,
          "timed out; missing " + names(x->members.missing()));
+}
+
+/// Whether all participants are on this node.
+bool is_local(server_state& state, const std::vector<proc_id>& procs) {
+  return std::all_of(procs.begin(), procs.end(), [&](const proc_id& proc) {
+    const auto* entry = state.find_namespace(proc.nspace);
+    return entry != nullptr
+           && (entry->is_local() || entry->procs.count(proc.rank) > 0);
+  });
 }
 
 /// What local participants have posted for others.
@@ -155,12 +196,14 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
     procs.push_back({who.proc.nspace, rank_wildcard});
   if (auto why = refusal(state, who, procs))
     return why;
-  const auto [x, is_new] =
-    state.table.join(kind, who.proc, canonical(state, procs),
-                     [&] { return local_participants(state, procs); });
+  const auto [x, is_new] = state.table.join(
+    kind, who.proc, canonical(state, procs),
+    [&] { return local_participants(state, procs); },
+    [&] { return !is_local(state, procs); });
   id = x->id;
   if (is_new) {
-    if (state.table.size() > defaults::collectives_in_flight) {
+    if (state.table.size() > defaults::collectives_in_flight
+        || state.table.counted() > defaults::collective_signatures) {
       state.table.retire(x->id);
       return make_error(status::out_of_resource,
                         "more than "
@@ -200,7 +243,7 @@ void check_complete(self_pointer self, uint64_t id) {
       }
     }
   }
-  if (!x->members.is_settled())
+  if (!x->members.is_settled() || (x->is_given_up && !x->failed))
     return;
   auto& open = state.collectives.at(id);
   if (x->failed) {
@@ -213,14 +256,9 @@ void check_complete(self_pointer self, uint64_t id) {
   ready.call.kind = x->kind;
   ready.call.procs = x->procs;
   ready.call.directives = open.directives;
-  const auto all_local =
-    std::all_of(x->procs.begin(), x->procs.end(), [&](const proc_id& proc) {
-      const auto* entry = state.find_namespace(proc.nspace);
-      return entry != nullptr
-             && (entry->is_local() || entry->procs.count(proc.rank) > 0);
-    });
-  ready.call.is_local = all_local;
-  if (!all_local && flag(open.directives, attr::collect_data))
+  ready.call.generation = x->generation;
+  ready.call.is_local = is_local(state, x->procs);
+  if (!ready.call.is_local && flag(open.directives, attr::collect_data))
     ready.call.data = contributions(state, *x);
   if (x->kind == collective_kind::connect)
     ready.jobs = jobs_of(state, x->procs);

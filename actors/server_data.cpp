@@ -24,12 +24,6 @@ std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank) {
   return result;
 }
 
-/// What a local process shows to other nodes.
-get_result posted_for_others(const namespace_entry& entry,
-                             const proc_id& proc) {
-  return {{{proc, entry.posted.visible_elsewhere(proc.rank)}}};
-}
-
 /// Source: PMIx Standard v5, "Reserved keys": those of the library and the host
 /// are never posted, so nobody waits for one.
 bool is_reserved(const std::string& key) {
@@ -250,6 +244,8 @@ caf::result<get_result> get(self_pointer self, const requester& who,
         || flag(request.directives, attr::optional))
       return make_error(status::not_found,
                         "no namespace " + request.target.nspace);
+    if (may_be_elsewhere(state, request.target.nspace))
+      return ask_again<get_result>(self, who, request.target.nspace, request);
     return self->delegate(
       state.directory.host,
       direct_modex{request.target, std::move(request.directives)});
@@ -270,58 +266,6 @@ caf::result<get_result> get(self_pointer self, const requester& who,
     ask_for_remote(self, asked, id);
   return promise;
 }
-
-caf::result<get_result> answer_modex(self_pointer self,
-                                     const direct_modex& request) {
-  auto& state = self->state;
-  const auto* entry = state.find_namespace(request.target.nspace);
-  if (entry != nullptr && entry->posted.has_committed(request.target.rank))
-    return posted_for_others(*entry, request.target);
-  if (const auto* proc = state.find_local(request.target))
-    if (proc->is_gone())
-      return make_error(status::not_found,
-                        to_string(request.target) + " has ended");
-  // It, or its namespace, may still come.
-  auto promise = self->make_response_promise<get_result>();
-  const auto id = state.next_modex++;
-  state.modexes.emplace(
-    id, waiting_modex{request.target, answer<get_result>{promise}});
-  const auto limit = timeout_of(request.directives)
-                       .value_or(caf::timespan{defaults::modex_wait});
-  call_later(self, limit, [self, id] {
-    auto node = self->state.modexes.extract(id);
-    if (!node.empty())
-      node.mapped().reply.fail(status::timeout, to_string(node.mapped().target)
-                                                  + " posted nothing in time");
-  });
-  return promise;
-}
-
-namespace {
-
-/// Answers other nodes that wait for `proc`.
-void wake_modexes(server_state& state, const proc_id& proc) {
-  const auto* entry = state.find_namespace(proc.nspace);
-  const auto* local = state.find_local(proc);
-  for (auto i = state.modexes.begin(); i != state.modexes.end();) {
-    auto& x = i->second;
-    if (x.target != proc) {
-      ++i;
-      continue;
-    }
-    if (entry != nullptr && entry->posted.has_committed(proc.rank))
-      x.reply.give(posted_for_others(*entry, proc));
-    else if (local != nullptr && local->is_gone())
-      x.reply.fail(status::not_found, to_string(proc) + " has ended");
-    else {
-      ++i;
-      continue;
-    }
-    i = state.modexes.erase(i);
-  }
-}
-
-} // namespace
 
 void wake_gets(self_pointer self, const proc_id& proc) {
   auto& state = self->state;

@@ -53,6 +53,10 @@ caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
   if (auto why = name_refusal(request.nspace))
     return why;
   auto* known = state.find_namespace(request.nspace);
+  if (known != nullptr && known->is_foreign) {
+    state.namespaces.erase(request.nspace);
+    known = nullptr;
+  }
   if (known != nullptr && !known->is_provisional && !request.clients_follow)
     return make_error(status::exists,
                       "namespace " + request.nspace + " is registered already");

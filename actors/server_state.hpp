@@ -57,6 +57,9 @@ struct namespace_entry {
   /// Known by its processes only: the host has registered them first.
   bool is_provisional = false;
 
+  /// Runs on other nodes; its data came from there.
+  bool is_foreign = false;
+
   /// Whether all its processes are on this node.
   bool is_local() const {
     const auto size = data.job_size();
@@ -80,8 +83,14 @@ struct waiting_get {
 /// Another node that waits for data of a local process.
 struct waiting_modex {
   proc_id target;
+
+  /// What it must have posted; absent: anything.
+  std::optional<std::string> key;
   answer<get_result> reply;
 };
+
+/// Who waits for the data of a job of other nodes.
+using namespace_waiters = std::vector<std::function<void(const caf::error&)>>;
 
 /// A collective operation and its actor.
 struct open_collective {
@@ -111,6 +120,9 @@ struct server_state {
 
   std::map<uint64_t, waiting_modex> modexes;
   uint64_t next_modex = 1;
+
+  /// Namespaces of other nodes that the host has been asked for.
+  std::map<std::string, namespace_waiters> fetching;
 
   /// What the host has registered beside the namespaces.
   std::vector<info> resources;
@@ -243,6 +255,45 @@ caf::result<get_result> answer_modex(self_pointer self,
 /// Answers the gets that wait for data of `proc` and can be answered now; all
 /// of them if the process is gone.
 void wake_gets(self_pointer self, const proc_id& proc);
+
+// -- server_elsewhere.cpp
+// ----------------------------------------------------------
+
+/// Whether a namespace may run on other nodes only.
+bool may_be_elsewhere(const server_state& state, const std::string& nspace);
+
+/// Answers other nodes that wait for `proc`.
+void wake_modexes(server_state& state, const proc_id& proc);
+
+/// Gets the data of a job of other nodes from its host, once.
+/// @param then Gets an empty error when the namespace is known.
+void fetch_namespace(self_pointer self, const requester& who,
+                     const std::string& nspace,
+                     std::function<void(const caf::error&)> then);
+
+/// The first of the namespaces that has to be fetched.
+std::optional<std::string> first_elsewhere(const server_state& state,
+                                           const std::vector<proc_id>& procs);
+
+/// Has the request made again when a namespace is known.
+template <class Result, class Request>
+caf::result<Result> ask_again(self_pointer self, const requester& who,
+                              const std::string& nspace, Request& request) {
+  auto promise = self->template make_response_promise<Result>();
+  auto owed = std::make_shared<answer<Result>>(promise);
+  fetch_namespace(
+    self, who, nspace,
+    [self, who, owed, request = std::move(request)](const caf::error& why) {
+      if (why) {
+        owed->fail(why);
+        return;
+      }
+      self->request(server_actor{self}, caf::infinite, who, request)
+        .then([owed](Result& x) { owed->give(std::move(x)); },
+              [owed](caf::error& err) { owed->fail(std::move(err)); });
+    });
+  return promise;
+}
 
 /// Everything known of a job, the ranks as `pmix.pdata` arrays.
 std::vector<key_value> whole_job(const job_info& job);

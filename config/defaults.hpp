@@ -24,6 +24,10 @@ inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 /// Collective operations of a node in flight.
 inline constexpr size_t collectives_in_flight = 1024;
 
+/// Sets of processes over several nodes whose collective operations a node
+/// counts.
+inline constexpr size_t collective_signatures = 65536;
+
 /// Codes one client may register for.
 inline constexpr size_t event_codes_per_client = 1024;
 

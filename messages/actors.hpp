@@ -349,7 +349,7 @@ using c_host_actor = host_actor::extend<
   // INTERNAL: an up-call has been answered, or has lasted long enough.
   caf::reacts_to<deadline>>;
 
-// -- the local resource manager
+// -- whoever starts jobs
 // ----------------------------------------------------
 
 /// The JOB OBSERVER interface: a launcher that wants to hear of a job.
@@ -366,56 +366,6 @@ using output_sink_actor = caf::typed_actor<
   // Answered when the bytes have been taken; until then the writer keeps at
   // most a window of further bytes and then stops reading the pipe.
   caf::replies_to<process_output>::with<ack>>;
-
-/// The LOCAL HOST interface: a HOST that runs its jobs on this node.
-using local_host_actor = host_actor::extend<
-  // The server this host works for: must come before the first spawn.
-  caf::reacts_to<server_actor, event_cache_actor>,
-  // Starts a job for a launcher of this process: who hears of the job, and who
-  // takes its output.
-  caf::replies_to<requester, spawn_request, job_observer_actor,
-                  output_sink_actor>::with<spawn_result>,
-  // Ends all processes of a job.
-  caf::replies_to<end_job>::with<ack>,
-  // Which jobs there are, and their processes.
-  caf::replies_to<list_jobs>::with<job_list>,
-  // Forwards input to processes of a job.
-  caf::replies_to<write_stdin>::with<ack>,
-  // The input is at its end.
-  caf::reacts_to<close_stdin>,
-  // INTERNAL: a job is over.
-  caf::reacts_to<job_ended>,
-  // INTERNAL: a wait has lasted long enough.
-  caf::reacts_to<deadline>>;
-
-/// The JOB interface: one job of the local host, from its mapping to its end.
-using job_actor = caf::typed_actor<
-  // Maps and starts the job; answered when all its processes run.
-  caf::replies_to<requester, spawn_request>::with<spawn_result>,
-  // Ends all processes of a job.
-  caf::replies_to<end_job>::with<ack>,
-  // Ends processes.
-  caf::replies_to<requester, abort_request>::with<ack>,
-  // Registers what is to be removed at the end of the job.
-  caf::replies_to<requester, job_control_request>::with<info_result>,
-  // Which jobs there are, and their processes.
-  caf::replies_to<list_jobs>::with<job_description>,
-  // Input for a process.
-  caf::replies_to<write_stdin>::with<ack>,
-  // The input is at its end.
-  caf::reacts_to<close_stdin>,
-  // A process of the job connected, left, or lost its connection.
-  caf::reacts_to<client_connected>,
-  // A process has finalized.
-  caf::reacts_to<client_finalized>,
-  // A process lost its connection without finalizing.
-  caf::reacts_to<client_lost>,
-  // From the process launcher.
-  caf::reacts_to<process_ended>,
-  // All output of an ended process has been taken.
-  caf::reacts_to<process_drained>,
-  // INTERNAL: a wait has lasted long enough.
-  caf::reacts_to<deadline>>;
 
 /// The PROCESS OWNER interface: hears of the processes it had started.
 using process_owner_actor = caf::typed_actor<
@@ -517,6 +467,78 @@ using node_actor = lane_owner_actor::extend<
   caf::reacts_to<relay_frame>,
   // A lane on which another incarnation of the node speaks, and what it said.
   caf::reacts_to<lane_opened, lane_frame_arrived>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+// -- the resource manager
+// -------------------------------------------------------------------------
+
+/// The MESH HOST interface: a HOST that runs jobs on the nodes of a DVM; alone,
+/// on its own. The host of the root decides, those of the others carry out.
+using mesh_host_actor = host_actor::extend<
+  // The server this host works for: must come before the first spawn.
+  caf::reacts_to<server_actor, event_cache_actor>,
+  // The node as a member of a DVM: must come before anything of the mesh.
+  caf::reacts_to<node_actor>,
+  // Starts a job for a launcher of this process: who hears of the job, and who
+  // takes its output.
+  caf::replies_to<requester, spawn_request, job_observer_actor,
+                  output_sink_actor>::with<spawn_result>,
+  // Ends all processes of a job; without a name those of all jobs, answered
+  // when there is none any more.
+  caf::replies_to<end_job>::with<ack>,
+  // Which jobs there are, and their processes.
+  caf::replies_to<list_jobs>::with<job_list>,
+  // Forwards input to processes of a job.
+  caf::replies_to<write_stdin>::with<ack>,
+  // The input is at its end.
+  caf::reacts_to<close_stdin>,
+  // -- from the shares of its node --
+  // Processes changed their state.
+  caf::reacts_to<share_progress>,
+  // Nothing is left of the share.
+  caf::reacts_to<share_ended>,
+  // Output for another node, or for a tool.
+  caf::replies_to<process_output>::with<ack>,
+  // -- from the NODE actor --
+  // From a member.
+  caf::reacts_to<member_message>,
+  // Who is a member; before the tree changes.
+  caf::reacts_to<member_changed>,
+  // A lost member surely runs nothing any more.
+  caf::reacts_to<member_fenced>,
+  // What the node is allowed to do.
+  caf::reacts_to<mesh_duty_changed>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+/// The JOB interface: the share of one node in a job, from its preparation to
+/// its end.
+using job_actor = caf::typed_actor<
+  // Makes the job known to the server.
+  caf::replies_to<prepare_share>::with<job_map>,
+  // Starts the processes of this node; answered when all of them run.
+  caf::replies_to<start_share>::with<spawn_result>,
+  // Ends them.
+  caf::replies_to<end_share>::with<ack>,
+  // One of them wants processes to end: notes who it was.
+  caf::replies_to<requester, abort_request>::with<ack>,
+  // Registers what is to be removed at the end of the job.
+  caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Processes of the job on other nodes have ended.
+  caf::reacts_to<procs_gone>,
+  // The job is over everywhere.
+  caf::replies_to<forget_job>::with<ack>,
+  // A process of the job connected, left, or lost its connection.
+  caf::reacts_to<client_connected>,
+  // A process has finalized.
+  caf::reacts_to<client_finalized>,
+  // A process lost its connection without finalizing.
+  caf::reacts_to<client_lost>,
+  // From the process launcher.
+  caf::reacts_to<process_ended>,
+  // All output of an ended process has been taken.
+  caf::reacts_to<process_drained>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 

@@ -43,27 +43,34 @@ struct job_map {
 TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares)
 
 /// To each node of a job: makes its processes and those elsewhere known to the
-/// server, starts nothing yet.
+/// server, starts nothing yet. Answered with a `job_map` of its share only, in
+/// which processes have their processors.
 struct prepare_share {
   job_map map;
   spawn_request request;
   requester parent;
 
-  /// The node that takes the output.
+  /// The node that takes the output. It hears of the job also if no process of
+  /// it runs there.
   uint32_t origin = 0;
+
+  /// Slots of all nodes.
+  uint32_t universe = 0;
 };
 
-TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin)
+TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
-/// when they run, or with why they do not.
+/// when they run, or with why they do not; by the first node of the job with
+/// its data for whoever asked for it.
 struct start_share {
   std::string nspace;
 };
 
 TROUPE_MESSAGE(start_share, x.nspace)
 
-/// To each node of a job: ends its processes there.
+/// To each node of a job: ends its processes there. Refused with `not_found`
+/// where there is no share.
 struct end_share {
   end_job how;
 };
@@ -107,6 +114,14 @@ struct locate_job {
 };
 
 TROUPE_MESSAGE(locate_job, x.nspace)
+
+/// To the root, first thing: how many processes the node takes without being
+/// oversubscribed.
+struct node_resources {
+  uint32_t slots = 0;
+};
+
+TROUPE_MESSAGE(node_resources, x.slots)
 
 // -- requests that the root decides
 // -------------------------------------------------
@@ -184,7 +199,7 @@ using host_question =
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
-               signal_process>;
+               signal_process, node_resources>;
 
 /// Something went wrong, in words.
 struct mesh_failure {

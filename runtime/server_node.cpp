@@ -84,6 +84,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   serve.hostname = options_.hostname;
   serve.owner = {::geteuid(), ::getegid()};
   serve.pid = static_cast<uint32_t>(::getpid());
+  serve.spans_nodes = options_.spans_nodes;
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ =

@@ -46,6 +46,9 @@ struct server_node_options {
 
   size_t event_cache_size = defaults::event_cache_size;
 
+  /// Whether the host is that of a mesh: see `server_options`.
+  bool spans_nodes = false;
+
   /// The server's own log.
   journal log;
 

@@ -1,6 +1,6 @@
 #include "tools/local_node.hpp"
 
-#include "actors/local_host.hpp"
+#include "actors/mesh_host.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
@@ -65,7 +65,7 @@ host_actor local_node::make_host(const host_context& context) {
     pmi1_->serve(proc, std::move(fd));
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
-  auto work = local_host_options{};
+  auto work = mesh_host_options{};
   work.server = context.server;
   work.hostname = context.hostname;
   work.slots = static_cast<uint32_t>(allowed_processors().size());
@@ -74,9 +74,9 @@ host_actor local_node::make_host(const host_context& context) {
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.log = log_;
-  host_ = spawn_local_host(sys, std::move(work),
-                           {launcher_, sys.spawn(topology, &loop_.pool()),
-                            sys.spawn(cleaner, &loop_.pool()), sink_});
+  host_ = spawn_mesh_host(sys, std::move(work),
+                          {launcher_, sys.spawn(topology, &loop_.pool()),
+                           sys.spawn(cleaner, &loop_.pool()), sink_});
   return host_;
 }
 

@@ -45,7 +45,7 @@ public:
     return loop_;
   }
 
-  const local_host_actor& host() const {
+  const mesh_host_actor& host() const {
     return host_;
   }
 
@@ -91,7 +91,7 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
-  local_host_actor host_;
+  mesh_host_actor host_;
   std::unique_ptr<server_node> node_;
 };
 

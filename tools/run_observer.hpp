@@ -12,7 +12,7 @@ struct run_setup {
   /// Whose job it is.
   credentials creds;
 
-  local_host_actor host;
+  mesh_host_actor host;
   output_sink_actor sink;
   std::shared_ptr<fd_writer> out;
   std::shared_ptr<fd_writer> err;

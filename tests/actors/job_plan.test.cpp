@@ -3,6 +3,7 @@
 #include "actors/job_plan.hpp"
 
 #include "actors/job_data.hpp"
+#include "actors/node_mapping.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
@@ -62,19 +63,27 @@ void check_types(const std::vector<info>& infos,
 
 struct fixture {
   fixture() {
-    context.nspace = "server@1";
-    context.number = 1;
     context.server = {"server", 0};
     context.hostname = "node";
-    context.slots = 8;
+    context.universe = 8;
     context.environment = {"PATH=/bin", "HOME=/home/me", "EMPTY="};
     context.session_directory = "/tmp/session";
     context.working_directory = "/work";
     request.apps = {program("first", 2), program("second", 3)};
   }
 
+  /// On one node, whose processors are `topology`.
+  caf::expected<job_plan> make_plan() {
+    auto shares = map_job(request, options, {{0, "node", context.universe, 0}});
+    if (!shares)
+      return shares.error();
+    map = {"server@1", 1, std::move(*shares)};
+    bind_share(map.shares.front(), options, topology);
+    return plan_job(map, request, parent, options, context, topology);
+  }
+
   job_plan plan() {
-    auto result = plan_job(request, parent, options, context, topology);
+    auto result = make_plan();
     if (!result)
       CAF_FAIL("refused: " << reason_of(result.error()));
     return std::move(*result);
@@ -82,7 +91,7 @@ struct fixture {
 
   /// The status with which the plan is refused.
   status refusal(std::string* reason = nullptr) {
-    const auto result = plan_job(request, parent, options, context, topology);
+    const auto result = make_plan();
     if (result)
       return status::success;
     if (reason != nullptr)
@@ -118,6 +127,9 @@ struct fixture {
   job_options options;
   job_context context;
   node_topology topology;
+
+  /// Of the last plan.
+  job_map map;
 };
 
 } // namespace
@@ -227,17 +239,15 @@ CAF_TEST_FIXTURE_SCOPE(job_plan_tests, fixture)
 CAF_TEST(F5.1 F5.2 programs follow one another with their processes) {
   const auto x = plan();
   CAF_REQUIRE_EQUAL(x.processes.size(), 5u);
-  CAF_REQUIRE_EQUAL(x.map.procs.size(), 5u);
+  const auto& procs = map.shares.at(0).procs;
+  CAF_REQUIRE_EQUAL(procs.size(), 5u);
   for (uint32_t rank = 0; rank < 5; ++rank) {
     CAF_CHECK(x.processes[rank].proc == (proc_id{"server@1", rank}));
     CAF_CHECK_EQUAL(x.processes[rank].program, rank < 2 ? "first" : "second");
-    CAF_CHECK_EQUAL(x.map.procs[rank].rank, rank);
-    CAF_CHECK_EQUAL(x.map.procs[rank].app, rank < 2 ? 0u : 1u);
+    CAF_CHECK_EQUAL(procs[rank].rank, rank);
+    CAF_CHECK_EQUAL(procs[rank].app, rank < 2 ? 0u : 1u);
   }
-  CAF_CHECK_EQUAL(x.map.nspace, "server@1");
-  CAF_CHECK_EQUAL(x.map.hostname, "node");
-  CAF_CHECK_EQUAL(x.map.map_by, "slot");
-  CAF_CHECK_EQUAL(x.map.bind_to, "none");
+  CAF_CHECK_EQUAL(map.shares[0].hostname, "node");
 }
 
 CAF_TEST(X30 arguments are passed on as they are) {
@@ -262,7 +272,7 @@ CAF_TEST(F5.2 a job without program or process is refused) {
 }
 
 CAF_TEST(F5.11 more processes than slots are refused with the remedy) {
-  context.slots = 4;
+  context.universe = 4;
   std::string reason;
   CAF_CHECK_EQUAL(refusal(&reason), status::job_insufficient_resources);
   CAF_CHECK(reason.find("5 processes") != std::string::npos);
@@ -273,7 +283,7 @@ CAF_TEST(F5.11 more processes than slots are refused with the remedy) {
 }
 
 CAF_TEST(F5.2 a job has at most as many processes as a rank on a node can say) {
-  context.slots = UINT32_MAX;
+  context.universe = UINT32_MAX;
   request.apps = {program("prog", 65536)};
   CAF_CHECK_EQUAL(refusal(), status::bad_param);
   request.apps = std::vector<app>(4, program("prog", INT32_MAX));
@@ -487,8 +497,7 @@ CAF_TEST(F5.4 F4.14 bound processes know where they are) {
   CAF_CHECK((x.processes[0].cpus == std::vector<uint32_t>{0}));
   CAF_CHECK((x.processes[1].cpus == std::vector<uint32_t>{1}));
   CAF_CHECK((x.processes[2].cpus == std::vector<uint32_t>{0}));
-  CAF_CHECK((x.map.procs[1].cpus == std::vector<uint32_t>{1}));
-  CAF_CHECK_EQUAL(x.map.bind_to, "core");
+  CAF_CHECK((map.shares[0].procs[1].cpus == std::vector<uint32_t>{1}));
   const auto data = job_data{"server@1", x.registration.infos};
   const auto* entries = data.of_rank(1);
   CAF_REQUIRE(find(*entries, attr::cpuset) != nullptr);

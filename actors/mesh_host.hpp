@@ -1,0 +1,82 @@
+#pragma once
+
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// A node of the DVM, as the root is told.
+struct mesh_node {
+  std::string name;
+
+  /// Processes it takes without being oversubscribed; absent: as many as its
+  /// own daemon says.
+  std::optional<uint32_t> slots;
+};
+
+/// What the host of a node is told when it starts.
+struct mesh_host_options {
+  /// The server it works for.
+  proc_id server;
+  std::string hostname;
+
+  /// Processes that this node takes without being oversubscribed.
+  uint32_t slots = 1;
+
+  /// What jobs inherit, `NAME=value`.
+  std::vector<std::string> environment;
+
+  std::string session_directory;
+  std::string working_directory;
+
+  /// Whether processes of jobs find a PMI-1 server.
+  bool with_pmi1 = false;
+
+  /// This node's rank in its DVM; the root is 0.
+  uint32_t rank = 0;
+
+  /// As the other nodes know this daemon; 0 alone.
+  uint64_t incarnation = 0;
+
+  /// At the root: all nodes by rank, itself among them; none: it is alone.
+  std::vector<mesh_node> nodes;
+
+  /// Called once when a fenced daemon runs nothing any more and has said
+  /// good-bye to the others.
+  std::function<void(const std::string& reason)> on_fenced;
+
+  /// Called at the root when a tool of the owner ends the DVM.
+  std::function<void()> on_terminate;
+
+  /// Called for each change, beside what the host does itself.
+  std::function<void(const mesh_duty_changed&)> on_duty;
+  std::function<void(const member_changed&)> on_member;
+
+  journal log;
+};
+
+/// The actors that the host works with.
+struct mesh_host_directory {
+  process_launcher_actor launcher;
+  topology_actor topology;
+  cleaner_actor cleaner;
+
+  /// Takes the output of jobs that nobody else wants.
+  output_sink_actor sink;
+};
+
+/// The resource manager of a DVM, as far as it is on this node. The host of the
+/// root maps jobs to nodes, decides what becomes of them, keeps published data
+/// and answers questions; every host runs its shares of jobs. A node that is
+/// alone is a root without others. What it does not offer it refuses with
+/// `not_supported`.
+mesh_host_actor spawn_mesh_host(caf::actor_system& sys,
+                                mesh_host_options options,
+                                mesh_host_directory directory);
+
+} // namespace troupe
