@@ -69,24 +69,28 @@ network::~network() = default;
 
 // -- listening ---------------------------------------------------------------
 
-void network::listen(std::vector<std::string> addresses) {
-  wanted_ = std::move(addresses);
+void network::listen(std::vector<node_address> places) {
+  wanted_ = std::move(places);
+  const auto is_wanted = [this](const std::string& address) {
+    return std::any_of(wanted_.begin(), wanted_.end(),
+                       [&](const auto& x) { return x.address == address; });
+  };
   for (auto i = listeners_.begin(); i != listeners_.end();)
-    if (std::find(wanted_.begin(), wanted_.end(), i->first) == wanted_.end())
-      i = listeners_.erase(i);
-    else
-      ++i;
-  for (const auto& x : wanted_)
-    if (listeners_.count(x) == 0)
-      listen_on(x);
+    i = is_wanted(i->first) ? std::next(i) : listeners_.erase(i);
+  listen_where_missing();
   tell_addresses();
 }
 
-void network::listen_on(const std::string& address) {
+void network::listen_where_missing() {
+  for (const auto& x : wanted_)
+    if (listeners_.count(x.address) == 0)
+      listen_on(x);
+}
+
+void network::listen_on(const node_address& place) {
   lane_listener_options options;
-  options.networks = {{address, {}}};
-  const auto known = ports_.find(address);
-  options.port = known != ports_.end() ? known->second : settings_.port;
+  options.networks = {{place.address, {}}};
+  options.port = place.port != 0 ? place.port : settings_.port;
   options.is_member = settings_.is_member;
   options.on_lane = [this](secure_channel channel, size_t) {
     add_lane(0, std::move(channel));
@@ -94,29 +98,25 @@ void network::listen_on(const std::string& address) {
   options.limits = settings_.limits;
   options.log = settings_.log;
   auto result = lane_listener::start(loop_, context_, options);
-  if (!result && known != ports_.end()) {
-    ports_.erase(known);
+  if (!result && options.port != settings_.port) {
     options.port = settings_.port;
     result = lane_listener::start(loop_, context_, options);
   }
-  if (!result) {
-    if (settings_.log)
-      settings_.log(severity::warning,
-                    "network " + settings_.name
-                      + ": takes no lanes: " + reason_of(result.error())
-                      + "; use another port, or leave the network out");
-    listen_again_.start(listen_interval);
+  if (result) {
+    listeners_.emplace(place.address, std::move(*result));
     return;
   }
-  ports_[address] = (*result)->addresses().front().port;
-  listeners_.emplace(address, std::move(*result));
+  if (settings_.log)
+    settings_.log(severity::warning,
+                  "network " + settings_.name
+                    + ": takes no lanes: " + reason_of(result.error())
+                    + "; use another port, or leave the network out");
+  listen_again_.start(listen_interval);
 }
 
 void network::listen_again() {
   const auto before = listeners_.size();
-  for (const auto& x : wanted_)
-    if (listeners_.count(x) == 0)
-      listen_on(x);
+  listen_where_missing();
   if (listeners_.size() != before)
     tell_addresses();
 }
@@ -124,16 +124,20 @@ void network::listen_again() {
 void network::tell_addresses() {
   std::vector<node_address> result;
   for (const auto& x : wanted_)
-    if (const auto i = listeners_.find(x); i != listeners_.end())
-      result.push_back({settings_.name, x, ports_[x]});
+    if (const auto i = listeners_.find(x.address); i != listeners_.end())
+      result.push_back(
+        {settings_.name, x.address, i->second->addresses().front().port});
   owner_.on_listening(settings_.name, std::move(result));
 }
 
 // -- dialling ----------------------------------------------------------------
 
-void network::dial(dial_id id, const lane_path& path, node_identity peer) {
+void network::dial(dial_id id, const lane_path& path, node_identity peer,
+                   std::chrono::milliseconds patience) {
+  auto limits = settings_.limits;
+  limits.connect_time = std::min(limits.connect_time, patience);
   dials_[id] = std::make_unique<lane_connector>(
-    loop_, *context_, path, std::move(peer), settings_.limits,
+    loop_, *context_, path, std::move(peer), limits,
     [this, id](caf::expected<secure_channel> channel) {
       // What calls us is the connector.
       retire(std::move(dials_.extract(id).mapped()));

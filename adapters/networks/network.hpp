@@ -80,10 +80,13 @@ public:
 
   /// Listens on these addresses and no others; answered by `on_listening`, then
   /// and whenever an address that was not free has become so.
-  void listen(std::vector<std::string> addresses);
+  /// @param places With the port to take if it is free, or 0.
+  void listen(std::vector<node_address> places);
 
   /// Answered by `on_lane` or `on_dial_failed`.
-  void dial(dial_id id, const lane_path& path, node_identity peer);
+  /// @param patience Time to connect.
+  void dial(dial_id id, const lane_path& path, node_identity peer,
+            std::chrono::milliseconds patience);
 
   /// Dials no more; not answered.
   void give_up(dial_id id);
@@ -104,7 +107,8 @@ public:
 private:
   struct lane_entry;
 
-  void listen_on(const std::string& address);
+  void listen_on(const node_address& place);
+  void listen_where_missing();
   void listen_again();
   void tell_addresses();
   void add_lane(dial_id dial, secure_channel channel);
@@ -119,11 +123,10 @@ private:
   network_settings settings_;
   network_owner& owner_;
 
-  std::vector<std::string> wanted_;
-  std::map<std::string, std::unique_ptr<lane_listener>> listeners_;
+  std::vector<node_address> wanted_;
 
-  /// The port that an address had, to take it again.
-  std::map<std::string, uint16_t> ports_;
+  /// By address.
+  std::map<std::string, std::unique_ptr<lane_listener>> listeners_;
 
   std::map<dial_id, std::unique_ptr<lane_connector>> dials_;
   std::map<lane_id, std::unique_ptr<lane_entry>> lanes_;

@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 constexpr size_t question_bytes = size_t{256} << 10;
 constexpr size_t questions_max = 2;
 
+/// Addresses whose ports are remembered.
+constexpr size_t ports_max = 256;
+
 /// What a frame costs beside its payload.
 constexpr size_t frame_cost = 256;
 
@@ -63,7 +66,9 @@ caf::error network_set::start() {
   if (!all)
     return std::move(all.error());
   compare(choose_networks(*all, options_.interfaces));
-  tell_addresses();
+  // The owner hears of the start also if there is no network at all.
+  if (listening_.empty())
+    tell_addresses();
   return caf::none;
 }
 
@@ -123,7 +128,10 @@ void network_set::compare(std::vector<own_network> now) {
       module =
         std::make_unique<network>(loop_, context_, std::move(settings), *this);
     }
-    module->listen(x.listening);
+    std::vector<node_address> places;
+    for (const auto& y : x.listening)
+      places.push_back({x.name, y, port_of(y)});
+    module->listen(std::move(places));
   }
   is_comparing_ = false;
   if (listening_ != before)
@@ -136,8 +144,17 @@ void network_set::on_listening(const std::string& network,
   if (known == addresses)
     return;
   known = std::move(addresses);
+  if (ports_.size() > ports_max)
+    ports_.clear();
+  for (const auto& x : known)
+    ports_[x.address] = x.port;
   if (!is_comparing_)
     tell_addresses();
+}
+
+uint16_t network_set::port_of(const std::string& address) const {
+  const auto i = ports_.find(address);
+  return i != ports_.end() ? i->second : uint16_t{0};
 }
 
 void network_set::tell_addresses() {
@@ -174,11 +191,12 @@ reach_table::means network_set::means() {
     return may_dial(rank, path);
   };
   result.dial = [this](dial_id id, const std::string& network,
-                       const reach_end& end, uint32_t rank,
-                       const std::string& name) {
+                       const reach_end& end, node_identity peer,
+                       std::chrono::milliseconds patience) {
+    peer.dvm = context_->self().dvm;
     if (auto* x = find(network))
-      x->dial(id, {{end.from, {}}, end.to, end.port},
-              {context_->self().dvm, rank, name});
+      x->dial(id, {{end.from, {}}, end.to, end.port}, std::move(peer),
+              patience);
   };
   result.give_up = [this](dial_id id, const std::string& network) {
     if (auto* x = find(network))

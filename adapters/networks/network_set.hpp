@@ -65,6 +65,7 @@ private:
   void look_again();
   void compare(std::vector<own_network> now);
   void tell_addresses();
+  uint16_t port_of(const std::string& address) const;
   reach_table::means means();
   bool may_dial(uint32_t rank, const reach_path& path) const;
   size_t lanes_to(uint32_t rank) const;
@@ -81,6 +82,11 @@ private:
   std::vector<own_network> own_;
   std::map<std::string, std::unique_ptr<network>> networks_;
   std::map<std::string, std::vector<node_address>> listening_;
+
+  /// The port that an address had, to take it again when it comes back: other
+  /// nodes dial there.
+  std::map<std::string, uint16_t> ports_;
+
   std::map<lane_id, lane_entry> lanes_;
   reach_table reach_;
 

@@ -48,6 +48,7 @@ reach_plan plan_reach(const reach_node& node,
                       const std::vector<own_network>& own,
                       const route_source& route) {
   reach_plan result;
+  std::vector<std::pair<std::string, unreached_address>> failures;
   const auto is_ours = [&](const node_address& x) {
     return owner_of(own, x.address) != nullptr;
   };
@@ -60,16 +61,25 @@ reach_plan plan_reach(const reach_node& node,
       continue;
     const auto way = route(x.address);
     if (!way) {
-      result.failures.push_back({x.address, reason_of(way.error())});
+      failures.emplace_back(
+        x.network, unreached_address{x.address, reason_of(way.error())});
       continue;
     }
     if (const auto* network = network_of(own, *way))
       add(result, *network, x, {way->source, x.address, x.port});
     else
-      result.failures.push_back(
-        {x.address, "the route leads over a network that lanes do not use; "
-                    "name its interface among the networks"});
+      failures.emplace_back(
+        x.network,
+        unreached_address{
+          x.address, "the route leads over a network that lanes do not use; "
+                     "name its interface among the networks"});
   }
+  // A network that is reached by one family is reached.
+  for (auto& [network, x] : failures)
+    if (std::none_of(
+          result.paths.begin(), result.paths.end(),
+          [&](const auto& path) { return path.peer_network == network; }))
+      result.failures.push_back(std::move(x));
   return result;
 }
 

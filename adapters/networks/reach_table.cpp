@@ -95,7 +95,15 @@ void reach_table::advance(const path_id& id, attempt& x) {
     return;
   x.dial = ++last_dial_;
   const auto& end = x.path.ends[x.next_end % x.path.ends.size()];
-  use_.dial(x.dial, x.path.network, end, rank, node->second.name);
+  use_.dial(x.dial, x.path.network, end, {{}, rank, node->second.name},
+            patience_of(x));
+}
+
+std::chrono::milliseconds reach_table::patience_of(const attempt& x) const {
+  auto result = times_.connect_first;
+  for (uint32_t i = 0; i < x.failures && result < times_.connect_most; ++i)
+    result *= 2;
+  return std::min(result, times_.connect_most);
 }
 
 void reach_table::drop(std::map<path_id, attempt>::iterator i) {
@@ -129,10 +137,14 @@ void reach_table::on_dial_failed(dial_id id, const caf::error& why) {
     return;
   auto& x = i->second;
   const auto& end = x.path.ends[x.next_end % x.path.ends.size()];
+  const auto was_hasty =
+    status_of(why) == status::timeout && patience_of(x) < times_.connect_most;
   x.dial = 0;
   ++x.failures;
   ++x.next_end;
   retry_later(x);
+  if (was_hasty)
+    return;
   report(std::get<0>(i->first), end.to,
          "port " + std::to_string(end.port) + " over " + x.path.network + ": "
            + reason_of(why) + remedy_for(why));

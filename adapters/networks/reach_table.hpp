@@ -21,6 +21,12 @@ struct reach_times {
   std::chrono::milliseconds retry_most{2000};
   std::chrono::milliseconds steady_lane{2000};
 
+  /// Time to connect, of the first attempt and at most. The kernel sends what
+  /// was lost again after a second only, and what is sent on an interface that
+  /// has just come up is often lost.
+  std::chrono::milliseconds connect_first{100};
+  std::chrono::milliseconds connect_most = defaults::lane_silence;
+
   /// Between two reports about one address.
   std::chrono::milliseconds report{1000};
 };
@@ -33,8 +39,9 @@ public:
     /// Whether a path may be dialled: it has no lane, and its node is not full.
     std::function<bool(uint32_t rank, const reach_path&)> may_dial;
 
+    /// Dials, with so much time to connect.
     std::function<void(dial_id, const std::string& network, const reach_end&,
-                       uint32_t rank, const std::string& name)>
+                       node_identity peer, std::chrono::milliseconds patience)>
       dial;
 
     std::function<void(dial_id, const std::string& network)> give_up;
@@ -97,6 +104,7 @@ private:
   void advance(const path_id& id, attempt& x);
   void drop(std::map<path_id, attempt>::iterator i);
   void retry_later(attempt& x);
+  std::chrono::milliseconds patience_of(const attempt& x) const;
   void report(uint32_t rank, const std::string& address,
               const std::string& reason);
   std::map<path_id, attempt>::iterator find(dial_id id);
