@@ -21,12 +21,6 @@ struct embedded_mesh_state {
   server_actor server;
   event_cache_actor events;
   std::map<std::string, host_actor> jobs;
-
-  /// Who does what `offered` says the host does or does not do.
-  host_actor whoever(bool offered, const std::string& nspace) const {
-    const auto i = offered ? jobs.end() : jobs.find(nspace);
-    return i != jobs.end() ? i->second : options.host;
-  }
 };
 
 using self_pointer = caf::stateful_actor<embedded_mesh_state>*;
@@ -67,15 +61,36 @@ void close(self_pointer self, const deregister_nspace& what) {
     self->send(caf::actor_cast<caf::actor>(job.mapped()), what);
 }
 
-/// Whose mesh a collective is for: that of its only job.
-host_actor joiner(const embedded_mesh_state& state,
-                  const host_collective& call) {
-  const auto is_fence = call.kind == collective_kind::fence;
-  if (call.is_local || call.procs.empty()
-      || (!is_fence && state.options.offers.connect))
-    return state.options.host;
-  // Also if the host has fences: they carry what the servers tell each other.
-  return state.whoever(false, call.procs.front().nspace);
+/// Has the host do something if it does it, or else the mesh of a job. A host
+/// may have an entry that only says that it does not.
+/// @param offer Whether the host has an entry; null: the mesh decides.
+template <class Result, class... Ts>
+caf::response_promise pass(self_pointer self, bool host_offers::*offer,
+                           const std::string& nspace, Ts... request) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise();
+  const auto i = state.jobs.find(nspace);
+  const auto host = caf::actor_cast<caf::actor>(state.options.host);
+  if (i == state.jobs.end()) {
+    promise.delegate(host, std::move(request)...);
+    return promise;
+  }
+  const auto mesh = caf::actor_cast<caf::actor>(i->second);
+  if (offer == nullptr || !(state.options.offers.*offer)) {
+    promise.delegate(mesh, std::move(request)...);
+    return promise;
+  }
+  self->request(host, caf::infinite, request...)
+    .then([promise](Result& x) mutable { promise.deliver(std::move(x)); },
+          [self, promise, offer, mesh, request...](caf::error& err) mutable {
+            if (status_of(err) != status::not_supported) {
+              promise.deliver(std::move(err));
+              return;
+            }
+            self->state.options.offers.*offer = false;
+            promise.delegate(mesh, std::move(request)...);
+          });
+  return promise;
 }
 
 template <class What>
@@ -114,37 +129,35 @@ caf::behavior behavior(self_pointer self, embedded_mesh_options options) {
     [self](const register_nspace& what) { open(self, what); },
     [self](const deregister_nspace& what) { close(self, what); },
     [self](host_collective& call) {
-      return self->delegate(joiner(self->state, call), std::move(call));
+      // The host knows what is local; the mesh has a look at fences, which
+      // carry its greetings.
+      const auto job = call.is_local || call.procs.empty()
+                         ? std::string{}
+                         : call.procs.front().nspace;
+      const auto offer =
+        call.kind == collective_kind::fence ? nullptr : &host_offers::connect;
+      return pass<host_collective_result>(self, offer, job, std::move(call));
     },
     [self](direct_modex& request) {
-      auto& state = self->state;
-      return self->delegate(
-        state.whoever(state.options.offers.direct_modex, request.target.nspace),
-        std::move(request));
+      const auto job = request.target.nspace;
+      return pass<get_result>(self, &host_offers::direct_modex, job,
+                              std::move(request));
     },
     [self](const requester& who, publish_request& request) {
-      auto& state = self->state;
-      return self->delegate(
-        state.whoever(state.options.offers.publish, who.proc.nspace), who,
-        std::move(request));
+      return pass<ack>(self, &host_offers::publish, who.proc.nspace, who,
+                       std::move(request));
     },
     [self](const requester& who, lookup_request& request) {
-      auto& state = self->state;
-      return self->delegate(
-        state.whoever(state.options.offers.publish, who.proc.nspace), who,
-        std::move(request));
+      return pass<lookup_result>(self, &host_offers::publish, who.proc.nspace,
+                                 who, std::move(request));
     },
     [self](const requester& who, unpublish_request& request) {
-      auto& state = self->state;
-      return self->delegate(
-        state.whoever(state.options.offers.publish, who.proc.nspace), who,
-        std::move(request));
+      return pass<ack>(self, &host_offers::publish, who.proc.nspace, who,
+                       std::move(request));
     },
     [self](const requester& who, notify_request& request) {
-      auto& state = self->state;
-      return self->delegate(
-        state.whoever(state.options.offers.events, who.proc.nspace), who,
-        std::move(request));
+      return pass<ack>(self, &host_offers::events, who.proc.nspace, who,
+                       std::move(request));
     },
     [self](const client_finalized& what) {
       tell_job(self, what.who.proc, what);

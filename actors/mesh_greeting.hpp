@@ -15,7 +15,7 @@ namespace troupe {
 
 /// Under this key the servers of a job greet each other among the data of a
 /// fence, as data of the rank that no process has.
-inline constexpr std::string_view mesh_greeting_key = "troupe.mesh";
+inline constexpr std::string_view mesh_greeting_key = "troupe.mesh.greeting";
 
 /// What a server tells the others of its job so that they find it: it travels
 /// through the resource manager's fence, whose word is trusted as the resource
