@@ -34,8 +34,8 @@ collective_table::join(collective_kind kind, const proc_id& caller,
   const auto id = next_id_++;
   auto& created =
     operations_
-      .emplace(
-        id, operation{id, kind, procs, membership{expected()}, 0, false, false})
+      .emplace(id, operation{id, kind, procs, membership{expected()}, 0, false,
+                             false, false})
       .first->second;
   if (is_counted && is_counted())
     created.generation = ++counts_[k];

@@ -32,8 +32,10 @@ public:
     /// nodes count alike. 0 if it is not counted.
     uint64_t generation = 0;
 
-    /// The host has been asked to let it fail for all nodes alike.
+    /// The host has been asked to let it fail for all nodes alike, and to say
+    /// if others do.
     bool is_given_up = false;
+    bool is_watched = false;
 
     /// Some participant can no longer join, or the time is up: everybody who
     /// joins late learns the failure as well.

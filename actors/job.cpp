@@ -1,16 +1,10 @@
-#include "actors/job.hpp"
-
-#include "actors/answer.hpp"
 #include "actors/cleanup_request.hpp"
-#include "actors/job_data.hpp"
 #include "actors/job_outcome.hpp"
-#include "actors/reminders.hpp"
+#include "actors/job_state.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -18,76 +12,9 @@
 
 namespace troupe {
 
+namespace job_internals {
+
 namespace {
-
-/// One process of the share.
-struct member {
-  uint32_t rank = 0;
-  proc_state state = proc_state::prepped;
-  uint32_t pid = 0;
-  bool connected = false;
-  bool finalized = false;
-  bool called_abort = false;
-  bool drained = false;
-
-  bool is_running() const {
-    return state >= proc_state::running && state <= proc_state::connected;
-  }
-
-  bool has_ended() const {
-    return state >= proc_state::terminated;
-  }
-};
-
-struct job_state_data {
-  static inline const char* name = "job";
-
-  job_context context;
-  job_directory directory;
-  journal log;
-
-  prepare_share order;
-  job_options options;
-  job_plan plan;
-  answer<job_map> prepared;
-  answer<spawn_result> started;
-
-  /// As in the plan: in the order of their ranks.
-  std::vector<member> members;
-  reminders waits;
-
-  /// What goes when the share has ended.
-  remove_paths leftovers;
-
-  /// Whether the processes have been told to end.
-  bool ending = false;
-
-  /// Whether what they left behind is being removed.
-  bool sweeping = false;
-  bool swept = false;
-
-  /// Whether the end has been reported.
-  bool over = false;
-
-  const std::string& nspace() const {
-    return order.map.nspace;
-  }
-
-  member* find(const proc_id& proc) {
-    if (proc.nspace != nspace())
-      return nullptr;
-    const auto i = std::lower_bound(
-      members.begin(), members.end(), proc.rank,
-      [](const member& x, uint32_t rank) { return x.rank < rank; });
-    return i != members.end() && i->rank == proc.rank ? &*i : nullptr;
-  }
-};
-
-using self_pointer = job_actor::stateful_pointer<job_state_data>;
-
-proc_id proc_of(const job_state_data& state, const member& x) {
-  return {state.nspace(), x.rank};
-}
 
 void call_later(self_pointer self, caf::timespan delay,
                 std::function<void()> then) {
@@ -95,9 +22,10 @@ void call_later(self_pointer self, caf::timespan delay,
   self->delayed_send(job_actor{self}, delay, deadline{id});
 }
 
-/// Tells the host what state a process is in.
-void report(self_pointer self, const member& x, int32_t exit_code = 0,
-            int32_t signal = 0) {
+} // namespace
+
+void report(self_pointer self, const member& x, int32_t exit_code,
+            int32_t signal) {
   const auto& state = self->state;
   self->send(
     state.directory.host,
@@ -108,9 +36,13 @@ void report(self_pointer self, const member& x, int32_t exit_code = 0,
 // -- end of the share
 // --------------------------------------------------------------
 
+namespace {
+
 void report_end(self_pointer self) {
   self->send(self->state.directory.host, share_ended{self->state.nspace()});
 }
+
+} // namespace
 
 void finish_if_over(self_pointer self) {
   auto& state = self->state;
@@ -140,6 +72,8 @@ void finish_if_over(self_pointer self) {
     .then([=](ack) { report_end(self); },
           [=](const caf::error&) { report_end(self); });
 }
+
+namespace {
 
 /// Ends for good. The namespace goes first: whoever hears of the end may reuse
 /// what it held.
@@ -256,176 +190,6 @@ void note_end(self_pointer self, const process_ended& what) {
   finish_if_over(self);
 }
 
-// -- start
-// -------------------------------------------------------------------------
-
-void start_next(self_pointer self, size_t index);
-
-/// Sets variables of an environment; what they were before goes.
-void set_variables(std::vector<std::string>& env,
-                   std::vector<std::string> variables) {
-  for (auto& x : variables) {
-    const auto name = x.substr(0, x.find('=')) + "=";
-    const auto is_old = [&](const std::string& y) {
-      return y.compare(0, name.size(), name) == 0;
-    };
-    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
-    env.push_back(std::move(x));
-  }
-}
-
-/// Ends the start of a share that is ended meanwhile.
-void cancel_start(self_pointer self) {
-  self->state.started.fail(status::job_canceled,
-                           "the job was ended while it started");
-}
-
-/// All processes run. The first node of the job describes it for whoever asked.
-void finish_start(self_pointer self) {
-  auto& state = self->state;
-  auto result = spawn_result{state.nspace(), {}, {}};
-  if (state.order.map.shares.front().node == state.context.node) {
-    const auto data = job_data{state.nspace(), state.plan.registration.infos};
-    result.entries = data.job_level();
-    result.ranks = data.all()->ranks;
-  }
-  state.started.give(std::move(result));
-}
-
-void note_started(self_pointer self, size_t index, uint32_t pid) {
-  auto& state = self->state;
-  auto& x = state.members[index];
-  x.pid = pid;
-  if (!x.has_ended()) {
-    // It may be connected before we hear that it runs.
-    x.state = x.connected ? proc_state::connected : proc_state::running;
-    if (state.ending)
-      self->send(state.directory.launcher,
-                 signal_process{proc_of(state, x), SIGKILL});
-    report(self, x);
-  }
-  if (state.ending || index + 1 < state.members.size())
-    start_next(self, index + 1);
-  else
-    finish_start(self);
-}
-
-void note_failed_start(self_pointer self, size_t index, const caf::error& err) {
-  auto& state = self->state;
-  auto& x = state.members[index];
-  x.state = proc_state::failed_to_start;
-  x.drained = true;
-  report(self, x);
-  state.started.fail(err);
-  if (state.ending)
-    finish_if_over(self);
-}
-
-/// Starts a process and, when it runs, the next: the loop serves sockets in
-/// between.
-void start_next(self_pointer self, size_t index) {
-  auto& state = self->state;
-  if (state.ending) {
-    cancel_start(self);
-    return;
-  }
-  auto& x = state.members[index];
-  x.state = proc_state::launch_underway;
-  self
-    ->request(state.directory.server, caf::infinite,
-              setup_fork{proc_of(state, x)})
-    .then(
-      [=](client_environment& env) {
-        if (self->state.ending) {
-          self->state.members[index].state = proc_state::killed_by_cmd;
-          self->state.members[index].drained = true;
-          cancel_start(self);
-          finish_if_over(self);
-          return;
-        }
-        auto& spec = self->state.plan.processes[index];
-        set_variables(spec.env, std::move(env.variables));
-        self
-          ->request(self->state.directory.launcher, caf::infinite,
-                    std::move(spec), process_owner_actor{job_actor{self}},
-                    self->state.directory.sink)
-          .then(
-            [=](process_started started) {
-              note_started(self, index, started.pid);
-            },
-            [=](const caf::error& err) {
-              note_failed_start(self, index, err);
-            });
-      },
-      [=](const caf::error& err) { note_failed_start(self, index, err); });
-}
-
-caf::result<spawn_result> start(self_pointer self) {
-  auto& state = self->state;
-  auto promise = self->make_response_promise<spawn_result>();
-  state.started = answer<spawn_result>{promise};
-  if (state.members.empty())
-    state.started.fail(status::bad_param, "the share has no process");
-  else
-    start_next(self, 0);
-  return promise;
-}
-
-/// Binds the processes and makes the job known to the server.
-void bind_and_register(self_pointer self, const node_topology& topology) {
-  auto& state = self->state;
-  if (state.ending) {
-    state.prepared.fail(status::job_canceled,
-                        "the job was ended while it started");
-    return;
-  }
-  auto& map = state.order.map;
-  for (auto& x : map.shares)
-    if (x.node == state.context.node)
-      bind_share(x, state.options, topology);
-  state.plan = plan_job(map, state.order.request, state.order.parent,
-                        state.options, state.context, topology);
-  self->request(state.directory.server, caf::infinite, state.plan.registration)
-    .then(
-      [self](ack) {
-        auto& state = self->state;
-        auto result = job_map{state.nspace(), state.order.map.number, {}};
-        for (const auto& x : state.order.map.shares)
-          if (x.node == state.context.node)
-            result.shares.push_back(x);
-        state.prepared.give(std::move(result));
-      },
-      [self](const caf::error& err) { self->state.prepared.fail(err); });
-}
-
-caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
-  auto& state = self->state;
-  auto promise = self->make_response_promise<job_map>();
-  state.prepared = answer<job_map>{promise};
-  state.order = std::move(order);
-  for (const auto& x : state.order.map.shares)
-    if (x.node == state.context.node)
-      for (const auto& proc : x.procs) {
-        state.members.emplace_back();
-        state.members.back().rank = proc.rank;
-      }
-  auto options = read_options(state.order.request);
-  if (!options) {
-    state.prepared.fail(options.error());
-    return promise;
-  }
-  state.options = std::move(*options);
-  if (!needs_topology(state.options)) {
-    bind_and_register(self, {});
-    return promise;
-  }
-  self->request(state.directory.topology, caf::infinite, discover_topology{})
-    .then(
-      [self](const node_topology& found) { bind_and_register(self, found); },
-      [self](const caf::error& err) { self->state.prepared.fail(err); });
-  return promise;
-}
-
 // -- requests while it runs
 // --------------------------------------------------------
 
@@ -513,10 +277,12 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
 
 } // namespace
 
+} // namespace job_internals
+
 job_actor spawn_job(caf::actor_system& sys, job_context context,
                     job_directory directory, journal log) {
-  return sys.spawn(behavior, std::move(context), std::move(directory),
-                   std::move(log));
+  return sys.spawn(job_internals::behavior, std::move(context),
+                   std::move(directory), std::move(log));
 }
 
 } // namespace troupe

@@ -117,7 +117,7 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
     x.failure = part.failure;
     x.reason = part.reason;
   }
-  if (part.root == self)
+  if (part.root == self && part.joined.empty())
     x.reports.insert(from);
   if (part.joined.size() == x.nodes.size() && x.lost.empty()) {
     auto is_new = std::vector<bool>(x.nodes.size());
@@ -201,8 +201,13 @@ void mesh_collectives::join(host_collective what, completion then) {
     return;
   }
   auto& x = s.begin(k, id);
-  x.calls.push_back(std::move(then));
-  if (what.failure != status::success) {
+  if (what.failure == status::success && !x.joiner)
+    x.joiner = std::move(then);
+  else
+    x.calls.push_back(std::move(then));
+  if (what.failure == status::operation_in_progress) {
+    // Some are missing yet.
+  } else if (what.failure != status::success) {
     if (x.failure == status::success) {
       x.failure = what.failure;
       x.reason = std::move(what.reason);

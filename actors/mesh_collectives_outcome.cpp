@@ -188,6 +188,7 @@ void mesh_collectives::state::decide(const key& k, status code,
     for (const auto rank : x.nodes)
       if (rank != self && x.lost.count(rank) == 0)
         receivers.push_back(rank);
+    x.reports.clear();
   }
   for (const auto rank : receivers)
     out.tell(rank, what);
@@ -205,6 +206,8 @@ void mesh_collectives::state::release(const key& k, outcome how,
     if (node.mapped().is_parked())
       --parked;
     calls = std::move(node.mapped().calls);
+    if (node.mapped().joiner)
+      calls.push_back(std::move(node.mapped().joiner));
     reports = std::move(node.mapped().reports);
   }
   remember(k, how);

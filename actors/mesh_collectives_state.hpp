@@ -26,7 +26,9 @@ struct mesh_collectives::operation {
   std::vector<bool> joined;
   std::vector<proc_data> data;
 
-  /// Who of this node waits, and whether its participants have joined.
+  /// Who of this node gets the data and who only hears of the end, and whether
+  /// its participants have joined.
+  completion joiner;
   std::vector<completion> calls;
   bool has_joined = false;
 

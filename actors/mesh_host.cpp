@@ -1,10 +1,14 @@
 #include "actors/mesh_host.hpp"
 
 #include "actors/mesh_host_state.hpp"
+#include "actors/mesh_report.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
+
+#include <algorithm>
+#include <iterator>
 
 namespace troupe {
 
@@ -96,16 +100,61 @@ caf::result<info_result> control(self_pointer self, const requester& who,
   return self->delegate(x->handle, who, std::move(request));
 }
 
-/// A query: the root answers; what nobody knows is not found.
+/// A query on its way: to the NODE actor of this node, and to the root.
+struct query_job {
+  info_result result;
+  size_t pending = 1;
+  completion<info_result> done;
+
+  void finish_one() {
+    if (--pending > 0)
+      return;
+    if (result.infos.empty())
+      done(make_error(status::not_found, "none of the keys is known"));
+    else
+      done(std::move(result));
+  }
+};
+
+/// How this node is connected: only its NODE actor knows.
+constexpr std::string_view net_key = "troupe.net";
+
+/// Takes a key out of a request.
+/// @returns whether it was there.
+bool take_key(query_request& request, std::string_view key) {
+  auto found = false;
+  for (auto& x : request.queries) {
+    const auto end = std::remove(x.keys.begin(), x.keys.end(), key);
+    found |= end != x.keys.end();
+    x.keys.erase(end, x.keys.end());
+  }
+  return found;
+}
+
+void ask_node(self_pointer self, const std::shared_ptr<query_job>& job) {
+  ++job->pending;
+  self->request(self->state.node, caf::infinite, get_mesh_status{})
+    .then(
+      [job](const mesh_status& x) {
+        job->result.infos.push_back({std::string{net_key}, 0, net_report(x)});
+        job->finish_one();
+      },
+      [job](const caf::error&) { job->finish_one(); });
+}
+
 caf::result<info_result> query(self_pointer self, const requester& who,
                                query_request& request) {
   return answer_later<info_result>(self, [&](completion<info_result> done) {
+    auto job = std::make_shared<query_job>();
+    job->done = std::move(done);
+    if (take_key(request, net_key) && self->state.node)
+      ask_node(self, job);
     ask(self, 0, ask_root{who, std::move(request)},
-        reply_to<info_result>([done](caf::expected<info_result> x) {
-          if (x && x->infos.empty())
-            done(make_error(status::not_found, "none of the keys is known"));
-          else
-            done(std::move(x));
+        reply_to<info_result>([job](caf::expected<info_result> x) {
+          if (x)
+            std::move(x->infos.begin(), x->infos.end(),
+                      std::back_inserter(job->result.infos));
+          job->finish_one();
         }));
   });
 }
@@ -134,6 +183,7 @@ auto refuse(const char* what) {
   };
 }
 
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 mesh_host_actor::behavior_type behavior(self_pointer self,
                                         mesh_host_options options,
                                         mesh_host_directory directory) {

@@ -50,6 +50,10 @@ struct mesh_host_options {
   /// good-bye to the others.
   std::function<void(const std::string& reason)> on_fenced;
 
+  /// Whose DVM it is: only this user's tools, and the administrator's, may end
+  /// it. Absent: all tools that the server lets in.
+  std::optional<uint32_t> owner;
+
   /// Called at the root when a tool of the owner ends the DVM.
   std::function<void()> on_terminate;
 

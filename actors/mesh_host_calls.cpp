@@ -55,7 +55,7 @@ struct executor {
   void operator()(prepare_share& x) {
     if (!is_from_root())
       return;
-    if (self->state.duty != mesh_duty::active)
+    if (!self->state.may_work())
       refuse(suspended());
     else
       prepare(self, x, to_member<job_map>(reply));
@@ -64,7 +64,7 @@ struct executor {
   void operator()(start_share& x) {
     if (!is_from_root())
       return;
-    if (self->state.duty != mesh_duty::active)
+    if (!self->state.may_work())
       refuse(suspended());
     else
       start(self, x, to_member<spawn_result>(reply));
@@ -104,10 +104,12 @@ struct executor {
   void operator()(locate_job& x) {
     if (!is_at_root())
       return;
-    if (const auto* job = self->state.find_job(x.nspace))
+    if (auto* job = self->state.find_job(x.nspace)) {
+      job->informed.insert(from.rank);
       reply(job->map);
-    else
+    } else {
       refuse(status::not_found, "no job " + x.nspace);
+    }
   }
 
   void operator()(ask_root& x) {
@@ -115,15 +117,39 @@ struct executor {
       carry_out_at_root(self, from.rank, x, reply);
   }
 
+  /// X41: streams of a process are those of its own node, and its input comes
+  /// from the origin of its job.
+  bool is_of_sender(const proc_id& proc) {
+    if (from.rank == self->state.options.rank
+        || self->state.locations.node_of(proc) == from.rank)
+      return true;
+    refuse(status::no_permissions, to_string(proc) + " is not of that node");
+    return false;
+  }
+
+  bool is_from_origin(const proc_id& proc) {
+    const auto* x = self->state.find_share(proc.nspace);
+    if (from.rank == self->state.options.rank
+        || (x != nullptr && x->origin == from.rank))
+      return true;
+    refuse(status::no_permissions,
+           "input for " + to_string(proc) + " comes from another node");
+    return false;
+  }
+
   void operator()(process_output& x) {
-    take_output(self, x, to_member<ack>(reply));
+    if (is_of_sender(x.proc))
+      take_output(self, x, to_member<ack>(reply));
   }
 
   void operator()(write_stdin& x) {
-    pass_input(self, x, to_member<ack>(reply));
+    if (is_from_origin(x.proc))
+      pass_input(self, x, to_member<ack>(reply));
   }
 
   void operator()(close_stdin& x) {
+    if (!is_from_origin(x.proc))
+      return;
     end_input(self, x);
     reply(ack{});
   }

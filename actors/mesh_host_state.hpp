@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace troupe::mesh_internals {
 
@@ -100,6 +101,17 @@ struct job_record {
   size_t pending = 0;
   bool ending = false;
   bool reporting = false;
+
+  /// Answers whoever asked for the job, unless that has been done.
+  void answer(caf::expected<spawn_result> what) {
+    if (const auto owed = std::exchange(reply, nullptr))
+      owed(std::move(what));
+  }
+
+  void cancel() {
+    answer(
+      make_error(status::job_canceled, "the job was ended while it started"));
+  }
 };
 
 /// A lookup that waits for keys to be published.
@@ -145,8 +157,11 @@ struct outlet {
   bool wants_stdout = false;
   bool wants_stderr = false;
 
-  /// Whether the tool wants to hear of the end, and ends the job with itself.
+  /// Whether the tool wants to hear of the end.
   bool notify = false;
+
+  /// Whether the job ends when the tool vanishes.
+  bool is_bound = false;
 
   /// The rank of the job that the tool's input goes to.
   uint32_t stdin_target = rank_undef;
@@ -199,6 +214,11 @@ struct mesh_host_state {
   std::map<uint64_t, waiting_lookup> lookups;
   uint64_t next_lookup = 1;
 
+  /// Whether it takes work: the root always, unless it is fenced.
+  bool may_work() const {
+    return is_root() ? duty != mesh_duty::fenced : duty == mesh_duty::active;
+  }
+
   bool is_root() const {
     return options.rank == 0;
   }
@@ -211,6 +231,11 @@ struct mesh_host_state {
   share* find_share(const std::string& nspace) {
     const auto i = shares.find(nspace);
     return i != shares.end() ? &i->second : nullptr;
+  }
+
+  std::string name_of(uint32_t node) const {
+    const auto i = nodes.find(node);
+    return i != nodes.end() ? i->second.name : "number " + std::to_string(node);
   }
 
   void log(severity level, const std::string& line) const {
@@ -313,12 +338,21 @@ void begin_job(self_pointer self, job_order order);
 void end_processes(self_pointer self, const std::string& nspace,
                    int32_t signal);
 
+// -- mesh_job_states.cpp: what the root hears of jobs
+// --------------------------------------------------------------------
+
 /// @param from The node that says so; it speaks for its own processes only.
 void note_progress(self_pointer self, uint32_t from,
                    const share_progress& what);
 
 void note_share_ended(self_pointer self, uint32_t from,
                       const std::string& nspace);
+
+/// A share has ended, one way or another.
+void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
+
+/// Reports the end of a job that has no share any more.
+void check_over(self_pointer self, const std::string& nspace);
 
 /// The processes of a node are gone.
 void lose_node(self_pointer self, uint32_t node);

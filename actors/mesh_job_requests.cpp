@@ -208,6 +208,9 @@ caf::expected<info_result> control_jobs(self_pointer self, const requester& who,
   if (request.targets.empty()) {
     if (!wanted.ends)
       return make_error(status::bad_param, "name the processes to control");
+    const auto owner = state.options.owner.value_or(who.creds.uid);
+    if (who.creds.uid != owner && who.creds.uid != 0)
+      return make_error(status::no_permissions, "this DVM is another user's");
     if (!state.options.on_terminate)
       return make_error(status::not_supported, "this server cannot be ended");
     state.options.on_terminate();

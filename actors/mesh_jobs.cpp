@@ -12,28 +12,10 @@ namespace troupe::mesh_internals {
 
 namespace {
 
-void check_over(self_pointer self, const std::string& nspace);
-
 template <class Message>
 void tell_observer(self_pointer self, const job_record& job, Message what) {
   if (job.observer)
     self->send(job.observer, std::move(what));
-}
-
-void answer_spawn(job_record& job, caf::expected<spawn_result> what) {
-  if (const auto reply = std::exchange(job.reply, nullptr))
-    reply(std::move(what));
-}
-
-void cancel(job_record& job) {
-  answer_spawn(job, make_error(status::job_canceled,
-                               "the job was ended while it started"));
-}
-
-std::string name_of(const mesh_host_state& state, uint32_t node) {
-  const auto i = state.nodes.find(node);
-  return i != state.nodes.end() ? i->second.name
-                                : "number " + std::to_string(node);
 }
 
 std::vector<mapping_node> nodes_of(const mesh_host_state& state) {
@@ -57,63 +39,6 @@ uint32_t universe_of(const mesh_host_state& state) {
   return result;
 }
 
-// -- the end
-// -----------------------------------------------------------------------
-
-/// The job is over everywhere and forgotten.
-void close_job(self_pointer self, const std::string& nspace) {
-  auto& state = self->state;
-  auto node = state.jobs.extract(nspace);
-  if (node.empty())
-    return;
-  auto& job = node.mapped();
-  tell_observer(self, job, job.outcome.report());
-  state.locations.remove(nspace);
-  state.outlets.erase(nspace);
-  state.published.nspace_ended(nspace);
-  if (!state.jobs.empty())
-    return;
-  for (auto& x : std::exchange(state.closing, {}))
-    x(ack{});
-}
-
-/// All shares have ended: lets the nodes forget the job, then reports.
-void report_end(self_pointer self, job_record& job) {
-  job.reporting = true;
-  cancel(job);
-  const auto nspace = job.map.nspace;
-  const auto what = forget_job{job.outcome.report()};
-  auto nodes = std::vector<uint32_t>{};
-  for (const auto node : job.informed)
-    if (self->state.calls->is_live(node))
-      nodes.push_back(node);
-  auto left = std::make_shared<size_t>(nodes.size() + 1);
-  const auto done = [self, nspace, left](const caf::expected<host_reply>&) {
-    if (--*left == 0)
-      close_job(self, nspace);
-  };
-  for (const auto node : nodes)
-    ask(self, node, what, done);
-  done(ack{});
-}
-
-void check_over(self_pointer self, const std::string& nspace) {
-  auto* job = self->state.find_job(nspace);
-  if (job != nullptr && !job->reporting && job->shares.empty())
-    report_end(self, *job);
-}
-
-/// A share has ended, one way or another.
-void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->shares.erase(node) == 0)
-    return;
-  for (auto& x : job->procs)
-    if (x.node == node && !x.has_ended())
-      x.state = proc_state::killed_by_cmd;
-  check_over(self, nspace);
-}
-
 /// Gives up a job that could not be started, whatever of it runs already.
 void give_up(self_pointer self, job_record& job, const caf::error& why) {
   const auto code = status_of(why);
@@ -125,7 +50,7 @@ void give_up(self_pointer self, job_record& job, const caf::error& why) {
   const auto is_spawned = job.parent.role == peer_role::client;
   job.outcome.end(reason_of(why), is_spawned ? 0 : exit_status);
   const auto nspace = job.map.nspace;
-  answer_spawn(job, why);
+  job.answer(why);
   end_processes(self, nspace, SIGKILL);
 }
 
@@ -137,7 +62,7 @@ caf::error blame(self_pointer self, const job_record& job, uint32_t node,
                  const caf::error& why) {
   if (job.map.shares.size() < 2 && node == self->state.options.rank)
     return why;
-  return make_error(status_of(why), "node " + name_of(self->state, node) + ": "
+  return make_error(status_of(why), "node " + self->state.name_of(node) + ": "
                                       + reason_of(why));
 }
 
@@ -152,7 +77,7 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
     if (!job->ending)
       give_up(self, *job, blame(self, *job, node, what.error()));
     else
-      cancel(*job);
+      job->cancel();
     return;
   }
   if (!what->entries.empty())
@@ -160,11 +85,11 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
   if (job->pending > 0)
     return;
   if (job->ending) {
-    cancel(*job);
+    job->cancel();
     return;
   }
   job->started.nspace = nspace;
-  answer_spawn(*job, std::move(job->started));
+  job->answer(std::move(job->started));
 }
 
 void start_shares(self_pointer self, job_record& job) {
@@ -216,7 +141,7 @@ void note_prepared(self_pointer self, const std::string& nspace, uint32_t node,
           for (size_t i = 0; i < ours.procs.size(); ++i)
             ours.procs[i].cpus = std::move(theirs.procs[i].cpus);
   if (job->ending)
-    cancel(*job);
+    job->cancel();
   else if (job->pending == 0)
     start_shares(self, *job);
 }
@@ -231,6 +156,10 @@ void prepare_shares(self_pointer self, job_record& job,
   order.parent = job.parent;
   order.origin = job.origin;
   order.universe = universe_of(state);
+  if (job.observer && *job.shares.rbegin() != state.options.rank) {
+    order.environment = state.options.environment;
+    order.working_directory = state.options.working_directory;
+  }
   job.informed = job.shares;
   job.informed.insert(job.origin);
   const auto nodes = job.informed;
@@ -313,132 +242,6 @@ void end_processes(self_pointer self, const std::string& nspace,
         }));
   }
   check_over(self, nspace);
-}
-
-// -- what shares report
-// -------------------------------------------------------------
-
-namespace {
-
-void tell_gone(self_pointer self, const std::string& nspace, uint32_t node) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr)
-    return;
-  auto& queue = job->gone[node];
-  if (queue.telling || queue.waiting.empty())
-    return;
-  queue.telling = true;
-  ask(self, node, procs_gone{std::exchange(queue.waiting, {})},
-      [self, nspace, node](const caf::expected<host_reply>&) {
-        if (auto* job = self->state.find_job(nspace)) {
-          job->gone[node].telling = false;
-          tell_gone(self, nspace, node);
-        }
-      });
-}
-
-/// The other nodes of the job, and those of its parent, will miss these.
-void spread(self_pointer self, job_record& job, uint32_t from,
-            const std::vector<proc_ended>& gone) {
-  auto nodes = job.shares;
-  if (const auto* parent = self->state.find_job(job.parent.proc.nspace))
-    nodes.insert(parent->shares.begin(), parent->shares.end());
-  nodes.erase(from);
-  const auto nspace = job.map.nspace;
-  for (const auto node : nodes) {
-    auto& waiting = job.gone[node].waiting;
-    waiting.insert(waiting.end(), gone.begin(), gone.end());
-    tell_gone(self, nspace, node);
-  }
-}
-
-/// Notes new states of processes of one node.
-/// @returns whether the job is to be ended for it.
-bool note_states(self_pointer self, job_record& job, uint32_t from,
-                 const std::vector<proc_changed>& procs) {
-  auto& state = self->state;
-  auto has_failed = false;
-  auto gone = std::vector<proc_ended>{};
-  for (const auto& x : procs) {
-    // X41: a daemon speaks for its own processes.
-    if (x.proc.nspace != job.map.nspace || x.proc.rank >= job.procs.size()
-        || job.procs[x.proc.rank].node != from) {
-      state.log(severity::error, "node " + name_of(state, from) + " speaks for "
-                                   + to_string(x.proc)
-                                   + ", which is not its own: ignored");
-      continue;
-    }
-    auto& proc = job.procs[x.proc.rank];
-    if (proc.has_ended())
-      continue;
-    proc.state = x.state;
-    proc.pid = x.pid;
-    proc.exit_code = x.exit_code;
-    tell_observer(self, job, x);
-    const auto has_run = x.state != proc_state::failed_to_start
-                         && x.state != proc_state::killed_by_cmd;
-    if (!proc.has_ended() || !has_run)
-      continue;
-    forget_process(state, x.proc);
-    gone.push_back({x.proc, x.state});
-    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
-    has_failed |= is_failure(x.state, job.options.abort_non_zero);
-  }
-  if (!gone.empty() && !job.ending)
-    spread(self, job, from, gone);
-  return has_failed && !job.options.recoverable && !job.ending;
-}
-
-} // namespace
-
-void note_progress(self_pointer self, uint32_t from,
-                   const share_progress& what) {
-  auto* job = self->state.find_job(what.nspace);
-  if (job != nullptr && note_states(self, *job, from, what.procs))
-    end_processes(self, what.nspace, SIGTERM);
-}
-
-void note_share_ended(self_pointer self, uint32_t from,
-                      const std::string& nspace) {
-  drop_share(self, nspace, from);
-}
-
-void lose_node(self_pointer self, uint32_t node) {
-  auto& state = self->state;
-  auto hit = std::vector<std::string>{};
-  for (const auto& [nspace, job] : state.jobs)
-    if (!job.reporting && (job.shares.count(node) > 0 || job.origin == node))
-      hit.push_back(nspace);
-  for (const auto& nspace : hit) {
-    auto* job = state.find_job(nspace);
-    if (job == nullptr)
-      continue;
-    auto changes = std::vector<proc_changed>{};
-    for (uint32_t rank = 0; rank < job->procs.size(); ++rank) {
-      const auto& x = job->procs[rank];
-      if (x.node == node && !x.has_ended())
-        changes.push_back(
-          {{nspace, rank}, proc_state::comm_failed, x.pid, 0, 0});
-    }
-    const auto is_origin = job->origin == node;
-    const auto was_starting = job->reply != nullptr;
-    job->shares.erase(node);
-    if (!job->ending && (!changes.empty() || is_origin))
-      job->outcome.lose(name_of(state, node), changes.size());
-    note_states(self, *job, node, changes);
-    job->informed.erase(node);
-    const auto goes_on =
-      job->options.recoverable && !is_origin && !was_starting;
-    if (was_starting)
-      answer_spawn(*job, make_error(status::job_failed_to_launch,
-                                    "node " + name_of(state, node)
-                                      + " was lost while the job started"));
-    if (!goes_on && !changes.empty() && !job->ending)
-      end_processes(self, nspace, SIGTERM);
-    else if (is_origin && !job->ending)
-      end_processes(self, nspace, SIGTERM);
-    check_over(self, nspace);
-  }
 }
 
 } // namespace troupe::mesh_internals

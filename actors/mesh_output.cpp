@@ -54,13 +54,16 @@ void open_outlet(self_pointer self, const prepare_share& order) {
   auto result = outlet{};
   if (order.parent.role == peer_role::client && parent != state.outlets.end()) {
     result = parent->second;
-    result.notify = false;
+    result.notify = result.is_bound = false;
   } else if (is_tool(order.parent.role) && order.parent.index != 0) {
     const auto& request = order.request;
     result.wants_stdout = is_asked_for(request, attr::fwd_stdout);
     result.wants_stderr = is_asked_for(request, attr::fwd_stderr);
     result.notify = is_asked_for(request, attr::notify_completion);
-    if (result.wants_stdout || result.wants_stderr || result.notify)
+    result.is_bound = result.notify
+                      || order.parent.role == peer_role::launcher_needs_identity
+                      || order.parent.role == peer_role::launcher_with_identity;
+    if (result.wants_stdout || result.wants_stderr || result.is_bound)
       result.tool = order.parent;
     if (const auto options = read_options(request))
       result.stdin_target = options->stdin_target;
@@ -199,7 +202,8 @@ void lose_tool(self_pointer self, const requester& who) {
     if (!x.tool || x.tool->index != who.index)
       continue;
     x.wants_stdout = x.wants_stderr = false;
-    if (std::exchange(x.notify, false))
+    x.notify = false;
+    if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});
   }
   if (request.targets.empty())

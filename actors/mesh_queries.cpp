@@ -1,4 +1,5 @@
 #include "actors/mesh_host_state.hpp"
+#include "actors/mesh_report.hpp"
 #include "messages/attributes.hpp"
 
 // Questions about the DVM, answered at the root.
@@ -12,6 +13,7 @@ namespace {
 constexpr std::string_view nodes_key = "troupe.nodes";
 constexpr std::string_view jobs_key = "troupe.jobs";
 constexpr std::string_view procs_key = "troupe.ps";
+constexpr std::string_view dvm_key = "troupe.dvm";
 
 constexpr auto spawn_support =
   "PMIX_WDIR,PMIX_MAPBY,PMIX_RANKBY,PMIX_BINDTO,PMIX_PPR,PMIX_HOST,"
@@ -26,19 +28,6 @@ info make_info(std::string_view key, value val) {
 
 value text(std::string x) {
   return value::string(std::move(x));
-}
-
-std::string name_of(node_state x) {
-  switch (x) {
-    case node_state::expected:
-      return "expected";
-    case node_state::live:
-      return "live";
-    case node_state::lost:
-      return "lost";
-    default:
-      return "left";
-  }
 }
 
 std::string name_of(proc_state x) {
@@ -75,6 +64,37 @@ value status_value(const job_description& job) {
   return value::of_status(static_cast<int32_t>(code));
 }
 
+std::string names_of_jobs(const mesh_host_state& state) {
+  auto result = std::string{};
+  for (const auto& [nspace, job] : state.jobs)
+    result += (result.empty() ? "" : ",") + nspace;
+  return result;
+}
+
+/// One array per job: its name, and what the root knows of it.
+/// Source: PMIx Standard v5, PMIX_QUERY_NAMESPACE_INFO.
+value namespace_infos(const mesh_host_state& state) {
+  auto elements = std::vector<info>{};
+  for (const auto& [nspace, job] : state.jobs) {
+    auto nodes = std::string{};
+    for (const auto& x : job.map.shares)
+      nodes += (nodes.empty() ? "" : ",") + x.hostname;
+    elements.push_back(make_info(
+      attr::job_info_array,
+      value::infos(
+        {make_info(attr::nspace, text(nspace)),
+         make_info(attr::jobid, text(nspace)),
+         make_info(attr::job_size,
+                   value::uint32(static_cast<uint32_t>(job.procs.size()))),
+         make_info(attr::job_num_apps,
+                   value::uint32(static_cast<uint32_t>(job.commands.size()))),
+         make_info(attr::num_nodes,
+                   value::uint32(static_cast<uint32_t>(job.map.shares.size()))),
+         make_info(attr::node_list, text(nodes))})));
+  }
+  return value::infos(std::move(elements));
+}
+
 value list_nodes(const mesh_host_state& state) {
   auto procs = std::map<uint32_t, uint32_t>{};
   for (const auto& [nspace, job] : state.jobs)
@@ -87,7 +107,7 @@ value list_nodes(const mesh_host_state& state) {
       "item",
       value::infos({make_info("rank", value::uint32(rank)),
                     make_info("name", text(node.name)),
-                    make_info("state", text(name_of(node.state))),
+                    make_info("state", text(std::string{text_of(node.state)})),
                     make_info("incarnation", value::uint64(node.incarnation)),
                     make_info("slots", value::uint32(node.slots.value_or(0))),
                     make_info("procs", value::uint32(procs[rank]))})));
@@ -135,6 +155,17 @@ value list_all_procs(const mesh_host_state& state) {
   return value::infos(std::move(items));
 }
 
+value describe_dvm(const mesh_host_state& state) {
+  auto live = uint32_t{0};
+  for (const auto& [rank, node] : state.nodes)
+    live += node.state == node_state::live ? 1 : 0;
+  const auto nodes = static_cast<uint32_t>(state.nodes.size());
+  return value::infos({make_info("name", text(state.options.server.nspace)),
+                       make_info("nodes", value::uint32(nodes)),
+                       make_info("live", value::uint32(live)),
+                       make_info("ready", value::boolean(live == nodes))});
+}
+
 /// Slots that no job uses.
 uint32_t available_slots(const mesh_host_state& state) {
   auto used = std::map<uint32_t, uint32_t>{};
@@ -177,6 +208,12 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
         add(key, text(""));
       else if (key == attr::query_available_slots)
         add(key, value::uint32(available_slots(state)));
+      else if (key == attr::query_namespaces)
+        add(key, text(names_of_jobs(state)));
+      else if (key == attr::query_namespace_info)
+        add(key, namespace_infos(state));
+      else if (key == dvm_key)
+        add(key, describe_dvm(state));
       else if (key == nodes_key)
         add(key, list_nodes(state));
       else if (key == jobs_key)

@@ -29,7 +29,11 @@ job_context context_of(const mesh_host_state& state,
   result.universe = order.universe;
   result.environment = state.options.environment;
   result.session_directory = state.options.session_directory;
-  result.working_directory = state.options.working_directory;
+  result.environment.insert(result.environment.end(), order.environment.begin(),
+                            order.environment.end());
+  result.working_directory = order.working_directory.empty()
+                               ? state.options.working_directory
+                               : order.working_directory;
   result.with_pmi1 = state.options.with_pmi1;
   return result;
 }

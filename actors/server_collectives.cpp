@@ -119,24 +119,16 @@ void conclude(self_pointer self, uint64_t id, status code,
   }
 }
 
-/// The operation cannot complete. If other nodes take part, it fails when all
-/// agree on it: it may have been decided already.
-void fail(self_pointer self, collective_table::operation& x, status code,
-          const std::string& why) {
-  auto& state = self->state;
-  if (x.generation == 0 || !state.options.spans_nodes) {
-    conclude(self, x.id, code, why);
-    return;
-  }
-  if (std::exchange(x.is_given_up, true))
-    return;
+/// Tells the host that not all participants of this node have joined.
+void tell_host(self_pointer self, const collective_table::operation& x,
+               status code, const std::string& why) {
   auto ask = host_collective{};
   ask.kind = x.kind;
   ask.procs = x.procs;
   ask.generation = x.generation;
   ask.failure = code;
   ask.reason = why;
-  self->request(state.directory.host, caf::infinite, std::move(ask))
+  self->request(self->state.directory.host, caf::infinite, std::move(ask))
     .then(
       [](const host_collective_result&) {
         // It has completed; its actor hears of it.
@@ -146,11 +138,27 @@ void fail(self_pointer self, collective_table::operation& x, status code,
       });
 }
 
+/// The operation cannot complete. If other nodes take part, it fails when all
+/// agree on it: it may have been decided already.
+void fail(self_pointer self, collective_table::operation& x, status code,
+          const std::string& why) {
+  auto& state = self->state;
+  if (x.generation == 0 || !state.options.spans_nodes) {
+    conclude(self, x.id, code, why);
+    return;
+  }
+  if (!std::exchange(x.is_given_up, true))
+    tell_host(self, x, code, why);
+}
+
 void time_out(self_pointer self, uint64_t id) {
   auto* x = self->state.table.find(id);
-  if (x != nullptr && !x->failed)
-    fail(self, *x, status::timeout,
-         "timed out; missing " + names(x->members.missing()));
+  if (x == nullptr || x->failed)
+    return;
+  const auto missing = x->members.missing();
+  fail(self, *x, status::timeout,
+       "timed out; missing "
+         + (missing.empty() ? "processes of other nodes" : names(missing)));
 }
 
 /// Whether all participants are on this node.
@@ -243,7 +251,13 @@ void check_complete(self_pointer self, uint64_t id) {
       }
     }
   }
-  if (!x->members.is_settled() || (x->is_given_up && !x->failed))
+  if (!x->members.is_settled()) {
+    if (state.options.spans_nodes && x->generation > 0 && !x->failed
+        && !x->is_given_up && !std::exchange(x->is_watched, true))
+      tell_host(self, *x, status::operation_in_progress, {});
+    return;
+  }
+  if (x->is_given_up && !x->failed)
     return;
   auto& open = state.collectives.at(id);
   if (x->failed) {

@@ -93,8 +93,9 @@ void fetch_namespace(self_pointer self, const requester& who,
       [self, finish, who, nspace](const get_result& found) {
         finish(add_foreign(self->state, who, nspace, found));
       },
-      [finish, nspace](const caf::error&) {
-        finish(make_error(status::invalid_namespace, "no namespace " + nspace));
+      [finish, nspace](const caf::error& err) {
+        finish(make_error(status::invalid_namespace,
+                          "no namespace " + nspace + ": " + reason_of(err)));
       });
 }
 

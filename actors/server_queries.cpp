@@ -95,6 +95,9 @@ bool answer_here(self_pointer self, const std::string& key,
                  const std::vector<info>& qualifiers,
                  const std::shared_ptr<query_job>& job) {
   auto& state = self->state;
+  if (state.options.spans_nodes
+      && (key == attr::query_namespaces || key == attr::query_namespace_info))
+    return false;
   if (key == attr::query_namespaces) {
     add(*job, key, value::string(namespaces(state)));
   } else if (key == attr::query_namespace_info) {
@@ -149,12 +152,23 @@ caf::result<resolve_peers_result>
 resolve_peers(self_pointer self, const resolve_peers_request& request) {
   const auto& state = self->state;
   auto result = resolve_peers_result{};
-  if (request.node && *request.node != state.options.hostname)
-    return make_error(status::not_found, "no node " + *request.node);
-  for (const auto& [nspace, entry] : state.namespaces)
-    if (!entry.is_tool && (!request.nspace || *request.nspace == nspace))
+  const auto& node = request.node.value_or(state.options.hostname);
+  const auto is_here = node == state.options.hostname;
+  for (const auto& [nspace, entry] : state.namespaces) {
+    if (entry.is_tool || (request.nspace && *request.nspace != nspace))
+      continue;
+    if (is_here) {
       for (const auto& [rank, proc] : entry.procs)
         result.procs.push_back({nspace, rank});
+      continue;
+    }
+    for (const auto& rank : entry.data.all()->ranks)
+      if (const auto* host = find(rank.entries, attr::hostname))
+        if (const auto* name = host->text(); name && *name == node)
+          result.procs.push_back({nspace, rank.rank});
+  }
+  if (!is_here && result.procs.empty())
+    return make_error(status::not_found, "no processes on a node " + node);
   if (request.nspace && result.procs.empty())
     return make_error(status::invalid_namespace,
                       "no namespace " + *request.nspace);

@@ -278,7 +278,7 @@ std::optional<std::string> first_elsewhere(const server_state& state,
 /// Has the request made again when a namespace is known.
 template <class Result, class Request>
 caf::result<Result> ask_again(self_pointer self, const requester& who,
-                              const std::string& nspace, Request& request) {
+                              std::string nspace, Request& request) {
   auto promise = self->template make_response_promise<Result>();
   auto owed = std::make_shared<answer<Result>>(promise);
   fetch_namespace(

@@ -1,8 +1,11 @@
-"""What bench/run shows: samples, the table, and the figures of a server."""
+"""What bench/run and bench/mesh show: samples, tables, the figures of a server,
+and under which circumstances."""
 
+import datetime
 import os
 import pathlib
 import statistics
+import subprocess
 
 
 class Row:
@@ -136,3 +139,36 @@ def markdown(lines):
             for line in lines]
     rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|\n"
     return "".join([text[0], rule, *text[1:]])
+
+
+# -- circumstances -------------------------------------------------------------
+
+def first_line(argv):
+    try:
+        return subprocess.run(argv, capture_output=True, text=True,
+                              check=False).stdout.strip().split("\n")[0]
+    except OSError:
+        return "?"
+
+
+def libpmix_version():
+    return first_line(["dpkg-query", "-W", "-f", "${Version}", "libpmix2"])
+
+
+def circumstances(peers, load_before, seconds, scale):
+    model = next((x.split(":")[1].strip() for x in
+                  read("/proc/cpuinfo").splitlines()
+                  if x.startswith("model name")), "unknown")
+    memory = int(read("/proc/meminfo").split()[1]) // (1 << 20)
+    return (
+        f"{datetime.date.today()}; {os.cpu_count()} processors ({model}), "
+        f"{memory + 1} GiB, Linux {os.uname().release}; load {load_before:.1f} "
+        f"before and {os.getloadavg()[0]:.1f} after; {'; '.join(peers)}; "
+        f"{seconds:.0f} s, scale {scale:g}, niceness {os.nice(0)}.\n")
+
+
+def write_marked(path, marks, text):
+    """Puts a text between two marks of a file."""
+    head, rest = path.read_text().split(marks[0])
+    tail = rest.split(marks[1])[1]
+    path.write_text(head + marks[0] + text + marks[1] + tail)

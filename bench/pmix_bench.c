@@ -256,6 +256,8 @@ static void run_get(void) {
   if (self.rank == 0)
     for (uint32_t i = 1; i < job_size; ++i)
       get("get_direct", i, "bench.direct");
+  /* Who has ended may have nothing to give any more. */
+  fence(false);
 }
 
 static void key_of(pmix_key_t key, uint32_t rank, int round) {

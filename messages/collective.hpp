@@ -66,6 +66,8 @@ struct host_collective {
   /// Asks to let the operation fail for all, and is answered with the error
   /// that all get, or with success if it has completed before. A host that
   /// cannot have nodes agree refuses (`not_supported`).
+  /// `operation_in_progress`: some are missing yet; asks to be told if the
+  /// operation fails meanwhile.
   status failure = status::success;
   std::string reason;
 };

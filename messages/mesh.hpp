@@ -56,9 +56,16 @@ struct prepare_share {
 
   /// Slots of all nodes.
   uint32_t universe = 0;
+
+  /// What processes inherit beside what their node has, `NAME=value`, and where
+  /// programs start that do not say; may be empty. From launchers that have a
+  /// DVM of their own.
+  std::vector<std::string> environment;
+  std::string working_directory;
 };
 
-TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe)
+TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe,
+               x.environment, x.working_directory)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
 /// when they run, or with why they do not; by the first node of the job with

@@ -83,8 +83,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   serve.id = options_.id;
   serve.hostname = options_.hostname;
   serve.owner = {::geteuid(), ::getegid()};
-  serve.pid = static_cast<uint32_t>(::getpid());
   serve.spans_nodes = options_.spans_nodes;
+  serve.pid = static_cast<uint32_t>(::getpid());
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ =

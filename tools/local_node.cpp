@@ -56,7 +56,7 @@ local_node::local_node(const local_node_options& options)
     output_sink, output_sink_settings{options.output, out_, err_});
 }
 
-host_actor local_node::make_host(const host_context& context) {
+host_actor local_node::make_host(const host_context& context, dvm_part* part) {
   auto& sys = loop_.actors();
   auto launch = process_launcher_settings{};
   launch.log = log_;
@@ -68,12 +68,25 @@ host_actor local_node::make_host(const host_context& context) {
   auto work = mesh_host_options{};
   work.server = context.server;
   work.hostname = context.hostname;
-  work.slots = static_cast<uint32_t>(allowed_processors().size());
+  slots_ = static_cast<uint32_t>(allowed_processors().size());
+  work.slots = slots_;
   work.environment = inherited_environment();
   work.session_directory = context.session_directory;
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.log = log_;
+  if (part != nullptr && !member_ && !part->nodes.empty())
+    work.slots = part->nodes.front().slots.value_or(slots_);
+  if (part != nullptr)
+    work.on_terminate = std::move(part->on_terminate);
+  if (member_) {
+    work.rank = member_->rank();
+    work.incarnation = member_->incarnation();
+    work.nodes = std::move(part->nodes);
+    work.on_fenced = std::move(part->on_fenced);
+    work.on_duty = std::move(part->on_duty);
+    work.on_member = std::move(part->on_member);
+  }
   host_ = spawn_mesh_host(sys, std::move(work),
                           {launcher_, sys.spawn(topology, &loop_.pool()),
                            sys.spawn(cleaner, &loop_.pool()), sink_});
@@ -81,26 +94,45 @@ host_actor local_node::make_host(const host_context& context) {
 }
 
 caf::expected<std::unique_ptr<local_node>>
-local_node::start(const local_node_options& options) {
+local_node::start(local_node_options options) {
   auto result = std::unique_ptr<local_node>{new local_node{options}};
+  auto* part = options.dvm ? &*options.dvm : nullptr;
+  if (part != nullptr && part->member.context) {
+    part->member.log = result->log_;
+    auto member = mesh_member::start(result->loop_, std::move(part->member));
+    if (!member)
+      return std::move(member.error());
+    result->member_ = std::move(*member);
+  }
   auto serve = server_node_options{};
+  serve.id = std::move(options.id);
+  serve.hostname = std::move(options.hostname);
+  serve.spans_nodes = result->member_ != nullptr;
   serve.security = options.security;
   serve.log = result->log_;
   serve.out = result->out_;
   serve.err = result->err_;
+  if (!options.directory.empty())
+    serve.system_directory = std::move(options.directory);
   if (!options.tools)
     serve.tools.clear();
   else if (options.system_server)
     serve.tools.push_back(rendezvous_kind::system);
-  auto node = server_node::start(
-    result->loop_, std::move(serve),
-    [&](const host_context& context) { return result->make_host(context); });
+  auto node = server_node::start(result->loop_, std::move(serve),
+                                 [&](const host_context& context) {
+                                   return result->make_host(context, part);
+                                 });
   if (!node)
     return node.error();
   result->node_ = std::move(*node);
   result->pmi1_->set_server(result->node_->server());
   caf::anon_send(result->host_, result->node_->server(),
                  result->node_->events());
+  if (result->member_) {
+    // The node begins once it has its user.
+    caf::anon_send(result->host_, result->member_->node());
+    caf::anon_send(result->member_->node(), mesh_user_actor{result->host_});
+  }
   return result;
 }
 
@@ -110,6 +142,7 @@ local_node::~local_node() {
   if (pmi1_)
     pmi1_->set_server({});
   node_.reset();
+  member_.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
 }
 

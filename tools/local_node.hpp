@@ -1,17 +1,47 @@
 #pragma once
 
+#include "actors/mesh_host.hpp"
 #include "adapters/log/output_formatter.hpp"
 #include "adapters/pmi1/service.hpp"
 #include "messages/actors.hpp"
+#include "runtime/mesh_member.hpp"
 #include "runtime/server_node.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace troupe {
 
 class fd_writer;
 
+/// What makes a node one of a DVM.
+struct dvm_part {
+  /// Without a context the DVM has no other node.
+  mesh_member_options member;
+
+  /// At the root: see `mesh_host_options`.
+  std::vector<mesh_node> nodes;
+  std::function<void()> on_terminate;
+
+  std::function<void(const std::string& reason)> on_fenced;
+  std::function<void(const mesh_duty_changed&)> on_duty;
+  std::function<void(const member_changed&)> on_member;
+};
+
 struct local_node_options {
+  /// The server's name; empty namespace: made from the node's name and the
+  /// process's number.
+  proc_id id{{}, 0};
+
+  /// What the node is called in job data; empty: as its system says.
+  std::string hostname;
+
+  /// Alone without.
+  std::optional<dvm_part> dvm;
+
+  /// Below which session directories are made; empty: the system's.
+  std::string directory;
+
   /// What the node's own log holds.
   severity log_level = severity::warning;
   bool log_json = false;
@@ -28,13 +58,13 @@ struct local_node_options {
   bool tools = true;
 };
 
-/// A server whose host runs its jobs on this node. Programs of this folder make
-/// one, do their own work, and destroy it.
+/// A server whose host runs jobs on this node, and as the root of a DVM on
+/// others. Programs of this folder make one, do their own work, and destroy it.
 class local_node {
 public:
   /// @returns why the node cannot work, in a sentence with the remedy.
   static caf::expected<std::unique_ptr<local_node>>
-  start(const local_node_options& options);
+  start(local_node_options options);
 
   ~local_node();
 
@@ -47,6 +77,21 @@ public:
 
   const mesh_host_actor& host() const {
     return host_;
+  }
+
+  /// This node as a member of its DVM; none if it is alone.
+  const node_actor& member() const {
+    static const auto none = node_actor{};
+    return member_ ? member_->node() : none;
+  }
+
+  /// Processors that this process may use.
+  uint32_t slots() const {
+    return slots_;
+  }
+
+  const std::string& session_directory() const {
+    return node_->session_directory();
   }
 
   /// Takes the output of processes, in the format of the options.
@@ -79,7 +124,7 @@ public:
 private:
   explicit local_node(const local_node_options& options);
 
-  host_actor make_host(const host_context& context);
+  host_actor make_host(const host_context& context, dvm_part* part);
 
   journal log_;
   loop_system loop_;
@@ -92,6 +137,8 @@ private:
   output_sink_actor sink_;
   process_launcher_actor launcher_;
   mesh_host_actor host_;
+  uint32_t slots_ = 0;
+  std::unique_ptr<mesh_member> member_;
   std::unique_ptr<server_node> node_;
 };
 

@@ -1,9 +1,12 @@
 #include "tools/run.hpp"
 
+#include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/stdin_source.hpp"
+#include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
+#include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -30,19 +33,6 @@ void end_on_signals(local_node& rt, std::string& nspace) {
       request.exit_status = 128 + number;
       caf::anon_send(rt.host(), std::move(request));
     });
-}
-
-/// Who gets the launcher's standard input.
-std::vector<proc_id> stdin_targets(const run_options& options,
-                                   const std::string& nspace) {
-  auto result = std::vector<proc_id>{};
-  auto size = uint32_t{0};
-  for (const auto& x : options.job.apps)
-    size += static_cast<uint32_t>(x.max_procs);
-  for (uint32_t rank = 0; rank < size; ++rank)
-    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
-      result.push_back({nspace, rank});
-  return result;
 }
 
 /// Lets what is still to be shown go out.
@@ -92,10 +82,22 @@ int run_job(const run_options& options) {
 } // namespace
 
 int run(std::vector<std::string> args) {
-  auto options = parse_run(std::move(args));
-  if (const auto* status = std::get_if<int>(&options))
+  auto parsed = parse_run(std::move(args));
+  if (const auto* status = std::get_if<int>(&parsed))
     return *status;
-  return run_job(std::get<run_options>(options));
+  auto& options = std::get<run_options>(parsed);
+  if (options.dvm)
+    return run_in_dvm(std::move(options));
+  auto plan = plan_dvm(options.nodes, dvm_surroundings::find());
+  if (!plan) {
+    std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';
+    return 1;
+  }
+  if (*plan)
+    return run_on_nodes(std::move(options), std::move(**plan));
+  fill_in_processes(options.job,
+                    static_cast<uint32_t>(allowed_processors().size()));
+  return run_job(options);
 }
 
 } // namespace troupe

@@ -1,12 +1,14 @@
 #include "tools/run_options.hpp"
 
-#include "adapters/hwloc/allowed_processors.hpp"
 #include "messages/attributes.hpp"
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 namespace troupe {
@@ -35,6 +37,7 @@ struct job_flags {
   std::string rtos;
   std::string log_level = "warning";
   std::string security = "native";
+  std::string dvm;
   int32_t timeout = 0;
   bool label = false;
   bool timestamp = false;
@@ -55,7 +58,8 @@ void add_app_options(CLI::App& cli, app_options& x) {
 
 void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_option("--map-by", x.map_by,
-                 "slot, hwthread, core, l3cache, numa or package");
+                 "slot, hwthread, core, l3cache, numa, package, node or "
+                 "ppr:N:node");
   cli.add_option("--bind-to", x.bind_to,
                  "none (default), hwthread, core, l3cache, numa or package");
   cli.add_flag("--oversubscribe", x.oversubscribe,
@@ -73,6 +77,11 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,
                  "recoverable: the job goes on when a process fails");
+  cli
+    .add_option("--dvm", x.dvm,
+                "Run in a DVM that is up: its name, pid:N, file:PATH or URI; "
+                "--dvm without any: your only one")
+    ->expected(0, 1);
   cli.add_option("--security", x.security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
@@ -109,9 +118,7 @@ app make_app(const app_options& x, std::vector<std::string> command) {
   auto result = app{};
   result.cmd = command.front();
   result.argv = std::move(command);
-  // Like every launcher of the field: as many as there are slots.
-  result.max_procs =
-    x.np > 0 ? x.np : static_cast<int32_t>(allowed_processors().size());
+  result.max_procs = x.np;
   if (!x.wdir.empty())
     result.cwd = x.wdir;
   for (const auto& variable : x.exported) {
@@ -149,7 +156,9 @@ info make_info(std::string_view key, value val) {
   return {std::string{key}, 0, std::move(val)};
 }
 
-void apply(const job_flags& x, run_options& result) {
+void apply(const job_flags& x, bool in_dvm, run_options& result) {
+  if (in_dvm)
+    result.dvm = x.dvm;
   auto& infos = result.job.job_infos;
   auto map_by = x.map_by;
   if (x.oversubscribe)
@@ -192,6 +201,7 @@ void parse(CLI::App& cli, std::vector<std::string> args) {
 run_options parse_segments(CLI::App& cli, job_flags& flags,
                            const std::vector<std::string>& args) {
   auto result = run_options{};
+  add_dvm_options(cli, result.nodes);
   auto first = app_options{};
   add_app_options(cli, first);
   const auto all = segments(args);
@@ -205,15 +215,58 @@ run_options parse_segments(CLI::App& cli, job_flags& flags,
     parse(next, all[i]);
     result.job.apps.push_back(make_app(x, next.remaining()));
   }
-  apply(flags, result);
+  const auto in_dvm = cli.count("--dvm") > 0;
+  if (in_dvm && !(result.nodes.hosts + result.nodes.hostfile).empty())
+    refuse("--dvm names a DVM that is up, --host and --hostfile the nodes of a "
+           "new one; give one of them");
+  apply(flags, in_dvm, result);
   return result;
 }
 
+/// Settings of programs that their launchers pass on.
+constexpr auto passed_on = std::string_view{"OMPI_"};
+
 } // namespace
+
+void fill_in_processes(spawn_request& job, uint32_t slots) {
+  const auto count = std::clamp<uint32_t>(slots, 1, most_processes);
+  for (auto& x : job.apps)
+    if (x.max_procs == 0)
+      x.max_procs = static_cast<int32_t>(count);
+}
+
+std::vector<proc_id> stdin_targets(const run_options& options,
+                                   const std::string& nspace) {
+  auto result = std::vector<proc_id>{};
+  auto size = uint32_t{0};
+  for (const auto& x : options.job.apps)
+    size += static_cast<uint32_t>(x.max_procs);
+  for (uint32_t rank = 0; rank < size; ++rank)
+    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
+      result.push_back({nspace, rank});
+  return result;
+}
+
+void add_surroundings(spawn_request& job) {
+  auto failure = std::error_code{};
+  const auto here = std::filesystem::current_path(failure).string();
+  for (auto& x : job.apps) {
+    if (!x.cwd && !failure)
+      x.cwd = here;
+    else if (x.cwd && !x.cwd->empty() && x.cwd->front() != '/' && !failure)
+      x.cwd = here + "/" + *x.cwd;
+    auto variables = std::vector<std::string>{};
+    for (auto** y = environ; *y != nullptr; ++y)
+      if (std::string_view{*y}.substr(0, passed_on.size()) == passed_on)
+        variables.emplace_back(*y);
+    x.env.insert(x.env.begin(), variables.begin(), variables.end());
+  }
+}
 
 std::variant<run_options, int> parse_run(std::vector<std::string> args) {
   auto cli =
-    CLI::App{"Starts a job on this node and waits for its end.", "troupe run"};
+    CLI::App{"Starts a job, on this node or on others, and waits for its end.",
+             "troupe run"};
   cli.prefix_command();
   cli.footer("The options end with the program: troupe run [options] program "
              "[arguments]\n[: [options] program [arguments]]...\n\nExit "

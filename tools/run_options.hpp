@@ -1,9 +1,13 @@
 #pragma once
 
 #include "messages/spawn.hpp"
+#include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
 
+#include <optional>
 #include <set>
+#include <string>
+#include <variant>
 
 namespace troupe {
 
@@ -11,8 +15,15 @@ namespace troupe {
 struct run_options {
   local_node_options node;
 
-  /// The job, in the Standard's attributes: what a tool would send.
+  /// The job, in the Standard's attributes: what a tool would send. A program
+  /// without a number of processes has 0.
   spawn_request job;
+
+  /// The DVM that runs it, as `find_dvm` takes it; none: this process does.
+  std::optional<std::string> dvm;
+
+  /// Nodes for a DVM of this process.
+  dvm_options nodes;
 
   /// Who gets standard input: a rank, `rank_wildcard`, or `rank_undef` for
   /// nobody.
@@ -30,5 +41,18 @@ struct run_options {
 /// was
 ///          asked for, or an argument is wrong (which has been reported).
 std::variant<run_options, int> parse_run(std::vector<std::string> args);
+
+/// Gives programs without a number of processes that of all slots, like every
+/// launcher of the field.
+void fill_in_processes(spawn_request& job, uint32_t slots);
+
+/// Who gets the launcher's standard input, once the job has its name and all
+/// programs a number of processes.
+std::vector<proc_id> stdin_targets(const run_options& options,
+                                   const std::string& nspace);
+
+/// Makes a job independent of where it is started: it gets this process's
+/// working directory, and the variables that are Open MPI's settings.
+void add_surroundings(spawn_request& job);
 
 } // namespace troupe

@@ -1,10 +1,14 @@
 // The launcher and the administrator's command.
 
 #include "adapters/process/inherited_fd.hpp"
+#include "tools/ask.hpp"
+#include "tools/authority_file.hpp"
 #include "tools/run.hpp"
+#include "tools/up.hpp"
 
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -12,11 +16,24 @@ namespace {
 constexpr auto usage = R"(Usage: troupe COMMAND [options]
 
 Commands:
-  run      start a job on this node and wait for its end
-  version  print the version
+  run        start a job, on this node or on others, and wait for its end
+  up         start a DVM over nodes
+  down       end a DVM with all its jobs
+  nodes      show the nodes of a DVM
+  jobs       show its jobs
+  ps         show their processes
+  net        show the networks between its nodes
+  authority  make the authority of a DVM that nobody launches
+  version    print the version
 
 troupe COMMAND --help tells about a command.
 )";
+
+constexpr std::pair<const char*, troupe::report_kind> reports[] = {
+  {"nodes", troupe::report_kind::nodes},
+  {"jobs", troupe::report_kind::jobs},
+  {"ps", troupe::report_kind::processes},
+  {"net", troupe::report_kind::networks}};
 
 } // namespace
 
@@ -28,8 +45,19 @@ int main(int argc, char** argv) {
     std::cerr << usage;
     return 2;
   }
-  if (args.front() == "run")
-    return troupe::run({args.begin() + 1, args.end()});
+  const auto& command = args.front();
+  auto rest = std::vector<std::string>{args.begin() + 1, args.end()};
+  if (command == "run")
+    return troupe::run(std::move(rest));
+  if (command == "up")
+    return troupe::up(std::move(rest));
+  if (command == "down")
+    return troupe::down(std::move(rest));
+  if (command == "authority")
+    return troupe::make_authority_file(std::move(rest));
+  for (const auto& [name, kind] : reports)
+    if (command == name)
+      return troupe::ask(kind, command, std::move(rest));
   if (args.front() == "version" || args.front() == "--version") {
     std::cout << "troupe " TROUPE_VERSION "\n";
     return 0;

@@ -2,6 +2,8 @@
 // spawn, until it is told to end.
 
 #include "adapters/process/inherited_fd.hpp"
+#include "tools/bootstrap.hpp"
+#include "tools/join.hpp"
 #include "tools/local_node.hpp"
 
 #include <caf/send.hpp>
@@ -38,17 +40,33 @@ int main(int argc, char** argv) {
   auto options = troupe::local_node_options{};
   auto report_uri = false;
   auto verbose = false;
+  auto joins = false;
+  auto stays_attached = false;
+  auto bootstrap_file = std::string{};
   auto security = std::string{"native"};
   cli.add_flag("--system-server", options.system_server,
                "Be the server that tools and singletons of this node find");
+  cli.add_flag("--join", joins,
+               "Be a daemon of the DVM whose root starts us and tells us what "
+               "we need on standard input; for troupe up");
+  cli.add_option("--bootstrap", bootstrap_file,
+                 "Be a daemon of the DVM that this file describes, which all "
+                 "its nodes have");
+  cli.add_flag("--attached", stays_attached,
+               "With --join: do not go into the background");
   cli.add_flag("--report-uri", report_uri, "Print the server's URI");
   cli.add_flag("-v,--verbose", verbose, "Log what happens");
   cli.add_flag("--log-json", options.log_json, "Log lines of JSON");
   cli.add_option("--security", security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   CLI11_PARSE(cli, argc, argv);
+  if (joins)
+    return troupe::join(stays_attached);
   if (verbose)
     options.log_level = troupe::severity::debug;
+  if (!bootstrap_file.empty())
+    return troupe::bootstrap(bootstrap_file, options.log_level,
+                             options.log_json);
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

@@ -66,6 +66,23 @@ openssl_ptr<EVP_PKEY> make_key() {
   return openssl_ptr<EVP_PKEY>{EVP_EC_gen("P-256")};
 }
 
+/// What an authority's certificate is called, before the DVM's name.
+constexpr auto subject_begin = std::string_view{"authority of "};
+
+/// What a kept authority begins with; the DVM's name and its credentials as a
+/// node that is its own authority follow.
+constexpr auto kept_mark = std::string_view{"troupe-authority "};
+
+openssl_ptr<X509> same(const openssl_ptr<X509>& x) {
+  X509_up_ref(x.get());
+  return openssl_ptr<X509>{x.get()};
+}
+
+openssl_ptr<EVP_PKEY> same(const openssl_ptr<EVP_PKEY>& x) {
+  EVP_PKEY_up_ref(x.get());
+  return openssl_ptr<EVP_PKEY>{x.get()};
+}
+
 } // namespace
 
 certificate_times::certificate_times()
@@ -84,7 +101,7 @@ caf::expected<authority> authority::make(std::string dvm,
   if (!result.key_)
     return openssl_error("make the authority's key");
   result.certificate_ =
-    blank("authority of " + result.dvm_, result.key_.get(), times);
+    blank(std::string{subject_begin} + result.dvm_, result.key_.get(), times);
   auto* x = result.certificate_.get();
   if (x == nullptr
       || !add_extension(x, x, NID_basic_constraints,
@@ -119,6 +136,50 @@ authority::issue(uint32_t rank, const std::string& name,
       || !add_extension(x, issuer, NID_subject_alt_name, "URI:" + identity)
       || !sign(x, issuer, key_.get()))
     return openssl_error("make a certificate for " + name);
+  return result;
+}
+
+caf::expected<secret> authority::encode() const {
+  auto whole = node_credentials{};
+  whole.authority = same(certificate_);
+  whole.certificate = same(certificate_);
+  whole.key = same(key_);
+  auto bytes = encode_credentials(whole);
+  if (!bytes)
+    return std::move(bytes.error());
+  const auto head = std::string{kept_mark} + dvm_ + "\n";
+  auto result = secret{head.size() + bytes->size()};
+  std::copy(head.begin(), head.end(), result.data());
+  const auto rest = bytes->view();
+  std::copy(rest.begin(), rest.end(), result.data() + head.size());
+  return result;
+}
+
+caf::expected<authority> authority::decode(std::string_view bytes) {
+  const auto refusal =
+    make_error(status::bad_param, "not the authority of a DVM");
+  const auto end = bytes.substr(0, 256).find('\n');
+  if (end == std::string_view::npos
+      || bytes.substr(0, kept_mark.size()) != kept_mark)
+    return refusal;
+  authority result;
+  result.dvm_ =
+    std::string{bytes.substr(kept_mark.size(), end - kept_mark.size())};
+  auto whole = decode_credentials(bytes.substr(end + 1));
+  if (!whole || !parse_node_identity(to_string({result.dvm_, 0, "node"})))
+    return refusal;
+  result.certificate_ = std::move(whole->certificate);
+  result.key_ = std::move(whole->key);
+  // A name that was changed in the file vouches for nobody.
+  const auto expected =
+    (std::string{subject_begin} + result.dvm_).substr(0, 64);
+  char name[128];
+  if (X509_NAME_get_text_by_NID(
+        X509_get_subject_name(result.certificate_.get()), NID_commonName, name,
+        sizeof(name))
+        < 0
+      || name != expected)
+    return refusal;
   return result;
 }
 

@@ -24,7 +24,9 @@ struct certificate_times {
 
 /// The authority of one DVM, made when the DVM starts: it vouches for the DVM's
 /// nodes and for nobody else. Its key is in memory only, so it ends with the
-/// process that made it; who has no credentials by then gets none any more.
+/// process that made it; who has no credentials by then gets none any more. For
+/// DVMs that nobody launches it can be kept (`encode`): whoever reads it is a
+/// node of the DVM.
 ///
 /// All keys are on the curve P-256: fast, and allowed on machines in FIPS mode.
 class authority {
@@ -41,6 +43,13 @@ public:
   /// @returns `bad_param` if the name cannot be one.
   caf::expected<node_credentials> issue(uint32_t rank, const std::string& name,
                                         certificate_times times = {}) const;
+
+  /// All of it, its key included.
+  caf::expected<secret> encode() const;
+
+  /// Reads what `encode` wrote. Wiping `bytes` is left to the caller.
+  /// @returns `bad_param` for anything else.
+  static caf::expected<authority> decode(std::string_view bytes);
 
 private:
   authority() = default;

@@ -44,6 +44,8 @@ struct network::lane_entry {
     adoption.start(parent.settings_.adoption_time);
   }
 
+  bool is_adopted = false;
+  bool is_paused = false;
   timer adoption;
   frame_lane lane;
 };
@@ -171,13 +173,29 @@ void network::add_lane(dial_id dial, secure_channel channel) {
 void network::adopt(lane_id lane) {
   if (const auto i = lanes_.find(lane); i != lanes_.end()) {
     i->second->adoption.cancel();
-    i->second->lane.resume();
+    i->second->is_adopted = true;
+    update(*i->second);
   }
 }
 
-void network::pause(lane_id lane) {
-  if (const auto i = lanes_.find(lane); i != lanes_.end())
-    i->second->lane.pause();
+void network::pause(lane_id lane, bool is_paused) {
+  if (const auto i = lanes_.find(lane); i != lanes_.end()) {
+    i->second->is_paused = is_paused;
+    update(*i->second);
+  }
+}
+
+void network::hold(bool is_held) {
+  is_held_ = is_held;
+  for (auto& [id, x] : lanes_)
+    update(*x);
+}
+
+void network::update(lane_entry& x) {
+  if (x.is_adopted && !x.is_paused && !is_held_)
+    x.lane.resume();
+  else
+    x.lane.pause();
 }
 
 void network::put(lane_id lane, const lane_frame& frame) {

@@ -91,10 +91,14 @@ public:
   /// Dials no more; not answered.
   void give_up(dial_id id);
 
-  /// Reads from a lane.
+  /// Reads from a lane, unless it is paused or the network is held.
   void adopt(lane_id lane);
 
-  void pause(lane_id lane);
+  /// Reads nothing from a lane, or goes on.
+  void pause(lane_id lane, bool is_paused);
+
+  /// Reads nothing from any lane, or goes on.
+  void hold(bool is_held);
 
   void put(lane_id lane, const lane_frame& frame);
 
@@ -112,6 +116,7 @@ private:
   void listen_again();
   void tell_addresses();
   void add_lane(dial_id dial, secure_channel channel);
+  void update(lane_entry& x);
   void on_end(lane_id lane, const std::string& reason);
 
   /// Forgets what must not be destroyed in its own callback.
@@ -123,6 +128,7 @@ private:
   network_settings settings_;
   network_owner& owner_;
 
+  bool is_held_ = false;
   std::vector<node_address> wanted_;
 
   /// By address.

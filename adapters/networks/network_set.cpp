@@ -7,7 +7,7 @@
 #include <caf/all.hpp>
 
 #include <algorithm>
-#include <set>
+#include <mutex>
 #include <utility>
 
 namespace troupe {
@@ -34,11 +34,30 @@ size_t cost_of_frame(const lane_frame& x) {
 
 } // namespace
 
+class network_set::member_addresses {
+public:
+  void assign(std::set<std::string> x) {
+    const std::lock_guard<std::mutex> guard{mutex_};
+    addresses_ = std::move(x);
+  }
+
+  bool contains(const std::string& x) const {
+    const std::lock_guard<std::mutex> guard{mutex_};
+    return addresses_.count(x) != 0;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::set<std::string> addresses_; // guarded by mutex_
+};
+
 network_set::network_set(actor_pointer self, event_loop& loop,
                          std::shared_ptr<const secure_context> context,
                          networks_options options)
   : self_(self), loop_(loop), context_(std::move(context)),
-    options_(std::move(options)), reach_(loop, options_.times, means()),
+    options_(std::move(options)),
+    members_(std::make_shared<member_addresses>()),
+    reach_(loop, options_.times, means()),
     look_again_(loop, [this] { look_again(); }) {
   // nop
 }
@@ -66,9 +85,6 @@ caf::error network_set::start() {
   if (!all)
     return std::move(all.error());
   compare(choose_networks(*all, options_.interfaces));
-  // The owner hears of the start also if there is no network at all.
-  if (listening_.empty())
-    tell_addresses();
   return caf::none;
 }
 
@@ -85,7 +101,6 @@ void network_set::look_again() {
 
 /// Takes over what the kernel says now.
 void network_set::compare(std::vector<own_network> now) {
-  const auto before = listening_;
   is_comparing_ = true;
   own_ = std::move(now);
   std::map<std::string, std::set<std::string>> addresses;
@@ -101,54 +116,63 @@ void network_set::compare(std::vector<own_network> now) {
                                + x.network);
   }
   for (const auto& [id, reason] : ended) {
-    if (auto* network = find(lanes_[id].network))
-      network->cut(id);
+    with(lanes_[id].network, [id = id](network& x) { x.cut(id); });
     end_lane(id, reason);
   }
   for (auto i = networks_.begin(); i != networks_.end();)
     if (addresses.count(i->first) == 0) {
       log(severity::warning, "network " + i->first + " is down");
       listening_.erase(i->first);
+      is_told_ = false;
       i = networks_.erase(i);
     } else {
       ++i;
     }
+  awaited_.clear();
+  for (const auto& x : own_)
+    awaited_.insert(x.name);
   for (const auto& x : own_) {
-    auto& module = networks_[x.name];
-    if (!module) {
-      network_settings settings;
-      settings.name = x.name;
-      settings.port = options_.port;
-      settings.is_member = [this](const std::string& y) {
-        return reach_.knows(y);
-      };
-      settings.limits = options_.limits;
-      settings.adoption_time = options_.adoption_time;
-      settings.log = options_.log;
-      module =
-        std::make_unique<network>(loop_, context_, std::move(settings), *this);
-    }
+    add_network(x);
     std::vector<node_address> places;
     for (const auto& y : x.listening)
       places.push_back({x.name, y, port_of(y)});
-    module->listen(std::move(places));
+    with(x.name, [places](network& y) { y.listen(places); });
   }
   is_comparing_ = false;
-  if (listening_ != before)
+  if (awaited_.empty() && !is_told_)
     tell_addresses();
+}
+
+void network_set::add_network(const own_network& x) {
+  auto& runner = networks_[x.name];
+  if (runner)
+    return;
+  network_settings settings;
+  settings.name = x.name;
+  settings.port = options_.port;
+  settings.is_member = [members = members_](const std::string& y) {
+    return members->contains(y);
+  };
+  settings.limits = options_.limits;
+  settings.adoption_time = options_.adoption_time;
+  settings.log = options_.log;
+  runner = std::make_unique<network_runner>(
+    loop_, context_, std::move(settings), *this, options_.own_progress);
 }
 
 void network_set::on_listening(const std::string& network,
                                std::vector<node_address> addresses) {
+  awaited_.erase(network);
   auto& known = listening_[network];
-  if (known == addresses)
-    return;
-  known = std::move(addresses);
-  if (ports_.size() > ports_max)
-    ports_.clear();
-  for (const auto& x : known)
-    ports_[x.address] = x.port;
-  if (!is_comparing_)
+  if (known != addresses) {
+    known = std::move(addresses);
+    is_told_ = false;
+    if (ports_.size() > ports_max)
+      ports_.clear();
+    for (const auto& x : known)
+      ports_[x.address] = x.port;
+  }
+  if (awaited_.empty() && !is_told_ && !is_comparing_)
     tell_addresses();
 }
 
@@ -158,25 +182,33 @@ uint16_t network_set::port_of(const std::string& address) const {
 }
 
 void network_set::tell_addresses() {
+  is_told_ = true;
   networks_changed x;
   for (const auto& [name, addresses] : listening_)
     x.addresses.insert(x.addresses.end(), addresses.begin(), addresses.end());
   self_->send(options_.owner, std::move(x));
 }
 
-network* network_set::find(const std::string& name) {
-  const auto i = networks_.find(name);
-  return i != networks_.end() ? i->second.get() : nullptr;
+void network_set::with(const std::string& name,
+                       std::function<void(network&)> f) {
+  if (const auto i = networks_.find(name); i != networks_.end())
+    i->second->run(std::move(f));
 }
 
 // -- nodes -------------------------------------------------------------------
 
 void network_set::reach(const reach_node& node) {
   reach_.reach(node, own_);
+  note_members();
+}
+
+void network_set::note_members() {
+  members_->assign(reach_.addresses());
 }
 
 void network_set::release(uint32_t rank) {
   reach_.release(rank);
+  note_members();
   std::vector<lane_id> ended;
   for (const auto& [id, x] : lanes_)
     if (x.rank == rank)
@@ -194,13 +226,11 @@ reach_table::means network_set::means() {
                        const reach_end& end, node_identity peer,
                        std::chrono::milliseconds patience) {
     peer.dvm = context_->self().dvm;
-    if (auto* x = find(network))
-      x->dial(id, {{end.from, {}}, end.to, end.port}, std::move(peer),
-              patience);
+    const auto path = lane_path{{end.from, {}}, end.to, end.port};
+    with(network, [=](class network& x) { x.dial(id, path, peer, patience); });
   };
   result.give_up = [this](dial_id id, const std::string& network) {
-    if (auto* x = find(network))
-      x->give_up(id);
+    with(network, [id](class network& x) { x.give_up(id); });
   };
   result.report = [this](lane_failed x) {
     self_->send(options_.owner, std::move(x));
@@ -235,12 +265,16 @@ void network_set::on_dial_failed(dial_id dial, caf::error why) {
 
 void network_set::on_lane(dial_id dial, lane_opened x) {
   reach_.on_lane(dial);
+  if (!is_ours(x)) {
+    // The kernel was faster than the lane's thread.
+    with(x.network, [id = x.lane](network& y) { y.cut(id); });
+    return;
+  }
   if (lanes_to(x.rank) >= options_.lanes_per_peer) {
     log(severity::warning,
         "lane from " + x.name + " at " + x.remote + ": refused: limit of "
           + std::to_string(options_.lanes_per_peer) + " lanes to a node");
-    if (auto* network = find(x.network))
-      network->close(x.lane);
+    with(x.network, [id = x.lane](network& y) { y.close(id); });
     return;
   }
   lane_entry entry;
@@ -253,6 +287,15 @@ void network_set::on_lane(dial_id dial, lane_opened x) {
   self_->send(options_.owner, std::move(x));
 }
 
+/// Whether a lane's network and address are there.
+bool network_set::is_ours(const lane_opened& x) const {
+  return std::any_of(own_.begin(), own_.end(), [&](const auto& y) {
+    return y.name == x.network
+           && std::find(y.addresses.begin(), y.addresses.end(), x.local)
+                != y.addresses.end();
+  });
+}
+
 void network_set::adopt(lane_id lane, const lane_user_actor& user) {
   const auto i = lanes_.find(lane);
   if (i == lanes_.end()) {
@@ -263,8 +306,7 @@ void network_set::adopt(lane_id lane, const lane_user_actor& user) {
   auto& x = i->second;
   x.user = user;
   self_->monitor(user);
-  if (auto* network = find(x.network))
-    network->adopt(lane);
+  with(x.network, [lane](network& y) { y.adopt(lane); });
 }
 
 void network_set::abandon(const caf::actor_addr& user) {
@@ -280,16 +322,21 @@ void network_set::put(const put_lane_frame& x) {
   const auto i = lanes_.find(x.lane);
   if (i == lanes_.end())
     return;
-  if (auto* network = find(i->second.network))
+  // Not by `with`: this is what happens most.
+  const auto runner = networks_.find(i->second.network);
+  if (runner == networks_.end())
+    return;
+  if (auto* network = runner->second->here())
     network->put(x.lane, x.frame);
+  else
+    runner->second->run([x](class network& y) { y.put(x.lane, x.frame); });
 }
 
 void network_set::drop(const drop_lane& x) {
   const auto i = lanes_.find(x.lane);
   if (i == lanes_.end())
     return;
-  if (auto* network = find(i->second.network))
-    network->close(x.lane);
+  with(i->second.network, [id = x.lane](network& y) { y.close(id); });
   end_lane(x.lane, x.reason);
 }
 
@@ -336,8 +383,7 @@ void network_set::ask_user(lane_id id, lane_entry& x,
   if (x.unanswered < questions_max || x.is_paused)
     return;
   x.is_paused = true;
-  if (auto* network = find(x.network))
-    network->pause(id);
+  with(x.network, [id](network& y) { y.pause(id, true); });
 }
 
 void network_set::on_user_answer(lane_id id) {
@@ -348,8 +394,7 @@ void network_set::on_user_answer(lane_id id) {
   --x.unanswered;
   if (!std::exchange(x.is_paused, false))
     return;
-  if (auto* network = find(x.network))
-    network->adopt(id);
+  with(x.network, [id](network& y) { y.pause(id, false); });
 }
 
 } // namespace troupe

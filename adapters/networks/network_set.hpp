@@ -1,8 +1,11 @@
 #pragma once
 
+#include "adapters/networks/network_runner.hpp"
 #include "adapters/networks/networks.hpp"
 
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,12 +67,18 @@ private:
 
   void look_again();
   void compare(std::vector<own_network> now);
+  void add_network(const own_network& x);
   void tell_addresses();
   uint16_t port_of(const std::string& address) const;
   reach_table::means means();
   bool may_dial(uint32_t rank, const reach_path& path) const;
   size_t lanes_to(uint32_t rank) const;
-  network* find(const std::string& name);
+  bool is_ours(const lane_opened& x) const;
+  void note_members();
+
+  /// Calls `f` on the network's loop, if there is such a network.
+  void with(const std::string& name, std::function<void(network&)> f);
+
   void end_lane(lane_id id, const std::string& reason);
   void ask_user(lane_id id, lane_entry& x, lane_frame_arrived frame);
   void on_user_answer(lane_id id);
@@ -80,8 +89,18 @@ private:
   std::shared_ptr<const secure_context> context_;
   networks_options options_;
   std::vector<own_network> own_;
-  std::map<std::string, std::unique_ptr<network>> networks_;
+
+  /// Addresses of nodes of the DVM; read by the threads of networks.
+  class member_addresses;
+  std::shared_ptr<member_addresses> members_;
+
   std::map<std::string, std::vector<node_address>> listening_;
+
+  /// Networks that have not said yet where they listen.
+  std::set<std::string> awaited_;
+
+  /// Whether the owner knows where we listen.
+  bool is_told_ = false;
 
   /// The port that an address had, to take it again when it comes back: other
   /// nodes dial there.
@@ -89,6 +108,7 @@ private:
 
   std::map<lane_id, lane_entry> lanes_;
   reach_table reach_;
+  std::map<std::string, std::unique_ptr<network_runner>> networks_;
 
   /// The kernel often says several things at once.
   timer look_again_;

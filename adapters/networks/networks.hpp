@@ -25,6 +25,10 @@ struct networks_options {
 
   interface_choice interfaces;
 
+  /// Each network has a thread and a loop of its own (O8): a busy one delays
+  /// neither others nor the rest of the process.
+  bool own_progress = false;
+
   /// Connections to one node at a time.
   size_t lanes_per_peer = defaults::lanes_per_peer;
 

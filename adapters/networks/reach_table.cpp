@@ -3,7 +3,6 @@
 #include "messages/status.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace troupe {
@@ -183,12 +182,12 @@ void reach_table::report(uint32_t rank, const std::string& address,
   use_.report({rank, address, reason});
 }
 
-bool reach_table::knows(const std::string& address) const {
+std::set<std::string> reach_table::addresses() const {
+  std::set<std::string> result;
   for (const auto& [rank, node] : nodes_)
     for (const auto& x : node.addresses)
-      if (x.address == address)
-        return true;
-  return false;
+      result.insert(x.address);
+  return result;
 }
 
 size_t reach_table::dials_to(uint32_t rank) const {

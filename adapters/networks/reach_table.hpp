@@ -7,7 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -73,8 +73,8 @@ public:
   void on_lane_end(uint32_t rank, const std::string& network,
                    std::chrono::nanoseconds lived);
 
-  /// Whether an address is one of a node to be reached.
-  bool knows(const std::string& address) const;
+  /// Those of all nodes to be reached.
+  std::set<std::string> addresses() const;
 
   /// Attempts under way to a node.
   size_t dials_to(uint32_t rank) const;

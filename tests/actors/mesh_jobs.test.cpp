@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <tuple>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -391,8 +392,6 @@ CAF_TEST(P-M1 a fenced daemon waits for the last byte before it leaves) {
 
 CAF_TEST(X41 P-M1 a daemon speaks for its own processes only) {
   spawn(6);
-  auto call = host_call{};
-  call.number = 1000;
   caf::anon_send(
     mesh[0].host,
     share_progress{nspace, {{{nspace, 5}, proc_state::terminated, 1, 0, 0}}});
@@ -409,6 +408,76 @@ CAF_TEST(X41 a daemon asks for its own processes only) {
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::no_permissions);
   CAF_CHECK(!is_over());
+}
+
+// -- messages that are lost --------------------------------------------------
+
+CAF_TEST(CTL-1 P-K1 a share is started once although its answer was lost) {
+  auto lost = 0;
+  mesh.passes = [&](uint32_t from, uint32_t, const host_message& what) {
+    // The first answers of n1 do not arrive.
+    if (from != 1 || !std::holds_alternative<host_answer>(what) || lost >= 2)
+      return true;
+    ++lost;
+    return false;
+  };
+  const auto x = spawn(4);
+  CAF_CHECK(x->is_pending());
+  // Routes change: what has no answer is sent again.
+  mesh.lose(2);
+  elapse(10s);
+  CAF_CHECK_EQUAL(lost, 2);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(1), "start 2, start 3");
+  end(0, 0);
+  end(0, 1);
+  end(1, 2);
+  end(1, 3);
+  CAF_CHECK_EQUAL(outcome().exit_status, 0);
+}
+
+CAF_TEST(CTL-1 P-K1 calls that come twice are carried out once) {
+  auto again = std::vector<std::tuple<uint32_t, uint32_t, host_message>>{};
+  mesh.passes = [&](uint32_t from, uint32_t to, const host_message& what) {
+    again.emplace_back(from, to, what);
+    return true;
+  };
+  spawn(6);
+  const auto repeat = [&] {
+    for (const auto& [from, to, what] : std::exchange(again, {}))
+      caf::anon_send(mesh[to].host,
+                     member_message{from, mesh[from].incarnation, what});
+    consume_messages();
+  };
+  repeat();
+  CAF_CHECK_EQUAL(asked(1), "start 2, start 3");
+  CAF_CHECK_EQUAL(asked(2), "start 4, start 5");
+  for (uint32_t rank = 0; rank < 6; ++rank) {
+    end(rank / 2, rank);
+    repeat();
+    CAF_CHECK_EQUAL(ends_of(rank), 1u);
+  }
+  CAF_CHECK_EQUAL(outcome().exit_status, 0);
+}
+
+CAF_TEST(P-M1 what a former life of a daemon says is not heard) {
+  spawn(6, {with(attr::job_recoverable)});
+  auto stale = std::vector<host_message>{};
+  mesh.passes = [&](uint32_t from, uint32_t, const host_message& what) {
+    if (from == 2)
+      stale.push_back(what);
+    return from != 2;
+  };
+  end(2, 5, 9);
+  CAF_REQUIRE(!stale.empty());
+  mesh.passes = nullptr;
+  mesh.lose(2);
+  mesh.rejoin(2);
+  for (const auto& what : stale)
+    caf::anon_send(mesh[0].host, member_message{2, 1002, what});
+  consume_messages();
+  CAF_CHECK(state_of(5) == proc_state::comm_failed);
+  CAF_CHECK_EQUAL(ends_of(5), 1u);
 }
 
 // -- jobs of jobs ------------------------------------------------------------
@@ -464,19 +533,13 @@ CAF_TEST(F5.19 all jobs are ended and then no new one begins) {
   consume_messages();
   CAF_CHECK(x->is_pending());
   CAF_CHECK_EQUAL(spawn(1)->code, status::not_available);
-  // Two jobs share the ranks of the scripted launchers.
-  for (uint32_t job = 1; job <= 2; ++job)
-    for (uint32_t rank = 0; rank < 4; ++rank)
-      for (uint32_t node = 0; node < 3; ++node) {
-        const auto& all = launcher(node).processes;
-        const auto proc = proc_id{"server@" + std::to_string(job), rank};
-        for (const auto& y : all)
-          if (y.owner) {
-            caf::anon_send(y.owner, process_ended{proc, 0, SIGTERM, false});
-            caf::anon_send(y.owner, process_drained{proc});
-          }
-      }
-  consume_messages();
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    end(rank / 2, rank, 0, SIGTERM);
+  CAF_CHECK(x->is_pending());
+  end(2, 0, 0, SIGTERM);
+  end(2, 1, 0, SIGTERM);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
 }
 
 // -- streams -----------------------------------------------------------------

@@ -361,4 +361,51 @@ CAF_TEST(LINK-2 a user that does not keep up is not flooded) {
   CAF_CHECK(wait([&] { return x.end.has_value(); }));
 }
 
+CAF_TEST(O8 each network may have progress of its own) {
+  networks_options options;
+  options.own_progress = true;
+  begin({1, 2}, {1, 2}, options);
+  CAF_CHECK_EQUAL(one->addresses().size(), 2U);
+  connect(2);
+  two->echoes = true;
+  constexpr size_t count = 5000;
+  for (const auto* name : {"eth1", "eth2"})
+    for (size_t i = 0; i < count; ++i)
+      one->put(*one->over(name), some_data(i, std::string(i % 1000, 'a')));
+  CAF_REQUIRE(wait([&] {
+    return one->over("eth1")->frames.size() == count
+           && one->over("eth2")->frames.size() == count;
+  }));
+  for (const auto* name : {"eth1", "eth2"})
+    for (size_t i = 0; i < count; ++i)
+      CAF_REQUIRE(is_same(one->over(name)->frames[i],
+                          some_data(i, std::string(i % 1000, 'a'))));
+  // An interface that fails, and lanes that are dropped.
+  auto* gone = one->over("eth2");
+  one->kernel->link(2).is_running = false;
+  one->kernel->on_change();
+  CAF_REQUIRE(wait([&] { return gone->end.has_value(); }));
+  CAF_CHECK(wait([&] { return two->live().size() == 1; }));
+  one->kernel->link(2).is_running = true;
+  one->kernel->on_change();
+  CAF_CHECK(wait([&] { return one->over("eth2") != nullptr; }));
+  caf::anon_send(one->networks,
+                 drop_lane{one->over("eth1")->opened.lane, "test"});
+  CAF_CHECK(wait([&] { return one->lanes.size() == 4; }));
+}
+
+CAF_TEST(O8 LINK-2 a network with its own progress reads no more than is taken) {
+  networks_options options;
+  options.own_progress = true;
+  begin({1}, {1}, options);
+  connect();
+  auto& x = *one->live().front();
+  auto& y = *two->live().front();
+  for (size_t i = 0; i < 50'000; ++i)
+    one->put(x, some_data(i, std::string(1000, 'a')));
+  CAF_REQUIRE(wait([&] { return y.frames.size() == 50'000; }));
+  for (size_t i = 0; i < 50'000; ++i)
+    CAF_REQUIRE_EQUAL(std::get<data_frame>(y.frames[i]).number, i);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,283 @@
+// Tools at the nodes of a DVM: they start jobs, get their output, ask and
+// control.
+
+#include "messages/attributes.hpp"
+#include "tests/fixtures/job_host.hpp"
+#include "tests/fixtures/mesh_hosts.hpp"
+#include "tests/test.hpp"
+
+#include <caf/send.hpp>
+
+#include <csignal>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+using namespace std::chrono_literals;
+
+namespace {
+
+const auto nspace = std::string{"server@1"};
+
+struct fixture : deterministic {
+  mesh_hosts mesh{*this, 3};
+
+  /// A tool at the last node.
+  peer_ptr tool = attach(2);
+
+  peer_ptr attach(uint32_t node, uint32_t uid = our_uid) {
+    auto result = mesh[node].uut->connect(node::tool_greeting(uid));
+    consume_messages();
+    return result;
+  }
+
+  template <class T, class Request>
+  pending<T> ask(const peer_ptr& from, Request x, uint32_t node = 2) {
+    auto result = mesh[node].uut->ask<T>(from, std::move(x));
+    consume_messages();
+    return result;
+  }
+
+  /// Starts a job as launchers do.
+  pending<spawn_result> spawn(int32_t size, std::vector<info> more = {}) {
+    more.push_back(with(attr::fwd_stdout, value::boolean(true)));
+    more.push_back(with(attr::notify_completion, value::boolean(true)));
+    ask<ack>(tool, register_events_request{{status::job_end}, {}});
+    return ask<spawn_result>(tool, job_host::program(size, std::move(more)));
+  }
+
+  void end(uint32_t node, uint32_t rank, int32_t exit_code = 0) {
+    mesh[node].launcher->end(rank, exit_code);
+    consume_messages();
+  }
+
+  void all_die_of(int32_t signal) {
+    for (uint32_t node = 0; node < 3; ++node)
+      mesh[node].launcher->fatal.insert(signal);
+  }
+
+  size_t count_jobs() {
+    const auto x = mesh.tell<job_list>(2, list_jobs{});
+    consume_messages();
+    return x->value.jobs.size();
+  }
+
+  pending<info_result> control(const peer_ptr& who, std::vector<proc_id> procs,
+                               std::string_view key,
+                               value val = value::boolean(true)) {
+    return ask<info_result>(
+      who, job_control_request{std::move(procs), {with(key, std::move(val))}});
+  }
+
+  /// The items of a list that a query answers.
+  std::vector<std::vector<info>> items(std::string_view key) {
+    auto wanted = troupe::query{};
+    wanted.keys.emplace_back(key);
+    const auto x = ask<info_result>(tool, query_request{{wanted}});
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    auto result = std::vector<std::vector<info>>{};
+    for (const auto& item : infos_of(x->value.infos.at(0).val))
+      result.push_back(infos_of(item.val));
+    return result;
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(mesh_tools_tests, fixture)
+
+// -- as launchers ------------------------------------------------------------
+
+CAF_TEST(F4.28 F5.9 a tool at any node gets the output of its job in order) {
+  CAF_REQUIRE_EQUAL(spawn(6)->code, status::success);
+  mesh.write(0, {nspace, 0}, "one");
+  mesh.write(0, {nspace, 0}, "two");
+  mesh.write(2, {nspace, 4}, "near");
+  mesh.write(0, {nspace, 0}, "not wanted", io_channels::stderr_);
+  const auto& seen = tool->wire->output;
+  CAF_REQUIRE_EQUAL(seen.size(), 3u);
+  CAF_CHECK_EQUAL(seen[0].bytes, "one");
+  CAF_CHECK_EQUAL(seen[1].bytes, "two");
+  CAF_CHECK_EQUAL(seen[2].bytes, "near");
+  CAF_CHECK(seen[0].source == (proc_id{nspace, 0}));
+  CAF_CHECK(seen[0].channel == io_channels::stdout_);
+  // Nobody else sees it.
+  CAF_CHECK(mesh[0].output->empty());
+  CAF_CHECK(mesh[2].output->empty());
+}
+
+CAF_TEST(F4.28 a tool hears of the end of its job after the last output) {
+  spawn(3);
+  end(0, 0);
+  mesh[0].launcher->end(1, 3, 0, false);
+  all_die_of(SIGTERM);
+  consume_messages();
+  CAF_CHECK(tool->wire->events.empty());
+  mesh.write(0, {nspace, 1}, "last words");
+  mesh[1].launcher->end(2, 0, SIGTERM);
+  mesh[0].launcher->drain(1);
+  consume_messages();
+  CAF_REQUIRE_EQUAL(tool->wire->output.size(), 1u);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  const auto& x = tool->wire->events[0];
+  CAF_CHECK_EQUAL(x.code, status::job_end);
+  CAF_CHECK(*find(x.infos, attr::event_affected_proc)
+            == value::of_proc({nspace, rank_wildcard}));
+  CAF_CHECK(number<int32_t>(x.infos, attr::exit_code) == 3);
+  CAF_CHECK(text(x.infos, attr::event_text_message)
+            == "rank 1 exited with status 3");
+}
+
+CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
+  spawn(3);
+  const auto parent = mesh.connect(1, nspace, 2);
+  const auto x = mesh[1].uut->ask<spawn_result>(parent, job_host::program(1));
+  consume_messages();
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  for (uint32_t node = 0; node < 3; ++node)
+    for (const auto& y : mesh[node].launcher->processes)
+      if (y.sink && y.spec.proc.nspace == x->value.nspace)
+        mesh.write(node, y.spec.proc, "child");
+  CAF_REQUIRE_EQUAL(tool->wire->output.size(), 1u);
+  CAF_CHECK_EQUAL(tool->wire->output[0].source.nspace, x->value.nspace);
+}
+
+CAF_TEST(F5.10 input of a tool goes to the rank that it named) {
+  spawn(6, {with(attr::stdin_tgt, value::rank(3))});
+  const auto whole = std::vector<proc_id>{{nspace, rank_wildcard}};
+  CAF_CHECK_EQUAL(ask<ack>(tool, io_push_request{whole, {}, "text"})->code,
+                  status::success);
+  CAF_CHECK_EQUAL(
+    ask<ack>(tool, io_push_request{whole, {}, std::nullopt})->code,
+    status::success);
+  CAF_REQUIRE_EQUAL(mesh[1].launcher->input.size(), 1u);
+  CAF_CHECK(mesh[1].launcher->input[0].proc == (proc_id{nspace, 3}));
+  CAF_CHECK_EQUAL(mesh[1].launcher->input_ends.size(), 1u);
+  CAF_CHECK(mesh[0].launcher->input.empty());
+}
+
+CAF_TEST(X28 input for the job of another tool is refused) {
+  spawn(6, {with(attr::stdin_tgt, value::rank(3))});
+  const auto other = attach(2);
+  const auto x =
+    ask<ack>(other, io_push_request{{{nspace, 3}}, {}, std::string{"text"}});
+  CAF_CHECK_EQUAL(x->code, status::no_permissions);
+  CAF_CHECK(mesh[1].launcher->input.empty());
+  CAF_CHECK_EQUAL(ask<ack>(other, io_push_request{})->code, status::bad_param);
+}
+
+CAF_TEST(F5.19 a tool that vanishes ends its jobs) {
+  all_die_of(SIGTERM);
+  spawn(6);
+  CAF_CHECK_EQUAL(count_jobs(), 1u);
+  mesh[2].uut->lose(tool);
+  consume_messages();
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
+}
+
+CAF_TEST(F5.19 a tool that wants to hear nothing leaves its job running) {
+  ask<spawn_result>(tool, job_host::program(2));
+  mesh[2].uut->lose(tool);
+  consume_messages();
+  CAF_CHECK_EQUAL(count_jobs(), 1u);
+}
+
+// -- control -----------------------------------------------------------------
+
+CAF_TEST(F4.32 a tool ends a job on all nodes) {
+  all_die_of(SIGTERM);
+  spawn(6);
+  const auto other = attach(2);
+  CAF_CHECK_EQUAL(
+    control(other, {{nspace, rank_wildcard}}, attr::job_ctrl_terminate)->code,
+    status::success);
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  CAF_CHECK(number<int32_t>(tool->wire->events[0].infos, attr::exit_code)
+            == 143);
+}
+
+CAF_TEST(F4.32 a tool signals processes wherever they are) {
+  spawn(6);
+  CAF_CHECK_EQUAL(control(tool, {{nspace, 5}, {nspace, 0}},
+                          attr::job_ctrl_signal, value::integer(SIGUSR1))
+                    ->code,
+                  status::success);
+  CAF_CHECK_EQUAL(mesh[2].launcher->log.back(), "signal 5 10");
+  CAF_CHECK_EQUAL(mesh[0].launcher->log.back(), "signal 0 10");
+}
+
+CAF_TEST(X29 control that is not allowed or makes no sense is refused) {
+  spawn(6);
+  const auto whole = std::vector<proc_id>{{nspace, rank_wildcard}};
+  const auto nobody = std::vector<proc_id>{{nspace, 6}};
+  const auto stranger = troupe::fixtures::ask<info_result>(
+    sys, mesh[2].host, asks({"stranger", 0}, 9, our_uid + 1),
+    job_control_request{whole, {with(attr::job_ctrl_kill)}});
+  consume_messages();
+  CAF_CHECK_EQUAL(stranger->code, status::no_permissions);
+  CAF_CHECK_EQUAL(control(tool, nobody, attr::job_ctrl_kill)->code,
+                  status::not_found);
+  CAF_CHECK_EQUAL(control(tool, {{"server@9", 0}}, attr::job_ctrl_kill)->code,
+                  status::not_found);
+  CAF_CHECK_EQUAL(
+    control(tool, whole, attr::job_ctrl_signal, value::integer(77))->code,
+    status::not_supported);
+  CAF_CHECK_EQUAL(
+    control(tool, {}, attr::job_ctrl_signal, value::integer(10))->code,
+    status::bad_param);
+  CAF_CHECK_EQUAL(count_jobs(), 1u);
+}
+
+CAF_TEST(F4.32 X29 the tools of the owner end the DVM and nobody else) {
+  const auto stranger = troupe::fixtures::ask<info_result>(
+    sys, mesh[2].host, asks({"stranger", 0}, 9, our_uid + 1),
+    job_control_request{{}, {with(attr::job_ctrl_terminate)}});
+  consume_messages();
+  CAF_CHECK_EQUAL(stranger->code, status::no_permissions);
+  CAF_CHECK_EQUAL(*mesh.terminated, 0u);
+  CAF_CHECK_EQUAL(control(tool, {}, attr::job_ctrl_terminate)->code,
+                  status::success);
+  CAF_CHECK_EQUAL(*mesh.terminated, 1u);
+}
+
+// -- questions ---------------------------------------------------------------
+
+CAF_TEST(F4.30 any node tells of nodes and jobs and processes) {
+  spawn(5);
+  const auto nodes = items("troupe.nodes");
+  CAF_REQUIRE_EQUAL(nodes.size(), 3u);
+  CAF_CHECK(text(nodes[2], "name") == "n2");
+  CAF_CHECK(text(nodes[2], "state") == "live");
+  CAF_CHECK(number<uint32_t>(nodes[2], "slots") == 2u);
+  CAF_CHECK(number<uint32_t>(nodes[2], "procs") == 1u);
+  const auto jobs = items("troupe.jobs");
+  CAF_REQUIRE_EQUAL(jobs.size(), 1u);
+  CAF_CHECK(text(jobs[0], "nspace") == nspace);
+  CAF_CHECK(text(jobs[0], "state") == "running");
+  CAF_CHECK(number<uint32_t>(jobs[0], "nodes") == 3u);
+  const auto procs = items("troupe.ps");
+  CAF_REQUIRE_EQUAL(procs.size(), 5u);
+  CAF_CHECK(text(procs[4], "host") == "n2");
+  CAF_CHECK(number<uint32_t>(procs[4], "pid") == 1004u);
+  CAF_CHECK(text(procs[4], "state") == "running");
+  mesh.lose(1);
+  CAF_CHECK(text(items("troupe.nodes")[1], "state") == "lost");
+}
+
+CAF_TEST(F4.30 the table of processes is that of all nodes or of one) {
+  spawn(5);
+  const auto count = [this](std::string_view key) {
+    auto wanted = troupe::query{};
+    wanted.keys.emplace_back(key);
+    wanted.qualifiers = {with(attr::nspace, value::string(nspace))};
+    const auto x = ask<info_result>(tool, query_request{{wanted}});
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    const auto* all =
+      std::get_if<box<data_array>>(&x->value.infos.at(0).val.data);
+    return all == nullptr ? size_t{0} : (*all)->elements.size();
+  };
+  CAF_CHECK_EQUAL(count(attr::query_proc_table), 5u);
+  CAF_CHECK_EQUAL(count(attr::query_local_proc_table), 1u);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,121 @@
+#include "tools/ask.hpp"
+
+#include "messages/attributes.hpp"
+#include "tools/tool_session.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a DVM may take to answer.
+constexpr auto answer_time = 30s;
+
+/// How often `down` looks whether the DVM is gone.
+constexpr auto look_again = 20ms;
+
+constexpr int usage_error = 2;
+
+struct ask_options {
+  std::string dvm;
+  bool json = false;
+  uint32_t timeout = 60;
+};
+
+/// @returns the exit status if there is nothing to do.
+std::optional<int> parse(CLI::App& cli, const std::string& command,
+                         std::vector<std::string> args, ask_options& x) {
+  cli
+    .add_option("--dvm", x.dvm,
+                "The DVM: its name, pid:N, file:PATH or URI (default: your "
+                "only one)")
+    ->expected(0, 1);
+  std::reverse(args.begin(), args.end());
+  try {
+    cli.parse(std::move(args));
+    return std::nullopt;
+  } catch (const CLI::Success& result) {
+    return cli.exit(result);
+  } catch (const CLI::ParseError& result) {
+    std::cerr << "troupe " << command << ": " << result.what() << '\n';
+    return usage_error;
+  }
+}
+
+int fail(const std::string& command, const std::string& reason) {
+  std::cerr << "troupe " << command << ": " << reason << '\n';
+  return 1;
+}
+
+} // namespace
+
+int ask(report_kind what, const std::string& command,
+        std::vector<std::string> args) {
+  auto x = ask_options{};
+  auto cli = CLI::App{"Shows what a DVM knows.", "troupe " + command};
+  cli.add_flag("--json", x.json, "Print JSON");
+  if (const auto status = parse(cli, command, std::move(args), x))
+    return *status;
+  auto session = tool_session::open(x.dvm, false, {});
+  if (!session)
+    return fail(command, reason_of(session.error()));
+  auto question = query_request{};
+  question.queries.emplace_back().keys = {std::string{query_key(what)}};
+  const auto got = (**session).to()->call(question, answer_time);
+  if (!got)
+    return fail(command, "the DVM does not answer: " + reason_of(got.error()));
+  const auto* result = std::get_if<info_result>(&*got);
+  const auto* found =
+    result != nullptr ? find(result->infos, query_key(what)) : nullptr;
+  if (found == nullptr)
+    return fail(command, "the server that answers does not know this; is it a "
+                         "DVM of Troupe?");
+  const auto shown = to_json(*found);
+  if (x.json)
+    std::cout << shown.dump(2, ' ', false,
+                            nlohmann::json::error_handler_t::replace)
+              << '\n';
+  else
+    std::cout << to_text(what, shown);
+  return std::cout.flush() ? 0 : fail(command, "cannot write the answer");
+}
+
+int down(std::vector<std::string> args) {
+  auto x = ask_options{};
+  auto cli = CLI::App{"Ends a DVM with all its jobs, and waits until it is "
+                      "gone.",
+                      "troupe down"};
+  cli.add_option("--timeout", x.timeout, "Seconds to wait (default 60)");
+  if (const auto status = parse(cli, "down", std::move(args), x))
+    return *status;
+  auto session = tool_session::open(x.dvm, false, {});
+  if (!session)
+    return fail("down", reason_of(session.error()));
+  const auto deadline =
+    std::chrono::steady_clock::now() + std::chrono::seconds{x.timeout};
+  auto request = job_control_request{};
+  request.directives = {
+    {std::string{attr::job_ctrl_terminate}, 0, value::boolean(true)}};
+  const auto got = (**session).to()->call(request, answer_time);
+  if (!got && status_of(got.error()) != status::lost_connection)
+    return fail("down", "the DVM does not end: " + reason_of(got.error()));
+  while (!(**session).is_gone()) {
+    if (std::chrono::steady_clock::now() >= deadline)
+      return fail("down", "the DVM is still there after "
+                            + std::to_string(x.timeout)
+                            + " s; wait longer by --timeout");
+    std::this_thread::sleep_for(look_again);
+  }
+  return 0;
+}
+
+} // namespace troupe

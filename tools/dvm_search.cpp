@@ -1,0 +1,133 @@
+#include "tools/dvm_search.hpp"
+
+#include "adapters/link/server_search.hpp"
+#include "adapters/local/rendezvous.hpp"
+#include "adapters/local/system_error.hpp"
+#include "adapters/wire/number_range.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+
+namespace troupe {
+
+namespace {
+
+/// What the names of our files begin with; the DVM's name follows.
+constexpr auto prefix = std::string_view{"troupe-dvm."};
+
+/// Sessions of a user, and files in one, that are looked at.
+constexpr size_t most_sessions = 4096;
+constexpr size_t most_files = 256;
+
+const char* variable(const char* name) {
+  return std::getenv(name);
+}
+
+/// The DVMs of this user, by name.
+std::multimap<std::string, link_settings>
+dvms_of_user(const std::string& system_directory) {
+  auto result = std::multimap<std::string, link_settings>{};
+  const auto above = directory::open(system_directory);
+  if (!above)
+    return result;
+  const auto parent =
+    above->open_private("troupe-" + std::to_string(::geteuid()));
+  if (!parent)
+    return result;
+  const auto trusted = std::vector<uint32_t>{};
+  for (const auto& session : parent->list(most_sessions)) {
+    const auto self = parent->open_private(session);
+    if (!self)
+      continue;
+    for (const auto& name : self->list(most_files))
+      if (name.compare(0, prefix.size(), prefix) == 0)
+        if (auto found = read_rendezvous_file(self->path_of(name), trusted))
+          result.emplace(name.substr(prefix.size()), std::move(*found));
+  }
+  return result;
+}
+
+std::string names_of(const std::multimap<std::string, link_settings>& dvms) {
+  auto result = std::string{};
+  for (const auto& x : dvms)
+    result += (result.empty() ? "" : ", ") + x.first;
+  return result;
+}
+
+caf::expected<link_settings> find_one(const server_search& what) {
+  auto found = find_servers(what, variable);
+  if (!found)
+    return std::move(found.error());
+  return std::move(found->front());
+}
+
+} // namespace
+
+caf::error announce_dvm(const std::string& name,
+                        const std::string& session_directory,
+                        const std::string& system_directory,
+                        const std::string& server_nspace) {
+  const auto dvms = dvms_of_user(system_directory);
+  if (dvms.count(name) > 0)
+    return make_error(status::exists, "a DVM with the name " + name
+                                        + " is up already; give another one by "
+                                          "--name, or end it by troupe down "
+                                          "--dvm "
+                                        + name);
+  const auto where = session_directory + "/";
+  const auto from = where + "pmix." + node_name() + ".tool." + server_nspace;
+  const auto to = where + std::string{prefix} + name;
+  if (::link(from.c_str(), to.c_str()) != 0)
+    return system_error("cannot make " + to);
+  return {};
+}
+
+caf::expected<link_settings> find_dvm(const std::string& what) {
+  auto search = server_search{};
+  search.use_environment = false;
+  constexpr auto pid_mark = std::string_view{"pid:"};
+  if (what.compare(0, pid_mark.size(), pid_mark) == 0) {
+    const auto pid =
+      wire::parse_number(std::string_view{what}.substr(pid_mark.size()));
+    if (!pid || *pid == 0 || *pid > INT32_MAX)
+      return make_error(status::bad_param, "--dvm " + what
+                                             + " has no process number; write "
+                                               "pid:123");
+    search.pid = static_cast<uint32_t>(*pid);
+    auto result = find_one(search);
+    if (!result)
+      return make_error(status::unreach,
+                        "process " + std::to_string(*pid)
+                          + " is no DVM of yours on this node");
+    return result;
+  }
+  if (what.compare(0, 5, "file:") == 0
+      || what.find("://") != std::string::npos) {
+    search.uri = what;
+    return find_one(search);
+  }
+  auto dvms = dvms_of_user(system_tmpdir());
+  if (what.empty()) {
+    if (dvms.size() == 1)
+      return std::move(dvms.begin()->second);
+    if (dvms.empty())
+      return make_error(status::unreach,
+                        "you have no DVM on this node; start one by troupe "
+                        "up, or name one by --dvm");
+    return make_error(status::unreach, "you have several DVMs on this node ("
+                                         + names_of(dvms)
+                                         + "); name one by --dvm");
+  }
+  const auto i = dvms.find(what);
+  if (i != dvms.end())
+    return std::move(i->second);
+  return make_error(
+    status::unreach,
+    "you have no DVM " + what + " on this node"
+      + (dvms.empty() ? std::string{} : "; there is " + names_of(dvms)));
+}
+
+} // namespace troupe

@@ -1,0 +1,177 @@
+#include "tools/member_daemon.hpp"
+
+#include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/timer.hpp"
+#include "adapters/process/inherited_fd.hpp"
+#include "tools/local_node.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int local_failure = 1;
+constexpr int join_failure = 3;
+
+/// How long a node that has been fenced may take to end by itself.
+constexpr auto end_limit = 20s;
+
+/// A daemon of a DVM, from its first instruction to its last.
+class daemon {
+public:
+  daemon(join_settings settings, std::shared_ptr<const secure_context> context,
+         detached self, bool keeps_streams)
+    : self_(std::move(self)), settings_(std::move(settings)),
+      context_(std::move(context)), keeps_streams_(keeps_streams) {
+    // nop
+  }
+
+  int run();
+
+private:
+  caf::error start();
+  int fail(int status, const std::string& reason);
+  void on_duty(const mesh_duty_changed& x);
+  void on_late();
+  void leave(const std::string& reason);
+
+  detached self_;
+  join_settings settings_;
+  std::shared_ptr<const secure_context> context_;
+  bool keeps_streams_;
+  std::unique_ptr<local_node> node_;
+  std::unique_ptr<timer> limit_;
+  bool has_joined_ = false;
+  int exit_status_ = 0;
+};
+
+int daemon::fail(int status, const std::string& reason) {
+  self_.report(status, "trouped: " + reason + "\n");
+  return status;
+}
+
+caf::error daemon::start() {
+  auto options = local_node_options{};
+  options.id = {settings_.dvm, settings_.rank};
+  options.hostname = settings_.name;
+  options.log_level = settings_.log_level;
+  options.log_json = settings_.log_json;
+  options.directory = settings_.directory;
+  // Tools of the root's node find the root alone.
+  options.tools = settings_.root_host != node_name();
+  auto part = dvm_part{};
+  part.member.context = context_;
+  part.member.root_name = settings_.root;
+  part.member.root_addresses = settings_.contacts;
+  part.member.radix = settings_.radix;
+  part.member.networks = settings_.networks;
+  part.on_duty = [this](const mesh_duty_changed& x) { on_duty(x); };
+  part.on_fenced = [this](const std::string&) { node_->loop().stop(); };
+  options.dvm = std::move(part);
+  auto node = local_node::start(std::move(options));
+  if (!node)
+    return std::move(node.error());
+  node_ = std::move(*node);
+  auto& loop = node_->loop().loop();
+  limit_ = std::make_unique<timer>(loop, [this] {
+    if (has_joined_ || exit_status_ != 0)
+      node_->loop().stop();
+    else
+      on_late();
+  });
+  limit_->start(std::chrono::seconds{settings_.patience});
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP})
+    loop.on_signal(number, [this, number] {
+      leave("ended by signal " + std::to_string(number));
+    });
+  return {};
+}
+
+void daemon::on_duty(const mesh_duty_changed& x) {
+  if (x.now == mesh_duty::active && !has_joined_) {
+    has_joined_ = true;
+    limit_->cancel();
+    self_.report(0, encode(join_answer{node_->slots()}));
+    if (!self_.is_in_background() && !keeps_streams_)
+      redirect_standard_streams(settings_.log_file);
+  } else if (x.now == mesh_duty::fenced) {
+    if (!has_joined_)
+      exit_status_ =
+        fail(join_failure, "the root does not take this node: " + x.reason);
+    limit_->start(end_limit);
+  }
+}
+
+/// Says what is known of why there was no way to the root.
+void daemon::on_late() {
+  node_->loop().actors().spawn([this](caf::event_based_actor* self) {
+    const auto give_up = [this](const std::string& why) {
+      auto where = std::string{};
+      for (const auto& x : settings_.contacts)
+        where += (where.empty() ? "" : ", ") + x.address + " port "
+                 + std::to_string(x.port);
+      exit_status_ = fail(
+        join_failure, "cannot reach the root " + settings_.root + " at " + where
+                        + " within " + std::to_string(settings_.patience) + " s"
+                        + (why.empty() ? "" : ": " + why)
+                        + "; check networks and firewalls, or choose by "
+                          "--networks");
+      node_->loop().stop();
+    };
+    self->request(node_->member(), 2s, get_mesh_status{})
+      .then(
+        [give_up](const mesh_status& x) {
+          for (const auto& peer : x.peers)
+            if (peer.rank == 0) {
+              give_up(peer.trouble);
+              return;
+            }
+          give_up({});
+        },
+        [give_up](const caf::error&) { give_up({}); });
+  });
+}
+
+/// Ends processes and says good-bye, as if the root had given us up.
+void daemon::leave(const std::string& reason) {
+  limit_->start(end_limit);
+  caf::anon_send(node_->host(), mesh_duty_changed{mesh_duty::fenced, reason});
+}
+
+int daemon::run() {
+  ignore_broken_pipes();
+  if (self_.is_in_background()
+      && !redirect_standard_streams(settings_.log_file))
+    return fail(local_failure, "cannot write the log " + settings_.log_file
+                                 + ": " + std::strerror(errno)
+                                 + "; correct --log-directory");
+  if (auto err = start())
+    return fail(local_failure, reason_of(err));
+  node_->loop().run();
+  limit_.reset();
+  node_.reset();
+  return exit_status_;
+}
+
+} // namespace
+
+int run_member(join_settings settings,
+               std::shared_ptr<const secure_context> context, detached self,
+               bool keeps_streams) {
+  return daemon{std::move(settings), std::move(context), std::move(self),
+                keeps_streams}
+    .run();
+}
+
+} // namespace troupe

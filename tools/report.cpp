@@ -1,0 +1,220 @@
+#include "tools/report.hpp"
+
+#include "actors/mesh_report.hpp"
+#include "adapters/log/escape.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace troupe {
+
+namespace {
+
+using nlohmann::json;
+
+struct column {
+  const char* title;
+  const char* key;
+};
+
+using row = std::vector<std::string>;
+
+/// What one cell shows.
+std::string cell(const json& object, const char* key) {
+  if (!object.is_object())
+    return {};
+  const auto i = object.find(key);
+  if (i == object.end())
+    return "-";
+  if (i->is_string())
+    return escape_control_characters(i->get<std::string>());
+  if (i->is_boolean())
+    return i->get<bool>() ? "yes" : "no";
+  return i->dump();
+}
+
+/// Whether a column holds numbers, and dashes where there is none.
+bool is_numeric(const std::vector<row>& rows, size_t column) {
+  auto has_number = false;
+  for (size_t r = 1; r < rows.size(); ++r) {
+    const auto& x = rows[r][column];
+    if (x.empty() || x.find_first_not_of("0123456789-") != std::string::npos)
+      return false;
+    has_number |= x != "-";
+  }
+  return has_number;
+}
+
+/// Numbers to the right, text to the left; nothing after the last column.
+std::string align(const std::vector<row>& rows) {
+  auto lines = std::vector<std::string>(rows.size());
+  for (size_t i = 0; i < rows.front().size(); ++i) {
+    auto width = size_t{0};
+    for (const auto& x : rows)
+      width = std::max(width, x[i].size());
+    const auto numeric = is_numeric(rows, i);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const auto blanks = std::string(width - rows[r][i].size(), ' ');
+      lines[r] += i > 0 ? "  " : "";
+      lines[r] += numeric ? blanks + rows[r][i] : rows[r][i] + blanks;
+    }
+  }
+  auto result = std::string{};
+  for (auto& x : lines) {
+    x.erase(x.find_last_not_of(' ') + 1);
+    result += x + "\n";
+  }
+  return result;
+}
+
+std::string table(const std::vector<column>& columns, const json& items) {
+  auto rows = std::vector<row>(1);
+  for (const auto& x : columns)
+    rows.front().emplace_back(x.title);
+  if (items.is_array())
+    for (const auto& item : items) {
+      auto& next = rows.emplace_back();
+      for (const auto& x : columns)
+        next.push_back(cell(item, x.key));
+    }
+  return align(rows);
+}
+
+const json& member(const json& object, const char* key) {
+  static const auto none = json::array();
+  if (!object.is_object())
+    return none;
+  const auto i = object.find(key);
+  return i != object.end() ? *i : none;
+}
+
+/// Such as `0.12 ms`.
+std::string round_trip_of(const json& lane) {
+  const auto& x = member(lane, "round_trip_ns");
+  if (!x.is_number_unsigned() || x.get<uint64_t>() == 0)
+    return "-";
+  return fmt::format("{:.3f} ms", static_cast<double>(x.get<uint64_t>()) / 1e6);
+}
+
+std::string networks_text(const json& x) {
+  auto result = fmt::format("node {} ({}), {}, epoch {}", cell(x, "rank"),
+                            cell(x, "name"), cell(x, "duty"), cell(x, "epoch"));
+  if (x.contains("parent"))
+    result += ", parent " + cell(x, "parent");
+  result += "\n";
+  for (const auto& y : member(x, "addresses"))
+    result += fmt::format("listens on {} {} port {}\n", cell(y, "network"),
+                          cell(y, "address"), cell(y, "port"));
+  auto rows =
+    std::vector<row>{{"RANK", "NAME", "NETWORK", "LOCAL", "REMOTE", "USABLE",
+                      "ROUND TRIP", "SENT", "RESENT", "DELIVERED", "WAITING"}};
+  for (const auto& peer : member(x, "peers")) {
+    const auto begin = row{cell(peer, "rank"), cell(peer, "name")};
+    const auto end = row{cell(peer, "sent"), cell(peer, "resent"),
+                         cell(peer, "delivered"), cell(peer, "waiting_bytes")};
+    const auto add = [&](row middle) {
+      auto& next = rows.emplace_back(begin);
+      next.insert(next.end(), middle.begin(), middle.end());
+      next.insert(next.end(), end.begin(), end.end());
+    };
+    const auto& lanes = member(peer, "lanes");
+    for (const auto& lane : lanes)
+      add({lane.contains("relay") ? "through " + cell(lane, "relay")
+                                  : cell(lane, "network"),
+           cell(lane, "local"), cell(lane, "remote"), cell(lane, "usable"),
+           round_trip_of(lane)});
+    if (lanes.empty())
+      add({"-", "-", "-", "no", "-"});
+  }
+  result += align(rows);
+  for (const auto& peer : member(x, "peers"))
+    if (peer.contains("trouble"))
+      result += cell(peer, "name") + ": " + cell(peer, "trouble") + "\n";
+  return result;
+}
+
+} // namespace
+
+std::string_view query_key(report_kind x) {
+  switch (x) {
+    case report_kind::nodes:
+      return "troupe.nodes";
+    case report_kind::jobs:
+      return "troupe.jobs";
+    case report_kind::processes:
+      return "troupe.ps";
+    default:
+      return "troupe.net";
+  }
+}
+
+json to_json(const value& x) {
+  if (x.type == data_type::bool_)
+    return x.truth();
+  if (const auto* text = x.text())
+    return *text;
+  if (const auto number = x.number<uint64_t>())
+    return *number;
+  if (const auto number = x.number<int64_t>())
+    return *number;
+  if (const auto* y = std::get_if<double>(&x.data))
+    return *y;
+  const auto* array = x.array();
+  if (array == nullptr)
+    return nullptr;
+  auto infos = std::vector<const info*>{};
+  for (const auto& y : array->elements)
+    if (const auto* z = std::get_if<box<info>>(&y.data))
+      infos.push_back(&**z);
+  const auto is_list =
+    infos.size() < array->elements.size()
+    || std::all_of(infos.begin(), infos.end(),
+                   [](const info* y) { return y->key == report_item_key; });
+  if (is_list) {
+    auto result = json::array();
+    for (const auto& y : array->elements) {
+      const auto* z = std::get_if<box<info>>(&y.data);
+      result.push_back(to_json(z != nullptr ? (*z)->val : y));
+    }
+    return result;
+  }
+  auto result = json::object();
+  for (const auto* y : infos)
+    result[y->key] = to_json(y->val);
+  return result;
+}
+
+std::string to_text(report_kind kind, const json& x) {
+  switch (kind) {
+    case report_kind::nodes:
+      return table({{"RANK", "rank"},
+                    {"NAME", "name"},
+                    {"STATE", "state"},
+                    {"SLOTS", "slots"},
+                    {"PROCS", "procs"},
+                    {"LANES", "lanes"}},
+                   x);
+    case report_kind::jobs:
+      return table({{"JOB", "nspace"},
+                    {"STATE", "state"},
+                    {"NODES", "nodes"},
+                    {"PROCS", "procs"},
+                    {"COMMAND", "cmd"}},
+                   x);
+    case report_kind::processes:
+      return table({{"JOB", "nspace"},
+                    {"RANK", "rank"},
+                    {"NODE", "host"},
+                    {"PID", "pid"},
+                    {"STATE", "state"},
+                    {"COMMAND", "cmd"}},
+                   x);
+    default:
+      return networks_text(x);
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "messages/value.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+// What our queries answer, for people and for programs.
+
+namespace troupe {
+
+/// What tools can ask a DVM for.
+enum class report_kind : uint8_t { nodes, jobs, processes, networks };
+
+/// The key of the query.
+std::string_view query_key(report_kind x);
+
+/// An answer as JSON: an array of infos becomes an object, or an array if all
+/// have the key `item`. An empty one is an empty array.
+nlohmann::json to_json(const value& x);
+
+/// An answer as aligned columns under a line of titles. What it quotes from
+/// elsewhere cannot reach the terminal.
+std::string to_text(report_kind kind, const nlohmann::json& x);
+
+} // namespace troupe

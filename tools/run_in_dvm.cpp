@@ -1,0 +1,306 @@
+#include "tools/run_in_dvm.hpp"
+
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/log/output_sink.hpp"
+#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/stdin_source.hpp"
+#include "messages/attributes.hpp"
+#include "tools/report.hpp"
+#include "tools/tool_session.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a DVM may take to answer a simple question.
+constexpr auto answer_time = 30s;
+
+struct forwarder_state {
+  static inline const char* name = "input-forwarder";
+};
+
+/// Sends input to the DVM as `PMIx_IOF_push` does.
+input_target_actor::behavior_type
+input_forwarder(input_target_actor::stateful_pointer<forwarder_state> self,
+                std::shared_ptr<link> to) {
+  return {
+    [self, to](write_stdin& x) -> caf::result<ack> {
+      auto reply = self->make_response_promise<ack>();
+      auto request = io_push_request{};
+      request.targets = {x.proc};
+      request.bytes = std::move(x.bytes);
+      to->submit(request, [reply](link::outcome outcome) mutable {
+        if (outcome)
+          reply.deliver(ack{});
+        else
+          reply.deliver(std::move(outcome.error()));
+      });
+      return reply;
+    },
+    [to](const close_stdin& x) {
+      auto request = io_push_request{};
+      request.targets = {x.proc};
+      to->submit(request, [](const link::outcome&) {});
+    },
+  };
+}
+
+/// The one job of this process.
+class dvm_job {
+public:
+  explicit dvm_job(run_options options) : options_(std::move(options)) {
+    // nop
+  }
+
+  int run();
+
+private:
+  std::string open();
+  std::string read_slots();
+  void start();
+  void on_spawned(link::outcome outcome);
+  void on_event(event x);
+  void on_signal(int number);
+  void end_job();
+  void take_input();
+  void finish(int status, const std::string& reason);
+  void tell_end(int status, const std::string& reason);
+
+  run_options options_;
+  std::unique_ptr<tool_session> session_;
+  std::shared_ptr<fd_writer> out_;
+  std::shared_ptr<fd_writer> err_;
+  output_sink_actor sink_;
+  input_target_actor forwarder_;
+  caf::actor input_;
+  std::string nspace_;
+
+  /// Ends of jobs that came before we knew the name of ours.
+  std::vector<event> early_;
+
+  /// The signal that interrupted us, and how often.
+  int signal_ = 0;
+  int interrupts_ = 0;
+  int exit_status_ = 1;
+  bool is_over_ = false;
+};
+
+std::string dvm_job::open() {
+  auto handlers = link::callbacks{};
+  handlers.on_event = [this](event x) { on_event(std::move(x)); };
+  handlers.on_output = [this](io_delivery x) {
+    caf::anon_send(sink_,
+                   process_output{x.source, x.channel, std::move(x.bytes)});
+  };
+  handlers.on_lost = [this](const caf::error&) {
+    finish(1, "the DVM has ended, or the connection to it is lost");
+  };
+  auto session = tool_session::open(*options_.dvm, true, std::move(handlers));
+  if (!session)
+    return reason_of(session.error());
+  session_ = std::move(*session);
+  auto& loop = session_->loop();
+  out_ = std::make_shared<fd_writer>(loop.loop(), STDOUT_FILENO);
+  err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
+  sink_ = loop.actors().spawn(
+    output_sink, output_sink_settings{options_.node.output, out_, err_});
+  forwarder_ = loop.actors().spawn(input_forwarder, session_->to());
+  return {};
+}
+
+/// How many processes a program has if nobody says so.
+std::string dvm_job::read_slots() {
+  const auto& apps = options_.job.apps;
+  if (std::none_of(apps.begin(), apps.end(),
+                   [](const app& x) { return x.max_procs == 0; }))
+    return {};
+  auto question = query_request{};
+  question.queries.emplace_back().keys = {
+    std::string{query_key(report_kind::nodes)}};
+  auto got = session_->to()->call(question, answer_time);
+  const auto* result = got ? std::get_if<info_result>(&*got) : nullptr;
+  if (result == nullptr || result->infos.empty())
+    return "the DVM does not tell how many slots it has; give the number of "
+           "processes by -n";
+  auto slots = uint32_t{0};
+  for (const auto& x : to_json(result->infos.front().val))
+    if (x.is_object() && x.value("state", "") == "live")
+      slots += x.value("slots", 0u);
+  fill_in_processes(options_.job, slots);
+  return {};
+}
+
+void dvm_job::start() {
+  auto wants = register_events_request{};
+  wants.codes = {status::job_end};
+  session_->to()->submit(wants, [](const link::outcome&) {});
+  auto& infos = options_.job.job_infos;
+  for (const auto key :
+       {attr::fwd_stdout, attr::fwd_stderr, attr::notify_completion})
+    infos.push_back({std::string{key}, 0, value::boolean(true)});
+  session_->to()->submit(options_.job, [this](link::outcome outcome) {
+    on_spawned(std::move(outcome));
+  });
+}
+
+void dvm_job::on_spawned(link::outcome outcome) {
+  if (!outcome) {
+    const auto code = status_of(outcome.error());
+    // The end of the job, if it comes, says more; it came before this.
+    for (auto& x : early_)
+      if (const auto* text = find(x.infos, attr::event_text_message);
+          text != nullptr && text->text() != nullptr) {
+        finish(code == status::job_exe_not_found        ? 127
+               : code == status::job_app_not_executable ? 126
+                                                        : 1,
+               *text->text());
+        return;
+      }
+    auto reason = "the DVM did not start the job: " + to_string(code);
+    if (const auto text = reason_of(outcome.error());
+        !text.empty() && text != to_string(code))
+      reason += " (" + text + ")";
+    finish(code == status::job_exe_not_found        ? 127
+           : code == status::job_app_not_executable ? 126
+                                                    : 1,
+           reason);
+    return;
+  }
+  const auto* result = std::get_if<spawn_result>(&*outcome);
+  if (result == nullptr) {
+    finish(1, "the DVM did not name the job that it started");
+    return;
+  }
+  nspace_ = result->nspace;
+  take_input();
+  if (signal_ != 0)
+    end_job();
+  for (auto& x : std::exchange(early_, {}))
+    on_event(std::move(x));
+}
+
+void dvm_job::on_event(event x) {
+  if (x.code != status::job_end)
+    return;
+  if (nspace_.empty()) {
+    early_.push_back(std::move(x));
+    return;
+  }
+  const auto* whose = find(x.infos, attr::event_affected_proc);
+  if (whose == nullptr || whose->proc() == nullptr
+      || whose->proc()->nspace != nspace_)
+    return;
+  const auto* code = find(x.infos, attr::exit_code);
+  const auto* text = find(x.infos, attr::event_text_message);
+  const auto number = code != nullptr ? code->number<int32_t>() : std::nullopt;
+  const auto* reason = text != nullptr ? text->text() : nullptr;
+  finish(signal_ != 0 ? 128 + signal_ : number.value_or(0),
+         reason != nullptr ? *reason : std::string{});
+}
+
+/// The first time the job is told to end, then it is killed, then we leave.
+void dvm_job::on_signal(int number) {
+  signal_ = number;
+  ++interrupts_;
+  if (interrupts_ > 2)
+    finish(128 + number, "interrupted; the DVM still ends the job");
+  else if (!nspace_.empty())
+    end_job();
+}
+
+void dvm_job::end_job() {
+  auto request = job_control_request{};
+  request.targets = {{nspace_, rank_wildcard}};
+  request.directives = {
+    {std::string{interrupts_ > 1 ? attr::job_ctrl_kill
+                                 : attr::job_ctrl_terminate},
+     0, value::boolean(true)}};
+  session_->to()->submit(request, [](const link::outcome&) {});
+}
+
+void dvm_job::take_input() {
+  if (options_.stdin_target == rank_undef)
+    return;
+  auto source = stdin_source_settings{};
+  source.fd = STDIN_FILENO;
+  source.targets = {{nspace_, options_.stdin_target}};
+  auto& loop = session_->loop();
+  input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
+                               forwarder_, source);
+}
+
+void dvm_job::finish(int status, const std::string& reason) {
+  if (is_over_)
+    return;
+  is_over_ = true;
+  exit_status_ = status;
+  // Behind the output that is on its way to the sink.
+  session_->loop().actors().spawn(
+    [this, status, reason](caf::event_based_actor* self) {
+      self
+        ->request(sink_, caf::infinite,
+                  process_output{{}, io_channels::stdout_, {}})
+        .then([this, status, reason](ack) { tell_end(status, reason); },
+              [this](const caf::error&) { session_->loop().stop(); });
+    });
+}
+
+void dvm_job::tell_end(int status, const std::string& reason) {
+  using nlohmann::json;
+  if (options_.json)
+    out_->write(json{{"type", "job_ended"},
+                     {"nspace", nspace_},
+                     {"exit_status", status},
+                     {"reason", reason}}
+                  .dump(-1, ' ', false, json::error_handler_t::replace)
+                + "\n");
+  else if (!reason.empty())
+    err_->write("troupe: " + reason + "\n");
+  out_->write("",
+              [this] { err_->write("", [this] { session_->loop().stop(); }); });
+}
+
+int dvm_job::run() {
+  ignore_broken_pipes();
+  auto failure = open();
+  if (failure.empty())
+    failure = read_slots();
+  if (!failure.empty()) {
+    std::cerr << "troupe run: " << failure << '\n';
+    return 1;
+  }
+  add_surroundings(options_.job);
+  auto& loop = session_->loop();
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  start();
+  loop.run();
+  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
+  caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
+  input_ = nullptr;
+  sink_ = nullptr;
+  forwarder_ = nullptr;
+  return exit_status_;
+}
+
+} // namespace
+
+int run_in_dvm(run_options options) {
+  return dvm_job{std::move(options)}.run();
+}
+
+} // namespace troupe

@@ -1,0 +1,132 @@
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/stdin_source.hpp"
+#include "tools/dvm_root.hpp"
+#include "tools/run_observer.hpp"
+#include "tools/up.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+/// A job with a DVM of its own.
+class temporary_dvm {
+public:
+  explicit temporary_dvm(run_options x) : options_(std::move(x)) {
+    // nop
+  }
+
+  int run(dvm_plan plan);
+
+private:
+  void start_job();
+  void take_input(const std::string& nspace);
+  void on_signal(int number);
+  void end(int status);
+
+  run_options options_;
+  std::unique_ptr<dvm_root> root_;
+  job_observer_actor observer_;
+  caf::actor input_;
+  bool has_job_ = false;
+  int exit_status_ = 1;
+};
+
+void temporary_dvm::start_job() {
+  has_job_ = true;
+  auto& node = root_->node();
+  fill_in_processes(options_.job, root_->slots());
+  auto setup = run_setup{};
+  setup.options = options_;
+  setup.creds = {::geteuid(), ::getegid()};
+  setup.host = node.host();
+  setup.sink = node.sink();
+  setup.out = node.out();
+  setup.err = node.err();
+  setup.statistics = &node.statistics();
+  setup.on_started = [this](const std::string& name) { take_input(name); };
+  setup.on_done = [this](int status) { end(status); };
+  observer_ = spawn_run_observer(node.loop().actors(), std::move(setup));
+}
+
+void temporary_dvm::take_input(const std::string& nspace) {
+  auto source = stdin_source_settings{};
+  source.fd = STDIN_FILENO;
+  source.targets = stdin_targets(options_, nspace);
+  auto& loop = root_->node().loop();
+  if (!source.targets.empty())
+    input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
+                                 root_->node().host(), source);
+}
+
+/// Ends the job when the user interrupts the launcher; asked twice, at once.
+void temporary_dvm::on_signal(int number) {
+  if (!has_job_) {
+    end(128 + number);
+    return;
+  }
+  auto request = end_job{};
+  // The host names its first job after the server.
+  request.nspace = root_->name() + "@1";
+  request.reason =
+    "the launcher was interrupted by signal " + std::to_string(number);
+  request.exit_status = 128 + number;
+  caf::anon_send(root_->node().host(), std::move(request));
+}
+
+void temporary_dvm::end(int status) {
+  exit_status_ = status;
+  root_->end([this] {
+    auto& node = root_->node();
+    node.out()->write(
+      "", [&node] { node.err()->write("", [&node] { node.loop().stop(); }); });
+  });
+}
+
+int temporary_dvm::run(dvm_plan plan) {
+  ignore_broken_pipes();
+  add_surroundings(options_.job);
+  auto setup = dvm_root::settings{};
+  setup.plan = std::move(plan);
+  setup.options = options_.nodes;
+  setup.node = options_.node;
+  setup.on_ready = [this] { start_job(); };
+  setup.on_failed = [this](const std::string& reason) {
+    root_->node().err()->write("troupe run: " + reason + "\n");
+    end(3);
+  };
+  setup.on_terminate = [this] { end(143); };
+  auto root = dvm_root::start(std::move(setup));
+  if (!root) {
+    std::cerr << "troupe run: " << reason_of(root.error()) << '\n';
+    return 1;
+  }
+  root_ = std::move(*root);
+  auto& loop = root_->node().loop();
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  loop.run();
+  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
+  input_ = nullptr;
+  observer_ = nullptr;
+  root_.reset();
+  return exit_status_;
+}
+
+} // namespace
+
+int run_on_nodes(run_options options, dvm_plan plan) {
+  return temporary_dvm{std::move(options)}.run(std::move(plan));
+}
+
+} // namespace troupe

@@ -1,0 +1,70 @@
+#include "tools/tool_session.hpp"
+
+#include "messages/attributes.hpp"
+#include "tools/dvm_search.hpp"
+
+#include <unistd.h>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a server may take to say good-bye.
+constexpr auto goodbye = 1s;
+
+/// How long `is_gone` waits for an answer of whoever listens.
+constexpr auto last_try = 500ms;
+
+/// What servers are told of a tool. Source: OpenPMIx wire protocol, connect.
+std::vector<info> introduction(bool launcher) {
+  auto result = std::vector<info>{};
+  result.push_back({std::string{attr::proc_pid}, 0,
+                    value::pid(static_cast<uint32_t>(::getpid()))});
+  if (launcher)
+    result.push_back({std::string{attr::launcher}, 0, value::boolean(true)});
+  result.push_back({std::string{attr::cmd_line}, 0, value::string("troupe")});
+  return result;
+}
+
+} // namespace
+
+caf::expected<std::unique_ptr<tool_session>>
+tool_session::open(const std::string& dvm, bool launcher,
+                   link::callbacks handlers) {
+  auto settings = find_dvm(dvm);
+  if (!settings)
+    return std::move(settings.error());
+  auto result = std::unique_ptr<tool_session>{new tool_session};
+  settings->role = launcher ? peer_role::launcher_needs_identity
+                            : peer_role::tool_needs_identity;
+  settings->infos = introduction(launcher);
+  auto peer = connect_to_server(*settings);
+  if (!peer)
+    return make_error(status_of(peer.error()),
+                      "cannot connect to the DVM"
+                        + (dvm.empty() ? std::string{} : " " + dvm) + ": "
+                        + reason_of(peer.error()));
+  result->settings_ = std::move(*settings);
+  result->link_ = std::make_shared<link>(result->loop_.loop(), std::move(*peer),
+                                         std::move(handlers));
+  result->link_->start();
+  return result;
+}
+
+tool_session::~tool_session() {
+  if (link_->is_open())
+    link_->call(wire::request{finalize_request{}}, goodbye);
+  link_->close();
+}
+
+bool tool_session::is_gone() const {
+  auto settings = settings_;
+  settings.connect_time = last_try;
+  settings.answer_time = last_try;
+  const auto peer = connect_to_server(settings);
+  return !peer && status_of(peer.error()) == status::unreach;
+}
+
+} // namespace troupe

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "adapters/link/link.hpp"
+#include "adapters/loop/loop_system.hpp"
+
+#include <caf/expected.hpp>
+
+#include <memory>
+#include <string>
+
+namespace troupe {
+
+/// A tool of ours that is connected to the server of a DVM, as any other tool
+/// of PMIx is.
+class tool_session {
+public:
+  /// @param dvm      See `find_dvm`.
+  /// @param launcher Whether the jobs that it starts end with it.
+  /// @returns why there is no connection, in a sentence.
+  static caf::expected<std::unique_ptr<tool_session>>
+  open(const std::string& dvm, bool launcher, link::callbacks handlers);
+
+  /// Takes leave of the server.
+  ~tool_session();
+
+  tool_session(const tool_session&) = delete;
+  tool_session& operator=(const tool_session&) = delete;
+
+  loop_system& loop() {
+    return loop_;
+  }
+
+  const std::shared_ptr<link>& to() const {
+    return link_;
+  }
+
+  /// Whether the server can be found no more.
+  bool is_gone() const;
+
+private:
+  tool_session() = default;
+
+  loop_system loop_;
+  link_settings settings_;
+  std::shared_ptr<link> link_;
+};
+
+} // namespace troupe

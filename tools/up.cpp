@@ -1,0 +1,205 @@
+#include "tools/up.hpp"
+
+#include "adapters/log/fd_writer.hpp"
+#include "adapters/process/inherited_fd.hpp"
+#include "tools/detached.hpp"
+#include "tools/dvm_root.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+constexpr int usage_error = 2;
+constexpr int local_failure = 1;
+constexpr int remote_failure = 3;
+
+struct up_options {
+  dvm_options dvm;
+  std::string name;
+  std::string report_uri;
+  bool reports_uri = false;
+  bool daemonizes = false;
+  std::string log_level = "warning";
+  local_node_options node;
+};
+
+/// @returns the exit status if there is nothing to do.
+std::optional<int> parse(std::vector<std::string> args, up_options& x) {
+  auto cli = CLI::App{"Starts a DVM over nodes, prints `DVM ready` once all "
+                      "have joined, and stays until troupe down or a signal "
+                      "ends it.",
+                      "troupe up"};
+  add_dvm_options(cli, x.dvm);
+  cli.add_option("--name", x.name, "The DVM's name, for --dvm");
+  cli
+    .add_option("--report-uri", x.report_uri,
+                "Print the URI of its server, to a file if one is named")
+    ->expected(0, 1);
+  cli.add_flag("--daemonize", x.daemonizes,
+               "Return once it is ready, and go on in the background");
+  cli.add_flag("--system-server", x.node.system_server,
+               "Be the server that tools and singletons of this node find");
+  cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
+    ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  cli.add_flag("--log-json", x.node.log_json, "Log lines of JSON");
+  std::reverse(args.begin(), args.end());
+  try {
+    cli.parse(std::move(args));
+  } catch (const CLI::Success& result) {
+    return cli.exit(result);
+  } catch (const CLI::ParseError& result) {
+    std::cerr << "troupe up: " << result.what() << '\n';
+    return usage_error;
+  }
+  x.reports_uri = cli.count("--report-uri") > 0;
+  x.node.log_level = x.log_level == "debug"   ? severity::debug
+                     : x.log_level == "info"  ? severity::info
+                     : x.log_level == "error" ? severity::error
+                                              : severity::warning;
+  return std::nullopt;
+}
+
+/// The nodes, or this one alone.
+caf::expected<dvm_plan> make_plan(const dvm_options& x) {
+  const auto where = dvm_surroundings::find();
+  auto found = plan_dvm(x, where);
+  if (!found)
+    return std::move(found.error());
+  if (*found)
+    return std::move(**found);
+  auto result = dvm_plan{};
+  auto nodes = order_nodes({{where.here.name(), 0, 0}}, where.here, x.own_name);
+  if (!nodes)
+    return std::move(nodes.error());
+  nodes->front().slots.reset();
+  nodes->resize(1);
+  result.nodes = std::move(*nodes);
+  return result;
+}
+
+/// Writes a file for this user alone, whole or not at all.
+caf::error write_private_file(const std::string& path,
+                              const std::string& text) {
+  const auto failure = [&] {
+    return make_error(status::in_errno,
+                      "cannot write " + path + ": " + std::strerror(errno));
+  };
+  const auto draft = path + "." + std::to_string(::getpid());
+  auto fd = unique_fd{::open(
+    draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (!fd)
+    return failure();
+  auto err = caf::error{};
+  if (::write(fd.get(), text.data(), text.size())
+        != static_cast<ssize_t>(text.size())
+      || ::fsync(fd.get()) != 0 || ::rename(draft.c_str(), path.c_str()) != 0)
+    err = failure();
+  if (err)
+    ::unlink(draft.c_str());
+  return err;
+}
+
+/// One `troupe up`.
+class up_command {
+public:
+  explicit up_command(up_options x) : options_(std::move(x)) {
+    // nop
+  }
+
+  int run();
+
+private:
+  int fail(int status, const std::string& reason) {
+    self_.report(status, "troupe up: " + reason + "\n");
+    return status;
+  }
+
+  void on_ready();
+  void end(int status);
+
+  up_options options_;
+  detached self_;
+  std::unique_ptr<dvm_root> root_;
+  bool has_file_ = false;
+  int exit_status_ = 0;
+};
+
+void up_command::on_ready() {
+  auto text = std::string{};
+  const auto uri = root_->node().uri() + "\n";
+  const auto& file = options_.report_uri;
+  if (options_.reports_uri && (file.empty() || file == "-")) {
+    text += uri;
+  } else if (options_.reports_uri) {
+    if (auto err = write_private_file(file, uri)) {
+      fail(local_failure, reason_of(err));
+      end(local_failure);
+      return;
+    }
+    has_file_ = true;
+  }
+  self_.report(0, text + "DVM ready\n");
+  if (self_.is_in_background())
+    redirect_standard_streams({});
+}
+
+void up_command::end(int status) {
+  exit_status_ = std::max(exit_status_, status);
+  root_->end([this] { root_->node().loop().stop(); });
+}
+
+int up_command::run() {
+  auto plan = make_plan(options_.dvm);
+  if (!plan) {
+    std::cerr << "troupe up: " << reason_of(plan.error()) << '\n';
+    return local_failure;
+  }
+  if (options_.daemonizes)
+    self_ = detached::split();
+  ignore_broken_pipes();
+  auto setup = dvm_root::settings{};
+  setup.plan = std::move(*plan);
+  setup.options = options_.dvm;
+  setup.name = options_.name;
+  setup.node = options_.node;
+  setup.on_ready = [this] { on_ready(); };
+  setup.on_failed = [this](const std::string& reason) {
+    fail(remote_failure, reason);
+    end(remote_failure);
+  };
+  setup.on_terminate = [this] { end(0); };
+  auto root = dvm_root::start(std::move(setup));
+  if (!root)
+    return fail(local_failure, reason_of(root.error()));
+  root_ = std::move(*root);
+  auto& loop = root_->node().loop();
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP})
+    loop.loop().on_signal(number, [this] { end(0); });
+  loop.run();
+  if (has_file_)
+    ::unlink(options_.report_uri.c_str());
+  root_.reset();
+  return exit_status_;
+}
+
+} // namespace
+
+int up(std::vector<std::string> args) {
+  auto options = up_options{};
+  if (const auto status = parse(std::move(args), options))
+    return *status;
+  return up_command{std::move(options)}.run();
+}
+
+} // namespace troupe
