@@ -217,8 +217,12 @@ void job_mesh::change_member(const member_changed& x) {
 }
 
 void job_mesh::change_duty(const mesh_duty_changed& x) {
-  if (x.now == mesh_duty::fenced && !is_leaving)
-    fail("this node is out of it: " + x.reason);
+  if (x.now != mesh_duty::fenced || is_leaving)
+    return;
+  // The job may be over at the root; what becomes of it is not up to us.
+  fail("this node is not part of it any more: " + x.reason, severity::info);
+  self->request(node, defaults::mesh_meeting_wait, leave_mesh{})
+    .then([](ack) {}, [](const caf::error&) {});
 }
 
 void job_mesh::set_ready() {
@@ -232,10 +236,10 @@ void job_mesh::set_ready() {
   arm();
 }
 
-void job_mesh::fail(std::string why) {
+void job_mesh::fail(std::string why, severity level) {
   now = phase::failed;
   trouble = std::move(why);
-  log(severity::error, trouble);
+  log(level, trouble);
   release_fences();
   for (auto& x : std::exchange(waiting, {}))
     x.go(make_error(status::not_supported, trouble));

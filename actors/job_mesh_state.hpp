@@ -84,7 +84,7 @@ struct job_mesh {
   void change_member(const member_changed& x);
   void change_duty(const mesh_duty_changed& x);
   void set_ready();
-  void fail(std::string why);
+  void fail(std::string why, severity level = severity::error);
   void leave();
 
   /// Calls back once the mesh is ready, or with why it is not.

@@ -97,6 +97,7 @@ server_role::start(library& lib, server_node_options options,
   host.objects = result->objects_;
   host.subscriptions = result->subscriptions_;
   host.on_lost = tell_of_loss;
+  host.is_met = with_mesh;
   host.log = options.log;
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
