@@ -27,4 +27,11 @@ job_mesh_maker job_networks(loop_system& loop, job_networks_options options);
 host_actor mesh_around(loop_system& loop, host_actor host,
                        const host_offers& offers, journal log);
 
+/// The same for `runtime_options::around_host`.
+inline auto job_meshes(const host_offers& offers) {
+  return [offers](loop_system& loop, host_actor host, journal log) {
+    return mesh_around(loop, std::move(host), offers, std::move(log));
+  };
+}
+
 } // namespace troupe
