@@ -72,7 +72,8 @@ void event_spread::go_on(const proc_id& source) {
     auto unknown = std::optional<std::string>{};
     if (const auto procs = audience(queue.front().what.what))
       for (const auto& proc : *procs)
-        if (!places_.knows(proc.nspace) && unknown_.count(proc.nspace) == 0)
+        if (!places_.knows(proc.nspace)
+            && queue.front().unknown.count(proc.nspace) == 0)
           unknown = proc.nspace;
     if (unknown) {
       out_.locate(*unknown,

@@ -205,8 +205,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_lost& what) {
       pass_to_share(self, what);
-      if (self->state.is_root())
-        forget_process(self->state, what.who.proc);
+      forget_process(self->state, what.who.proc);
       if (is_tool(what.who.role))
         lose_tool(self, what.who);
     },
@@ -217,13 +216,13 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](host_collective& what) { return join_collective(self, what); },
     [self](direct_modex& request) { return get_from_node(self, request); },
     [self](const requester& who, publish_request& request) {
-      return ask_the_root<ack>(self, who, request);
+      return request_publish(self, who, request);
     },
     [self](const requester& who, lookup_request& request) {
-      return ask_the_root<lookup_result>(self, who, request);
+      return request_lookup(self, who, request);
     },
     [self](const requester& who, unpublish_request& request) {
-      return ask_the_root<ack>(self, who, request);
+      return request_unpublish(self, who, request);
     },
     [self](const requester& who, spawn_request& request) {
       return ask_the_root<spawn_result>(self, who, request);

@@ -11,7 +11,7 @@
 #include "actors/mesh_collectives.hpp"
 #include "actors/mesh_host.hpp"
 #include "actors/modex_desk.hpp"
-#include "actors/published_data.hpp"
+#include "actors/publish_desk.hpp"
 #include "actors/reminders.hpp"
 #include "config/defaults.hpp"
 
@@ -114,13 +114,6 @@ struct job_record {
   }
 };
 
-/// A lookup that waits for keys to be published.
-struct waiting_lookup {
-  requester who;
-  lookup_request request;
-  completion<lookup_result> reply;
-};
-
 /// A job that somebody wants.
 struct job_order {
   requester who;
@@ -192,6 +185,10 @@ struct mesh_host_state {
   std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
     locating;
 
+  /// What is published for this node only.
+  publish_desk published_here{defaults::posted_bytes_per_process,
+                              defaults::waiting_lookups};
+
   std::unique_ptr<mesh_collectives> collectives;
   std::unique_ptr<modex_desk> modex;
   std::unique_ptr<event_spread> spread;
@@ -210,9 +207,8 @@ struct mesh_host_state {
   std::vector<completion<ack>> closing;
   bool is_closing = false;
 
-  published_data published{defaults::posted_bytes_per_process};
-  std::map<uint64_t, waiting_lookup> lookups;
-  uint64_t next_lookup = 1;
+  publish_desk published{defaults::posted_bytes_per_process,
+                         defaults::waiting_lookups};
 
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
@@ -425,8 +421,20 @@ void close_outlet(self_pointer self, const job_ended& outcome);
 /// A tool of this node is gone: so are its jobs.
 void lose_tool(self_pointer self, const requester& who);
 
-// -- mesh_published.cpp: at the root
+// -- mesh_published.cpp
 // ------------------------------------------------
+
+caf::result<ack> request_publish(self_pointer self, const requester& who,
+                                 publish_request& request);
+
+caf::result<lookup_result> request_lookup(self_pointer self,
+                                          const requester& who,
+                                          lookup_request& request);
+
+caf::result<ack> request_unpublish(self_pointer self, const requester& who,
+                                   unpublish_request& request);
+
+// At the root:
 
 void look_up(self_pointer self, const requester& who, lookup_request& request,
              completion<lookup_result> done);

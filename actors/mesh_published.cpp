@@ -1,102 +1,119 @@
 #include "actors/mesh_host_state.hpp"
-#include "actors/timeout.hpp"
-#include "messages/attributes.hpp"
 
-// Published data: the root keeps it for all nodes.
+#include <algorithm>
+
+// Published data: the root keeps it for all nodes, except for what is to stay
+// on its node.
 
 namespace troupe::mesh_internals {
 
 namespace {
 
-/// Source: PMIx Standard v5, PMIX_WAIT: how many keys to wait for; 0, or true,
-/// for all.
-std::optional<size_t> keys_to_wait_for(const lookup_request& request) {
-  const auto* wait = find(request.directives, attr::wait);
-  if (wait == nullptr)
-    return std::nullopt;
-  const auto all = request.keys.size();
-  if (wait->type == data_type::bool_ || wait->type == data_type::undef)
-    return wait->truth() ? std::optional<size_t>{all} : std::nullopt;
-  const auto count = wait->number<uint32_t>().value_or(0);
-  return count == 0 ? all : std::min<size_t>(count, all);
+template <class T, class Request>
+void ask_root_for(self_pointer self, const requester& who, Request& request,
+                  completion<T> done) {
+  ask(self, 0, ask_root{who, std::move(request)}, reply_to<T>(std::move(done)));
 }
 
-/// Looks up without removing what goes with the first reading, unless enough is
-/// there.
-std::optional<lookup_result> try_look_up(mesh_host_state& state,
-                                         const requester& who,
-                                         const lookup_request& request,
-                                         size_t enough) {
-  if (state.published.count(who, request) < enough)
-    return std::nullopt;
-  return lookup_result{state.published.look_up(who, request)};
+publish_desk::timer timer_of(self_pointer self) {
+  return [self](std::chrono::nanoseconds delay, std::function<void()> then) {
+    call_later(self, delay, std::move(then));
+  };
+}
+
+caf::expected<ack> outcome(status code) {
+  if (code != status::success)
+    return make_error(code, "");
+  return ack{};
+}
+
+caf::result<ack> result_of(status code) {
+  if (code != status::success)
+    return code;
+  return ack{};
 }
 
 } // namespace
 
+// -- of this node
+// ------------------------------------------------------------------
+
+caf::result<ack> request_publish(self_pointer self, const requester& who,
+                                 publish_request& request) {
+  if (stays_on_node(request.infos))
+    return result_of(self->state.published_here.publish(who, request));
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    ask_root_for(self, who, request, std::move(done));
+  });
+}
+
+caf::result<lookup_result> request_lookup(self_pointer self,
+                                          const requester& who,
+                                          lookup_request& request) {
+  return answer_later<lookup_result>(self, [&](completion<lookup_result> done) {
+    auto& here = self->state.published_here;
+    if (stays_on_node(request.directives)) {
+      here.look_up(who, std::move(request), std::move(done), timer_of(self));
+      return;
+    }
+    // What is here, and the rest from the root.
+    auto found = here.look_up_now(who, request);
+    auto& keys = request.keys;
+    for (const auto& x : found.found)
+      keys.erase(std::remove(keys.begin(), keys.end(), x.key), keys.end());
+    if (keys.empty()) {
+      done(std::move(found));
+      return;
+    }
+    ask_root_for<lookup_result>(
+      self, who, request, [done, found](caf::expected<lookup_result> more) {
+        if (found.found.empty()
+            || (!more && status_of(more.error()) != status::not_found)) {
+          done(std::move(more));
+          return;
+        }
+        auto all = found;
+        if (more)
+          std::move(more->found.begin(), more->found.end(),
+                    std::back_inserter(all.found));
+        done(std::move(all));
+      });
+  });
+}
+
+caf::result<ack> request_unpublish(self_pointer self, const requester& who,
+                                   unpublish_request& request) {
+  const auto here = self->state.published_here.unpublish(who, request);
+  const auto is_done = here == status::success && !request.keys.empty();
+  if (is_done || stays_on_node(request.directives))
+    return result_of(here);
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    ask_root_for(self, who, request, std::move(done));
+  });
+}
+
+// -- at the root
+// ------------------------------------------------------------------
+
 void look_up(self_pointer self, const requester& who, lookup_request& request,
              completion<lookup_result> done) {
-  auto& state = self->state;
-  const auto wanted = keys_to_wait_for(request);
-  if (auto found = try_look_up(state, who, request, wanted.value_or(1))) {
-    done(std::move(*found));
-    return;
-  }
-  if (!wanted) {
-    done(make_error(status::not_found, "none of the keys is published"));
-    return;
-  }
-  const auto id = state.next_lookup++;
-  const auto timeout = timeout_of(request.directives);
-  state.lookups.emplace(
-    id, waiting_lookup{who, std::move(request), std::move(done)});
-  if (timeout)
-    call_later(self, *timeout, [self, id] {
-      auto node = self->state.lookups.extract(id);
-      if (!node.empty())
-        node.mapped().reply(
-          make_error(status::timeout, "the keys were not published in time"));
-    });
+  self->state.published.look_up(who, std::move(request), std::move(done),
+                                timer_of(self));
 }
 
 caf::expected<ack> publish(self_pointer self, const requester& who,
                            const publish_request& request) {
-  auto& state = self->state;
-  const auto outcome = state.published.publish(who, request);
-  if (outcome != status::success)
-    return make_error(outcome, "");
-  for (auto i = state.lookups.begin(); i != state.lookups.end();) {
-    auto& x = i->second;
-    auto found = try_look_up(state, x.who, x.request,
-                             keys_to_wait_for(x.request).value_or(1));
-    if (found) {
-      x.reply(std::move(*found));
-      i = state.lookups.erase(i);
-    } else {
-      ++i;
-    }
-  }
-  return ack{};
+  return outcome(self->state.published.publish(who, request));
 }
 
 caf::expected<ack> unpublish(self_pointer self, const requester& who,
                              const unpublish_request& request) {
-  const auto outcome = self->state.published.unpublish(who, request);
-  if (outcome != status::success)
-    return make_error(outcome, "");
-  return ack{};
+  return outcome(self->state.published.unpublish(who, request));
 }
 
 void forget_process(mesh_host_state& state, const proc_id& proc) {
-  for (auto i = state.lookups.begin(); i != state.lookups.end();) {
-    if (i->second.who.proc == proc) {
-      i->second.reply(make_error(status::unreach, ""));
-      i = state.lookups.erase(i);
-    } else {
-      ++i;
-    }
-  }
   state.published.proc_ended(proc);
+  state.published_here.proc_ended(proc);
 }
 
 } // namespace troupe::mesh_internals

@@ -163,6 +163,7 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   const auto nspace = what.outcome.nspace;
   close_outlet(self, what.outcome);
   state.collectives->job_forgotten(nspace);
+  state.published_here.nspace_ended(nspace);
   if (!state.is_root())
     state.locations.remove(nspace);
   auto node = state.shares.extract(nspace);
@@ -191,6 +192,8 @@ void pass_progress(self_pointer self, share_progress& what) {
     if (proc.state >= proc_state::terminated)
       ended.push_back({proc.proc, proc.state});
   note_gone(self, ended);
+  for (const auto& proc : ended)
+    self->state.published_here.proc_ended(proc.proc);
   std::move(what.procs.begin(), what.procs.end(),
             std::back_inserter(x->progress));
   tell_root(self, what.nspace);

@@ -84,7 +84,8 @@ template <class Result, class Request>
 caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
                                       collective_kind kind, Request& request) {
   if (const auto nspace = first_elsewhere(self->state, request.procs))
-    return ask_again<Result>(self, who, *nspace, request);
+    return ask_again<Result>(self, who, *nspace, request,
+                             status::invalid_namespace);
   auto id = uint64_t{0};
   auto operation = join(self, who, kind, request.procs, request.directives, id);
   if (!operation)

@@ -245,7 +245,8 @@ caf::result<get_result> get(self_pointer self, const requester& who,
       return make_error(status::not_found,
                         "no namespace " + request.target.nspace);
     if (may_be_elsewhere(state, request.target.nspace))
-      return ask_again<get_result>(self, who, request.target.nspace, request);
+      return ask_again<get_result>(self, who, request.target.nspace, request,
+                                   status::not_found);
     return self->delegate(
       state.directory.host,
       direct_modex{request.target, std::move(request.directives)});

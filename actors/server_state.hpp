@@ -276,16 +276,19 @@ std::optional<std::string> first_elsewhere(const server_state& state,
                                            const std::vector<proc_id>& procs);
 
 /// Has the request made again when a namespace is known.
+/// @param refusal What the requester is told if there is none.
 template <class Result, class Request>
 caf::result<Result> ask_again(self_pointer self, const requester& who,
-                              std::string nspace, Request& request) {
+                              std::string nspace, Request& request,
+                              status refusal) {
   auto promise = self->template make_response_promise<Result>();
   auto owed = std::make_shared<answer<Result>>(promise);
   fetch_namespace(
     self, who, nspace,
-    [self, who, owed, request = std::move(request)](const caf::error& why) {
+    [self, who, owed, refusal,
+     request = std::move(request)](const caf::error& why) {
       if (why) {
-        owed->fail(why);
+        owed->fail(refusal, reason_of(why));
         return;
       }
       self->request(server_actor{self}, caf::infinite, who, request)

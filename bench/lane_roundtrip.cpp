@@ -1,5 +1,6 @@
 // What a lane costs: two processes on this node, over loopback, by the NETWORKS
-// actor with TLS and, for comparison, by CAF's own remoting in plain text.
+// actor with TLS and without, and, for comparison, by CAF's own remoting in
+// plain text.
 //
 //   lane_roundtrip [RUNS]
 //
@@ -187,6 +188,8 @@ struct port_pipe {
   int ends[2];
 };
 
+using context_ptr = std::shared_ptr<const secure_context>;
+
 // -- lanes -------------------------------------------------------------------
 
 lane_frame frame_of(const unit& x) {
@@ -240,8 +243,8 @@ lane_owner_actor::behavior_type lane_owner(lane_owner_actor::pointer self,
           }};
 }
 
-figures run_lane_side(uint32_t rank, const node_credentials& mine,
-                      port_pipe& port, bool own_progress) {
+figures run_lane_side(uint32_t rank, context_ptr context, port_pipe& port,
+                      bool own_progress) {
   lane_side side;
   side.port = &port;
   if (rank == 1)
@@ -255,8 +258,8 @@ figures run_lane_side(uint32_t rank, const node_credentials& mine,
   options.interfaces.include = {"lo"};
   options.owner = side.sys.actors().spawn(lane_owner, &side);
   options.random = [] { return uint64_t{0}; };
-  side.networks = side.sys.actors().spawn(
-    networks, &side.sys.loop(), value_of(secure_context::make(mine)), options);
+  side.networks = side.sys.actors().spawn(networks, &side.sys.loop(),
+                                          std::move(context), options);
   side.sys.run();
   caf::anon_send_exit(side.networks, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(options.owner, caf::exit_reason::user_shutdown);
@@ -278,11 +281,18 @@ figures beside(const std::function<void()>& child,
   return result;
 }
 
-figures measure_lane(bool own_progress) {
+context_ptr context_of(const authority& issuer, uint32_t rank, bool is_secure) {
+  const auto name = "n" + std::to_string(rank);
+  if (!is_secure)
+    return value_of(secure_context::make_insecure({issuer.dvm(), rank, name}));
+  return value_of(secure_context::make(value_of(issuer.issue(rank, name))));
+}
+
+figures measure_lane(bool is_secure, bool own_progress) {
   port_pipe port;
   const auto issuer = value_of(authority::make("bench"));
-  const auto one = value_of(issuer.issue(1, "n1"));
-  const auto two = value_of(issuer.issue(2, "n2"));
+  const auto one = context_of(issuer, 1, is_secure);
+  const auto two = context_of(issuer, 2, is_secure);
   return beside([&] { run_lane_side(2, two, port, own_progress); },
                 [&] { return run_lane_side(1, one, port, own_progress); });
 }
@@ -385,8 +395,9 @@ int main(int argc, char** argv) {
     std::vector<figures> results;
   };
   candidate all[] = {
-    {"lane (TLS)", [] { return measure_lane(false); }, {}},
-    {"lane (TLS, own thread)", [] { return measure_lane(true); }, {}},
+    {"lane (TLS)", [] { return measure_lane(true, false); }, {}},
+    {"lane (TLS, own thread)", [] { return measure_lane(true, true); }, {}},
+    {"lane (plain)", [] { return measure_lane(false, false); }, {}},
     {"CAF remoting (plain)", [] { return measure_remoting(); }, {}},
   };
   for (auto i = 0; i < runs; ++i)

@@ -76,6 +76,9 @@ inline constexpr auto host_connect_grace_6 = 1s;
 /// How long another node waits for data of a process that has not posted yet.
 inline constexpr auto modex_wait = 60s;
 
+/// Lookups that wait for keys to be published.
+inline constexpr size_t waiting_lookups = 16384;
+
 /// How long the host may take to answer before a connection is refused.
 inline constexpr auto host_answer = 30s;
 

@@ -36,7 +36,7 @@ struct node_row {
   uint64_t changed = 0;
 
   /// Where the daemon takes lanes.
-  std::vector<node_address> addresses;
+  std::vector<node_address> addresses{};
 };
 
 TROUPE_MESSAGE(node_row, x.rank, x.name, x.incarnation, x.state, x.changed,
@@ -55,7 +55,7 @@ struct node_join {
   std::chrono::nanoseconds stamp{0};
 
   /// Where the daemon takes lanes.
-  std::vector<node_address> addresses;
+  std::vector<node_address> addresses{};
 };
 
 TROUPE_MESSAGE(node_join, x.name, x.incarnation, x.is_predecessor_gone, x.stamp,

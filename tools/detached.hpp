@@ -36,6 +36,12 @@ public:
     return is_split_;
   }
 
+  /// Hangs up when nobody waits for the report any more; -1 if there is nothing
+  /// to watch.
+  int fd() const {
+    return pipe_.get();
+  }
+
 private:
   bool is_split_ = false;
   bool is_reported_ = false;

@@ -1,6 +1,7 @@
 #include "tools/member_daemon.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/local_node.hpp"
@@ -52,11 +53,15 @@ private:
   bool keeps_streams_;
   std::unique_ptr<local_node> node_;
   std::unique_ptr<timer> limit_;
+
+  /// Sees that nobody waits for us any more.
+  std::unique_ptr<fd_watch> waiter_;
   bool has_joined_ = false;
   int exit_status_ = 0;
 };
 
 int daemon::fail(int status, const std::string& reason) {
+  waiter_.reset();
   self_.report(status, "trouped: " + reason + "\n");
   return status;
 }
@@ -91,6 +96,14 @@ caf::error daemon::start() {
       on_late();
   });
   limit_->start(std::chrono::seconds{settings_.patience});
+  if (self_.fd() >= 0) {
+    waiter_ = std::make_unique<fd_watch>(loop, self_.fd(), [this] {
+      waiter_->disable_read();
+      exit_status_ = local_failure;
+      node_->loop().stop();
+    });
+    waiter_->enable_read();
+  }
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     loop.on_signal(number, [this, number] {
       leave("ended by signal " + std::to_string(number));
@@ -102,6 +115,7 @@ void daemon::on_duty(const mesh_duty_changed& x) {
   if (x.now == mesh_duty::active && !has_joined_) {
     has_joined_ = true;
     limit_->cancel();
+    waiter_.reset();
     self_.report(0, encode(join_answer{node_->slots()}));
     if (!self_.is_in_background() && !keeps_streams_)
       redirect_standard_streams(settings_.log_file);
@@ -159,6 +173,7 @@ int daemon::run() {
   if (auto err = start())
     return fail(local_failure, reason_of(err));
   node_->loop().run();
+  waiter_.reset();
   limit_.reset();
   node_.reset();
   return exit_status_;

@@ -31,6 +31,12 @@ public:
   make(const node_credentials& mine,
        std::shared_ptr<const pinned_certificates> peers);
 
+  /// No security at all: everybody is who it says. Its connections are refused
+  /// unless both ends are on loopback.
+  /// @returns `bad_param` if `self` is not an identity.
+  static caf::expected<std::shared_ptr<const secure_context>>
+  make_insecure(node_identity self);
+
   secure_context(const secure_context&) = delete;
 
   secure_context& operator=(const secure_context&) = delete;
@@ -45,7 +51,11 @@ public:
     return peers_.get();
   }
 
-  /// A new connection, to be configured for one side.
+  bool is_insecure() const noexcept {
+    return is_insecure_;
+  }
+
+  /// A new connection, to be configured for one side; none without security.
   openssl_ptr<SSL> new_connection() const;
 
 private:
@@ -56,6 +66,7 @@ private:
 
   node_identity self_;
   std::shared_ptr<const pinned_certificates> peers_;
+  bool is_insecure_ = false;
   openssl_ptr<SSL_CTX> context_;
 };
 

@@ -41,6 +41,8 @@ secure_handshake::secure_handshake(event_loop& loop,
   channel_.socket = std::move(socket);
   channel_.tls = context.new_connection();
   check_.dvm = context.self().dvm;
+  if (context.is_insecure())
+    insecure_self_ = context.self();
   deadline_.start(limits_.handshake_time);
   begin_.start(std::chrono::nanoseconds::zero());
 }
@@ -65,6 +67,10 @@ secure_handshake::secure_handshake(event_loop& loop,
 }
 
 void secure_handshake::begin() {
+  if (insecure_self_) {
+    begin_insecurely();
+    return;
+  }
   auto* tls = channel_.tls.get();
   auto* bio = tls != nullptr ? new_socket_bio(channel_.traffic.get()) : nullptr;
   if (bio == nullptr) {
@@ -82,6 +88,10 @@ void secure_handshake::begin() {
 }
 
 void secure_handshake::advance() {
+  if (greeting_) {
+    advance_insecurely();
+    return;
+  }
   while (step_ != step::over) {
     ERR_clear_error();
     const auto before = step_;
@@ -99,6 +109,48 @@ void secure_handshake::advance() {
       return;
     }
   }
+}
+
+void secure_handshake::begin_insecurely() {
+  if (!is_on_loopback(channel_.socket.get())) {
+    refuse(make_error(status::no_permissions,
+                      "without security only loopback is allowed"));
+    return;
+  }
+  greeting_.emplace(*channel_.traffic);
+  watch_.enable_read();
+  if (is_dialling_)
+    if (auto err = greeting_->send(*insecure_self_)) {
+      refuse(std::move(err));
+      return;
+    }
+  advance_insecurely();
+}
+
+void secure_handshake::advance_insecurely() {
+  if (step_ == step::over)
+    return;
+  auto found = greeting_->receive();
+  if (!found) {
+    refuse(std::move(found.error()));
+    return;
+  }
+  if (!*found)
+    return;
+  check_.found = std::move(**found);
+  if (check_.found->dvm != check_.dvm
+      || (check_.expected && *check_.expected != *check_.found)) {
+    refuse(make_error(status::invalid_cred,
+                      "says that it is " + to_string(*check_.found)));
+    return;
+  }
+  auto err = admit_ ? admit_(*check_.found) : caf::error{};
+  if (!err && !is_dialling_)
+    err = greeting_->send(*insecure_self_);
+  if (err)
+    refuse(std::move(err));
+  else
+    finish();
 }
 
 int secure_handshake::agree() {
@@ -190,7 +242,8 @@ void secure_handshake::finish() {
   watch_.disable_write();
   deadline_.cancel();
   channel_.peer = std::move(*check_.found);
-  set_peer_check(channel_.tls.get(), nullptr);
+  if (channel_.tls)
+    set_peer_check(channel_.tls.get(), nullptr);
   const auto done = std::move(done_); // May destroy us.
   done(std::move(channel_));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/lane/lane_limits.hpp"
+#include "adapters/lane/plain_greeting.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/lane/socket_bio.hpp"
 #include "adapters/loop/fd_watch.hpp"
@@ -11,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace troupe {
 
@@ -20,6 +22,8 @@ class event_loop;
 struct secure_channel {
   unique_fd socket;
   std::unique_ptr<socket_traffic> traffic;
+
+  /// None without security.
   openssl_ptr<SSL> tls;
   node_identity peer;
 };
@@ -90,6 +94,10 @@ private:
   int send_welcome();
   int await_welcome();
 
+  /// All steps without security.
+  void begin_insecurely();
+  void advance_insecurely();
+
   void after_agreement();
   void on_obstacle(int outcome);
   caf::error reason_of_failure(int code);
@@ -101,6 +109,10 @@ private:
   gate admit_;
   bool is_dialling_ = false;
   step step_ = step::agree;
+
+  /// Without security: who we are, and what is said instead.
+  std::optional<node_identity> insecure_self_;
+  std::optional<plain_greeting> greeting_;
 
   /// Bytes of the welcome that have come in.
   size_t welcomed_ = 0;

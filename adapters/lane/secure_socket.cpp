@@ -102,14 +102,12 @@ void secure_socket::read_turn() {
   next_turn_.cancel();
   std::array<char, record_size> chunk;
   while (is_open() && reading_ == reading::on) {
-    ERR_clear_error();
-    const auto got = SSL_read(channel_.tls.get(), chunk.data(),
-                              static_cast<int>(chunk.size()));
+    auto code = 0;
+    const auto got = read_some(chunk.data(), chunk.size(), code);
     if (got > 0) {
       handlers_.on_bytes({chunk.data(), static_cast<size_t>(got)});
       continue;
     }
-    const auto code = SSL_get_error(channel_.tls.get(), got);
     if (code == SSL_ERROR_WANT_READ)
       break;
     if (code == SSL_ERROR_WANT_WRITE) {
@@ -123,6 +121,17 @@ void secure_socket::read_turn() {
     acknowledge_now(channel_.socket.get());
     watch_socket();
   }
+}
+
+/// @returns how many bytes have come; else `code` is one of `SSL_ERROR_`.
+int secure_socket::read_some(char* out, size_t size, int& code) {
+  if (!channel_.tls)
+    return read_plain(*channel_.traffic, out, size, code);
+  ERR_clear_error();
+  const auto result = SSL_read(channel_.tls.get(), out, static_cast<int>(size));
+  if (result <= 0)
+    code = SSL_get_error(channel_.tls.get(), result);
+  return result;
 }
 
 // -- writing -----------------------------------------------------------------
@@ -194,12 +203,18 @@ void secure_socket::write_queue() {
 /// has
 ///          to be tried again with the same bytes once the socket has room.
 size_t secure_socket::write_some(const char* bytes, size_t size) {
-  ERR_clear_error();
-  const auto done =
-    SSL_write(channel_.tls.get(), bytes, static_cast<int>(size));
+  auto code = 0;
+  auto done = 0;
+  if (channel_.tls) {
+    ERR_clear_error();
+    done = SSL_write(channel_.tls.get(), bytes, static_cast<int>(size));
+    if (done <= 0)
+      code = SSL_get_error(channel_.tls.get(), done);
+  } else {
+    done = write_plain(*channel_.traffic, bytes, size, code);
+  }
   if (done > 0)
     return static_cast<size_t>(done);
-  const auto code = SSL_get_error(channel_.tls.get(), done);
   if (code != SSL_ERROR_WANT_WRITE && code != SSL_ERROR_WANT_READ)
     end_later(reason_of_failure());
   return 0;
@@ -243,7 +258,7 @@ void secure_socket::end(const caf::error& reason) {
     return;
   const auto copy = reason; // May be our member.
   // Without a farewell the peer would have to take the end for a cut.
-  if (!copy && queued() == 0)
+  if (!copy && queued() == 0 && channel_.tls)
     SSL_shutdown(channel_.tls.get());
   close();
   handlers_.on_end(copy);

@@ -16,8 +16,9 @@ struct evbuffer; // libevent's
 namespace troupe {
 
 /// A connection between two nodes, after the handshake: bytes in and out,
-/// secret and unchanged. It never blocks, and in one pass of the loop it takes
-/// no more than its turn. For the thread of the loop only.
+/// secret and unchanged (unless the channel is without security). It never
+/// blocks, and in one pass of the loop it takes no more than its turn. For the
+/// thread of the loop only.
 ///
 /// Callbacks may call all functions, but must not destroy the object.
 class secure_socket {
@@ -105,6 +106,7 @@ private:
   void look_for_hang_up();
   void on_writable();
   void write_queue();
+  int read_some(char* out, size_t size, int& code);
   size_t write_some(const char* bytes, size_t size);
   void watch_socket();
   caf::error reason_of_failure();

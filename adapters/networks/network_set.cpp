@@ -84,6 +84,18 @@ caf::error network_set::start() {
   auto all = options_.kernel->interfaces();
   if (!all)
     return std::move(all.error());
+  if (context_->is_insecure()) {
+    auto& wanted = options_.interfaces.include;
+    for (const auto& x : *all)
+      if (x.is_loopback && wanted.empty())
+        wanted.push_back(x.name);
+    for (const auto& x : choose_networks(*all, options_.interfaces))
+      if (!x.is_loopback)
+        return make_error(status::no_permissions,
+                          "network " + x.name
+                            + " cannot be used without security: leave it out "
+                              "or do without --insecure");
+  }
   compare(choose_networks(*all, options_.interfaces));
   return caf::none;
 }

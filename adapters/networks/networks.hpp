@@ -64,6 +64,9 @@ struct networks_state {
 /// a network comes back. When the kernel says that an interface is down, or an
 /// address gone, its lanes end at once.
 ///
+/// Without security only networks of loopback are used; others that are named
+/// are an error.
+///
 /// Ends with an error if the kernel's networks cannot be asked for.
 /// Source: guarantees 5.3; requirements O4, O5, O7 to O10, L1, L2, L6, P-N1.
 networks_actor::behavior_type

@@ -314,6 +314,36 @@ CAF_TEST(a namespace that nobody knows is refused) {
   CAF_CHECK_EQUAL(x->code, status::invalid_namespace);
 }
 
+CAF_TEST(F4.23 F4.24 what is published is found on all nodes or on its own) {
+  start(nspace, 4);
+  const auto publish = [&](uint32_t rank, const char* key, data_range range) {
+    return ask<ack>(
+             {nspace, rank},
+             publish_request{
+               our_uid, {with(key, value::string("v")), with_range(range)}})
+      ->code;
+  };
+  const auto look_up = [&](uint32_t rank, std::vector<std::string> keys) {
+    return ask<lookup_result>({nspace, rank},
+                              lookup_request{our_uid, std::move(keys), {}});
+  };
+  CAF_CHECK_EQUAL(publish(2, "all", data_range::session), status::success);
+  CAF_CHECK_EQUAL(publish(2, "near", data_range::local), status::success);
+  CAF_CHECK_EQUAL(look_up(0, {"all"})->code, status::success);
+  CAF_CHECK_EQUAL(look_up(0, {"near"})->code, status::not_found);
+  CAF_CHECK_EQUAL(look_up(3, {"near", "all"})->value.found.size(), 2u);
+  // Waiting works over nodes.
+  const auto x = ask<lookup_result>(
+    {nspace, 3}, lookup_request{our_uid, {"late"}, {with(attr::wait)}});
+  CAF_CHECK(x->is_pending());
+  publish(0, "late", data_range::session);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  const auto gone =
+    ask<ack>({nspace, 2}, unpublish_request{our_uid, {"near"}, {}});
+  CAF_CHECK_EQUAL(gone->code, status::success);
+  CAF_CHECK_EQUAL(look_up(3, {"near"})->code, status::not_found);
+}
+
 // -- events ------------------------------------------------------------------
 
 CAF_TEST(P-J1 P-J2 an event reaches the nodes of its namespace and no other) {

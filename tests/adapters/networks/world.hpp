@@ -93,7 +93,8 @@ struct lane_story {
 /// A node: its NETWORKS, their owner, and the user of all its lanes.
 struct mesh_node {
   mesh_node(loop_system& sys, const authority& issuer, uint32_t rank,
-            std::vector<int> indices = {1}, networks_options options = {})
+            std::vector<int> indices = {1}, networks_options options = {},
+            context_ptr context = nullptr)
     : rank(rank), kernel(std::make_shared<scripted_kernel>()), sys_(sys) {
     for (const auto i : indices)
       kernel->links.push_back(link_of(rank, i));
@@ -125,8 +126,9 @@ struct mesh_node {
       options.kernel = kernel;
     options.random = [] { return uint64_t{0}; };
     options.log = [this](severity, const std::string& y) { log.push_back(y); };
-    networks = sys.actors().spawn(troupe::networks, &sys.loop(),
-                                  context_of(issuer, rank), options);
+    networks =
+      sys.actors().spawn(troupe::networks, &sys.loop(),
+                         context ? context : context_of(issuer, rank), options);
   }
 
   ~mesh_node() {
