@@ -65,9 +65,9 @@ private:
   build(const node_credentials& mine);
 
   node_identity self_;
-  std::shared_ptr<const pinned_certificates> peers_;
   bool is_insecure_ = false;
   openssl_ptr<SSL_CTX> context_;
+  std::shared_ptr<const pinned_certificates> peers_;
 };
 
 /// What one connection knows about its peer while it shakes hands. OpenSSL
