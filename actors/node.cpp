@@ -46,12 +46,6 @@ void tick(self_pointer self) {
   if (state.has_left)
     return;
   carry_out(self, state.membership->tick(state.options.boot_clock()));
-  if (state.membership->incarnation() != state.incarnation) {
-    // The root knows a later one: we are somebody else now.
-    state.incarnation = state.membership->incarnation();
-    forget_all(self, "this daemon takes a later incarnation");
-    dial(self, 0);
-  }
   tend(self);
   set_tick(self);
 }

@@ -126,6 +126,13 @@ void take_node_message(self_pointer self, const peer_key& from,
   else
     carry_out(self, membership.receive(from.first, from.second, std::move(what),
                                        self->state.options.boot_clock()));
+  auto& known = self->state.incarnation;
+  if (membership.incarnation() != known) {
+    // The root knows a later one: we are somebody else from here on.
+    known = membership.incarnation();
+    forget_all(self, "this daemon takes a later incarnation");
+    dial(self, 0);
+  }
 }
 
 } // namespace troupe::node_internals

@@ -145,13 +145,16 @@ void take_lane(self_pointer self, const lane_opened& lane) {
     self->send(state.networks, drop_lane{lane.lane, "no such node"});
     return;
   }
-  if (const auto incarnation = state.live(lane.rank); incarnation != 0)
-    adopt(self, {lane.rank, incarnation}, lane);
-  else if (lane.is_dialled)
-    adopt(self, {lane.rank, 0}, lane);
-  else
+  // Whoever dials speaks first, and says so who it is: the node may have been
+  // started anew, earlier or later than those that we know.
+  const auto incarnation = state.live(lane.rank);
+  if (!lane.is_dialled)
     self->send(state.networks, lane.lane,
                self->home_system().spawn(porter, peer_owner_actor{self}, lane));
+  else if (incarnation != 0 || state.duty() == node_duty::joining)
+    adopt(self, {lane.rank, incarnation}, lane);
+  else
+    self->send(state.networks, drop_lane{lane.lane, "it is no member now"});
 }
 
 void take_strange_lane(self_pointer self, const lane_opened& lane,
