@@ -1,4 +1,5 @@
 #include "actors/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
 
 #include <csignal>
 
@@ -151,6 +152,24 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
   return has_failed && !job.options.recoverable && !job.ending;
 }
 
+/// Tells the processes of a job on all its nodes that one of these is lost.
+/// Source: PMIx Standard v5, PMIX_EVENT_NODE_DOWN.
+void announce_loss(self_pointer self, const job_record& job,
+                   const std::string& node) {
+  auto what = deliver_event{};
+  what.what.code = status::event_node_down;
+  what.what.source = {"", rank_undef};
+  what.what.range = data_range::nspace;
+  what.what.infos = {
+    {std::string{attr::hostname}, 0, value::string(node)},
+    {std::string{attr::event_non_default}, 0, value::boolean(true)}};
+  what.targets = {{job.map.nspace, rank_wildcard}};
+  for (const auto rank : job.shares)
+    ask(self, rank, what, [](const caf::expected<host_reply>&) {
+      // Who is lost meanwhile needs to know nothing.
+    });
+}
+
 } // namespace
 
 void note_progress(self_pointer self, uint32_t from,
@@ -195,9 +214,9 @@ void lose_node(self_pointer self, uint32_t node) {
       job->answer(make_error(status::job_failed_to_launch,
                              "node " + state.name_of(node)
                                + " was lost while the job started"));
-    if (!goes_on && !changes.empty() && !job->ending)
-      end_processes(self, nspace, SIGTERM);
-    else if (is_origin && !job->ending)
+    if (!changes.empty())
+      announce_loss(self, *job, state.name_of(node));
+    if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
       end_processes(self, nspace, SIGTERM);
     check_over(self, nspace);
   }

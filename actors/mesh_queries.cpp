@@ -201,7 +201,7 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
       else if (key == attr::query_proc_table && !found.empty())
         add(key, proc_table(found.front(), std::nullopt));
       else if (key == attr::query_local_proc_table && !found.empty())
-        add(key, proc_table(found.front(), state.nodes.at(from).name));
+        add(key, proc_table(found.front(), state.name_of(from)));
       else if (key == attr::query_spawn_support)
         add(key, text(spawn_support));
       else if (key == attr::query_debug_support)

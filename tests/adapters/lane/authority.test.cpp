@@ -154,4 +154,33 @@ CAF_TEST(X45 a secret that moved on leaves nothing) {
   CAF_CHECK_EQUAL(y.size(), 0U);
 }
 
+CAF_TEST(X45 an authority that was kept vouches as before) {
+  const auto original = make();
+  const auto bytes = original.encode();
+  CAF_REQUIRE(bytes);
+  const auto kept = authority::decode(bytes->view());
+  CAF_REQUIRE(kept);
+  CAF_CHECK_EQUAL(kept->dvm(), "dvm-1");
+  const auto node = issue(*kept, 3, "n3");
+  const auto context = secure_context::make(node);
+  CAF_REQUIRE(context);
+  CAF_CHECK_EQUAL((**context).self().rank, 3u);
+  // Both are the same authority.
+  CAF_CHECK_EQUAL(
+    X509_cmp(node.authority.get(), issue(original, 4, "n4").authority.get()),
+    0);
+}
+
+CAF_TEST(X45 a kept authority that was cut or renamed is refused) {
+  const auto bytes = make().encode();
+  CAF_REQUIRE(bytes);
+  const auto text = std::string{bytes->view()};
+  for (size_t i = 0; i < text.size(); ++i)
+    CAF_CHECK(!authority::decode(std::string_view{text}.substr(0, i)));
+  CAF_CHECK(!authority::decode(text + "x"));
+  auto renamed = text;
+  renamed.replace(renamed.find("dvm-1"), 5, "dvm-2");
+  CAF_CHECK(!authority::decode(renamed));
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()
