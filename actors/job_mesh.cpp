@@ -131,9 +131,6 @@ void job_mesh::meet(std::vector<mesh_greeting> others) {
       err = make_error(status::bad_param, "the job has no such node");
     else if (known.count(x.rank) > 0)
       err = make_error(status::bad_param, "that node has greeted already");
-    else if (x.name
-             != mesh_node_name(options.where.map.shares[x.rank].hostname))
-      err = make_error(status::bad_param, "the node has another name");
     else
       err = means->trust(x.rank, x.certificate);
     if (err)
@@ -162,8 +159,14 @@ void job_mesh::become_node(const std::map<uint32_t, mesh_greeting>& others) {
   settings.membership.name = own.name;
   if (rank() == 0) {
     settings.membership.names.clear();
-    for (const auto& x : options.where.map.shares)
-      settings.membership.names.push_back(mesh_node_name(x.hostname));
+    // A greeting says what its certificate says.
+    for (const auto& x : options.where.map.shares) {
+      const auto i = others.find(x.node);
+      settings.membership.names.push_back(i != others.end() ? i->second.name
+                                          : x.node == rank()
+                                            ? own.name
+                                            : mesh_node_name(x.hostname));
+    }
   } else {
     settings.root_name = others.at(0).name;
     settings.root_addresses = others.at(0).addresses;

@@ -52,7 +52,9 @@ std::optional<registered_map> map_of(const register_nspace& what) {
       continue;
     auto& share = nodes[*id];
     share.node = *id;
-    if (name && share.hostname.empty())
+    // The arrays of nodes come from the map of nodes; what processes say of
+    // their nodes is wrong under Slurm 22.05.
+    if (name && (is_node || share.hostname.empty()))
       share.hostname = *name;
     const auto rank = number<uint32_t>(entries, attr::rank);
     if (is_node || !rank || *rank > rank_valid_max)

@@ -34,16 +34,20 @@ register_nspace job(std::vector<info> infos, std::vector<uint32_t> local) {
 } // namespace
 
 CAF_TEST(O10 a registration says which processes are on which nodes) {
-  const auto map = map_of(job({node(0, "a"), node(1, "b"), proc(0, 0),
-                               proc(1, 1), proc(2, 0), proc(3, 1)},
-                              {1, 3}));
+  const auto map = map_of(job(
+    {node(0, "a"), node(1, "b"), proc(0, 0), proc(1, 1), proc(2, 0), proc(3, 1),
+     entry(attr::proc_data,
+           value::infos({entry(attr::rank, value::rank(9)),
+                         entry(attr::nodeid, value::uint32(0)),
+                         entry(attr::hostname, value::string("wrong"))}))},
+    {1, 3}));
   CAF_REQUIRE(map);
   CAF_CHECK_EQUAL(map->own, 1u);
   CAF_CHECK_EQUAL(map->map.nspace, "job");
   CAF_REQUIRE_EQUAL(map->map.shares.size(), 2u);
   const auto& first = map->map.shares[0];
   CAF_CHECK_EQUAL(first.hostname, "a");
-  CAF_REQUIRE_EQUAL(first.procs.size(), 2u);
+  CAF_REQUIRE_EQUAL(first.procs.size(), 3u);
   CAF_CHECK_EQUAL(first.procs[0].rank, 0u);
   CAF_CHECK_EQUAL(first.procs[1].rank, 2u);
   CAF_CHECK_EQUAL(map->map.shares[1].node, 1u);
