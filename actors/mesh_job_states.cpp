@@ -64,8 +64,12 @@ void report_end(self_pointer self, job_record& job) {
 
 void check_over(self_pointer self, const std::string& nspace) {
   auto* job = self->state.find_job(nspace);
-  if (job != nullptr && !job->reporting && job->shares.empty())
-    report_end(self, *job);
+  if (job == nullptr || job->reporting || !job->shares.empty())
+    return;
+  // A short job may be over before all nodes have said that it runs.
+  if (job->reply != nullptr && job->pending > 0 && !job->ending)
+    return;
+  report_end(self, *job);
 }
 
 void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {

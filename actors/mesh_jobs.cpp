@@ -78,6 +78,7 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
       give_up(self, *job, blame(self, *job, node, what.error()));
     else
       job->cancel();
+    check_over(self, nspace);
     return;
   }
   if (!what->entries.empty())
@@ -90,6 +91,7 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
   }
   job->started.nspace = nspace;
   job->answer(std::move(job->started));
+  check_over(self, nspace);
 }
 
 void start_shares(self_pointer self, job_record& job) {

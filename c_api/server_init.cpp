@@ -1,6 +1,7 @@
 // PMIx_server_init and PMIx_server_finalize.
 
 #include "adapters/log/logger.hpp"
+#include "c_api/mesh_hook.hpp"
 #include "c_api/server_role.hpp"
 
 #include <fcntl.h>
@@ -106,7 +107,14 @@ pmix_status_t bring_up(library& lib, const std::vector<info>& infos,
                        const pmix_server_module_t& module, size_t size) {
   auto code = PMIX_SUCCESS;
   lib.run_in_loop([&] {
-    auto started = server_role::start(lib, options_of(infos), module, size);
+    auto options = options_of(infos);
+    const auto mesh = wants_mesh(infos, options.log);
+    if (!mesh) {
+      code = to_c(mesh.error());
+      return;
+    }
+    auto started =
+      server_role::start(lib, std::move(options), module, size, *mesh);
     if (started)
       server_role::set_current(std::move(*started));
     else

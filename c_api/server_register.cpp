@@ -97,6 +97,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
   add(attr::server_nspace, value::string(role->id().nspace));
   add(attr::server_rank, value::rank(role->id().rank));
   add(attr::jobid, value::string(request.nspace));
+  role->tell_mesh(request);
   return tell_server(role, std::move(request), cbfunc, cbdata);
 }
 
@@ -110,6 +111,7 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
     const auto name = std::string{nspace_of(nspace)};
     role->objects().forget(name);
     role->forget_changes(name);
+    role->tell_mesh(deregister_nspace{name});
     code = tell_server(role, deregister_nspace{name}, cbfunc, cbdata);
   }
   answer(code, cbfunc, cbdata);

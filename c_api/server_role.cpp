@@ -3,6 +3,7 @@
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "c_api/client_link.hpp"
+#include "c_api/mesh_hook.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -86,7 +87,8 @@ void server_role::set_current(std::shared_ptr<server_role> x) {
 
 caf::expected<std::shared_ptr<server_role>>
 server_role::start(library& lib, server_node_options options,
-                   const pmix_server_module_t& module, size_t module_size) {
+                   const pmix_server_module_t& module, size_t module_size,
+                   bool with_mesh) {
   auto result = std::shared_ptr<server_role>{new server_role};
   result->weak_ = result;
   auto host = c_host_settings{};
@@ -95,10 +97,17 @@ server_role::start(library& lib, server_node_options options,
   host.objects = result->objects_;
   host.subscriptions = result->subscriptions_;
   host.on_lost = tell_of_loss;
+  host.is_met = with_mesh;
   host.log = options.log;
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
-      return spawn_c_host(x.loop.actors(), std::move(host));
+      const auto offers = offers_of(module);
+      auto rm = host_actor{spawn_c_host(x.loop.actors(), std::move(host))};
+      if (!with_mesh)
+        return rm;
+      auto mesh = make_mesh(x.loop, std::move(rm), offers, x.log);
+      result->mesh_ = caf::actor_cast<caf::actor>(mesh);
+      return mesh;
     });
   if (!node)
     return std::move(node.error());
@@ -114,6 +123,8 @@ void server_role::open_session(library& lib) {
   publish({node_->environment().variables, {}});
   server_ = node_->server();
   events_ = node_->events();
+  if (mesh_)
+    caf::anon_send(mesh_, server_, events_);
   auto& sys = lib.loop().actors();
   asker_handle_ = sys.spawn([](caf::event_based_actor*) {
     return caf::behavior{[](deadline) {
@@ -149,7 +160,18 @@ void server_role::stop() {
   caf::anon_send_exit(connection_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
   asker_ = nullptr;
+  mesh_ = nullptr;
   node_.reset();
+}
+
+void server_role::tell_mesh(const register_nspace& what) const {
+  if (mesh_)
+    caf::anon_send(mesh_, what);
+}
+
+void server_role::tell_mesh(const deregister_nspace& what) const {
+  if (mesh_)
+    caf::anon_send(mesh_, what);
 }
 
 const fork_snapshot* server_role::snapshot() noexcept {

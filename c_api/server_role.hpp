@@ -39,9 +39,12 @@ class server_role {
 public:
   /// Starts the server, its host and its own session. On the thread of the
   /// loop.
+  /// @param with_mesh Whether servers of a job do among themselves what the
+  ///                  host does not; see `wants_mesh`.
   static caf::expected<std::shared_ptr<server_role>>
   start(library& lib, server_node_options options,
-        const pmix_server_module_t& module, size_t module_size);
+        const pmix_server_module_t& module, size_t module_size,
+        bool with_mesh = false);
 
   /// Makes its session the library's. Not on the thread of the loop.
   void join(library& lib) const;
@@ -86,6 +89,10 @@ public:
     return events_;
   }
 
+  /// Tells the mesh, if there is one, of a job.
+  void tell_mesh(const register_nspace& what) const;
+  void tell_mesh(const deregister_nspace& what) const;
+
   void add_changes(const std::string& nspace, const std::vector<info>& changes);
 
   void forget_changes(const std::string& nspace);
@@ -120,6 +127,7 @@ private:
   std::string uri_;
   server_actor server_;
   event_cache_actor events_;
+  caf::actor mesh_;
   client_actor session_;
   connection_actor connection_;
   caf::actor asker_handle_;

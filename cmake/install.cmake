@@ -5,6 +5,8 @@
 #   libpmix.so.2, for C      <prefix>/lib/troupe/pmix, a prefix of its own with
 #                            pmix.pc and PMIxConfig.cmake (PMIx::PMIx): it never
 #                            stands in the way of a distribution's libpmix
+#                            <prefix>/lib/troupe/mesh: the same with the mesh
+#                            inside, for daemons of resource managers
 #
 # and the programs. Source: reference, "Install layout".
 
@@ -55,6 +57,7 @@ string(REGEX REPLACE "\\.$" "" PMIX_VERSION "${pmix_version}")
 
 set(pmix_prefix "${CMAKE_INSTALL_LIBDIR}/troupe/pmix")
 install(TARGETS pmix LIBRARY DESTINATION "${pmix_prefix}/lib")
+install(TARGETS pmix_mesh LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/troupe/mesh")
 install(DIRECTORY c_api/include/ DESTINATION "${pmix_prefix}/include"
         FILES_MATCHING PATTERN "*.h")
 configure_file(cmake/pmix.pc.in "${PROJECT_BINARY_DIR}/install/pmix.pc" @ONLY)

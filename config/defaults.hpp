@@ -137,6 +137,16 @@ inline constexpr size_t send_window = size_t{4} << 20;
 inline constexpr size_t bulk_in_flight = size_t{256} << 10;
 inline constexpr size_t reserve_in_flight = size_t{64} << 10;
 
+/// Inside another resource manager: how long requests wait for the servers of a
+/// job to find each other, how long those that have greeted each other wait for
+/// the last, and how long a fence waits for this node to know its networks.
+inline constexpr auto mesh_request_wait = 10s;
+inline constexpr auto mesh_meeting_wait = 10s;
+inline constexpr auto mesh_network_wait = 2s;
+
+/// Requests that wait for the mesh of one job.
+inline constexpr size_t mesh_waiting_requests = 4096;
+
 /// Connections to one peer at a time.
 inline constexpr size_t lanes_per_peer = 16;
 

@@ -2,6 +2,7 @@
 
 #include "runtime/server_node.hpp"
 
+#include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/scoped_actor.hpp>
@@ -63,6 +64,8 @@ public:
       loop.stop();
       thread.join();
     }
+    around = nullptr;
+    host = nullptr;
     node.reset();
   }
 
@@ -83,6 +86,13 @@ public:
     return result;
   }
 
+  /// Tells what stands between the server and its host, if anything does.
+  template <class Request>
+  void tell_around(const Request& request) {
+    if (around)
+      caf::anon_send(around, request);
+  }
+
   template <class Request>
   caf::error tell(Request request) {
     auto outcome = ask<ack>(std::move(request));
@@ -91,6 +101,8 @@ public:
 
   loop_system loop;
   std::unique_ptr<server_node> node;
+  host_actor host;
+  caf::actor around;
   std::thread thread;
 };
 
@@ -107,7 +119,8 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   auto serve = server_node_options{};
   serve.id = std::move(options.id);
   serve.session_directory = std::move(options.session_directory);
-  serve.log = std::move(options.log);
+  serve.log =
+    options.log ? std::move(options.log) : [](severity, const std::string&) {};
   if (options.munge)
     serve.security.mechanism = security_mechanism::munge;
   if (!options.tools)
@@ -115,20 +128,31 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   else if (options.system_server)
     serve.tools.push_back(rendezvous_kind::system);
   auto node = server_node::start(
-    result->loop, std::move(serve),
-    [&](const host_context& x) { return make_host(x.loop.actors()); });
+    result->loop, std::move(serve), [&](const host_context& x) {
+      result->host = make_host(x.loop.actors());
+      if (!options.around_host)
+        return result->host;
+      auto outer = options.around_host(x.loop, result->host, x.log);
+      result->around = caf::actor_cast<caf::actor>(outer);
+      return outer;
+    });
   if (!node)
     return node.error();
   result->node = std::move(*node);
+  if (result->around)
+    caf::anon_send(result->around, result->node->server(),
+                   result->node->events());
   result->run();
   return std::unique_ptr<runtime>{new runtime{std::move(result)}};
 }
 
 caf::error runtime::register_nspace(struct register_nspace what) {
+  implementation_->tell_around(what);
   return implementation_->tell(std::move(what));
 }
 
 caf::error runtime::deregister_nspace(const std::string& nspace) {
+  implementation_->tell_around(troupe::deregister_nspace{nspace});
   return implementation_->tell(troupe::deregister_nspace{nspace});
 }
 
@@ -169,7 +193,7 @@ const event_cache_actor& runtime::events() const {
 }
 
 const host_actor& runtime::host() const {
-  return implementation_->node->host();
+  return implementation_->host;
 }
 
 const proc_id& runtime::id() const {

@@ -13,6 +13,8 @@
 
 namespace troupe {
 
+class loop_system;
+
 struct runtime_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -29,6 +31,11 @@ struct runtime_options {
   /// Where the files of the session go: an existing directory; empty: a private
   /// one that goes with the runtime.
   std::string session_directory;
+
+  /// Puts something between the server and its host: `job_meshes`
+  /// (runtime/job_networks.hpp) has the servers of each job do among themselves
+  /// what the host does not. It hears of each namespace beside the server.
+  std::function<host_actor(loop_system&, host_actor, journal)> around_host;
 
   /// Completes the configuration: message types of one's own.
   std::function<void(caf::actor_system_config&)> configure;

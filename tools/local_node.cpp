@@ -7,6 +7,7 @@
 #include "adapters/log/logger.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/process/cleaner.hpp"
+#include "adapters/process/descendants.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/wire/uri.hpp"
 
@@ -30,7 +31,8 @@ std::vector<std::string> inherited_environment() {
   auto result = std::vector<std::string>{};
   for (auto** x = environ; *x != nullptr; ++x) {
     const auto variable = std::string_view{*x};
-    if (!wire::is_hostile_variable(variable.substr(0, variable.find('='))))
+    if (variable != daemon_variable
+        && !wire::is_hostile_variable(variable.substr(0, variable.find('='))))
       result.emplace_back(variable);
   }
   return result;

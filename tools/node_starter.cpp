@@ -5,6 +5,7 @@
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/awaited_child.hpp"
 #include "adapters/process/child.hpp"
+#include "adapters/process/descendants.hpp"
 #include "messages/process.hpp"
 
 #include <sys/wait.h>
@@ -174,6 +175,7 @@ void node_starter::start_one(node_start x) {
   request.argv = x.command;
   for (auto** y = environ; *y != nullptr; ++y)
     request.env.emplace_back(*y);
+  request.env.emplace_back(daemon_variable);
   request.with_stdin = true;
   auto entry = std::make_unique<running>();
   auto failure = std::optional<launch_failure>{};

@@ -1,5 +1,6 @@
 #include "adapters/c_host/c_host.hpp"
 
+#include "actors/mesh_greeting.hpp"
 #include "actors/timeout.hpp"
 #include "adapters/c_host/c_host_state.hpp"
 #include "adapters/c_host/modex_blob.hpp"
@@ -223,10 +224,14 @@ caf::result<host_collective_result> fence(self_pointer self,
     self, "fence_nb", args, limit_of(call.directives),
     replying<modex_bytes, host_collective_result>(
       promise,
-      [](const modex_bytes& x) -> caf::expected<host_collective_result> {
+      [is_met = self->state.settings.is_met](
+        const modex_bytes& x) -> caf::expected<host_collective_result> {
         auto data = from_modex_blob(x.bytes);
         if (!data)
           return std::move(data.error());
+        // Nobody here is to be greeted: they are no data of processes.
+        if (!is_met)
+          take_greetings(*data, {});
         return host_collective_result{std::move(*data)};
       }),
     [&](void* cbdata) {

@@ -24,6 +24,10 @@ struct c_host_settings {
   /// Is told of clients that lost their connections without finalizing.
   std::function<void(const requester&)> on_lost = [](const requester&) {};
 
+  /// Whether somebody takes the greetings of other servers out of what a fence
+  /// brings, see `mesh_greeting`.
+  bool is_met = false;
+
   /// Gets a line for a host that does not answer.
   journal log;
 };

@@ -9,6 +9,22 @@ namespace {
 /// Longest list of certificates to take from a peer; ours take 600 bytes.
 constexpr long max_certificates_size = 4096;
 
+/// Takes down who the certificate says the peer is, or why that is not right.
+bool take_identity(peer_check& check, const X509* certificate) {
+  auto found = identity_of(certificate);
+  if (!found)
+    check.refusal = reason_of(found.error());
+  else if (found->dvm != check.dvm)
+    check.refusal = "is " + to_string(*found) + " of another DVM";
+  else if (check.expected && *check.expected != *found)
+    check.refusal =
+      "is " + to_string(*found) + " instead of " + to_string(*check.expected);
+  if (!check.refusal.empty())
+    return false;
+  check.found = std::move(*found);
+  return true;
+}
+
 /// Looks at each certificate after OpenSSL did; depth 0 is the peer's own.
 int check_certificate(int is_good, X509_STORE_CTX* store) {
   auto* tls = static_cast<SSL*>(
@@ -23,19 +39,41 @@ int check_certificate(int is_good, X509_STORE_CTX* store) {
   }
   if (X509_STORE_CTX_get_error_depth(store) > 0)
     return 1;
-  auto found = identity_of(X509_STORE_CTX_get_current_cert(store));
-  if (!found)
-    check->refusal = reason_of(found.error());
-  else if (found->dvm != check->dvm)
-    check->refusal = "is " + to_string(*found) + " of another DVM";
-  else if (check->expected && *check->expected != *found)
-    check->refusal =
-      "is " + to_string(*found) + " instead of " + to_string(*check->expected);
-  if (!check->refusal.empty()) {
+  if (!take_identity(*check, X509_STORE_CTX_get_current_cert(store))) {
     X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
     return 0;
   }
-  check->found = std::move(*found);
+  return 1;
+}
+
+/// Looks at a peer's certificate instead of OpenSSL: it has to be the pinned
+/// one. That the peer has its key, TLS makes sure of.
+int check_pinned(X509_STORE_CTX* store, void* context) {
+  const auto& peers = *static_cast<const secure_context*>(context)->peers();
+  auto* tls = static_cast<SSL*>(
+    X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* check = static_cast<peer_check*>(SSL_get_app_data(tls));
+  const auto* certificate = X509_STORE_CTX_get0_cert(store);
+  X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION);
+  if (check == nullptr || certificate == nullptr)
+    return 0;
+  auto claimed = peer_check{check->dvm, check->expected, {}, {}};
+  if (!take_identity(claimed, certificate)) {
+    check->refusal = std::move(claimed.refusal);
+    return 0;
+  }
+  const auto* pinned = peers.find(claimed.found->rank);
+  if (pinned == nullptr || X509_cmp(pinned, certificate) != 0)
+    check->refusal = "claims to be " + to_string(*claimed.found)
+                     + " with a certificate that nobody announced";
+  else if (X509_cmp_current_time(X509_get0_notBefore(certificate)) >= 0
+           || X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0)
+    check->refusal =
+      to_string(*claimed.found) + " has a certificate that is not valid now";
+  if (!check->refusal.empty())
+    return 0;
+  check->found = std::move(claimed.found);
+  X509_STORE_CTX_set_error(store, X509_V_OK);
   return 1;
 }
 
@@ -88,8 +126,8 @@ bool configure(SSL_CTX* x) {
 
 } // namespace
 
-caf::expected<std::shared_ptr<const secure_context>>
-secure_context::make(const node_credentials& mine) {
+caf::expected<std::shared_ptr<secure_context>>
+secure_context::build(const node_credentials& mine) {
   if (!mine.authority || !mine.certificate || !mine.key)
     return make_error(status::invalid_cred,
                       "a node without credentials has no lanes");
@@ -110,6 +148,29 @@ secure_context::make(const node_credentials& mine) {
   if (auto err = check_own(x, mine.certificate.get()))
     return err;
   return result;
+}
+
+caf::expected<std::shared_ptr<const secure_context>>
+secure_context::make(const node_credentials& mine) {
+  auto result = build(mine);
+  if (!result)
+    return std::move(result.error());
+  return std::move(*result);
+}
+
+caf::expected<std::shared_ptr<const secure_context>>
+secure_context::make(const node_credentials& mine,
+                     std::shared_ptr<const pinned_certificates> peers) {
+  if (!peers)
+    return make_error(status::invalid_cred, "no certificates are pinned");
+  auto result = build(mine);
+  if (!result)
+    return std::move(result.error());
+  auto* context = result->get();
+  context->peers_ = std::move(peers);
+  SSL_CTX_set_cert_verify_callback(context->context_.get(), check_pinned,
+                                   context);
+  return std::move(*result);
 }
 
 caf::expected<std::shared_ptr<const secure_context>>

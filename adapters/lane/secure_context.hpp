@@ -2,6 +2,7 @@
 
 #include "adapters/lane/node_credentials.hpp"
 #include "adapters/lane/node_identity.hpp"
+#include "adapters/lane/pinned_certificates.hpp"
 
 #include <caf/expected.hpp>
 
@@ -22,6 +23,14 @@ public:
   static caf::expected<std::shared_ptr<const secure_context>>
   make(const node_credentials& mine);
 
+  /// The same among nodes without a common authority: a peer is let in with the
+  /// certificate that is pinned for its rank, if it is valid now, and with no
+  /// other, whoever signed it.
+  /// @param peers May grow later; whom it lacks is refused.
+  static caf::expected<std::shared_ptr<const secure_context>>
+  make(const node_credentials& mine,
+       std::shared_ptr<const pinned_certificates> peers);
+
   /// No security at all: everybody is who it says. Its connections are refused
   /// unless both ends are on loopback.
   /// @returns `bad_param` if `self` is not an identity.
@@ -37,6 +46,11 @@ public:
     return self_;
   }
 
+  /// The certificates that are let in; null if the authority decides.
+  const pinned_certificates* peers() const noexcept {
+    return peers_.get();
+  }
+
   bool is_insecure() const noexcept {
     return is_insecure_;
   }
@@ -47,9 +61,13 @@ public:
 private:
   secure_context() = default;
 
+  static caf::expected<std::shared_ptr<secure_context>>
+  build(const node_credentials& mine);
+
   node_identity self_;
   bool is_insecure_ = false;
   openssl_ptr<SSL_CTX> context_;
+  std::shared_ptr<const pinned_certificates> peers_;
 };
 
 /// What one connection knows about its peer while it shakes hands. OpenSSL

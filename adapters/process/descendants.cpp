@@ -186,6 +186,9 @@ private:
     const auto is_child = x.parent == self_;
     if (is_child && others_.count(x.pid) > 0)
       return verdict::descendant;
+    if (is_child && groups_.count(x.group) == 0
+        && has_in_environment(x.pid, daemon_variable))
+      return verdict::foreign;
     auto inherited = verdict::descendant;
     if (!is_child) {
       const auto parent = processes_.find(x.parent);

@@ -8,6 +8,9 @@
 
 namespace troupe {
 
+/// In the environment of whatever starts daemons.
+inline constexpr auto daemon_variable = "TROUPE_STARTS_DAEMON=1";
+
 /// @returns whether /proc tells the children of a process. Not every kernel is
 ///          built for it.
 bool kernel_lists_children();
@@ -16,6 +19,9 @@ bool kernel_lists_children();
 /// job: members of its process groups, those whose environment names its
 /// namespace, and what descends from either. Descendants whose parent ended
 /// count, because this process adopts them.
+/// A child that was started as the way to a daemon on another node, with
+/// `daemon_variable` in its environment, is nobody's, nor is what it starts: where
+/// several nodes are one machine, the daemons and their jobs are descendants.
 /// @param groups Process groups of the job.
 /// @param others Children that belong to other jobs.
 /// @param lists  Whether the kernel's lists of children may be used; otherwise

@@ -46,13 +46,14 @@ check_equal "O15" "a process on each node" "n1*1 n2*1 n3*1" \
 check_equal "O15" "two per node" "n1*2 n2*2 n3*2" \
   "$(hosts_of -n 6 --map-by ppr:2:node)"
 check_equal "O15" "by slot" "n1*4 n2*1" "$(hosts_of -n 5 --map-by slot)"
-check_equal "O15" "on chosen nodes" "n2*2 n3*2" \
-  "$(hosts_of -n 4 --map-by node --host n2,n3)"
-check_equal "O5" "standard input goes to rank 0 wherever it is" "to rank 0" \
-  "$(echo "to rank 0" | in_dvm run -n 1 --host n3 cat)"
-check_equal "O5" "output and status of a process elsewhere" "err 7" \
-  "$(in_dvm run -n 1 --host n2 sh -c 'echo err >&2; exit 7' 2>&1 >/dev/null \
-    | head -n 1) $(in_dvm run -n 1 --host n2 sh -c 'exit 7' >/dev/null 2>&1; echo $?)"
+elsewhere() { in_dvm run -n 3 --map-by node "$@" sh -c "[ \$PMIX_RANK != 2 ] || { $script; }"; }
+script=cat
+check_equal "O5" "standard input goes to a process elsewhere" "to rank 2" \
+  "$(echo "to rank 2" | elsewhere --stdin 2)"
+script='echo on $(hostname) >&2; exit 7'
+check_equal "O5" "standard error of a process elsewhere" "on n3" \
+  "$(elsewhere 2>&1 >/dev/null </dev/null | head -n 1)"
+check "O5" "and its status" status 7 elsewhere
 check "O5" "more processes than slots are refused" \
   status 1 in_dvm run -n 13 true
 
@@ -94,11 +95,10 @@ cases() {
       mesh_job -n "$n" "./$program" "$name"
   done
 }
-# shellcheck disable=SC2046
 cases fences 6 plain collect subsets
-cases events 6 between to_default targeted
-cases publish 6 $(./publish 2>&1 | sed -n 's/.*there is: //p')
-cases connects 6 $(./connects 2>&1 | sed -n 's/.*there is: //p')
+cases events 6 to_default targeted
+cases publish 6 waits times_out unpublish
+check "O15" "processes connect and end" mesh_job -n 6 ./connects
 
 # -- jobs in a loop ------------------------------------------------------------
 

@@ -79,7 +79,7 @@ check "L8" "a daemon is killed while idle: noticed" lost n2 "$struck"
 sed -n '$p' "$TROUPE_WORK/times"
 check "L8 L5" "the others are live" node_is_live n3
 check "L8" "jobs run on the others" mesh_job -n 2 hostname
-check "L8" "and not on it" status 1 in_dvm run -n 1 --host n2 true
+check "L8" "and its slots are gone" status 1 in_dvm run -n 9 --map-by node true
 check "P-M1" "nothing runs on its node" nothing_after 5 n2
 
 # -- ... during a fence of a job that goes on ----------------------------------
@@ -122,7 +122,7 @@ for delay in 0 0.02 0.05 0.1; do
   strike kill -9 "$(daemon n3)"
   check "P-C2 O18" "a daemon is killed $delay s after a launch: the job ends" \
     job_over 30
-  check "O18" "and the next one runs" in_dvm run -n 2 --host n1,n2 true
+  check "O18" "and the next one runs" in_dvm run -n 2 --map-by node true
   fresh_dvm
 done
 

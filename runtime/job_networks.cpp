@@ -1,0 +1,80 @@
+#include "runtime/job_networks.hpp"
+
+#include "adapters/lane/authority.hpp"
+#include "adapters/lane/secure_context.hpp"
+#include "adapters/networks/networks.hpp"
+#include "messages/status.hpp"
+#include "runtime/mesh_sources.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+namespace troupe {
+
+namespace {
+
+caf::expected<job_mesh_means> make(loop_system& loop,
+                                   const job_networks_options& options,
+                                   const mesh_seat& seat,
+                                   const lane_owner_actor& owner) {
+  auto kernel = make_network_kernel(loop.loop());
+  if (!kernel)
+    return std::move(kernel.error());
+  auto nets = networks_options{};
+  nets.interfaces.include = options.interfaces;
+  const auto all = (*kernel)->interfaces();
+  if (!all)
+    return all.error();
+  if (choose_networks(*all, nets.interfaces).empty())
+    return make_error(status::unreach,
+                      "no network interface of this node is up and has an"
+                      " address; see ip address");
+  auto issuer = authority::make(seat.mesh);
+  if (!issuer)
+    return std::move(issuer.error());
+  auto mine = issuer->issue(seat.rank, seat.name);
+  if (!mine)
+    return std::move(mine.error());
+  auto pins = std::make_shared<pinned_certificates>();
+  auto context = secure_context::make(*mine, pins);
+  if (!context)
+    return std::move(context.error());
+  auto certificate = encode_certificate(mine->certificate.get());
+  if (!certificate)
+    return std::move(certificate.error());
+  nets.owner = owner;
+  nets.random = random_number;
+  nets.kernel = std::move(*kernel);
+  nets.log = options.log;
+  auto result = job_mesh_means{};
+  result.certificate = std::move(*certificate);
+  result.trust = [pins](uint32_t rank, std::string_view bytes) {
+    return pins->add(rank, bytes);
+  };
+  result.networks = loop.actors().spawn(networks, &loop.loop(),
+                                        std::move(*context), std::move(nets));
+  return result;
+}
+
+} // namespace
+
+job_mesh_maker job_networks(loop_system& loop, job_networks_options options) {
+  return [&loop, options = std::move(options)](const mesh_seat& seat,
+                                               const lane_owner_actor& owner) {
+    return make(loop, options, seat, owner);
+  };
+}
+
+host_actor mesh_around(loop_system& loop, host_actor host,
+                       const host_offers& offers, journal log) {
+  auto options = embedded_mesh_options{};
+  options.host = std::move(host);
+  options.offers = offers;
+  options.node = node_with_sources();
+  options.log = log;
+  options.make_means = job_networks(loop, {{}, std::move(log)});
+  return spawn_embedded_mesh(loop.actors(), std::move(options));
+}
+
+} // namespace troupe
