@@ -92,7 +92,8 @@ known_peer& obtain(self_pointer self, const peer_key& key) {
   settings.limits = options.limits;
   settings.clock = options.clock;
   settings.make_token = options.make_token;
-  settings.first_number = ++state.last_session;
+  // A session that ends counts on by itself: the next one is beyond that.
+  settings.first_number = ++state.last_session << 32;
   settings.log = options.log;
   auto& result = state.peers[key];
   result.handle =

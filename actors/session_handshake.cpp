@@ -42,6 +42,8 @@ session_handshake::hear(const session_name& sender,
     return refuse("hello is from an earlier start of the peer");
   if (is_older(own_, receiver))
     return refuse("hello is for a later start or session");
+  if (receiver.of.boot != 0 && receiver.of.boot < own_.of.boot)
+    return result; // It means a former start of ours; our hello tells it so.
   if (is_older(sender, peer_))
     return result; // The peer has moved on; its newer name is on its way.
   if (is_older(peer_, sender)) {
