@@ -100,6 +100,19 @@ nothing_on() {
   return "$left"
 }
 
+# no_process_on NODE...: the same of processes alone: what a daemon that was killed
+# has in its directories is removed by the next one.
+no_process_on() {
+  local node pid left=0
+  for node in "$@"; do
+    for pid in $(processes "$node"); do
+      echo "$node: process $pid: $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+      left=1
+    done
+  done
+  return "$left"
+}
+
 # nothing_after SECONDS NODE...: the same, after a moment.
 nothing_after() {
   local seconds=$1
