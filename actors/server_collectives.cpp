@@ -102,16 +102,19 @@ void conclude(self_pointer self, uint64_t id, status code,
               const std::string& why) {
   auto& state = self->state;
   auto* found = state.table.find(id);
-  if (found == nullptr || found->failed)
+  if (found == nullptr)
     return;
   auto& x = *found;
   const auto i = state.collectives.find(x.id);
   if (i == state.collectives.end())
     return;
-  x.failed = true;
-  const auto reason = to_string(x.kind) + " of " + names(x.procs) + ": " + why;
-  state.log(severity::info, reason);
-  self->send(i->second.handle, collective_failed{code, reason});
+  // The first reason counts; a later one may settle it.
+  if (!std::exchange(x.failed, true)) {
+    const auto reason =
+      to_string(x.kind) + " of " + names(x.procs) + ": " + why;
+    state.log(severity::info, reason);
+    self->send(i->second.handle, collective_failed{code, reason});
+  }
   if (x.members.is_settled()) {
     self->send(i->second.handle, collective_retired{x.id});
     state.collectives.erase(i);
@@ -143,7 +146,7 @@ void tell_host(self_pointer self, const collective_table::operation& x,
 void fail(self_pointer self, collective_table::operation& x, status code,
           const std::string& why) {
   auto& state = self->state;
-  if (x.generation == 0 || !state.options.spans_nodes) {
+  if (x.failed || x.generation == 0 || !state.options.spans_nodes) {
     conclude(self, x.id, code, why);
     return;
   }
