@@ -26,8 +26,8 @@ struct server_options {
   std::shared_ptr<registrations> registered = std::make_shared<registrations>();
 
   /// Whether the host is that of a mesh: it has all nodes agree when a
-  /// collective fails, and knows the data of jobs that run elsewhere. It is also
-  /// asked which jobs there are.
+  /// collective fails, and knows the data of jobs that run elsewhere. It is
+  /// also asked which jobs there are.
   bool spans_nodes = false;
 
   /// The process's own log.

@@ -20,8 +20,9 @@ bool kernel_lists_children();
 /// namespace, and what descends from either. Descendants whose parent ended
 /// count, because this process adopts them.
 /// A child that was started as the way to a daemon on another node, with
-/// `daemon_variable` in its environment, is nobody's, nor is what it starts: where
-/// several nodes are one machine, the daemons and their jobs are descendants.
+/// `daemon_variable` in its environment, is nobody's, nor is what it starts:
+/// where several nodes are one machine, the daemons and their jobs are
+/// descendants.
 /// @param groups Process groups of the job.
 /// @param others Children that belong to other jobs.
 /// @param lists  Whether the kernel's lists of children may be used; otherwise

@@ -53,6 +53,30 @@ CAF_TEST(O10 a registration says which processes are on which nodes) {
   CAF_CHECK_EQUAL(map->map.shares[1].node, 1u);
 }
 
+CAF_TEST(O10 the list of a node counts more than what its processes say) {
+  const auto listed = [](uint32_t id, const char* ranks) {
+    return entry(
+      attr::node_info_array,
+      value::infos({entry(attr::nodeid, value::uint32(id)),
+                    entry(attr::local_peers, value::string(ranks))}));
+  };
+  // All processes claim to be on the node that registers them.
+  const auto map = map_of(job({proc(0, 1), proc(1, 1), proc(2, 1), proc(3, 1),
+                               listed(0, "0,1"), listed(1, "2,3")},
+                              {2, 3}));
+  CAF_REQUIRE(map);
+  CAF_CHECK_EQUAL(map->own, 1u);
+  CAF_REQUIRE_EQUAL(map->map.shares.size(), 2u);
+  CAF_CHECK_EQUAL(map->map.shares[0].procs.size(), 2u);
+  CAF_CHECK_EQUAL(map->map.shares[0].hostname, "node0");
+  // What is no list says nothing.
+  const auto other = map_of(
+    job({proc(0, 0), proc(1, 0), listed(0, "0-1;x"), listed(1, ",")}, {0}));
+  CAF_REQUIRE(other);
+  CAF_CHECK_EQUAL(other->map.shares[0].procs.size(), 2u);
+  CAF_CHECK(other->map.shares[1].procs.empty());
+}
+
 CAF_TEST(X44 a registration that does not say enough makes no mesh) {
   CAF_CHECK(!map_of(job({}, {0})));
   // Nobody is here.
