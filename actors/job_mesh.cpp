@@ -2,12 +2,15 @@
 
 #include "actors/job_mesh_state.hpp"
 #include "actors/partial_host.hpp"
+#include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
 
 namespace troupe {
 
@@ -101,15 +104,25 @@ void job_mesh::greet(waiting_fence x) {
     has_greeted = true;
     add_greeting(x.call, nspace(), own);
   }
+  // Without data to collect, a fence need not bring anything, nor even wait:
+  // that of Slurm does not. It says nothing about who is there.
+  const auto brings_all = flag(x.call.directives, attr::collect_data);
   auto reply =
     std::make_shared<answer<host_collective_result>>(std::move(x.reply));
   self->request(options.host, caf::infinite, std::move(x.call))
     .then(
-      [this, reply](host_collective_result& result) {
+      [this, reply, brings_all](host_collective_result& result) {
         auto others = take_greetings(result.data, options.log);
         reply->give(std::move(result));
-        if (now == phase::apart)
+        if (now != phase::apart)
+          return;
+        const auto is_other = [this](const auto& y) {
+          return y.rank != rank();
+        };
+        if (brings_all || std::any_of(others.begin(), others.end(), is_other))
           meet(std::move(others));
+        else
+          has_greeted = false;
       },
       [this, reply](caf::error& err) {
         // Others may have our greeting; the next fence brings it again.

@@ -44,14 +44,19 @@ static void name_of(char* to, size_t size, const char* what, pmix_rank_t rank) {
   snprintf(to, size, "%s-%u", what, rank);
 }
 
-/* A fence with data, which the host carries. */
+/* A fence with data, which the host carries; one without need not wait for
+ * anybody: that of Slurm does not. */
+static void gather(void) {
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
+  succeed(PMIx_Fence(&all, 1, &collect, 1), "fence with data");
+}
+
 static void exchange(void) {
   char mine[64];
   name_of(mine, sizeof mine, "card", me.rank);
   post(mine, mine);
-  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
-  const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
-  succeed(PMIx_Fence(&all, 1, &collect, 1), "fence with data");
+  gather();
   for (pmix_rank_t r = 0; r < job_size; ++r) {
     const pmix_proc_t other = rank_of(r);
     char card[64];
@@ -69,14 +74,14 @@ static void ask_all(void) {
     succeed(look_up(key, key, true), "look up");
   }
   expect(look_up("nothing", "", false), PMIX_ERR_NOT_FOUND, "no such key");
-  meet();
+  gather();
   char* keys[2] = {key, NULL};
   name_of(key, sizeof key, "port", me.rank);
   succeed(PMIx_Unpublish(keys, NULL, 0), "unpublish");
-  meet();
+  gather();
   name_of(key, sizeof key, "port", (me.rank + 1) % job_size);
   expect(look_up(key, "", false), PMIX_ERR_NOT_FOUND, "a key withdrawn");
-  meet();
+  gather();
   const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
   for (int i = 0; i < 3; ++i) {
     succeed(PMIx_Connect(&all, 1, NULL, 0), "connect");
@@ -88,7 +93,7 @@ static void ask_all(void) {
 static void tell_all(void) {
   pmix_status_t code = GREETING;
   handle(&code, 1, on_greeting);
-  meet();
+  gather();
   const pmix_rank_t last = job_size - 1;
   if (me.rank == 0)
     succeed(
@@ -97,7 +102,7 @@ static void tell_all(void) {
   /* Its own handlers hear of it, too. */
   demand(happens(&greeted, 1, 20), "the first process is heard");
   demand(strcmp(greeter, "0") == 0, "it says who it is");
-  meet();
+  gather();
   if (me.rank == last) {
     pmix_proc_t first = rank_of(0);
     pmix_info_t only;
@@ -111,7 +116,7 @@ static void tell_all(void) {
     demand(happens(&greeted, 2, 20), "the last process is heard");
     demand(atoi(greeter) == (int)last, "it says who it is");
   }
-  meet();
+  gather();
   if (me.rank != 0 && me.rank != last)
     demand(greeted.happened == 1, "nobody else is told");
 }
@@ -121,7 +126,7 @@ static void whole(void) {
   exchange();
   ask_all();
   tell_all();
-  meet();
+  gather();
   end();
 }
 
@@ -138,7 +143,7 @@ static void early(void) {
   succeed(done.outcome, "published");
   name_of(key, sizeof key, "early", (me.rank + 1) % job_size);
   succeed(look_up(key, key, true), "look up");
-  meet();
+  gather();
   end();
 }
 
@@ -148,7 +153,7 @@ static void without(void) {
   exchange();
   expect(publish("key", "text"), PMIX_ERR_NOT_SUPPORTED, "publish");
   expect(look_up("key", "text", false), PMIX_ERR_NOT_SUPPORTED, "look up");
-  meet();
+  gather();
   end();
 }
 
