@@ -102,13 +102,23 @@ struct job_record {
   bool ending = false;
   bool reporting = false;
 
+  /// Whether a process has failed, which ended the job.
+  bool has_failed = false;
+
   /// Answers whoever asked for the job, unless that has been done.
   void answer(caf::expected<spawn_result> what) {
     if (const auto owed = std::exchange(reply, nullptr))
       owed(std::move(what));
   }
 
+  /// The job is ended while it starts: by a process that failed, which is a
+  /// start all the same, or by somebody else.
   void cancel() {
+    if (has_failed) {
+      started.nspace = map.nspace;
+      answer(std::move(started));
+      return;
+    }
     answer(
       make_error(status::job_canceled, "the job was ended while it started"));
   }

@@ -153,7 +153,10 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
   }
   if (!gone.empty() && !job.ending)
     spread(self, job, from, gone);
-  return has_failed && !job.options.recoverable && !job.ending;
+  const auto is_fatal =
+    has_failed && !job.options.recoverable && !job.ending;
+  job.has_failed |= is_fatal;
+  return is_fatal;
 }
 
 /// Tells the processes of a job on all its nodes that one of these is lost.

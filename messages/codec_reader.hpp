@@ -84,7 +84,7 @@ public:
       if (!codec::emplace_nth(
             x, index, std::make_index_sequence<std::variant_size_v<T>>{}))
         return refuse("an alternative that does not exist");
-      return std::visit([this](auto& y) { return read(y); }, x);
+      return std::visit([this](auto& y) { return this->read(y); }, x);
     } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
       return take_bits(x);
     } else if constexpr (codec::is_pair<T>::value) {

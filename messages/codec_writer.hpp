@@ -57,7 +57,7 @@ public:
     } else if constexpr (codec::is_variant<T>::value) {
       static_assert(std::variant_size_v<T> <= 255);
       put_byte(static_cast<uint8_t>(x.index()));
-      std::visit([this](const auto& y) { write(y); }, x);
+      std::visit([this](const auto& y) { this->write(y); }, x);
     } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
       put_bits(x);
     } else if constexpr (codec::is_pair<T>::value) {
