@@ -316,29 +316,6 @@ void job_mesh::leave() {
           });
 }
 
-// -- time
-// --------------------------------------------------------------------
-
-void job_mesh::call_later(std::chrono::nanoseconds delay,
-                          std::function<void()> then) {
-  const auto id = waits.add(std::move(then));
-  self->delayed_send(self, delay, deadline{id});
-}
-
-void job_mesh::arm() {
-  const auto due = calls->next_due();
-  if (!due || (next_tick && *next_tick <= *due))
-    return;
-  next_tick = due;
-  const auto delay = *due - self->clock().now().time_since_epoch();
-  call_later(std::max(delay, mesh_calls::time{0}), [this, due] {
-    if (next_tick == due)
-      next_tick.reset();
-    calls->tick();
-    arm();
-  });
-}
-
 namespace {
 
 caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {

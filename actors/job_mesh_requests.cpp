@@ -7,6 +7,8 @@
 #include <caf/actor_system.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
+
 // What the servers of a job ask each other.
 
 namespace troupe::job_mesh_internals {
@@ -256,6 +258,29 @@ void job_mesh::end_process(const proc_id& proc) {
   for (const auto to : live)
     calls->tell(to, gone);
   arm();
+}
+
+// -- time
+// --------------------------------------------------------------------
+
+void job_mesh::call_later(std::chrono::nanoseconds delay,
+                          std::function<void()> then) {
+  const auto id = waits.add(std::move(then));
+  self->delayed_send(self, delay, deadline{id});
+}
+
+void job_mesh::arm() {
+  const auto due = calls->next_due();
+  if (!due || (next_tick && *next_tick <= *due))
+    return;
+  next_tick = due;
+  const auto delay = *due - self->clock().now().time_since_epoch();
+  call_later(std::max(delay, mesh_calls::time{0}), [this, due] {
+    if (next_tick == due)
+      next_tick.reset();
+    calls->tick();
+    arm();
+  });
 }
 
 } // namespace troupe::job_mesh_internals

@@ -90,15 +90,15 @@ struct job_mesh {
   /// Calls back once the mesh is ready, or with why it is not.
   void when_ready(std::function<void(const caf::error&)> go);
 
+  // -- requests (job_mesh_requests.cpp) --------------------------------------
+
+  void start_calls();
   void call_later(std::chrono::nanoseconds delay, std::function<void()> then);
 
   /// Sees to it that calls are sent again in time. To be called after
   /// everything that may have begun one.
   void arm();
 
-  // -- requests (job_mesh_requests.cpp) --------------------------------------
-
-  void start_calls();
   void ask(uint32_t node, host_question what, mesh_calls::completion then);
   void execute(const mesh_calls::member& from, host_question& what,
                const mesh_calls::answerer& reply);
