@@ -153,8 +153,7 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
   }
   if (!gone.empty() && !job.ending)
     spread(self, job, from, gone);
-  const auto is_fatal =
-    has_failed && !job.options.recoverable && !job.ending;
+  const auto is_fatal = has_failed && !job.options.recoverable && !job.ending;
   job.has_failed |= is_fatal;
   return is_fatal;
 }
