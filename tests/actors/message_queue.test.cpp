@@ -59,7 +59,7 @@ peer_payload part(uint64_t total, uint64_t offset, std::string bytes) {
 
 } // namespace
 
-CAF_TEST(L22 long messages go in pieces and come out whole) {
+CAF_TEST(LIM22 long messages go in pieces and come out whole) {
   auto queue = message_queue{small()};
   const auto texts =
     std::vector<std::string>{"a", std::string(110, 'b'), std::string(111, 'c'),

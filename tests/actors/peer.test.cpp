@@ -162,7 +162,7 @@ CAF_TEST(LINK-1 LINK-5 messages said before there is a lane arrive in order) {
   CAF_CHECK(sides[0].out.has(peer_state::direct));
 }
 
-CAF_TEST(L22 a long message comes in one piece) {
+CAF_TEST(LIM22 a long message comes in one piece) {
   open(1);
   const auto text = std::string(size_t{6} << 20, 'x');
   say(0, text);
@@ -172,7 +172,7 @@ CAF_TEST(L22 a long message comes in one piece) {
   CAF_CHECK(*sides[1].out.deliveries[0].bytes == text);
 }
 
-CAF_TEST(LOAD-2 L23 what there is no room for goes back) {
+CAF_TEST(LOAD-2 LIM23 what there is no room for goes back) {
   const auto text = std::string(size_t{5} << 20, 'x');
   for (auto i = 0; i < 5; ++i)
     say(0, text);
