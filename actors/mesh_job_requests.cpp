@@ -51,10 +51,6 @@ control read_control(const std::vector<info>& directives) {
     return {SIGKILL, true};
   if (flag(directives, attr::job_ctrl_terminate))
     return {SIGTERM, true};
-  if (flag(directives, attr::job_ctrl_pause))
-    return {SIGSTOP, false};
-  if (flag(directives, attr::job_ctrl_resume))
-    return {SIGCONT, false};
   if (const auto number =
         troupe::number<int32_t>(directives, attr::job_ctrl_signal);
       number && *number > 0 && *number < 65)
