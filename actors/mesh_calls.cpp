@@ -222,6 +222,20 @@ void mesh_calls::member_changed(const troupe::member_changed& what) {
   routes_changed();
 }
 
+void mesh_calls::lose_all(const std::string& why) {
+  auto& x = *state_;
+  const auto members = x.live;
+  for (const auto& [rank, incarnation] : members) {
+    if (rank == x.self.rank)
+      continue;
+    auto& buried = x.dead[rank];
+    buried = std::max(buried, incarnation);
+    x.from.erase(rank);
+    x.live.erase(rank);
+    x.lose(rank, why);
+  }
+}
+
 void mesh_calls::routes_changed() {
   state_->repeats_left = repeats;
   state_->repeat_at = state_->out.now() + first_repeat;

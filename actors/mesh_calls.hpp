@@ -101,6 +101,9 @@ public:
   /// others again: they may have been on their way through it.
   void member_changed(const member_changed& what);
 
+  /// This node is a member no more: completes the calls to all others.
+  void lose_all(const std::string& why);
+
   /// Sends all calls without an answer again, now and a few times later.
   void routes_changed();
 

@@ -215,6 +215,8 @@ void fence(self_pointer self, const std::string& reason) {
   auto& state = self->state;
   if (state.fence_reason.empty())
     state.fence_reason = reason.empty() ? "the root is gone" : reason;
+  // Nobody answers any more, and the end of a share waits for its output.
+  state.calls->lose_all("this node is no member of the DVM any more");
   auto over = std::vector<std::string>{};
   for (auto& [nspace, x] : state.shares) {
     auto what = end_share{};

@@ -186,6 +186,21 @@ CAF_TEST(calls are sent again a few times after a change of routes) {
   CAF_CHECK_EQUAL(x.a.sent.size(), 6u);
 }
 
+CAF_TEST(CTL-2 P-M1 a node that is no member is answered by nobody) {
+  auto x = two_hosts{};
+  x.a.call(1, "one");
+  x.a.subject.lose_all("this node is fenced");
+  CAF_CHECK_EQUAL(x.a.told, texts{"one PMIX_ERR_UNREACH"});
+  x.a.call(1, "two");
+  CAF_CHECK_EQUAL(x.a.told,
+                  (texts{"one PMIX_ERR_UNREACH", "two PMIX_ERR_UNREACH"}));
+  x.a.call(0, "here");
+  CAF_CHECK_EQUAL(x.a.told.back(), "here ok");
+  // An answer that was on its way comes too late.
+  x.pass_all();
+  CAF_CHECK_EQUAL(x.a.told.size(), 3u);
+}
+
 CAF_TEST(CTL-2 P-C2 calls to a member that is lost fail) {
   auto x = two_hosts{};
   x.a.call(1, "one");
