@@ -98,6 +98,8 @@ caf::error dvm_root::make_member(mesh_member_options& x) {
   if (!mine)
     return std::move(mine.error());
   auto context = secure_context::make(*mine);
+  if (context && settings_.options.is_insecure)
+    context = secure_context::make_insecure(node_identity{(**context).self()});
   if (!context)
     return std::move(context.error());
   x.context = std::move(*context);
@@ -191,6 +193,7 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.patience = options.patience;
     tell.log_level = settings_.node.log_level;
     tell.log_json = settings_.node.log_json;
+    tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())
       tell.log_file = options.log_directory + "/trouped." + name + ".log";
     auto credentials = authority_->issue(rank, name);

@@ -40,6 +40,10 @@ caf::expected<invitation> read_invitation() {
     return make_error(status::no_permissions,
                       "the credentials are those of " + to_string(me)
                         + ", not of this node; start the daemon by troupe up");
+  if (settings->is_insecure)
+    context = secure_context::make_insecure(node_identity{me});
+  if (!context)
+    return std::move(context.error());
   return invitation{std::move(*settings), std::move(*context)};
 }
 

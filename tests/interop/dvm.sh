@@ -147,6 +147,10 @@ orphans() {
 check "L8" "daemons without their root end" orphans
 find "$TMPDIR" -mindepth 2 -delete
 
+check_equal "" "in plain text, if asked for, on loopback" "a b" \
+  "$(once --insecure --host a:1,b:1 -n 2 sh -c 'echo $PMIX_HOSTNAME' |
+    sort | xargs)"
+
 # -- bad input -----------------------------------------------------------------
 
 # refuses STATUS REGEX COMMAND...: one line, that status, nothing left.
