@@ -14,13 +14,12 @@ need_dvm n1:2,n2:2,n3:2 --log-directory "$TROUPE_WORK/logs" # n4 is the stranger
 limit=200
 python=/usr/bin/python3
 
-# Where the daemon of n2, and the root, listen for others.
-ports_of() {
-  on "$1" ss -Hltn | awk '{ print $4 }' \
-    | grep -Ev '^(127\.|\[::1\]|::1)' | sed 's/.*://' | sort -u
+# port_at NODE ADDRESS: where its daemon listens there for others.
+port_at() {
+  on "$1" ss -Hltn | awk '{ print $4 }' | sed -n "s/^$2://p" | head -n 1
 }
-port=$(ports_of n2 | head -n 1)
-root_port=$(ports_of n1 | head -n 1)
+port=$(port_at n2 10.201.0.2)
+root_port=$(port_at n1 10.202.0.1)
 check "X36" "the daemon listens for others" test -n "$port"
 check "X36" "the root listens for others" test -n "$root_port"
 [ -n "$port" ] && [ -n "$root_port" ] || finish
