@@ -225,7 +225,7 @@ void job_mesh::change_member(const member_changed& x) {
       log(severity::info, "lost node " + x.name);
     collectives->node_lost(x.rank);
     for (const auto proc : places.ranks_on(x.rank, nspace()))
-      forget({nspace(), proc});
+      published.proc_ended({nspace(), proc});
   }
   if (now == phase::joining && live.size() >= members.size())
     set_ready();

@@ -47,17 +47,28 @@ struct executor {
     return false;
   }
 
+  void answer_with(status outcome) {
+    if (outcome == status::success)
+      reply(ack{});
+    else
+      refuse(outcome, "");
+  }
+
   void operator()(ask_root& x) {
     if (!may_speak_for(x.who.proc))
       return;
     if (mesh.rank() != root)
       refuse(status::bad_param, "only the root can be asked for that");
     else if (auto* publish = std::get_if<publish_request>(&x.what))
-      to_member<ack>(reply)(mesh.publish(x.who, *publish));
+      answer_with(mesh.published.publish(x.who, *publish));
     else if (auto* look_up = std::get_if<lookup_request>(&x.what))
-      mesh.look_up(x.who, *look_up, to_member<lookup_result>(reply));
+      mesh.published.look_up(x.who, std::move(*look_up),
+                             to_member<lookup_result>(reply),
+                             [&x = mesh](auto delay, auto then) {
+                               x.call_later(delay, std::move(then));
+                             });
     else if (auto* unpublish = std::get_if<unpublish_request>(&x.what))
-      to_member<ack>(reply)(mesh.unpublish(x.who, *unpublish));
+      answer_with(mesh.published.unpublish(x.who, *unpublish));
     else
       refuse(status::not_supported, "that is for the resource manager");
   }
@@ -92,7 +103,7 @@ struct executor {
         return;
     mesh.collectives->procs_gone(x.procs);
     for (const auto& gone : x.procs)
-      mesh.forget(gone.proc);
+      mesh.published.proc_ended(gone.proc);
     reply(ack{});
   }
 

@@ -8,7 +8,7 @@
 #include "actors/mesh_calls.hpp"
 #include "actors/mesh_collectives.hpp"
 #include "actors/mesh_greeting.hpp"
-#include "actors/published_data.hpp"
+#include "actors/publish_desk.hpp"
 #include "actors/reminders.hpp"
 #include "config/defaults.hpp"
 
@@ -37,13 +37,6 @@ enum class phase : uint8_t {
 struct waiting_request {
   uint64_t id = 0;
   std::function<void(const caf::error&)> go;
-};
-
-/// A lookup that waits for keys to be published.
-struct waiting_lookup {
-  requester who;
-  lookup_request request;
-  completion<lookup_result> done;
 };
 
 /// A fence that waits until we know where we take lanes.
@@ -114,17 +107,6 @@ struct job_mesh {
   caf::result<get_result> fetch(direct_modex& request);
   void end_process(const proc_id& proc);
 
-  // -- published data, at the root (job_mesh_published.cpp)
-  // ------------------------------------------------------------------
-
-  caf::expected<ack> publish(const requester& who,
-                             const publish_request& request);
-  void look_up(const requester& who, lookup_request& request,
-               completion<lookup_result> done);
-  caf::expected<ack> unpublish(const requester& who,
-                               const unpublish_request& request);
-  void forget(const proc_id& proc);
-
   caf::event_based_actor* self;
   job_mesh_options options;
   job_locations places;
@@ -155,9 +137,9 @@ struct job_mesh {
   std::map<std::pair<collective_kind, std::vector<proc_id>>, uint64_t>
     generations;
 
-  published_data published{defaults::posted_bytes_per_process};
-  std::map<uint64_t, waiting_lookup> lookups;
-  uint64_t next_lookup = 1;
+  /// What processes of the job have published, at the root.
+  publish_desk published{defaults::posted_bytes_per_process,
+                         defaults::waiting_lookups};
 
   std::list<waiting_request> waiting;
   uint64_t next_waiting = 1;
