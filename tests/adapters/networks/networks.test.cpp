@@ -174,7 +174,7 @@ CAF_TEST(O4 O9 lanes of an address that is removed end at once) {
   }));
 }
 
-CAF_TEST(O12 a network that fails leaves the others alone) {
+CAF_TEST(O7 O12 a network that fails leaves the others alone) {
   begin({1, 2}, {1});
   auto there = two->addresses();
   there.push_back({"eth2", "127.0.2.2", 9});
