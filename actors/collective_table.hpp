@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/membership.hpp"
+#include "actors/mesh/membership.hpp"
 #include "messages/collective.hpp"
 
 #include <functional>

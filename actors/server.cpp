@@ -1,6 +1,6 @@
 #include "actors/server.hpp"
 
-#include "actors/qualified_value.hpp"
+#include "actors/data/qualified_value.hpp"
 #include "actors/server_state.hpp"
 
 #include <caf/actor_system.hpp>

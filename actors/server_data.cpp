@@ -1,4 +1,4 @@
-#include "actors/qualified_value.hpp"
+#include "actors/data/qualified_value.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "actors/answer.hpp"
 #include "actors/collective_table.hpp"
-#include "actors/datastore.hpp"
-#include "actors/job_data.hpp"
+#include "actors/data/datastore.hpp"
+#include "actors/data/job_data.hpp"
 #include "actors/reminders.hpp"
 #include "actors/server.hpp"
 #include "actors/timeout.hpp"

@@ -1,6 +1,6 @@
 #include "c_api/event_desk.hpp"
 
-#include "actors/handler_chain.hpp"
+#include "actors/events/handler_chain.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_cast.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/process_store.hpp"
+#include "actors/data/process_store.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/job_mesh.hpp"
+#include "actors/mesh/job_mesh.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "config/journal.hpp"
 #include "messages/value.hpp"

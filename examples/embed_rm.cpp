@@ -8,7 +8,7 @@
 
 #include <caf/all.hpp>
 
-#include <actors/partial_host.hpp>
+#include <actors/mesh/partial_host.hpp>
 #include <messages/attributes.hpp>
 #include <runtime/runtime.hpp>
 #include <spawn.h>

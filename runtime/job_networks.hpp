@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/embedded_mesh.hpp"
+#include "actors/mesh/embedded_mesh.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "config/journal.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/mesh_member.hpp"
 
-#include "actors/node.hpp"
+#include "actors/mesh/node.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/local/system_error.hpp"
 #include "adapters/networks/networks.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/node.hpp"
+#include "actors/mesh/node.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "runtime/server_node.hpp"
 
-#include "actors/event_cache.hpp"
+#include "actors/events/event_cache.hpp"
 #include "actors/server.hpp"
 #include "actors/supervisor.hpp"
 #include "adapters/log/fd_writer.hpp"

@@ -1,6 +1,6 @@
 #include "tools/local_node.hpp"
 
-#include "actors/mesh_host.hpp"
+#include "actors/mesh/mesh_host.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/mesh_host.hpp"
+#include "actors/mesh/mesh_host.hpp"
 #include "adapters/log/output_formatter.hpp"
 #include "adapters/pmi1/service.hpp"
 #include "messages/actors.hpp"

@@ -1,6 +1,6 @@
 #include "tools/report.hpp"
 
-#include "actors/mesh_report.hpp"
+#include "actors/mesh/mesh_report.hpp"
 #include "adapters/log/escape.hpp"
 
 #include <fmt/format.h>

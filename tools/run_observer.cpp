@@ -1,6 +1,6 @@
 #include "tools/run_observer.hpp"
 
-#include "actors/placement.hpp"
+#include "actors/jobs/placement.hpp"
 #include "adapters/log/fd_writer.hpp"
 
 #include <caf/actor_system.hpp>

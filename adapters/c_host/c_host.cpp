@@ -1,6 +1,6 @@
 #include "adapters/c_host/c_host.hpp"
 
-#include "actors/mesh_greeting.hpp"
+#include "actors/mesh/mesh_greeting.hpp"
 #include "actors/timeout.hpp"
 #include "adapters/c_host/c_host_state.hpp"
 #include "adapters/c_host/modex_blob.hpp"

@@ -1,6 +1,6 @@
 // What processes read of their jobs and of one another.
 
-#include "actors/job_data.hpp"
+#include "actors/data/job_data.hpp"
 #include "actors/server.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"

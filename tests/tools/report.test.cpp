@@ -2,7 +2,7 @@
 
 #include "tools/report.hpp"
 
-#include "actors/mesh_report.hpp"
+#include "actors/mesh/mesh_report.hpp"
 #include "tests/test.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,0 +1,162 @@
+#pragma once
+
+#include "actors/data/get_options.hpp"
+#include "messages/collective.hpp"
+#include "messages/data.hpp"
+#include "messages/spawn.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe {
+
+/// The data of processes in the memory of one of them: of its job, of other
+/// jobs that it has heard of, and what it posts itself. Answers PMIx_Get where
+/// that needs nobody else. Safe on any thread.
+///
+/// Everything from outside has its bounds already when it comes here: values
+/// are no larger than the message that brought them.
+class process_store {
+public:
+  /// What a key is looked up for.
+  struct target {
+    proc_id proc;
+
+    /// Absent: everything that is known of the process.
+    std::optional<std::string_view> key;
+  };
+
+  // -- who we are --
+
+  void set_self(proc_id self, std::string hostname);
+
+  // -- what comes from the server --
+
+  /// Takes the data of a job. The job level and ranks are replaced key by key.
+  void add_job(const job_info& x);
+
+  /// The same for a job that was spawned.
+  void add_job(const spawn_result& x);
+
+  /// Takes data of processes; the wildcard rank stands for the job.
+  void add(const proc_data& x);
+
+  /// Forgets what was fetched of a process.
+  void forget(const proc_id& proc);
+
+  /// Forgets a namespace.
+  void forget_job(const std::string& nspace);
+
+  // -- what the process posts --
+
+  /// Posts a key; it travels with the next commit unless its scope is
+  /// `internal`.
+  void put(scope visible_to, std::string key, value x);
+
+  /// Takes a key back from those of a scope.
+  /// @returns `not_found` if they were not to see it, `not_supported` if the
+  ///          server has it already. Source: OpenPMIx 7, PMIX_DEL_GLOBAL.
+  status take_back(scope visible_to, const std::string& key);
+
+  /// Keeps a value for this process only. Source: `PMIx_Store_internal`.
+  void store(const proc_id& proc, std::string key, value x);
+
+  /// What has been posted since the last time, for the server.
+  commit_request take_commit();
+
+  // -- lookups --
+
+  /// Calls `use` with the value, while the store is locked.
+  /// @returns `success`, or `not_found`.
+  template <class F>
+  status get(const target& x, const get_options& options, F use) const {
+    const auto guard = std::lock_guard{mutex_};
+    if (const auto* found = find(x, options)) {
+      use(*found);
+      return status::success;
+    }
+    if (const auto made = make(x, options)) {
+      use(*made);
+      return status::success;
+    }
+    return status::not_found;
+  }
+
+  /// Whether a namespace is known.
+  bool knows(const std::string& nspace) const;
+
+  /// The processes of a namespace on a node; an empty namespace means all, an
+  /// empty node ours.
+  /// @returns nothing if the namespace or its peers on that node are not known.
+  std::optional<std::vector<proc_id>> peers(const std::string& node,
+                                            const std::string& nspace) const;
+
+  /// The nodes of a namespace, comma separated; nothing if not known.
+  std::optional<std::string> nodes(const std::string& nspace) const;
+
+  /// All namespaces that are known.
+  std::vector<std::string> nspaces() const;
+
+private:
+  using entries = std::map<std::string, value, std::less<>>;
+
+  /// Data of a node, an application or a session.
+  struct part {
+    entries data;
+  };
+
+  struct job {
+    entries data;
+    std::unordered_map<uint32_t, entries> ranks;
+    std::vector<part> nodes;
+    std::vector<part> apps;
+    std::vector<part> sessions;
+  };
+
+  struct posted {
+    value val;
+    scope visible_to = scope::undef;
+    bool is_committed = false;
+  };
+
+  job& job_of(const std::string& nspace);
+  void add_entry(job& to, const key_value& x);
+  void add_rank(job& to, uint32_t rank, const std::vector<key_value>& xs);
+  static void add_part(std::vector<part>& to, const value& x,
+                       std::string_view id, std::string_view other_id);
+
+  const job* find_job(const std::string& nspace) const;
+  const value* find(const target& x, const get_options& options) const;
+  const value* find_in_rank(const job& x, const proc_id& proc,
+                            std::string_view key, scope wanted) const;
+  const value* find_in_level(const job& x, uint32_t rank, std::string_view key,
+                             key_level level) const;
+  const value* find_anywhere(const job& x, const proc_id& proc,
+                             std::string_view key) const;
+  const part* node_of(const job& x, uint32_t rank,
+                      const get_options& options) const;
+  const part* app_of(const job& x, uint32_t rank,
+                     const get_options& options) const;
+  const part* session_of(const job& x, const get_options& options) const;
+  const value* find_with_qualifiers(const target& x,
+                                    const get_options& options) const;
+  std::optional<value> make(const target& x, const get_options& options) const;
+  std::optional<value> make_local_procs(const job& from, const proc_id& whose,
+                                        const get_options& options) const;
+
+  mutable std::mutex mutex_;
+  proc_id self_;                                      // guarded by mutex_
+  std::string hostname_;                              // guarded by mutex_
+  std::unordered_map<std::string, job> jobs_;         // guarded by mutex_
+  std::map<std::string, posted, std::less<>> posted_; // guarded by mutex_
+  bool has_news_ = false;                             // guarded by mutex_
+};
+
+} // namespace troupe

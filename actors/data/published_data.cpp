@@ -1,0 +1,182 @@
+#include "actors/data/published_data.hpp"
+
+#include "actors/data/datastore.hpp"
+#include "messages/attributes.hpp"
+
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+bool is_directive(const std::string& key) {
+  return key == attr::range || key == attr::persistence || key == attr::timeout
+         || key == attr::event_custom_range || key == attr::userid
+         || key == attr::grpid || key == attr::access_permissions;
+}
+
+data_range range_in(const std::vector<info>& infos) {
+  const auto x = number<uint8_t>(infos, attr::range);
+  return x ? static_cast<data_range>(*x) : data_range::session;
+}
+
+persistence persistence_in(const std::vector<info>& infos) {
+  const auto x = number<uint8_t>(infos, attr::persistence);
+  return x ? static_cast<persistence>(*x) : persistence::app;
+}
+
+} // namespace
+
+void published_data::erase(map::const_iterator i) {
+  const auto size = size_bytes_.find(i->second.publisher.proc);
+  size->second -= i->second.size_bytes;
+  if (size->second == 0)
+    size_bytes_.erase(size);
+  entries_.erase(i);
+}
+
+bool published_data::may_see(const entry& x, const requester& who,
+                             data_range asked) const {
+  // Data of another user is not there.
+  if (x.publisher.creds.uid != who.creds.uid)
+    return false;
+  if (asked == data_range::nspace && x.publisher.proc.nspace != who.proc.nspace)
+    return false;
+  switch (x.range) {
+    case data_range::proc_local:
+      return x.publisher.proc == who.proc;
+    case data_range::nspace:
+      return x.publisher.proc.nspace == who.proc.nspace;
+    case data_range::custom:
+      for (const auto& target : x.targets)
+        if (matches(target, who.proc))
+          return true;
+      return false;
+    case data_range::rm:
+    case data_range::invalid:
+      return false;
+    default:
+      return true;
+  }
+}
+
+status published_data::publish(const requester& who,
+                               const publish_request& request) {
+  auto entries = std::vector<std::pair<std::string, entry>>{};
+  const auto range = range_in(request.infos);
+  auto targets = std::set<proc_id>{};
+  if (const auto* x = find(request.infos, attr::event_custom_range))
+    for (auto& proc : procs_of(*x))
+      targets.insert(std::move(proc));
+  auto size_bytes = size_t{0};
+  for (const auto& x : request.infos) {
+    if (is_directive(x.key))
+      continue;
+    const auto [first, last] = entries_.equal_range(x.key);
+    for (auto i = first; i != last; ++i)
+      // Two namespaces may each have a key of their own; otherwise the key must
+      // be new to this user.
+      if (i->second.publisher.creds.uid == who.creds.uid
+          && (range != data_range::nspace
+              || i->second.range != data_range::nspace
+              || i->second.publisher.proc.nspace == who.proc.nspace))
+        return status::duplicate_key;
+    for (const auto& [key, unused] : entries)
+      if (key == x.key)
+        return status::duplicate_key;
+    const auto cost = x.key.size() + size_of(x.val);
+    size_bytes += cost;
+    entries.emplace_back(
+      x.key,
+      entry{who, x.val, range, persistence_in(request.infos), targets, cost});
+  }
+  if (entries.empty())
+    return status::bad_param;
+  const auto held = size_bytes_.find(who.proc);
+  const auto total =
+    size_bytes + (held != size_bytes_.end() ? held->second : 0);
+  if (total > bytes_per_process_)
+    return status::out_of_resource;
+  size_bytes_[who.proc] = total;
+  for (auto& x : entries)
+    entries_.insert(std::move(x));
+  return status::success;
+}
+
+published_data::map::const_iterator
+published_data::find_visible(const std::string& key, const requester& who,
+                             data_range asked) const {
+  const auto [first, last] = entries_.equal_range(key);
+  for (auto i = first; i != last; ++i)
+    if (may_see(i->second, who, asked))
+      return i;
+  return entries_.end();
+}
+
+std::vector<pdata> published_data::look_up(const requester& who,
+                                           const lookup_request& request) {
+  auto result = std::vector<pdata>{};
+  const auto asked = range_in(request.directives);
+  for (const auto& key : request.keys) {
+    const auto i = find_visible(key, who, asked);
+    if (i == entries_.end())
+      continue;
+    result.push_back({i->second.publisher.proc, key, i->second.val});
+    if (i->second.stays == persistence::first_read)
+      erase(i);
+  }
+  return result;
+}
+
+size_t published_data::count(const requester& who,
+                             const lookup_request& request) const {
+  const auto asked = range_in(request.directives);
+  auto result = size_t{0};
+  for (const auto& key : request.keys)
+    if (find_visible(key, who, asked) != entries_.end())
+      ++result;
+  return result;
+}
+
+status published_data::unpublish(const requester& who,
+                                 const unpublish_request& request) {
+  const auto is_named = [&](const std::string& key) {
+    for (const auto& x : request.keys)
+      if (x == key)
+        return true;
+    return request.keys.empty();
+  };
+  auto removed = size_t{0};
+  for (auto i = entries_.begin(); i != entries_.end();) {
+    const auto next = std::next(i);
+    if (i->second.publisher.proc == who.proc && is_named(i->first)) {
+      erase(i);
+      ++removed;
+    }
+    i = next;
+  }
+  return removed < request.keys.size() ? status::not_found : status::success;
+}
+
+void published_data::proc_ended(const proc_id& proc) {
+  for (auto i = entries_.begin(); i != entries_.end();) {
+    const auto next = std::next(i);
+    if (i->second.publisher.proc == proc
+        && i->second.stays == persistence::proc)
+      erase(i);
+    i = next;
+  }
+}
+
+void published_data::nspace_ended(const std::string& nspace) {
+  for (auto i = entries_.begin(); i != entries_.end();) {
+    const auto next = std::next(i);
+    if (i->second.publisher.proc.nspace == nspace
+        && i->second.stays != persistence::indefinite
+        && i->second.stays != persistence::session)
+      erase(i);
+    i = next;
+  }
+}
+
+} // namespace troupe

@@ -1,0 +1,204 @@
+#include "actors/events/handler_order.hpp"
+
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+std::vector<status> distinct(const std::vector<status>& codes) {
+  auto result = std::vector<status>{};
+  for (const auto code : codes)
+    if (std::find(result.begin(), result.end(), code) == result.end())
+      result.push_back(code);
+  return result;
+}
+
+/// The processes that an event affects, or that a handler asks about.
+/// Source: PMIx Standard v5, PMIX_EVENT_AFFECTED_PROC and ..._PROCS.
+std::vector<proc_id> affected_procs(const std::vector<info>& infos) {
+  auto result = std::vector<proc_id>{};
+  for (const auto& x : infos)
+    if (x.key == attr::event_affected_proc
+        || x.key == attr::event_affected_procs)
+      for (auto& proc : procs_of(x.val))
+        result.push_back(std::move(proc));
+  return result;
+}
+
+handler_order::entry entry_of(const register_handler& request) {
+  auto result = handler_order::entry{};
+  const auto& directives = request.directives;
+  result.name = text(directives, attr::event_hdlr_name).value_or("");
+  result.codes = distinct(request.codes);
+  result.is_oneshot = flag(directives, attr::event_oneshot);
+  result.affected = affected_procs(directives);
+  if (const auto range = number<uint8_t>(directives, attr::range))
+    result.sources = static_cast<data_range>(*range);
+  if (const auto* custom = find(directives, attr::event_custom_range)) {
+    result.custom_sources = procs_of(*custom);
+    result.sources = data_range::custom;
+  }
+  return result;
+}
+
+bool wants_code(const handler_order::entry& x, const event& what) {
+  if (x.codes.empty())
+    return !flag(what.infos, attr::event_non_default);
+  return std::find(x.codes.begin(), x.codes.end(), what.code) != x.codes.end();
+}
+
+bool wants_source(const handler_order::entry& x, const proc_id& source,
+                  const proc_id& self) {
+  switch (x.sources) {
+    case data_range::proc_local:
+      return source == self;
+    case data_range::nspace:
+      return source.nspace == self.nspace;
+    case data_range::rm:
+      return source.nspace.empty();
+    case data_range::custom:
+      return std::any_of(
+        x.custom_sources.begin(), x.custom_sources.end(),
+        [&](const proc_id& pattern) { return matches(pattern, source); });
+    default:
+      return true;
+  }
+}
+
+/// An event that names nobody may concern everybody.
+bool wants_affected(const handler_order::entry& x,
+                    const std::vector<proc_id>& affected) {
+  if (x.affected.empty() || affected.empty())
+    return true;
+  for (const auto& wanted : x.affected)
+    for (const auto& proc : affected)
+      if (matches(wanted, proc) || matches(proc, wanted))
+        return true;
+  return false;
+}
+
+} // namespace
+
+caf::expected<uint64_t> handler_order::add(const register_handler& request) {
+  if (index_.size() >= settings_.capacity)
+    return make_error(status::out_of_resource,
+                      std::to_string(index_.size())
+                        + " event handlers are the most; deregister some");
+  const auto& directives = request.directives;
+  auto x = slot{entry_of(request), place::middle};
+  const auto id = next_;
+  x.what.id = id;
+  for (const auto& [key, seat] : {std::pair{attr::event_hdlr_first, &first_},
+                                  std::pair{attr::event_hdlr_last, &last_}}) {
+    if (!flag(directives, key))
+      continue;
+    if (!seat->empty())
+      return make_error(
+        status::event_registration,
+        "handler " + std::to_string(seat->front().what.id) + " is the "
+          + (seat == &first_ ? "first" : "last")
+          + " of all already; deregister it or ask for another place");
+    seat->push_back(std::move(x));
+    index_[id] = {seat, seat->begin()};
+    ++next_;
+    return id;
+  }
+  // A code given twice makes a registration for several codes all the same.
+  insert(std::move(x),
+         request.codes.empty()      ? any_code
+         : request.codes.size() > 1 ? several_codes
+                                    : single_code,
+         directives);
+  ++next_;
+  return id;
+}
+
+void handler_order::insert(slot x, size_t home,
+                           const std::vector<info>& directives) {
+  const auto id = x.what.id;
+  const auto put = [&](category& in, category::iterator at) {
+    index_[id] = {&in, in.insert(at, std::move(x))};
+  };
+  auto& own = categories_[home];
+  const auto in_front_of = [&](place limit) {
+    return std::find_if(own.begin(), own.end(),
+                        [&](const slot& y) { return y.where >= limit; });
+  };
+  if (flag(directives, attr::event_hdlr_first_in_category)) {
+    x.where = place::front;
+    put(own, own.begin());
+    return;
+  }
+  if (flag(directives, attr::event_hdlr_last_in_category)) {
+    x.where = place::back;
+    put(own, own.end());
+    return;
+  }
+  auto prepend =
+    flag(directives, attr::event_hdlr_prepend)
+    || (settings_.newest_first && !flag(directives, attr::event_hdlr_append));
+  const auto before = text(directives, attr::event_hdlr_before);
+  const auto after = text(directives, attr::event_hdlr_after);
+  if (before || after) {
+    // A neighbour of another category takes the handler along to its own.
+    const auto neighbour = find_name(before ? *before : *after);
+    if (neighbour.in != nullptr && neighbour.in != &first_
+        && neighbour.in != &last_) {
+      x.where = neighbour.at->where;
+      put(*neighbour.in, before ? neighbour.at : std::next(neighbour.at));
+      return;
+    }
+    if (neighbour.in != nullptr)
+      prepend = neighbour.in == &first_;
+  }
+  put(own, in_front_of(prepend ? place::middle : place::back));
+}
+
+handler_order::position handler_order::find_name(const std::string& name) {
+  const auto look = [&](category& in) {
+    const auto at = std::find_if(
+      in.begin(), in.end(), [&](const slot& x) { return x.what.name == name; });
+    return at != in.end() ? position{&in, at} : position{nullptr, {}};
+  };
+  if (name.empty())
+    return {nullptr, {}};
+  for (auto* in : {&first_, &categories_[single_code],
+                   &categories_[several_codes], &categories_[any_code], &last_})
+    if (const auto found = look(*in); found.in != nullptr)
+      return found;
+  return {nullptr, {}};
+}
+
+bool handler_order::remove(uint64_t id) {
+  const auto node = index_.extract(id);
+  if (node.empty())
+    return false;
+  node.mapped().in->erase(node.mapped().at);
+  return true;
+}
+
+const handler_order::entry* handler_order::find(uint64_t id) const {
+  const auto i = index_.find(id);
+  return i != index_.end() ? &i->second.at->what : nullptr;
+}
+
+std::vector<uint64_t> handler_order::match(const event& what,
+                                           const proc_id& self) const {
+  auto result = std::vector<uint64_t>{};
+  const auto affected = affected_procs(what.infos);
+  for (const auto* in :
+       {&first_, &categories_[single_code], &categories_[several_codes],
+        &categories_[any_code], &last_})
+    for (const auto& x : *in)
+      if (wants_code(x.what, what) && wants_source(x.what, what.source, self)
+          && wants_affected(x.what, affected))
+        result.push_back(x.what.id);
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,61 @@
+#include "actors/jobs/cleanup_request.hpp"
+
+#include "messages/attributes.hpp"
+#include "messages/status.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+
+namespace {
+
+/// A path may be removed if nobody can be surprised where it leads.
+bool is_plain(const std::string& path) {
+  return path.size() > 1 && path.front() == '/'
+         && (path + "/").find("/../") == std::string::npos;
+}
+
+/// Adds the paths of a comma-separated list.
+caf::error add(std::vector<cleanup_path>& result, const std::string& list,
+               const cleanup_path& like) {
+  for (size_t begin = 0; begin <= list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    auto x = like;
+    x.path = list.substr(begin, end - begin);
+    if (!is_plain(x.path))
+      return make_error(status::bad_param,
+                        "\"" + x.path
+                          + "\" is no absolute path without .. in it");
+    result.push_back(std::move(x));
+    begin = end + 1;
+  }
+  return {};
+}
+
+} // namespace
+
+caf::expected<std::vector<cleanup_path>>
+read_cleanup(const job_control_request& request) {
+  auto result = std::vector<cleanup_path>{};
+  auto like = cleanup_path{};
+  like.recursive = flag(request.directives, attr::cleanup_recursive);
+  like.leave_top = flag(request.directives, attr::cleanup_leave_topdir);
+  for (const auto& x : request.directives) {
+    if (x.key == attr::cleanup_recursive || x.key == attr::cleanup_leave_topdir)
+      continue;
+    const auto is_directory = x.key == attr::register_cleanup_dir;
+    const auto* list = x.val.text();
+    if ((!is_directory && x.key != attr::register_cleanup) || list == nullptr)
+      return make_error(status::not_supported,
+                        "job control by " + x.key + " is not supported");
+    like.is_directory = is_directory;
+    if (auto err = add(result, *list, like))
+      return err;
+  }
+  if (result.empty())
+    return make_error(status::not_supported,
+                      "job control without directives is not supported");
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,288 @@
+#include "actors/jobs/cleanup_request.hpp"
+#include "actors/jobs/job_outcome.hpp"
+#include "actors/jobs/job_state.hpp"
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+
+namespace troupe {
+
+namespace job_internals {
+
+namespace {
+
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then) {
+  const auto id = self->state.waits.add(std::move(then));
+  self->delayed_send(job_actor{self}, delay, deadline{id});
+}
+
+} // namespace
+
+void report(self_pointer self, const member& x, int32_t exit_code,
+            int32_t signal) {
+  const auto& state = self->state;
+  self->send(
+    state.directory.host,
+    share_progress{state.nspace(),
+                   {{proc_of(state, x), x.state, x.pid, exit_code, signal}}});
+}
+
+// -- end of the share
+// --------------------------------------------------------------
+
+namespace {
+
+void report_end(self_pointer self) {
+  self->send(self->state.directory.host, share_ended{self->state.nspace()});
+}
+
+} // namespace
+
+void finish_if_over(self_pointer self) {
+  auto& state = self->state;
+  const auto all = [&](auto predicate) {
+    return std::all_of(state.members.begin(), state.members.end(), predicate);
+  };
+  if (!all([](const member& x) { return x.has_ended(); }))
+    return;
+  if (!state.sweeping) {
+    state.sweeping = true;
+    const auto swept = [self] {
+      self->state.swept = true;
+      finish_if_over(self);
+    };
+    self
+      ->request(state.directory.launcher, caf::infinite,
+                sweep_job{state.nspace()})
+      .then([=](ack) { swept(); }, [=](const caf::error&) { swept(); });
+  }
+  if (state.over || !state.swept
+      || !all([](const member& x) { return x.drained; }))
+    return;
+  state.over = true;
+  self
+    ->request(state.directory.cleaner, caf::infinite,
+              std::move(state.leftovers))
+    .then([=](ack) { report_end(self); },
+          [=](const caf::error&) { report_end(self); });
+}
+
+namespace {
+
+/// Ends for good. The namespace goes first: whoever hears of the end may reuse
+/// what it held.
+caf::result<ack> forget(self_pointer self) {
+  auto& state = self->state;
+  for (const auto& x : state.members)
+    if (x.is_running())
+      self->send(state.directory.launcher,
+                 signal_process{proc_of(state, x), SIGKILL});
+  auto promise = self->make_response_promise<ack>();
+  auto owed = std::make_shared<answer<ack>>(promise);
+  const auto done = [self, owed] {
+    owed->give(ack{});
+    self->quit();
+  };
+  self
+    ->request(state.directory.server, caf::infinite,
+              deregister_nspace{state.nspace()})
+    .then([=](ack) { done(); }, [=](const caf::error&) { done(); });
+  return promise;
+}
+
+void signal_all(self_pointer self, int32_t signal) {
+  auto& state = self->state;
+  for (const auto& x : state.members)
+    if (x.is_running())
+      self->send(state.directory.launcher,
+                 signal_process{proc_of(state, x), signal});
+}
+
+/// Tells all processes to end, and kills what has not ended after the grace.
+void end_all(self_pointer self, int32_t signal) {
+  auto& state = self->state;
+  signal_all(self, signal);
+  if (state.ending) {
+    // Asked twice: patience is over.
+    signal_all(self, SIGKILL);
+    finish_if_over(self);
+    return;
+  }
+  state.ending = true;
+  // A stopped process takes no signal until it goes on.
+  signal_all(self, SIGCONT);
+  // Not those on their way: they end when the launcher has answered.
+  for (auto& x : state.members)
+    if (x.state == proc_state::prepped) {
+      x.state = proc_state::killed_by_cmd;
+      x.drained = true;
+    }
+  if (signal != SIGKILL)
+    call_later(self, defaults::kill_grace,
+               [self] { signal_all(self, SIGKILL); });
+  finish_if_over(self);
+}
+
+// -- events
+// ------------------------------------------------------------------------
+
+status event_of(proc_state state) {
+  switch (state) {
+    case proc_state::aborted_by_sig:
+      return status::proc_aborted_by_sig;
+    case proc_state::term_wo_sync:
+      return status::proc_term_wo_sync;
+    case proc_state::term_non_zero:
+      return status::exit_nonzero_term;
+    case proc_state::called_abort:
+      return status::proc_requested_abort;
+    case proc_state::comm_failed:
+      return status::proc_aborted;
+    default:
+      return status::event_proc_terminated;
+  }
+}
+
+/// Tells the peers of a process on this node that it failed. Only the affected
+/// process is of type PROC among the infos: Open MPI takes every such info for
+/// a dead process. Source: PMIx Standard v5, "Process-related events".
+void raise_event(self_pointer self, const proc_id& proc, proc_state how) {
+  const auto& state = self->state;
+  if (!is_failure(how, true))
+    return;
+  auto what = event{};
+  what.code = event_of(how);
+  what.source = {"", rank_undef};
+  what.range = data_range::nspace;
+  what.infos.push_back(
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(proc)});
+  // A default handler of Open MPI aborts, unless the event is one of the two
+  // that it takes for a failure to survive; and where the job ends anyway it
+  // would only add noise.
+  const auto is_survivable = what.code == status::proc_aborted_by_sig
+                             || what.code == status::proc_term_wo_sync;
+  if (!state.options.recoverable || !is_survivable)
+    what.infos.push_back(
+      {std::string{attr::event_non_default}, 0, value::boolean(true)});
+  self->send(state.directory.events,
+             deliver_event{std::move(what), {{state.nspace(), rank_wildcard}}});
+}
+
+// -- end of a process
+// --------------------------------------------------------------
+
+void note_end(self_pointer self, const process_ended& what) {
+  auto& state = self->state;
+  auto* x = state.find(what.proc);
+  if (x == nullptr || x->has_ended())
+    return;
+  x->state = x->called_abort ? proc_state::called_abort
+                             : final_state(what, x->connected, x->finalized);
+  self->send(state.directory.server, proc_ended{what.proc, x->state});
+  raise_event(self, what.proc, x->state);
+  report(self, *x, what.exit_code, what.signal);
+  finish_if_over(self);
+}
+
+// -- requests while it runs
+// --------------------------------------------------------
+
+/// Notes who asks for the end of the whole job.
+/// Source: PMIx Standard v5, `PMIx_Abort`.
+void note_abort(self_pointer self, const requester& who,
+                const abort_request& request) {
+  auto& state = self->state;
+  const auto whole = proc_id{state.nspace(), rank_wildcard};
+  const auto names_all =
+    request.procs.empty()
+    || std::find(request.procs.begin(), request.procs.end(), whole)
+         != request.procs.end();
+  if (auto* x = state.find(who.proc); x != nullptr && names_all)
+    x->called_abort = true;
+}
+
+/// The most paths that a job may register.
+constexpr size_t max_leftovers = 4096;
+
+caf::result<info_result> control(self_pointer self,
+                                 const job_control_request& request) {
+  auto paths = read_cleanup(request);
+  if (!paths)
+    return paths.error();
+  auto& all = self->state.leftovers.paths;
+  if (all.size() + paths->size() > max_leftovers)
+    return make_error(status::out_of_resource, "the job has registered "
+                                                 + std::to_string(max_leftovers)
+                                                 + " paths already");
+  std::move(paths->begin(), paths->end(), std::back_inserter(all));
+  return info_result{};
+}
+
+job_actor::behavior_type behavior(self_pointer self, job_context context,
+                                  job_directory directory, journal log) {
+  self->state.context = std::move(context);
+  self->state.directory = std::move(directory);
+  self->state.log = std::move(log);
+  return {
+    [self](prepare_share& order) { return prepare(self, order); },
+    [self](const start_share&) { return start(self); },
+    [self](const end_share& request) {
+      end_all(self, request.how.signal);
+      return ack{};
+    },
+    [self](const requester& who, const abort_request& request) {
+      note_abort(self, who, request);
+      return ack{};
+    },
+    [self](const requester&, const job_control_request& request) {
+      return control(self, request);
+    },
+    [self](const procs_gone& what) {
+      for (const auto& x : what.procs)
+        if (self->state.find(x.proc) == nullptr)
+          raise_event(self, x.proc, x.state);
+    },
+    [self](const forget_job&) { return forget(self); },
+    [self](const client_connected& what) {
+      if (auto* x = self->state.find(what.who.proc)) {
+        x->connected = true;
+        x->finalized = false;
+        if (x->is_running())
+          x->state = proc_state::connected;
+        report(self, *x);
+      }
+    },
+    [self](const client_finalized& what) {
+      if (auto* x = self->state.find(what.who.proc))
+        x->finalized = true;
+    },
+    [](const client_lost&) {
+      // The end of the process follows, and says more.
+    },
+    [self](const process_ended& what) { note_end(self, what); },
+    [self](const process_drained& what) {
+      if (auto* x = self->state.find(what.proc))
+        x->drained = true;
+      finish_if_over(self);
+    },
+    [self](deadline due) { self->state.waits.fire(due.id); },
+  };
+}
+
+} // namespace
+
+} // namespace job_internals
+
+job_actor spawn_job(caf::actor_system& sys, job_context context,
+                    job_directory directory, journal log) {
+  return sys.spawn(job_internals::behavior, std::move(context),
+                   std::move(directory), std::move(log));
+}
+
+} // namespace troupe

@@ -1,0 +1,108 @@
+#include "actors/jobs/job_outcome.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+int32_t shell_status(const proc_outcome& x) {
+  if (x.signal != 0)
+    return 128 + x.signal;
+  if (x.exit_code == 0 && x.state == proc_state::term_wo_sync)
+    return 1;
+  return x.exit_code;
+}
+
+std::string describe(const proc_outcome& x) {
+  const auto rank = "rank " + std::to_string(x.rank);
+  if (x.signal != 0)
+    return rank + " was killed by " + describe_signal(x.signal);
+  if (x.state == proc_state::term_wo_sync)
+    return rank + " exited with status " + std::to_string(x.exit_code)
+           + " without calling PMIx_Finalize (or MPI_Finalize)";
+  return rank + " exited with status " + std::to_string(x.exit_code);
+}
+
+} // namespace
+
+std::string describe_signal(int32_t signal) {
+  const auto* name = ::sigabbrev_np(signal);
+  const auto* text = ::sigdescr_np(signal);
+  auto result = "signal " + std::to_string(signal);
+  if (name != nullptr && text != nullptr)
+    result += std::string{" (SIG"} + name + ", " + text + ")";
+  return result;
+}
+
+proc_state final_state(const process_ended& what, bool connected,
+                       bool finalized) {
+  if (what.signal != 0)
+    return proc_state::aborted_by_sig;
+  if (connected && !finalized)
+    return proc_state::term_wo_sync;
+  return what.exit_code == 0 ? proc_state::terminated
+                             : proc_state::term_non_zero;
+}
+
+bool is_failure(proc_state state, bool abort_non_zero) {
+  if (state == proc_state::term_non_zero)
+    return abort_non_zero;
+  return state > proc_state::error;
+}
+
+void job_outcome::add(const proc_outcome& x) {
+  if (x.was_told || x.state == proc_state::called_abort)
+    return;
+  worst_ = std::max(worst_, shell_status(x));
+  if (reason_.empty() && is_failure(x.state, true))
+    reason_ = describe(x);
+}
+
+void job_outcome::end(std::string reason, std::optional<int32_t> exit_status) {
+  if (reason_.empty())
+    reason_ = std::move(reason);
+  if (!decided_)
+    decided_ = exit_status;
+}
+
+void job_outcome::abort(uint32_t rank, int32_t exit_status,
+                        const std::string& message) {
+  if (reason_.empty()) {
+    reason_ = "rank " + std::to_string(rank) + " called PMIx_Abort with status "
+              + std::to_string(exit_status);
+    if (!message.empty())
+      reason_ += ": " + message;
+  }
+  // A shell sees eight bits, and an abort is never a success.
+  const auto shown = exit_status & 0xff;
+  if (!decided_)
+    decided_ = shown != 0 ? shown : 1;
+}
+
+void job_outcome::lose(const std::string& node, size_t num_procs) {
+  worst_ = std::max(worst_, 1);
+  if (!reason_.empty())
+    return;
+  reason_ = "node " + node + " was lost";
+  if (num_procs == 0)
+    reason_ += ", which took the output";
+  else
+    reason_ += " with " + std::to_string(num_procs)
+               + (num_procs == 1 ? " process" : " processes");
+}
+
+job_ended job_outcome::report() const {
+  auto result = job_ended{};
+  result.nspace = nspace_;
+  result.exit_status = decided_.value_or(worst_);
+  result.reason = reason_;
+  result.state = reason_.empty() && result.exit_status == 0
+                   ? job_state::terminated
+                   : job_state::terminated_with_error;
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "actors/jobs/job_options.hpp"
+#include "messages/host.hpp"
+#include "messages/mesh.hpp"
+#include "messages/topology.hpp"
+
+namespace troupe {
+
+/// What the host brings to every job.
+struct job_context {
+  proc_id server;
+
+  /// The node's rank in the DVM, and its name.
+  uint32_t node = 0;
+  std::string hostname;
+
+  /// Slots of all nodes.
+  uint32_t universe = 1;
+
+  /// Whether processes find a PMI-1 server.
+  bool with_pmi1 = false;
+
+  /// What a process inherits, `NAME=value`.
+  std::vector<std::string> environment;
+
+  /// Directory for the files of jobs, removed by the host; may be empty.
+  std::string session_directory;
+
+  /// The directory in which programs start that ask for none.
+  std::string working_directory;
+};
+
+/// A job, ready to be registered and started on this node.
+struct job_plan {
+  register_nspace registration;
+
+  /// One per process of this node, in the order of their ranks; what the server
+  /// adds to the environment is still missing.
+  std::vector<start_process> processes;
+};
+
+/// Binds the processes of this node to processors: fills in their `cpus`.
+/// @param topology Only looked at if `needs_topology`.
+void bind_share(node_share& share, const job_options& options,
+                const node_topology& topology);
+
+/// Describes a job to its processes, and the processes of this node to their
+/// launcher. Processors are known of this node only.
+/// Source: PMIx Standard v5, "Job-Level Information"; OpenPMIx wire protocol,
+/// job info, for what clients need.
+job_plan plan_job(const job_map& map, const spawn_request& request,
+                  const requester& parent, const job_options& options,
+                  const job_context& context, const node_topology& topology);
+
+/// The first rank and the number of processes of each program.
+struct app_range {
+  uint32_t first = 0;
+  uint32_t size = 0;
+};
+
+std::vector<app_range> app_ranges(const spawn_request& request);
+
+/// The data of a job at all its levels, for its processes on this node.
+std::vector<info> describe_job(const job_map& map, const spawn_request& request,
+                               const requester& parent,
+                               const job_options& options,
+                               const job_context& context,
+                               const node_topology& topology);
+
+/// Whether a process asked for the job.
+bool is_spawned(const requester& parent);
+
+/// Which node runs which ranks, as MPICH reads it: `(vector,(0,2,4))` says that
+/// two nodes from number 0 on have four each.
+/// Source: MPICH, PMI_process_mapping; PMIX_ANL_MAP.
+std::string process_mapping(const std::vector<node_share>& shares);
+
+} // namespace troupe

@@ -1,0 +1,104 @@
+#pragma once
+
+// The inside of the JOB actor: shared by actors/job*.cpp only.
+
+#include "actors/answer.hpp"
+#include "actors/jobs/job.hpp"
+#include "actors/reminders.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+
+namespace troupe::job_internals {
+
+/// One process of the share.
+struct member {
+  uint32_t rank = 0;
+  proc_state state = proc_state::prepped;
+  uint32_t pid = 0;
+  bool connected = false;
+  bool finalized = false;
+  bool called_abort = false;
+  bool drained = false;
+
+  bool is_running() const {
+    return state >= proc_state::running && state <= proc_state::connected;
+  }
+
+  bool has_ended() const {
+    return state >= proc_state::terminated;
+  }
+};
+
+struct job_state_data {
+  static inline const char* name = "job";
+
+  job_context context;
+  job_directory directory;
+  journal log;
+
+  prepare_share order;
+  job_options options;
+  job_plan plan;
+  answer<job_map> prepared;
+  answer<spawn_result> started;
+
+  /// As in the plan: in the order of their ranks.
+  std::vector<member> members;
+  reminders waits;
+
+  /// What goes when the share has ended.
+  remove_paths leftovers;
+
+  /// Whether the processes have been told to end.
+  bool ending = false;
+
+  /// Whether what they left behind is being removed.
+  bool sweeping = false;
+  bool swept = false;
+
+  /// Whether the end has been reported.
+  bool over = false;
+
+  const std::string& nspace() const {
+    return order.map.nspace;
+  }
+
+  member* find(const proc_id& proc) {
+    if (proc.nspace != nspace())
+      return nullptr;
+    const auto i = std::lower_bound(
+      members.begin(), members.end(), proc.rank,
+      [](const member& x, uint32_t rank) { return x.rank < rank; });
+    return i != members.end() && i->rank == proc.rank ? &*i : nullptr;
+  }
+};
+
+using self_pointer = job_actor::stateful_pointer<job_state_data>;
+
+inline proc_id proc_of(const job_state_data& state, const member& x) {
+  return {state.nspace(), x.rank};
+}
+
+// -- job.cpp
+// -----------------------------------------------------------------------
+
+/// Tells the host what state a process is in.
+void report(self_pointer self, const member& x, int32_t exit_code = 0,
+            int32_t signal = 0);
+
+/// Reports the end when all processes have ended, and nothing is left of them.
+void finish_if_over(self_pointer self);
+
+// -- job_start.cpp
+// -----------------------------------------------------------------
+
+/// Binds the processes and makes the job known to the server.
+caf::result<job_map> prepare(self_pointer self, prepare_share& order);
+
+/// Starts the processes one after another.
+caf::result<spawn_result> start(self_pointer self);
+
+} // namespace troupe::job_internals

@@ -1,0 +1,147 @@
+#include "actors/mesh/mesh_host_state.hpp"
+
+#include <utility>
+
+// What processes of several nodes have with each other: collectives, data,
+// events. The rules are in plain classes; here they get their means.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+mesh_collectives::effects means_of_collectives(self_pointer self) {
+  auto out = mesh_collectives::effects{};
+  out.tell = [self](uint32_t rank, host_question what) {
+    self->state.calls->tell(rank, std::move(what));
+    arm(self);
+  };
+  out.locate = [self](const std::string& nspace) {
+    locate(self, nspace, [self, nspace](const caf::error& why) {
+      if (why)
+        self->state.collectives->job_unknown(nspace, reason_of(why));
+      else
+        self->state.collectives->job_known(nspace);
+    });
+  };
+  out.is_live = [self](uint32_t rank) {
+    return self->state.calls->is_live(rank);
+  };
+  return out;
+}
+
+modex_desk::effects means_of_modex(self_pointer self) {
+  auto out = modex_desk::effects{};
+  out.ask = [self](uint32_t rank, direct_modex what,
+                   std::chrono::nanoseconds limit,
+                   modex_desk::completion then) {
+    self->state.calls->call(rank, std::move(what),
+                            reply_to<get_result>(std::move(then)), limit);
+    arm(self);
+  };
+  out.locate = [self](const std::string& nspace,
+                      std::function<void(const caf::error&)> then) {
+    locate(self, nspace, std::move(then));
+  };
+  return out;
+}
+
+event_spread::effects means_of_events(self_pointer self) {
+  auto out = event_spread::effects{};
+  out.deliver = [self](uint32_t rank, deliver_event what,
+                       event_spread::completion then) {
+    ask(self, rank, std::move(what), reply_to<ack>(std::move(then)));
+  };
+  out.locate = [self](const std::string& nspace,
+                      std::function<void(const caf::error&)> then) {
+    locate(self, nspace, std::move(then));
+  };
+  out.live = [self] { return self->state.calls->live(); };
+  return out;
+}
+
+} // namespace
+
+void start_exchange(self_pointer self) {
+  auto& state = self->state;
+  const auto rank = state.options.rank;
+  state.collectives = std::make_unique<mesh_collectives>(
+    rank, state.locations, means_of_collectives(self));
+  state.modex =
+    std::make_unique<modex_desk>(state.locations, means_of_modex(self));
+  state.spread = std::make_unique<event_spread>(rank, state.locations,
+                                                means_of_events(self));
+}
+
+void locate(self_pointer self, const std::string& nspace,
+            std::function<void(const caf::error&)> then) {
+  auto& waiting = self->state.locating[nspace];
+  waiting.push_back(std::move(then));
+  if (waiting.size() > 1)
+    return;
+  ask(self, 0, locate_job{nspace},
+      reply_to<job_map>([self, nspace](caf::expected<job_map> map) {
+        auto& state = self->state;
+        if (map)
+          state.locations.add(*map);
+        auto node = state.locating.extract(nspace);
+        if (node.empty())
+          return;
+        const auto why = map ? caf::error{} : map.error();
+        for (const auto& then : node.mapped())
+          then(why);
+      }));
+}
+
+caf::result<host_collective_result> join_collective(self_pointer self,
+                                                    host_collective& what) {
+  // All processes are on this node: there is nobody else to wait for.
+  if (what.is_local)
+    return host_collective_result{};
+  return answer_later<host_collective_result>(
+    self, [&](completion<host_collective_result> done) {
+      self->state.collectives->join(std::move(what), std::move(done));
+    });
+}
+
+caf::result<get_result> get_from_node(self_pointer self, direct_modex& what) {
+  return answer_later<get_result>(self, [&](completion<get_result> done) {
+    self->state.modex->get(std::move(what), std::move(done));
+  });
+}
+
+void answer_modex(self_pointer self, direct_modex& what,
+                  completion<get_result> done) {
+  if (!self->state.server) {
+    done(make_error(status::init, "the host has no server"));
+    return;
+  }
+  self->request(self->state.server, caf::infinite, std::move(what))
+    .then([done](get_result& result) { done(std::move(result)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+caf::result<ack> spread_event(self_pointer self, const requester& who,
+                              notify_request& what) {
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    self->state.spread->notify(who.proc, std::move(what), std::move(done));
+  });
+}
+
+caf::expected<ack> take_event(self_pointer self, uint32_t from,
+                              deliver_event& what) {
+  auto& state = self->state;
+  const auto home = state.locations.node_of(what.what.source);
+  if (home && *home != from)
+    return make_error(status::no_permissions, "node " + std::to_string(from)
+                                                + " does not run "
+                                                + to_string(what.what.source));
+  self->send(state.events, std::move(what));
+  return ack{};
+}
+
+void note_gone(self_pointer self, const std::vector<proc_ended>& procs) {
+  if (!procs.empty())
+    self->state.collectives->procs_gone(procs);
+}
+
+} // namespace troupe::mesh_internals

@@ -1,0 +1,326 @@
+#include "actors/mesh/mesh_host.hpp"
+
+#include "actors/mesh/mesh_host_state.hpp"
+#include "actors/mesh/mesh_report.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace troupe {
+
+namespace mesh_internals {
+
+namespace {
+
+/// Passes a request of this node to the root.
+template <class T, class Request>
+caf::result<T> ask_the_root(self_pointer self, const requester& who,
+                            Request& request) {
+  return answer_later<T>(self, [&](completion<T> done) {
+    ask(self, 0, ask_root{who, std::move(request)},
+        reply_to<T>(std::move(done)));
+  });
+}
+
+template <class Message>
+void pass_to_share(self_pointer self, const Message& what) {
+  if (auto* x = self->state.find_share(what.who.proc.nspace))
+    self->send(x->handle, what);
+}
+
+/// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
+proc_id identify(self_pointer self, const tool_connected& what) {
+  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
+    return what.who.proc;
+  auto& state = self->state;
+  auto name = state.options.server.nspace + "-tool";
+  if (!state.is_root())
+    name += std::to_string(state.options.rank) + ".";
+  return {name + std::to_string(state.next_tool++), 0};
+}
+
+/// A job for a launcher of this process. Only at the root.
+caf::result<spawn_result> spawn_here(self_pointer self, const requester& who,
+                                     spawn_request& request,
+                                     const job_observer_actor& observer,
+                                     const output_sink_actor& sink) {
+  auto& state = self->state;
+  if (!state.is_root())
+    return make_error(status::not_supported,
+                      "jobs of launchers start at the root");
+  return answer_later<spawn_result>(self, [&](completion<spawn_result> done) {
+    auto order = job_order{};
+    order.who = who;
+    order.request = std::move(request);
+    order.origin = state.options.rank;
+    order.observer = observer;
+    order.reply = std::move(done);
+    // Its number is the next; there its output will look for its way.
+    auto out = outlet{};
+    out.sink = sink;
+    state.outlets[state.options.server.nspace + "@"
+                  + std::to_string(state.next_job)] = std::move(out);
+    begin_job(self, std::move(order));
+  });
+}
+
+/// Source: PMIx Standard v5, `PMIx_Abort`.
+caf::result<ack> request_abort(self_pointer self, const requester& who,
+                               abort_request& request) {
+  // Its state at the end is known here, and decided there.
+  if (auto* x = self->state.find_share(who.proc.nspace))
+    caf::anon_send(x->handle, who, request);
+  return ask_the_root<ack>(self, who, request);
+}
+
+/// Whether a request is for processes, and not for files of the requester's
+/// node.
+bool is_for_processes(const job_control_request& request) {
+  constexpr std::string_view keys[] = {
+    attr::job_ctrl_kill, attr::job_ctrl_terminate, attr::job_ctrl_pause,
+    attr::job_ctrl_resume, attr::job_ctrl_signal};
+  for (const auto key : keys)
+    if (find(request.directives, key) != nullptr)
+      return true;
+  return false;
+}
+
+caf::result<info_result> control(self_pointer self, const requester& who,
+                                 job_control_request& request) {
+  if (is_for_processes(request))
+    return ask_the_root<info_result>(self, who, request);
+  auto* x = self->state.find_share(who.proc.nspace);
+  if (x == nullptr)
+    return make_error(status::not_supported,
+                      "job control is not supported by this host");
+  return self->delegate(x->handle, who, std::move(request));
+}
+
+/// A query on its way: to the NODE actor of this node, and to the root.
+struct query_job {
+  info_result result;
+  size_t pending = 1;
+  completion<info_result> done;
+
+  void finish_one() {
+    if (--pending > 0)
+      return;
+    if (result.infos.empty())
+      done(make_error(status::not_found, "none of the keys is known"));
+    else
+      done(std::move(result));
+  }
+};
+
+/// How this node is connected: only its NODE actor knows.
+constexpr std::string_view net_key = "troupe.net";
+
+/// Takes a key out of a request.
+/// @returns whether it was there.
+bool take_key(query_request& request, std::string_view key) {
+  auto found = false;
+  for (auto& x : request.queries) {
+    const auto end = std::remove(x.keys.begin(), x.keys.end(), key);
+    found |= end != x.keys.end();
+    x.keys.erase(end, x.keys.end());
+  }
+  return found;
+}
+
+void ask_node(self_pointer self, const std::shared_ptr<query_job>& job) {
+  ++job->pending;
+  self->request(self->state.node, caf::infinite, get_mesh_status{})
+    .then(
+      [job](const mesh_status& x) {
+        job->result.infos.push_back({std::string{net_key}, 0, net_report(x)});
+        job->finish_one();
+      },
+      [job](const caf::error&) { job->finish_one(); });
+}
+
+caf::result<info_result> query(self_pointer self, const requester& who,
+                               query_request& request) {
+  return answer_later<info_result>(self, [&](completion<info_result> done) {
+    auto job = std::make_shared<query_job>();
+    job->done = std::move(done);
+    if (take_key(request, net_key) && self->state.node)
+      ask_node(self, job);
+    ask(self, 0, ask_root{who, std::move(request)},
+        reply_to<info_result>([job](caf::expected<info_result> x) {
+          if (x)
+            std::move(x->infos.begin(), x->infos.end(),
+                      std::back_inserter(job->result.infos));
+          job->finish_one();
+        }));
+  });
+}
+
+void add_nodes(mesh_host_state& state) {
+  const auto& options = state.options;
+  for (uint32_t rank = 0; rank < options.nodes.size(); ++rank) {
+    auto& x = state.nodes[rank];
+    x.name = options.nodes[rank].name;
+    x.slots = options.nodes[rank].slots;
+  }
+  auto& own = state.nodes[options.rank];
+  own.name = options.hostname;
+  if (!own.slots)
+    own.slots = options.slots;
+  own.state = node_state::live;
+  own.incarnation = options.incarnation;
+}
+
+/// A handler that refuses what this host does not offer.
+template <class Result, class Request>
+auto refuse(const char* what) {
+  return [what](const requester&, const Request&) -> caf::result<Result> {
+    return make_error(status::not_supported,
+                      std::string{what} + " is not supported by this host");
+  };
+}
+
+// NOLINTNEXTLINE(readability-function-size): a flat list of messages.
+mesh_host_actor::behavior_type behavior(self_pointer self,
+                                        mesh_host_options options,
+                                        mesh_host_directory directory) {
+  self->state.options = std::move(options);
+  self->state.directory = std::move(directory);
+  if (self->state.is_root())
+    add_nodes(self->state);
+  start_calls(self);
+  start_exchange(self);
+  return {
+    // -- the host interface, in its order --
+    [self](const client_connected& what) {
+      pass_to_share(self, what);
+      return ack{};
+    },
+    [self](const client_finalized& what) {
+      pass_to_share(self, what);
+      return ack{};
+    },
+    [self](const client_lost& what) {
+      pass_to_share(self, what);
+      forget_process(self->state, what.who.proc);
+      if (is_tool(what.who.role))
+        lose_tool(self, what.who);
+    },
+    [self](const tool_connected& what) { return identify(self, what); },
+    [self](const requester& who, abort_request& request) {
+      return request_abort(self, who, request);
+    },
+    [self](host_collective& what) { return join_collective(self, what); },
+    [self](direct_modex& request) { return get_from_node(self, request); },
+    [self](const requester& who, publish_request& request) {
+      return request_publish(self, who, request);
+    },
+    [self](const requester& who, lookup_request& request) {
+      return request_lookup(self, who, request);
+    },
+    [self](const requester& who, unpublish_request& request) {
+      return request_unpublish(self, who, request);
+    },
+    [self](const requester& who, spawn_request& request) {
+      return ask_the_root<spawn_result>(self, who, request);
+    },
+    [self](const requester& who, notify_request& request) {
+      return spread_event(self, who, request);
+    },
+    refuse<ack, register_events_request>("events of the environment"),
+    [](const requester&, const deregister_events_request&) {
+      // Nothing was registered.
+    },
+    refuse<ack, log_request>("another log"),
+    [self](const requester& who, query_request& request) {
+      return query(self, who, request);
+    },
+    [self](const requester& who, job_control_request& request) {
+      return control(self, who, request);
+    },
+    refuse<info_result, monitor_request>("monitoring"),
+    refuse<info_result, allocation_request>("allocation"),
+    refuse<info_result, session_control_request>("session control"),
+    refuse<ack, resource_block_request>("a resource block"),
+    refuse<get_credential_result, get_credential_request>("a credential"),
+    refuse<info_result, validate_credential_request>("a credential"),
+    refuse<info_result, fabric_register_request>("a fabric"),
+    refuse<info_result, fabric_update_request>("a fabric"),
+    refuse<group_construct_result, group_construct_request>("a group"),
+    refuse<ack, group_destruct_request>("a group"),
+    refuse<ack, group_leave_request>("a group"),
+    refuse<io_pull_result, io_pull_request>("output forwarding to tools"),
+    refuse<ack, io_deregister_request>("output forwarding to tools"),
+    [self](const requester& who, const io_push_request& request) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        push_input(self, who, request, std::move(done));
+      });
+    },
+    // -- its own --
+    [self](const server_actor& server, const event_cache_actor& events) {
+      self->state.server = server;
+      self->state.events = events;
+    },
+    [self](const node_actor& node) {
+      self->state.node = node;
+      self->state.duty = mesh_duty::joining;
+      if (self->state.is_root())
+        self->state.duty = mesh_duty::active;
+    },
+    [self](const requester& who, spawn_request& request,
+           const job_observer_actor& observer, const output_sink_actor& sink) {
+      return spawn_here(self, who, request, observer, sink);
+    },
+    [self](const end_job& request) -> caf::result<ack> {
+      if (request.nspace.empty())
+        return answer_later<ack>(self, [&](completion<ack> done) {
+          end_all_jobs(self, request, std::move(done));
+        });
+      auto result = end(self, request);
+      if (!result)
+        return std::move(result.error());
+      return ack{};
+    },
+    [self](const list_jobs& request) {
+      return answer_later<job_list>(self, [&](completion<job_list> done) {
+        ask(self, 0, request, reply_to<job_list>(std::move(done)));
+      });
+    },
+    [self](write_stdin& request) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        pass_input(self, request, std::move(done));
+      });
+    },
+    [self](const close_stdin& request) { end_input(self, request); },
+    [self](share_progress& what) { pass_progress(self, what); },
+    [self](const share_ended& what) { pass_end(self, what); },
+    [self](process_output& what) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        take_output(self, what, std::move(done));
+      });
+    },
+    [self](member_message& what) { take_message(self, what); },
+    [self](const member_changed& what) { change_member(self, what); },
+    [self](const member_fenced& what) {
+      self->state.nodes[what.rank].unfenced.erase(what.incarnation);
+    },
+    [self](const mesh_duty_changed& what) { change_duty(self, what); },
+    [self](deadline due) { self->state.waits.fire(due.id); },
+  };
+}
+
+} // namespace
+
+} // namespace mesh_internals
+
+mesh_host_actor spawn_mesh_host(caf::actor_system& sys,
+                                mesh_host_options options,
+                                mesh_host_directory directory) {
+  return sys.spawn(mesh_internals::behavior, std::move(options),
+                   std::move(directory));
+}
+
+} // namespace troupe

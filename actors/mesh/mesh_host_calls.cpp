@@ -1,0 +1,293 @@
+#include "actors/mesh/mesh_host_state.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+
+// The host as a member of its DVM: calls, members, what it may do.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+mesh_calls::time now(self_pointer self) {
+  return self->clock().now().time_since_epoch();
+}
+
+caf::error suspended() {
+  return make_error(status::not_available,
+                    "the node is out of contact with its root");
+}
+
+/// What a member, or this node itself, asks.
+struct executor {
+  self_pointer self;
+  const mesh_calls::member& from;
+  const mesh_calls::answerer& reply;
+
+  void refuse(const caf::error& why) {
+    reply(refusal(why));
+  }
+
+  void refuse(status code, std::string why) {
+    refuse(make_error(code, std::move(why)));
+  }
+
+  template <class T>
+  void give(caf::expected<T> x) {
+    to_member<T>(reply)(std::move(x));
+  }
+
+  /// Whether the root asks: nobody else may.
+  bool is_from_root() {
+    if (from.rank == 0)
+      return true;
+    refuse(status::no_permissions, "only the root may ask for that");
+    return false;
+  }
+
+  bool is_at_root() {
+    if (self->state.is_root())
+      return true;
+    refuse(status::bad_param, "only the root can be asked for that");
+    return false;
+  }
+
+  void operator()(prepare_share& x) {
+    if (!is_from_root())
+      return;
+    if (!self->state.may_work())
+      refuse(suspended());
+    else
+      prepare(self, x, to_member<job_map>(reply));
+  }
+
+  void operator()(start_share& x) {
+    if (!is_from_root())
+      return;
+    if (!self->state.may_work())
+      refuse(suspended());
+    else
+      start(self, x, to_member<spawn_result>(reply));
+  }
+
+  void operator()(end_share& x) {
+    if (is_from_root())
+      give(end(self, x));
+  }
+
+  void operator()(share_progress& x) {
+    if (!is_at_root())
+      return;
+    note_progress(self, from.rank, x);
+    reply(ack{});
+  }
+
+  void operator()(share_ended& x) {
+    if (!is_at_root())
+      return;
+    reply(ack{});
+    note_share_ended(self, from.rank, x.nspace);
+  }
+
+  void operator()(procs_gone& x) {
+    if (!is_from_root())
+      return;
+    hear_of_gone(self, x);
+    reply(ack{});
+  }
+
+  void operator()(forget_job& x) {
+    if (is_from_root())
+      forget(self, x, to_member<ack>(reply));
+  }
+
+  void operator()(locate_job& x) {
+    if (!is_at_root())
+      return;
+    if (auto* job = self->state.find_job(x.nspace)) {
+      job->informed.insert(from.rank);
+      reply(job->map);
+    } else {
+      refuse(status::not_found, "no job " + x.nspace);
+    }
+  }
+
+  void operator()(ask_root& x) {
+    if (is_at_root())
+      carry_out_at_root(self, from.rank, x, reply);
+  }
+
+  /// X41: streams of a process are those of its own node, and its input comes
+  /// from the origin of its job.
+  bool is_of_sender(const proc_id& proc) {
+    if (from.rank == self->state.options.rank
+        || self->state.locations.node_of(proc) == from.rank)
+      return true;
+    refuse(status::no_permissions, to_string(proc) + " is not of that node");
+    return false;
+  }
+
+  bool is_from_origin(const proc_id& proc) {
+    const auto* x = self->state.find_share(proc.nspace);
+    if (from.rank == self->state.options.rank
+        || (x != nullptr && x->origin == from.rank))
+      return true;
+    refuse(status::no_permissions,
+           "input for " + to_string(proc) + " comes from another node");
+    return false;
+  }
+
+  void operator()(process_output& x) {
+    if (is_of_sender(x.proc))
+      take_output(self, x, to_member<ack>(reply));
+  }
+
+  void operator()(write_stdin& x) {
+    if (is_from_origin(x.proc))
+      pass_input(self, x, to_member<ack>(reply));
+  }
+
+  void operator()(close_stdin& x) {
+    if (!is_from_origin(x.proc))
+      return;
+    end_input(self, x);
+    reply(ack{});
+  }
+
+  void operator()(list_jobs& x) {
+    if (is_at_root())
+      reply(list(self->state, x));
+  }
+
+  void operator()(signal_process& x) {
+    if (!is_from_root())
+      return;
+    self->send(self->state.directory.launcher, x);
+    reply(ack{});
+  }
+
+  void operator()(node_resources& x) {
+    if (!is_at_root())
+      return;
+    auto& node = self->state.nodes[from.rank];
+    if (!node.slots)
+      node.slots = x.slots;
+    reply(ack{});
+  }
+
+  void operator()(collective_part& x) {
+    reply(ack{});
+    self->state.collectives->take(from.rank, std::move(x));
+  }
+
+  void operator()(collective_outcome& x) {
+    reply(ack{});
+    self->state.collectives->take(from.rank, std::move(x));
+  }
+
+  void operator()(direct_modex& x) {
+    answer_modex(self, x, to_member<get_result>(reply));
+  }
+
+  void operator()(deliver_event& x) {
+    give(take_event(self, from.rank, x));
+  }
+};
+
+} // namespace
+
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then) {
+  const auto id = self->state.waits.add(std::move(then));
+  self->delayed_send(mesh_host_actor{self}, delay, deadline{id});
+}
+
+void start_calls(self_pointer self) {
+  auto& state = self->state;
+  auto out = mesh_calls::effects{};
+  out.now = [self] { return now(self); };
+  out.send = [self](send_to_member what) {
+    if (self->state.node)
+      self->send(self->state.node, std::move(what));
+  };
+  out.execute = [self](const mesh_calls::member& from, host_question& what,
+                       const mesh_calls::answerer& reply) {
+    std::visit(executor{self, from, reply}, what);
+  };
+  state.calls = std::make_unique<mesh_calls>(
+    mesh_calls::member{state.options.rank, state.options.incarnation},
+    std::move(out));
+}
+
+void ask(self_pointer self, uint32_t node, host_question what,
+         mesh_calls::completion then) {
+  self->state.calls->call(node, std::move(what), std::move(then));
+  arm(self);
+}
+
+void arm(self_pointer self) {
+  auto& state = self->state;
+  const auto due = state.calls->next_due();
+  if (!due || (state.next_tick && *state.next_tick <= *due))
+    return;
+  state.next_tick = due;
+  const auto delay = std::max(*due - now(self), mesh_calls::time{0});
+  call_later(self, delay, [self, due] {
+    auto& state = self->state;
+    if (state.next_tick == due)
+      state.next_tick.reset();
+    state.calls->tick();
+    arm(self);
+  });
+}
+
+void take_message(self_pointer self, member_message& what) {
+  self->state.calls->take(std::move(what));
+  arm(self);
+}
+
+void change_member(self_pointer self, const member_changed& what) {
+  auto& state = self->state;
+  if (state.is_root()) {
+    auto& node = state.nodes[what.rank];
+    if (!what.name.empty())
+      node.name = what.name;
+    const auto is_of_old = what.incarnation < node.incarnation;
+    if (!is_of_old) {
+      node.state = what.state;
+      node.incarnation = what.incarnation;
+    }
+    if (what.state == node_state::lost)
+      node.unfenced.insert(what.incarnation);
+    if (!is_of_old && what.rank != state.options.rank
+        && (what.state == node_state::lost || what.state == node_state::left))
+      lose_node(self, what.rank);
+  }
+  const auto was_live = state.calls->is_live(what.rank);
+  state.calls->member_changed(what);
+  if (was_live && !state.calls->is_live(what.rank))
+    state.collectives->node_lost(what.rank);
+  arm(self);
+  if (state.options.on_member)
+    state.options.on_member(what);
+}
+
+void change_duty(self_pointer self, const mesh_duty_changed& what) {
+  auto& state = self->state;
+  const auto was_active = state.duty == mesh_duty::active && state.node;
+  state.duty = what.now;
+  if (what.now == mesh_duty::active && !state.is_root())
+    ask(self, 0, node_resources{state.options.slots},
+        [](const caf::expected<host_reply>&) {
+          // A root that is gone needs to know nothing.
+        });
+  if (was_active && what.now == mesh_duty::suspended)
+    state.log(severity::warning,
+              "out of contact with the root: " + what.reason);
+  if (what.now == mesh_duty::fenced)
+    fence(self, what.reason);
+  if (state.options.on_duty)
+    state.options.on_duty(what);
+}
+
+} // namespace troupe::mesh_internals

@@ -1,0 +1,467 @@
+#pragma once
+
+// The inside of the MESH HOST actor: shared by actors/mesh_*.cpp only.
+
+#include "actors/answer.hpp"
+#include "actors/jobs/job_options.hpp"
+#include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/event_spread.hpp"
+#include "actors/mesh/job_locations.hpp"
+#include "actors/mesh/mesh_calls.hpp"
+#include "actors/mesh/mesh_collectives.hpp"
+#include "actors/mesh/mesh_host.hpp"
+#include "actors/mesh/modex_desk.hpp"
+#include "actors/mesh/publish_desk.hpp"
+#include "actors/reminders.hpp"
+#include "config/defaults.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+namespace troupe::mesh_internals {
+
+/// What becomes of a request.
+template <class T>
+using completion = std::function<void(caf::expected<T>)>;
+
+// -- at the root
+// -------------------------------------------------------------------
+
+/// A node of the DVM.
+struct node_record {
+  std::string name;
+  std::optional<uint32_t> slots;
+  node_state state = node_state::expected;
+  uint64_t incarnation = 0;
+
+  /// Lost incarnations whose processes may still run.
+  std::set<uint64_t> unfenced;
+
+  bool takes_work() const {
+    return state == node_state::live && slots && unfenced.empty();
+  }
+};
+
+/// A process of a job.
+struct proc_record {
+  uint32_t node = 0;
+  uint32_t app = 0;
+  proc_state state = proc_state::prepped;
+  uint32_t pid = 0;
+  int32_t exit_code = 0;
+
+  bool has_ended() const {
+    return state >= proc_state::terminated;
+  }
+};
+
+/// Processes that a node has to hear of: one call at a time.
+struct gone_queue {
+  std::vector<proc_ended> waiting;
+  bool telling = false;
+};
+
+/// A job, wherever it runs.
+struct job_record {
+  job_map map;
+  job_options options;
+
+  /// The name of each program.
+  std::vector<std::string> commands;
+
+  requester parent;
+
+  /// The node that takes the output.
+  uint32_t origin = 0;
+
+  /// Whether it, and what it spawns, may have more processes than slots.
+  bool oversubscribe = false;
+
+  job_observer_actor observer;
+  completion<spawn_result> reply;
+  spawn_result started;
+  job_outcome outcome{""};
+
+  std::vector<proc_record> procs; // by rank
+
+  /// Nodes whose share has not ended.
+  std::set<uint32_t> shares;
+
+  /// Nodes that have heard of it.
+  std::set<uint32_t> informed;
+
+  std::map<uint32_t, gone_queue> gone;
+
+  /// Answers to the current step of the start that are missing.
+  size_t pending = 0;
+  bool ending = false;
+  bool reporting = false;
+
+  /// Whether a process has failed, which ended the job.
+  bool has_failed = false;
+
+  /// Answers whoever asked for the job, unless that has been done.
+  void answer(caf::expected<spawn_result> what) {
+    if (const auto owed = std::exchange(reply, nullptr))
+      owed(std::move(what));
+  }
+
+  /// The job is ended while it starts: by a process that failed, which is a
+  /// start all the same, or by somebody else.
+  void cancel() {
+    if (has_failed) {
+      started.nspace = map.nspace;
+      answer(std::move(started));
+      return;
+    }
+    answer(
+      make_error(status::job_canceled, "the job was ended while it started"));
+  }
+};
+
+/// A job that somebody wants.
+struct job_order {
+  requester who;
+  spawn_request request;
+  uint32_t origin = 0;
+  bool oversubscribe = false;
+  job_observer_actor observer;
+  completion<spawn_result> reply;
+};
+
+// -- at every node
+// -----------------------------------------------------------------
+
+/// The part of a job that runs here.
+struct share {
+  job_actor handle;
+
+  /// The node that takes its output.
+  uint32_t origin = 0;
+
+  /// What the root has not been told yet: one call at a time.
+  std::vector<proc_changed> progress;
+  bool telling = false;
+  bool ended = false;
+};
+
+/// Where the output of a job goes that has this node as its origin.
+struct outlet {
+  /// Takes it, unless a tool does.
+  output_sink_actor sink;
+
+  /// A tool of this node that started the job.
+  std::optional<requester> tool;
+  bool wants_stdout = false;
+  bool wants_stderr = false;
+
+  /// Whether the tool wants to hear of the end.
+  bool notify = false;
+
+  /// Whether the job ends when the tool vanishes.
+  bool is_bound = false;
+
+  /// The rank of the job that the tool's input goes to.
+  uint32_t stdin_target = rank_undef;
+};
+
+struct mesh_host_state {
+  static inline const char* name = "mesh-host";
+
+  mesh_host_options options;
+  mesh_host_directory directory;
+  server_actor server;
+  event_cache_actor events;
+  node_actor node;
+  mesh_duty duty = mesh_duty::active;
+
+  std::unique_ptr<mesh_calls> calls;
+
+  /// When the calls are looked after next.
+  std::optional<mesh_calls::time> next_tick;
+
+  reminders waits;
+
+  std::map<std::string, share> shares;   // by namespace
+  std::map<std::string, outlet> outlets; // likewise
+  job_locations locations;
+
+  /// Jobs whose places the root has been asked for.
+  std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
+    locating;
+
+  /// What is published for this node only.
+  publish_desk published_here{defaults::posted_bytes_per_process,
+                              defaults::waiting_lookups};
+
+  std::unique_ptr<mesh_collectives> collectives;
+  std::unique_ptr<modex_desk> modex;
+  std::unique_ptr<event_spread> spread;
+  uint32_t next_tool = 1;
+
+  /// Whether this daemon has been fenced, and has left.
+  bool leaving = false;
+  std::string fence_reason;
+
+  // -- at the root --
+  std::map<uint32_t, node_record> nodes;
+  std::map<std::string, job_record> jobs;
+  uint32_t next_job = 1;
+
+  /// Who waits for the end of all jobs; then no new one begins.
+  std::vector<completion<ack>> closing;
+  bool is_closing = false;
+
+  publish_desk published{defaults::posted_bytes_per_process,
+                         defaults::waiting_lookups};
+
+  /// Whether it takes work: the root always, unless it is fenced.
+  bool may_work() const {
+    return is_root() ? duty != mesh_duty::fenced : duty == mesh_duty::active;
+  }
+
+  bool is_root() const {
+    return options.rank == 0;
+  }
+
+  job_record* find_job(const std::string& nspace) {
+    const auto i = jobs.find(nspace);
+    return i != jobs.end() ? &i->second : nullptr;
+  }
+
+  share* find_share(const std::string& nspace) {
+    const auto i = shares.find(nspace);
+    return i != shares.end() ? &i->second : nullptr;
+  }
+
+  std::string name_of(uint32_t node) const {
+    const auto i = nodes.find(node);
+    return i != nodes.end() ? i->second.name : "number " + std::to_string(node);
+  }
+
+  void log(severity level, const std::string& line) const {
+    if (options.log)
+      options.log(level, line);
+  }
+};
+
+using self_pointer = mesh_host_actor::stateful_pointer<mesh_host_state>;
+
+/// Calls `then` after `delay`.
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then);
+
+/// Answers the current message when `begin` has got its result.
+template <class T, class F>
+caf::result<T> answer_later(self_pointer self, F begin) {
+  auto promise = self->template make_response_promise<T>();
+  auto owed = std::make_shared<answer<T>>(promise);
+  begin(completion<T>{[owed](caf::expected<T> x) {
+    if (x)
+      owed->give(std::move(*x));
+    else
+      owed->fail(std::move(x.error()));
+  }});
+  return promise;
+}
+
+/// Turns the answer of a member into what was asked for.
+template <class T>
+mesh_calls::completion reply_to(completion<T> then) {
+  return [then = std::move(then)](caf::expected<host_reply> x) {
+    then(reply_as<T>(std::move(x)));
+  };
+}
+
+/// Answers a member.
+template <class T>
+completion<T> to_member(mesh_calls::answerer reply) {
+  return [reply = std::move(reply)](caf::expected<T> x) {
+    reply(x ? host_reply{std::move(*x)} : refusal(x.error()));
+  };
+}
+
+// -- mesh_host_calls.cpp
+// -----------------------------------------------------------
+
+void start_calls(self_pointer self);
+
+/// Asks the host of a node; this one's without a message.
+void ask(self_pointer self, uint32_t node, host_question what,
+         mesh_calls::completion then);
+
+/// Has the calls looked after when they are due.
+void arm(self_pointer self);
+
+void take_message(self_pointer self, member_message& what);
+
+void change_member(self_pointer self, const member_changed& what);
+
+void change_duty(self_pointer self, const mesh_duty_changed& what);
+
+// -- mesh_exchange.cpp: what processes of several nodes have with each other
+// ----------------------------------------------------------------------
+
+void start_exchange(self_pointer self);
+
+/// Asks the root where a job runs.
+/// @param then Gets an empty error once `locations` knows it.
+void locate(self_pointer self, const std::string& nspace,
+            std::function<void(const caf::error&)> then);
+
+caf::result<host_collective_result> join_collective(self_pointer self,
+                                                    host_collective& what);
+
+/// Data of a process of another node.
+caf::result<get_result> get_from_node(self_pointer self, direct_modex& what);
+
+/// Data of a process of this node.
+void answer_modex(self_pointer self, direct_modex& what,
+                  completion<get_result> done);
+
+caf::result<ack> spread_event(self_pointer self, const requester& who,
+                              notify_request& what);
+
+/// An event of a process of another node.
+caf::expected<ack> take_event(self_pointer self, uint32_t from,
+                              deliver_event& what);
+
+/// These processes, of whatever node, take part in nothing any more.
+void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
+
+// -- mesh_jobs.cpp: what the root decides
+// ------------------------------------------
+
+/// Maps a job, and starts it.
+void begin_job(self_pointer self, job_order order);
+
+/// Tells all processes of a job to end.
+void end_processes(self_pointer self, const std::string& nspace,
+                   int32_t signal);
+
+// -- mesh_job_states.cpp: what the root hears of jobs
+// --------------------------------------------------------------------
+
+/// @param from The node that says so; it speaks for its own processes only.
+void note_progress(self_pointer self, uint32_t from,
+                   const share_progress& what);
+
+void note_share_ended(self_pointer self, uint32_t from,
+                      const std::string& nspace);
+
+/// A share has ended, one way or another.
+void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
+
+/// Reports the end of a job that has no share any more.
+void check_over(self_pointer self, const std::string& nspace);
+
+/// The processes of a node are gone.
+void lose_node(self_pointer self, uint32_t node);
+
+// -- mesh_job_requests.cpp: what the root is asked about jobs
+// ---------------------------------------------------------------
+
+caf::expected<ack> end(self_pointer self, const end_job& request);
+
+void end_all_jobs(self_pointer self, const end_job& request,
+                  completion<ack> done);
+
+caf::expected<ack> abort(self_pointer self, const requester& who,
+                         const abort_request& request);
+
+/// A process or tool of node `from` asks the root.
+void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
+                       const mesh_calls::answerer& reply);
+
+caf::expected<info_result> control_jobs(self_pointer self, const requester& who,
+                                        const job_control_request& request);
+
+job_list list(const mesh_host_state& state, const list_jobs& request);
+
+// -- mesh_shares.cpp: what each node does
+// -------------------------------------------
+
+void prepare(self_pointer self, prepare_share& order, completion<job_map> done);
+
+void start(self_pointer self, const start_share& request,
+           completion<spawn_result> done);
+
+caf::expected<ack> end(self_pointer self, const end_share& request);
+
+/// Hears that processes of other nodes have ended.
+void hear_of_gone(self_pointer self, const procs_gone& what);
+
+void forget(self_pointer self, const forget_job& what, completion<ack> done);
+
+/// From a share of this node, to the root.
+void pass_progress(self_pointer self, share_progress& what);
+
+void pass_end(self_pointer self, const share_ended& what);
+
+/// Kills all processes of this node; then leaves the mesh.
+void fence(self_pointer self, const std::string& reason);
+
+// -- mesh_output.cpp
+// ---------------------------------------------------------------
+
+/// Decides where the output of a job goes whose origin is here.
+void open_outlet(self_pointer self, const prepare_share& order);
+
+/// Who takes the output of a share of this node.
+output_sink_actor sink_of(self_pointer self, const prepare_share& order);
+
+void take_output(self_pointer self, process_output& what, completion<ack> done);
+
+void pass_input(self_pointer self, write_stdin& what, completion<ack> done);
+
+void end_input(self_pointer self, const close_stdin& what);
+
+/// Input of a tool for processes of jobs.
+void push_input(self_pointer self, const requester& who,
+                const io_push_request& request, completion<ack> done);
+
+/// A job is over: tells the tool that started it.
+void close_outlet(self_pointer self, const job_ended& outcome);
+
+/// A tool of this node is gone: so are its jobs.
+void lose_tool(self_pointer self, const requester& who);
+
+// -- mesh_published.cpp
+// ------------------------------------------------
+
+caf::result<ack> request_publish(self_pointer self, const requester& who,
+                                 publish_request& request);
+
+caf::result<lookup_result> request_lookup(self_pointer self,
+                                          const requester& who,
+                                          lookup_request& request);
+
+caf::result<ack> request_unpublish(self_pointer self, const requester& who,
+                                   unpublish_request& request);
+
+// At the root:
+
+void look_up(self_pointer self, const requester& who, lookup_request& request,
+             completion<lookup_result> done);
+
+caf::expected<ack> publish(self_pointer self, const requester& who,
+                           const publish_request& request);
+
+caf::expected<ack> unpublish(self_pointer self, const requester& who,
+                             const unpublish_request& request);
+
+/// Drops what waits for, or was published by, a process that is gone.
+void forget_process(mesh_host_state& state, const proc_id& proc);
+
+// -- mesh_queries.cpp: at the root
+// --------------------------------------------------
+
+info_result answer_query(self_pointer self, uint32_t from, const requester& who,
+                         const query_request& request);
+
+} // namespace troupe::mesh_internals

@@ -1,0 +1,270 @@
+#include "actors/mesh/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+// What processes, tools and launchers want of jobs: carried out at the root.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+caf::error unknown_job(const std::string& nspace) {
+  return make_error(status::not_found, "no job " + nspace);
+}
+
+/// Source: PMIx Standard v5, `PMIx_Abort`, `PMIx_Job_control`: only processes
+/// of the requester's own user; and the administrator's word counts, too.
+bool may_control(const job_record& job, const requester& who) {
+  return who.creds.uid == job.parent.creds.uid || who.creds.uid == 0;
+}
+
+caf::error forbidden(const std::string& nspace) {
+  return make_error(status::no_permissions,
+                    "job " + nspace + " is another user's");
+}
+
+void signal_process_of(self_pointer self, const job_record& job,
+                       const proc_id& proc, int32_t signal) {
+  const auto& x = job.procs[proc.rank];
+  if (!x.has_ended())
+    ask(self, x.node, signal_process{proc, signal},
+        [](const caf::expected<host_reply>&) {
+          // Who is lost needs no signal.
+        });
+}
+
+/// What a request for control comes to.
+struct control {
+  /// The signal to send; none: nothing that this host can do.
+  std::optional<int32_t> signal;
+
+  /// Whether the whole job ends.
+  bool ends = false;
+};
+
+/// Source: PMIx Standard v5, "Job control attributes".
+control read_control(const std::vector<info>& directives) {
+  auto result = control{};
+  if (flag(directives, attr::job_ctrl_kill))
+    return {SIGKILL, true};
+  if (flag(directives, attr::job_ctrl_terminate))
+    return {SIGTERM, true};
+  if (const auto number =
+        troupe::number<int32_t>(directives, attr::job_ctrl_signal);
+      number && *number > 0 && *number < 65)
+    result.signal = *number;
+  return result;
+}
+
+void spawn_for(self_pointer self, uint32_t from, requester& who,
+               spawn_request& request, completion<spawn_result> done) {
+  auto order = job_order{};
+  order.origin = from;
+  // A job started by a process shares the output, the observer and the right to
+  // oversubscribe of its parent.
+  if (const auto* parent = self->state.find_job(who.proc.nspace)) {
+    order.origin = parent->origin;
+    order.observer = parent->observer;
+    order.oversubscribe = parent->oversubscribe;
+  }
+  order.who = std::move(who);
+  order.request = std::move(request);
+  order.reply = std::move(done);
+  begin_job(self, std::move(order));
+}
+
+/// One request, by its kind.
+struct root_executor {
+  self_pointer self;
+  uint32_t from;
+  requester& who;
+  const mesh_calls::answerer& reply;
+
+  template <class T>
+  void give(caf::expected<T> x) {
+    to_member<T>(reply)(std::move(x));
+  }
+
+  void operator()(spawn_request& x) {
+    spawn_for(self, from, who, x, to_member<spawn_result>(reply));
+  }
+
+  void operator()(abort_request& x) {
+    give(abort(self, who, x));
+  }
+
+  void operator()(publish_request& x) {
+    give(publish(self, who, x));
+  }
+
+  void operator()(lookup_request& x) {
+    look_up(self, who, x, to_member<lookup_result>(reply));
+  }
+
+  void operator()(unpublish_request& x) {
+    give(unpublish(self, who, x));
+  }
+
+  void operator()(query_request& x) {
+    reply(answer_query(self, from, who, x));
+  }
+
+  void operator()(job_control_request& x) {
+    give(control_jobs(self, who, x));
+  }
+};
+
+} // namespace
+
+void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
+                       const mesh_calls::answerer& reply) {
+  // X41: a daemon speaks for its own processes only.
+  auto& state = self->state;
+  const auto* job = state.find_job(request.who.proc.nspace);
+  const auto is_foreign =
+    job != nullptr
+    && (request.who.proc.rank >= job->procs.size()
+        || job->procs[request.who.proc.rank].node != from);
+  if (is_foreign) {
+    state.log(severity::error, "node " + std::to_string(from) + " asks for "
+                                 + to_string(request.who.proc)
+                                 + ", which is not its own: refused");
+    reply(refusal(make_error(status::no_permissions,
+                             "a daemon speaks for its own processes only")));
+    return;
+  }
+  std::visit(root_executor{self, from, request.who, reply}, request.what);
+}
+
+caf::expected<ack> end(self_pointer self, const end_job& request) {
+  auto* job = self->state.find_job(request.nspace);
+  if (job == nullptr)
+    return unknown_job(request.nspace);
+  job->outcome.end(request.reason, request.exit_status);
+  // Asked twice: patience is over. The shares see to that.
+  end_processes(self, request.nspace, request.signal);
+  return ack{};
+}
+
+void end_all_jobs(self_pointer self, const end_job& request,
+                  completion<ack> done) {
+  auto& state = self->state;
+  state.is_closing = true;
+  if (state.jobs.empty()) {
+    done(ack{});
+    return;
+  }
+  state.closing.push_back(std::move(done));
+  auto names = std::vector<std::string>{};
+  for (const auto& [nspace, job] : state.jobs)
+    names.push_back(nspace);
+  for (const auto& nspace : names) {
+    auto one = request;
+    one.nspace = nspace;
+    end(self, one);
+  }
+}
+
+/// Source: PMIx Standard v5, `PMIx_Abort`.
+caf::expected<ack> abort(self_pointer self, const requester& who,
+                         const abort_request& request) {
+  const auto& nspace =
+    request.procs.empty() ? who.proc.nspace : request.procs.front().nspace;
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr)
+    return unknown_job(nspace);
+  if (!may_control(*job, who))
+    return forbidden(nspace);
+  const auto whole = proc_id{nspace, rank_wildcard};
+  const auto names_all =
+    request.procs.empty()
+    || std::find(request.procs.begin(), request.procs.end(), whole)
+         != request.procs.end();
+  job->outcome.abort(who.proc.rank, request.exit_status,
+                     request.message.value_or(""));
+  if (names_all) {
+    end_processes(self, nspace, SIGTERM);
+    return ack{};
+  }
+  for (const auto& x : request.procs)
+    if (x.nspace == nspace && x.rank < job->procs.size())
+      signal_process_of(self, *job, x, SIGKILL);
+  return ack{};
+}
+
+caf::expected<info_result> control_jobs(self_pointer self, const requester& who,
+                                        const job_control_request& request) {
+  auto& state = self->state;
+  const auto wanted = read_control(request.directives);
+  if (!wanted.signal)
+    return make_error(status::not_supported,
+                      "this kind of job control is not supported by this host");
+  if (request.targets.empty()) {
+    if (!wanted.ends)
+      return make_error(status::bad_param, "name the processes to control");
+    const auto owner = state.options.owner.value_or(who.creds.uid);
+    if (who.creds.uid != owner && who.creds.uid != 0)
+      return make_error(status::no_permissions, "this DVM is another user's");
+    if (!state.options.on_terminate)
+      return make_error(status::not_supported, "this server cannot be ended");
+    state.options.on_terminate();
+    return info_result{};
+  }
+  for (const auto& x : request.targets) {
+    const auto* job = state.find_job(x.nspace);
+    if (job == nullptr)
+      return unknown_job(x.nspace);
+    if (!may_control(*job, who))
+      return forbidden(x.nspace);
+    if (x.rank != rank_wildcard && x.rank >= job->procs.size())
+      return make_error(status::not_found, "no process " + to_string(x));
+  }
+  for (const auto& x : request.targets) {
+    auto* job = state.find_job(x.nspace);
+    if (job == nullptr)
+      continue; // Named twice, and over already.
+    if (x.rank == rank_wildcard && wanted.ends) {
+      auto request = end_job{};
+      request.nspace = x.nspace;
+      request.reason = "the job was ended by a tool";
+      request.exit_status = 128 + *wanted.signal;
+      request.signal = *wanted.signal;
+      end(self, request);
+      continue;
+    }
+    for (uint32_t rank = 0; rank < job->procs.size(); ++rank)
+      if (x.rank == rank_wildcard || x.rank == rank)
+        signal_process_of(self, *job, {x.nspace, rank}, *wanted.signal);
+  }
+  return info_result{};
+}
+
+job_list list(const mesh_host_state& state, const list_jobs& request) {
+  auto result = job_list{};
+  for (const auto& [nspace, job] : state.jobs) {
+    if (!request.nspace.empty() && request.nspace != nspace)
+      continue;
+    auto x = job_description{};
+    x.nspace = nspace;
+    x.state =
+      job.ending ? job_state::terminated_with_error : job_state::running;
+    x.cmd = job.commands.empty() ? "" : job.commands.front();
+    auto hosts = std::map<uint32_t, std::string>{};
+    for (const auto& share : job.map.shares)
+      hosts[share.node] = share.hostname;
+    for (uint32_t rank = 0; rank < job.procs.size(); ++rank) {
+      const auto& proc = job.procs[rank];
+      x.procs.push_back({{nspace, rank},
+                         hosts[proc.node],
+                         job.commands[proc.app],
+                         proc.pid,
+                         static_cast<uint8_t>(proc.state)});
+    }
+    result.jobs.push_back(std::move(x));
+  }
+  return result;
+}
+
+} // namespace troupe::mesh_internals

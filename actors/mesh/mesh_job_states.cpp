@@ -1,0 +1,231 @@
+#include "actors/mesh/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
+
+#include <csignal>
+
+// What becomes of jobs, as the root hears of it: processes change their states,
+// shares end, nodes are lost.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+template <class Message>
+void tell_observer(self_pointer self, const job_record& job, Message what) {
+  if (job.observer)
+    self->send(job.observer, std::move(what));
+}
+
+} // namespace
+
+// -- the end
+// -----------------------------------------------------------------------
+
+namespace {
+
+/// The job is over everywhere and forgotten.
+void close_job(self_pointer self, const std::string& nspace) {
+  auto& state = self->state;
+  auto node = state.jobs.extract(nspace);
+  if (node.empty())
+    return;
+  auto& job = node.mapped();
+  tell_observer(self, job, job.outcome.report());
+  state.locations.remove(nspace);
+  state.outlets.erase(nspace);
+  state.published.nspace_ended(nspace);
+  if (!state.jobs.empty())
+    return;
+  for (auto& x : std::exchange(state.closing, {}))
+    x(ack{});
+}
+
+/// All shares have ended: lets the nodes forget the job, then reports.
+void report_end(self_pointer self, job_record& job) {
+  job.reporting = true;
+  job.cancel();
+  const auto nspace = job.map.nspace;
+  const auto what = forget_job{job.outcome.report()};
+  auto nodes = std::vector<uint32_t>{};
+  for (const auto node : job.informed)
+    if (self->state.calls->is_live(node))
+      nodes.push_back(node);
+  auto left = std::make_shared<size_t>(nodes.size() + 1);
+  const auto done = [self, nspace, left](const caf::expected<host_reply>&) {
+    if (--*left == 0)
+      close_job(self, nspace);
+  };
+  for (const auto node : nodes)
+    ask(self, node, what, done);
+  done(ack{});
+}
+
+} // namespace
+
+void check_over(self_pointer self, const std::string& nspace) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->reporting || !job->shares.empty())
+    return;
+  // A short job may be over before all nodes have said that it runs.
+  if (job->reply != nullptr && job->pending > 0 && !job->ending)
+    return;
+  report_end(self, *job);
+}
+
+void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->shares.erase(node) == 0)
+    return;
+  for (auto& x : job->procs)
+    if (x.node == node && !x.has_ended())
+      x.state = proc_state::killed_by_cmd;
+  check_over(self, nspace);
+}
+
+// -- what shares report
+// -------------------------------------------------------------
+
+namespace {
+
+void tell_gone(self_pointer self, const std::string& nspace, uint32_t node) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr)
+    return;
+  auto& queue = job->gone[node];
+  if (queue.telling || queue.waiting.empty())
+    return;
+  queue.telling = true;
+  ask(self, node, procs_gone{std::exchange(queue.waiting, {})},
+      [self, nspace, node](const caf::expected<host_reply>&) {
+        if (auto* job = self->state.find_job(nspace)) {
+          job->gone[node].telling = false;
+          tell_gone(self, nspace, node);
+        }
+      });
+}
+
+/// The other nodes of the job, and those of its parent, will miss these.
+void spread(self_pointer self, job_record& job, uint32_t from,
+            const std::vector<proc_ended>& gone) {
+  auto nodes = job.shares;
+  if (const auto* parent = self->state.find_job(job.parent.proc.nspace))
+    nodes.insert(parent->shares.begin(), parent->shares.end());
+  nodes.erase(from);
+  const auto nspace = job.map.nspace;
+  for (const auto node : nodes) {
+    auto& waiting = job.gone[node].waiting;
+    waiting.insert(waiting.end(), gone.begin(), gone.end());
+    tell_gone(self, nspace, node);
+  }
+}
+
+/// Notes new states of processes of one node.
+/// @returns whether the job is to be ended for it.
+bool note_states(self_pointer self, job_record& job, uint32_t from,
+                 const std::vector<proc_changed>& procs) {
+  auto& state = self->state;
+  auto has_failed = false;
+  auto gone = std::vector<proc_ended>{};
+  for (const auto& x : procs) {
+    // X41: a daemon speaks for its own processes.
+    if (x.proc.nspace != job.map.nspace || x.proc.rank >= job.procs.size()
+        || job.procs[x.proc.rank].node != from) {
+      state.log(severity::error, "node " + state.name_of(from) + " speaks for "
+                                   + to_string(x.proc)
+                                   + ", which is not its own: ignored");
+      continue;
+    }
+    auto& proc = job.procs[x.proc.rank];
+    if (proc.has_ended())
+      continue;
+    proc.state = x.state;
+    proc.pid = x.pid;
+    proc.exit_code = x.exit_code;
+    tell_observer(self, job, x);
+    const auto has_run = x.state != proc_state::failed_to_start
+                         && x.state != proc_state::killed_by_cmd;
+    if (!proc.has_ended() || !has_run)
+      continue;
+    forget_process(state, x.proc);
+    gone.push_back({x.proc, x.state});
+    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
+    has_failed |= is_failure(x.state, job.options.abort_non_zero);
+  }
+  if (!gone.empty() && !job.ending)
+    spread(self, job, from, gone);
+  const auto is_fatal = has_failed && !job.options.recoverable && !job.ending;
+  job.has_failed |= is_fatal;
+  return is_fatal;
+}
+
+/// Tells the processes of a job on all its nodes that one of these is lost.
+/// Source: PMIx Standard v5, PMIX_EVENT_NODE_DOWN.
+void announce_loss(self_pointer self, const job_record& job,
+                   const std::string& node) {
+  auto what = deliver_event{};
+  what.what.code = status::event_node_down;
+  what.what.source = {"", rank_undef};
+  what.what.range = data_range::nspace;
+  what.what.infos = {
+    {std::string{attr::hostname}, 0, value::string(node)},
+    {std::string{attr::event_non_default}, 0, value::boolean(true)}};
+  what.targets = {{job.map.nspace, rank_wildcard}};
+  for (const auto rank : job.shares)
+    ask(self, rank, what, [](const caf::expected<host_reply>&) {
+      // Who is lost meanwhile needs to know nothing.
+    });
+}
+
+} // namespace
+
+void note_progress(self_pointer self, uint32_t from,
+                   const share_progress& what) {
+  auto* job = self->state.find_job(what.nspace);
+  if (job != nullptr && note_states(self, *job, from, what.procs))
+    end_processes(self, what.nspace, SIGTERM);
+}
+
+void note_share_ended(self_pointer self, uint32_t from,
+                      const std::string& nspace) {
+  drop_share(self, nspace, from);
+}
+
+void lose_node(self_pointer self, uint32_t node) {
+  auto& state = self->state;
+  auto hit = std::vector<std::string>{};
+  for (const auto& [nspace, job] : state.jobs)
+    if (!job.reporting && (job.shares.count(node) > 0 || job.origin == node))
+      hit.push_back(nspace);
+  for (const auto& nspace : hit) {
+    auto* job = state.find_job(nspace);
+    if (job == nullptr)
+      continue;
+    auto changes = std::vector<proc_changed>{};
+    for (uint32_t rank = 0; rank < job->procs.size(); ++rank) {
+      const auto& x = job->procs[rank];
+      if (x.node == node && !x.has_ended())
+        changes.push_back(
+          {{nspace, rank}, proc_state::comm_failed, x.pid, 0, 0});
+    }
+    const auto is_origin = job->origin == node;
+    const auto was_starting = job->reply != nullptr;
+    job->shares.erase(node);
+    if (!job->ending && (!changes.empty() || is_origin))
+      job->outcome.lose(state.name_of(node), changes.size());
+    note_states(self, *job, node, changes);
+    job->informed.erase(node);
+    const auto goes_on =
+      job->options.recoverable && !is_origin && !was_starting;
+    if (was_starting)
+      job->answer(make_error(status::job_failed_to_launch,
+                             "node " + state.name_of(node)
+                               + " was lost while the job started"));
+    if (!changes.empty())
+      announce_loss(self, *job, state.name_of(node));
+    if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
+      end_processes(self, nspace, SIGTERM);
+    check_over(self, nspace);
+  }
+}
+
+} // namespace troupe::mesh_internals

@@ -1,0 +1,249 @@
+#include "actors/mesh/mesh_host_state.hpp"
+#include "actors/mesh/node_mapping.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+// Jobs, as the root sees them: mapped, started on all their nodes, ended as a
+// whole. Each step asks the nodes and goes on when all have answered.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+template <class Message>
+void tell_observer(self_pointer self, const job_record& job, Message what) {
+  if (job.observer)
+    self->send(job.observer, std::move(what));
+}
+
+std::vector<mapping_node> nodes_of(const mesh_host_state& state) {
+  auto used = std::map<uint32_t, uint32_t>{};
+  for (const auto& [nspace, job] : state.jobs)
+    for (const auto& x : job.procs)
+      if (!x.has_ended())
+        ++used[x.node];
+  auto result = std::vector<mapping_node>{};
+  for (const auto& [rank, node] : state.nodes)
+    if (node.takes_work())
+      result.push_back({rank, node.name, *node.slots, used[rank]});
+  return result;
+}
+
+uint32_t universe_of(const mesh_host_state& state) {
+  auto result = uint32_t{0};
+  for (const auto& [rank, node] : state.nodes)
+    if (node.takes_work())
+      result += *node.slots;
+  return result;
+}
+
+/// Gives up a job that could not be started, whatever of it runs already.
+void give_up(self_pointer self, job_record& job, const caf::error& why) {
+  const auto code = status_of(why);
+  const auto exit_status = code == status::job_exe_not_found        ? 127
+                           : code == status::job_app_not_executable ? 126
+                                                                    : 1;
+  // A process that asked for a job hears why it has none; what that means is
+  // its own affair.
+  const auto is_spawned = job.parent.role == peer_role::client;
+  job.outcome.end(reason_of(why), is_spawned ? 0 : exit_status);
+  const auto nspace = job.map.nspace;
+  job.answer(why);
+  end_processes(self, nspace, SIGKILL);
+}
+
+// -- the start
+// ---------------------------------------------------------------------
+
+/// Why a node did not do its part, with its name if there are others.
+caf::error blame(self_pointer self, const job_record& job, uint32_t node,
+                 const caf::error& why) {
+  if (job.map.shares.size() < 2 && node == self->state.options.rank)
+    return why;
+  return make_error(status_of(why), "node " + self->state.name_of(node) + ": "
+                                      + reason_of(why));
+}
+
+void note_started(self_pointer self, const std::string& nspace, uint32_t node,
+                  caf::expected<spawn_result> what) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->reporting)
+    return;
+  --job->pending;
+  if (!what) {
+    // Once the job is being ended, that is why.
+    if (!job->ending)
+      give_up(self, *job, blame(self, *job, node, what.error()));
+    else
+      job->cancel();
+    check_over(self, nspace);
+    return;
+  }
+  if (!what->entries.empty())
+    job->started = std::move(*what);
+  if (job->pending > 0)
+    return;
+  if (job->ending) {
+    job->cancel();
+    return;
+  }
+  job->started.nspace = nspace;
+  job->answer(std::move(job->started));
+  check_over(self, nspace);
+}
+
+void start_shares(self_pointer self, job_record& job) {
+  const auto nspace = job.map.nspace;
+  auto mapped = job_mapped{};
+  mapped.nspace = nspace;
+  mapped.map_by = mapping_of(job.options);
+  mapped.bind_to = to_string(job.options.bind_to);
+  for (const auto& x : job.map.shares) {
+    mapped.hostname += (mapped.hostname.empty() ? "" : ",") + x.hostname;
+    mapped.procs.insert(mapped.procs.end(), x.procs.begin(), x.procs.end());
+  }
+  std::sort(mapped.procs.begin(), mapped.procs.end(),
+            [](const auto& x, const auto& y) { return x.rank < y.rank; });
+  tell_observer(self, job, std::move(mapped));
+  if (job.options.timeout)
+    call_later(self, *job.options.timeout, [self, nspace] {
+      if (auto* job = self->state.find_job(nspace)) {
+        job->outcome.end("the job ran longer than its time-out", 124);
+        end_processes(self, nspace, SIGTERM);
+      }
+    });
+  const auto nodes = job.shares;
+  job.pending = nodes.size();
+  for (const auto node : nodes)
+    ask(self, node, start_share{nspace},
+        reply_to<spawn_result>(
+          [self, nspace, node](caf::expected<spawn_result> x) {
+            note_started(self, nspace, node, std::move(x));
+          }));
+}
+
+void note_prepared(self_pointer self, const std::string& nspace, uint32_t node,
+                   caf::expected<job_map> what) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->reporting)
+    return;
+  --job->pending;
+  if (!what && !job->ending) {
+    give_up(self, *job, blame(self, *job, node, what.error()));
+    return;
+  }
+  // The processors of its processes; a node speaks for no other.
+  if (what)
+    for (auto& theirs : what->shares)
+      for (auto& ours : job->map.shares)
+        if (theirs.node == node && ours.node == node
+            && theirs.procs.size() == ours.procs.size())
+          for (size_t i = 0; i < ours.procs.size(); ++i)
+            ours.procs[i].cpus = std::move(theirs.procs[i].cpus);
+  if (job->ending)
+    job->cancel();
+  else if (job->pending == 0)
+    start_shares(self, *job);
+}
+
+void prepare_shares(self_pointer self, job_record& job,
+                    spawn_request& request) {
+  auto& state = self->state;
+  const auto nspace = job.map.nspace;
+  auto order = prepare_share{};
+  order.map = job.map;
+  order.request = std::move(request);
+  order.parent = job.parent;
+  order.origin = job.origin;
+  order.universe = universe_of(state);
+  if (job.observer && *job.shares.rbegin() != state.options.rank) {
+    order.environment = state.options.environment;
+    order.working_directory = state.options.working_directory;
+  }
+  job.informed = job.shares;
+  job.informed.insert(job.origin);
+  const auto nodes = job.informed;
+  job.pending = nodes.size();
+  for (const auto node : nodes)
+    ask(self, node, order,
+        reply_to<job_map>([self, nspace, node](caf::expected<job_map> x) {
+          note_prepared(self, nspace, node, std::move(x));
+        }));
+}
+
+} // namespace
+
+void begin_job(self_pointer self, job_order order) {
+  auto& state = self->state;
+  if (!state.server || state.is_closing) {
+    order.reply(
+      !state.server
+        ? make_error(status::init, "the host has no server to serve the job")
+        : make_error(status::not_available, "the DVM is ending"));
+    return;
+  }
+  const auto number = state.next_job++;
+  const auto nspace =
+    state.options.server.nspace + "@" + std::to_string(number);
+  auto& job = state.jobs[nspace];
+  job.map.nspace = nspace;
+  job.map.number = number;
+  job.parent = std::move(order.who);
+  job.origin = order.origin;
+  job.observer = std::move(order.observer);
+  job.reply = std::move(order.reply);
+  job.outcome = job_outcome{nspace};
+  auto options = read_options(order.request);
+  if (!options) {
+    give_up(self, job, options.error());
+    return;
+  }
+  job.options = std::move(*options);
+  job.oversubscribe = job.options.oversubscribe |= order.oversubscribe;
+  auto shares = map_job(order.request, job.options, nodes_of(state));
+  if (!shares) {
+    give_up(self, job, shares.error());
+    return;
+  }
+  job.map.shares = std::move(*shares);
+  for (const auto& x : order.request.apps)
+    job.commands.push_back(x.cmd);
+  for (const auto& x : job.map.shares) {
+    job.shares.insert(x.node);
+    for (const auto& proc : x.procs) {
+      if (job.procs.size() <= proc.rank)
+        job.procs.resize(proc.rank + 1);
+      job.procs[proc.rank].node = x.node;
+      job.procs[proc.rank].app = proc.app;
+    }
+  }
+  state.locations.add(job.map);
+  prepare_shares(self, job, order.request);
+}
+
+void end_processes(self_pointer self, const std::string& nspace,
+                   int32_t signal) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->reporting)
+    return;
+  job->ending = true;
+  const auto nodes = job->shares;
+  for (const auto node : nodes) {
+    auto what = end_share{};
+    what.how.nspace = nspace;
+    what.how.signal = signal;
+    ask(self, node, std::move(what),
+        reply_to<ack>([self, nspace, node](const caf::expected<ack>& x) {
+          // It never had a share, or is no more.
+          if (!x
+              && (status_of(x.error()) == status::not_found
+                  || !self->state.calls->is_live(node)))
+            drop_share(self, nspace, node);
+        }));
+  }
+  check_over(self, nspace);
+}
+
+} // namespace troupe::mesh_internals

@@ -1,0 +1,228 @@
+#include "actors/mesh/mesh_host_state.hpp"
+#include "actors/mesh/mesh_report.hpp"
+#include "messages/attributes.hpp"
+
+// Questions about the DVM, answered at the root.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+/// The keys of ours: each is answered by an array of infos named `item`, each
+/// of which is an array of infos.
+constexpr std::string_view nodes_key = "troupe.nodes";
+constexpr std::string_view jobs_key = "troupe.jobs";
+constexpr std::string_view procs_key = "troupe.ps";
+constexpr std::string_view dvm_key = "troupe.dvm";
+
+constexpr auto spawn_support =
+  "PMIX_WDIR,PMIX_MAPBY,PMIX_RANKBY,PMIX_BINDTO,PMIX_PPR,PMIX_HOST,"
+  "PMIX_STDIN_TGT,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_NOTIFY_COMPLETION,"
+  "PMIX_JOB_TIMEOUT,PMIX_JOB_RECOVERABLE,PMIX_RUNTIME_OPTIONS,"
+  "PMIX_SET_ENVAR,PMIX_UNSET_ENVAR,PMIX_ADD_ENVAR,"
+  "PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR";
+
+info make_info(std::string_view key, value val) {
+  return {std::string{key}, 0, std::move(val)};
+}
+
+value text(std::string x) {
+  return value::string(std::move(x));
+}
+
+std::string name_of(proc_state x) {
+  switch (x) {
+    case proc_state::prepped:
+    case proc_state::launch_underway:
+      return "starting";
+    case proc_state::running:
+    case proc_state::connected:
+      return "running";
+    case proc_state::terminated:
+    case proc_state::term_non_zero:
+      return "ended";
+    case proc_state::comm_failed:
+      return "lost";
+    default:
+      return "failed";
+  }
+}
+
+value proc_table(const job_description& job,
+                 const std::optional<std::string>& host) {
+  auto elements = std::vector<value>{};
+  for (const auto& x : job.procs)
+    if (!host || x.hostname == host)
+      elements.push_back({data_type::proc_info, box<proc_info>{x}});
+  return value::array(data_type::proc_info, std::move(elements));
+}
+
+value status_value(const job_description& job) {
+  const auto code = job.state == job_state::terminated_with_error
+                      ? status::job_aborted
+                      : status::success;
+  return value::of_status(static_cast<int32_t>(code));
+}
+
+std::string names_of_jobs(const mesh_host_state& state) {
+  auto result = std::string{};
+  for (const auto& [nspace, job] : state.jobs)
+    result += (result.empty() ? "" : ",") + nspace;
+  return result;
+}
+
+/// One array per job: its name, and what the root knows of it.
+/// Source: PMIx Standard v5, PMIX_QUERY_NAMESPACE_INFO.
+value namespace_infos(const mesh_host_state& state) {
+  auto elements = std::vector<info>{};
+  for (const auto& [nspace, job] : state.jobs) {
+    auto nodes = std::string{};
+    for (const auto& x : job.map.shares)
+      nodes += (nodes.empty() ? "" : ",") + x.hostname;
+    elements.push_back(make_info(
+      attr::job_info_array,
+      value::infos(
+        {make_info(attr::nspace, text(nspace)),
+         make_info(attr::jobid, text(nspace)),
+         make_info(attr::job_size,
+                   value::uint32(static_cast<uint32_t>(job.procs.size()))),
+         make_info(attr::job_num_apps,
+                   value::uint32(static_cast<uint32_t>(job.commands.size()))),
+         make_info(attr::num_nodes,
+                   value::uint32(static_cast<uint32_t>(job.map.shares.size()))),
+         make_info(attr::node_list, text(nodes))})));
+  }
+  return value::infos(std::move(elements));
+}
+
+value list_nodes(const mesh_host_state& state) {
+  auto procs = std::map<uint32_t, uint32_t>{};
+  for (const auto& [nspace, job] : state.jobs)
+    for (const auto& x : job.procs)
+      if (!x.has_ended())
+        ++procs[x.node];
+  auto items = std::vector<info>{};
+  for (const auto& [rank, node] : state.nodes)
+    items.push_back(make_info(
+      "item",
+      value::infos({make_info("rank", value::uint32(rank)),
+                    make_info("name", text(node.name)),
+                    make_info("state", text(std::string{text_of(node.state)})),
+                    make_info("incarnation", value::uint64(node.incarnation)),
+                    make_info("slots", value::uint32(node.slots.value_or(0))),
+                    make_info("procs", value::uint32(procs[rank]))})));
+  return value::infos(std::move(items));
+}
+
+value list_all_jobs(const mesh_host_state& state) {
+  auto items = std::vector<info>{};
+  for (const auto& [nspace, job] : state.jobs)
+    items.push_back(make_info(
+      "item",
+      value::infos(
+        {make_info("nspace", text(nspace)),
+         make_info("state", text(job.ending  ? "ending"
+                                 : job.reply ? "starting"
+                                             : "running")),
+         make_info("cmd",
+                   text(job.commands.empty() ? "" : job.commands.front())),
+         make_info("procs",
+                   value::uint32(static_cast<uint32_t>(job.procs.size()))),
+         make_info("nodes", value::uint32(static_cast<uint32_t>(
+                              job.map.shares.size())))})));
+  return value::infos(std::move(items));
+}
+
+value list_all_procs(const mesh_host_state& state) {
+  auto items = std::vector<info>{};
+  for (const auto& [nspace, job] : state.jobs) {
+    auto hosts = std::map<uint32_t, std::string>{};
+    for (const auto& x : job.map.shares)
+      hosts[x.node] = x.hostname;
+    for (uint32_t rank = 0; rank < job.procs.size(); ++rank) {
+      const auto& x = job.procs[rank];
+      items.push_back(make_info(
+        "item", value::infos({make_info("nspace", text(nspace)),
+                              make_info("rank", value::uint32(rank)),
+                              make_info("node", value::uint32(x.node)),
+                              make_info("host", text(hosts[x.node])),
+                              make_info("pid", value::uint32(x.pid)),
+                              make_info("state", text(name_of(x.state))),
+                              make_info("exit", value::integer(x.exit_code)),
+                              make_info("cmd", text(job.commands[x.app]))})));
+    }
+  }
+  return value::infos(std::move(items));
+}
+
+value describe_dvm(const mesh_host_state& state) {
+  auto live = uint32_t{0};
+  for (const auto& [rank, node] : state.nodes)
+    live += node.state == node_state::live ? 1 : 0;
+  const auto nodes = static_cast<uint32_t>(state.nodes.size());
+  return value::infos({make_info("name", text(state.options.server.nspace)),
+                       make_info("nodes", value::uint32(nodes)),
+                       make_info("live", value::uint32(live)),
+                       make_info("ready", value::boolean(live == nodes))});
+}
+
+/// Slots that no job uses.
+uint32_t available_slots(const mesh_host_state& state) {
+  auto used = std::map<uint32_t, uint32_t>{};
+  for (const auto& [nspace, job] : state.jobs)
+    for (const auto& x : job.procs)
+      if (!x.has_ended())
+        ++used[x.node];
+  auto result = uint32_t{0};
+  for (const auto& [rank, node] : state.nodes)
+    if (node.takes_work())
+      result += *node.slots - std::min(*node.slots, used[rank]);
+  return result;
+}
+
+} // namespace
+
+info_result answer_query(self_pointer self, uint32_t from, const requester& who,
+                         const query_request& request) {
+  const auto& state = self->state;
+  auto result = info_result{};
+  const auto add = [&](const std::string& key, value val) {
+    result.infos.push_back({key, 0, std::move(val)});
+  };
+  for (const auto& x : request.queries) {
+    const auto nspace =
+      troupe::text(x.qualifiers, attr::nspace).value_or(who.proc.nspace);
+    auto found = list(state, list_jobs{nspace}).jobs;
+    if (nspace.empty() || found.size() != 1)
+      found.clear();
+    for (const auto& key : x.keys) {
+      if (key == attr::query_job_status && !found.empty())
+        add(key, status_value(found.front()));
+      else if (key == attr::query_proc_table && !found.empty())
+        add(key, proc_table(found.front(), std::nullopt));
+      else if (key == attr::query_local_proc_table && !found.empty())
+        add(key, proc_table(found.front(), state.name_of(from)));
+      else if (key == attr::query_spawn_support)
+        add(key, text(spawn_support));
+      else if (key == attr::query_debug_support)
+        add(key, text(""));
+      else if (key == attr::query_available_slots)
+        add(key, value::uint32(available_slots(state)));
+      else if (key == attr::query_namespaces)
+        add(key, text(names_of_jobs(state)));
+      else if (key == attr::query_namespace_info)
+        add(key, namespace_infos(state));
+      else if (key == dvm_key)
+        add(key, describe_dvm(state));
+      else if (key == nodes_key)
+        add(key, list_nodes(state));
+      else if (key == jobs_key)
+        add(key, list_all_jobs(state));
+      else if (key == procs_key)
+        add(key, list_all_procs(state));
+    }
+  }
+  return result;
+}
+
+} // namespace troupe::mesh_internals

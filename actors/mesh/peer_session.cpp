@@ -1,0 +1,346 @@
+#include "actors/mesh/peer_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+template <class T, size_t... Is>
+per_class<T> filled(const T& x, std::index_sequence<Is...>) {
+  return {{((void)Is, x)...}};
+}
+
+template <class T>
+per_class<T> filled(const T& x) {
+  return filled(x, std::make_index_sequence<traffic_classes>{});
+}
+
+} // namespace
+
+peer_session::peer_session(incarnation self, incarnation peer,
+                           peer_options options,
+                           session_handshake::token_source make_token,
+                           steady_time now, uint64_t first_number)
+  : options_{options}, names_{self, peer, std::move(make_token), first_number},
+    sending_{filled(send_window{options.window})},
+    receiving_{filled(receive_window{options.window})},
+    told_limit_{filled(uint64_t{options.window})}, contact_at_{now} {
+  deadline_ = compute_deadline();
+}
+
+// -- every call ---------------------------------------------------------------
+
+void peer_session::begin(steady_time now) {
+  const auto lateness = now - deadline_;
+  if (lateness <= options_.own_lateness)
+    return;
+  for (auto& x : lanes_.all())
+    x.excuse(lateness);
+  contact_at_ += lateness;
+  deadline_ = now;
+}
+
+void peer_session::settle(steady_time now, peer_effects& out) {
+  assign_lanes();
+  if (!is_planted(planted_error::armed_by_queue_only))
+    transmit(now, out);
+  acknowledge(now, out);
+  offer_credits(out);
+  // What has become due with this call is not late, what was before still is.
+  deadline_ = std::max(compute_deadline(), std::min(deadline_, now));
+}
+
+// -- the owner's side ---------------------------------------------------------
+
+status peer_session::send(traffic_class of, uint64_t ticket,
+                          peer_payload payload, steady_time now,
+                          peer_effects& out) {
+  begin(now);
+  const auto i = index_of(of);
+  if (i >= traffic_classes || payload.size > options_.message_bytes)
+    return status::bad_param;
+  if (is_lost_)
+    return status::unreach;
+  if (!sending_[i].has_room(cost_of(payload.size))
+      && !is_planted(planted_error::ignored_window)) {
+    wants_credit_[i] = true;
+    return status::out_of_resource;
+  }
+  sending_[i].push(ticket, std::move(payload));
+  if (is_planted(planted_error::armed_by_queue_only))
+    transmit(now, out);
+  settle(now, out);
+  return status::success;
+}
+
+void peer_session::taken(const deliver_message& message, steady_time now,
+                         peer_effects& out) {
+  begin(now);
+  if (message.session != names_.own().number)
+    return; // Its session has ended.
+  const auto i = index_of(message.of);
+  receiving_[i].taken(cost_of(message.payload.size));
+  // Enough to be worth telling; the peer may be waiting for it.
+  if (receiving_[i].limit() - told_limit_[i] >= options_.window / 4)
+    owe(i, now);
+  settle(now, out);
+}
+
+void peer_session::give_up(status why, steady_time now, peer_effects& out) {
+  begin(now);
+  end_session(why, now, out);
+  if (names_.is_agreed())
+    names_.renew();
+  is_lost_ = true;
+  while (!lanes_.all().empty())
+    refuse(lanes_.all().front().id, "peer given up", now, out);
+  settle(now, out);
+}
+
+std::optional<lane_id> peer_session::lane_of(traffic_class of) const {
+  const auto riding = riding_[index_of(of)];
+  for (const auto& x : lanes_.all())
+    if (riding == x.id)
+      return riding;
+  return std::nullopt;
+}
+
+// -- the network's side -------------------------------------------------------
+
+void peer_session::on_lane_up(lane_id id, steady_time now, peer_effects& out) {
+  begin(now);
+  if (lanes_.all().size() >= defaults::lanes_per_peer) {
+    out.emplace_back(close_lane{id, "too many lanes of one peer"});
+  } else if (auto* lane = lanes_.add(id, now)) {
+    say_hello(*lane, out);
+  }
+  settle(now, out);
+}
+
+void peer_session::on_lane_down(lane_id id, steady_time now,
+                                peer_effects& out) {
+  begin(now);
+  if (lanes_.find(id)) {
+    forget(id, now);
+    if (is_planted(planted_error::lane_loss_is_peer_loss))
+      declare_lost(now, out);
+  }
+  settle(now, out);
+}
+
+void peer_session::on_frame(lane_id id, lane_frame frame, steady_time now,
+                            peer_effects& out) {
+  begin(now);
+  if (auto* lane = lanes_.find(id))
+    std::visit([&](auto& x) { handle(*lane, x, now, out); }, frame);
+  settle(now, out);
+}
+
+void peer_session::on_tick(steady_time now, peer_effects& out) {
+  begin(now);
+  watch_lanes(now, out);
+  watch_peer(now, out);
+  settle(now, out);
+}
+
+// -- frames -------------------------------------------------------------------
+
+void peer_session::handle(lane_state& lane, hello_frame& x, steady_time now,
+                          peer_effects& out) {
+  const auto before = names_.peer().of;
+  const auto was_agreed = names_.is_agreed();
+  const auto outcome = names_.hear(x.sender, x.receiver);
+  if (outcome.refusal) {
+    refuse(lane.id, outcome.refusal, now, out);
+    return;
+  }
+  if (outcome.is_over) {
+    end_session(status::lost_connection, now, out);
+    if (was_agreed)
+      out.emplace_back(report_peer{report_peer::change::ended, before});
+    names_.renew();
+    for (auto& y : lanes_.all())
+      y.reset(now);
+  }
+  say_hello_everywhere(out);
+  if (!outcome.is_agreed)
+    return;
+  if (!was_agreed) {
+    is_lost_ = false;
+    out.emplace_back(report_peer{report_peer::change::begun, names_.peer().of});
+  }
+  if (!learn(lane, x.received, now, out) || lane.is_ready)
+    return;
+  lane.is_ready = true;
+  lane.note_heard(now, false);
+  note_contact(now, out);
+  probe(lane, now, out);
+}
+
+void peer_session::handle(lane_state& lane, data_frame& x, steady_time now,
+                          peer_effects& out) {
+  if (!belongs(lane, x.session))
+    return;
+  const auto i = index_of(x.of);
+  if (i >= traffic_classes || x.number == 0
+      || x.payload.size > options_.message_bytes) {
+    refuse(lane.id, "message has no valid class, number or size", now, out);
+    return;
+  }
+  if (!learn(lane, x.received, now, out))
+    return;
+  const auto cost = cost_of(x.payload.size);
+  std::vector<receive_window::message> turn;
+  switch (receiving_[i].accept(x.number, x.payload, turn)) {
+    case receive_window::arrival::in_order:
+      break;
+    case receive_window::arrival::early:
+      if (is_planted(planted_error::no_reordering))
+        turn.push_back({x.number, x.payload});
+      break;
+    case receive_window::arrival::duplicate:
+      ++counters_.duplicates;
+      if (is_planted(planted_error::no_dedupe))
+        turn.push_back({x.number, x.payload});
+      break;
+    case receive_window::arrival::beyond:
+      refuse(lane.id, "message is beyond the window", now, out);
+      return;
+  }
+  for (auto& y : turn)
+    deliver(x.of, y, out);
+  owed_lane_ = lane.id;
+  owed_bytes_ += cost;
+  owe(i, owed_bytes_ < options_.acknowledgement_bytes
+           ? now + options_.acknowledgement_delay
+           : now);
+}
+
+void peer_session::handle(lane_state& lane, ack_frame& x, steady_time now,
+                          peer_effects& out) {
+  if (!belongs(lane, x.session) || !learn(lane, x.received, now, out))
+    return;
+  if (is_planted(planted_error::unbounded_resends))
+    for (size_t i = 0; i < traffic_classes; ++i)
+      rewind(i);
+}
+
+void peer_session::handle(lane_state& lane, probe_frame& x, steady_time now,
+                          peer_effects& out) {
+  if (!belongs(lane, x.session) || !learn(lane, x.received, now, out))
+    return;
+  if (!x.is_answer) {
+    ++counters_.answers;
+    out.emplace_back(
+      put_frame{lane.id, probe_frame{names_.outgoing(), x.number, true,
+                                     received(all_classes)}});
+    return;
+  }
+  const auto answered = lane.note_answer(x.number, now);
+  if (!answered)
+    return;
+  lane.note_heard(now, is_waiting(lane));
+  note_contact(now, out);
+  // The lane keeps the order, so what went before the probe is there or lost.
+  if (is_planted(planted_error::no_resend))
+    return;
+  for (size_t i = 0; i < traffic_classes; ++i)
+    if (riding_[i] == lane.id && answered->rounds[i] == rounds_[i]
+        && x.received.speaks_of(i) && x.received.next[i] < answered->sent[i])
+      rewind(i);
+}
+
+bool peer_session::belongs(const lane_state& lane, uint64_t session) {
+  if (lane.is_ready && session == names_.incoming())
+    return true;
+  ++counters_.dropped;
+  return false;
+}
+
+bool peer_session::learn(lane_state& lane, const acknowledgement& received,
+                         steady_time now, peer_effects& out) {
+  auto has_progress = false;
+  std::vector<uint64_t> tickets;
+  for (size_t i = 0; i < traffic_classes; ++i) {
+    if (!received.speaks_of(i))
+      continue;
+    tickets.clear();
+    if (!sending_[i].acknowledge(received.next[i], received.limit[i],
+                                 tickets)) {
+      refuse(lane.id, "peer acknowledges what was not sent", now, out);
+      return false;
+    }
+    for (const auto ticket : tickets) {
+      out.emplace_back(complete_send{ticket, status::success});
+      if (is_planted(planted_error::doubled_completion) && rounds_[i] > 1)
+        out.emplace_back(complete_send{ticket, status::success});
+    }
+    if (!tickets.empty() && riding_[i] == lane.id)
+      has_progress = true;
+  }
+  if (has_progress) {
+    lane.note_heard(now, is_waiting(lane));
+    note_contact(now, out);
+  }
+  return true;
+}
+
+void peer_session::refuse(lane_id lane, const char* reason, steady_time now,
+                          peer_effects& out) {
+  out.emplace_back(close_lane{lane, reason});
+  forget(lane, now);
+}
+
+void peer_session::forget(lane_id lane, steady_time now) {
+  // Up to now the peer was there, as far as we know.
+  if (const auto* x = lanes_.find(lane); x && x->is_usable())
+    contact_at_ = now;
+  lanes_.remove(lane);
+  acknowledge_again(now);
+}
+
+void peer_session::deliver(traffic_class of, receive_window::message& x,
+                           peer_effects& out) {
+  ++counters_.delivered;
+  if (options_.taken_on_delivery)
+    receiving_[index_of(of)].taken(cost_of(x.payload.size));
+  out.emplace_back(
+    deliver_message{of, x.number, std::move(x.payload), names_.own().number});
+}
+
+void peer_session::say_hello(lane_state& lane, peer_effects& out) {
+  lane.said_own = names_.own();
+  lane.said_peer = names_.peer();
+  ++counters_.hellos;
+  out.emplace_back(put_frame{lane.id, hello_frame{lane.said_own, lane.said_peer,
+                                                  received(all_classes)}});
+}
+
+void peer_session::say_hello_everywhere(peer_effects& out) {
+  for (auto& x : lanes_.all())
+    if (x.said_own != names_.own() || x.said_peer != names_.peer())
+      say_hello(x, out);
+}
+
+void peer_session::end_session(status why, steady_time now, peer_effects& out) {
+  for (size_t i = 0; i < traffic_classes; ++i) {
+    const auto sent = sending_[i].in_flight() > 0;
+    for (auto& x : sending_[i].clear())
+      if (is_planted(planted_error::resend_to_another_incarnation)
+          && why == status::lost_connection)
+        sending_[i].push(x.ticket, std::move(x.payload));
+      else if (!sent || !is_planted(planted_error::lost_completion))
+        out.emplace_back(complete_send{x.ticket, why});
+    receiving_[i] = receive_window{options_.window};
+    told_limit_[i] = options_.window;
+    ++rounds_[i];
+  }
+  owed_ = 0;
+  owed_at_ = std::nullopt;
+  owed_bytes_ = 0;
+  contact_at_ = now;
+}
+
+} // namespace troupe

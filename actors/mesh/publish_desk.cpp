@@ -1,0 +1,107 @@
+#include "actors/mesh/publish_desk.hpp"
+
+#include "actors/timeout.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Source: PMIx Standard v5, PMIX_WAIT: how many keys to wait for; 0, or true,
+/// for all.
+std::optional<size_t> keys_to_wait_for(const lookup_request& request) {
+  const auto* wait = find(request.directives, attr::wait);
+  if (wait == nullptr)
+    return std::nullopt;
+  const auto all = request.keys.size();
+  if (wait->type == data_type::bool_ || wait->type == data_type::undef)
+    return wait->truth() ? std::optional<size_t>{all} : std::nullopt;
+  const auto count = wait->number<uint32_t>().value_or(0);
+  return count == 0 ? all : std::min<size_t>(count, all);
+}
+
+} // namespace
+
+std::optional<lookup_result>
+publish_desk::try_look_up(const requester& who, const lookup_request& request,
+                          size_t enough) {
+  if (data_.count(who, request) < enough)
+    return std::nullopt;
+  return lookup_result{data_.look_up(who, request)};
+}
+
+void publish_desk::look_up(const requester& who, lookup_request request,
+                           completion then, const timer& after) {
+  const auto wanted = keys_to_wait_for(request);
+  if (auto found = try_look_up(who, request, wanted.value_or(1))) {
+    then(std::move(*found));
+    return;
+  }
+  if (!wanted) {
+    then(make_error(status::not_found, "none of the keys is published"));
+    return;
+  }
+  if (lookups_.size() >= most_lookups_) {
+    then(make_error(status::out_of_resource, "more than "
+                                               + std::to_string(most_lookups_)
+                                               + " lookups wait for keys"));
+    return;
+  }
+  const auto id = next_lookup_++;
+  const auto timeout = timeout_of(request.directives);
+  lookups_.emplace(id, lookup{who, std::move(request), std::move(then)});
+  if (timeout)
+    after(*timeout, [this, id] {
+      auto node = lookups_.extract(id);
+      if (!node.empty())
+        node.mapped().then(
+          make_error(status::timeout, "the keys were not published in time"));
+    });
+}
+
+status publish_desk::publish(const requester& who,
+                             const publish_request& request) {
+  const auto outcome = data_.publish(who, request);
+  if (outcome != status::success)
+    return outcome;
+  auto answers = std::vector<std::pair<completion, lookup_result>>{};
+  for (auto i = lookups_.begin(); i != lookups_.end();) {
+    auto& x = i->second;
+    auto found =
+      try_look_up(x.who, x.request, keys_to_wait_for(x.request).value_or(1));
+    if (found) {
+      answers.emplace_back(std::move(x.then), std::move(*found));
+      i = lookups_.erase(i);
+    } else {
+      ++i;
+    }
+  }
+  for (auto& [then, found] : answers)
+    then(std::move(found));
+  return outcome;
+}
+
+void publish_desk::proc_ended(const proc_id& proc) {
+  auto over = std::vector<completion>{};
+  for (auto i = lookups_.begin(); i != lookups_.end();) {
+    if (i->second.who.proc == proc) {
+      over.push_back(std::move(i->second.then));
+      i = lookups_.erase(i);
+    } else {
+      ++i;
+    }
+  }
+  data_.proc_ended(proc);
+  for (const auto& then : over)
+    then(make_error(status::unreach, to_string(proc) + " is gone"));
+}
+
+bool stays_on_node(const std::vector<info>& directives) {
+  const auto range = number<uint8_t>(directives, attr::range);
+  return range && static_cast<data_range>(*range) == data_range::local;
+}
+
+} // namespace troupe

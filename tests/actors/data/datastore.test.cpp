@@ -1,0 +1,253 @@
+// What is known of a job: the data its host gives, and what processes post.
+
+#include "actors/data/datastore.hpp"
+
+#include "actors/data/job_data.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+/// Two nodes with two ranks each, two programs.
+job_data sample() {
+  const auto rank_infos = [](uint32_t rank) {
+    return with(
+      attr::proc_data,
+      value::infos({with(attr::rank, value::rank(rank)),
+                    with(attr::local_rank, value::uint16(rank % 2))}));
+  };
+  const auto node_infos = [](uint32_t id, const char* name) {
+    return with(attr::node_info_array,
+                value::infos({with(attr::hostname, value::string(name)),
+                              with(attr::nodeid, value::uint32(id)),
+                              with(attr::local_size, value::uint32(2))}));
+  };
+  const auto app_infos = [](uint32_t number) {
+    return with(attr::app_info_array,
+                value::infos({with(attr::appnum, value::uint32(number)),
+                              with(attr::app_size, value::uint32(2))}));
+  };
+  return {"job",
+          {with(attr::job_size, value::uint32(4)),
+           with(attr::jobid, value::string("job")),
+           with(attr::job_info_array,
+                value::infos({with(attr::univ_size, value::uint32(8))})),
+           with(attr::session_info_array,
+                value::infos({with(attr::session_id, value::uint32(9))})),
+           node_infos(0, "n0"), node_infos(1, "n1"), app_infos(0), app_infos(1),
+           rank_infos(0), rank_infos(1), rank_infos(2), rank_infos(3)}};
+}
+
+struct fixture {
+  datastore uut{{100, 150}};
+
+  status commit(uint32_t rank, std::vector<posted_data> blocks) {
+    return uut.commit(rank, blocks);
+  }
+
+  std::string seen_here(uint32_t rank, const std::string& key) {
+    const auto& all = uut.visible_here(rank);
+    const auto i = all.find(key);
+    return i != all.end() ? *i->second.text() : "nothing";
+  }
+
+  std::string seen_elsewhere(uint32_t rank, const std::string& key) {
+    const auto all = uut.visible_elsewhere(rank);
+    const auto* x = find(all, key);
+    return x != nullptr ? *x->text() : "nothing";
+  }
+};
+
+} // namespace
+
+// -- job data ----------------------------------------------------------------
+
+CAF_TEST(F4.14 job level data is what stands outside of ranks) {
+  const auto uut = sample();
+  CAF_CHECK_EQUAL(uut.all()->nspace, "job");
+  CAF_CHECK(uut.job_size() == 4u);
+  CAF_REQUIRE(uut.find(attr::jobid) != nullptr);
+  CAF_CHECK(*uut.find(attr::jobid) == value::string("job"));
+  // The content of a job array is job level, too.
+  CAF_REQUIRE(uut.find(attr::univ_size) != nullptr);
+  CAF_CHECK(*uut.find(attr::univ_size) == value::uint32(8));
+  CAF_CHECK(uut.find(attr::local_rank) == nullptr);
+}
+
+CAF_TEST(F4.14 ranks have their own data) {
+  const auto uut = sample();
+  CAF_CHECK_EQUAL(uut.all()->ranks.size(), 4u);
+  const auto* third = uut.of_rank(2);
+  CAF_REQUIRE(third != nullptr);
+  CAF_REQUIRE(find(*third, attr::local_rank) != nullptr);
+  CAF_CHECK(*find(*third, attr::local_rank) == value::uint16(0));
+  CAF_CHECK(find(*third, attr::rank) == nullptr); // Said by its place.
+  CAF_CHECK(uut.of_rank(4) == nullptr);
+}
+
+CAF_TEST(F4.14 nodes are found by name or number) {
+  const auto uut = sample();
+  const auto by_name = uut.of_node({with(attr::hostname, value::string("n1"))});
+  CAF_CHECK(number<uint32_t>(by_name, attr::nodeid) == 1u);
+  const auto by_number = uut.of_node({with(attr::nodeid, value::uint16(1))});
+  CAF_CHECK(text(by_number, attr::hostname) == "n1");
+  CAF_CHECK(uut.of_node({with(attr::hostname, value::string("n2"))}).empty());
+  CAF_CHECK(uut
+              .of_node({with(attr::hostname, value::string("n0")),
+                        with(attr::nodeid, value::uint32(1))})
+              .empty());
+  CAF_CHECK(text(uut.of_node({}), attr::hostname) == "n0");
+}
+
+CAF_TEST(F4.14 applications and sessions are found) {
+  const auto uut = sample();
+  const auto second = uut.of_app({with(attr::appnum, value::uint32(1))});
+  CAF_CHECK(number<uint32_t>(second, attr::appnum) == 1u);
+  CAF_CHECK(uut.of_app({with(attr::appnum, value::uint32(2))}).empty());
+  CAF_CHECK(number<uint32_t>(uut.of_session(), attr::session_id) == 9u);
+}
+
+CAF_TEST(job data without a rank or a size is taken as it is) {
+  const auto uut = job_data{
+    "job", {with(attr::proc_data, value::infos({with("a")})), with("b")}};
+  CAF_CHECK(uut.all()->ranks.empty());
+  CAF_CHECK(uut.find("b") != nullptr);
+  CAF_CHECK(!uut.job_size());
+  CAF_CHECK(uut.of_session().empty());
+  CAF_CHECK(job_data{}.of_rank(0) == nullptr);
+}
+
+// -- posted data -------------------------------------------------------------
+
+CAF_TEST_FIXTURE_SCOPE(datastore_tests, fixture)
+
+CAF_TEST(F4.15 the scope says where a key is seen) {
+  CAF_CHECK_EQUAL(
+    commit(0, {post(scope::local, "l", "1"), post(scope::remote, "r", "2"),
+               post(scope::global, "g", "3"), post(scope::internal, "i", "4")}),
+    status::success);
+  CAF_CHECK_EQUAL(seen_here(0, "l"), "1");
+  CAF_CHECK_EQUAL(seen_here(0, "r"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(0, "g"), "3");
+  CAF_CHECK_EQUAL(seen_here(0, "i"), "nothing");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "l"), "nothing");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "r"), "2");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "g"), "3");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "i"), "nothing");
+}
+
+CAF_TEST(F4.15 what one rank posts is not what another posts) {
+  commit(0, {post(scope::global, "k", "zero")});
+  commit(1, {post(scope::global, "k", "one")});
+  CAF_CHECK_EQUAL(seen_here(0, "k"), "zero");
+  CAF_CHECK_EQUAL(seen_here(1, "k"), "one");
+  CAF_CHECK_EQUAL(seen_here(2, "k"), "nothing");
+}
+
+CAF_TEST(F4.15 a key posted again replaces the old value) {
+  commit(0,
+         {post(scope::global, "k", "old"), post(scope::global, "m", "kept")});
+  const auto before = uut.size_bytes();
+  commit(0, {post(scope::global, "k", "new")});
+  CAF_CHECK_EQUAL(seen_here(0, "k"), "new");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "k"), "new");
+  CAF_CHECK_EQUAL(seen_here(0, "m"), "kept");
+  CAF_CHECK_EQUAL(uut.size_bytes(), before);
+}
+
+CAF_TEST(F4.15 a rank that committed nothing has committed all the same) {
+  CAF_CHECK(!uut.has_committed(0));
+  commit(0, {});
+  CAF_CHECK(uut.has_committed(0));
+  CAF_CHECK(!uut.has_committed(1));
+}
+
+CAF_TEST(F4.15 data of other nodes is seen here and not sent back) {
+  uut.store_remote(5, {{"k", value::string("far")}});
+  CAF_CHECK_EQUAL(seen_here(5, "k"), "far");
+  CAF_CHECK_EQUAL(seen_elsewhere(5, "k"), "nothing");
+  CAF_CHECK(uut.has_committed(5));
+}
+
+CAF_TEST(X26 LIM15 a process that posts too much is refused and keeps the rest) {
+  CAF_CHECK_EQUAL(commit(0, {post(scope::local, "a", "small")}),
+                  status::success);
+  const auto before = uut.size_bytes();
+  CAF_CHECK_EQUAL(commit(0, {post(scope::local, "b", "small"),
+                             post(scope::local, "c", std::string(200, 'x'))}),
+                  status::out_of_resource);
+  CAF_CHECK_EQUAL(seen_here(0, "a"), "small");
+  CAF_CHECK_EQUAL(seen_here(0, "b"), "nothing");
+  CAF_CHECK_EQUAL(uut.size_bytes(), before);
+}
+
+CAF_TEST(X26 posting again and again meets the bound) {
+  auto outcome = status::success;
+  auto rounds = 0;
+  for (; rounds < 100 && outcome == status::success; ++rounds)
+    outcome = commit(
+      0, {post(scope::local, "k" + std::to_string(rounds), "some text")});
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+  CAF_CHECK(uut.size_bytes() <= 100);
+}
+
+CAF_TEST(X26 the same key may be posted for ever) {
+  for (int i = 0; i < 1000; ++i)
+    CAF_REQUIRE(commit(0, {post(scope::local, "k", "some text")})
+                == status::success);
+  CAF_CHECK(uut.size_bytes() <= 100);
+}
+
+CAF_TEST(X26 a namespace that posts too much is refused) {
+  const auto text = std::string(60, 'x');
+  CAF_CHECK_EQUAL(commit(0, {post(scope::local, "k", text)}), status::success);
+  CAF_CHECK_EQUAL(commit(1, {post(scope::local, "k", text)}),
+                  status::out_of_resource);
+  CAF_CHECK_EQUAL(seen_here(1, "k"), "nothing");
+  CAF_CHECK_EQUAL(commit(1, {post(scope::local, "k", "x")}), status::success);
+}
+
+CAF_TEST(C3.16 X26 each set of qualifiers has its place and counts) {
+  const auto name = std::string{attr::qualified_value};
+  const auto qualified = [](const char* text, uint32_t x) {
+    auto mark = with("q", value::uint32(x));
+    mark.flags = info_qualifier;
+    return value::infos({with("k", value::string(text)), mark});
+  };
+  const auto post_one = [&](const char* text, uint32_t x) {
+    return uut.commit(0, {{scope::global, {{name, qualified(text, x)}}}});
+  };
+  uut = datastore{{2000, 2000}};
+  CAF_CHECK_EQUAL(post_one("a", 1), status::success);
+  CAF_CHECK_EQUAL(post_one("b", 2), status::success);
+  const auto size = uut.size_bytes();
+  CAF_CHECK_EQUAL(post_one("c", 1), status::success);
+  CAF_CHECK_EQUAL(uut.size_bytes(), size);
+  const auto seen = uut.visible_elsewhere(0);
+  CAF_REQUIRE_EQUAL(seen.size(), 2u);
+  CAF_CHECK_EQUAL(seen[0].key, name);
+  CAF_CHECK(seen[0].val == qualified("c", 1));
+  CAF_CHECK(seen[1].val == qualified("b", 2));
+  auto outcome = status::success;
+  for (uint32_t i = 3; i < 1000 && outcome == status::success; ++i)
+    outcome = post_one("d", i);
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+}
+
+CAF_TEST(X26 nested values count in full) {
+  const auto inner = value::infos({with("key", value::string("text"))});
+  CAF_CHECK(size_of(inner) > size_of(value::string("text")));
+  CAF_CHECK(size_of(value::infos({with("k", inner), with("k", inner)}))
+            > 2 * size_of(inner));
+  CAF_CHECK_EQUAL(
+    commit(0, {{scope::local,
+                {{"k", value::infos({with(
+                         "a", value::string(std::string(200, 'x')))})}}}}),
+    status::out_of_resource);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,313 @@
+// Who may see an event or a published key, and how long it stays.
+
+#include "actors/data/published_data.hpp"
+
+#include "actors/events/range_filter.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+constexpr auto other_uid = our_uid + 1;
+
+event raised(data_range range, std::vector<info> infos = {}) {
+  return {status::proc_aborted, {"job", 0}, range, std::move(infos)};
+}
+
+info custom(std::vector<proc_id> procs) {
+  return with(attr::event_custom_range, value::procs(std::move(procs)));
+}
+
+struct fixture {
+  published_data uut{1000};
+
+  requester first = asks({"job", 0}, 1);
+  requester second = asks({"job", 1}, 2);
+  requester stranger = asks({"other", 0}, 3);
+  requester foreigner = asks({"foreign", 0}, 4, other_uid);
+
+  status publish(const requester& who, std::vector<info> infos) {
+    return uut.publish(who, {who.creds.uid, std::move(infos)});
+  }
+
+  status publish(const requester& who, const std::string& key,
+                 const std::string& text, std::vector<info> more = {}) {
+    more.push_back(with(key, value::string(text)));
+    return publish(who, std::move(more));
+  }
+
+  std::string look_up(const requester& who, const std::string& key,
+                      std::vector<info> directives = {}) {
+    const auto found = uut.look_up(who, {0, {key}, std::move(directives)});
+    return found.empty() ? "nothing" : *found.front().val.text();
+  }
+
+  status unpublish(const requester& who, std::vector<std::string> keys) {
+    return uut.unpublish(who, {0, std::move(keys), {}});
+  }
+};
+
+} // namespace
+
+// -- ranges of events --------------------------------------------------------
+
+CAF_TEST(F4.37 the notifier does not see its own event) {
+  for (const auto range :
+       {data_range::undef, data_range::local, data_range::nspace,
+        data_range::session, data_range::global})
+    CAF_CHECK(!range_filter{raised(range)}.admits({"job", 0}));
+  const auto uut =
+    range_filter{raised(data_range::global), {{"job", rank_wildcard}}};
+  CAF_CHECK(!uut.admits({"job", 0}));
+}
+
+CAF_TEST(F4.37 a range names who sees an event) {
+  struct row {
+    data_range range;
+    bool peer;
+    bool stranger;
+    bool leaves;
+  };
+  for (const auto& x : std::vector<row>{
+         {data_range::undef, true, true, true},
+         {data_range::rm, false, false, true},
+         {data_range::local, true, true, false},
+         {data_range::nspace, true, false, true},
+         {data_range::session, true, true, true},
+         {data_range::global, true, true, true},
+         {data_range::proc_local, false, false, false},
+         {data_range::invalid, false, false, true},
+       }) {
+    const auto uut = range_filter{raised(x.range)};
+    CAF_CHECK_EQUAL(uut.admits({"job", 1}), x.peer);
+    CAF_CHECK_EQUAL(uut.admits({"other", 1}), x.stranger);
+    CAF_CHECK_EQUAL(uut.leaves_node(), x.leaves);
+  }
+}
+
+CAF_TEST(F4.37 a custom range names processes and namespaces) {
+  const auto uut = range_filter{raised(
+    data_range::custom, {custom({{"job", 2}, {"other", rank_wildcard}})})};
+  CAF_CHECK(uut.admits({"job", 2}));
+  CAF_CHECK(!uut.admits({"job", 1}));
+  CAF_CHECK(uut.admits({"other", 7}));
+  CAF_CHECK(!uut.admits({"third", 7}));
+  CAF_CHECK(!range_filter{raised(data_range::custom)}.admits({"job", 1}));
+}
+
+CAF_TEST(F4.37 targets narrow every range) {
+  const auto listed =
+    range_filter{raised(data_range::global, {custom({{"job", 2}})})};
+  CAF_CHECK(listed.admits({"job", 2}));
+  CAF_CHECK(!listed.admits({"job", 1}));
+  const auto given = range_filter{raised(data_range::global), {{"job", 2}}};
+  CAF_CHECK(given.admits({"job", 2}));
+  CAF_CHECK(!given.admits({"job", 1}));
+}
+
+CAF_TEST(F4.37 an event may be kept from default handlers or on the node) {
+  CAF_CHECK(range_filter{raised(data_range::global)}.admits_default());
+  CAF_CHECK(
+    !(range_filter{raised(data_range::global, {with(attr::event_non_default)})}
+        .admits_default()));
+  CAF_CHECK((
+    range_filter{raised(data_range::global,
+                        {with(attr::event_non_default, value::boolean(false))})}
+      .admits_default()));
+  CAF_CHECK(
+    !(range_filter{raised(data_range::global, {with(attr::event_stays_local)})}
+        .leaves_node()));
+}
+
+// -- published keys ----------------------------------------------------------
+
+CAF_TEST_FIXTURE_SCOPE(published_data_tests, fixture)
+
+CAF_TEST(F4.23 what is published is found with its publisher) {
+  CAF_CHECK_EQUAL(publish(first, "k", "v"), status::success);
+  const auto found = uut.look_up(second, {0, {"k", "unknown"}, {}});
+  CAF_REQUIRE_EQUAL(found.size(), 1u);
+  CAF_CHECK(found[0].proc == (proc_id{"job", 0}));
+  CAF_CHECK_EQUAL(found[0].key, "k");
+  CAF_CHECK(found[0].val == value::string("v"));
+  CAF_CHECK_EQUAL(look_up(stranger, "k"), "v"); // The default is the session.
+  CAF_CHECK_EQUAL(look_up(first, "unknown"), "nothing");
+}
+
+CAF_TEST(F4.23 a range names who sees a key) {
+  struct row {
+    data_range range;
+    bool publisher;
+    bool peer;
+    bool stranger;
+  };
+  for (const auto& x : std::vector<row>{
+         {data_range::local, true, true, true},
+         {data_range::nspace, true, true, false},
+         {data_range::session, true, true, true},
+         {data_range::global, true, true, true},
+         {data_range::proc_local, true, false, false},
+         {data_range::rm, false, false, false},
+       }) {
+    const auto key = "k" + std::to_string(static_cast<int>(x.range));
+    publish(first, key, "v", {with_range(x.range)});
+    CAF_CHECK_EQUAL(look_up(first, key) == "v", x.publisher);
+    CAF_CHECK_EQUAL(look_up(second, key) == "v", x.peer);
+    CAF_CHECK_EQUAL(look_up(stranger, key) == "v", x.stranger);
+  }
+}
+
+CAF_TEST(F4.23 a custom range names who sees a key) {
+  publish(first, "k", "v",
+          {with_range(data_range::custom), custom({{"other", 0}})});
+  CAF_CHECK_EQUAL(look_up(stranger, "k"), "v");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "nothing");
+}
+
+CAF_TEST(F4.23 a lookup within the namespace sees no other) {
+  publish(first, "k", "v");
+  CAF_CHECK_EQUAL(look_up(second, "k", {with_range(data_range::nspace)}), "v");
+  CAF_CHECK_EQUAL(look_up(stranger, "k", {with_range(data_range::nspace)}),
+                  "nothing");
+}
+
+CAF_TEST(X28 keys of another user are not there) {
+  publish(first, "k", "v", {with_range(data_range::global)});
+  CAF_CHECK_EQUAL(look_up(foreigner, "k"), "nothing");
+  CAF_CHECK_EQUAL(uut.count(foreigner, {0, {"k"}, {}}), 0u);
+  // Nor are they in the way.
+  CAF_CHECK_EQUAL(publish(foreigner, "k", "mine"), status::success);
+  CAF_CHECK_EQUAL(look_up(foreigner, "k"), "mine");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+}
+
+CAF_TEST(F4.23 a key is published once) {
+  CAF_CHECK_EQUAL(publish(first, "k", "v"), status::success);
+  CAF_CHECK_EQUAL(publish(first, "k", "w"), status::duplicate_key);
+  CAF_CHECK_EQUAL(publish(second, "k", "w"), status::duplicate_key);
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+}
+
+CAF_TEST(F4.23 a refused request publishes nothing of itself) {
+  publish(first, "k", "v");
+  CAF_CHECK_EQUAL(publish(second, {with("a", value::string("w")),
+                                   with("k", value::string("w"))}),
+                  status::duplicate_key);
+  CAF_CHECK_EQUAL(look_up(second, "a"), "nothing");
+}
+
+CAF_TEST(F4.23 one request names a key once) {
+  CAF_CHECK_EQUAL(publish(first, {with("k", value::string("v")),
+                                  with("k", value::string("w"))}),
+                  status::duplicate_key);
+  CAF_CHECK_EQUAL(look_up(first, "k"), "nothing");
+}
+
+CAF_TEST(F4.23 namespaces may have equal keys of their own) {
+  const auto range = with_range(data_range::nspace);
+  CAF_CHECK_EQUAL(publish(first, "k", "v", {range}), status::success);
+  CAF_CHECK_EQUAL(publish(stranger, "k", "w", {range}), status::success);
+  CAF_CHECK_EQUAL(publish(second, "k", "w", {range}), status::duplicate_key);
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+  CAF_CHECK_EQUAL(look_up(stranger, "k"), "w");
+}
+
+CAF_TEST(F4.23 a request without a key is refused) {
+  CAF_CHECK_EQUAL(publish(first, {}), status::bad_param);
+  CAF_CHECK_EQUAL(publish(first, {with_range(data_range::global)}),
+                  status::bad_param);
+}
+
+CAF_TEST(F4.23 directives are not published) {
+  publish(first, "k", "v",
+          {with_range(data_range::global),
+           with_persistence(persistence::session),
+           with(attr::timeout, value::integer(3))});
+  for (const auto key : {attr::range, attr::persistence, attr::timeout})
+    CAF_CHECK_EQUAL(look_up(first, std::string{key}), "nothing");
+}
+
+CAF_TEST(F4.23 keys are withdrawn by their publisher only) {
+  publish(first, "k", "v");
+  CAF_CHECK_EQUAL(unpublish(second, {"k"}), status::not_found);
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+  CAF_CHECK_EQUAL(unpublish(first, {"k"}), status::success);
+  CAF_CHECK_EQUAL(look_up(second, "k"), "nothing");
+  CAF_CHECK_EQUAL(unpublish(first, {"k"}), status::not_found);
+  CAF_CHECK_EQUAL(publish(second, "k", "w"), status::success);
+}
+
+CAF_TEST(F4.23 whoever names no key withdraws all its own) {
+  publish(first, "a", "v");
+  publish(first, "b", "v");
+  publish(second, "c", "v");
+  CAF_CHECK_EQUAL(unpublish(first, {}), status::success);
+  CAF_CHECK_EQUAL(look_up(second, "a"), "nothing");
+  CAF_CHECK_EQUAL(look_up(second, "b"), "nothing");
+  CAF_CHECK_EQUAL(look_up(second, "c"), "v");
+  CAF_CHECK_EQUAL(unpublish(first, {}), status::success);
+}
+
+CAF_TEST(F4.24 a persistence says how long a key stays) {
+  struct row {
+    persistence stays;
+    bool after_process;
+    bool after_namespace;
+  };
+  for (const auto& x : std::vector<row>{
+         {persistence::indefinite, true, true},
+         {persistence::session, true, true},
+         {persistence::app, true, false},
+         {persistence::proc, false, false},
+       }) {
+    published_data fresh{1000};
+    fresh.publish(
+      first, {0, {with_persistence(x.stays), with("k", value::string("v"))}});
+    const auto is_there = [&] {
+      return fresh.count(stranger, {0, {"k"}, {}}) == 1;
+    };
+    fresh.proc_ended({"job", 1});
+    CAF_CHECK(is_there());
+    fresh.proc_ended({"job", 0});
+    CAF_CHECK_EQUAL(is_there(), x.after_process);
+    fresh.nspace_ended("other");
+    CAF_CHECK_EQUAL(is_there(), x.after_process);
+    fresh.nspace_ended("job");
+    CAF_CHECK_EQUAL(is_there(), x.after_namespace);
+  }
+}
+
+CAF_TEST(F4.24 what stays until the first reading is read once) {
+  publish(first, "k", "v", {with_persistence(persistence::first_read)});
+  CAF_CHECK_EQUAL(uut.count(second, {0, {"k"}, {}}), 1u); // No reading.
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "nothing");
+}
+
+CAF_TEST(F4.24 a reading in vain is no reading) {
+  publish(first, "k", "v",
+          {with_range(data_range::nspace),
+           with_persistence(persistence::first_read)});
+  CAF_CHECK_EQUAL(look_up(stranger, "k"), "nothing");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
+}
+
+CAF_TEST(X26 LIM15 publishing without end meets the bound) {
+  auto outcome = status::success;
+  auto rounds = 0;
+  for (; rounds < 1000 && outcome == status::success; ++rounds)
+    outcome = publish(first, "k" + std::to_string(rounds), "some text");
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+  CAF_CHECK(rounds > 10);
+  // It concerns the one that published too much only.
+  CAF_CHECK_EQUAL(publish(second, "mine", "v"), status::success);
+  // What is withdrawn makes room.
+  CAF_CHECK_EQUAL(unpublish(first, {"k0"}), status::success);
+  CAF_CHECK_EQUAL(publish(first, "k0", "some text"), status::success);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,309 @@
+// Who gets which event, in which order, and how often.
+
+#include "actors/events/event_cache.hpp"
+
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/node.hpp"
+#include "tests/test.hpp"
+
+#include <caf/send.hpp>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+constexpr auto code_a = status::proc_aborted;
+constexpr auto code_b = status::err_node_down;
+
+struct fixture : deterministic {
+  node uut{*this};
+  std::vector<peer_ptr> ranks;
+  peer_ptr stranger;
+
+  fixture() {
+    uut.add_job("job", 3);
+    uut.add_job("other", 1);
+    consume_messages();
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      ranks.push_back(uut.connect("job", rank));
+    stranger = uut.connect("other", 0);
+    consume_messages();
+  }
+
+  status enroll(const peer_ptr& who, std::vector<status> codes) {
+    const auto x =
+      uut.ask<ack>(who, register_events_request{std::move(codes), {}});
+    consume_messages();
+    return x->code;
+  }
+
+  void withdraw(const peer_ptr& who, std::vector<status> codes) {
+    caf::anon_send(who->session, deregister_events_request{std::move(codes)});
+    consume_messages();
+  }
+
+  status notify(const peer_ptr& from, status code,
+                data_range range = data_range::global,
+                std::vector<info> infos = {}) {
+    const auto x =
+      uut.ask<ack>(from, notify_request{code, range, std::move(infos)});
+    consume_messages();
+    return x->code;
+  }
+
+  /// An event of the resource manager.
+  void deliver(status code, std::vector<proc_id> targets = {},
+               std::vector<info> infos = {}) {
+    caf::anon_send(
+      uut.events,
+      deliver_event{
+        {code, {"", rank_undef}, data_range::global, std::move(infos)},
+        std::move(targets)});
+    consume_messages();
+  }
+
+  /// The codes that a process got, as numbers in order; then forgets them.
+  std::string got(const peer_ptr& who) {
+    std::string result;
+    for (const auto& x : who->wire->events)
+      result += (result.empty() ? "" : " ")
+                + std::to_string(static_cast<int32_t>(x.code));
+    who->wire->events.clear();
+    return result;
+  }
+
+  static std::string numbers(const std::vector<status>& codes) {
+    std::string result;
+    for (const auto x : codes)
+      result +=
+        (result.empty() ? "" : " ") + std::to_string(static_cast<int32_t>(x));
+    return result;
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(event_cache_tests, fixture)
+
+// -- who ---------------------------------------------------------------------
+
+CAF_TEST(F4.37 who registered for a code gets it) {
+  enroll(ranks[0], {code_a});
+  enroll(ranks[1], {code_b});
+  CAF_CHECK_EQUAL(notify(ranks[2], code_a), status::success);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(ranks[1]), "");
+  CAF_CHECK_EQUAL(got(ranks[2]), "");
+}
+
+CAF_TEST(F4.37 an event names its source and carries its infos) {
+  enroll(ranks[0], {code_a});
+  notify(ranks[2], code_a, data_range::nspace,
+         {with("my.key", value::uint32(7))});
+  CAF_REQUIRE_EQUAL(ranks[0]->wire->events.size(), 1u);
+  const auto& x = ranks[0]->wire->events[0];
+  CAF_CHECK(x.source == (proc_id{"job", 2}));
+  CAF_CHECK(number<uint32_t>(x.infos, "my.key") == 7u);
+  CAF_CHECK(x.range == data_range::nspace);
+}
+
+CAF_TEST(F4.37 a default registration gets every code but the reserved) {
+  enroll(ranks[0], {});
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b, data_range::global, {with(attr::event_non_default)});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  enroll(ranks[0], {code_b});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b})); // Kept for it.
+}
+
+CAF_TEST(F4.37 the notifier does not get its own event) {
+  enroll(ranks[0], {code_a});
+  notify(ranks[0], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+  const auto clone = uut.connect("job", 0);
+  consume_messages();
+  enroll(clone, {code_a});
+  CAF_CHECK_EQUAL(got(clone), "");
+}
+
+CAF_TEST(F4.37 a range bounds who gets it) {
+  for (const auto& x : {ranks[0], ranks[1], stranger})
+    enroll(x, {code_a});
+  notify(ranks[2], code_a, data_range::nspace);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(stranger), "");
+  notify(ranks[2], code_a, data_range::session);
+  CAF_CHECK_EQUAL(got(stranger), numbers({code_a}));
+  got(ranks[0]);
+  notify(ranks[2], code_a, data_range::custom,
+         {with(attr::event_custom_range,
+               value::procs({{"job", 1}, {"other", rank_wildcard}}))});
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+  CAF_CHECK_EQUAL(got(stranger), numbers({code_a}));
+  notify(ranks[2], code_a, data_range::proc_local);
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+}
+
+CAF_TEST(F5.23 the resource manager may name whom an event is for) {
+  for (const auto& x : {ranks[0], ranks[1], stranger})
+    enroll(x, {code_a});
+  deliver(code_a, {{"job", rank_wildcard}});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(ranks[1]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(stranger), "");
+  deliver(code_a);
+  CAF_CHECK_EQUAL(got(stranger), numbers({code_a}));
+}
+
+// 2.T, trap 19: a handler reads the source unchecked.
+CAF_TEST(F4.37 an event of the resource manager has a source that is nobody) {
+  enroll(ranks[0], {code_a});
+  deliver(code_a);
+  CAF_REQUIRE_EQUAL(ranks[0]->wire->events.size(), 1u);
+  CAF_CHECK(ranks[0]->wire->events[0].source == (proc_id{"", rank_undef}));
+}
+
+// -- the host ----------------------------------------------------------------
+
+// 2.T, trap 9: Open MPI notifies locally and does not wait.
+CAF_TEST(F4.37 only what may leave the node goes to the host) {
+  for (const auto range : {data_range::local, data_range::proc_local})
+    CAF_CHECK_EQUAL(notify(ranks[0], code_a, range), status::success);
+  notify(ranks[0], code_a, data_range::global, {with(attr::event_stays_local)});
+  CAF_CHECK(uut.host_play->requests.empty());
+  for (const auto range : {data_range::nspace, data_range::session,
+                           data_range::global, data_range::rm})
+    notify(ranks[0], code_a, range);
+  CAF_CHECK_EQUAL(uut.host_play->requests.size(), 4u);
+  uut.host_play->others = status::not_supported;
+  CAF_CHECK_EQUAL(notify(ranks[0], code_a), status::not_supported);
+}
+
+// -- late registrations ------------------------------------------------------
+
+CAF_TEST(F4.37 who registers late gets what was before in order) {
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b);
+  notify(ranks[2], code_a);
+  enroll(ranks[0], {code_a, code_b});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a, code_b, code_a}));
+}
+
+CAF_TEST(F4.37 nothing comes twice) {
+  enroll(ranks[0], {code_a});
+  notify(ranks[2], code_a);
+  enroll(ranks[0], {code_a});
+  enroll(ranks[0], {});
+  enroll(ranks[0], {code_a, code_b});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+}
+
+CAF_TEST(F4.37 a code registered later gets what it missed) {
+  enroll(ranks[0], {code_a});
+  notify(ranks[2], code_b);
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  enroll(ranks[0], {code_b});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b}));
+}
+
+CAF_TEST(F4.37 a late registration gets only what was for it) {
+  notify(ranks[2], code_a, data_range::nspace);
+  notify(ranks[2], code_b, data_range::custom,
+         {with(attr::event_custom_range, value::procs({{"job", 1}}))});
+  enroll(stranger, {});
+  enroll(ranks[0], {});
+  enroll(ranks[1], {});
+  CAF_CHECK_EQUAL(got(stranger), "");
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(ranks[1]), numbers({code_a, code_b}));
+}
+
+CAF_TEST(F4.37 an event that is not to be kept is not kept) {
+  enroll(ranks[1], {code_a});
+  notify(ranks[2], code_a, data_range::global,
+         {with(attr::event_do_not_cache)});
+  CAF_CHECK_EQUAL(got(ranks[1]), numbers({code_a}));
+  enroll(ranks[0], {code_a});
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+}
+
+CAF_TEST(F4.37 the newest events are kept) {
+  const auto extra = 10;
+  for (size_t i = 0; i < defaults::event_cache_size + extra; ++i)
+    uut.ask<ack>(
+      ranks[2], notify_request{static_cast<status>(-5000 - static_cast<int>(i)),
+                               data_range::nspace,
+                               {}});
+  consume_messages();
+  enroll(ranks[0], {});
+  const auto& events = ranks[0]->wire->events;
+  CAF_REQUIRE_EQUAL(events.size(), defaults::event_cache_size);
+  for (size_t i = 0; i < events.size(); ++i)
+    CAF_CHECK(static_cast<int>(events[i].code)
+              == -5000 - extra - static_cast<int>(i));
+}
+
+CAF_TEST(F4.37 events of a job that is gone are gone) {
+  notify(stranger, code_a);
+  notify(ranks[2], code_b);
+  uut.tell<ack>(deregister_nspace{"other"});
+  consume_messages();
+  enroll(ranks[0], {});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b}));
+}
+
+// -- the end of a registration -----------------------------------------------
+
+CAF_TEST(F4.37 who withdraws a code gets it no more) {
+  enroll(ranks[0], {code_a, code_b});
+  withdraw(ranks[0], {code_a});
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b}));
+}
+
+CAF_TEST(F4.37 who withdraws its default handlers keeps the others) {
+  enroll(ranks[0], {});
+  enroll(ranks[0], {code_a});
+  withdraw(ranks[0], {default_events});
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+}
+
+CAF_TEST(F4.37 withdrawing what was never registered is harmless) {
+  withdraw(ranks[0], {code_a, default_events});
+  enroll(ranks[0], {code_b});
+  withdraw(ranks[0], {code_a});
+  notify(ranks[2], code_b);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b}));
+}
+
+CAF_TEST(F4.37 X35 who has gone gets nothing and comes back as new) {
+  enroll(ranks[0], {code_a});
+  uut.lose(ranks[0], true);
+  consume_messages();
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+  const auto again = uut.connect("job", 0);
+  consume_messages();
+  enroll(again, {code_a});
+  CAF_CHECK_EQUAL(got(again), numbers({code_a}));
+}
+
+CAF_TEST(registrations are bounded) {
+  std::vector<status> codes;
+  for (size_t i = 0; i < defaults::event_codes_per_client; ++i)
+    codes.push_back(static_cast<status>(-5000 - static_cast<int>(i)));
+  CAF_CHECK_EQUAL(enroll(ranks[0], codes), status::success);
+  CAF_CHECK_EQUAL(enroll(ranks[0], {code_a}), status::out_of_resource);
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+  CAF_CHECK_EQUAL(enroll(ranks[1], {code_a}), status::success);
+  CAF_CHECK_EQUAL(got(ranks[1]), numbers({code_a}));
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
