@@ -21,6 +21,8 @@ struct client_lost;
 struct close_connection;
 struct close_peer;
 struct close_stdin;
+struct collect_events;
+struct collected_events;
 struct collective_failed;
 struct collective_outcome;
 struct collective_part;
@@ -98,6 +100,7 @@ struct lane_frame_arrived;
 struct lane_opened;
 struct leave_mesh;
 struct list_jobs;
+struct list_nspaces;
 struct locate_job;
 struct log_entry;
 struct log_request;
@@ -115,6 +118,9 @@ struct monitor_request;
 struct networks_changed;
 struct node_topology;
 struct notify_request;
+struct nspace_list;
+struct order_events;
+struct ordered_event;
 struct pdata;
 struct peer_changed;
 struct peer_delivery;
@@ -169,6 +175,7 @@ struct spawn_request;
 struct spawn_result;
 struct start_process;
 struct start_share;
+struct submit_event;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
@@ -195,6 +202,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::close_connection))
   TROUPE_ADD_TYPE_ID((troupe::close_peer))
   TROUPE_ADD_TYPE_ID((troupe::close_stdin))
+  TROUPE_ADD_TYPE_ID((troupe::collect_events))
+  TROUPE_ADD_TYPE_ID((troupe::collected_events))
   TROUPE_ADD_TYPE_ID((troupe::collective_failed))
   TROUPE_ADD_TYPE_ID((troupe::collective_outcome))
   TROUPE_ADD_TYPE_ID((troupe::collective_part))
@@ -272,6 +281,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::lane_opened))
   TROUPE_ADD_TYPE_ID((troupe::leave_mesh))
   TROUPE_ADD_TYPE_ID((troupe::list_jobs))
+  TROUPE_ADD_TYPE_ID((troupe::list_nspaces))
   TROUPE_ADD_TYPE_ID((troupe::locate_job))
   TROUPE_ADD_TYPE_ID((troupe::log_entry))
   TROUPE_ADD_TYPE_ID((troupe::log_request))
@@ -289,6 +299,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
   TROUPE_ADD_TYPE_ID((troupe::notify_request))
+  TROUPE_ADD_TYPE_ID((troupe::nspace_list))
+  TROUPE_ADD_TYPE_ID((troupe::order_events))
+  TROUPE_ADD_TYPE_ID((troupe::ordered_event))
   TROUPE_ADD_TYPE_ID((troupe::pdata))
   TROUPE_ADD_TYPE_ID((troupe::peer_changed))
   TROUPE_ADD_TYPE_ID((troupe::peer_delivery))
@@ -343,6 +356,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::spawn_result))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
   TROUPE_ADD_TYPE_ID((troupe::start_share))
+  TROUPE_ADD_TYPE_ID((troupe::submit_event))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))

@@ -22,6 +22,8 @@
   X(close_connection)                                                          \
   X(close_peer)                                                                \
   X(close_stdin)                                                               \
+  X(collect_events)                                                            \
+  X(collected_events)                                                          \
   X(collective_failed)                                                         \
   X(collective_outcome)                                                        \
   X(collective_part)                                                           \
@@ -107,6 +109,7 @@
   X(lane_status)                                                               \
   X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
+  X(list_nspaces)                                                              \
   X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
@@ -143,6 +146,9 @@
   X(node_witness)                                                              \
   X(node_witness_request)                                                      \
   X(notify_request)                                                            \
+  X(nspace_list)                                                               \
+  X(order_events)                                                              \
+  X(ordered_event)                                                             \
   X(pdata)                                                                     \
   X(peer_changed)                                                              \
   X(peer_status)                                                               \
@@ -197,6 +203,7 @@
   X(spawn_result)                                                              \
   X(start_process)                                                             \
   X(start_share)                                                               \
+  X(submit_event)                                                              \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

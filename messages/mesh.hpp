@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "messages/event_order.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
@@ -38,9 +39,13 @@ struct job_map {
   /// New in this DVM.
   uint32_t number = 0;
   std::vector<node_share> shares;
+
+  /// Nodes that were lost since it was made: what runs there, if anything, is
+  /// not this job.
+  std::vector<uint32_t> lost{};
 };
 
-TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares)
+TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
 
 /// To each node of a job: makes its processes and those elsewhere known to the
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
@@ -206,7 +211,8 @@ using host_question =
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
-               signal_process, node_resources>;
+               signal_process, node_resources, submit_event, order_events,
+               collect_events, list_nspaces>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
@@ -216,9 +222,9 @@ struct mesh_failure {
 
 TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
 
-using host_reply =
-  std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
-               lookup_result, info_result, job_list>;
+using host_reply = std::variant<ack, mesh_failure, job_map, get_result,
+                                spawn_result, lookup_result, info_result,
+                                job_list, collected_events, nspace_list>;
 
 /// Asks a host.
 struct host_call {
