@@ -54,6 +54,11 @@ inline constexpr auto get_wait = 2s;
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
 
+/// How long the end of a process may take to be known after its connection
+/// broke; whoever goes on after that has lost its server. T_client of
+/// guarantees 1.
+inline constexpr auto lost_connection_wait = 1s;
+
 /// Entries that a host may register beside its namespaces, and process sets.
 inline constexpr size_t resources = 1024;
 inline constexpr size_t process_sets = 1024;

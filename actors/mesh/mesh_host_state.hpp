@@ -102,6 +102,9 @@ struct job_record {
   bool ending = false;
   bool reporting = false;
 
+  /// Whether a process of it has run.
+  bool has_begun = false;
+
   /// Whether a process has failed, which ended the job.
   bool has_failed = false;
 
@@ -362,6 +365,27 @@ void check_over(self_pointer self, const std::string& nspace);
 
 /// The processes of a node are gone.
 void lose_node(self_pointer self, uint32_t node);
+
+// -- mesh_job_events.cpp: what the root tells of jobs
+// ---------------------------------------------------------------------
+
+/// A process has ended.
+/// @param was_told Whether the job was being ended already.
+void tell_of_process(self_pointer self, const job_record& job,
+                     const proc_changed& what, bool was_told);
+
+/// A process goes on without its server.
+void tell_of_lost_connection(self_pointer self, const job_record& job,
+                             const proc_id& proc);
+
+/// `job_start` or `launch_complete`.
+void tell_of_job(self_pointer self, const job_record& job, status code);
+
+void tell_of_job_end(self_pointer self, const job_record& job);
+
+/// A node that the job runs on: `event_node_down` or `event_node_offline`.
+void tell_of_node(self_pointer self, const job_record& job, status code,
+                  const std::string& hostname);
 
 // -- mesh_job_requests.cpp: what the root is asked about jobs
 // ---------------------------------------------------------------
