@@ -197,11 +197,12 @@ inline constexpr auto leave_wait = 1s;
 /// first.
 inline constexpr auto root_leave_wait = 10s;
 
-/// How often a lane is probed with unacknowledged data and without
-/// (`T_probe`), and how long it may be silent before its messages move
-/// (`T_path`).
+/// How often a lane in use is probed with unacknowledged data and without
+/// (`T_probe`), how often one in stand-by as long as those in use answer, and
+/// how long a lane may be silent before its messages move (`T_path`).
 inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
+inline constexpr auto lane_probe_standby = 5s;
 inline constexpr auto lane_silence = 1s;
 
 /// How long a silent lane is kept before another connection takes its place: a

@@ -35,10 +35,11 @@ std::string write_payload(const T& x) {
 TROUPE_INSPECT(incarnation, x.node, x.boot)
 TROUPE_INSPECT(session_name, x.of, x.number, x.token)
 TROUPE_INSPECT(acknowledgement, x.classes, x.next, x.limit)
-TROUPE_INSPECT(hello_frame, x.sender, x.receiver, x.received)
+TROUPE_INSPECT(hello_frame, x.sender, x.receiver, x.received, x.lane)
 TROUPE_INSPECT(data_frame, x.session, x.of, x.number, x.received, x.payload)
 TROUPE_INSPECT(ack_frame, x.session, x.received)
 TROUPE_INSPECT(probe_frame, x.session, x.number, x.is_answer, x.received)
+TROUPE_INSPECT(gone_frame, x.session, x.lane, x.received)
 TROUPE_INSPECT(relayed_frame, x.from, x.to, x.via, x.hops, x.frame)
 
 template <class Inspector>

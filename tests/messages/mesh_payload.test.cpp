@@ -52,9 +52,10 @@ CAF_TEST(frames survive the way through another node) {
   auto token = session_token{};
   token.fill(200);
   CAF_CHECK(survives(
-    relayed(hello_frame{{{3, 7}, 1, token}, {{4, 0}, 0, {}}, received})));
+    relayed(hello_frame{{{3, 7}, 1, token}, {{4, 0}, 0, {}}, received, 9})));
   CAF_CHECK(survives(relayed(ack_frame{12, received})));
   CAF_CHECK(survives(relayed(probe_frame{12, 5, true, received})));
+  CAF_CHECK(survives(relayed(gone_frame{12, 5, received})));
   const auto data = data_frame{12, traffic_class::io, 3, received,
                                payload_of(std::string(1000, 'x'))};
   CAF_CHECK(survives(relayed(data)));
