@@ -154,6 +154,18 @@ void fail(self_pointer self, collective_table::operation& x, status code,
     tell_host(self, x, code, why);
 }
 
+/// Asks the host to be told if operations fail for which processes of this node
+/// are missing. Most are over before it comes to that.
+void watch(self_pointer self) {
+  auto& state = self->state;
+  state.is_watch_due = false;
+  for (const auto id : state.table.incomplete()) {
+    auto* x = state.table.find(id);
+    if (x != nullptr && !std::exchange(x->is_watched, true))
+      tell_host(self, *x, status::operation_in_progress, {});
+  }
+}
+
 void time_out(self_pointer self, uint64_t id) {
   auto* x = self->state.table.find(id);
   if (x == nullptr || x->failed)
@@ -255,9 +267,9 @@ void check_complete(self_pointer self, uint64_t id) {
     }
   }
   if (!x->members.is_settled()) {
-    if (state.options.spans_nodes && x->generation > 0 && !x->failed
-        && !x->is_given_up && !std::exchange(x->is_watched, true))
-      tell_host(self, *x, status::operation_in_progress, {});
+    if (state.options.spans_nodes && x->generation > 0 && !x->is_watched
+        && !std::exchange(state.is_watch_due, true))
+      call_later(self, defaults::collective_watch, [self] { watch(self); });
     return;
   }
   if (x->is_given_up && !x->failed)

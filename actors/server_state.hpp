@@ -136,6 +136,9 @@ struct server_state {
 
   server_statistics statistics;
 
+  /// Whether a look at the operations that are not complete is due.
+  bool is_watch_due = false;
+
   namespace_entry* find_namespace(const std::string& nspace) {
     const auto i = namespaces.find(nspace);
     return i != namespaces.end() ? &i->second : nullptr;

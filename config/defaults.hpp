@@ -92,6 +92,17 @@ inline constexpr auto host_answer = 30s;
 /// for. Source: guarantees, section 7, "modex".
 inline constexpr size_t eager_modex_bytes = size_t{1} << 10;
 
+/// How long a node waits for something else to say to a node before it says
+/// which parts of collective operations of it have been carried out, and for
+/// how many and how many bytes at most.
+inline constexpr auto receipt_delay = 100ms;
+inline constexpr size_t receipts = 64;
+inline constexpr size_t receipt_bytes = size_t{256} << 10;
+
+/// After how long a server asks whether an operation has failed elsewhere that
+/// processes of its node have not all joined.
+inline constexpr auto collective_watch = 100ms;
+
 /// Outcomes of collective operations over nodes that are remembered for late
 /// participants, per namespace; and operations of namespaces that are not known
 /// yet. Source: guarantees 5.5.

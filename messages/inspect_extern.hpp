@@ -136,6 +136,7 @@
   X(node_query)                                                                \
   X(node_refusal)                                                              \
   X(node_row)                                                                  \
+  X(node_data)                                                                 \
   X(node_share)                                                                \
   X(node_stats)                                                                \
   X(node_suspicion)                                                            \

@@ -163,6 +163,15 @@ struct mesh_collective_id {
 
 TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
 
+/// What processes of one node bring: a `std::vector<proc_data>` as bytes (see
+/// messages/mesh_payload.hpp), which nodes on the way pass on as they are.
+struct node_data {
+  uint32_t node = 0;
+  std::string procs;
+};
+
+TROUPE_MESSAGE(node_data, x.node, x.procs)
+
 /// Up the tree of the nodes that take part: who has joined below, and what they
 /// bring. When something went wrong it goes to the root of the operation at
 /// once: that a node cannot join, or what it knows.
@@ -175,7 +184,7 @@ struct collective_part {
 
   /// A bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 
   /// Not `success`: participants of the sender's node cannot join.
   status failure = status::success;
@@ -198,7 +207,7 @@ struct collective_outcome {
 
   /// Who is missing, and why.
   std::string reason;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 };
 
 TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
@@ -239,18 +248,25 @@ struct host_call {
   /// their answers may be forgotten.
   uint64_t settled = 0;
   std::vector<uint64_t> answered;
+
+  /// Calls of the receiver that have been carried out here: their answer is
+  /// `ack`.
+  std::vector<uint64_t> carried_out;
   host_question what;
 };
 
-TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered, x.what)
+TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered,
+               x.carried_out, x.what)
 
-/// Answers a call.
+/// Answers a call, and others that have been carried out, as above.
 struct host_answer {
+  /// 0: only those others.
   uint64_t number = 0;
   host_reply what;
+  std::vector<uint64_t> carried_out = {};
 };
 
-TROUPE_MESSAGE(host_answer, x.number, x.what)
+TROUPE_MESSAGE(host_answer, x.number, x.what, x.carried_out)
 
 using host_message = std::variant<host_call, host_answer>;
 
