@@ -37,8 +37,25 @@ inline constexpr size_t event_cache_size = 512;
 /// Event handlers of one process at a time.
 inline constexpr size_t event_handlers = 65536;
 
-/// Events of one process that wait for its handlers or are under way.
-inline constexpr size_t events_awaiting_handlers = 65536;
+/// Events of one process, and about how many bytes, that wait for its handlers
+/// or are under way until it reads less from its server; 8 times that until it
+/// reads nothing.
+inline constexpr size_t events_awaiting_handlers = 8192;
+inline constexpr size_t event_bytes_awaiting_handlers = size_t{8} << 20;
+inline constexpr size_t events_awaiting_hard_factor = 8;
+
+/// How long a thread waits that raises events for its own process when that
+/// many wait already; then the event is refused.
+inline constexpr auto own_event_patience = 5s;
+
+/// Handlers that run before the rest of the process has its turn.
+inline constexpr size_t event_handler_calls_per_turn = 256;
+
+/// Events that a process keeps for handlers that come later, about how many
+/// bytes, and functions of earlier handlers that it remembers.
+inline constexpr size_t event_history = 512;
+inline constexpr size_t event_history_bytes = size_t{1} << 20;
+inline constexpr size_t event_history_functions = 1024;
 
 /// A handler that has not completed after 2 ticks no longer holds up later
 /// events; after 60 its event goes on without it.

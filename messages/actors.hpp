@@ -134,34 +134,26 @@ using client_actor = caf::typed_actor<
 // -- inside a process that uses the library
 // ------------------------------------------
 
-/// The EVENT HANDLER interface: runs handlers of an application.
-using event_handler_actor = caf::typed_actor<
-  // A handler's turn; answered when the handler has completed.
-  caf::replies_to<handler_call>::with<handler_verdict>>;
-
 /// The EVENT SESSION interface: the part of a session that a handler chain
 /// needs. Refuses with `unreach` while there is no server.
 using event_session_actor = caf::typed_actor<
   // Wants events with some codes.
   caf::replies_to<register_events_request>::with<ack>,
   // No longer wants events with some codes.
-  caf::reacts_to<deregister_events_request>,
-  // Raises an event.
-  caf::replies_to<notify_request>::with<ack>>;
+  caf::reacts_to<deregister_events_request>>;
 
 /// The HANDLER CHAIN interface: the event handlers of one process.
 using handler_chain_actor = caf::typed_actor<
-  // Adds a handler; answered when the server knows of it, and before any event
-  // reaches it.
-  caf::replies_to<register_handler,
-                  event_handler_actor>::with<handler_registered>,
+  // Adds a handler; answered when the server knows of it.
+  caf::replies_to<register_handler>::with<handler_registered>,
+  // Whoever registered the handler knows its number: events may come.
+  caf::reacts_to<handler_registered>,
   // Drops a handler: no event begins with it any more.
   caf::replies_to<deregister_handler>::with<ack>,
   // An event for this process.
   caf::reacts_to<event>,
-  // The process raises an event: its own handlers first, then others as the
-  // range says.
-  caf::replies_to<notify_request>::with<ack>,
+  // A handler that did not complete at once has completed.
+  caf::reacts_to<handler_done>,
   // The process is connected to a server that knows nothing of its handlers.
   caf::reacts_to<connect_accepted>,
   // INTERNAL: a wait has lasted long enough.

@@ -69,7 +69,7 @@ struct group_construct_request;
 struct group_construct_result;
 struct group_destruct_request;
 struct group_leave_request;
-struct handler_call;
+struct handler_done;
 struct handler_registered;
 struct handler_verdict;
 struct heartbeat;
@@ -250,7 +250,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::group_construct_result))
   TROUPE_ADD_TYPE_ID((troupe::group_destruct_request))
   TROUPE_ADD_TYPE_ID((troupe::group_leave_request))
-  TROUPE_ADD_TYPE_ID((troupe::handler_call))
+  TROUPE_ADD_TYPE_ID((troupe::handler_done))
   TROUPE_ADD_TYPE_ID((troupe::handler_registered))
   TROUPE_ADD_TYPE_ID((troupe::handler_verdict))
   TROUPE_ADD_TYPE_ID((troupe::heartbeat))

@@ -78,7 +78,7 @@
   X(group_construct_result)                                                    \
   X(group_destruct_request)                                                    \
   X(group_leave_request)                                                       \
-  X(handler_call)                                                              \
+  X(handler_done)                                                              \
   X(handler_registered)                                                        \
   X(handler_verdict)                                                           \
   X(heartbeat)                                                                 \
