@@ -322,6 +322,11 @@ resolve_nodes(self_pointer self, const resolve_nodes_request& request);
 caf::result<info_result> answer_query(self_pointer self, const requester& who,
                                       query_request& request);
 
+// -- server_gauges.cpp
+// -------------------------------------------------------------
+
+gauge_list gauges_of(const server_state& state);
+
 // -- server_logs.cpp
 // ---------------------------------------------------------------
 

@@ -196,6 +196,10 @@ inline constexpr auto direct_idle = 30s;
 inline constexpr auto relay_delay = 500ms;
 inline constexpr auto relay_retry = 1s;
 
+/// How long who asks how nodes are connected waits for the parts of a node; and
+/// twice as long for a node.
+inline constexpr auto net_wait = 2s;
+
 /// How often a frame may be passed on by nodes between its ends.
 inline constexpr uint8_t relay_hops = 64;
 

@@ -228,6 +228,8 @@ using server_actor = caf::typed_actor<
   caf::replies_to<shut_down>::with<ack>,
   // Counts since the server started.
   caf::replies_to<get_statistics>::with<server_statistics>,
+  // How full it is.
+  caf::replies_to<get_gauges>::with<gauge_list>,
   // -- from its collectives --
   // INTERNAL: an operation has answered all its participants.
   caf::reacts_to<collective_retired>,
@@ -265,7 +267,9 @@ using event_cache_actor = caf::typed_actor<
   // A session ended: nothing more for it.
   caf::reacts_to<requester, connection_lost>,
   // A namespace is gone: nothing of it is kept.
-  caf::reacts_to<deregister_nspace>>;
+  caf::reacts_to<deregister_nspace>,
+  // How full it is.
+  caf::replies_to<get_gauges>::with<gauge_list>>;
 
 /// The HOST interface: the resource manager. The server asks it for whatever
 /// leaves the node or needs authority.

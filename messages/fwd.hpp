@@ -59,8 +59,10 @@ struct fabric_update_request;
 struct fence_request;
 struct finalize_request;
 struct forget_job;
+struct gauge_list;
 struct get_credential_request;
 struct get_credential_result;
+struct get_gauges;
 struct get_mesh_status;
 struct get_request;
 struct get_result;
@@ -240,8 +242,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
   TROUPE_ADD_TYPE_ID((troupe::forget_job))
+  TROUPE_ADD_TYPE_ID((troupe::gauge_list))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_result))
+  TROUPE_ADD_TYPE_ID((troupe::get_gauges))
   TROUPE_ADD_TYPE_ID((troupe::get_mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::get_request))
   TROUPE_ADD_TYPE_ID((troupe::get_result))

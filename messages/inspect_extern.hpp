@@ -67,9 +67,12 @@
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
   X(forget_job)                                                                \
+  X(gauge)                                                                     \
+  X(gauge_list)                                                                \
   X(geometry)                                                                  \
   X(get_credential_request)                                                    \
   X(get_credential_result)                                                     \
+  X(get_gauges)                                                                \
   X(get_mesh_status)                                                           \
   X(get_request)                                                               \
   X(get_result)                                                                \

@@ -2,6 +2,7 @@
 
 #include "messages/control.hpp"
 #include "messages/event_order.hpp"
+#include "messages/gauge.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
@@ -212,6 +213,75 @@ struct collective_outcome {
 
 TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
 
+// -- gauges
+// ------------------------------------------------------------------------
+
+/// Asks the NODE actor, or the host of another node, for `mesh_status`.
+struct get_mesh_status {};
+
+TROUPE_EMPTY_MESSAGE(get_mesh_status)
+
+/// One lane, as it is.
+struct lane_status {
+  lane_id lane = 0;
+  std::string network;
+  std::string local;
+  std::string remote;
+
+  /// Whether traffic may ride it, and its smoothed round trip.
+  bool is_usable = false;
+  std::chrono::nanoseconds round_trip{0};
+
+  /// Whether it leads through another node, and which.
+  std::optional<uint32_t> relay;
+};
+
+TROUPE_MESSAGE(lane_status, x.lane, x.network, x.local, x.remote, x.is_usable,
+               x.round_trip, x.relay)
+
+/// One peer, as it is.
+struct peer_status {
+  uint32_t rank = 0;
+  std::string name;
+  bool is_connected = false;
+  std::vector<lane_status> lanes;
+  uint64_t sent = 0;
+  uint64_t resent = 0;
+  uint64_t delivered = 0;
+  uint64_t duplicates = 0;
+  uint64_t waiting_bytes = 0;
+
+  /// Why there is no lane, if there is none.
+  std::string trouble;
+};
+
+TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
+               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
+
+/// What the node is allowed to do.
+enum class mesh_duty : uint8_t {
+  joining,   ///< no member yet
+  active,    ///< in contact with the root
+  suspended, ///< out of contact: takes no work
+  fenced,    ///< for good: kill all processes, then `leave_mesh`, then end
+};
+
+struct mesh_status {
+  uint32_t rank = 0;
+  std::string name;
+  uint64_t incarnation = 0;
+  uint64_t epoch = 0;
+  mesh_duty duty = mesh_duty::joining;
+  std::optional<uint32_t> parent;
+  std::vector<node_row> members;
+  std::vector<node_address> addresses;
+  std::vector<peer_status> peers;
+  std::vector<gauge> gauges;
+};
+
+TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
+               x.parent, x.members, x.addresses, x.peers, x.gauges)
+
 // -- calls
 // -------------------------------------------------------------------------
 
@@ -221,7 +291,7 @@ using host_question =
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
-               collect_events, list_nspaces>;
+               collect_events, list_nspaces, get_mesh_status>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
@@ -231,9 +301,10 @@ struct mesh_failure {
 
 TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
 
-using host_reply = std::variant<ack, mesh_failure, job_map, get_result,
-                                spawn_result, lookup_result, info_result,
-                                job_list, collected_events, nspace_list>;
+using host_reply =
+  std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
+               lookup_result, info_result, job_list, collected_events,
+               nspace_list, mesh_status>;
 
 /// Asks a host.
 struct host_call {
@@ -315,14 +386,6 @@ struct member_fenced {
 
 TROUPE_MESSAGE(member_fenced, x.rank, x.incarnation)
 
-/// What the node is allowed to do.
-enum class mesh_duty : uint8_t {
-  joining,   ///< no member yet
-  active,    ///< in contact with the root
-  suspended, ///< out of contact: takes no work
-  fenced,    ///< for good: kill all processes, then `leave_mesh`, then end
-};
-
 struct mesh_duty_changed {
   mesh_duty now = mesh_duty::joining;
   std::string reason;
@@ -347,65 +410,5 @@ struct declare_member_lost {
 };
 
 TROUPE_MESSAGE(declare_member_lost, x.rank, x.is_certain, x.reason)
-
-// -- gauges
-// ------------------------------------------------------------------------
-
-/// Asks the NODE actor for `mesh_status`.
-struct get_mesh_status {};
-
-TROUPE_EMPTY_MESSAGE(get_mesh_status)
-
-/// One lane, as it is.
-struct lane_status {
-  lane_id lane = 0;
-  std::string network;
-  std::string local;
-  std::string remote;
-
-  /// Whether traffic may ride it, and its smoothed round trip.
-  bool is_usable = false;
-  std::chrono::nanoseconds round_trip{0};
-
-  /// Whether it leads through another node, and which.
-  std::optional<uint32_t> relay;
-};
-
-TROUPE_MESSAGE(lane_status, x.lane, x.network, x.local, x.remote, x.is_usable,
-               x.round_trip, x.relay)
-
-/// One peer, as it is.
-struct peer_status {
-  uint32_t rank = 0;
-  std::string name;
-  bool is_connected = false;
-  std::vector<lane_status> lanes;
-  uint64_t sent = 0;
-  uint64_t resent = 0;
-  uint64_t delivered = 0;
-  uint64_t duplicates = 0;
-  uint64_t waiting_bytes = 0;
-
-  /// Why there is no lane, if there is none.
-  std::string trouble;
-};
-
-TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
-               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
-
-struct mesh_status {
-  uint32_t rank = 0;
-  std::string name;
-  uint64_t incarnation = 0;
-  uint64_t epoch = 0;
-  mesh_duty duty = mesh_duty::joining;
-  std::optional<uint32_t> parent;
-  std::vector<node_row> members;
-  std::vector<node_address> addresses;
-  std::vector<peer_status> peers;
-};
-
-TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
-               x.parent, x.members, x.addresses, x.peers)
 
 } // namespace troupe

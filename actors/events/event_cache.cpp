@@ -187,6 +187,12 @@ event_cache_actor::behavior_type behavior(self_pointer self, host_actor host,
     [self](const deregister_nspace& request) {
       forget_namespace(self->state, request.nspace);
     },
+    [self](get_gauges) {
+      const auto& state = self->state;
+      return gauge_list{
+        {{"events.ring", state.ring.size(), state.ring_size, "events"},
+         {"events.subscribers", state.subscribers.size(), 0, "processes"}}};
+    },
   };
 }
 

@@ -1,7 +1,6 @@
 #include "actors/mesh/mesh_host.hpp"
 
 #include "actors/mesh/mesh_host_state.hpp"
-#include "actors/mesh/mesh_report.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -116,7 +115,7 @@ struct query_job {
   }
 };
 
-/// How this node is connected: only its NODE actor knows.
+/// How nodes are connected: only their NODE actors know.
 constexpr std::string_view net_key = "troupe.net";
 
 /// Takes a key out of a request.
@@ -131,24 +130,19 @@ bool take_key(query_request& request, std::string_view key) {
   return found;
 }
 
-void ask_node(self_pointer self, const std::shared_ptr<query_job>& job) {
-  ++job->pending;
-  self->request(self->state.node, caf::infinite, get_mesh_status{})
-    .then(
-      [job](const mesh_status& x) {
-        job->result.infos.push_back({std::string{net_key}, 0, net_report(x)});
-        job->finish_one();
-      },
-      [job](const caf::error&) { job->finish_one(); });
-}
-
 caf::result<info_result> query(self_pointer self, const requester& who,
                                query_request& request) {
   return answer_later<info_result>(self, [&](completion<info_result> done) {
     auto job = std::make_shared<query_job>();
     job->done = std::move(done);
-    if (take_key(request, net_key) && self->state.node)
-      ask_node(self, job);
+    if (take_key(request, net_key)) {
+      ++job->pending;
+      describe_net(self, [job](caf::expected<value> x) {
+        if (x)
+          job->result.infos.push_back({std::string{net_key}, 0, std::move(*x)});
+        job->finish_one();
+      });
+    }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {
           if (x)

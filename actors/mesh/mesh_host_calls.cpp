@@ -192,6 +192,10 @@ struct executor {
   void operator()(deliver_event& x) {
     give(take_event(self, from.rank, x));
   }
+
+  void operator()(get_mesh_status) {
+    describe_node(self, to_member<mesh_status>(reply));
+  }
 };
 
 } // namespace

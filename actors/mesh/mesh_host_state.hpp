@@ -488,4 +488,13 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
 
+// -- mesh_net.cpp
+// ------------------------------------------------------
+
+/// How this node is connected, and how full its queues are.
+void describe_node(self_pointer self, completion<mesh_status> done);
+
+/// The same of all nodes that answer soon, for people.
+void describe_net(self_pointer self, completion<value> done);
+
 } // namespace troupe::mesh_internals
