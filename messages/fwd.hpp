@@ -58,6 +58,7 @@ struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
 struct finalize_request;
+struct find_procs;
 struct forget_job;
 struct get_credential_request;
 struct get_credential_result;
@@ -239,6 +240,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
+  TROUPE_ADD_TYPE_ID((troupe::find_procs))
   TROUPE_ADD_TYPE_ID((troupe::forget_job))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_result))

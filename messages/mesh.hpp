@@ -212,7 +212,7 @@ using host_question =
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
-               collect_events, list_nspaces>;
+               collect_events, list_nspaces, find_procs>;
 
 /// Something went wrong, in words.
 struct mesh_failure {

@@ -13,7 +13,9 @@ namespace {
 bool is_reading(const host_question& what) {
   return std::holds_alternative<direct_modex>(what)
          || std::holds_alternative<locate_job>(what)
-         || std::holds_alternative<list_jobs>(what);
+         || std::holds_alternative<list_jobs>(what)
+         || std::holds_alternative<list_nspaces>(what)
+         || std::holds_alternative<find_procs>(what);
 }
 
 } // namespace

@@ -1,6 +1,9 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
 // Streams of processes: output goes to the node where the job was asked for,
 // input comes from there.
 
@@ -193,7 +196,7 @@ void close_outlet(self_pointer self, const job_ended& outcome) {
   infos.push_back(
     {std::string{attr::event_non_default}, 0, value::boolean(true)});
   what.targets = {node.mapped().tool->proc};
-  self->send(state.events, std::move(what));
+  caf::anon_send(state.events, std::move(what));
 }
 
 void lose_tool(self_pointer self, const requester& who) {
