@@ -232,6 +232,20 @@ inline constexpr auto leave_wait = 1s;
 /// first.
 inline constexpr auto root_leave_wait = 10s;
 
+/// Events of a node for one namespace without an answer that are on their way;
+/// more wait at the node.
+inline constexpr size_t event_submissions = 1024;
+
+/// Events that the home of a namespace sends together, how many times it may do
+/// so without an answer, and how many stable ones the others keep untold.
+inline constexpr size_t event_batch = 64;
+inline constexpr size_t event_batches = 16;
+inline constexpr size_t event_untold = 16;
+
+/// Events of one process that are answered before they are stable, because it
+/// asked for that.
+inline constexpr size_t event_early_answers = 1024;
+
 /// How often a lane in use is probed with unacknowledged data and without
 /// (`T_probe`), how often one in stand-by as long as those in use answer, and
 /// how long a lane may be silent before its messages move (`T_path`).

@@ -262,8 +262,8 @@ using event_cache_actor = caf::typed_actor<
   caf::reacts_to<requester, deregister_events_request>,
   // A process raises an event.
   caf::replies_to<requester, notify_request>::with<ack>,
-  // The host, or the server itself, has an event for local processes.
-  caf::reacts_to<deliver_event>,
+  // An event for local processes; answered when the log has taken it.
+  caf::replies_to<deliver_event>::with<ack>,
   // A session ended: nothing more for it.
   caf::reacts_to<requester, connection_lost>,
   // A namespace is gone: nothing of it is kept.

@@ -85,6 +85,14 @@ struct list_nspaces {};
 
 TROUPE_EMPTY_MESSAGE(list_nspaces)
 
+/// Is any of these processes, which belong to no job, connected to the node?
+/// Refused with `not_found` if none is.
+struct find_procs {
+  std::vector<proc_id> procs;
+};
+
+TROUPE_MESSAGE(find_procs, x.procs)
+
 struct nspace_list {
   std::vector<std::string> nspaces;
 };

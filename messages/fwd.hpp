@@ -58,6 +58,7 @@ struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
 struct finalize_request;
+struct find_procs;
 struct forget_job;
 struct gauge_list;
 struct get_credential_request;
@@ -241,6 +242,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
+  TROUPE_ADD_TYPE_ID((troupe::find_procs))
   TROUPE_ADD_TYPE_ID((troupe::forget_job))
   TROUPE_ADD_TYPE_ID((troupe::gauge_list))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_request))

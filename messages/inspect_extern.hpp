@@ -66,6 +66,7 @@
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
+  X(find_procs)                                                                \
   X(forget_job)                                                                \
   X(gauge)                                                                     \
   X(gauge_list)                                                                \

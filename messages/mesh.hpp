@@ -291,7 +291,7 @@ using host_question =
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
-               collect_events, list_nspaces, get_mesh_status>;
+               collect_events, list_nspaces, get_mesh_status, find_procs>;
 
 /// Something went wrong, in words.
 struct mesh_failure {

@@ -21,6 +21,9 @@ constexpr auto answered_per_call = size_t{64};
 constexpr auto first_repeat = mesh_calls::time{1s};
 constexpr auto repeats = 4u;
 
+template <class T, class... Ts>
+constexpr bool is_any_of = (std::is_same_v<T, Ts> || ...);
+
 } // namespace
 
 traffic_class class_of(const host_question& what) {
@@ -31,7 +34,8 @@ traffic_class class_of(const host_question& what) {
         std::is_same_v<
           type, collective_part> || std::is_same_v<type, collective_outcome>)
         return traffic_class::collectives;
-      else if constexpr (std::is_same_v<type, deliver_event>)
+      else if constexpr (is_any_of<type, deliver_event, submit_event,
+                                   order_events, collect_events>)
         return traffic_class::job_events;
       else if constexpr (
         std::is_same_v<

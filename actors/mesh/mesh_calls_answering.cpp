@@ -14,7 +14,9 @@ bool is_reading(const host_question& what) {
   return std::holds_alternative<direct_modex>(what)
          || std::holds_alternative<locate_job>(what)
          || std::holds_alternative<list_jobs>(what)
-         || std::holds_alternative<get_mesh_status>(what);
+         || std::holds_alternative<get_mesh_status>(what)
+         || std::holds_alternative<list_nspaces>(what)
+         || std::holds_alternative<find_procs>(what);
 }
 
 /// What a caller keeps of a question, roughly, beyond its fixed part.

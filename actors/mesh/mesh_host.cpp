@@ -33,13 +33,14 @@ void pass_to_share(self_pointer self, const Message& what) {
 
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
 proc_id identify(self_pointer self, const tool_connected& what) {
-  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
-    return what.who.proc;
   auto& state = self->state;
+  auto& who = state.tools[what.who.index];
+  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
+    return who = what.who.proc;
   auto name = state.options.server.nspace + "-tool";
   if (!state.is_root())
     name += std::to_string(state.options.rank) + ".";
-  return {name + std::to_string(state.next_tool++), 0};
+  return who = {name + std::to_string(state.next_tool++), 0};
 }
 
 /// A job for a launcher of this process. Only at the root.
@@ -195,10 +196,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       return ack{};
     },
     [self](const client_lost& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
       if (is_tool(what.who.role))
         lose_tool(self, what.who);
