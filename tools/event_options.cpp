@@ -43,12 +43,17 @@ struct words {
 };
 
 /// A code below 0 would pass for an option.
-std::vector<std::string> with_marked_numbers(std::vector<std::string> args) {
-  for (auto& x : args)
-    if (x.size() > 1 && x.front() == '-'
+std::vector<std::string> with_marked_codes(std::vector<std::string> args) {
+  auto is_value = false; // of the option before it
+  for (auto& x : args) {
+    if (!is_value && x.size() > 1 && x.front() == '-'
         && std::all_of(x.begin() + 1, x.end(),
                        [](char c) { return c >= '0' && c <= '9'; }))
       x.insert(0, "=");
+    is_value = x.rfind("--", 0) == 0 && x.find('=') == std::string::npos
+               && x != "--json" && x != "--non-default"
+               && x != "--do-not-cache";
+  }
   return args;
 }
 
@@ -258,7 +263,7 @@ parse_events_options(std::vector<std::string> args) {
   }
   add_dvm(cli, x);
   args.erase(args.begin());
-  args = with_marked_numbers(std::move(args));
+  args = with_marked_codes(std::move(args));
   std::reverse(args.begin(), args.end());
   try {
     cli.parse(std::move(args));
