@@ -59,6 +59,8 @@
   X(end_share)                                                                 \
   X(endpoint)                                                                  \
   X(envar)                                                                     \
+  X(environment_event)                                                         \
+  X(environment_interest)                                                      \
   X(event)                                                                     \
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
@@ -166,6 +168,7 @@
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
@@ -186,6 +189,9 @@
   X(resource_unit)                                                             \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
+  X(sensor_offer)                                                              \
+  X(sensor_reading)                                                            \
+  X(sensor_readings)                                                           \
   X(server_statistics)                                                         \
   X(session_control_request)                                                   \
   X(setup_fork)                                                                \
@@ -196,7 +202,9 @@
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
   X(start_process)                                                             \
+  X(start_sensor)                                                              \
   X(start_share)                                                               \
+  X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

@@ -6,6 +6,7 @@
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 
 #include <optional>
 #include <variant>
@@ -206,7 +207,8 @@ using host_question =
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
-               signal_process, node_resources>;
+               signal_process, node_resources, environment_interest,
+               environment_event>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
