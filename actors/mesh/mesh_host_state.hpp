@@ -5,6 +5,7 @@
 #include "actors/answer.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_spread.hpp"
 #include "actors/mesh/job_locations.hpp"
 #include "actors/mesh/mesh_calls.hpp"
@@ -202,6 +203,11 @@ struct mesh_host_state {
   std::unique_ptr<mesh_collectives> collectives;
   std::unique_ptr<modex_desk> modex;
   std::unique_ptr<event_spread> spread;
+  std::unique_ptr<environment_spread> environment;
+  sensor_desk_actor sensors;
+
+  /// What the sensors have been told.
+  environment_interest watched;
   uint32_t next_tool = 1;
 
   /// Whether this daemon has been fenced, and has left.
@@ -333,6 +339,21 @@ caf::expected<ack> take_event(self_pointer self, uint32_t from,
 
 /// These processes, of whatever node, take part in nothing any more.
 void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
+
+// -- mesh_environment.cpp: what happens to nodes
+// -------------------------------------------------------------------
+
+void start_environment(self_pointer self);
+
+/// The sensors of this node.
+void use_sensors(self_pointer self, const sensor_desk_actor& desk);
+
+/// Something that they tell.
+void raise(self_pointer self, environment_event what);
+
+/// A member has come or gone: an event of the environment, which each node
+/// raises for itself.
+void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------
