@@ -156,6 +156,43 @@ inline constexpr size_t host_file_bytes = size_t{32} << 20;
 inline constexpr size_t actor_restarts = 5;
 inline constexpr auto actor_restart_window = 10s;
 
+// -- the environment
+// -----------------------------------------------------------
+
+/// How often sensors look, while somebody wants their events. What the kernel
+/// tells by itself, such as links, is not asked for.
+inline constexpr auto memory_errors_interval = 5s;
+inline constexpr auto temperature_interval = 5s;
+inline constexpr auto memory_pressure_interval = 2s;
+inline constexpr auto memory_kills_interval = 1s;
+inline constexpr auto file_system_interval = 10s;
+
+/// Of ten seconds, how many percent somebody may wait for memory; and how many
+/// percent of a file system's space or files may be taken.
+inline constexpr double memory_pressure_limit = 40;
+inline constexpr double file_system_limit = 95;
+
+/// How far below its limit a value has to fall before it is in order again:
+/// degrees Celsius, and percent.
+inline constexpr double temperature_hysteresis = 3;
+inline constexpr double memory_pressure_hysteresis = 20;
+inline constexpr double file_system_hysteresis = 2;
+
+/// Devices that one sensor keeps apart, bytes of a file that one reads, and
+/// changes that wait to be asked for.
+inline constexpr size_t sensor_devices = 4096;
+inline constexpr size_t sensor_file_bytes = size_t{64} << 10;
+inline constexpr size_t sensor_changes = 1024;
+
+/// When a reader is asked again that has failed.
+inline constexpr auto sensor_retry = 5s;
+
+/// Sensors of a node, and how many events of one sensor and code are told
+/// within `sensor_event_window`: of more, the newest and their number.
+inline constexpr size_t sensors = 256;
+inline constexpr size_t sensor_events = 100;
+inline constexpr auto sensor_event_window = 1s;
+
 // -- the mesh
 // ------------------------------------------------------------------
 

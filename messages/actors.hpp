@@ -14,6 +14,7 @@
 #include "messages/mesh.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 #include "messages/topology.hpp"
 #include "messages/usage.hpp"
 
@@ -345,6 +346,45 @@ using c_host_actor = host_actor::extend<
   // INTERNAL: an up-call has been answered, or has lasted long enough.
   caf::reacts_to<deadline>>;
 
+// -- the environment of the node
+// ------------------------------------------------------------------
+
+/// The ENVIRONMENT USER interface: hears of the environment.
+using environment_user_actor = caf::typed_actor<
+  // Something has happened.
+  caf::reacts_to<environment_event>>;
+
+/// The SENSOR interface: watches a part of the node, and tells what happens.
+/// Sites add their own: see examples/temperature_sensor.cpp.
+using sensor_actor = caf::typed_actor<
+  // Events with these codes are wanted from now on, and no others: raise them
+  // at the user. May come again with other codes.
+  caf::reacts_to<start_sensor, environment_user_actor>,
+  // Nobody wants anything from now on: rest.
+  caf::reacts_to<stop_sensor>>;
+
+/// The SAMPLED SENSOR interface: a SENSOR that has a SENSOR READER.
+using sampled_sensor_actor = sensor_actor::extend<
+  // INTERNAL: the next sample is due.
+  caf::reacts_to<deadline>>;
+
+/// The SENSOR READER interface: what the hardware and the kernel say.
+using sensor_reader_actor = caf::typed_actor<
+  // What can be read; readers that are told of changes answer once there are
+  // some.
+  caf::replies_to<read_sensors>::with<sensor_readings>>;
+
+/// The SENSOR DESK interface: runs the sensors that somebody needs.
+using sensor_desk_actor = environment_user_actor::extend<
+  // A sensor of this node; refused if it offers what is not of the
+  // environment.
+  caf::replies_to<sensor_offer, sensor_actor>::with<ack>,
+  // What this user wants to hear of from now on, in place of what it wanted
+  // before.
+  caf::reacts_to<environment_interest, environment_user_actor>,
+  // INTERNAL: what has been held back is due.
+  caf::reacts_to<deadline>>;
+
 // -- whoever starts jobs
 // ----------------------------------------------------
 
@@ -493,6 +533,10 @@ using mesh_host_actor = host_actor::extend<
   caf::replies_to<write_stdin>::with<ack>,
   // The input is at its end.
   caf::reacts_to<close_stdin>,
+  // The sensors of this node.
+  caf::reacts_to<sensor_desk_actor>,
+  // Something has happened to this node.
+  caf::reacts_to<environment_event>,
   // -- from the shares of its node --
   // Processes changed their state.
   caf::reacts_to<share_progress>,

@@ -51,6 +51,17 @@ struct event {
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
 
+/// Whether events with this code are of the environment: a server hears of them
+/// only if it asks its host. Those of the Standard, and our own, which
+/// docs/events.md lists.
+/// Source: RFC0002, "Description"; PMIx Standard v5, "System error codes";
+/// OpenPMIx, -230 to -330.
+constexpr bool is_of_environment(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return (number <= -230 && number >= -330)
+         || (number <= -32230 && number >= -32330);
+}
+
 // -- handlers, inside a process
 // ----------------------------------------------------
 

@@ -53,6 +53,8 @@ struct discover_topology;
 struct drop_lane;
 struct end_job;
 struct end_share;
+struct environment_event;
+struct environment_interest;
 struct event;
 struct fabric_register_request;
 struct fabric_update_request;
@@ -148,6 +150,7 @@ struct query;
 struct query_request;
 struct rank_data;
 struct reach_node;
+struct read_sensors;
 struct refresh_cache_request;
 struct refresh_cache_result;
 struct register_client;
@@ -167,6 +170,9 @@ struct resolve_peers_result;
 struct resource_block_request;
 struct sample_memory;
 struct send_to_member;
+struct sensor_offer;
+struct sensor_reading;
+struct sensor_readings;
 struct server_statistics;
 struct session_control_request;
 struct setup_fork;
@@ -177,8 +183,10 @@ struct signal_process;
 struct spawn_request;
 struct spawn_result;
 struct start_process;
+struct start_sensor;
 struct start_share;
 struct submit_event;
+struct stop_sensor;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
@@ -237,6 +245,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::drop_lane))
   TROUPE_ADD_TYPE_ID((troupe::end_job))
   TROUPE_ADD_TYPE_ID((troupe::end_share))
+  TROUPE_ADD_TYPE_ID((troupe::environment_event))
+  TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::event))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
@@ -332,6 +342,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
+  TROUPE_ADD_TYPE_ID((troupe::read_sensors))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_result))
   TROUPE_ADD_TYPE_ID((troupe::register_client))
@@ -351,6 +362,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
   TROUPE_ADD_TYPE_ID((troupe::send_to_member))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_offer))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_reading))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_readings))
   TROUPE_ADD_TYPE_ID((troupe::server_statistics))
   TROUPE_ADD_TYPE_ID((troupe::session_control_request))
   TROUPE_ADD_TYPE_ID((troupe::setup_fork))
@@ -361,8 +375,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::spawn_request))
   TROUPE_ADD_TYPE_ID((troupe::spawn_result))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
+  TROUPE_ADD_TYPE_ID((troupe::start_sensor))
   TROUPE_ADD_TYPE_ID((troupe::start_share))
   TROUPE_ADD_TYPE_ID((troupe::submit_event))
+  TROUPE_ADD_TYPE_ID((troupe::stop_sensor))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))

@@ -61,6 +61,8 @@
   X(end_share)                                                                 \
   X(endpoint)                                                                  \
   X(envar)                                                                     \
+  X(environment_event)                                                         \
+  X(environment_interest)                                                      \
   X(event)                                                                     \
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
@@ -177,6 +179,7 @@
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
@@ -197,6 +200,9 @@
   X(resource_unit)                                                             \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
+  X(sensor_offer)                                                              \
+  X(sensor_reading)                                                            \
+  X(sensor_readings)                                                           \
   X(server_statistics)                                                         \
   X(session_control_request)                                                   \
   X(setup_fork)                                                                \
@@ -207,8 +213,10 @@
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
   X(start_process)                                                             \
+  X(start_sensor)                                                              \
   X(start_share)                                                               \
   X(submit_event)                                                              \
+  X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

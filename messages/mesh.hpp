@@ -8,6 +8,7 @@
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 
 #include <optional>
 #include <variant>
@@ -291,7 +292,8 @@ using host_question =
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
-               collect_events, list_nspaces, get_mesh_status, find_procs>;
+               collect_events, list_nspaces, get_mesh_status, find_procs,
+               environment_interest, environment_event>;
 
 /// Something went wrong, in words.
 struct mesh_failure {

@@ -40,6 +40,11 @@ traffic_class class_of(const host_question& what) {
       else if constexpr (
         std::is_same_v<
           type,
+          environment_event> || std::is_same_v<type, environment_interest>)
+        return traffic_class::environment;
+      else if constexpr (
+        std::is_same_v<
+          type,
           process_output> || std::is_same_v<type, write_stdin> || std::is_same_v<type, close_stdin>)
         return traffic_class::io;
       else

@@ -188,6 +188,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     add_nodes(self->state);
   start_calls(self);
   start_exchange(self);
+  start_environment(self);
   return {
     // -- the host interface, in its order --
     [self](const client_connected& what) {
@@ -227,9 +228,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, notify_request& request) {
       return spread_event(self, who, request);
     },
-    refuse<ack, register_events_request>("events of the environment"),
-    [](const requester&, const deregister_events_request&) {
-      // Nothing was registered.
+    [self](const requester&, const register_events_request& request) {
+      self->state.environment->add(request.codes);
+      return ack{};
+    },
+    [self](const requester&, const deregister_events_request& request) {
+      self->state.environment->remove(request.codes);
     },
     refuse<ack, log_request>("another log"),
     [self](const requester& who, query_request& request) {
@@ -292,6 +296,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       });
     },
     [self](const close_stdin& request) { end_input(self, request); },
+    [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
+    [self](environment_event& what) { raise(self, std::move(what)); },
     [self](share_progress& what) { pass_progress(self, what); },
     [self](const share_ended& what) { pass_end(self, what); },
     [self](process_output& what) {

@@ -232,6 +232,25 @@ struct executor {
     else
       refuse(status::not_found, "none of these is connected here");
   }
+
+  void operator()(environment_interest& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    self->state.environment->take(from.rank, x);
+    reply(ack{});
+  }
+
+  void operator()(environment_event& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    if (!is_of_environment(x.code)) {
+      refuse(status::bad_param,
+             to_string(x.code) + " is no event of the environment");
+      return;
+    }
+    self->state.environment->take(from.rank, std::move(x));
+    reply(ack{});
+  }
 };
 
 /// Notes which incarnation of a node lives.
@@ -328,6 +347,7 @@ void change_member(self_pointer self, const member_changed& what) {
     state.sequencer->node_lost(what.rank);
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
+  note_member(self, what, was_live);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);

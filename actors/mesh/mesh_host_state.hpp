@@ -5,6 +5,7 @@
 #include "actors/answer.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
 #include "actors/mesh/job_locations.hpp"
@@ -207,6 +208,11 @@ struct mesh_host_state {
   std::unique_ptr<modex_desk> modex;
   std::unique_ptr<event_sequencer> sequencer;
   std::unique_ptr<event_spread> spread;
+  std::unique_ptr<environment_spread> environment;
+  sensor_desk_actor sensors;
+
+  /// What the sensors have been told.
+  environment_interest watched;
 
   /// The incarnations of the other members.
   std::map<uint32_t, uint64_t> lives;
@@ -362,6 +368,21 @@ bool may_raise(self_pointer self, uint32_t from, const proc_id& source);
 
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
+
+// -- mesh_environment.cpp: what happens to nodes
+// -------------------------------------------------------------------
+
+void start_environment(self_pointer self);
+
+/// The sensors of this node.
+void use_sensors(self_pointer self, const sensor_desk_actor& desk);
+
+/// Something that they tell.
+void raise(self_pointer self, environment_event what);
+
+/// A member has come or gone: an event of the environment, which each node
+/// raises for itself.
+void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------
