@@ -109,7 +109,7 @@ int fail(const std::string& reason) {
   return local_failure;
 }
 
-int run_root(facts x, severity log_level, bool log_json) {
+int run_root(facts x, const bootstrap_options& options) {
   ignore_broken_pipes();
   auto setup = dvm_root::settings{};
   for (const auto& name : x.settings.nodes)
@@ -118,8 +118,9 @@ int run_root(facts x, severity log_level, bool log_json) {
   if (x.settings.radix > 0)
     setup.options.radix = x.settings.radix;
   setup.name = x.settings.cluster;
-  setup.node.log_level = log_level;
-  setup.node.log_json = log_json;
+  setup.node.log_level = options.log_level;
+  setup.node.log_json = options.log_json;
+  setup.node.sensors = options.sensors;
   setup.vouching = std::move(x.vouching);
   setup.launches = false;
   setup.port = x.settings.port;
@@ -140,7 +141,7 @@ int run_root(facts x, severity log_level, bool log_json) {
   return 0;
 }
 
-int run_other(const facts& x, severity log_level, bool log_json) {
+int run_other(const facts& x, const bootstrap_options& options) {
   auto contacts = resolve(x.settings.controller, x.settings.port);
   if (!contacts)
     return fail(reason_of(contacts.error()));
@@ -161,20 +162,21 @@ int run_other(const facts& x, severity log_level, bool log_json) {
     x.settings.radix > 0 ? x.settings.radix : defaults::tree_radix;
   settings.networks = networks_of(x.settings);
   settings.patience = patience;
-  settings.log_level = log_level;
-  settings.log_json = log_json;
+  settings.log_level = options.log_level;
+  settings.log_json = options.log_json;
+  settings.sensors = options.sensors;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);
 }
 
 } // namespace
 
-int bootstrap(const std::string& file, severity log_level, bool log_json) {
+int bootstrap(const std::string& file, const bootstrap_options& options) {
   auto found = read_facts(file);
   if (!found)
     return fail(reason_of(found.error()));
-  return found->rank == 0 ? run_root(std::move(*found), log_level, log_json)
-                          : run_other(*found, log_level, log_json);
+  return found->rank == 0 ? run_root(std::move(*found), options)
+                          : run_other(*found, options);
 }
 
 } // namespace troupe

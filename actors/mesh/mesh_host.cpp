@@ -197,6 +197,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.proc.nspace);
       self->state.tools.erase(what.who.index);
       return ack{};
     },
@@ -204,10 +205,16 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       pass_to_share(self, what);
       self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
-      if (is_tool(what.who.role))
-        lose_tool(self, what.who);
+      if (!is_tool(what.who.role))
+        return;
+      self->state.tools.erase(what.who.proc.nspace);
+      lose_tool(self, what.who);
     },
-    [self](const tool_connected& what) { return identify(self, what); },
+    [self](const tool_connected& what) {
+      auto result = identify(self, what);
+      self->state.tools.insert(result.nspace);
+      return result;
+    },
     [self](const requester& who, abort_request& request) {
       return request_abort(self, who, request);
     },

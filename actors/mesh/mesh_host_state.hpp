@@ -214,6 +214,9 @@ struct mesh_host_state {
   /// What the sensors have been told.
   environment_interest watched;
 
+  /// Tools of this node.
+  std::set<std::string> tools;
+
   /// The incarnations of the other members.
   std::map<uint32_t, uint64_t> lives;
 
@@ -227,6 +230,9 @@ struct mesh_host_state {
 
   // -- at the root --
   std::map<uint32_t, node_record> nodes;
+
+  /// Jobs that have heard of the loss of the node that is being dealt with.
+  std::set<std::string> told_of_node;
   std::map<std::string, job_record> jobs;
   uint32_t next_job = 1;
 
@@ -380,8 +386,7 @@ void use_sensors(self_pointer self, const sensor_desk_actor& desk);
 /// Something that they tell.
 void raise(self_pointer self, environment_event what);
 
-/// A member has come or gone: an event of the environment, which each node
-/// raises for itself.
+/// A member has come or gone: the root makes an event of the environment of it.
 void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what the root decides
