@@ -110,8 +110,9 @@ void note_member(self_pointer self, const member_changed& what, bool was_live) {
     {{std::string{attr::hostname}, 0, value::string(name)},
      {std::string{attr::nodeid}, 0, value::uint32(what.rank)}}};
   if (state.options.wall_clock)
-    x.infos.push_back({std::string{attr::event_timestamp}, 0,
-                       value{data_type::time, state.options.wall_clock()}});
+    x.infos.push_back(
+      {std::string{attr::event_timestamp}, 0,
+       value{data_type::time, uint64_t(state.options.wall_clock())}});
   if (code == status::event_node_down && !told.empty()) {
     auto except = std::vector<proc_id>{};
     for (const auto& nspace : told)

@@ -214,9 +214,6 @@ struct mesh_host_state {
   /// What the sensors have been told.
   environment_interest watched;
 
-  /// Tools of this node.
-  std::set<std::string> tools;
-
   /// The incarnations of the other members.
   std::map<uint32_t, uint64_t> lives;
 
@@ -230,9 +227,6 @@ struct mesh_host_state {
 
   // -- at the root --
   std::map<uint32_t, node_record> nodes;
-
-  /// Jobs that have heard of the loss of the node that is being dealt with.
-  std::set<std::string> told_of_node;
   std::map<std::string, job_record> jobs;
   uint32_t next_job = 1;
 
@@ -242,6 +236,13 @@ struct mesh_host_state {
 
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
+
+  /// Jobs that have heard of the loss of the node that is being dealt with.
+  std::set<std::string> told_of_node;
+
+  // -- at every node --
+  /// Tools of this node.
+  std::set<std::string> tools;
 
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
