@@ -1,6 +1,8 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/send.hpp>
+
 #include <utility>
 
 // What happens to nodes: what sensors tell, and that nodes come and go. The
@@ -12,8 +14,8 @@ namespace {
 
 void deliver(self_pointer self, environment_event what) {
   if (self->state.events)
-    self->send(self->state.events,
-               deliver_event{to_event(std::move(what)), {}});
+    caf::anon_send(self->state.events,
+                   deliver_event{to_event(std::move(what)), {}});
 }
 
 environment_spread::effects means_of_environment(self_pointer self) {
