@@ -61,6 +61,8 @@
   X(end_share)                                                                 \
   X(endpoint)                                                                  \
   X(envar)                                                                     \
+  X(environment_event)                                                         \
+  X(environment_interest)                                                      \
   X(event)                                                                     \
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
@@ -68,9 +70,12 @@
   X(finalize_request)                                                          \
   X(find_procs)                                                                \
   X(forget_job)                                                                \
+  X(gauge)                                                                     \
+  X(gauge_list)                                                                \
   X(geometry)                                                                  \
   X(get_credential_request)                                                    \
   X(get_credential_result)                                                     \
+  X(get_gauges)                                                                \
   X(get_mesh_status)                                                           \
   X(get_request)                                                               \
   X(get_result)                                                                \
@@ -79,7 +84,7 @@
   X(group_construct_result)                                                    \
   X(group_destruct_request)                                                    \
   X(group_leave_request)                                                       \
-  X(handler_call)                                                              \
+  X(handler_done)                                                              \
   X(handler_registered)                                                        \
   X(handler_verdict)                                                           \
   X(heartbeat)                                                                 \
@@ -137,6 +142,7 @@
   X(node_query)                                                                \
   X(node_refusal)                                                              \
   X(node_row)                                                                  \
+  X(node_data)                                                                 \
   X(node_share)                                                                \
   X(node_stats)                                                                \
   X(node_suspicion)                                                            \
@@ -173,6 +179,7 @@
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
@@ -193,6 +200,9 @@
   X(resource_unit)                                                             \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
+  X(sensor_offer)                                                              \
+  X(sensor_reading)                                                            \
+  X(sensor_readings)                                                           \
   X(server_statistics)                                                         \
   X(session_control_request)                                                   \
   X(setup_fork)                                                                \
@@ -203,8 +213,10 @@
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
   X(start_process)                                                             \
+  X(start_sensor)                                                              \
   X(start_share)                                                               \
   X(submit_event)                                                              \
+  X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

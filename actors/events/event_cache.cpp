@@ -74,13 +74,6 @@ void deliver(self_pointer self, event what, std::vector<proc_id> targets) {
   state.ring.push_back(std::move(x));
 }
 
-/// Events that do not come from jobs: a host tells of them if it is asked.
-/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
-bool is_of_environment(status code) {
-  const auto number = static_cast<int32_t>(code);
-  return number <= -230 && number >= -330;
-}
-
 /// Asks the host for the events of the environment that somebody here wants
 /// now, and no longer for those that nobody wants.
 void update_host(self_pointer self, const requester& who) {
@@ -190,6 +183,12 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     },
     [self](const deregister_nspace& request) {
       forget_namespace(self->state, request.nspace);
+    },
+    [self](get_gauges) {
+      const auto& state = self->state;
+      return gauge_list{
+        {{"events.ring", state.ring.size(), state.ring_size, "events"},
+         {"events.subscribers", state.subscribers.size(), 0, "processes"}}};
     },
   };
 }

@@ -195,6 +195,10 @@ struct executor {
     give(take_event(self, from.rank, x));
   }
 
+  void operator()(get_mesh_status) {
+    describe_node(self, to_member<mesh_status>(reply));
+  }
+
   void operator()(submit_event& x) {
     if (!may_raise(self, from.rank, x.what.what.source))
       refuse(status::no_permissions, "node " + std::to_string(from.rank)
@@ -227,6 +231,25 @@ struct executor {
       reply(ack{});
     else
       refuse(status::not_found, "none of these is connected here");
+  }
+
+  void operator()(environment_interest& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    self->state.environment->take(from.rank, x);
+    reply(ack{});
+  }
+
+  void operator()(environment_event& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    if (!is_of_environment(x.code)) {
+      refuse(status::bad_param,
+             to_string(x.code) + " is no event of the environment");
+      return;
+    }
+    self->state.environment->take(from.rank, std::move(x));
+    reply(ack{});
   }
 };
 
@@ -324,6 +347,7 @@ void change_member(self_pointer self, const member_changed& what) {
     state.sequencer->node_lost(what.rank);
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
+  note_member(self, what, was_live);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);

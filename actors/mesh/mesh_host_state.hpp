@@ -5,6 +5,7 @@
 #include "actors/answer.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
 #include "actors/mesh/job_locations.hpp"
@@ -102,6 +103,9 @@ struct job_record {
   size_t pending = 0;
   bool ending = false;
   bool reporting = false;
+
+  /// Whether a process of it has run.
+  bool has_begun = false;
 
   /// Whether a process has failed, which ended the job.
   bool has_failed = false;
@@ -204,6 +208,11 @@ struct mesh_host_state {
   std::unique_ptr<modex_desk> modex;
   std::unique_ptr<event_sequencer> sequencer;
   std::unique_ptr<event_spread> spread;
+  std::unique_ptr<environment_spread> environment;
+  sensor_desk_actor sensors;
+
+  /// What the sensors have been told.
+  environment_interest watched;
 
   /// The incarnations of the other members.
   std::map<uint32_t, uint64_t> lives;
@@ -360,6 +369,21 @@ bool may_raise(self_pointer self, uint32_t from, const proc_id& source);
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
 
+// -- mesh_environment.cpp: what happens to nodes
+// -------------------------------------------------------------------
+
+void start_environment(self_pointer self);
+
+/// The sensors of this node.
+void use_sensors(self_pointer self, const sensor_desk_actor& desk);
+
+/// Something that they tell.
+void raise(self_pointer self, environment_event what);
+
+/// A member has come or gone: an event of the environment, which each node
+/// raises for itself.
+void note_member(self_pointer self, const member_changed& what, bool was_live);
+
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------
 
@@ -388,6 +412,27 @@ void check_over(self_pointer self, const std::string& nspace);
 
 /// The processes of a node are gone.
 void lose_node(self_pointer self, uint32_t node);
+
+// -- mesh_job_events.cpp: what the root tells of jobs
+// ---------------------------------------------------------------------
+
+/// A process has ended.
+/// @param was_told Whether the job was being ended already.
+void tell_of_process(self_pointer self, const job_record& job,
+                     const proc_changed& what, bool was_told);
+
+/// A process goes on without its server.
+void tell_of_lost_connection(self_pointer self, const job_record& job,
+                             const proc_id& proc);
+
+/// `job_start` or `launch_complete`.
+void tell_of_job(self_pointer self, const job_record& job, status code);
+
+void tell_of_job_end(self_pointer self, const job_record& job);
+
+/// A node that the job runs on: `event_node_down` or `event_node_offline`.
+void tell_of_node(self_pointer self, const job_record& job, status code,
+                  const std::string& hostname);
 
 // -- mesh_job_requests.cpp: what the root is asked about jobs
 // ---------------------------------------------------------------
@@ -489,5 +534,14 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
+
+// -- mesh_net.cpp
+// ------------------------------------------------------
+
+/// How this node is connected, and how full its queues are.
+void describe_node(self_pointer self, completion<mesh_status> done);
+
+/// The same of all nodes that answer soon, for people.
+void describe_net(self_pointer self, completion<value> done);
 
 } // namespace troupe::mesh_internals

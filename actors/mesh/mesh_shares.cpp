@@ -111,7 +111,6 @@ void prepare(self_pointer self, prepare_share& order,
   auto directory = job_directory{};
   directory.host = mesh_host_actor{self};
   directory.server = state.server;
-  directory.events = state.events;
   directory.launcher = state.directory.launcher;
   directory.topology = state.directory.topology;
   directory.cleaner = state.directory.cleaner;
@@ -148,16 +147,9 @@ caf::expected<ack> end(self_pointer self, const end_share& request) {
 }
 
 void hear_of_gone(self_pointer self, const procs_gone& what) {
-  auto& state = self->state;
   note_gone(self, what.procs);
-  auto by_nspace = std::map<std::string, procs_gone>{};
-  for (const auto& x : what.procs) {
-    self->send(state.server, x);
-    by_nspace[x.proc.nspace].procs.push_back(x);
-  }
-  for (auto& [nspace, gone] : by_nspace)
-    if (auto* x = state.find_share(nspace))
-      self->send(x->handle, std::move(gone));
+  for (const auto& x : what.procs)
+    self->send(self->state.server, x);
 }
 
 void forget(self_pointer self, const forget_job& what, completion<ack> done) {
