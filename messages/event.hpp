@@ -51,6 +51,34 @@ struct event {
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
 
+/// Whether events with this code are of the environment: a server hears of them
+/// only if it asks its host. Those of the Standard, and our own, which
+/// docs/events.md lists.
+/// Source: RFC0002, "Description"; PMIx Standard v5, "System error codes";
+/// OpenPMIx, -230 to -330.
+constexpr bool is_of_environment(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return (number <= -230 && number >= -330)
+         || (number <= -32230 && number >= -32330);
+}
+
+/// The kernel has taken events for a process: how many since its connection
+/// began. Source: guarantees 5.1.
+struct events_taken {
+  uint64_t count = 0;
+};
+
+TROUPE_MESSAGE(events_taken, x.count)
+
+/// Processes of this node that may connect: what happens before they do is kept
+/// for them. Source: RFC0002, "Notifications".
+struct expect_procs {
+  std::string nspace;
+  std::vector<uint32_t> ranks;
+};
+
+TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks)
+
 // -- handlers, inside a process
 // ----------------------------------------------------
 
