@@ -125,6 +125,10 @@ void frame_socket::read_turn() {
     bytes_received_ += size;
     left.bytes -= size;
     reader_.push({chunk.data(), size});
+    if (size < chunk.size()) {
+      take_frames(left); // There is no more.
+      break;
+    }
   }
   if (is_open() && reading_ == reading::on)
     watch_reading();
