@@ -136,6 +136,12 @@ struct server_state {
 
   server_statistics statistics;
 
+  /// Whether a look at the operations that are not complete is due.
+  bool is_watch_due = false;
+
+  /// Actors of operations that are over, for the next ones.
+  std::vector<collective_actor> idle_collectives;
+
   namespace_entry* find_namespace(const std::string& nspace) {
     const auto i = namespaces.find(nspace);
     return i != namespaces.end() ? &i->second : nullptr;
@@ -231,6 +237,9 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
 /// To be called when the call has been handed to the operation's actor: asks
 /// the host if everybody has joined.
 void check_complete(self_pointer self, uint64_t id);
+
+/// The operation's actor has answered everybody.
+void retire_collective(self_pointer self, uint64_t id);
 
 /// Fails the operations that wait for `proc`.
 void leave_collectives(self_pointer self, const proc_id& proc,

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "messages/event_order.hpp"
 #include "messages/gauge.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 
 #include <optional>
 #include <variant>
@@ -39,9 +41,13 @@ struct job_map {
   /// New in this DVM.
   uint32_t number = 0;
   std::vector<node_share> shares;
+
+  /// Nodes that were lost since it was made: what runs there, if anything, is
+  /// not this job.
+  std::vector<uint32_t> lost{};
 };
 
-TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares)
+TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
 
 /// To each node of a job: makes its processes and those elsewhere known to the
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
@@ -159,6 +165,15 @@ struct mesh_collective_id {
 
 TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
 
+/// What processes of one node bring: a `std::vector<proc_data>` as bytes (see
+/// messages/mesh_payload.hpp), which nodes on the way pass on as they are.
+struct node_data {
+  uint32_t node = 0;
+  std::string procs;
+};
+
+TROUPE_MESSAGE(node_data, x.node, x.procs)
+
 /// Up the tree of the nodes that take part: who has joined below, and what they
 /// bring. When something went wrong it goes to the root of the operation at
 /// once: that a node cannot join, or what it knows.
@@ -171,7 +186,7 @@ struct collective_part {
 
   /// A bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 
   /// Not `success`: participants of the sender's node cannot join.
   status failure = status::success;
@@ -194,7 +209,7 @@ struct collective_outcome {
 
   /// Who is missing, and why.
   std::string reason;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 };
 
 TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
@@ -276,7 +291,9 @@ using host_question =
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
-               signal_process, node_resources, get_mesh_status>;
+               signal_process, node_resources, submit_event, order_events,
+               collect_events, list_nspaces, get_mesh_status, find_procs,
+               environment_interest, environment_event>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
@@ -288,7 +305,8 @@ TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
 
 using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
-               lookup_result, info_result, job_list, mesh_status>;
+               lookup_result, info_result, job_list, collected_events,
+               nspace_list, mesh_status>;
 
 /// Asks a host.
 struct host_call {
@@ -303,18 +321,25 @@ struct host_call {
   /// their answers may be forgotten.
   uint64_t settled = 0;
   std::vector<uint64_t> answered;
+
+  /// Calls of the receiver that have been carried out here: their answer is
+  /// `ack`.
+  std::vector<uint64_t> carried_out;
   host_question what;
 };
 
-TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered, x.what)
+TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered,
+               x.carried_out, x.what)
 
-/// Answers a call.
+/// Answers a call, and others that have been carried out, as above.
 struct host_answer {
+  /// 0: only those others.
   uint64_t number = 0;
   host_reply what;
+  std::vector<uint64_t> carried_out = {};
 };
 
-TROUPE_MESSAGE(host_answer, x.number, x.what)
+TROUPE_MESSAGE(host_answer, x.number, x.what, x.carried_out)
 
 using host_message = std::variant<host_call, host_answer>;
 

@@ -33,13 +33,14 @@ void pass_to_share(self_pointer self, const Message& what) {
 
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
 proc_id identify(self_pointer self, const tool_connected& what) {
-  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
-    return what.who.proc;
   auto& state = self->state;
+  auto& who = state.tools[what.who.index];
+  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
+    return who = what.who.proc;
   auto name = state.options.server.nspace + "-tool";
   if (!state.is_root())
     name += std::to_string(state.options.rank) + ".";
-  return {name + std::to_string(state.next_tool++), 0};
+  return who = {name + std::to_string(state.next_tool++), 0};
 }
 
 /// A job for a launcher of this process. Only at the root.
@@ -187,6 +188,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     add_nodes(self->state);
   start_calls(self);
   start_exchange(self);
+  start_environment(self);
   return {
     // -- the host interface, in its order --
     [self](const client_connected& what) {
@@ -195,10 +197,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       return ack{};
     },
     [self](const client_lost& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
       if (is_tool(what.who.role))
         lose_tool(self, what.who);
@@ -224,9 +228,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, notify_request& request) {
       return spread_event(self, who, request);
     },
-    refuse<ack, register_events_request>("events of the environment"),
-    [](const requester&, const deregister_events_request&) {
-      // Nothing was registered.
+    [self](const requester&, const register_events_request& request) {
+      self->state.environment->add(request.codes);
+      return ack{};
+    },
+    [self](const requester&, const deregister_events_request& request) {
+      self->state.environment->remove(request.codes);
     },
     refuse<ack, log_request>("another log"),
     [self](const requester& who, query_request& request) {
@@ -289,6 +296,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       });
     },
     [self](const close_stdin& request) { end_input(self, request); },
+    [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
+    [self](environment_event& what) { raise(self, std::move(what)); },
     [self](share_progress& what) { pass_progress(self, what); },
     [self](const share_ended& what) { pass_end(self, what); },
     [self](process_output& what) {

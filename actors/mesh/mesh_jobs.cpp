@@ -90,6 +90,7 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
     return;
   }
   job->started.nspace = nspace;
+  tell_of_job(self, *job, status::launch_complete);
   job->answer(std::move(job->started));
   check_over(self, nspace);
 }
