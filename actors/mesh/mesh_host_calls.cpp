@@ -104,14 +104,16 @@ struct executor {
   void operator()(locate_job& x) {
     if (!is_at_root())
       return;
-    if (auto* job = self->state.find_job(x.nspace)) {
-      job->informed.insert(from.rank);
-      auto map = job->map;
-      map.lost = self->state.locations.lost_of(x.nspace);
-      reply(std::move(map));
-    } else {
+    auto* job = self->state.find_job(x.nspace);
+    // Who asks when all others are told of the end would not hear of it.
+    if (job == nullptr || job->reporting) {
       refuse(status::not_found, "no job " + x.nspace);
+      return;
     }
+    auto map = job->map;
+    map.lost = self->state.locations.lost_of(x.nspace);
+    reply(std::move(map));
+    inform(self, *job, from.rank);
   }
 
   void operator()(ask_root& x) {
