@@ -76,8 +76,10 @@ void add_choice(CLI::App& cli, words& x) {
                 "repeated")
     ->allow_extra_args(false);
   cli.add_option("--nspace", x.nspace, "Only events of this namespace");
-  cli.add_option("--since", x.since,
-                 "Of those that are kept, those with a greater number");
+  cli
+    .add_option("--since", x.since,
+                "Of those that are kept, those with a greater number")
+    ->check(CLI::NonNegativeNumber);
   cli.add_flag("--json", x.json, "Print JSON, an event a line");
 }
 
@@ -85,7 +87,8 @@ void add_watch(CLI::App& cli, words& x) {
   add_choice(cli, x);
   cli.add_option("--range", x.range,
                  "How far to look: local, session or global (default session)");
-  cli.add_option("--count", x.count, "End after so many events");
+  cli.add_option("--count", x.count, "End after so many events")
+    ->check(CLI::NonNegativeNumber);
   cli.add_option("--timeout", x.limit, "End after so many seconds")
     ->check(CLI::Range(0.0, 1e9));
 }
