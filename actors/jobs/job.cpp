@@ -5,6 +5,7 @@
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <algorithm>
 #include <csignal>

@@ -33,6 +33,7 @@ void close_job(self_pointer self, const std::string& nspace) {
   tell_of_job_end(self, job);
   tell_observer(self, job, job.outcome.report());
   state.locations.remove(nspace);
+  state.sequencer->job_forgotten(nspace);
   state.outlets.erase(nspace);
   state.published.nspace_ended(nspace);
   if (!state.jobs.empty())

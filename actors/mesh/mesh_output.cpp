@@ -2,6 +2,7 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
 // Streams of processes: output goes to the node where the job was asked for,

@@ -131,6 +131,8 @@ void start(self_pointer self, const start_share& request,
     done(make_error(status::not_found, "no share of " + request.nspace));
     return;
   }
+  // All nodes are prepared.
+  self->state.sequencer->job_started(request.nspace);
   self->request(x->handle, caf::infinite, request)
     .then([done](spawn_result& result) { done(std::move(result)); },
           [done](caf::error& why) { done(std::move(why)); });
@@ -156,8 +158,10 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   close_outlet(self, what.outcome);
   state.collectives->job_forgotten(nspace);
   state.published_here.nspace_ended(nspace);
-  if (!state.is_root())
+  if (!state.is_root()) {
     state.locations.remove(nspace);
+    state.sequencer->job_forgotten(nspace);
+  }
   auto node = state.shares.extract(nspace);
   if (node.empty()) {
     // A process may have been connected to it.
@@ -208,6 +212,7 @@ void fence(self_pointer self, const std::string& reason) {
   if (state.fence_reason.empty())
     state.fence_reason = reason.empty() ? "the root is gone" : reason;
   // Nobody answers any more, and the end of a share waits for its output.
+  state.sequencer->stop();
   state.calls->lose_all("this node is no member of the DVM any more");
   auto over = std::vector<std::string>{};
   for (auto& [nspace, x] : state.shares) {

@@ -73,6 +73,10 @@ bool peer_session::is_waiting(const lane_state& lane) const {
   return false;
 }
 
+bool peer_session::is_in_use(const lane_state& lane) const {
+  return std::find(riding_.begin(), riding_.end(), lane.id) != riding_.end();
+}
+
 void peer_session::offer_credits(peer_effects& out) {
   for (size_t i = 0; i < traffic_classes; ++i)
     if (wants_credit_[i] && !is_lost_
