@@ -1,7 +1,6 @@
 #include "adapters/lane/secure_socket.hpp"
 
 #include "adapters/local/system_error.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "messages/status.hpp"
 
@@ -117,10 +116,8 @@ void secure_socket::read_turn() {
     end(code == SSL_ERROR_ZERO_RETURN ? caf::error{} : reason_of_failure());
     return;
   }
-  if (is_open()) {
-    acknowledge_now(channel_.socket.get());
+  if (is_open())
     watch_socket();
-  }
 }
 
 /// @returns how many bytes have come; else `code` is one of `SSL_ERROR_`.
