@@ -186,10 +186,8 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const proc_ended& what) { note_end(self, what); },
     [self](const shut_down& request) { return close_all(self, request); },
     [self](get_statistics) { return self->state.statistics; },
-    [self](collective_retired done) {
-      self->state.table.retire(done.id);
-      self->state.collectives.erase(done.id);
-    },
+    [self](get_gauges) { return gauges_of(self->state); },
+    [self](collective_retired done) { retire_collective(self, done.id); },
     [self](host_collective_result& result) {
       for (auto& x : result.data)
         // A host may bring back what it got from here.

@@ -1,6 +1,9 @@
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +46,7 @@ void announce(self_pointer self, status code, std::vector<info> infos) {
   // Open MPI aborts on events that it does not expect in a default handler.
   what.what.infos.push_back(
     {std::string{attr::event_non_default}, 0, value::boolean(true)});
-  self->send(self->state.directory.events, std::move(what));
+  caf::anon_send(self->state.directory.events, std::move(what));
 }
 
 } // namespace

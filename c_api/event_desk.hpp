@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/events/handler_chain.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "c_api/library.hpp"
 
@@ -7,10 +8,13 @@
 
 #include <pmix.h>
 
+#include <atomic>
+#include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace troupe::c_api {
@@ -23,6 +27,32 @@ struct c_handler {
   std::optional<void*> object;
 
   bool is_oneshot = false;
+};
+
+/// Where threads wait that raise events for the process itself faster than its
+/// handlers take them. On any thread.
+class event_gate {
+public:
+  /// Counts an event in; waits for room if there is none.
+  /// @returns `false` if there still is none after a while.
+  bool enter();
+
+  /// An event has come to the handlers.
+  void leave();
+
+  /// Whether there is room behind the gate.
+  void set_open(bool x);
+
+  void reset();
+
+private:
+  void tell();
+
+  std::atomic<size_t> waiting_{0};
+  std::atomic<size_t> blocked_{0};
+  std::atomic<bool> is_open_{true};
+  std::mutex mutex_;
+  std::condition_variable changed_;
 };
 
 /// Between the program's event handlers and the handler chain: runs the
@@ -52,9 +82,7 @@ public:
   /// @returns whether the handler is there; if not, `done` is not called.
   bool deregister_handler(uint64_t id, on_done done);
 
-  void notify(notify_request request, on_done done);
-
-  /// An event from outside, or one that is for this process only.
+  /// An event from outside, or one that is for us.
   void take(event what);
 
   /// There is a new server, or none any more.
@@ -66,30 +94,47 @@ public:
   /// The desk; null before init and after finalize.
   static event_desk* current();
 
+  /// Holds up threads that raise more events than the handlers take.
+  static event_gate& gate();
+
 private:
-  /// What a handler was given, and whom it owes an answer.
-  struct call {
+  /// What the handlers of an event are given; from handler to handler the
+  /// results grow. A handler that has been passed over may still read them.
+  struct arguments {
     pmix_proc_t source;
     c_infos infos;
-    c_infos results;
+    std::vector<c_infos> owned_results;
+    std::vector<pmix_info_t> results;
+    std::vector<std::vector<pmix_info_t>> outgrown;
+  };
 
-    /// `infos` and the object to return, which is not ours to free.
+  using arguments_ptr = std::shared_ptr<arguments>;
+
+  /// A handler that has not completed.
+  struct call {
+    uint64_t handler = 0;
+    uint64_t walk = 0;
+    uint64_t turn = 0;
+    arguments_ptr given;
+
+    /// The event's infos and the object to return, which is not ours to free.
     std::vector<pmix_info_t> with_object;
-
-    caf::typed_response_promise<handler_verdict> reply;
   };
 
   void tell_identity();
 
-  caf::result<handler_verdict> run(handler_call& x);
+  caf::expected<arguments_ptr> arguments_of(const handler_turn& x);
+
+  std::optional<handler_verdict> run(const handler_turn& x);
 
   library& lib_;
-  event_handler_actor handle_;
-  event_handler_actor::pointer self_ = nullptr;
+  caf::actor handle_;
+  caf::event_based_actor* self_ = nullptr;
   event_session_actor session_;
   handler_chain_actor chain_;
-  std::map<uint64_t, c_handler> handlers_;
-  std::map<uint64_t, std::unique_ptr<call>> calls_;
+  std::unordered_map<uint64_t, c_handler> handlers_;
+  std::unordered_map<uint64_t, call> calls_;
+  std::unordered_map<uint64_t, arguments_ptr> walks_;
 
   /// The ticket of the handler that runs now, and what it has reported.
   uint64_t running_ = 0;

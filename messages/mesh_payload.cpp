@@ -82,6 +82,17 @@ bool is_part(std::string_view bytes) {
          && static_cast<uint8_t>(bytes.front()) == alternative_of<message_part>;
 }
 
+std::string pack_data(const std::vector<proc_data>& x) {
+  return encode(x);
+}
+
+std::optional<std::vector<proc_data>> unpack_data(std::string_view bytes) {
+  auto result = decode<std::vector<proc_data>>(bytes);
+  if (!result)
+    return std::nullopt;
+  return std::move(*result);
+}
+
 std::string_view bytes_of(const peer_payload& x) {
   return {static_cast<const char*>(x.data.get()), x.size};
 }

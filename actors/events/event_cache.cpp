@@ -43,6 +43,7 @@ struct event_cache_state {
 
   host_actor host;
   size_t ring_size = 0;
+  bool host_orders_events = false;
   std::map<uint32_t, subscriber> subscribers; // by connection index
   std::deque<kept_event> ring;
 
@@ -71,13 +72,6 @@ void deliver(self_pointer self, event what, std::vector<proc_id> targets) {
   if (state.ring.size() == state.ring_size)
     state.ring.pop_front();
   state.ring.push_back(std::move(x));
-}
-
-/// Events that do not come from jobs: a host tells of them if it is asked.
-/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
-bool is_of_environment(status code) {
-  const auto number = static_cast<int32_t>(code);
-  return number <= -230 && number >= -330;
 }
 
 /// Asks the host for the events of the environment that somebody here wants
@@ -148,7 +142,8 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto what = event{request.code, who.proc, request.range, request.infos};
   const auto leaves = range_filter{what}.leaves_node();
-  deliver(self, std::move(what), {});
+  if (!leaves || !self->state.host_orders_events)
+    deliver(self, std::move(what), {});
   if (!leaves)
     return ack{};
   return self->delegate(self->state.host, who, std::move(request));
@@ -162,10 +157,11 @@ void forget_namespace(event_cache_state& state, const std::string& nspace) {
   state.ring = std::move(kept);
 }
 
-event_cache_actor::behavior_type behavior(self_pointer self, host_actor host,
-                                          size_t ring_size) {
-  self->state.host = std::move(host);
-  self->state.ring_size = ring_size;
+event_cache_actor::behavior_type behavior(self_pointer self,
+                                          event_cache_options options) {
+  self->state.host = std::move(options.host);
+  self->state.ring_size = options.ring_size;
+  self->state.host_orders_events = options.host_orders_events;
   return {
     [self](const requester& who, const register_events_request& request,
            const client_actor& session) {
@@ -179,6 +175,7 @@ event_cache_actor::behavior_type behavior(self_pointer self, host_actor host,
     },
     [self](deliver_event& request) {
       deliver(self, std::move(request.what), std::move(request.targets));
+      return ack{};
     },
     [self](const requester& who, connection_lost) {
       self->state.subscribers.erase(who.index);
@@ -187,14 +184,20 @@ event_cache_actor::behavior_type behavior(self_pointer self, host_actor host,
     [self](const deregister_nspace& request) {
       forget_namespace(self->state, request.nspace);
     },
+    [self](get_gauges) {
+      const auto& state = self->state;
+      return gauge_list{
+        {{"events.ring", state.ring.size(), state.ring_size, "events"},
+         {"events.subscribers", state.subscribers.size(), 0, "processes"}}};
+    },
   };
 }
 
 } // namespace
 
-event_cache_actor spawn_event_cache(caf::actor_system& sys, host_actor host,
-                                    size_t ring_size) {
-  return sys.spawn(behavior, std::move(host), ring_size);
+event_cache_actor spawn_event_cache(caf::actor_system& sys,
+                                    event_cache_options options) {
+  return sys.spawn(behavior, std::move(options));
 }
 
 } // namespace troupe

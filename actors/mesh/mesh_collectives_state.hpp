@@ -24,7 +24,7 @@ struct mesh_collectives::operation {
 
   /// A bit per node, and what they brought.
   std::vector<bool> joined;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 
   /// Who of this node gets the data and who only hears of the end, and whether
   /// its participants have joined.
@@ -130,7 +130,8 @@ struct mesh_collectives::state {
 
   /// Ends an operation for all, or only here.
   void decide(const key& k, status code, const std::string& reason);
-  void release(const key& k, outcome how, std::vector<proc_data> data);
+  void release(const key& k, outcome how, const std::vector<node_data>& data);
+  std::vector<proc_data> data_of_others(const std::vector<node_data>& data);
   void remember(const key& k, outcome how);
 };
 

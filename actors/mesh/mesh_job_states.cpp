@@ -30,8 +30,10 @@ void close_job(self_pointer self, const std::string& nspace) {
   if (node.empty())
     return;
   auto& job = node.mapped();
+  tell_of_job_end(self, job);
   tell_observer(self, job, job.outcome.report());
   state.locations.remove(nspace);
+  state.sequencer->job_forgotten(nspace);
   state.outlets.erase(nspace);
   state.published.nspace_ended(nspace);
   if (!state.jobs.empty())
@@ -138,14 +140,20 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
     auto& proc = job.procs[x.proc.rank];
     if (proc.has_ended())
       continue;
+    const auto was_connected = proc.state == proc_state::connected;
     proc.state = x.state;
     proc.pid = x.pid;
     proc.exit_code = x.exit_code;
     tell_observer(self, job, x);
     const auto has_run = x.state != proc_state::failed_to_start
                          && x.state != proc_state::killed_by_cmd;
+    if (has_run && !std::exchange(job.has_begun, true))
+      tell_of_job(self, job, status::job_start);
+    if (was_connected && x.state == proc_state::running)
+      tell_of_lost_connection(self, job, x.proc);
     if (!proc.has_ended() || !has_run)
       continue;
+    tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
     gone.push_back({x.proc, x.state});
     job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
@@ -156,24 +164,6 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
   const auto is_fatal = has_failed && !job.options.recoverable && !job.ending;
   job.has_failed |= is_fatal;
   return is_fatal;
-}
-
-/// Tells the processes of a job on all its nodes that one of these is lost.
-/// Source: PMIx Standard v5, PMIX_EVENT_NODE_DOWN.
-void announce_loss(self_pointer self, const job_record& job,
-                   const std::string& node) {
-  auto what = deliver_event{};
-  what.what.code = status::event_node_down;
-  what.what.source = {"", rank_undef};
-  what.what.range = data_range::nspace;
-  what.what.infos = {
-    {std::string{attr::hostname}, 0, value::string(node)},
-    {std::string{attr::event_non_default}, 0, value::boolean(true)}};
-  what.targets = {{job.map.nspace, rank_wildcard}};
-  for (const auto rank : job.shares)
-    ask(self, rank, what, [](const caf::expected<host_reply>&) {
-      // Who is lost meanwhile needs to know nothing.
-    });
 }
 
 } // namespace
@@ -221,7 +211,7 @@ void lose_node(self_pointer self, uint32_t node) {
                              "node " + state.name_of(node)
                                + " was lost while the job started"));
     if (!changes.empty())
-      announce_loss(self, *job, state.name_of(node));
+      tell_of_node(self, *job, status::event_node_down, state.name_of(node));
     if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
       end_processes(self, nspace, SIGTERM);
     check_over(self, nspace);

@@ -97,6 +97,7 @@ void secure_socket::look_for_hang_up() {
 void secure_socket::read_turn() {
   // What the socket may give bounds the turn; TLS holds a record at most.
   channel_.traffic->readable = limits_.turn_bytes;
+  channel_.traffic->is_drained = false;
   reading_awaits_room_ = false;
   next_turn_.cancel();
   std::array<char, record_size> chunk;

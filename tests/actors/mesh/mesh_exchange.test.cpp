@@ -432,12 +432,12 @@ CAF_TEST(X41 an event of a process comes from its node only) {
   auto forged = deliver_event{};
   forged.what = event{code, {nspace, 2}, data_range::nspace, {}};
   caf::anon_send(mesh[0].host,
-                 member_message{2, 1002, host_call{1000, 0, 0, {}, forged}});
+                 member_message{2, 1002, host_call{1000, 0, 0, {}, {}, forged}});
   consume_messages();
   CAF_CHECK_EQUAL(events_of({nspace, 0}), 0u);
   forged.what.source = {nspace, 4};
   caf::anon_send(mesh[0].host,
-                 member_message{2, 1002, host_call{1001, 0, 0, {}, forged}});
+                 member_message{2, 1002, host_call{1001, 0, 0, {}, {}, forged}});
   consume_messages();
   CAF_CHECK_EQUAL(events_of({nspace, 0}), 1u);
 }
