@@ -321,6 +321,10 @@ inline constexpr auto lane_probe_idle = 1s;
 inline constexpr auto lane_probe_standby = 5s;
 inline constexpr auto lane_silence = 1s;
 
+/// Round trips that differ by less are no reason to use another lane than the
+/// peer does.
+inline constexpr auto lane_similar = 1ms;
+
 /// How long a silent lane is kept before another connection takes its place: a
 /// path that was lost on the way is found anew before its peer is given up.
 inline constexpr auto lane_patience = 2500ms;
