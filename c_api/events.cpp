@@ -163,16 +163,8 @@ pmix_status_t raise_here(const library& lib, const notify_request& x) {
   auto self = lib.proc();
   if (!is_for_notifier(x, self))
     return PMIX_SUCCESS;
-  auto& gate = event_desk::gate();
-  if (!gate.enter())
-    return PMIX_ERR_OUT_OF_RESOURCE;
-  auto what =
-    std::make_shared<event>(event{x.code, std::move(self), x.range, x.infos});
-  const auto is_kept = at_desk(lib, [what](event_desk& desk) {
-    desk.take(std::move(*what));
-    event_desk::gate().leave();
-  });
-  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  return event_desk::events_of_ours().push(
+    lib, event{x.code, std::move(self), x.range, x.infos});
 }
 
 } // namespace
@@ -204,6 +196,17 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
       lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;
   }
+  // Nobody waits on the progress thread, nor for what stays on the node: Open
+  // MPI reports failures that way, without a callback.
+  const auto waits = cbfunc == nullptr && request.range != data_range::local
+                     && request.range != data_range::proc_local
+                     && !lib.in_progress_thread();
+  if (cbfunc == nullptr && !waits && request.range == data_range::local) {
+    // Others first: they have the longer way.
+    const auto code = lib.tell<ack>(request);
+    const auto own = raise_here(lib, request);
+    return code != PMIX_SUCCESS ? code : own;
+  }
   if (const auto code = raise_here(lib, request); code != PMIX_SUCCESS)
     return code;
   if (request.range == data_range::proc_local) {
@@ -211,10 +214,6 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
       lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;
   }
-  // Nobody waits on the progress thread, nor for what stays on the node: Open
-  // MPI reports failures that way, without a callback.
-  const auto waits = cbfunc == nullptr && request.range != data_range::local
-                     && !lib.in_progress_thread();
   if (waits)
     return code_of(lib.ask_and_wait<ack>(std::move(request)));
   if (cbfunc == nullptr)

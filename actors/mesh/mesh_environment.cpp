@@ -1,6 +1,8 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/send.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -40,13 +42,13 @@ void deliver(self_pointer self, environment_event what) {
     };
     for (const auto& [nspace, x] : state.shares)
       add(nspace);
-    for (const auto& nspace : state.tools)
-      add(nspace);
+    for (const auto& [connection, tool] : state.tools)
+      add(tool.nspace);
     if (message.targets.empty())
       return;
   }
   if (state.events)
-    self->send(state.events, std::move(message));
+    caf::anon_send(state.events, std::move(message));
 }
 
 environment_spread::effects means_of_environment(self_pointer self) {

@@ -190,6 +190,10 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_exchange(self);
   start_environment(self);
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](member_message& what) { take_message(self, what); },
+    [self](host_collective& what) { return join_collective(self, what); },
+    [self](direct_modex& request) { return get_from_node(self, request); },
     // -- the host interface, in its order --
     [self](const client_connected& what) {
       pass_to_share(self, what);
@@ -197,7 +201,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
-      self->state.tools.erase(what.who.proc.nspace);
       self->state.tools.erase(what.who.index);
       return ack{};
     },
@@ -205,21 +208,13 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       pass_to_share(self, what);
       self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
-      if (!is_tool(what.who.role))
-        return;
-      self->state.tools.erase(what.who.proc.nspace);
-      lose_tool(self, what.who);
+      if (is_tool(what.who.role))
+        lose_tool(self, what.who);
     },
-    [self](const tool_connected& what) {
-      auto result = identify(self, what);
-      self->state.tools.insert(result.nspace);
-      return result;
-    },
+    [self](const tool_connected& what) { return identify(self, what); },
     [self](const requester& who, abort_request& request) {
       return request_abort(self, who, request);
     },
-    [self](host_collective& what) { return join_collective(self, what); },
-    [self](direct_modex& request) { return get_from_node(self, request); },
     [self](const requester& who, publish_request& request) {
       return request_publish(self, who, request);
     },
@@ -312,7 +307,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
         take_output(self, what, std::move(done));
       });
     },
-    [self](member_message& what) { take_message(self, what); },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
       self->state.nodes[what.rank].unfenced.erase(what.incarnation);

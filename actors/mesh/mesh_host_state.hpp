@@ -240,10 +240,6 @@ struct mesh_host_state {
   /// Jobs that have heard of the loss of the node that is being dealt with.
   std::set<std::string> told_of_node;
 
-  // -- at every node --
-  /// Tools of this node.
-  std::set<std::string> tools;
-
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
     return is_root() ? duty != mesh_duty::fenced : duty == mesh_duty::active;
@@ -412,6 +408,9 @@ void note_share_ended(self_pointer self, uint32_t from,
 
 /// A share has ended, one way or another.
 void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
+
+/// A node has heard of the job: from now on it hears who has ended.
+void inform(self_pointer self, job_record& job, uint32_t node);
 
 /// Reports the end of a job that has no share any more.
 void check_over(self_pointer self, const std::string& nspace);
