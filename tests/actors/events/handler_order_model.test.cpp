@@ -161,7 +161,7 @@ void play(const std::vector<uint32_t>& steps, bool newest_first,
       const auto side = std::find(now.begin(), now.end(), *neighbour);
       const auto is_seat = holder(-1) == neighbour || holder(9) == neighbour;
       if (!is_seat)
-        RC_ASSERT(how == placing::before ? at + 1 == side : side + 1 == at);
+        RC_ASSERT((how == placing::before ? at + 1 == side : side + 1 == at));
     }
     if (const auto x = holder(-1))
       RC_ASSERT(now.front() == *x);
