@@ -407,6 +407,9 @@ void note_share_ended(self_pointer self, uint32_t from,
 /// A share has ended, one way or another.
 void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
 
+/// A node has heard of the job: from now on it hears who has ended.
+void inform(self_pointer self, job_record& job, uint32_t node);
+
 /// Reports the end of a job that has no share any more.
 void check_over(self_pointer self, const std::string& nspace);
 
