@@ -38,6 +38,11 @@ uint64_t number_of(const c_handler& x) {
 /// @returns whether it will run; if the library is finalized before, it does
 ///          not, and what it holds is destroyed.
 bool at_desk(const library& lib, std::function<void(event_desk&)> task) {
+  if (lib.in_progress_thread()) {
+    if (auto* desk = event_desk::current())
+      task(*desk);
+    return true;
+  }
   return lib.post([task = std::move(task)] {
     if (auto* desk = event_desk::current())
       task(*desk);
@@ -76,6 +81,7 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
   handler.is_oneshot = flag(*directives, attr::event_oneshot);
   request.function = number_of(handler);
   request.directives = std::move(*directives);
+  event_desk::events_of_ours().expect(lib, request.codes);
   const auto begin = [&](event_desk::on_registered done) {
     auto answer =
       std::make_shared<one_answer<handler_registered>>(std::move(done));
