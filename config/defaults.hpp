@@ -31,8 +31,38 @@ inline constexpr size_t collective_signatures = 65536;
 /// Codes one client may register for.
 inline constexpr size_t event_codes_per_client = 1024;
 
-/// Events kept for late registrations. Source: RFC0002, "ring buffer".
+/// Events of the environment kept for late registrations (L10). Source:
+/// RFC0002, "ring buffer".
 inline constexpr size_t event_cache_size = 512;
+
+/// Bytes of an event that a process raises (L8).
+inline constexpr size_t event_bytes = size_t{1} << 20;
+
+/// Bytes of the events of a namespace in memory, those of them that wait to be
+/// read back from disk, and those on disk; those of a node; those of events of
+/// the environment, and of the state table of a namespace (L9).
+inline constexpr size_t event_log_memory = size_t{4} << 20;
+inline constexpr size_t event_log_loaded = size_t{1} << 20;
+inline constexpr size_t event_log_spool = size_t{64} << 20;
+inline constexpr size_t event_node_bytes = size_t{256} << 20;
+inline constexpr size_t event_ring_bytes = size_t{4} << 20;
+inline constexpr size_t event_state_bytes = size_t{4} << 20;
+
+/// Bytes of events handed to a connection that the kernel has not taken (L11).
+inline constexpr size_t event_window = size_t{64} << 10;
+
+/// A process that has taken nothing for so long while others wait is named
+/// (L12).
+inline constexpr auto event_stall = 30s;
+
+/// Codes, and ranks for each, for which a log counts exactly what it dropped.
+inline constexpr size_t event_gap_codes = 4096;
+inline constexpr size_t event_gap_ranks = 65536;
+
+/// Notifications of a process that have not been answered, and their bytes;
+/// from here on its socket is not read. Source: guarantees 5.1, "Budgets".
+inline constexpr size_t unanswered_notifies = 64;
+inline constexpr size_t unanswered_notify_bytes = size_t{256} << 10;
 
 /// Event handlers of one process at a time.
 inline constexpr size_t event_handlers = 65536;

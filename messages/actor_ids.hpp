@@ -31,6 +31,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_actors, caf::id_block::troupe_messages::end)
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::process_launcher_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::process_owner_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::server_actor))
+  CAF_ADD_TYPE_ID(troupe_actors, (troupe::spool_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::topology_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::usage_actor))
 

@@ -14,6 +14,7 @@
 #include "messages/mesh.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/spool.hpp"
 #include "messages/topology.hpp"
 #include "messages/usage.hpp"
 
@@ -126,6 +127,8 @@ using client_actor = caf::typed_actor<
   // Sends input to processes.
   caf::replies_to<io_push_request>::with<ack>,
   // -- from the connection and the server --
+  // The kernel has taken events.
+  caf::reacts_to<events_taken>,
   // The socket is gone: the session ends.
   caf::reacts_to<connection_lost>,
   // Ends the session and its connection.
@@ -259,21 +262,36 @@ using collective_actor = caf::typed_actor<
   // Nobody is missing in a failed operation: ends.
   caf::reacts_to<collective_retired>>;
 
-/// The EVENT CACHE interface: who wants which events, and what late
-/// registrations are still owed.
+/// The EVENT CACHE interface: the log of events of a node, and who wants which.
 using event_cache_actor = caf::typed_actor<
-  // Wants events with some codes.
+  // -- from sessions --
+  // Wants events with some codes; those kept that match follow the answer.
   caf::replies_to<requester, register_events_request, client_actor>::with<ack>,
   // No longer wants events with some codes.
   caf::reacts_to<requester, deregister_events_request>,
-  // A process raises an event.
+  // A process raises an event; answered when the log has taken it, or when it
+  // is stable if the host orders events.
   caf::replies_to<requester, notify_request>::with<ack>,
-  // The host, or the server itself, has an event for local processes.
-  caf::reacts_to<deliver_event>,
+  // The kernel has taken events for a process.
+  caf::reacts_to<requester, events_taken>,
+  // -- from the host and the server --
+  // An event for local processes; answered when the log has taken it.
+  caf::replies_to<deliver_event>::with<ack>,
+  // Processes that may connect.
+  caf::reacts_to<expect_procs>,
+  // One of them has connected.
+  caf::reacts_to<connect_accepted>,
+  // One of them has ended.
+  caf::reacts_to<proc_ended>,
   // A session ended: nothing more for it.
   caf::reacts_to<requester, connection_lost>,
   // A namespace is gone: nothing of it is kept.
-  caf::reacts_to<deregister_nspace>>;
+  caf::reacts_to<deregister_nspace>,
+  // What is kept, and for whom: `troupe.event.counts`,
+  // `troupe.event.retained`.
+  caf::replies_to<requester, query_request>::with<info_result>,
+  // INTERNAL: a wait has lasted long enough.
+  caf::reacts_to<deadline>>;
 
 /// The HOST interface: the resource manager. The server asks it for whatever
 /// leaves the node or needs authority.
@@ -562,6 +580,15 @@ using process_launcher_actor = caf::typed_actor<
   caf::replies_to<write_stdin>::with<ack>,
   // The input is at its end.
   caf::reacts_to<close_stdin>>;
+
+/// The SPOOL interface: keeps on disk what an event log has no memory for.
+using spool_actor = caf::typed_actor<
+  // Keeps records; answered when they are there.
+  caf::replies_to<write_spool>::with<ack>,
+  // Gives them back.
+  caf::replies_to<read_spool>::with<spool_content>,
+  // Forgets them.
+  caf::reacts_to<erase_spool>>;
 
 /// The CLEANER interface: removes what jobs leave on disk.
 using cleaner_actor = caf::typed_actor<

@@ -51,6 +51,23 @@ struct event {
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
 
+/// The kernel has taken events for a process: how many since its connection
+/// began. Source: guarantees 5.1.
+struct events_taken {
+  uint64_t count = 0;
+};
+
+TROUPE_MESSAGE(events_taken, x.count)
+
+/// Processes of this node that may connect: what happens before they do is kept
+/// for them. Source: RFC0002, "Notifications".
+struct expect_procs {
+  std::string nspace;
+  std::vector<uint32_t> ranks;
+};
+
+TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks)
+
 // -- handlers, inside a process
 // ----------------------------------------------------
 

@@ -51,7 +51,10 @@ struct discover_topology;
 struct drop_lane;
 struct end_job;
 struct end_share;
+struct erase_spool;
 struct event;
+struct events_taken;
+struct expect_procs;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
@@ -139,6 +142,7 @@ struct query;
 struct query_request;
 struct rank_data;
 struct reach_node;
+struct read_spool;
 struct refresh_cache_request;
 struct refresh_cache_result;
 struct register_client;
@@ -167,6 +171,8 @@ struct shut_down;
 struct signal_process;
 struct spawn_request;
 struct spawn_result;
+struct spool_content;
+struct spool_record;
 struct start_process;
 struct start_share;
 struct sweep_job;
@@ -175,6 +181,7 @@ struct unpublish_request;
 struct validate_credential_request;
 struct value;
 struct write_stdin;
+struct write_spool;
 
 } // namespace troupe
 
@@ -225,7 +232,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::drop_lane))
   TROUPE_ADD_TYPE_ID((troupe::end_job))
   TROUPE_ADD_TYPE_ID((troupe::end_share))
+  TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::events_taken))
+  TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
@@ -313,6 +323,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
+  TROUPE_ADD_TYPE_ID((troupe::read_spool))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_result))
   TROUPE_ADD_TYPE_ID((troupe::register_client))
@@ -341,6 +352,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::signal_process))
   TROUPE_ADD_TYPE_ID((troupe::spawn_request))
   TROUPE_ADD_TYPE_ID((troupe::spawn_result))
+  TROUPE_ADD_TYPE_ID((troupe::spool_content))
+  TROUPE_ADD_TYPE_ID((troupe::spool_record))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
   TROUPE_ADD_TYPE_ID((troupe::start_share))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
@@ -349,5 +362,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))
   TROUPE_ADD_TYPE_ID((troupe::write_stdin))
+  TROUPE_ADD_TYPE_ID((troupe::write_spool))
 
 CAF_END_TYPE_ID_BLOCK(troupe_messages)

@@ -49,6 +49,9 @@ struct server_node_options {
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
 
+  /// Whether the host orders events: see `event_cache_options`.
+  bool host_orders_events = false;
+
   /// The server's own log.
   journal log;
 

@@ -5,6 +5,7 @@
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <algorithm>
 #include <csignal>
@@ -170,8 +171,9 @@ void raise_event(self_pointer self, const proc_id& proc, proc_state how) {
   if (!state.options.recoverable || !is_survivable)
     what.infos.push_back(
       {std::string{attr::event_non_default}, 0, value::boolean(true)});
-  self->send(state.directory.events,
-             deliver_event{std::move(what), {{state.nspace(), rank_wildcard}}});
+  caf::anon_send(
+    state.directory.events,
+    deliver_event{std::move(what), {{state.nspace(), rank_wildcard}}});
 }
 
 // -- end of a process

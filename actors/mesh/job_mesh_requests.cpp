@@ -5,6 +5,7 @@
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
@@ -93,7 +94,7 @@ struct executor {
   void operator()(deliver_event& x) {
     if (!may_speak_for(x.what.source))
       return;
-    mesh.self->send(mesh.options.events, std::move(x));
+    caf::anon_send(mesh.options.events, std::move(x));
     reply(ack{});
   }
 

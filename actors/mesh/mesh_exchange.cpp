@@ -1,5 +1,7 @@
 #include "actors/mesh/mesh_host_state.hpp"
 
+#include <caf/send.hpp>
+
 #include <utility>
 
 // What processes of several nodes have with each other: collectives, data,
@@ -135,7 +137,7 @@ caf::expected<ack> take_event(self_pointer self, uint32_t from,
     return make_error(status::no_permissions, "node " + std::to_string(from)
                                                 + " does not run "
                                                 + to_string(what.what.source));
-  self->send(state.events, std::move(what));
+  caf::anon_send(state.events, std::move(what));
   return ack{};
 }
 

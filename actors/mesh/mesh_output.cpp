@@ -193,7 +193,7 @@ void close_outlet(self_pointer self, const job_ended& outcome) {
   infos.push_back(
     {std::string{attr::event_non_default}, 0, value::boolean(true)});
   what.targets = {node.mapped().tool->proc};
-  self->send(state.events, std::move(what));
+  caf::anon_send(state.events, std::move(what));
 }
 
 void lose_tool(self_pointer self, const requester& who) {
