@@ -21,7 +21,6 @@ struct collective_state {
     std::variant<answer<ack>, answer<connect_procs_result>> reply;
   };
 
-  uint64_t id = 0;
   server_actor server;
   host_actor host;
   std::vector<call> calls;
@@ -77,9 +76,12 @@ caf::result<Result> join(self_pointer self, const requester& who) {
   return promise;
 }
 
-void retire(self_pointer self) {
-  self->send(self->state.server, collective_retired{self->state.id});
-  self->quit();
+/// The operation is over: another one may begin.
+void retire(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  state.jobs.clear();
+  state.failure.reset();
+  self->send(state.server, collective_retired{id});
 }
 
 void ask_host(self_pointer self, collective_ready& ready) {
@@ -87,23 +89,22 @@ void ask_host(self_pointer self, collective_ready& ready) {
   state.jobs = std::move(ready.jobs);
   self->request(state.host, caf::infinite, std::move(ready.call))
     .then(
-      [self](host_collective_result& result) {
+      [self, id = ready.id](host_collective_result& result) {
         // Data first, so that a get right after the fence finds it.
         if (!result.data.empty())
           self->send(self->state.server, std::move(result));
         succeed(self->state);
-        retire(self);
+        retire(self, id);
       },
-      [self](const caf::error& err) {
+      [self, id = ready.id](const caf::error& err) {
         self->state.failure = collective_failed{status_of(err), reason_of(err)};
         fail(self->state);
-        retire(self);
+        retire(self, id);
       });
 }
 
-collective_actor::behavior_type behavior(self_pointer self, uint64_t id,
-                                         server_actor server, host_actor host) {
-  self->state.id = id;
+collective_actor::behavior_type behavior(self_pointer self, server_actor server,
+                                         host_actor host) {
   self->state.server = std::move(server);
   self->state.host = std::move(host);
   return {
@@ -128,9 +129,9 @@ collective_actor::behavior_type behavior(self_pointer self, uint64_t id,
 
 } // namespace
 
-collective_actor spawn_collective(caf::actor_system& sys, uint64_t id,
-                                  server_actor server, host_actor host) {
-  return sys.spawn(behavior, id, std::move(server), std::move(host));
+collective_actor spawn_collective(caf::actor_system& sys, server_actor server,
+                                  host_actor host) {
+  return sys.spawn(behavior, std::move(server), std::move(host));
 }
 
 } // namespace troupe

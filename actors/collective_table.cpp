@@ -79,6 +79,15 @@ collective_table::drop(const proc_id& proc) {
   return result;
 }
 
+std::vector<uint64_t> collective_table::incomplete() const {
+  auto result = std::vector<uint64_t>{};
+  for (const auto& [id, x] : operations_)
+    if (x.generation > 0 && !x.failed && !x.is_given_up
+        && !x.members.is_settled())
+      result.push_back(id);
+  return result;
+}
+
 std::vector<const collective_table::operation*> collective_table::list() const {
   auto result = std::vector<const operation*>{};
   for (const auto& [id, x] : operations_)

@@ -78,6 +78,10 @@ public:
     return operations_.size();
   }
 
+  /// Those that other nodes take part in and that miss participants of this
+  /// one, without those that are about to fail.
+  std::vector<uint64_t> incomplete() const;
+
   /// Operations in flight, oldest first; for diagnosis.
   std::vector<const operation*> list() const;
 

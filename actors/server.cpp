@@ -122,6 +122,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       return join_and_delegate<ack>(self, who, collective_kind::disconnect,
                                     request);
     },
+    [self](collective_retired done) { retire_collective(self, done.id); },
     [self](const requester& who, get_request& request) {
       return get(self, who, request);
     },
@@ -186,10 +187,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const proc_ended& what) { note_end(self, what); },
     [self](const shut_down& request) { return close_all(self, request); },
     [self](get_statistics) { return self->state.statistics; },
-    [self](collective_retired done) {
-      self->state.table.retire(done.id);
-      self->state.collectives.erase(done.id);
-    },
+    [self](get_gauges) { return gauges_of(self->state); },
     [self](host_collective_result& result) {
       for (auto& x : result.data)
         // A host may bring back what it got from here.

@@ -154,6 +154,18 @@ void fail(self_pointer self, collective_table::operation& x, status code,
     tell_host(self, x, code, why);
 }
 
+/// Asks the host to be told if operations fail for which processes of this node
+/// are missing. Most are over before it comes to that.
+void watch(self_pointer self) {
+  auto& state = self->state;
+  state.is_watch_due = false;
+  for (const auto id : state.table.incomplete()) {
+    auto* x = state.table.find(id);
+    if (x != nullptr && !std::exchange(x->is_watched, true))
+      tell_host(self, *x, status::operation_in_progress, {});
+  }
+}
+
 void time_out(self_pointer self, uint64_t id) {
   auto* x = self->state.table.find(id);
   if (x == nullptr || x->failed)
@@ -195,6 +207,17 @@ std::vector<job_info> jobs_of(server_state& state,
   return result;
 }
 
+/// An actor for a new operation: one that has done with another, or a new one.
+collective_actor obtain_collective(self_pointer self) {
+  auto& idle = self->state.idle_collectives;
+  if (idle.empty())
+    return spawn_collective(self->home_system(), server_actor{self},
+                            self->state.directory.host);
+  auto result = std::move(idle.back());
+  idle.pop_back();
+  return result;
+}
+
 } // namespace
 
 caf::expected<collective_actor> join(self_pointer self, const requester& who,
@@ -222,8 +245,7 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
                           + " collective operations in flight");
     }
     auto open = open_collective{};
-    open.handle = spawn_collective(self->home_system(), x->id,
-                                   server_actor{self}, state.directory.host);
+    open.handle = obtain_collective(self);
     open.directives = directives;
     state.collectives.emplace(x->id, std::move(open));
   }
@@ -255,9 +277,9 @@ void check_complete(self_pointer self, uint64_t id) {
     }
   }
   if (!x->members.is_settled()) {
-    if (state.options.spans_nodes && x->generation > 0 && !x->failed
-        && !x->is_given_up && !std::exchange(x->is_watched, true))
-      tell_host(self, *x, status::operation_in_progress, {});
+    if (state.options.spans_nodes && x->generation > 0 && !x->is_watched
+        && !std::exchange(state.is_watch_due, true))
+      call_later(self, defaults::collective_watch, [self] { watch(self); });
     return;
   }
   if (x->is_given_up && !x->failed)
@@ -270,6 +292,7 @@ void check_complete(self_pointer self, uint64_t id) {
     return;
   }
   auto ready = collective_ready{};
+  ready.id = id;
   ready.call.kind = x->kind;
   ready.call.procs = x->procs;
   ready.call.directives = open.directives;
@@ -280,6 +303,19 @@ void check_complete(self_pointer self, uint64_t id) {
   if (x->kind == collective_kind::connect)
     ready.jobs = jobs_of(state, x->procs);
   self->send(open.handle, std::move(ready));
+}
+
+void retire_collective(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  state.table.retire(id);
+  auto node = state.collectives.extract(id);
+  if (node.empty())
+    return;
+  auto& handle = node.mapped().handle;
+  if (state.idle_collectives.size() < state.options.idle_collectives)
+    state.idle_collectives.push_back(std::move(handle));
+  else
+    self->send(handle, collective_retired{id});
 }
 
 void leave_collectives(self_pointer self, const proc_id& proc,

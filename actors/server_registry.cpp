@@ -1,6 +1,7 @@
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
 #include <algorithm>

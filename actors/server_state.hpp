@@ -136,6 +136,12 @@ struct server_state {
 
   server_statistics statistics;
 
+  /// Whether a look at the operations that are not complete is due.
+  bool is_watch_due = false;
+
+  /// Actors of operations that are over, for the next ones.
+  std::vector<collective_actor> idle_collectives;
+
   namespace_entry* find_namespace(const std::string& nspace) {
     const auto i = namespaces.find(nspace);
     return i != namespaces.end() ? &i->second : nullptr;
@@ -232,6 +238,9 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
 /// the host if everybody has joined.
 void check_complete(self_pointer self, uint64_t id);
 
+/// The operation's actor has answered everybody.
+void retire_collective(self_pointer self, uint64_t id);
+
 /// Fails the operations that wait for `proc`.
 void leave_collectives(self_pointer self, const proc_id& proc,
                        const std::string& reason);
@@ -312,6 +321,11 @@ resolve_nodes(self_pointer self, const resolve_nodes_request& request);
 
 caf::result<info_result> answer_query(self_pointer self, const requester& who,
                                       query_request& request);
+
+// -- server_gauges.cpp
+// -------------------------------------------------------------
+
+gauge_list gauges_of(const server_state& state);
 
 // -- server_logs.cpp
 // ---------------------------------------------------------------

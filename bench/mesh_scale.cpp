@@ -123,11 +123,9 @@ private:
 
   static size_t size_of(const host_question& what) {
     auto result = size_t{64};
-    const auto add = [&](const std::vector<proc_data>& data) {
+    const auto add = [&](const std::vector<node_data>& data) {
       for (const auto& x : data)
-        for (const auto& y : x.entries)
-          if (const auto* text = y.val.text())
-            result += text->size() + 16;
+        result += x.procs.size() + 8;
     };
     if (const auto* part = std::get_if<collective_part>(&what))
       add(part->data);

@@ -17,14 +17,33 @@ namespace {
 /// life of a connection.
 constexpr auto goodbye = std::chrono::milliseconds{2000};
 
-/// What handlers of the application get when the server is gone; default
-/// handlers too: Open MPI ends itself then.
-/// Source: OpenPMIx, PMIX_ERR_LOST_CONNECTION.
-void tell_of_loss(const proc_id& server) {
+/// An event of the library's own: for the handlers of this process only.
+/// Source: RFC0002, "Client-Based Notifications".
+event own_event(status code, const proc_id& server) {
   auto what = event{};
-  what.code = status::lost_connection;
+  what.code = code;
   what.source = server;
   what.range = data_range::proc_local;
+  return what;
+}
+
+/// What handlers of the application get when the server is gone; default
+/// handlers too: Open MPI ends itself then. A handler hears of it by today's
+/// name, PMIX_ERR_LOST_CONNECTION, unless it only knows the old one.
+/// Source: RFC0002, PMIX_ERR_LOST_SERVER_CONNECTION; requirements, reading A14.
+void tell_of_loss(const proc_id& server) {
+  library::instance().push(
+    own_event(status::lost_connection_to_server, server));
+}
+
+/// A message from the server, or to it, was in vain. Default handlers are not
+/// told: Open MPI would end itself.
+/// Source: RFC0002, PMIX_ERR_FAILED_COMM; requirements, reading A14.
+void tell_of_garbled(const proc_id& server, const caf::error& why) {
+  auto what = own_event(status::comm_failure, server);
+  what.infos = {
+    {std::string{attr::event_non_default}, 0, value::boolean(true)},
+    {std::string{attr::event_text_message}, 0, value::string(reason_of(why))}};
   library::instance().push(std::move(what));
 }
 
@@ -38,6 +57,9 @@ link::callbacks make_callbacks(const proc_id& server) {
   result.on_event = [](event x) { library::instance().push(std::move(x)); };
   result.on_output = [](io_delivery x) {
     library::instance().push(std::move(x));
+  };
+  result.on_garbled = [server](const caf::error& why) {
+    tell_of_garbled(server, why);
   };
   result.on_lost = [server](const caf::error&) { tell_of_loss(server); };
   return result;

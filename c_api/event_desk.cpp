@@ -1,6 +1,6 @@
 #include "c_api/event_desk.hpp"
 
-#include "actors/events/handler_chain.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -8,6 +8,7 @@
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,13 @@ event_desk* the_desk = nullptr;
 /// Never used twice in a process: a completion that comes after a finalize and
 /// a new init finds nothing.
 std::atomic<uint64_t> next_ticket{1};
+
+/// Events of our own that may lie about while nobody waits for them.
+constexpr size_t max_unexpected = 64;
+
+uint64_t bit_of(status code) {
+  return uint64_t{1} << (static_cast<uint32_t>(code) % 64);
+}
 
 bool is_set(const char* name, std::string_view to) {
   const auto* x = std::getenv(name);
@@ -78,7 +86,6 @@ event_session_actor::behavior_type to_server(event_session_actor::pointer self,
       else if (const auto session = lib->session())
         caf::anon_send(session, std::move(x));
     },
-    [=](notify_request& x) { return ask(std::move(x)); },
   };
 }
 
@@ -107,6 +114,83 @@ void on_complete(pmix_status_t outcome, pmix_info_t* results, size_t nresults,
 
 } // namespace
 
+// -- events of our own
+// ----------------------------------------------------------------
+
+pmix_status_t own_events::push(const library& lib, event what) {
+  const auto is_here = lib.in_progress_thread();
+  auto is_first = false;
+  {
+    auto lock = std::unique_lock{mutex_};
+    const auto has_room = [this] {
+      return is_open_ && queue_.size() < defaults::events_awaiting_handlers;
+    };
+    // The progress thread is the one that makes room.
+    if (!is_here && !has_room()) {
+      ++blocked_;
+      const auto is_over =
+        !changed_.wait_for(lock, defaults::own_event_patience, has_room);
+      --blocked_;
+      if (is_over)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const auto is_urgent =
+      (expected_ & bit_of(what.code)) != 0 || queue_.size() >= max_unexpected;
+    queue_.push_back(std::move(what));
+    if (!is_here && is_urgent)
+      is_first = !std::exchange(is_posted_, true);
+  }
+  if (is_here)
+    drain();
+  if (is_first && !lib.post([this] { drain(); })) {
+    reset();
+    return PMIX_ERR_INIT;
+  }
+  return PMIX_SUCCESS;
+}
+
+void own_events::drain() {
+  auto taken = std::vector<event>{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_posted_ = false;
+    taken.swap(queue_);
+    if (blocked_ > 0)
+      changed_.notify_all();
+  }
+  if (the_desk != nullptr)
+    for (auto& x : taken)
+      the_desk->pass_on(std::move(x));
+}
+
+void own_events::expect(status code) {
+  expected_ |= code == default_events ? ~uint64_t{0} : bit_of(code);
+}
+
+void own_events::set_open(bool x) {
+  const auto guard = std::lock_guard{mutex_};
+  is_open_ = x;
+  if (blocked_ > 0)
+    changed_.notify_all();
+}
+
+void own_events::reset() {
+  const auto guard = std::lock_guard{mutex_};
+  queue_.clear();
+  is_posted_ = false;
+  is_open_ = true;
+  expected_ = 0;
+  changed_.notify_all();
+}
+
+own_events& event_desk::events_of_ours() {
+  static auto* only = new own_events; // Nothing is destroyed at exit.
+  return *only;
+}
+
+// -- the desk
+// ----------------------------------------------------------------
+
 event_desk* event_desk::current() {
   return the_desk;
 }
@@ -114,19 +198,26 @@ event_desk* event_desk::current() {
 event_desk::event_desk(library& lib) : lib_(lib) {
   auto& sys = lib.loop().actors();
   session_ = sys.spawn(to_server, static_cast<const library*>(&lib));
-  chain_ = spawn_handler_chain(sys, session_, chain_options());
-  handle_ = sys.spawn([this](event_handler_actor::pointer) {
-    return event_handler_actor::behavior_type{
-      [this](handler_call& x) -> caf::result<handler_verdict> {
-        if (the_desk != this)
-          return handler_verdict{};
-        return run(x);
-      },
-    };
+  auto options = chain_options();
+  options.run = [this](const handler_turn& x) { return run(x); };
+  options.on_end = [this](uint64_t walk) { walks_.erase(walk); };
+  options.on_intake = [&lib](event_intake x) {
+    events_of_ours().set_open(x != event_intake::nothing);
+    if (const auto to = lib.current_link())
+      to->set_intake(x == event_intake::all       ? link::intake::all
+                     : x == event_intake::answers ? link::intake::answers
+                                                  : link::intake::nothing);
+  };
+  chain_ = spawn_handler_chain(sys, session_, std::move(options));
+  handle_ = sys.spawn<caf::hidden>([](caf::event_based_actor*) {
+    return caf::behavior{[](caf::unit_t) {
+      // Keeps it alive; all it gets are answers.
+    }};
   });
   // The actor's first turn may come after the first request.
-  self_ = static_cast<event_handler_actor::pointer>(
+  self_ = static_cast<caf::event_based_actor*>(
     caf::actor_cast<caf::abstract_actor*>(handle_));
+  events_of_ours().reset();
   the_desk = this;
 }
 
@@ -153,14 +244,22 @@ void event_desk::meet_server() {
 void event_desk::register_handler(struct register_handler request,
                                   c_handler handler, on_registered done) {
   tell_identity();
+  for (const auto code : request.codes)
+    events_of_ours().expect(code);
+  if (request.codes.empty())
+    events_of_ours().expect(default_events);
+  events_of_ours().drain(); // They come before it.
   auto answer =
     std::make_shared<one_answer<handler_registered>>(std::move(done));
-  self_->request(chain_, caf::infinite, std::move(request), handle_)
+  self_->request(chain_, caf::infinite, std::move(request))
     .then(
       [this, answer, handler](const handler_registered& x) {
-        if (the_desk == this)
-          handlers_.emplace(x.id, handler);
+        if (the_desk != this)
+          return;
+        handlers_.emplace(x.id, handler);
         (*answer)(x);
+        // Now that the program knows.
+        caf::anon_send(chain_, x);
       },
       [answer](caf::error& err) { (*answer)(std::move(err)); });
 }
@@ -175,40 +274,74 @@ bool event_desk::deregister_handler(uint64_t id, on_done done) {
   return true;
 }
 
-void event_desk::notify(notify_request request, on_done done) {
-  tell_identity();
-  auto answer = std::make_shared<one_answer<ack>>(std::move(done));
-  self_->request(chain_, caf::infinite, std::move(request))
-    .then([answer](ack x) { (*answer)(x); },
-          [answer](caf::error& err) { (*answer)(std::move(err)); });
+void event_desk::take(event what) {
+  events_of_ours().drain(); // What was raised before.
+  pass_on(std::move(what));
 }
 
-void event_desk::take(event what) {
+void event_desk::pass_on(event what) {
   tell_identity();
   caf::anon_send(chain_, std::move(what));
 }
 
-/// Calls a handler. A handler that completes before it returns costs no detour.
-caf::result<handler_verdict> event_desk::run(handler_call& x) {
-  const auto i = handlers_.find(x.id);
-  if (i == handlers_.end())
+// -- running handlers
+// ----------------------------------------------------------------
+
+/// What a handler is given: made for the first of an event, and for the others
+/// as long as more is reported.
+caf::expected<event_desk::arguments_ptr>
+event_desk::arguments_of(const handler_turn& x) {
+  auto& result = walks_[x.walk];
+  if (!result) {
+    auto infos = to_c_infos(x.what.infos);
+    if (!infos)
+      return std::move(infos.error());
+    result = std::make_shared<arguments>();
+    to_c(x.what.source, result->source);
+    result->infos = std::move(*infos);
+  }
+  auto& shown = result->results;
+  while (shown.size() < x.results.size()) {
+    auto* one = static_cast<pmix_info_t*>(std::calloc(1, sizeof(pmix_info_t)));
+    auto owned = c_infos{one, one != nullptr ? size_t{1} : 0};
+    if (one == nullptr || to_c(x.results[shown.size()], *one) != PMIX_SUCCESS)
+      return make_error(status::nomem, "no memory for what others reported");
+    if (shown.size() == shown.capacity()) {
+      auto larger = std::vector<pmix_info_t>{};
+      larger.reserve(std::max<size_t>(16, 2 * shown.size()));
+      larger.assign(shown.begin(), shown.end());
+      std::swap(larger, shown);
+      result->outgrown.push_back(std::move(larger));
+    }
+    shown.push_back(*one);
+    result->owned_results.push_back(std::move(owned));
+  }
+  return result;
+}
+
+/// Calls a handler. One that completes before it returns costs no detour.
+std::optional<handler_verdict> event_desk::run(const handler_turn& x) {
+  const auto i = handlers_.find(x.handler);
+  if (the_desk != this || i == handlers_.end())
     return handler_verdict{}; // Deregistered meanwhile.
   const auto handler = i->second;
   if (handler.is_oneshot)
     handlers_.erase(i);
-  auto infos = to_c_infos(x.what.infos);
-  auto results = to_c_infos(x.results);
-  if (!infos || !results)
-    return make_error(status::nomem, "no memory for the handler's arguments");
-  auto mine = std::make_unique<call>();
-  to_c(x.what.source, mine->source);
-  mine->infos = std::move(*infos);
-  mine->results = std::move(*results);
-  auto* shown = mine->infos.data();
-  auto count = mine->infos.size();
+  const auto given = arguments_of(x);
+  if (!given) {
+    std::fprintf(stderr, "libpmix: event handler %llu is not called: %s\n",
+                 static_cast<unsigned long long>(x.handler),
+                 reason_of(given.error()).c_str());
+    return handler_verdict{};
+  }
+  auto& args = **given;
+  auto mine = call{x.handler, x.walk, x.turn, *given, {}};
+  auto* shown = args.infos.data();
+  auto count = args.infos.size();
   if (handler.object) {
     // Source: PMIx Standard v5, PMIX_EVENT_RETURN_OBJECT.
-    auto& all = mine->with_object;
+    auto& all = mine.with_object;
+    all.reserve(count + 1);
     all.assign(shown, shown + count);
     auto& last = all.emplace_back();
     set_text(last.key, attr::event_return_object);
@@ -219,26 +352,19 @@ caf::result<handler_verdict> event_desk::run(handler_call& x) {
   }
   if (shown == nullptr)
     // Open MPI 4.1 crashes on a null pointer, even with a count of 0.
-    shown = &mine->with_object.emplace_back();
+    shown = &mine.with_object.emplace_back();
   const auto ticket = next_ticket++;
-  const auto* source = &mine->source;
-  auto* earlier = mine->results.data();
-  const auto num_earlier = mine->results.size();
   const auto before = std::exchange(running_, ticket);
-  calls_.emplace(ticket, std::move(mine));
-  handler.function(x.id, to_c(x.what.code), source, shown, count, earlier,
-                   num_earlier, on_complete, reinterpret_cast<void*>(ticket));
+  auto earlier = std::exchange(reported_, std::nullopt);
+  handler.function(x.handler, to_c(x.code), &args.source, shown, count,
+                   args.results.empty() ? nullptr : args.results.data(),
+                   args.results.size(), on_complete,
+                   reinterpret_cast<void*>(ticket));
   running_ = before;
-  const auto kept = calls_.find(ticket);
-  if (kept == calls_.end())
-    return handler_verdict{};
-  if (reported_) {
-    calls_.erase(kept);
-    return *std::exchange(reported_, std::nullopt);
-  }
-  auto reply = self_->make_response_promise<handler_verdict>();
-  kept->second->reply = reply;
-  return reply;
+  auto verdict = std::exchange(reported_, std::move(earlier));
+  if (!verdict)
+    calls_.emplace(ticket, std::move(mine));
+  return verdict;
 }
 
 void event_desk::complete(uint64_t ticket, handler_verdict verdict) {
@@ -250,7 +376,9 @@ void event_desk::complete(uint64_t ticket, handler_verdict verdict) {
   const auto node = calls_.extract(ticket);
   if (node.empty())
     return; // Completed twice, or too late.
-  give<handler_verdict>(self_, node.mapped()->reply, std::move(verdict));
+  const auto& x = node.mapped();
+  caf::anon_send(chain_,
+                 handler_done{x.handler, x.walk, x.turn, std::move(verdict)});
 }
 
 // -- of the library

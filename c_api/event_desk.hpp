@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/events/handler_chain.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "c_api/library.hpp"
 
@@ -7,10 +8,13 @@
 
 #include <pmix.h>
 
+#include <atomic>
+#include <condition_variable>
 #include <functional>
-#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace troupe::c_api {
@@ -23,6 +27,41 @@ struct c_handler {
   std::optional<void*> object;
 
   bool is_oneshot = false;
+};
+
+/// Events that threads of the program raise for the process itself, on their
+/// way to the progress thread. Threads that raise more than the handlers take
+/// have to wait. On any thread, unless a function says otherwise.
+class own_events {
+public:
+  /// Puts an event into the queue, once there is room.
+  /// @returns PMIX_ERR_OUT_OF_RESOURCE if there still is none after a while,
+  ///          PMIX_ERR_INIT if the library is finalized.
+  pmix_status_t push(const library& lib, event what);
+
+  /// Empties the queue. On the progress thread.
+  void drain();
+
+  /// There is a handler for this code; `default_events`: for every code. Events
+  /// that no handler waits for need not wake the progress thread.
+  void expect(status code);
+
+  /// Whether there is room behind the queue.
+  void set_open(bool x);
+
+  /// Drops what there is.
+  void reset();
+
+private:
+  /// A bit for each code that handlers wait for; several codes share one.
+  std::atomic<uint64_t> expected_{0};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<event> queue_; // guarded by mutex_
+  bool is_posted_ = false;   // guarded by mutex_
+  bool is_open_ = true;      // guarded by mutex_
+  size_t blocked_ = 0;       // guarded by mutex_
 };
 
 /// Between the program's event handlers and the handler chain: runs the
@@ -52,10 +91,11 @@ public:
   /// @returns whether the handler is there; if not, `done` is not called.
   bool deregister_handler(uint64_t id, on_done done);
 
-  void notify(notify_request request, on_done done);
-
-  /// An event from outside, or one that is for this process only.
+  /// An event from outside, or one that is for us.
   void take(event what);
+
+  /// An event that we have raised.
+  void pass_on(event what);
 
   /// There is a new server, or none any more.
   void meet_server();
@@ -66,30 +106,46 @@ public:
   /// The desk; null before init and after finalize.
   static event_desk* current();
 
+  static own_events& events_of_ours();
+
 private:
-  /// What a handler was given, and whom it owes an answer.
-  struct call {
+  /// What the handlers of an event are given; from handler to handler the
+  /// results grow. A handler that has been passed over may still read them.
+  struct arguments {
     pmix_proc_t source;
     c_infos infos;
-    c_infos results;
+    std::vector<c_infos> owned_results;
+    std::vector<pmix_info_t> results; // Shallow copies of those.
+    std::vector<std::vector<pmix_info_t>> outgrown;
+  };
 
-    /// `infos` and the object to return, which is not ours to free.
+  using arguments_ptr = std::shared_ptr<arguments>;
+
+  /// A handler that has not completed.
+  struct call {
+    uint64_t handler = 0;
+    uint64_t walk = 0;
+    uint64_t turn = 0;
+    arguments_ptr given;
+
+    /// The event's infos and the object to return, which is not ours to free.
     std::vector<pmix_info_t> with_object;
-
-    caf::typed_response_promise<handler_verdict> reply;
   };
 
   void tell_identity();
 
-  caf::result<handler_verdict> run(handler_call& x);
+  caf::expected<arguments_ptr> arguments_of(const handler_turn& x);
+
+  std::optional<handler_verdict> run(const handler_turn& x);
 
   library& lib_;
-  event_handler_actor handle_;
-  event_handler_actor::pointer self_ = nullptr;
+  caf::actor handle_;
+  caf::event_based_actor* self_ = nullptr;
   event_session_actor session_;
   handler_chain_actor chain_;
-  std::map<uint64_t, c_handler> handlers_;
-  std::map<uint64_t, std::unique_ptr<call>> calls_;
+  std::unordered_map<uint64_t, c_handler> handlers_;
+  std::unordered_map<uint64_t, call> calls_;
+  std::unordered_map<uint64_t, arguments_ptr> walks_;
 
   /// The ticket of the handler that runs now, and what it has reported.
   uint64_t running_ = 0;

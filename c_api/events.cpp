@@ -1,5 +1,6 @@
 // Event handlers and events.
 
+#include "actors/events/handler_chain.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"
@@ -24,6 +25,13 @@ c_handler handler_of(pmix_notification_fn_t function, const pmix_info_t* infos,
         && infos[i].value.type == PMIX_POINTER)
       result.object = infos[i].value.data.ptr;
   return result;
+}
+
+/// Stands for a handler's function, with its object.
+uint64_t number_of(const c_handler& x) {
+  const auto object = x.object ? reinterpret_cast<uintptr_t>(*x.object) : 0;
+  return reinterpret_cast<uintptr_t>(x.function)
+         ^ (uint64_t{object} * 0x9e3779b97f4a7c15U);
 }
 
 /// Runs `task` with the desk on the progress thread, in the order of calls.
@@ -66,6 +74,7 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     request.codes.push_back(static_cast<status>(codes[i]));
   auto handler = handler_of(evhdlr, info, ninfo);
   handler.is_oneshot = flag(*directives, attr::event_oneshot);
+  request.function = number_of(handler);
   request.directives = std::move(*directives);
   const auto begin = [&](event_desk::on_registered done) {
     auto answer =
@@ -140,6 +149,24 @@ void raise_from_host(const library& lib, const server_role& role, event what) {
     caf::anon_send(role.events(), deliver_event{std::move(what), {}});
 }
 
+/// Why there is no such event.
+pmix_status_t fault_of(const notify_request& x) {
+  // Those beyond are no ranges, PMIX_RANGE_INVALID included.
+  const auto is_range = x.range <= data_range::proc_local;
+  const auto is_complete =
+    x.range != data_range::custom || find(x.infos, attr::event_custom_range);
+  return is_range && is_complete ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+/// Takes an event to our own handlers, if they are among those whom it is for.
+pmix_status_t raise_here(const library& lib, const notify_request& x) {
+  auto self = lib.proc();
+  if (!is_for_notifier(x, self))
+    return PMIX_SUCCESS;
+  return event_desk::events_of_ours().push(
+    lib, event{x.code, std::move(self), x.range, x.infos});
+}
+
 } // namespace
 
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
@@ -150,33 +177,48 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
   if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
     return ready;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
-  const auto code = static_cast<troupe::status>(status);
-  const auto to = static_cast<data_range>(range);
+  auto request =
+    notify_request{static_cast<troupe::status>(status),
+                   static_cast<data_range>(range), std::move(*infos)};
+  if (const auto fault = fault_of(request); fault != PMIX_SUCCESS)
+    return fault;
+  const auto tell = [cbfunc, cbdata](pmix_status_t code) {
+    if (cbfunc != nullptr)
+      cbfunc(code, cbdata);
+  };
   const auto role = server_role::current();
   if (role && !lib.current_link()) {
     auto from = source != nullptr ? to_proc(*source) : proc_id{"", rank_undef};
     raise_from_host(lib, *role,
-                    event{code, std::move(from), to, std::move(*infos)});
+                    event{request.code, std::move(from), request.range,
+                          std::move(request.infos)});
     if (cbfunc != nullptr)
-      lib.post([=] { cbfunc(PMIX_SUCCESS, cbdata); });
+      lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;
   }
   // Nobody waits on the progress thread, nor for what stays on the node: Open
   // MPI reports failures that way, without a callback.
-  const auto waits =
-    cbfunc == nullptr && to != data_range::local && !lib.in_progress_thread();
-  const auto done = waits ? std::make_shared<waiter>() : nullptr;
-  auto answer =
-    std::make_shared<one_answer<ack>>([=](const caf::expected<ack>& x) {
-      if (cbfunc != nullptr)
-        cbfunc(code_of(x), cbdata);
-      else if (done)
-        done->set(code_of(x));
-    });
-  at_desk(lib, [answer, x = notify_request{code, to, std::move(*infos)}](
-                 event_desk& desk) {
-    desk.notify(x, [answer](caf::expected<ack> y) { (*answer)(std::move(y)); });
+  const auto waits = cbfunc == nullptr && request.range != data_range::local
+                     && request.range != data_range::proc_local
+                     && !lib.in_progress_thread();
+  if (cbfunc == nullptr && !waits && request.range == data_range::local) {
+    // Others first: they have the longer way.
+    const auto code = lib.tell<ack>(request);
+    const auto own = raise_here(lib, request);
+    return code != PMIX_SUCCESS ? code : own;
+  }
+  if (const auto code = raise_here(lib, request); code != PMIX_SUCCESS)
+    return code;
+  if (request.range == data_range::proc_local) {
+    if (cbfunc != nullptr)
+      lib.post([=] { tell(PMIX_SUCCESS); });
+    return PMIX_SUCCESS;
+  }
+  if (waits)
+    return code_of(lib.ask_and_wait<ack>(std::move(request)));
+  if (cbfunc == nullptr)
+    return lib.tell<ack>(std::move(request));
+  return lib.ask<ack>(std::move(request), [tell](const caf::expected<ack>& x) {
+    tell(code_of(x));
   });
-  answer.reset();
-  return waits ? done->wait() : PMIX_SUCCESS;
 }

@@ -339,6 +339,12 @@ bool library::with_asker(
 // -- pushes ------------------------------------------------------------------
 
 void library::push(event what) const {
+  const auto now = core();
+  if (now && now->loop.loop().in_loop_thread()) {
+    if (now->on_event)
+      now->on_event(std::move(what));
+    return;
+  }
   post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
     if (const auto self = x.lock(); self && self->on_event)
       self->on_event(what);
@@ -346,6 +352,12 @@ void library::push(event what) const {
 }
 
 void library::push(io_delivery what) const {
+  const auto now = core();
+  if (now && now->loop.loop().in_loop_thread()) {
+    if (now->on_output)
+      now->on_output(std::move(what));
+    return;
+  }
   post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
     if (const auto self = x.lock(); self && self->on_output)
       self->on_output(what);

@@ -65,11 +65,12 @@ connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   };
 }
 
-/// What the host's handlers get when a client is gone.
+/// What the host's handlers get when a client is gone; those that only know the
+/// old name, PMIX_ERR_LOST_CONNECTION_TO_CLIENT, by that one.
 /// Source: OpenPMIx, PMIX_ERR_LOST_CONNECTION.
 void tell_of_loss(const requester& client) {
   auto what = event{};
-  what.code = status::lost_connection;
+  what.code = status::lost_connection_to_client;
   what.source = client.proc;
   what.range = data_range::proc_local;
   library::instance().push(std::move(what));

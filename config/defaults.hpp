@@ -24,6 +24,9 @@ inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 /// Collective operations of a node in flight.
 inline constexpr size_t collectives_in_flight = 1024;
 
+/// Actors of operations that are over which are kept for the next ones.
+inline constexpr uint32_t idle_collectives = 16;
+
 /// Sets of processes over several nodes whose collective operations a node
 /// counts.
 inline constexpr size_t collective_signatures = 65536;
@@ -67,8 +70,25 @@ inline constexpr size_t unanswered_notify_bytes = size_t{256} << 10;
 /// Event handlers of one process at a time.
 inline constexpr size_t event_handlers = 65536;
 
-/// Events of one process that wait for its handlers or are under way.
-inline constexpr size_t events_awaiting_handlers = 65536;
+/// Events of one process, and about how many bytes, that wait for its handlers
+/// or are under way until it reads less from its server; 8 times that until it
+/// reads nothing.
+inline constexpr size_t events_awaiting_handlers = 8192;
+inline constexpr size_t event_bytes_awaiting_handlers = size_t{8} << 20;
+inline constexpr size_t events_awaiting_hard_factor = 8;
+
+/// How long a thread waits that raises events for its own process when that
+/// many wait already; then the event is refused.
+inline constexpr auto own_event_patience = 5s;
+
+/// Handlers that run before the rest of the process has its turn.
+inline constexpr size_t event_handler_calls_per_turn = 256;
+
+/// Events that a process keeps for handlers that come later, about how many
+/// bytes, and functions of earlier handlers that it remembers.
+inline constexpr size_t event_history = 512;
+inline constexpr size_t event_history_bytes = size_t{1} << 20;
+inline constexpr size_t event_history_functions = 1024;
 
 /// A handler that has not completed after 2 ticks no longer holds up later
 /// events; after 60 its event goes on without it.
@@ -83,6 +103,11 @@ inline constexpr auto get_wait = 2s;
 
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
+
+/// How long the end of a process may take to be known after its connection
+/// broke; whoever goes on after that has lost its server. T_client of
+/// guarantees 1.
+inline constexpr auto lost_connection_wait = 1s;
 
 /// Entries that a host may register beside its namespaces, and process sets.
 inline constexpr size_t resources = 1024;
@@ -117,6 +142,17 @@ inline constexpr auto host_answer = 30s;
 /// for. Source: guarantees, section 7, "modex".
 inline constexpr size_t eager_modex_bytes = size_t{1} << 10;
 
+/// How long a node waits for something else to say to a node before it says
+/// which parts of collective operations of it have been carried out, and for
+/// how many and how many bytes at most.
+inline constexpr auto receipt_delay = 100ms;
+inline constexpr size_t receipts = 64;
+inline constexpr size_t receipt_bytes = size_t{256} << 10;
+
+/// After how long a server asks whether an operation has failed elsewhere that
+/// processes of its node have not all joined.
+inline constexpr auto collective_watch = 100ms;
+
 /// Outcomes of collective operations over nodes that are remembered for late
 /// participants, per namespace; and operations of namespaces that are not known
 /// yet. Source: guarantees 5.5.
@@ -149,6 +185,43 @@ inline constexpr size_t host_file_bytes = size_t{32} << 20;
 /// (L26).
 inline constexpr size_t actor_restarts = 5;
 inline constexpr auto actor_restart_window = 10s;
+
+// -- the environment
+// -----------------------------------------------------------
+
+/// How often sensors look, while somebody wants their events. What the kernel
+/// tells by itself, such as links, is not asked for.
+inline constexpr auto memory_errors_interval = 5s;
+inline constexpr auto temperature_interval = 5s;
+inline constexpr auto memory_pressure_interval = 2s;
+inline constexpr auto memory_kills_interval = 1s;
+inline constexpr auto file_system_interval = 10s;
+
+/// Of ten seconds, how many percent somebody may wait for memory; and how many
+/// percent of a file system's space or files may be taken.
+inline constexpr double memory_pressure_limit = 40;
+inline constexpr double file_system_limit = 95;
+
+/// How far below its limit a value has to fall before it is in order again:
+/// degrees Celsius, and percent.
+inline constexpr double temperature_hysteresis = 3;
+inline constexpr double memory_pressure_hysteresis = 20;
+inline constexpr double file_system_hysteresis = 2;
+
+/// Devices that one sensor keeps apart, bytes of a file that one reads, and
+/// changes that wait to be asked for.
+inline constexpr size_t sensor_devices = 4096;
+inline constexpr size_t sensor_file_bytes = size_t{64} << 10;
+inline constexpr size_t sensor_changes = 1024;
+
+/// When a reader is asked again that has failed.
+inline constexpr auto sensor_retry = 5s;
+
+/// Sensors of a node, and how many events of one sensor and code are told
+/// within `sensor_event_window`: of more, the newest and their number.
+inline constexpr size_t sensors = 256;
+inline constexpr size_t sensor_events = 100;
+inline constexpr auto sensor_event_window = 1s;
 
 // -- the mesh
 // ------------------------------------------------------------------
@@ -190,6 +263,10 @@ inline constexpr auto direct_idle = 30s;
 inline constexpr auto relay_delay = 500ms;
 inline constexpr auto relay_retry = 1s;
 
+/// How long who asks how nodes are connected waits for the parts of a node; and
+/// twice as long for a node.
+inline constexpr auto net_wait = 2s;
+
 /// How often a frame may be passed on by nodes between its ends.
 inline constexpr uint8_t relay_hops = 64;
 
@@ -222,12 +299,31 @@ inline constexpr auto leave_wait = 1s;
 /// first.
 inline constexpr auto root_leave_wait = 10s;
 
-/// How often a lane is probed with unacknowledged data and without
-/// (`T_probe`), and how long it may be silent before its messages move
-/// (`T_path`).
+/// Events of a node for one namespace without an answer that are on their way;
+/// more wait at the node.
+inline constexpr size_t event_submissions = 1024;
+
+/// Events that the home of a namespace sends together, how many times it may do
+/// so without an answer, and how many stable ones the others keep untold.
+inline constexpr size_t event_batch = 64;
+inline constexpr size_t event_batches = 16;
+inline constexpr size_t event_untold = 16;
+
+/// Events of one process that are answered before they are stable, because it
+/// asked for that.
+inline constexpr size_t event_early_answers = 1024;
+
+/// How often a lane in use is probed with unacknowledged data and without
+/// (`T_probe`), how often one in stand-by as long as those in use answer, and
+/// how long a lane may be silent before its messages move (`T_path`).
 inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
+inline constexpr auto lane_probe_standby = 5s;
 inline constexpr auto lane_silence = 1s;
+
+/// Round trips that differ by less are no reason to use another lane than the
+/// peer does.
+inline constexpr auto lane_similar = 1ms;
 
 /// How long a silent lane is kept before another connection takes its place: a
 /// path that was lost on the way is found anew before its peer is given up.

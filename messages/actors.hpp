@@ -14,6 +14,7 @@
 #include "messages/mesh.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 #include "messages/spool.hpp"
 #include "messages/topology.hpp"
 #include "messages/usage.hpp"
@@ -137,34 +138,26 @@ using client_actor = caf::typed_actor<
 // -- inside a process that uses the library
 // ------------------------------------------
 
-/// The EVENT HANDLER interface: runs handlers of an application.
-using event_handler_actor = caf::typed_actor<
-  // A handler's turn; answered when the handler has completed.
-  caf::replies_to<handler_call>::with<handler_verdict>>;
-
 /// The EVENT SESSION interface: the part of a session that a handler chain
 /// needs. Refuses with `unreach` while there is no server.
 using event_session_actor = caf::typed_actor<
   // Wants events with some codes.
   caf::replies_to<register_events_request>::with<ack>,
   // No longer wants events with some codes.
-  caf::reacts_to<deregister_events_request>,
-  // Raises an event.
-  caf::replies_to<notify_request>::with<ack>>;
+  caf::reacts_to<deregister_events_request>>;
 
 /// The HANDLER CHAIN interface: the event handlers of one process.
 using handler_chain_actor = caf::typed_actor<
-  // Adds a handler; answered when the server knows of it, and before any event
-  // reaches it.
-  caf::replies_to<register_handler,
-                  event_handler_actor>::with<handler_registered>,
+  // Adds a handler; answered when the server knows of it.
+  caf::replies_to<register_handler>::with<handler_registered>,
+  // Whoever registered the handler knows its number: events may come.
+  caf::reacts_to<handler_registered>,
   // Drops a handler: no event begins with it any more.
   caf::replies_to<deregister_handler>::with<ack>,
   // An event for this process.
   caf::reacts_to<event>,
-  // The process raises an event: its own handlers first, then others as the
-  // range says.
-  caf::replies_to<notify_request>::with<ack>,
+  // A handler that did not complete at once has completed.
+  caf::reacts_to<handler_done>,
   // The process is connected to a server that knows nothing of its handlers.
   caf::reacts_to<connect_accepted>,
   // INTERNAL: a wait has lasted long enough.
@@ -239,6 +232,8 @@ using server_actor = caf::typed_actor<
   caf::replies_to<shut_down>::with<ack>,
   // Counts since the server started.
   caf::replies_to<get_statistics>::with<server_statistics>,
+  // How full it is.
+  caf::replies_to<get_gauges>::with<gauge_list>,
   // -- from its collectives --
   // INTERNAL: an operation has answered all its participants.
   caf::reacts_to<collective_retired>,
@@ -291,7 +286,9 @@ using event_cache_actor = caf::typed_actor<
   // `troupe.event.retained`.
   caf::replies_to<requester, query_request>::with<info_result>,
   // INTERNAL: a wait has lasted long enough.
-  caf::reacts_to<deadline>>;
+  caf::reacts_to<deadline>,
+  // How full it is.
+  caf::replies_to<get_gauges>::with<gauge_list>>;
 
 /// The HOST interface: the resource manager. The server asks it for whatever
 /// leaves the node or needs authority.
@@ -365,6 +362,45 @@ using host_actor = caf::typed_actor<
 /// The C HOST interface: a HOST behind the function table of a C program.
 using c_host_actor = host_actor::extend<
   // INTERNAL: an up-call has been answered, or has lasted long enough.
+  caf::reacts_to<deadline>>;
+
+// -- the environment of the node
+// ------------------------------------------------------------------
+
+/// The ENVIRONMENT USER interface: hears of the environment.
+using environment_user_actor = caf::typed_actor<
+  // Something has happened.
+  caf::reacts_to<environment_event>>;
+
+/// The SENSOR interface: watches a part of the node, and tells what happens.
+/// Sites add their own: see examples/temperature_sensor.cpp.
+using sensor_actor = caf::typed_actor<
+  // Events with these codes are wanted from now on, and no others: raise them
+  // at the user. May come again with other codes.
+  caf::reacts_to<start_sensor, environment_user_actor>,
+  // Nobody wants anything from now on: rest.
+  caf::reacts_to<stop_sensor>>;
+
+/// The SAMPLED SENSOR interface: a SENSOR that has a SENSOR READER.
+using sampled_sensor_actor = sensor_actor::extend<
+  // INTERNAL: the next sample is due.
+  caf::reacts_to<deadline>>;
+
+/// The SENSOR READER interface: what the hardware and the kernel say.
+using sensor_reader_actor = caf::typed_actor<
+  // What can be read; readers that are told of changes answer once there are
+  // some.
+  caf::replies_to<read_sensors>::with<sensor_readings>>;
+
+/// The SENSOR DESK interface: runs the sensors that somebody needs.
+using sensor_desk_actor = environment_user_actor::extend<
+  // A sensor of this node; refused if it offers what is not of the
+  // environment.
+  caf::replies_to<sensor_offer, sensor_actor>::with<ack>,
+  // What this user wants to hear of from now on, in place of what it wanted
+  // before.
+  caf::reacts_to<environment_interest, environment_user_actor>,
+  // INTERNAL: what has been held back is due.
   caf::reacts_to<deadline>>;
 
 // -- whoever starts jobs
@@ -515,6 +551,10 @@ using mesh_host_actor = host_actor::extend<
   caf::replies_to<write_stdin>::with<ack>,
   // The input is at its end.
   caf::reacts_to<close_stdin>,
+  // The sensors of this node.
+  caf::reacts_to<sensor_desk_actor>,
+  // Something has happened to this node.
+  caf::reacts_to<environment_event>,
   // -- from the shares of its node --
   // Processes changed their state.
   caf::reacts_to<share_progress>,
@@ -547,8 +587,6 @@ using job_actor = caf::typed_actor<
   caf::replies_to<requester, abort_request>::with<ack>,
   // Registers what is to be removed at the end of the job.
   caf::replies_to<requester, job_control_request>::with<info_result>,
-  // Processes of the job on other nodes have ended.
-  caf::reacts_to<procs_gone>,
   // The job is over everywhere.
   caf::replies_to<forget_job>::with<ack>,
   // A process of the job connected, left, or lost its connection.

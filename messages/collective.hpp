@@ -85,13 +85,15 @@ TROUPE_MESSAGE(host_collective_result, x.data)
 /// INTERNAL: all local participants have joined an operation; what those that
 /// collect data contribute.
 struct collective_ready {
+  /// By which the server knows the operation.
+  uint64_t id = 0;
   host_collective call;
 
   /// For a connect: the jobs of all participants.
   std::vector<job_info> jobs;
 };
 
-TROUPE_MESSAGE(collective_ready, x.call, x.jobs)
+TROUPE_MESSAGE(collective_ready, x.id, x.call, x.jobs)
 
 /// INTERNAL: an operation cannot complete any more.
 struct collective_failed {
@@ -103,7 +105,8 @@ struct collective_failed {
 
 TROUPE_MESSAGE(collective_failed, x.code, x.reason)
 
-/// INTERNAL: an operation has answered all its participants.
+/// INTERNAL: an operation has answered all its participants; to its actor: it
+/// is not needed any more.
 struct collective_retired {
   uint64_t id = 0;
 };

@@ -51,6 +51,17 @@ struct event {
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
 
+/// Whether events with this code are of the environment: a server hears of them
+/// only if it asks its host. Those of the Standard, and our own, which
+/// docs/events.md lists.
+/// Source: RFC0002, "Description"; PMIx Standard v5, "System error codes";
+/// OpenPMIx, -230 to -330.
+constexpr bool is_of_environment(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return (number <= -230 && number >= -330)
+         || (number <= -32230 && number >= -32330);
+}
+
 /// The kernel has taken events for a process: how many since its connection
 /// began. Source: guarantees 5.1.
 struct events_taken {
@@ -71,8 +82,7 @@ TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks)
 // -- handlers, inside a process
 // ----------------------------------------------------
 
-/// Adds a handler to the chain of a process; the actor that runs it follows in
-/// the message.
+/// Adds a handler to the chain of a process.
 /// Source: PMIx Standard v5, `PMIx_Register_event_handler`; RFC0002, "Event
 /// Registration".
 struct register_handler {
@@ -81,11 +91,17 @@ struct register_handler {
 
   /// Name, placement, filters: PMIX_EVENT_HDLR_NAME and its neighbours.
   std::vector<info> directives;
+
+  /// Stands for the program's function: who registers the same one again is
+  /// not given again what it has had. 0: unknown.
+  uint64_t function = 0;
 };
 
-TROUPE_MESSAGE(register_handler, x.codes, x.directives)
+TROUPE_MESSAGE(register_handler, x.codes, x.directives, x.function)
 
-/// The handler will be called from now on, under this number.
+/// A handler is registered under this number. Its first event comes once
+/// whoever registered it has sent this back: the program knows the number
+/// before.
 struct handler_registered {
   uint64_t id = 0;
 };
@@ -99,17 +115,6 @@ struct deregister_handler {
 
 TROUPE_MESSAGE(deregister_handler, x.id)
 
-/// A handler's turn at an event.
-struct handler_call {
-  uint64_t id = 0;
-  event what;
-
-  /// What the handlers before it reported, an entry each.
-  std::vector<info> results;
-};
-
-TROUPE_MESSAGE(handler_call, x.id, x.what, x.results)
-
 /// What a handler did about an event. Source: RFC0002, "Description".
 struct handler_verdict {
   /// `no_action_taken`, `partial_action_taken`, `action_deferred`, or
@@ -121,5 +126,18 @@ struct handler_verdict {
 };
 
 TROUPE_MESSAGE(handler_verdict, x.outcome, x.results)
+
+/// A handler that did not complete at once has completed.
+struct handler_done {
+  uint64_t handler = 0;
+
+  /// Which event, and whose turn it was: as the handler's turn said.
+  uint64_t walk = 0;
+  uint64_t turn = 0;
+
+  handler_verdict verdict;
+};
+
+TROUPE_MESSAGE(handler_done, x.handler, x.walk, x.turn, x.verdict)
 
 } // namespace troupe

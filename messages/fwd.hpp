@@ -21,6 +21,8 @@ struct client_lost;
 struct close_connection;
 struct close_peer;
 struct close_stdin;
+struct collect_events;
+struct collected_events;
 struct collective_failed;
 struct collective_outcome;
 struct collective_part;
@@ -51,6 +53,8 @@ struct discover_topology;
 struct drop_lane;
 struct end_job;
 struct end_share;
+struct environment_event;
+struct environment_interest;
 struct erase_spool;
 struct event;
 struct events_taken;
@@ -59,9 +63,12 @@ struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
 struct finalize_request;
+struct find_procs;
 struct forget_job;
+struct gauge_list;
 struct get_credential_request;
 struct get_credential_result;
+struct get_gauges;
 struct get_mesh_status;
 struct get_request;
 struct get_result;
@@ -70,7 +77,7 @@ struct group_construct_request;
 struct group_construct_result;
 struct group_destruct_request;
 struct group_leave_request;
-struct handler_call;
+struct handler_done;
 struct handler_registered;
 struct handler_verdict;
 struct heartbeat;
@@ -101,6 +108,7 @@ struct lane_frame_arrived;
 struct lane_opened;
 struct leave_mesh;
 struct list_jobs;
+struct list_nspaces;
 struct locate_job;
 struct log_entry;
 struct log_request;
@@ -118,6 +126,9 @@ struct monitor_request;
 struct networks_changed;
 struct node_topology;
 struct notify_request;
+struct nspace_list;
+struct order_events;
+struct ordered_event;
 struct pdata;
 struct peer_changed;
 struct peer_delivery;
@@ -142,6 +153,7 @@ struct query;
 struct query_request;
 struct rank_data;
 struct reach_node;
+struct read_sensors;
 struct read_spool;
 struct refresh_cache_request;
 struct refresh_cache_result;
@@ -162,6 +174,9 @@ struct resolve_peers_result;
 struct resource_block_request;
 struct sample_memory;
 struct send_to_member;
+struct sensor_offer;
+struct sensor_reading;
+struct sensor_readings;
 struct server_statistics;
 struct session_control_request;
 struct setup_fork;
@@ -174,7 +189,10 @@ struct spawn_result;
 struct spool_content;
 struct spool_record;
 struct start_process;
+struct start_sensor;
 struct start_share;
+struct submit_event;
+struct stop_sensor;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
@@ -202,6 +220,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::close_connection))
   TROUPE_ADD_TYPE_ID((troupe::close_peer))
   TROUPE_ADD_TYPE_ID((troupe::close_stdin))
+  TROUPE_ADD_TYPE_ID((troupe::collect_events))
+  TROUPE_ADD_TYPE_ID((troupe::collected_events))
   TROUPE_ADD_TYPE_ID((troupe::collective_failed))
   TROUPE_ADD_TYPE_ID((troupe::collective_outcome))
   TROUPE_ADD_TYPE_ID((troupe::collective_part))
@@ -232,6 +252,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::drop_lane))
   TROUPE_ADD_TYPE_ID((troupe::end_job))
   TROUPE_ADD_TYPE_ID((troupe::end_share))
+  TROUPE_ADD_TYPE_ID((troupe::environment_event))
+  TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
@@ -240,9 +262,12 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
+  TROUPE_ADD_TYPE_ID((troupe::find_procs))
   TROUPE_ADD_TYPE_ID((troupe::forget_job))
+  TROUPE_ADD_TYPE_ID((troupe::gauge_list))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::get_credential_result))
+  TROUPE_ADD_TYPE_ID((troupe::get_gauges))
   TROUPE_ADD_TYPE_ID((troupe::get_mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::get_request))
   TROUPE_ADD_TYPE_ID((troupe::get_result))
@@ -251,7 +276,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::group_construct_result))
   TROUPE_ADD_TYPE_ID((troupe::group_destruct_request))
   TROUPE_ADD_TYPE_ID((troupe::group_leave_request))
-  TROUPE_ADD_TYPE_ID((troupe::handler_call))
+  TROUPE_ADD_TYPE_ID((troupe::handler_done))
   TROUPE_ADD_TYPE_ID((troupe::handler_registered))
   TROUPE_ADD_TYPE_ID((troupe::handler_verdict))
   TROUPE_ADD_TYPE_ID((troupe::heartbeat))
@@ -282,6 +307,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::lane_opened))
   TROUPE_ADD_TYPE_ID((troupe::leave_mesh))
   TROUPE_ADD_TYPE_ID((troupe::list_jobs))
+  TROUPE_ADD_TYPE_ID((troupe::list_nspaces))
   TROUPE_ADD_TYPE_ID((troupe::locate_job))
   TROUPE_ADD_TYPE_ID((troupe::log_entry))
   TROUPE_ADD_TYPE_ID((troupe::log_request))
@@ -299,6 +325,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
   TROUPE_ADD_TYPE_ID((troupe::notify_request))
+  TROUPE_ADD_TYPE_ID((troupe::nspace_list))
+  TROUPE_ADD_TYPE_ID((troupe::order_events))
+  TROUPE_ADD_TYPE_ID((troupe::ordered_event))
   TROUPE_ADD_TYPE_ID((troupe::pdata))
   TROUPE_ADD_TYPE_ID((troupe::peer_changed))
   TROUPE_ADD_TYPE_ID((troupe::peer_delivery))
@@ -323,6 +352,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
+  TROUPE_ADD_TYPE_ID((troupe::read_sensors))
   TROUPE_ADD_TYPE_ID((troupe::read_spool))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_result))
@@ -343,6 +373,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
   TROUPE_ADD_TYPE_ID((troupe::send_to_member))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_offer))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_reading))
+  TROUPE_ADD_TYPE_ID((troupe::sensor_readings))
   TROUPE_ADD_TYPE_ID((troupe::server_statistics))
   TROUPE_ADD_TYPE_ID((troupe::session_control_request))
   TROUPE_ADD_TYPE_ID((troupe::setup_fork))
@@ -355,7 +388,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::spool_content))
   TROUPE_ADD_TYPE_ID((troupe::spool_record))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
+  TROUPE_ADD_TYPE_ID((troupe::start_sensor))
   TROUPE_ADD_TYPE_ID((troupe::start_share))
+  TROUPE_ADD_TYPE_ID((troupe::submit_event))
+  TROUPE_ADD_TYPE_ID((troupe::stop_sensor))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))

@@ -22,6 +22,8 @@
   X(close_connection)                                                          \
   X(close_peer)                                                                \
   X(close_stdin)                                                               \
+  X(collect_events)                                                            \
+  X(collected_events)                                                          \
   X(collective_failed)                                                         \
   X(collective_outcome)                                                        \
   X(collective_part)                                                           \
@@ -59,15 +61,21 @@
   X(end_share)                                                                 \
   X(endpoint)                                                                  \
   X(envar)                                                                     \
+  X(environment_event)                                                         \
+  X(environment_interest)                                                      \
   X(event)                                                                     \
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
+  X(find_procs)                                                                \
   X(forget_job)                                                                \
+  X(gauge)                                                                     \
+  X(gauge_list)                                                                \
   X(geometry)                                                                  \
   X(get_credential_request)                                                    \
   X(get_credential_result)                                                     \
+  X(get_gauges)                                                                \
   X(get_mesh_status)                                                           \
   X(get_request)                                                               \
   X(get_result)                                                                \
@@ -76,7 +84,7 @@
   X(group_construct_result)                                                    \
   X(group_destruct_request)                                                    \
   X(group_leave_request)                                                       \
-  X(handler_call)                                                              \
+  X(handler_done)                                                              \
   X(handler_registered)                                                        \
   X(handler_verdict)                                                           \
   X(heartbeat)                                                                 \
@@ -107,6 +115,7 @@
   X(lane_status)                                                               \
   X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
+  X(list_nspaces)                                                              \
   X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
@@ -133,6 +142,7 @@
   X(node_query)                                                                \
   X(node_refusal)                                                              \
   X(node_row)                                                                  \
+  X(node_data)                                                                 \
   X(node_share)                                                                \
   X(node_stats)                                                                \
   X(node_suspicion)                                                            \
@@ -143,6 +153,9 @@
   X(node_witness)                                                              \
   X(node_witness_request)                                                      \
   X(notify_request)                                                            \
+  X(nspace_list)                                                               \
+  X(order_events)                                                              \
+  X(ordered_event)                                                             \
   X(pdata)                                                                     \
   X(peer_changed)                                                              \
   X(peer_status)                                                               \
@@ -166,6 +179,7 @@
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
   X(regattr)                                                                   \
@@ -186,6 +200,9 @@
   X(resource_unit)                                                             \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
+  X(sensor_offer)                                                              \
+  X(sensor_reading)                                                            \
+  X(sensor_readings)                                                           \
   X(server_statistics)                                                         \
   X(session_control_request)                                                   \
   X(setup_fork)                                                                \
@@ -196,7 +213,10 @@
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
   X(start_process)                                                             \
+  X(start_sensor)                                                              \
   X(start_share)                                                               \
+  X(submit_event)                                                              \
+  X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \

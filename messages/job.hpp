@@ -22,15 +22,23 @@ TROUPE_MESSAGE(placed_proc, x.rank, x.app, x.cpus)
 /// A job has been mapped and is being started.
 struct job_mapped {
   std::string nspace;
+
+  /// The nodes, with commas between.
   std::string hostname;
+
+  /// By rank.
   std::vector<placed_proc> procs;
+
+  /// The node of each process.
+  std::vector<std::string> hosts;
 
   /// The policies in force, such as `core`, `slot`.
   std::string map_by;
   std::string bind_to;
 };
 
-TROUPE_MESSAGE(job_mapped, x.nspace, x.hostname, x.procs, x.map_by, x.bind_to)
+TROUPE_MESSAGE(job_mapped, x.nspace, x.hostname, x.procs, x.hosts, x.map_by,
+               x.bind_to)
 
 /// A process changed its state.
 struct proc_changed {

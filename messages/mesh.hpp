@@ -1,11 +1,14 @@
 #pragma once
 
 #include "messages/control.hpp"
+#include "messages/event_order.hpp"
+#include "messages/gauge.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/sensor.hpp"
 
 #include <optional>
 #include <variant>
@@ -38,9 +41,13 @@ struct job_map {
   /// New in this DVM.
   uint32_t number = 0;
   std::vector<node_share> shares;
+
+  /// Nodes that were lost since it was made: what runs there, if anything, is
+  /// not this job.
+  std::vector<uint32_t> lost{};
 };
 
-TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares)
+TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
 
 /// To each node of a job: makes its processes and those elsewhere known to the
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
@@ -158,6 +165,15 @@ struct mesh_collective_id {
 
 TROUPE_MESSAGE(mesh_collective_id, x.kind, x.procs, x.generation)
 
+/// What processes of one node bring: a `std::vector<proc_data>` as bytes (see
+/// messages/mesh_payload.hpp), which nodes on the way pass on as they are.
+struct node_data {
+  uint32_t node = 0;
+  std::string procs;
+};
+
+TROUPE_MESSAGE(node_data, x.node, x.procs)
+
 /// Up the tree of the nodes that take part: who has joined below, and what they
 /// bring. When something went wrong it goes to the root of the operation at
 /// once: that a node cannot join, or what it knows.
@@ -170,7 +186,7 @@ struct collective_part {
 
   /// A bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 
   /// Not `success`: participants of the sender's node cannot join.
   status failure = status::success;
@@ -193,10 +209,79 @@ struct collective_outcome {
 
   /// Who is missing, and why.
   std::string reason;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 };
 
 TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
+
+// -- gauges
+// ------------------------------------------------------------------------
+
+/// Asks the NODE actor, or the host of another node, for `mesh_status`.
+struct get_mesh_status {};
+
+TROUPE_EMPTY_MESSAGE(get_mesh_status)
+
+/// One lane, as it is.
+struct lane_status {
+  lane_id lane = 0;
+  std::string network;
+  std::string local;
+  std::string remote;
+
+  /// Whether traffic may ride it, and its smoothed round trip.
+  bool is_usable = false;
+  std::chrono::nanoseconds round_trip{0};
+
+  /// Whether it leads through another node, and which.
+  std::optional<uint32_t> relay;
+};
+
+TROUPE_MESSAGE(lane_status, x.lane, x.network, x.local, x.remote, x.is_usable,
+               x.round_trip, x.relay)
+
+/// One peer, as it is.
+struct peer_status {
+  uint32_t rank = 0;
+  std::string name;
+  bool is_connected = false;
+  std::vector<lane_status> lanes;
+  uint64_t sent = 0;
+  uint64_t resent = 0;
+  uint64_t delivered = 0;
+  uint64_t duplicates = 0;
+  uint64_t waiting_bytes = 0;
+
+  /// Why there is no lane, if there is none.
+  std::string trouble;
+};
+
+TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
+               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
+
+/// What the node is allowed to do.
+enum class mesh_duty : uint8_t {
+  joining,   ///< no member yet
+  active,    ///< in contact with the root
+  suspended, ///< out of contact: takes no work
+  fenced,    ///< for good: kill all processes, then `leave_mesh`, then end
+};
+
+struct mesh_status {
+  uint32_t rank = 0;
+  std::string name;
+  uint64_t incarnation = 0;
+  uint64_t epoch = 0;
+  mesh_duty duty = mesh_duty::joining;
+  std::optional<uint32_t> parent;
+  std::vector<node_row> members;
+  std::vector<node_address> addresses;
+  std::vector<peer_status> peers;
+  std::vector<gauge> gauges;
+};
+
+TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
+               x.parent, x.members, x.addresses, x.peers, x.gauges)
 
 // -- calls
 // -------------------------------------------------------------------------
@@ -206,7 +291,9 @@ using host_question =
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
                process_output, write_stdin, close_stdin, list_jobs,
-               signal_process, node_resources>;
+               signal_process, node_resources, submit_event, order_events,
+               collect_events, list_nspaces, get_mesh_status, find_procs,
+               environment_interest, environment_event>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
@@ -218,7 +305,8 @@ TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
 
 using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
-               lookup_result, info_result, job_list>;
+               lookup_result, info_result, job_list, collected_events,
+               nspace_list, mesh_status>;
 
 /// Asks a host.
 struct host_call {
@@ -233,18 +321,25 @@ struct host_call {
   /// their answers may be forgotten.
   uint64_t settled = 0;
   std::vector<uint64_t> answered;
+
+  /// Calls of the receiver that have been carried out here: their answer is
+  /// `ack`.
+  std::vector<uint64_t> carried_out;
   host_question what;
 };
 
-TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered, x.what)
+TROUPE_MESSAGE(host_call, x.number, x.after, x.settled, x.answered,
+               x.carried_out, x.what)
 
-/// Answers a call.
+/// Answers a call, and others that have been carried out, as above.
 struct host_answer {
+  /// 0: only those others.
   uint64_t number = 0;
   host_reply what;
+  std::vector<uint64_t> carried_out = {};
 };
 
-TROUPE_MESSAGE(host_answer, x.number, x.what)
+TROUPE_MESSAGE(host_answer, x.number, x.what, x.carried_out)
 
 using host_message = std::variant<host_call, host_answer>;
 
@@ -293,14 +388,6 @@ struct member_fenced {
 
 TROUPE_MESSAGE(member_fenced, x.rank, x.incarnation)
 
-/// What the node is allowed to do.
-enum class mesh_duty : uint8_t {
-  joining,   ///< no member yet
-  active,    ///< in contact with the root
-  suspended, ///< out of contact: takes no work
-  fenced,    ///< for good: kill all processes, then `leave_mesh`, then end
-};
-
 struct mesh_duty_changed {
   mesh_duty now = mesh_duty::joining;
   std::string reason;
@@ -325,65 +412,5 @@ struct declare_member_lost {
 };
 
 TROUPE_MESSAGE(declare_member_lost, x.rank, x.is_certain, x.reason)
-
-// -- gauges
-// ------------------------------------------------------------------------
-
-/// Asks the NODE actor for `mesh_status`.
-struct get_mesh_status {};
-
-TROUPE_EMPTY_MESSAGE(get_mesh_status)
-
-/// One lane, as it is.
-struct lane_status {
-  lane_id lane = 0;
-  std::string network;
-  std::string local;
-  std::string remote;
-
-  /// Whether traffic may ride it, and its smoothed round trip.
-  bool is_usable = false;
-  std::chrono::nanoseconds round_trip{0};
-
-  /// Whether it leads through another node, and which.
-  std::optional<uint32_t> relay;
-};
-
-TROUPE_MESSAGE(lane_status, x.lane, x.network, x.local, x.remote, x.is_usable,
-               x.round_trip, x.relay)
-
-/// One peer, as it is.
-struct peer_status {
-  uint32_t rank = 0;
-  std::string name;
-  bool is_connected = false;
-  std::vector<lane_status> lanes;
-  uint64_t sent = 0;
-  uint64_t resent = 0;
-  uint64_t delivered = 0;
-  uint64_t duplicates = 0;
-  uint64_t waiting_bytes = 0;
-
-  /// Why there is no lane, if there is none.
-  std::string trouble;
-};
-
-TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
-               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
-
-struct mesh_status {
-  uint32_t rank = 0;
-  std::string name;
-  uint64_t incarnation = 0;
-  uint64_t epoch = 0;
-  mesh_duty duty = mesh_duty::joining;
-  std::optional<uint32_t> parent;
-  std::vector<node_row> members;
-  std::vector<node_address> addresses;
-  std::vector<peer_status> peers;
-};
-
-TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
-               x.parent, x.members, x.addresses, x.peers)
 
 } // namespace troupe

@@ -35,10 +35,11 @@ std::string write_payload(const T& x) {
 TROUPE_INSPECT(incarnation, x.node, x.boot)
 TROUPE_INSPECT(session_name, x.of, x.number, x.token)
 TROUPE_INSPECT(acknowledgement, x.classes, x.next, x.limit)
-TROUPE_INSPECT(hello_frame, x.sender, x.receiver, x.received)
+TROUPE_INSPECT(hello_frame, x.sender, x.receiver, x.received, x.lane)
 TROUPE_INSPECT(data_frame, x.session, x.of, x.number, x.received, x.payload)
 TROUPE_INSPECT(ack_frame, x.session, x.received)
 TROUPE_INSPECT(probe_frame, x.session, x.number, x.is_answer, x.received)
+TROUPE_INSPECT(gone_frame, x.session, x.lane, x.received)
 TROUPE_INSPECT(relayed_frame, x.from, x.to, x.via, x.hops, x.frame)
 
 template <class Inspector>
@@ -79,6 +80,17 @@ caf::expected<mesh_payload> read_payload(std::string_view bytes) {
 bool is_part(std::string_view bytes) {
   return !bytes.empty()
          && static_cast<uint8_t>(bytes.front()) == alternative_of<message_part>;
+}
+
+std::string pack_data(const std::vector<proc_data>& x) {
+  return encode(x);
+}
+
+std::optional<std::vector<proc_data>> unpack_data(std::string_view bytes) {
+  auto result = decode<std::vector<proc_data>>(bytes);
+  if (!result)
+    return std::nullopt;
+  return std::move(*result);
 }
 
 std::string_view bytes_of(const peer_payload& x) {

@@ -9,7 +9,9 @@
 #include <caf/expected.hpp>
 
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 // What sessions between nodes carry. A session is between two incarnations, so
 // nothing in here says who speaks; only what travels through a third node does.
@@ -64,6 +66,11 @@ caf::expected<mesh_payload> read_payload(std::string_view bytes);
 
 /// Whether a payload is a `message_part`; nothing else is looked at.
 bool is_part(std::string_view bytes);
+
+/// What processes bring to a collective, as `node_data::procs`, and back.
+/// @returns nothing if the bytes are no such list.
+std::string pack_data(const std::vector<proc_data>& x);
+std::optional<std::vector<proc_data>> unpack_data(std::string_view bytes);
 
 /// The bytes of a payload.
 std::string_view bytes_of(const peer_payload& x);

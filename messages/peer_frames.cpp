@@ -14,7 +14,7 @@ size_t size_of(const acknowledgement& x) {
 }
 
 size_t body_of(const hello_frame& x) {
-  return 2 * name + size_of(x.received);
+  return 2 * name + 8 + size_of(x.received);
 }
 
 size_t body_of(const data_frame& x) {
@@ -27,6 +27,10 @@ size_t body_of(const ack_frame& x) {
 
 size_t body_of(const probe_frame& x) {
   return 17 + size_of(x.received);
+}
+
+size_t body_of(const gone_frame& x) {
+  return 16 + size_of(x.received);
 }
 
 } // namespace

@@ -141,6 +141,9 @@ struct hello_frame {
   session_name receiver;
 
   acknowledgement received;
+
+  /// The sender's number of this connection; 0 if it does not say.
+  lane_id lane = 0;
 };
 
 /// A message.
@@ -169,8 +172,18 @@ struct probe_frame {
   acknowledgement received;
 };
 
+/// The sender has lost another connection than the one that this comes on: what
+/// the receiver sends there does not arrive.
+struct gone_frame {
+  uint64_t session = 0;
+
+  /// As in the sender's hello there.
+  lane_id lane = 0;
+  acknowledgement received;
+};
+
 using lane_frame =
-  std::variant<hello_frame, data_frame, ack_frame, probe_frame>;
+  std::variant<hello_frame, data_frame, ack_frame, probe_frame, gone_frame>;
 
 /// About how many bytes a frame takes on a connection.
 size_t wire_size(const lane_frame& frame);

@@ -136,7 +136,7 @@ caf::error dvm_root::make_node() {
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [] {});
   loop.post([this] {
-    if (settings_.plan.nodes.size() == 1 || !settings_.launches)
+    if (settings_.plan.nodes.size() == 1)
       look_whether_ready();
     else
       ask_addresses(address_attempts);
@@ -153,10 +153,17 @@ void dvm_root::ask_addresses(int attempts) {
           if (is_ending_ || has_failed_)
             return;
           if (!x.addresses.empty()) {
-            start_daemons(x.addresses);
+            if (settings_.launches)
+              start_daemons(x.addresses);
+            else
+              look_whether_ready();
           } else if (attempts == 0) {
-            fail("this node cannot take connections on any network; see "
-                 "--networks and ip address");
+            fail("this node cannot take connections on any network"
+                 + (settings_.port != 0
+                      ? ", at port " + std::to_string(settings_.port)
+                      : std::string{})
+                 + "; see ss -tln, ip address and --networks (DVMPort and "
+                   "DVMNetworks of a bootstrap file)");
           } else {
             limit_ =
               std::make_unique<timer>(node_->loop().loop(), [this, attempts] {

@@ -110,6 +110,7 @@ local_node::start(local_node_options options) {
   serve.id = std::move(options.id);
   serve.hostname = std::move(options.hostname);
   serve.spans_nodes = result->member_ != nullptr;
+  serve.host_orders_events = true;
   serve.security = options.security;
   serve.log = result->log_;
   serve.out = result->out_;

@@ -99,7 +99,10 @@ std::string round_trip_of(const json& lane) {
   return fmt::format("{:.3f} ms", static_cast<double>(x.get<uint64_t>()) / 1e6);
 }
 
-std::string networks_text(const json& x) {
+/// The lanes of one node.
+std::string network_text(const json& x) {
+  if (!x.contains("duty"))
+    return fmt::format("node {}: {}\n", cell(x, "rank"), cell(x, "trouble"));
   auto result = fmt::format("node {} ({}), {}, epoch {}", cell(x, "rank"),
                             cell(x, "name"), cell(x, "duty"), cell(x, "epoch"));
   if (x.contains("parent"))
@@ -133,6 +136,15 @@ std::string networks_text(const json& x) {
   for (const auto& peer : member(x, "peers"))
     if (peer.contains("trouble"))
       result += cell(peer, "name") + ": " + cell(peer, "trouble") + "\n";
+  return result;
+}
+
+std::string networks_text(const json& nodes) {
+  auto result = std::string{};
+  if (nodes.is_array())
+    for (const auto& x : nodes)
+      if (x.is_object())
+        result += (result.empty() ? "" : "\n") + network_text(x);
   return result;
 }
 

@@ -73,11 +73,21 @@ std::string text_of(proc_state x) {
   }
 }
 
+/// The node of a process.
+const std::string& host_of(const job_mapped& map, size_t index) {
+  return index < map.hosts.size() ? map.hosts[index] : map.hostname;
+}
+
 void show_map(const run_state& state, const job_mapped& map) {
   if (state.setup.options.json) {
     auto procs = nlohmann::json::array();
-    for (const auto& x : map.procs)
-      procs.push_back({{"rank", x.rank}, {"app", x.app}, {"cpus", x.cpus}});
+    for (size_t i = 0; i < map.procs.size(); ++i) {
+      const auto& x = map.procs[i];
+      procs.push_back({{"rank", x.rank},
+                       {"app", x.app},
+                       {"node", host_of(map, i)},
+                       {"cpus", x.cpus}});
+    }
     show_json(state, {{"type", "job_mapped"},
                       {"nspace", map.nspace},
                       {"node", map.hostname},
@@ -92,12 +102,15 @@ void show_map(const run_state& state, const job_mapped& map) {
                             map.nspace, map.procs.size(),
                             map.procs.size() == 1 ? "" : "es", map.hostname,
                             map.map_by, map.bind_to));
-  for (const auto& x : map.procs) {
+  for (size_t i = 0; i < map.procs.size(); ++i) {
+    const auto& x = map.procs[i];
     if (shows(state, "bind"))
-      tell(state, fmt::format("  rank {}: app {}, cpus {}", x.rank, x.app,
+      tell(state, fmt::format("  rank {}: app {}, node {}, cpus {}", x.rank,
+                              x.app, host_of(map, i),
                               x.cpus.empty() ? "any" : to_ranges(x.cpus)));
     else if (shows(state, "map"))
-      tell(state, fmt::format("  rank {}: app {}", x.rank, x.app));
+      tell(state, fmt::format("  rank {}: app {}, node {}", x.rank, x.app,
+                              host_of(map, i)));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/ask.hpp"
 #include "tools/authority_file.hpp"
+#include "tools/events.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 
@@ -23,6 +24,7 @@ Commands:
   jobs       show its jobs
   ps         show their processes
   net        show the networks between its nodes
+  events     watch, raise and list its events
   authority  make the authority of a DVM that nobody launches
   version    print the version
 
@@ -53,6 +55,8 @@ int main(int argc, char** argv) {
     return troupe::up(std::move(rest));
   if (command == "down")
     return troupe::down(std::move(rest));
+  if (command == "events")
+    return troupe::events(std::move(rest));
   if (command == "authority")
     return troupe::make_authority_file(std::move(rest));
   for (const auto& [name, kind] : reports)

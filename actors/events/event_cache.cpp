@@ -129,13 +129,6 @@ event_log::effects means(self_pointer self) {
 
 // -- registrations -----------------------------------------------------------
 
-/// Events that do not come from jobs: a host tells of them if it is asked.
-/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
-bool is_of_environment(status code) {
-  const auto number = static_cast<int32_t>(code);
-  return code == default_events || (number <= -230 && number >= -330);
-}
-
 /// Asks the host for the events of the environment that somebody here wants
 /// now, and no longer for those that nobody wants.
 /// Source: RFC0002, "PMIx Server Registrations".
@@ -146,7 +139,7 @@ void update_host(self_pointer self, const requester& who) {
     return;
   auto wanted = std::set<status>{};
   for (const auto code : *codes)
-    if (is_of_environment(code))
+    if (code == default_events || is_of_environment(code))
       wanted.insert(code);
   const auto ask = [&](std::vector<status> more) {
     self
@@ -302,6 +295,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, const query_request& request) {
       return answer_query(self, who, request);
     },
+    [self](get_gauges) { return gauges_of(self->state); },
     [self](deadline) {
       self->state.is_watching = false;
       self->state.log->look_for_stalled(now(self));

@@ -74,6 +74,27 @@ value retained_by(const event_log& log, const requester& who,
 
 } // namespace
 
+gauge_list gauges_of(const event_cache_state& state) {
+  auto entries = uint64_t{0};
+  auto bytes = uint64_t{0};
+  auto result = gauge_list{};
+  for (const auto& x : state.log->count()) {
+    entries += x.entries;
+    bytes += x.bytes;
+    if (x.nspace == "*")
+      result.gauges.push_back(
+        {"events.ring", x.entries, state.options.log.ring_size, "events"});
+  }
+  result.gauges.push_back(
+    {"events.memory", bytes, state.options.log.node_bytes, "bytes"});
+  result.gauges.push_back({"events.retained", entries, 0, "events"});
+  result.gauges.push_back(
+    {"events.subscribers", state.sessions.size(), 0, "processes"});
+  result.gauges.push_back(
+    {"events.waiting", state.waiting.size(), 0, "events"});
+  return result;
+}
+
 caf::result<info_result> answer_query(self_pointer self, const requester& who,
                                       const query_request& request) {
   const auto& log = *self->state.log;

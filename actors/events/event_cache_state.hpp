@@ -54,6 +54,9 @@ using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
 void offer(self_pointer self, offered_event what,
            std::function<void(const caf::error&)> then);
 
+/// How full the logs are.
+gauge_list gauges_of(const event_cache_state& state);
+
 /// What is kept, and for whom.
 caf::result<info_result> answer_query(self_pointer self, const requester& who,
                                       const query_request& request);

@@ -8,6 +8,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -15,6 +16,10 @@ namespace troupe {
 namespace handler_chain_internals {
 
 namespace {
+
+/// What a `deadline` of the chain is about.
+constexpr uint64_t for_tick = 0;
+constexpr uint64_t for_resume = 1;
 
 std::string describe(const handler_chain_state& state, uint64_t id) {
   auto result = "event handler " + std::to_string(id);
@@ -31,7 +36,7 @@ std::string describe(const handler_chain_state& state, uint64_t id) {
 /// first element holds the handler's name and status.
 void note_verdict(handler_chain_state& state, walk& x,
                   handler_verdict& verdict) {
-  auto name = std::move(x.current_name);
+  auto& name = x.current_name;
   auto own =
     info{name, 0, value::of_status(static_cast<int32_t>(verdict.outcome))};
   if (state.options.flat_results) {
@@ -42,15 +47,60 @@ void note_verdict(handler_chain_state& state, walk& x,
       x.results.push_back(std::move(y));
     return;
   }
-  auto all = std::vector<info>{std::move(own)};
+  auto all = std::vector<info>{};
+  all.reserve(1 + verdict.results.size());
+  all.push_back(std::move(own));
   for (auto& y : verdict.results)
     all.push_back(std::move(y));
   x.results.push_back({std::move(name), 0, value::infos(std::move(all))});
 }
 
-void finish(handler_chain_state& state, const walk_ptr& x) {
-  auto& walks = state.walks;
-  walks.erase(std::remove(walks.begin(), walks.end(), x), walks.end());
+/// How far an event got.
+enum class progress : uint8_t {
+  /// A handler has not completed.
+  waiting,
+
+  /// Enough for one turn of the chain.
+  paused,
+
+  /// Through all its handlers.
+  ended,
+};
+
+/// Gives handlers their turns.
+progress advance(self_pointer self, walk& x) {
+  auto& state = self->state;
+  const auto& options = state.options;
+  while (x.next < x.handlers.size()) {
+    const auto id = x.handlers[x.next];
+    const auto* entry = state.order.find(id);
+    if (entry == nullptr) {
+      ++x.next; // Gone meanwhile.
+      continue;
+    }
+    if (state.calls_left == 0)
+      return progress::paused;
+    --state.calls_left;
+    ++x.next;
+    ++x.turn;
+    x.waited = 0;
+    x.current = id;
+    x.current_name = entry->name;
+    const auto turn = handler_turn{
+      id, x.id, x.turn, entry->code_of(*x.what), *x.what, x.results};
+    if (entry->is_oneshot)
+      drop(self, id);
+    auto verdict = options.run(turn);
+    if (!verdict)
+      return progress::waiting;
+    if (!state.overdue.empty())
+      state.overdue.erase(id);
+    if (verdict->outcome == status::action_complete)
+      return progress::ended;
+    if (x.next < x.handlers.size())
+      note_verdict(state, x, *verdict);
+  }
+  return progress::ended;
 }
 
 void keep_ticking(self_pointer self) {
@@ -58,115 +108,158 @@ void keep_ticking(self_pointer self) {
   if (state.is_ticking || state.walks.empty())
     return;
   state.is_ticking = true;
-  self->delayed_send(handler_chain_actor{self}, state.options.tick, deadline{});
+  self->delayed_send(handler_chain_actor{self}, state.options.tick,
+                     deadline{for_tick});
 }
 
-void call_next(self_pointer self, const walk_ptr& x);
+/// Has the chain go on once others have had their turn.
+void resume_later(self_pointer self) {
+  if (!std::exchange(self->state.will_resume, true))
+    self->send(handler_chain_actor{self}, deadline{for_resume});
+}
 
-void take_verdict(self_pointer self, const walk_ptr& x, uint64_t turn,
-                  uint64_t id, handler_verdict& verdict) {
+void set_holds(handler_chain_state& state, walk& x, bool holds) {
+  if (x.holds && !holds)
+    --state.holding;
+  else if (!x.holds && holds)
+    ++state.holding;
+  x.holds = holds;
+}
+
+/// Takes an event on as far as it goes.
+void run(self_pointer self, const walk_ptr& x) {
   auto& state = self->state;
-  state.overdue.erase(id);
-  if (x->turn != turn) {
-    state.log(severity::info, describe(state, id)
+  const auto how = advance(self, *x);
+  x->is_paused = how == progress::paused;
+  if (how == progress::ended) {
+    if (state.walks.erase(x->id) > 0 && x->holds)
+      --state.holding;
+    state.bytes -= x->bytes;
+    state.history.end(x->number);
+    if (state.options.on_end)
+      state.options.on_end(x->id);
+    return;
+  }
+  if (state.walks.emplace(x->id, x).second)
+    ++state.holding; // As walks begin.
+  if (how == progress::paused)
+    resume_later(self);
+  else if (state.overdue.count(x->current) > 0)
+    set_holds(state, *x, false);
+}
+
+/// Asks for more or for less, as there is room.
+void update_intake(handler_chain_state& state) {
+  const auto& options = state.options;
+  const auto events = state.queue.size() + state.walks.size();
+  const auto is_over = [&](size_t factor, size_t divisor) {
+    return events > options.max_events * factor / divisor
+           || state.bytes > options.max_bytes * factor / divisor;
+  };
+  // Up at the bounds, down at half of them: not to and fro at each event.
+  auto next = state.intake;
+  if (is_over(options.hard_factor, 1))
+    next = event_intake::nothing;
+  else if (is_over(1, 1) && next == event_intake::all)
+    next = event_intake::answers;
+  else if (!is_over(1, 2))
+    next = event_intake::all;
+  else if (next == event_intake::nothing && !is_over(options.hard_factor, 2))
+    next = event_intake::answers;
+  if (std::exchange(state.intake, next) == next)
+    return;
+  if (options.on_intake)
+    options.on_intake(next);
+}
+
+/// Passes over a handler that owes its verdict.
+void pass_over(self_pointer self, const walk_ptr& x) {
+  auto& state = self->state;
+  state.log(severity::warning, describe(state, x->current) + " never completed "
+                                 + to_string(x->what->code)
+                                 + "; the event goes on without it");
+  auto none = handler_verdict{status::no_action_taken, {}};
+  note_verdict(state, *x, none);
+  run(self, x);
+}
+
+void take_verdict(self_pointer self, handler_done& done) {
+  auto& state = self->state;
+  state.overdue.erase(done.handler);
+  const auto i = state.walks.find(done.walk);
+  if (i == state.walks.end() || i->second->turn != done.turn
+      || i->second->is_paused) {
+    state.log(severity::info, describe(state, done.handler)
                                 + " completed an event that had gone on without"
                                   " it; ignored");
     return;
   }
-  if (verdict.outcome == status::action_complete)
-    finish(state, x);
+  const auto x = i->second;
+  if (done.verdict.outcome == status::action_complete)
+    x->next = x->handlers.size();
   else
-    note_verdict(state, *x, verdict);
-  if (verdict.outcome != status::action_complete)
-    call_next(self, x);
-  begin_events(self);
-}
-
-/// Passes over a handler that owes its verdict.
-void pass_over(self_pointer self, const walk_ptr& x, const std::string& why) {
-  auto& state = self->state;
-  state.log(severity::warning, describe(state, x->current) + " " + why + " "
-                                 + to_string(x->what.code)
-                                 + "; the event goes on without it");
-  auto none = handler_verdict{status::no_action_taken, {}};
-  note_verdict(state, *x, none);
-  call_next(self, x);
-}
-
-/// Gives the next handler its turn, or ends the walk.
-void call_next(self_pointer self, const walk_ptr& x) {
-  auto& state = self->state;
-  ++x->turn;
-  x->waited = 0;
-  while (!x->rest.empty() && state.order.find(x->rest.front()) == nullptr)
-    x->rest.pop_front();
-  if (x->rest.empty()) {
-    finish(state, x);
-    return;
-  }
-  const auto id = x->rest.front();
-  x->rest.pop_front();
-  x->current = id;
-  x->current_name = state.order.find(id)->name;
-  if (state.overdue.count(id) > 0)
-    x->holds = false;
-  const auto handler = state.handlers.at(id);
-  auto call = handler_call{id, x->what, x->results};
-  if (state.order.find(id)->is_oneshot)
-    drop(self, id);
-  const auto turn = x->turn;
-  self->request(handler, caf::infinite, std::move(call))
-    .then(
-      [=](handler_verdict& verdict) {
-        take_verdict(self, x, turn, id, verdict);
-      },
-      [=](const caf::error& err) {
-        if (x->turn != turn)
-          return;
-        pass_over(self, x, "failed (" + reason_of(err) + ") at");
-        begin_events(self);
-      });
+    note_verdict(state, *x, done.verdict);
+  run(self, x);
 }
 
 } // namespace
 
 void begin_events(self_pointer self) {
   auto& state = self->state;
-  while (!state.queue.empty() && !state.is_held()) {
-    auto& what = state.queue.front();
-    const auto handlers = state.order.match(what, state.self);
+  while (!state.queue.empty() && state.holding == 0) {
+    if (state.calls_left == 0) {
+      resume_later(self);
+      break;
+    }
+    auto& first = state.queue.front();
+    const auto& what = *first.what;
+    auto handlers = std::vector<uint64_t>{};
+    if (!first.only)
+      handlers = state.order.match(what, state.self);
+    else if (state.order.matches(*first.only, what, state.self))
+      handlers.push_back(*first.only);
     const auto is_pending = [&](uint64_t id) {
-      return state.pending.count(id) > 0;
+      return state.registrations.at(id).is_pending;
     };
-    if (std::any_of(handlers.begin(), handlers.end(), is_pending))
+    if (state.pending > 0
+        && std::any_of(handlers.begin(), handlers.end(), is_pending))
       break;
     auto x = std::make_shared<walk>();
-    x->what = std::move(what);
-    x->rest.assign(handlers.begin(), handlers.end());
+    x->id = ++state.last_walk;
+    x->what = std::move(first.what);
+    x->bytes = first.bytes;
+    x->handlers = std::move(handlers);
+    if (!first.only)
+      x->number = state.history.begin(x->what);
     state.queue.pop_front();
-    if (x->rest.empty())
-      continue;
-    state.walks.push_back(x);
-    call_next(self, x);
+    run(self, x);
   }
   keep_ticking(self);
+  update_intake(state);
 }
 
 namespace {
 
-void take(self_pointer self, event what) {
+void take(self_pointer self, event_history::event_ptr what) {
   auto& state = self->state;
-  if (state.queue.size() + state.walks.size() >= state.options.max_events) {
-    if (!std::exchange(state.is_dropping, true))
-      state.log(severity::error,
-                std::to_string(state.options.max_events)
-                  + " events wait for handlers; dropping "
-                  + to_string(what.code)
-                  + " and what comes until one of them is done");
-    return;
-  }
-  state.is_dropping = false;
-  state.queue.push_back(std::move(what));
+  const auto bytes = approximate_size(*what);
+  state.bytes += bytes;
+  state.queue.push_back({std::move(what), bytes, std::nullopt});
+  begin_events(self);
+}
+
+/// Goes on with what was left for another turn.
+void resume(self_pointer self) {
+  auto& state = self->state;
+  state.will_resume = false;
+  auto paused = std::vector<walk_ptr>{};
+  for (const auto& [id, x] : state.walks)
+    if (x->is_paused)
+      paused.push_back(x);
+  std::sort(paused.begin(), paused.end(),
+            [](const auto& x, const auto& y) { return x->id < y->id; });
+  for (const auto& x : paused)
+    run(self, x);
   begin_events(self);
 }
 
@@ -174,73 +267,74 @@ void take(self_pointer self, event what) {
 void tick(self_pointer self) {
   auto& state = self->state;
   state.is_ticking = false;
-  const auto walks = state.walks;
+  auto walks = std::vector<walk_ptr>{};
+  for (const auto& [id, x] : state.walks)
+    if (!x->is_paused)
+      walks.push_back(x);
+  std::sort(walks.begin(), walks.end(),
+            [](const auto& x, const auto& y) { return x->id < y->id; });
   for (const auto& x : walks) {
     ++x->waited;
     if (x->waited == state.options.patience_ticks) {
       state.log(severity::warning,
                 describe(state, x->current) + " has not completed "
-                  + to_string(x->what.code)
+                  + to_string(x->what->code)
                   + " yet; events after it do not wait any longer");
       state.overdue.insert(x->current);
-      x->holds = false;
+      set_holds(state, *x, false);
     }
     if (x->waited >= state.options.answer_ticks)
-      pass_over(self, x, "never completed");
+      pass_over(self, x);
   }
   begin_events(self);
-}
-
-// -- raising events
-// ------------------------------------------------------------------
-
-/// Whether the process itself is among those whom its event is for.
-bool is_for_self(const notify_request& request, const proc_id& self) {
-  if (request.range == data_range::rm || request.range == data_range::invalid)
-    return false;
-  const auto* custom = find(request.infos, attr::event_custom_range);
-  if (custom == nullptr)
-    return request.range != data_range::custom;
-  const auto targets = procs_of(*custom);
-  return std::any_of(targets.begin(), targets.end(),
-                     [&](const proc_id& x) { return matches(x, self); });
-}
-
-caf::result<ack> notify(self_pointer self, notify_request& request) {
-  auto& state = self->state;
-  if (is_for_self(request, state.self))
-    take(self, {request.code, state.self, request.range, request.infos});
-  if (request.range == data_range::proc_local)
-    return ack{};
-  return self->delegate(state.session, std::move(request));
 }
 
 handler_chain_actor::behavior_type behavior(self_pointer self,
                                             event_session_actor session,
                                             handler_chain_options options) {
-  self->state.order = handler_order{options.order};
-  self->state.options = std::move(options);
-  self->state.session = std::move(session);
+  auto& state = self->state;
+  state.order = handler_order{options.order};
+  state.history = event_history{options.history};
+  state.options = std::move(options);
+  state.session = std::move(session);
+  const auto begin_turn = [&state] {
+    state.calls_left = state.options.calls_per_turn;
+  };
   return {
-    [self](const register_handler& request,
-           const event_handler_actor& handler) {
-      return add(self, request, handler);
+    [self](const register_handler& request) { return add(self, request); },
+    [self, begin_turn](const handler_registered& x) {
+      begin_turn();
+      make_ready(self, x.id);
     },
-    [self](const deregister_handler& request) -> caf::result<ack> {
+    [self, begin_turn](const deregister_handler& request) -> caf::result<ack> {
       if (self->state.order.find(request.id) == nullptr)
         return make_error(status::bad_param, "there is no event handler "
                                                + std::to_string(request.id));
+      begin_turn();
       drop(self, request.id);
       begin_events(self);
       return ack{};
     },
-    [self](event& what) { take(self, std::move(what)); },
-    [self](notify_request& request) { return notify(self, request); },
+    [self, begin_turn](event& what) {
+      begin_turn();
+      take(self, std::make_shared<const event>(std::move(what)));
+    },
+    [self, begin_turn](handler_done& done) {
+      begin_turn();
+      take_verdict(self, done);
+      begin_events(self);
+    },
     [self](const connect_accepted& x) {
       self->state.self = x.proc;
       subscribe_all(self);
     },
-    [self](deadline) { tick(self); },
+    [self, begin_turn](const deadline& x) {
+      begin_turn();
+      if (x.id == for_tick)
+        tick(self);
+      else
+        resume(self);
+    },
   };
 }
 
@@ -248,13 +342,30 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
 
 } // namespace handler_chain_internals
 
+bool is_for_notifier(const notify_request& request, const proc_id& notifier) {
+  if (request.range == data_range::rm || request.range == data_range::invalid)
+    return false;
+  const auto* custom = find(request.infos, attr::event_custom_range);
+  if (custom == nullptr)
+    return request.range != data_range::custom;
+  const auto targets = procs_of(*custom);
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const proc_id& x) { return matches(x, notifier); });
+}
+
 handler_chain_options handler_chain_options::with_defaults() {
   auto result = handler_chain_options{};
   result.order.capacity = defaults::event_handlers;
+  result.history.capacity = defaults::event_history;
+  result.history.max_bytes = defaults::event_history_bytes;
+  result.history.max_functions = defaults::event_history_functions;
   result.tick = defaults::event_handler_tick;
   result.patience_ticks = defaults::event_handler_patience_ticks;
   result.answer_ticks = defaults::event_handler_answer_ticks;
   result.max_events = defaults::events_awaiting_handlers;
+  result.max_bytes = defaults::event_bytes_awaiting_handlers;
+  result.hard_factor = defaults::events_awaiting_hard_factor;
+  result.calls_per_turn = defaults::event_handler_calls_per_turn;
   return result;
 }
 

@@ -75,14 +75,36 @@ void drop(self_pointer self, uint64_t id) {
   if (!unwanted.codes.empty())
     self->send(state.session, std::move(unwanted));
   state.order.remove(id);
-  state.handlers.erase(id);
-  state.pending.erase(id);
   state.overdue.erase(id);
+  const auto gone = state.registrations.extract(id);
+  if (gone.mapped().is_pending)
+    --state.pending;
+  else
+    state.history.leave(gone.mapped().function);
+}
+
+void make_ready(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  const auto i = state.registrations.find(id);
+  if (i == state.registrations.end() || !i->second.is_pending)
+    return;
+  i->second.is_pending = false;
+  --state.pending;
+  const auto missed = state.history.missed(i->second.missed);
+  i->second.missed = {};
+  // In front of what has come since.
+  for (auto x = missed.rbegin(); x != missed.rend(); ++x) {
+    if (!state.order.matches(id, **x, state.self))
+      continue;
+    const auto bytes = approximate_size(**x);
+    state.bytes += bytes;
+    state.queue.push_front({*x, bytes, id});
+  }
+  begin_events(self);
 }
 
 caf::result<handler_registered> add(self_pointer self,
-                                    const register_handler& request,
-                                    const event_handler_actor& handler) {
+                                    const register_handler& request) {
   auto& state = self->state;
   const auto id = state.order.add(request);
   if (!id)
@@ -91,30 +113,26 @@ caf::result<handler_registered> add(self_pointer self,
   const auto wanted = subscription(state, x, request.directives);
   for (const auto code : codes_of(x))
     ++state.codes[code];
-  state.handlers.emplace(*id, handler);
+  state.registrations[*id] = {request.function,
+                              state.history.seen_from(request.function), true};
+  ++state.pending;
   if (!wanted)
     return handler_registered{*id};
   auto promise = self->make_response_promise<handler_registered>();
   auto reply = std::make_shared<answer<handler_registered>>(promise);
-  state.pending.insert(*id);
   self->request(state.session, caf::infinite, *wanted)
-    .then(
-      [=](ack) {
-        self->state.pending.erase(*id);
-        reply->give({*id});
-        begin_events(self);
-      },
-      [=](caf::error& err) {
-        // Without a server there are still the process's own events.
-        if (is_without_server(err)) {
-          self->state.pending.erase(*id);
-          reply->give({*id});
-        } else {
-          drop(self, *id);
-          reply->fail(std::move(err));
-        }
-        begin_events(self);
-      });
+    .then([=](ack) { reply->give({*id}); },
+          [=](caf::error& err) {
+            // Without a server there are still the process's own events.
+            if (is_without_server(err)) {
+              reply->give({*id});
+              return;
+            }
+            drop(self, *id);
+            reply->fail(std::move(err));
+            self->state.calls_left = self->state.options.calls_per_turn;
+            begin_events(self);
+          });
   return promise;
 }
 

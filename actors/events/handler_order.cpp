@@ -30,6 +30,58 @@ std::vector<proc_id> affected_procs(const std::vector<info>& infos) {
   return result;
 }
 
+/// Events that do not come from jobs.
+/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
+bool is_of_system(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return number <= -230 && number >= -330;
+}
+
+/// Whether an event is of the environment: nobody's process raised it, and it
+/// names none. Source: RFC0002, "Description"; requirements, reading A9.
+bool is_of_environment(const event& what,
+                       const std::vector<proc_id>& affected) {
+  return what.source.nspace.empty() && affected.empty()
+         && is_of_system(what.code);
+}
+
+/// The name by which a code goes today. Those before it told who was lost.
+/// Source: requirements, reading A14.
+status newer_name(status code) {
+  switch (code) {
+    case status::lost_connection_to_server:
+    case status::lost_connection_to_client:
+    case status::lost_peer_connection:
+      return status::lost_connection;
+    default:
+      return code;
+  }
+}
+
+bool has_code(const handler_order::entry& x, status code) {
+  return std::find(x.codes.begin(), x.codes.end(), code) != x.codes.end();
+}
+
+/// Which classes of events a handler asks for.
+/// Source: RFC0002, "Event Registration"; requirements, readings A7 and A8.
+void read_levels(const std::vector<info>& directives,
+                 handler_order::entry& to) {
+  const auto* job = find(directives, attr::event_job_level);
+  const auto* environment = find(directives, attr::event_enviro_level);
+  const auto only_job = job != nullptr && job->truth();
+  const auto only_environment = environment != nullptr && environment->truth();
+  to.wants_job = job != nullptr ? only_job : !only_environment;
+  to.wants_environment =
+    environment != nullptr
+      ? only_environment
+      : !only_job
+          && std::any_of(to.codes.begin(), to.codes.end(), is_of_system);
+}
+
+bool is_known(data_range x) {
+  return x <= data_range::proc_local;
+}
+
 handler_order::entry entry_of(const register_handler& request) {
   auto result = handler_order::entry{};
   const auto& directives = request.directives;
@@ -43,13 +95,34 @@ handler_order::entry entry_of(const register_handler& request) {
     result.custom_sources = procs_of(*custom);
     result.sources = data_range::custom;
   }
+  read_levels(directives, result);
   return result;
+}
+
+/// Why there cannot be such a handler.
+caf::error fault_of(const handler_order::entry& x) {
+  if (!is_known(x.sources))
+    return make_error(status::bad_param,
+                      "PMIX_RANGE "
+                        + std::to_string(static_cast<unsigned>(x.sources))
+                        + " of an event handler is not a range; see"
+                          " pmix_data_range_t");
+  if (!x.wants_job && !x.wants_environment)
+    return make_error(status::bad_param,
+                      "an event handler wants events neither of jobs nor of"
+                      " the environment; ask for one of the two");
+  return caf::none;
 }
 
 bool wants_code(const handler_order::entry& x, const event& what) {
   if (x.codes.empty())
     return !flag(what.infos, attr::event_non_default);
-  return std::find(x.codes.begin(), x.codes.end(), what.code) != x.codes.end();
+  return has_code(x, what.code) || has_code(x, newer_name(what.code));
+}
+
+bool wants_level(const handler_order::entry& x, const event& what,
+                 const std::vector<proc_id>& affected) {
+  return is_of_environment(what, affected) ? x.wants_environment : x.wants_job;
 }
 
 bool wants_source(const handler_order::entry& x, const proc_id& source,
@@ -82,7 +155,18 @@ bool wants_affected(const handler_order::entry& x,
   return false;
 }
 
+bool wants(const handler_order::entry& x, const event& what,
+           const std::vector<proc_id>& affected, const proc_id& self) {
+  return wants_code(x, what) && wants_source(x, what.source, self)
+         && wants_affected(x, affected) && wants_level(x, what, affected);
+}
+
 } // namespace
+
+status handler_order::entry::code_of(const event& what) const {
+  const auto newer = newer_name(what.code);
+  return codes.empty() || has_code(*this, newer) ? newer : what.code;
+}
 
 caf::expected<uint64_t> handler_order::add(const register_handler& request) {
   if (index_.size() >= settings_.capacity)
@@ -91,6 +175,8 @@ caf::expected<uint64_t> handler_order::add(const register_handler& request) {
                         + " event handlers are the most; deregister some");
   const auto& directives = request.directives;
   auto x = slot{entry_of(request), place::middle};
+  if (auto err = fault_of(x.what))
+    return err;
   const auto id = next_;
   x.what.id = id;
   for (const auto& [key, seat] : {std::pair{attr::event_hdlr_first, &first_},
@@ -195,10 +281,15 @@ std::vector<uint64_t> handler_order::match(const event& what,
        {&first_, &categories_[single_code], &categories_[several_codes],
         &categories_[any_code], &last_})
     for (const auto& x : *in)
-      if (wants_code(x.what, what) && wants_source(x.what, what.source, self)
-          && wants_affected(x.what, affected))
+      if (wants(x.what, what, affected, self))
         result.push_back(x.what.id);
   return result;
+}
+
+bool handler_order::matches(uint64_t id, const event& what,
+                            const proc_id& self) const {
+  const auto* x = find(id);
+  return x != nullptr && wants(*x, what, affected_procs(what.infos), self);
 }
 
 } // namespace troupe

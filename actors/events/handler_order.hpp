@@ -47,6 +47,13 @@ public:
     /// Whose events it sees. PMIX_RANGE, PMIX_EVENT_CUSTOM_RANGE.
     data_range sources = data_range::undef;
     std::vector<proc_id> custom_sources;
+
+    /// Whether it sees events of jobs and of the environment.
+    bool wants_job = true;
+    bool wants_environment = false;
+
+    /// The code that it is told: as it knows it.
+    status code_of(const event& what) const;
   };
 
   explicit handler_order(settings x) : settings_(x) {
@@ -57,6 +64,8 @@ public:
   /// @returns its number, counted from 0 and never used again, or
   ///   - `event_registration` if it wants to be the first or the last of all
   ///     and another is,
+  ///   - `bad_param` if it asks for what there is not: an unknown range, events
+  ///     neither of jobs nor of the environment,
   ///   - `out_of_resource` if there are too many.
   caf::expected<uint64_t> add(const register_handler& request);
 
@@ -70,6 +79,9 @@ public:
   /// The handlers that run for an event, in their order.
   /// @param self The process whose handlers these are.
   std::vector<uint64_t> match(const event& what, const proc_id& self) const;
+
+  /// Whether a handler runs for an event.
+  bool matches(uint64_t id, const event& what, const proc_id& self) const;
 
   size_t size() const {
     return index_.size();

@@ -11,9 +11,9 @@ range_filter::range_filter(const event& what, std::vector<proc_id> targets)
   : source_(what.source), range_(what.range), targets_(std::move(targets)),
     admits_default_(!flag(what.infos, attr::event_non_default)),
     stays_local_(flag(what.infos, attr::event_stays_local)) {
-  if (const auto* custom = find(what.infos, attr::event_custom_range))
-    for (auto& proc : procs_of(*custom))
-      targets_.push_back(std::move(proc));
+  if (targets_.empty())
+    if (const auto* custom = find(what.infos, attr::event_custom_range))
+      targets_ = procs_of(*custom);
   // Targets narrow every range down, not only the custom one.
   if (!targets_.empty())
     range_ = data_range::custom;

@@ -130,52 +130,6 @@ void end_all(self_pointer self, int32_t signal) {
   finish_if_over(self);
 }
 
-// -- events
-// ------------------------------------------------------------------------
-
-status event_of(proc_state state) {
-  switch (state) {
-    case proc_state::aborted_by_sig:
-      return status::proc_aborted_by_sig;
-    case proc_state::term_wo_sync:
-      return status::proc_term_wo_sync;
-    case proc_state::term_non_zero:
-      return status::exit_nonzero_term;
-    case proc_state::called_abort:
-      return status::proc_requested_abort;
-    case proc_state::comm_failed:
-      return status::proc_aborted;
-    default:
-      return status::event_proc_terminated;
-  }
-}
-
-/// Tells the peers of a process on this node that it failed. Only the affected
-/// process is of type PROC among the infos: Open MPI takes every such info for
-/// a dead process. Source: PMIx Standard v5, "Process-related events".
-void raise_event(self_pointer self, const proc_id& proc, proc_state how) {
-  const auto& state = self->state;
-  if (!is_failure(how, true))
-    return;
-  auto what = event{};
-  what.code = event_of(how);
-  what.source = {"", rank_undef};
-  what.range = data_range::nspace;
-  what.infos.push_back(
-    {std::string{attr::event_affected_proc}, 0, value::of_proc(proc)});
-  // A default handler of Open MPI aborts, unless the event is one of the two
-  // that it takes for a failure to survive; and where the job ends anyway it
-  // would only add noise.
-  const auto is_survivable = what.code == status::proc_aborted_by_sig
-                             || what.code == status::proc_term_wo_sync;
-  if (!state.options.recoverable || !is_survivable)
-    what.infos.push_back(
-      {std::string{attr::event_non_default}, 0, value::boolean(true)});
-  caf::anon_send(
-    state.directory.events,
-    deliver_event{std::move(what), {{state.nspace(), rank_wildcard}}});
-}
-
 // -- end of a process
 // --------------------------------------------------------------
 
@@ -187,9 +141,24 @@ void note_end(self_pointer self, const process_ended& what) {
   x->state = x->called_abort ? proc_state::called_abort
                              : final_state(what, x->connected, x->finalized);
   self->send(state.directory.server, proc_ended{what.proc, x->state});
-  raise_event(self, what.proc, x->state);
   report(self, *x, what.exit_code, what.signal);
   finish_if_over(self);
+}
+
+/// As a rule the end of the process follows, and says more.
+void note_lost(self_pointer self, const proc_id& proc) {
+  const auto* x = self->state.find(proc);
+  if (x == nullptr || x->has_ended())
+    return;
+  call_later(self, defaults::lost_connection_wait,
+             [self, proc, connections = x->connections] {
+               auto* x = self->state.find(proc);
+               if (x == nullptr || x->state != proc_state::connected
+                   || x->connections != connections)
+                 return;
+               x->state = proc_state::running;
+               report(self, *x);
+             });
 }
 
 // -- requests while it runs
@@ -245,16 +214,12 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
     [self](const requester&, const job_control_request& request) {
       return control(self, request);
     },
-    [self](const procs_gone& what) {
-      for (const auto& x : what.procs)
-        if (self->state.find(x.proc) == nullptr)
-          raise_event(self, x.proc, x.state);
-    },
     [self](const forget_job&) { return forget(self); },
     [self](const client_connected& what) {
       if (auto* x = self->state.find(what.who.proc)) {
         x->connected = true;
         x->finalized = false;
+        ++x->connections;
         if (x->is_running())
           x->state = proc_state::connected;
         report(self, *x);
@@ -264,9 +229,7 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
       if (auto* x = self->state.find(what.who.proc))
         x->finalized = true;
     },
-    [](const client_lost&) {
-      // The end of the process follows, and says more.
-    },
+    [self](const client_lost& what) { note_lost(self, what.who.proc); },
     [self](const process_ended& what) { note_end(self, what); },
     [self](const process_drained& what) {
       if (auto* x = self->state.find(what.proc))

@@ -12,7 +12,6 @@ struct job_directory {
   mesh_host_actor host;
 
   server_actor server;
-  event_cache_actor events;
   process_launcher_actor launcher;
   topology_actor topology;
   cleaner_actor cleaner;

@@ -53,6 +53,21 @@ bool is_failure(proc_state state, bool abort_non_zero) {
   return state > proc_state::error;
 }
 
+std::string describe_end(const proc_changed& what) {
+  const auto rank = "rank " + std::to_string(what.proc.rank);
+  switch (what.state) {
+    case proc_state::called_abort:
+      return rank + " called PMIx_Abort";
+    case proc_state::comm_failed:
+      return "the node of " + rank + " was lost";
+    case proc_state::failed_to_start:
+      return rank + " was not started";
+    default:
+      return describe(
+        {what.proc.rank, what.state, what.exit_code, what.signal, false});
+  }
+}
+
 void job_outcome::add(const proc_outcome& x) {
   if (x.was_told || x.state == proc_state::called_abort)
     return;

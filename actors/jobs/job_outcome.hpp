@@ -29,6 +29,10 @@ proc_state final_state(const process_ended& what, bool connected,
 /// @param abort_non_zero Whether a status other than 0 counts as failure.
 bool is_failure(proc_state state, bool abort_non_zero);
 
+/// How a process ended, in words: `rank 1 was killed by signal 9 (SIGKILL,
+/// Killed)`.
+std::string describe_end(const proc_changed& what);
+
 /// What the job's end comes to for whoever started it.
 /// Names and numbers as shells and launchers have them: 128 + signal, 124 for a
 /// time-out, else the highest status of a process that ended by itself.

@@ -20,6 +20,9 @@ struct member {
   uint32_t pid = 0;
   bool connected = false;
   bool finalized = false;
+
+  /// How often it has connected.
+  uint32_t connections = 0;
   bool called_abort = false;
   bool drained = false;
 

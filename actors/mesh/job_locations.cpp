@@ -98,7 +98,17 @@ void job_locations::add(const job_map& map) {
     result.size = row.first + row.count;
   if (!make_regular(result, runs))
     result.runs = std::move(runs);
-  jobs_[map.nspace] = std::move(result);
+  auto& x = jobs_[map.nspace];
+  result.lost = std::move(x.lost);
+  result.lost.insert(map.lost.begin(), map.lost.end());
+  x = std::move(result);
+}
+
+void job_locations::node_lost(uint32_t node) {
+  for (auto& [nspace, x] : jobs_)
+    for (const auto& row : x.nodes)
+      if (node >= row.first && node - row.first < row.count)
+        x.lost.insert(node);
 }
 
 void job_locations::remove(const std::string& nspace) {
@@ -123,14 +133,37 @@ std::vector<uint32_t> job_locations::nodes_of(const std::string& nspace) const {
   const auto i = jobs_.find(nspace);
   if (i == jobs_.end())
     return result;
+  result.reserve(count(i->second));
   for (const auto& row : i->second.nodes)
     for (uint32_t n = 0; n < row.count; ++n)
       result.push_back(row.first + n);
   return result;
 }
 
+std::vector<uint32_t> job_locations::hosts_of(const std::string& nspace) const {
+  auto result = nodes_of(nspace);
+  const auto i = jobs_.find(nspace);
+  if (i != jobs_.end() && !i->second.lost.empty())
+    result.erase(std::remove_if(result.begin(), result.end(),
+                                [&](uint32_t rank) {
+                                  return i->second.lost.count(rank) > 0;
+                                }),
+                 result.end());
+  return result;
+}
+
+std::vector<uint32_t> job_locations::lost_of(const std::string& nspace) const {
+  const auto i = jobs_.find(nspace);
+  if (i == jobs_.end())
+    return {};
+  return {i->second.lost.begin(), i->second.lost.end()};
+}
+
 std::vector<uint32_t>
 job_locations::nodes_of(const std::vector<proc_id>& procs) const {
+  // All of one job, most often.
+  if (procs.size() == 1 && procs.front().rank == rank_wildcard)
+    return nodes_of(procs.front().nspace);
   auto result = std::vector<uint32_t>{};
   for (const auto& proc : procs) {
     if (proc.rank == rank_wildcard) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ class job_locations {
 public:
   /// Takes the map of a job; of one that is known, its new map.
   void add(const job_map& map);
+
+  /// A node is lost: what runs there from now on, if it comes back, is none of
+  /// the jobs that are known.
+  void node_lost(uint32_t node);
 
   /// Forgets a job.
   void remove(const std::string& nspace);
@@ -34,6 +39,12 @@ public:
 
   /// The nodes of a job; none if it is not known. Ascending.
   std::vector<uint32_t> nodes_of(const std::string& nspace) const;
+
+  /// Those of a job that are not lost. Ascending.
+  std::vector<uint32_t> hosts_of(const std::string& nspace) const;
+
+  /// Those that are. Ascending.
+  std::vector<uint32_t> lost_of(const std::string& nspace) const;
 
   /// The nodes that run any of these processes; a wildcard stands for its
   /// whole namespace, and what is not known for nothing. Ascending.
@@ -75,6 +86,9 @@ private:
 
     /// All nodes of the job, ascending.
     std::vector<node_run> nodes;
+
+    /// Those that are lost.
+    std::set<uint32_t> lost;
 
     /// Regular: `block` ranks to a node, then the next node, and from the last
     /// one on again from the first. 0: see `runs`.

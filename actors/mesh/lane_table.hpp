@@ -27,6 +27,10 @@ struct lane_state {
   };
 
   lane_id id = 0;
+
+  /// The peer's number of it; 0 if it has not said.
+  lane_id peer_id = 0;
+
   steady_time up_at;
 
   /// Both sides have agreed on the session over this lane.
@@ -82,6 +86,10 @@ public:
   bool remove(lane_id id);
 
   lane_state* find(lane_id id);
+  const lane_state* find(lane_id id) const;
+
+  /// Finds a lane by the peer's number. @pre `peer_id` is not 0
+  lane_state* find_by_peer(lane_id peer_id);
 
   /// The usable lane with the lowest round trip, the oldest among equals; one
   /// through other nodes only if there is no direct one. Nothing if none is

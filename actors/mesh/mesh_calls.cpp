@@ -21,6 +21,9 @@ constexpr auto answered_per_call = size_t{64};
 constexpr auto first_repeat = mesh_calls::time{1s};
 constexpr auto repeats = 4u;
 
+template <class T, class... Ts>
+constexpr bool is_any_of = (std::is_same_v<T, Ts> || ...);
+
 } // namespace
 
 traffic_class class_of(const host_question& what) {
@@ -31,8 +34,14 @@ traffic_class class_of(const host_question& what) {
         std::is_same_v<
           type, collective_part> || std::is_same_v<type, collective_outcome>)
         return traffic_class::collectives;
-      else if constexpr (std::is_same_v<type, deliver_event>)
+      else if constexpr (is_any_of<type, deliver_event, submit_event,
+                                   order_events, collect_events>)
         return traffic_class::job_events;
+      else if constexpr (
+        std::is_same_v<
+          type,
+          environment_event> || std::is_same_v<type, environment_interest>)
+        return traffic_class::environment;
       else if constexpr (
         std::is_same_v<
           type,
@@ -103,6 +112,7 @@ void mesh_calls::state::send(uint32_t rank, outgoing& x, uint64_t number) {
     what.answered.push_back(*answered.begin());
     answered.erase(answered.begin());
   }
+  what.carried_out = take_unsaid({rank, x.incarnation});
   what.what = entry.what;
   const auto of = class_of(what.what);
   out.send({rank, x.incarnation, of, std::move(what)});
@@ -182,13 +192,23 @@ void mesh_calls::take(member_message what) {
   const auto who = member{what.rank, what.incarnation};
   if (who.rank == state_->self.rank)
     return;
+  const auto is_known = [&] {
+    const auto i = state_->to.find(who.rank);
+    return i != state_->to.end() && i->second.incarnation == who.incarnation;
+  };
+  const auto complete = [&](const std::vector<uint64_t>& carried_out) {
+    for (const auto number : carried_out)
+      if (is_known())
+        state_->complete(who.rank, number, host_reply{ack{}});
+  };
   if (auto* call = std::get_if<host_call>(&what.what)) {
+    complete(call->carried_out);
     state_->take(who, std::move(*call));
     return;
   }
   auto& answer = std::get<host_answer>(what.what);
-  const auto i = state_->to.find(who.rank);
-  if (i != state_->to.end() && i->second.incarnation == who.incarnation)
+  complete(answer.carried_out);
+  if (answer.number != 0 && is_known())
     state_->complete(who.rank, answer.number, std::move(answer.what));
 }
 
@@ -255,10 +275,11 @@ std::vector<uint32_t> mesh_calls::live() const {
 
 std::optional<mesh_calls::time> mesh_calls::next_due() const {
   auto result = state_->repeat_at;
-  if (!state_->deadlines.empty()) {
-    const auto first = std::get<0>(*state_->deadlines.begin());
-    result = result ? std::min(*result, first) : first;
-  }
+  const auto add = [&](time x) { result = result ? std::min(*result, x) : x; };
+  if (state_->receipts_at)
+    add(*state_->receipts_at);
+  if (!state_->deadlines.empty())
+    add(std::get<0>(*state_->deadlines.begin()));
   return result;
 }
 
@@ -275,6 +296,8 @@ void mesh_calls::tick() {
       then(make_error(status::timeout, "node " + std::to_string(rank)
                                          + " has not answered in time"));
   }
+  if (x.receipts_at && *x.receipts_at <= now)
+    x.give_receipts();
   if (x.repeat_at && *x.repeat_at <= now) {
     x.repeat_at.reset();
     if (open() > 0 && --x.repeats_left > 0)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "config/defaults.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>
@@ -24,6 +25,9 @@ traffic_class class_of(const host_question& what);
 /// on its way holds up those behind it until it has been sent again; calls
 /// without an answer are sent again when routes have changed. Who has carried
 /// out a call remembers its answer until the caller says that it has it.
+///
+/// That parts and outcomes of collectives have been carried out is said along
+/// with the next call or answer to the same member: nobody waits for it.
 ///
 /// A plain class: what it wants done are calls of `effects`. These may come
 /// before `call` or `take` return; they may call back in.
@@ -65,6 +69,13 @@ public:
     /// before their turn. The oldest answer goes; asked for again, it is
     /// reported as unknown (`unreach`), and nothing is carried out twice.
     size_t remembered = 16384;
+
+    /// How long it may go unsaid that a call has been carried out for which
+    /// nobody waits, for how many calls, and for how many bytes of data: its
+    /// sender keeps them.
+    time receipt_delay = defaults::receipt_delay;
+    size_t receipts = defaults::receipts;
+    size_t receipt_bytes = defaults::receipt_bytes;
   };
 
   /// @param self This node.

@@ -13,7 +13,29 @@ namespace {
 bool is_reading(const host_question& what) {
   return std::holds_alternative<direct_modex>(what)
          || std::holds_alternative<locate_job>(what)
-         || std::holds_alternative<list_jobs>(what);
+         || std::holds_alternative<list_jobs>(what)
+         || std::holds_alternative<get_mesh_status>(what)
+         || std::holds_alternative<list_nspaces>(what)
+         || std::holds_alternative<find_procs>(what);
+}
+
+/// What a caller keeps of a question, roughly, beyond its fixed part.
+size_t data_bytes(const host_question& what) {
+  auto result = size_t{0};
+  const auto add = [&](const std::vector<node_data>& data) {
+    for (const auto& x : data)
+      result += x.procs.size();
+  };
+  if (const auto* part = std::get_if<collective_part>(&what))
+    add(part->data);
+  else if (const auto* end = std::get_if<collective_outcome>(&what))
+    add(end->data);
+  return result;
+}
+
+/// Whether nobody waits for the answer, so that it may go with something else.
+bool is_quiet(traffic_class of, const host_reply& reply) {
+  return of == traffic_class::collectives && std::holds_alternative<ack>(reply);
 }
 
 } // namespace
@@ -68,14 +90,12 @@ void mesh_calls::state::repeat_answer(const member& who, incoming& x,
     if (is_reading(what.what))
       execute(who, what.number, what.what);
     else
-      out.send({who.rank, who.incarnation, of,
-                host_answer{what.number,
-                            mesh_failure{status::unreach,
-                                         "carried out, with an outcome that is "
-                                         "not known any more"}}});
+      give(who, of,
+           {what.number,
+            mesh_failure{status::unreach, "carried out, with an outcome that "
+                                          "is not known any more"}});
   } else if (i->second.reply) {
-    out.send({who.rank, who.incarnation, of,
-              host_answer{what.number, *i->second.reply}});
+    give(who, of, {what.number, *i->second.reply});
   }
 }
 
@@ -101,7 +121,8 @@ void mesh_calls::state::execute_early(const member& who) {
 void mesh_calls::state::execute(const member& who, uint64_t number,
                                 host_question& what) {
   auto& x = *find(who);
-  x.records[number] = {class_of(what), is_reading(what), std::nullopt};
+  x.records[number] = {class_of(what), is_reading(what), std::nullopt,
+                       data_bytes(what)};
   auto guard = std::make_shared<token>();
   guard->owner = weak_from_this();
   guard->from = who;
@@ -123,6 +144,7 @@ void mesh_calls::state::answered(const member& who, uint64_t number,
   if (i == x->records.end() || i->second.reply)
     return;
   const auto of = i->second.of;
+  const auto bytes = i->second.bytes;
   if (i->second.is_reading)
     x->records.erase(i);
   else
@@ -133,8 +155,51 @@ void mesh_calls::state::answered(const member& who, uint64_t number,
         x->records.erase(j);
         break;
       }
+  if (!is_quiet(of, reply)) {
+    give(who, of, {number, std::move(reply)});
+    return;
+  }
+  x->unsaid.push_back(number);
+  x->unsaid_bytes += bytes;
+  if (x->unsaid.size() >= bounds.receipts
+      || x->unsaid_bytes >= bounds.receipt_bytes)
+    give_receipt(who, *x);
+  else if (!receipts_at)
+    receipts_at = out.now() + bounds.receipt_delay;
+}
+
+/// Sends an answer, and with it what is unsaid.
+void mesh_calls::state::give(const member& who, traffic_class of,
+                             host_answer what) {
+  what.carried_out = take_unsaid(who);
+  out.send({who.rank, who.incarnation, of, std::move(what)});
+}
+
+void mesh_calls::state::give_receipt(const member& who, incoming& x) {
+  auto what = host_answer{};
+  what.carried_out = std::exchange(x.unsaid, {});
+  x.unsaid_bytes = 0;
   out.send(
-    {who.rank, who.incarnation, of, host_answer{number, std::move(reply)}});
+    {who.rank, who.incarnation, traffic_class::collectives, std::move(what)});
+}
+
+void mesh_calls::state::give_receipts() {
+  receipts_at.reset();
+  auto members = std::vector<member>{};
+  for (const auto& [rank, x] : from)
+    if (!x.unsaid.empty())
+      members.push_back({rank, x.incarnation});
+  for (const auto& who : members)
+    if (auto* x = find(who); x != nullptr && !x->unsaid.empty())
+      give_receipt(who, *x);
+}
+
+std::vector<uint64_t> mesh_calls::state::take_unsaid(const member& who) {
+  auto* x = find(who);
+  if (x == nullptr)
+    return {};
+  x->unsaid_bytes = 0;
+  return std::exchange(x->unsaid, {});
 }
 
 } // namespace troupe

@@ -46,10 +46,16 @@ struct mesh_calls::incoming {
     traffic_class of = traffic_class::control;
     bool is_reading = false;
     std::optional<host_reply> reply;
+    size_t bytes = 0;
   };
 
   uint64_t settled = 0;
   std::map<uint64_t, record> records;
+
+  /// Carried out, with `ack` as the answer, which has not been sent; and the
+  /// data of these calls.
+  std::vector<uint64_t> unsaid;
+  size_t unsaid_bytes = 0;
   std::map<uint64_t, host_call> early;
 };
 
@@ -84,6 +90,9 @@ struct mesh_calls::state : std::enable_shared_from_this<state> {
   std::optional<time> repeat_at;
   uint32_t repeats_left = 0;
 
+  /// When what is unsaid to some member has to be said.
+  std::optional<time> receipts_at;
+
   // -- asking --
 
   void call(uint32_t rank, host_question what, completion then,
@@ -101,6 +110,10 @@ struct mesh_calls::state : std::enable_shared_from_this<state> {
   void execute(const member& who, uint64_t number, host_question& what);
   void execute_early(const member& who);
   void answered(const member& who, uint64_t number, host_reply reply);
+  void give(const member& who, traffic_class of, host_answer what);
+  void give_receipt(const member& who, incoming& x);
+  void give_receipts();
+  std::vector<uint64_t> take_unsaid(const member& who);
 
   incoming* find(const member& who) {
     const auto i = from.find(who.rank);

@@ -1,6 +1,7 @@
 #include "actors/mesh/mesh_collectives.hpp"
 
 #include "actors/mesh/mesh_collectives_state.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
@@ -20,12 +21,12 @@ size_t bytes_of(const value& x) {
   return result;
 }
 
-/// Whether what a process has posted travels at once.
-bool is_eager(const proc_data& x) {
+/// Whether what a process has posted stays where it is until it is asked for.
+bool is_lazy(const proc_data& x) {
   auto bytes = size_t{0};
   for (const auto& entry : x.entries)
     bytes += bytes_of(entry.val);
-  return bytes <= defaults::eager_modex_bytes;
+  return bytes > defaults::eager_modex_bytes;
 }
 
 } // namespace
@@ -37,7 +38,8 @@ mesh_collectives::state::key
 mesh_collectives::state::key_of(mesh_collective_id& id) {
   std::sort(id.procs.begin(), id.procs.end());
   id.procs.erase(std::unique(id.procs.begin(), id.procs.end()), id.procs.end());
-  return {id.kind, id.procs, id.generation};
+  return {id.generation, id.kind,
+          std::make_shared<const std::vector<proc_id>>(id.procs)};
 }
 
 size_t mesh_collectives::state::place_of(const operation& x, uint32_t rank) {
@@ -124,8 +126,7 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
     for (size_t i = 0; i < is_new.size(); ++i)
       is_new[i] = part.joined[i] && !x.joined[i];
     for (auto& data : part.data) {
-      const auto node = places.node_of(data.proc);
-      const auto place = node ? place_of(x, *node) : x.nodes.size();
+      const auto place = place_of(x, data.node);
       if (place < x.nodes.size() && is_new[place])
         x.data.push_back(std::move(data));
     }
@@ -213,9 +214,10 @@ void mesh_collectives::join(host_collective what, completion then) {
       x.reason = std::move(what.reason);
     }
   } else if (!std::exchange(x.has_joined, true)) {
-    for (auto& data : what.data)
-      if (is_eager(data))
-        x.data.push_back(std::move(data));
+    auto& data = what.data;
+    data.erase(std::remove_if(data.begin(), data.end(), is_lazy), data.end());
+    if (!data.empty())
+      x.data.push_back({s.self, pack_data(data)});
     if (!x.is_parked())
       x.joined[state::place_of(x, s.self)] = true;
   }
@@ -281,7 +283,7 @@ void mesh_collectives::take(uint32_t from, collective_outcome what) {
     for (const auto child : s.children(*x))
       s.out.tell(child, what);
   }
-  s.release(k, {what.code, what.reason, what.root}, std::move(what.data));
+  s.release(k, {what.code, what.reason, what.root}, what.data);
 }
 
 size_t mesh_collectives::open() const {

@@ -1,4 +1,5 @@
 #include "actors/mesh/mesh_collectives_state.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
@@ -137,7 +138,7 @@ void mesh_collectives::state::lead(const key& k) {
 /// Says what is known of an operation that is over.
 void mesh_collectives::state::answer(const key& k, uint32_t to, bool as_root) {
   const auto& x = released.at(k);
-  auto id = mesh_collective_id{std::get<0>(k), std::get<1>(k), std::get<2>(k)};
+  auto id = mesh_collective_id{k.kind, *k.procs, k.generation};
   // What was exchanged is not kept: it can be asked for process by process.
   out.tell(to, collective_outcome{
                  std::move(id), as_root ? self : x.root, x.code, x.reason, {}});
@@ -192,13 +193,13 @@ void mesh_collectives::state::decide(const key& k, status code,
   }
   for (const auto rank : receivers)
     out.tell(rank, what);
-  release(k, {code, reason, self}, std::move(what.data));
+  release(k, {code, reason, self}, what.data);
 }
 
 /// Ends an operation here. What it was is gone before anybody hears of it: who
 /// does may join the next one at once.
 void mesh_collectives::state::release(const key& k, outcome how,
-                                      std::vector<proc_data> data) {
+                                      const std::vector<node_data>& data) {
   auto node = open.extract(k);
   auto calls = std::vector<completion>{};
   auto reports = std::set<uint32_t>{};
@@ -220,29 +221,41 @@ void mesh_collectives::state::release(const key& k, outcome how,
       then(make_error(how.code, how.reason));
     return;
   }
-  data.erase(std::remove_if(data.begin(), data.end(),
-                            [&](const proc_data& x) {
-                              return places.node_of(x.proc) == self;
-                            }),
-             data.end());
   for (size_t i = 0; i < calls.size(); ++i)
     if (i + 1 < calls.size())
       calls[i](host_collective_result{});
     else
-      calls[i](host_collective_result{std::move(data)});
+      calls[i](host_collective_result{data_of_others(data)});
+}
+
+/// What the other nodes have brought, as far as it is theirs.
+std::vector<proc_data>
+mesh_collectives::state::data_of_others(const std::vector<node_data>& data) {
+  auto result = std::vector<proc_data>{};
+  for (const auto& x : data) {
+    if (x.node == self)
+      continue;
+    auto procs = unpack_data(x.procs);
+    if (!procs)
+      continue; // Whoever needs it asks for it.
+    for (auto& y : *procs)
+      if (places.node_of(y.proc) == x.node)
+        result.push_back(std::move(y));
+  }
+  return result;
 }
 
 void mesh_collectives::state::remember(const key& k, outcome how) {
   if (!released.emplace(k, std::move(how)).second)
     return;
-  const auto& procs = std::get<1>(k);
+  const auto& procs = *k.procs;
   auto& keys = order[procs.empty() ? std::string{} : procs.front().nspace];
   keys.push_back(k);
   if (keys.size() <= defaults::collective_outcomes)
     return;
   const auto& oldest = keys.front();
-  auto& limit = forgotten[{std::get<0>(oldest), std::get<1>(oldest)}];
-  limit = std::max(limit, std::get<2>(oldest));
+  auto& limit = forgotten[{oldest.kind, *oldest.procs}];
+  limit = std::max(limit, oldest.generation);
   released.erase(oldest);
   keys.pop_front();
 }

@@ -24,7 +24,7 @@ struct mesh_collectives::operation {
 
   /// A bit per node, and what they brought.
   std::vector<bool> joined;
-  std::vector<proc_data> data;
+  std::vector<node_data> data;
 
   /// Who of this node gets the data and who only hears of the end, and whether
   /// its participants have joined.
@@ -59,8 +59,20 @@ struct mesh_collectives::operation {
 };
 
 struct mesh_collectives::state {
-  /// Kind, participants and generation.
-  using key = std::tuple<collective_kind, std::vector<proc_id>, uint64_t>;
+  /// Names one operation. Copies share the participants.
+  struct key {
+    uint64_t generation = 0;
+    collective_kind kind = collective_kind::fence;
+    std::shared_ptr<const std::vector<proc_id>> procs;
+
+    bool operator<(const key& x) const {
+      // Of those that are known together most differ in the first.
+      return std::tie(generation, kind) != std::tie(x.generation, x.kind)
+               ? std::tie(generation, kind) < std::tie(x.generation, x.kind)
+               : procs != x.procs && *procs < *x.procs;
+    }
+  };
+
   using signature = std::pair<collective_kind, std::vector<proc_id>>;
 
   struct outcome {
@@ -130,7 +142,8 @@ struct mesh_collectives::state {
 
   /// Ends an operation for all, or only here.
   void decide(const key& k, status code, const std::string& reason);
-  void release(const key& k, outcome how, std::vector<proc_data> data);
+  void release(const key& k, outcome how, const std::vector<node_data>& data);
+  std::vector<proc_data> data_of_others(const std::vector<node_data>& data);
   void remember(const key& k, outcome how);
 };
 

@@ -1,11 +1,9 @@
 #include "actors/mesh/mesh_host_state.hpp"
 
-#include <caf/send.hpp>
-
 #include <utility>
 
-// What processes of several nodes have with each other: collectives, data,
-// events. The rules are in plain classes; here they get their means.
+// What processes of several nodes have with each other: collectives, data. The
+// rules are in plain classes; here they get their means.
 
 namespace troupe::mesh_internals {
 
@@ -47,20 +45,6 @@ modex_desk::effects means_of_modex(self_pointer self) {
   return out;
 }
 
-event_spread::effects means_of_events(self_pointer self) {
-  auto out = event_spread::effects{};
-  out.deliver = [self](uint32_t rank, deliver_event what,
-                       event_spread::completion then) {
-    ask(self, rank, std::move(what), reply_to<ack>(std::move(then)));
-  };
-  out.locate = [self](const std::string& nspace,
-                      std::function<void(const caf::error&)> then) {
-    locate(self, nspace, std::move(then));
-  };
-  out.live = [self] { return self->state.calls->live(); };
-  return out;
-}
-
 } // namespace
 
 void start_exchange(self_pointer self) {
@@ -70,8 +54,7 @@ void start_exchange(self_pointer self) {
     rank, state.locations, means_of_collectives(self));
   state.modex =
     std::make_unique<modex_desk>(state.locations, means_of_modex(self));
-  state.spread = std::make_unique<event_spread>(rank, state.locations,
-                                                means_of_events(self));
+  start_events(self);
 }
 
 void locate(self_pointer self, const std::string& nspace,
@@ -120,25 +103,6 @@ void answer_modex(self_pointer self, direct_modex& what,
   self->request(self->state.server, caf::infinite, std::move(what))
     .then([done](get_result& result) { done(std::move(result)); },
           [done](caf::error& why) { done(std::move(why)); });
-}
-
-caf::result<ack> spread_event(self_pointer self, const requester& who,
-                              notify_request& what) {
-  return answer_later<ack>(self, [&](completion<ack> done) {
-    self->state.spread->notify(who.proc, std::move(what), std::move(done));
-  });
-}
-
-caf::expected<ack> take_event(self_pointer self, uint32_t from,
-                              deliver_event& what) {
-  auto& state = self->state;
-  const auto home = state.locations.node_of(what.what.source);
-  if (home && *home != from)
-    return make_error(status::no_permissions, "node " + std::to_string(from)
-                                                + " does not run "
-                                                + to_string(what.what.source));
-  caf::anon_send(state.events, std::move(what));
-  return ack{};
 }
 
 void note_gone(self_pointer self, const std::vector<proc_ended>& procs) {

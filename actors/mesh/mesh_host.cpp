@@ -1,7 +1,6 @@
 #include "actors/mesh/mesh_host.hpp"
 
 #include "actors/mesh/mesh_host_state.hpp"
-#include "actors/mesh/mesh_report.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -34,13 +33,14 @@ void pass_to_share(self_pointer self, const Message& what) {
 
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
 proc_id identify(self_pointer self, const tool_connected& what) {
-  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
-    return what.who.proc;
   auto& state = self->state;
+  auto& who = state.tools[what.who.index];
+  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
+    return who = what.who.proc;
   auto name = state.options.server.nspace + "-tool";
   if (!state.is_root())
     name += std::to_string(state.options.rank) + ".";
-  return {name + std::to_string(state.next_tool++), 0};
+  return who = {name + std::to_string(state.next_tool++), 0};
 }
 
 /// A job for a launcher of this process. Only at the root.
@@ -116,7 +116,7 @@ struct query_job {
   }
 };
 
-/// How this node is connected: only its NODE actor knows.
+/// How nodes are connected: only their NODE actors know.
 constexpr std::string_view net_key = "troupe.net";
 
 /// Takes a key out of a request.
@@ -131,24 +131,19 @@ bool take_key(query_request& request, std::string_view key) {
   return found;
 }
 
-void ask_node(self_pointer self, const std::shared_ptr<query_job>& job) {
-  ++job->pending;
-  self->request(self->state.node, caf::infinite, get_mesh_status{})
-    .then(
-      [job](const mesh_status& x) {
-        job->result.infos.push_back({std::string{net_key}, 0, net_report(x)});
-        job->finish_one();
-      },
-      [job](const caf::error&) { job->finish_one(); });
-}
-
 caf::result<info_result> query(self_pointer self, const requester& who,
                                query_request& request) {
   return answer_later<info_result>(self, [&](completion<info_result> done) {
     auto job = std::make_shared<query_job>();
     job->done = std::move(done);
-    if (take_key(request, net_key) && self->state.node)
-      ask_node(self, job);
+    if (take_key(request, net_key)) {
+      ++job->pending;
+      describe_net(self, [job](caf::expected<value> x) {
+        if (x)
+          job->result.infos.push_back({std::string{net_key}, 0, std::move(*x)});
+        job->finish_one();
+      });
+    }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {
           if (x)
@@ -193,7 +188,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     add_nodes(self->state);
   start_calls(self);
   start_exchange(self);
+  start_environment(self);
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](member_message& what) { take_message(self, what); },
+    [self](host_collective& what) { return join_collective(self, what); },
+    [self](direct_modex& request) { return get_from_node(self, request); },
     // -- the host interface, in its order --
     [self](const client_connected& what) {
       pass_to_share(self, what);
@@ -201,10 +201,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       return ack{};
     },
     [self](const client_lost& what) {
       pass_to_share(self, what);
+      self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
       if (is_tool(what.who.role))
         lose_tool(self, what.who);
@@ -213,8 +215,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, abort_request& request) {
       return request_abort(self, who, request);
     },
-    [self](host_collective& what) { return join_collective(self, what); },
-    [self](direct_modex& request) { return get_from_node(self, request); },
     [self](const requester& who, publish_request& request) {
       return request_publish(self, who, request);
     },
@@ -230,9 +230,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, notify_request& request) {
       return spread_event(self, who, request);
     },
-    refuse<ack, register_events_request>("events of the environment"),
-    [](const requester&, const deregister_events_request&) {
-      // Nothing was registered.
+    [self](const requester&, const register_events_request& request) {
+      self->state.environment->add(request.codes);
+      return ack{};
+    },
+    [self](const requester&, const deregister_events_request& request) {
+      self->state.environment->remove(request.codes);
     },
     refuse<ack, log_request>("another log"),
     [self](const requester& who, query_request& request) {
@@ -295,6 +298,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       });
     },
     [self](const close_stdin& request) { end_input(self, request); },
+    [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
+    [self](environment_event& what) { raise(self, std::move(what)); },
     [self](share_progress& what) { pass_progress(self, what); },
     [self](const share_ended& what) { pass_end(self, what); },
     [self](process_output& what) {
@@ -302,7 +307,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
         take_output(self, what, std::move(done));
       });
     },
-    [self](member_message& what) { take_message(self, what); },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
       self->state.nodes[what.rank].unfenced.erase(what.incarnation);

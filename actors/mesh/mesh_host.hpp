@@ -61,6 +61,10 @@ struct mesh_host_options {
   std::function<void(const mesh_duty_changed&)> on_duty;
   std::function<void(const member_changed&)> on_member;
 
+  /// Seconds since the epoch, as events of the environment say; none: they do
+  /// not.
+  std::function<int64_t()> wall_clock;
+
   journal log;
 };
 

@@ -104,12 +104,16 @@ struct executor {
   void operator()(locate_job& x) {
     if (!is_at_root())
       return;
-    if (auto* job = self->state.find_job(x.nspace)) {
-      job->informed.insert(from.rank);
-      reply(job->map);
-    } else {
+    auto* job = self->state.find_job(x.nspace);
+    // Who asks when all others are told of the end would not hear of it.
+    if (job == nullptr || job->reporting) {
       refuse(status::not_found, "no job " + x.nspace);
+      return;
     }
+    auto map = job->map;
+    map.lost = self->state.locations.lost_of(x.nspace);
+    reply(std::move(map));
+    inform(self, *job, from.rank);
   }
 
   void operator()(ask_root& x) {
@@ -192,7 +196,79 @@ struct executor {
   void operator()(deliver_event& x) {
     give(take_event(self, from.rank, x));
   }
+
+  void operator()(get_mesh_status) {
+    describe_node(self, to_member<mesh_status>(reply));
+  }
+
+  void operator()(submit_event& x) {
+    if (!may_raise(self, from.rank, x.what.what.source))
+      refuse(status::no_permissions, "node " + std::to_string(from.rank)
+                                       + " does not run "
+                                       + to_string(x.what.what.source));
+    else
+      self->state.sequencer->take(from.rank, from.incarnation, std::move(x),
+                                  reply);
+  }
+
+  void operator()(order_events& x) {
+    self->state.sequencer->take(from.rank, std::move(x), reply);
+  }
+
+  void operator()(collect_events& x) {
+    self->state.sequencer->take(from.rank, x, reply);
+  }
+
+  void operator()(list_nspaces&) {
+    if (!is_at_root())
+      return;
+    auto result = nspace_list{};
+    for (const auto& [nspace, unused] : self->state.jobs)
+      result.nspaces.push_back(nspace);
+    reply(std::move(result));
+  }
+
+  void operator()(find_procs& x) {
+    if (has_tool(self->state, x.procs))
+      reply(ack{});
+    else
+      refuse(status::not_found, "none of these is connected here");
+  }
+
+  void operator()(environment_interest& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    self->state.environment->take(from.rank, x);
+    reply(ack{});
+  }
+
+  void operator()(environment_event& x) {
+    if (!self->state.is_root() && !is_from_root())
+      return;
+    if (!is_of_environment(x.code)) {
+      refuse(status::bad_param,
+             to_string(x.code) + " is no event of the environment");
+      return;
+    }
+    self->state.environment->take(from.rank, std::move(x));
+    reply(ack{});
+  }
 };
+
+/// Notes which incarnation of a node lives.
+/// @returns whether the one that lived does not any more.
+bool note_life(mesh_host_state& state, const member_changed& what) {
+  const auto i = state.lives.find(what.rank);
+  const auto known = i != state.lives.end() ? i->second : 0;
+  if (what.state == node_state::live) {
+    state.lives[what.rank] = what.incarnation;
+    return known != 0 && known != what.incarnation;
+  }
+  if (what.state == node_state::expected || known != what.incarnation)
+    return false;
+  state.lives.erase(i);
+  return known != 0;
+}
 
 } // namespace
 
@@ -246,8 +322,28 @@ void take_message(self_pointer self, member_message& what) {
   arm(self);
 }
 
+namespace {
+
+/// Tells the root, once it can be asked, what this node offers: whether it is a
+/// member, and whether it may work, are heard in any order.
+void tell_resources(self_pointer self) {
+  const auto& state = self->state;
+  if (!state.is_root() && state.duty == mesh_duty::active
+      && state.calls->is_live(0))
+    ask(self, 0, node_resources{state.options.slots},
+        [](const caf::expected<host_reply>&) {
+          // A root that is gone needs to know nothing.
+        });
+}
+
+} // namespace
+
 void change_member(self_pointer self, const member_changed& what) {
   auto& state = self->state;
+  // Before anything else is decided: whoever comes back is another one.
+  const auto is_over = note_life(state, what);
+  if (is_over)
+    state.locations.node_lost(what.rank);
   if (state.is_root()) {
     auto& node = state.nodes[what.rank];
     if (!what.name.empty())
@@ -265,8 +361,13 @@ void change_member(self_pointer self, const member_changed& what) {
   }
   const auto was_live = state.calls->is_live(what.rank);
   state.calls->member_changed(what);
+  if (is_over)
+    state.sequencer->node_lost(what.rank);
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
+  if (!was_live && what.rank == 0)
+    tell_resources(self);
+  note_member(self, what, was_live);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);
@@ -276,11 +377,7 @@ void change_duty(self_pointer self, const mesh_duty_changed& what) {
   auto& state = self->state;
   const auto was_active = state.duty == mesh_duty::active && state.node;
   state.duty = what.now;
-  if (what.now == mesh_duty::active && !state.is_root())
-    ask(self, 0, node_resources{state.options.slots},
-        [](const caf::expected<host_reply>&) {
-          // A root that is gone needs to know nothing.
-        });
+  tell_resources(self);
   if (was_active && what.now == mesh_duty::suspended)
     state.log(severity::warning,
               "out of contact with the root: " + what.reason);

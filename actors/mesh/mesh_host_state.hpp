@@ -5,6 +5,8 @@
 #include "actors/answer.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/environment_spread.hpp"
+#include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
 #include "actors/mesh/job_locations.hpp"
 #include "actors/mesh/mesh_calls.hpp"
@@ -101,6 +103,9 @@ struct job_record {
   size_t pending = 0;
   bool ending = false;
   bool reporting = false;
+
+  /// Whether a process of it has run.
+  bool has_begun = false;
 
   /// Whether a process has failed, which ended the job.
   bool has_failed = false;
@@ -201,7 +206,19 @@ struct mesh_host_state {
 
   std::unique_ptr<mesh_collectives> collectives;
   std::unique_ptr<modex_desk> modex;
+  std::unique_ptr<event_sequencer> sequencer;
   std::unique_ptr<event_spread> spread;
+  std::unique_ptr<environment_spread> environment;
+  sensor_desk_actor sensors;
+
+  /// What the sensors have been told.
+  environment_interest watched;
+
+  /// The incarnations of the other members.
+  std::map<uint32_t, uint64_t> lives;
+
+  /// Who is connected here and belongs to no job, by the connection.
+  std::map<uint32_t, proc_id> tools;
   uint32_t next_tool = 1;
 
   /// Whether this daemon has been fenced, and has left.
@@ -324,15 +341,48 @@ caf::result<get_result> get_from_node(self_pointer self, direct_modex& what);
 void answer_modex(self_pointer self, direct_modex& what,
                   completion<get_result> done);
 
+/// These processes, of whatever node, take part in nothing any more.
+void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
+
+// -- mesh_events.cpp: events for processes of this node and of others
+// ----------------------------------------------------------------------
+
+void start_events(self_pointer self);
+
 caf::result<ack> spread_event(self_pointer self, const requester& who,
                               notify_request& what);
 
-/// An event of a process of another node.
+/// Tells the processes of some namespaces of an event that the system makes:
+/// each namespace has it in its order.
+/// @param then Comes when all live nodes that host them have it.
+void raise_event(self_pointer self, const event& what,
+                 const std::vector<std::string>& audience,
+                 completion<ack> then = nullptr);
+
+/// An event for the resource manager, of a process of another node.
 caf::expected<ack> take_event(self_pointer self, uint32_t from,
                               deliver_event& what);
 
-/// These processes, of whatever node, take part in nothing any more.
-void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
+/// X41: whether a node may raise events in the name of a source.
+bool may_raise(self_pointer self, uint32_t from, const proc_id& source);
+
+/// Whether any of these is connected here and belongs to no job.
+bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
+
+// -- mesh_environment.cpp: what happens to nodes
+// -------------------------------------------------------------------
+
+void start_environment(self_pointer self);
+
+/// The sensors of this node.
+void use_sensors(self_pointer self, const sensor_desk_actor& desk);
+
+/// Something that they tell.
+void raise(self_pointer self, environment_event what);
+
+/// A member has come or gone: an event of the environment, which each node
+/// raises for itself.
+void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------
@@ -357,11 +407,35 @@ void note_share_ended(self_pointer self, uint32_t from,
 /// A share has ended, one way or another.
 void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
 
+/// A node has heard of the job: from now on it hears who has ended.
+void inform(self_pointer self, job_record& job, uint32_t node);
+
 /// Reports the end of a job that has no share any more.
 void check_over(self_pointer self, const std::string& nspace);
 
 /// The processes of a node are gone.
 void lose_node(self_pointer self, uint32_t node);
+
+// -- mesh_job_events.cpp: what the root tells of jobs
+// ---------------------------------------------------------------------
+
+/// A process has ended.
+/// @param was_told Whether the job was being ended already.
+void tell_of_process(self_pointer self, const job_record& job,
+                     const proc_changed& what, bool was_told);
+
+/// A process goes on without its server.
+void tell_of_lost_connection(self_pointer self, const job_record& job,
+                             const proc_id& proc);
+
+/// `job_start` or `launch_complete`.
+void tell_of_job(self_pointer self, const job_record& job, status code);
+
+void tell_of_job_end(self_pointer self, const job_record& job);
+
+/// A node that the job runs on: `event_node_down` or `event_node_offline`.
+void tell_of_node(self_pointer self, const job_record& job, status code,
+                  const std::string& hostname);
 
 // -- mesh_job_requests.cpp: what the root is asked about jobs
 // ---------------------------------------------------------------
@@ -463,5 +537,14 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
+
+// -- mesh_net.cpp
+// ------------------------------------------------------
+
+/// How this node is connected, and how full its queues are.
+void describe_node(self_pointer self, completion<mesh_status> done);
+
+/// The same of all nodes that answer soon, for people.
+void describe_net(self_pointer self, completion<value> done);
 
 } // namespace troupe::mesh_internals

@@ -30,8 +30,10 @@ void close_job(self_pointer self, const std::string& nspace) {
   if (node.empty())
     return;
   auto& job = node.mapped();
+  tell_of_job_end(self, job);
   tell_observer(self, job, job.outcome.report());
   state.locations.remove(nspace);
+  state.sequencer->job_forgotten(nspace);
   state.outlets.erase(nspace);
   state.published.nspace_ended(nspace);
   if (!state.jobs.empty())
@@ -47,6 +49,8 @@ void report_end(self_pointer self, job_record& job) {
   const auto nspace = job.map.nspace;
   const auto what = forget_job{job.outcome.report()};
   auto nodes = std::vector<uint32_t>{};
+  // Processes of this node may wait for some of it, too.
+  job.informed.insert(self->state.options.rank);
   for (const auto node : job.informed)
     if (self->state.calls->is_live(node))
       nodes.push_back(node);
@@ -72,16 +76,6 @@ void check_over(self_pointer self, const std::string& nspace) {
   report_end(self, *job);
 }
 
-void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->shares.erase(node) == 0)
-    return;
-  for (auto& x : job->procs)
-    if (x.node == node && !x.has_ended())
-      x.state = proc_state::killed_by_cmd;
-  check_over(self, nspace);
-}
-
 // -- what shares report
 // -------------------------------------------------------------
 
@@ -104,10 +98,12 @@ void tell_gone(self_pointer self, const std::string& nspace, uint32_t node) {
       });
 }
 
-/// The other nodes of the job, and those of its parent, will miss these.
+/// All nodes that have heard of the job, and those of its parent, will miss
+/// these; and this one.
 void spread(self_pointer self, job_record& job, uint32_t from,
             const std::vector<proc_ended>& gone) {
-  auto nodes = job.shares;
+  auto nodes = job.informed;
+  nodes.insert(self->state.options.rank);
   if (const auto* parent = self->state.find_job(job.parent.proc.nspace))
     nodes.insert(parent->shares.begin(), parent->shares.end());
   nodes.erase(from);
@@ -118,6 +114,37 @@ void spread(self_pointer self, job_record& job, uint32_t from,
     tell_gone(self, nspace, node);
   }
 }
+
+} // namespace
+
+void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->shares.erase(node) == 0)
+    return;
+  auto gone = std::vector<proc_ended>{};
+  for (uint32_t rank = 0; rank < job->procs.size(); ++rank) {
+    auto& x = job->procs[rank];
+    if (x.node != node || x.has_ended())
+      continue;
+    x.state = proc_state::killed_by_cmd;
+    gone.push_back({{nspace, rank}, x.state});
+  }
+  if (!gone.empty() && !job->ending)
+    spread(self, *job, node, gone);
+  check_over(self, nspace);
+}
+
+void inform(self_pointer self, job_record& job, uint32_t node) {
+  if (!job.informed.insert(node).second)
+    return;
+  auto& waiting = job.gone[node].waiting;
+  for (uint32_t rank = 0; rank < job.procs.size(); ++rank)
+    if (const auto& x = job.procs[rank]; x.has_ended())
+      waiting.push_back({{job.map.nspace, rank}, x.state});
+  tell_gone(self, job.map.nspace, node);
+}
+
+namespace {
 
 /// Notes new states of processes of one node.
 /// @returns whether the job is to be ended for it.
@@ -138,16 +165,24 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
     auto& proc = job.procs[x.proc.rank];
     if (proc.has_ended())
       continue;
+    const auto was_connected = proc.state == proc_state::connected;
     proc.state = x.state;
     proc.pid = x.pid;
     proc.exit_code = x.exit_code;
     tell_observer(self, job, x);
     const auto has_run = x.state != proc_state::failed_to_start
                          && x.state != proc_state::killed_by_cmd;
-    if (!proc.has_ended() || !has_run)
+    if (has_run && !std::exchange(job.has_begun, true))
+      tell_of_job(self, job, status::job_start);
+    if (was_connected && x.state == proc_state::running)
+      tell_of_lost_connection(self, job, x.proc);
+    if (!proc.has_ended())
       continue;
-    forget_process(state, x.proc);
     gone.push_back({x.proc, x.state});
+    if (!has_run)
+      continue;
+    tell_of_process(self, job, x, job.ending);
+    forget_process(state, x.proc);
     job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
     has_failed |= is_failure(x.state, job.options.abort_non_zero);
   }
@@ -156,24 +191,6 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
   const auto is_fatal = has_failed && !job.options.recoverable && !job.ending;
   job.has_failed |= is_fatal;
   return is_fatal;
-}
-
-/// Tells the processes of a job on all its nodes that one of these is lost.
-/// Source: PMIx Standard v5, PMIX_EVENT_NODE_DOWN.
-void announce_loss(self_pointer self, const job_record& job,
-                   const std::string& node) {
-  auto what = deliver_event{};
-  what.what.code = status::event_node_down;
-  what.what.source = {"", rank_undef};
-  what.what.range = data_range::nspace;
-  what.what.infos = {
-    {std::string{attr::hostname}, 0, value::string(node)},
-    {std::string{attr::event_non_default}, 0, value::boolean(true)}};
-  what.targets = {{job.map.nspace, rank_wildcard}};
-  for (const auto rank : job.shares)
-    ask(self, rank, what, [](const caf::expected<host_reply>&) {
-      // Who is lost meanwhile needs to know nothing.
-    });
 }
 
 } // namespace
@@ -221,7 +238,7 @@ void lose_node(self_pointer self, uint32_t node) {
                              "node " + state.name_of(node)
                                + " was lost while the job started"));
     if (!changes.empty())
-      announce_loss(self, *job, state.name_of(node));
+      tell_of_node(self, *job, status::event_node_down, state.name_of(node));
     if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
       end_processes(self, nspace, SIGTERM);
     check_over(self, nspace);

@@ -90,6 +90,7 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
     return;
   }
   job->started.nspace = nspace;
+  tell_of_job(self, *job, status::launch_complete);
   job->answer(std::move(job->started));
   check_over(self, nspace);
 }
@@ -106,6 +107,8 @@ void start_shares(self_pointer self, job_record& job) {
   }
   std::sort(mapped.procs.begin(), mapped.procs.end(),
             [](const auto& x, const auto& y) { return x.rank < y.rank; });
+  for (const auto& x : mapped.procs)
+    mapped.hosts.push_back(self->state.name_of(job.procs[x.rank].node));
   tell_observer(self, job, std::move(mapped));
   if (job.options.timeout)
     call_later(self, *job.options.timeout, [self, nspace] {

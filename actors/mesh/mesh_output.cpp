@@ -1,5 +1,9 @@
+#include "actors/jobs/process_events.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 // Streams of processes: output goes to the node where the job was asked for,
 // input comes from there.
@@ -175,23 +179,8 @@ void close_outlet(self_pointer self, const job_ended& outcome) {
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
   auto what = deliver_event{};
-  what.what.code = status::job_end;
-  what.what.source = state.options.server;
+  what.what = make_job_end_event(outcome);
   what.what.range = data_range::custom;
-  auto& infos = what.what.infos;
-  infos.push_back({std::string{attr::event_affected_proc}, 0,
-                   value::of_proc({outcome.nspace, rank_wildcard})});
-  infos.push_back(
-    {std::string{attr::exit_code}, 0, value::integer(outcome.exit_status)});
-  infos.push_back({std::string{attr::job_term_status}, 0,
-                   value::of_status(static_cast<int32_t>(
-                     outcome.exit_status == 0 ? status::success
-                                              : status::job_non_zero_term))});
-  if (!outcome.reason.empty())
-    infos.push_back({std::string{attr::event_text_message}, 0,
-                     value::string(outcome.reason)});
-  infos.push_back(
-    {std::string{attr::event_non_default}, 0, value::boolean(true)});
   what.targets = {node.mapped().tool->proc};
   caf::anon_send(state.events, std::move(what));
 }

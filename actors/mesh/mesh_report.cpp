@@ -62,6 +62,14 @@ value report_of(const peer_status& x) {
   return value::infos(std::move(result));
 }
 
+value report_of(const gauge& x) {
+  auto result = std::vector<info>{
+    text("name", x.name), number("value", x.value), text("unit", x.unit)};
+  if (x.bound > 0)
+    result.push_back(number("bound", x.bound));
+  return value::infos(std::move(result));
+}
+
 } // namespace
 
 value report_list(std::vector<value> items) {
@@ -106,10 +114,15 @@ value net_report(const mesh_status& x) {
     number("epoch", x.epoch),
     text("duty", text_of(x.duty)),
     list("addresses", x.addresses, [](const auto& y) { return report_of(y); }),
-    list("peers", x.peers, [](const auto& y) { return report_of(y); })};
+    list("peers", x.peers, [](const auto& y) { return report_of(y); }),
+    list("gauges", x.gauges, [](const auto& y) { return report_of(y); })};
   if (x.parent)
     result.push_back(number("parent", *x.parent));
   return value::infos(std::move(result));
+}
+
+value silent_report(uint32_t rank, const std::string& why) {
+  return value::infos({number("rank", rank), text("trouble", why)});
 }
 
 } // namespace troupe

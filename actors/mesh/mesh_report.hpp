@@ -3,6 +3,7 @@
 #include "messages/control.hpp"
 #include "messages/mesh.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,7 +22,11 @@ value report_list(std::vector<value> items);
 std::string_view text_of(node_state x);
 std::string_view text_of(mesh_duty x);
 
-/// Answers `troupe.net`: a node's lanes to its peers.
+/// An item of what answers `troupe.net`: a node's lanes to its peers, and how
+/// full it is.
 value net_report(const mesh_status& x);
+
+/// The item of a node that has not answered.
+value silent_report(uint32_t rank, const std::string& why);
 
 } // namespace troupe

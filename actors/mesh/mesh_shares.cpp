@@ -111,7 +111,6 @@ void prepare(self_pointer self, prepare_share& order,
   auto directory = job_directory{};
   directory.host = mesh_host_actor{self};
   directory.server = state.server;
-  directory.events = state.events;
   directory.launcher = state.directory.launcher;
   directory.topology = state.directory.topology;
   directory.cleaner = state.directory.cleaner;
@@ -132,6 +131,8 @@ void start(self_pointer self, const start_share& request,
     done(make_error(status::not_found, "no share of " + request.nspace));
     return;
   }
+  // All nodes are prepared.
+  self->state.sequencer->job_started(request.nspace);
   self->request(x->handle, caf::infinite, request)
     .then([done](spawn_result& result) { done(std::move(result)); },
           [done](caf::error& why) { done(std::move(why)); });
@@ -146,16 +147,9 @@ caf::expected<ack> end(self_pointer self, const end_share& request) {
 }
 
 void hear_of_gone(self_pointer self, const procs_gone& what) {
-  auto& state = self->state;
   note_gone(self, what.procs);
-  auto by_nspace = std::map<std::string, procs_gone>{};
-  for (const auto& x : what.procs) {
-    self->send(state.server, x);
-    by_nspace[x.proc.nspace].procs.push_back(x);
-  }
-  for (auto& [nspace, gone] : by_nspace)
-    if (auto* x = state.find_share(nspace))
-      self->send(x->handle, std::move(gone));
+  for (const auto& x : what.procs)
+    self->send(self->state.server, x);
 }
 
 void forget(self_pointer self, const forget_job& what, completion<ack> done) {
@@ -164,8 +158,10 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   close_outlet(self, what.outcome);
   state.collectives->job_forgotten(nspace);
   state.published_here.nspace_ended(nspace);
-  if (!state.is_root())
+  if (!state.is_root()) {
     state.locations.remove(nspace);
+    state.sequencer->job_forgotten(nspace);
+  }
   auto node = state.shares.extract(nspace);
   if (node.empty()) {
     // A process may have been connected to it.
@@ -216,6 +212,7 @@ void fence(self_pointer self, const std::string& reason) {
   if (state.fence_reason.empty())
     state.fence_reason = reason.empty() ? "the root is gone" : reason;
   // Nobody answers any more, and the end of a share waits for its output.
+  state.sequencer->stop();
   state.calls->lose_all("this node is no member of the DVM any more");
   auto over = std::vector<std::string>{};
   for (auto& [nspace, x] : state.shares) {

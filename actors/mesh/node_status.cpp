@@ -51,6 +51,10 @@ caf::result<mesh_status> describe(self_pointer self) {
       .then(
         [x, why](peer_status& y) {
           y.trouble = why;
+          x->result.gauges.push_back(
+            {"mesh.to." + y.name, y.waiting_bytes,
+             defaults::peer_queue + traffic_classes * defaults::send_window,
+             "bytes"});
           x->result.peers.push_back(std::move(y));
           x->arrived();
         },

@@ -124,6 +124,8 @@ void peer_session::on_lane_down(lane_id id, steady_time now,
   begin(now);
   if (lanes_.find(id)) {
     forget(id, now);
+    note_gone(id, now);
+    tell_gone(now, out);
     if (is_planted(planted_error::lane_loss_is_peer_loss))
       declare_lost(now, out);
   }
@@ -156,6 +158,7 @@ void peer_session::handle(lane_state& lane, hello_frame& x, steady_time now,
     refuse(lane.id, outcome.refusal, now, out);
     return;
   }
+  lane.peer_id = x.lane;
   if (outcome.is_over) {
     end_session(status::lost_connection, now, out);
     if (was_agreed)
@@ -177,6 +180,7 @@ void peer_session::handle(lane_state& lane, hello_frame& x, steady_time now,
   lane.note_heard(now, false);
   note_contact(now, out);
   probe(lane, now, out);
+  tell_gone(now, out);
 }
 
 void peer_session::handle(lane_state& lane, data_frame& x, steady_time now,
@@ -252,6 +256,19 @@ void peer_session::handle(lane_state& lane, probe_frame& x, steady_time now,
       rewind(i);
 }
 
+void peer_session::handle(lane_state& lane, gone_frame& x, steady_time now,
+                          peer_effects& out) {
+  if (!belongs(lane, x.session) || !learn(lane, x.received, now, out)
+      || x.lane == 0 || x.lane == lane.peer_id)
+    return;
+  const auto* gone = lanes_.find_by_peer(x.lane);
+  if (!gone || is_relay_lane(gone->id))
+    return;
+  ++counters_.told_gone;
+  out.emplace_back(close_lane{gone->id, "the peer has lost it"});
+  forget(gone->id, now);
+}
+
 bool peer_session::belongs(const lane_state& lane, uint64_t session) {
   if (lane.is_ready && session == names_.incoming())
     return true;
@@ -261,7 +278,6 @@ bool peer_session::belongs(const lane_state& lane, uint64_t session) {
 
 bool peer_session::learn(lane_state& lane, const acknowledgement& received,
                          steady_time now, peer_effects& out) {
-  auto has_progress = false;
   std::vector<uint64_t> tickets;
   for (size_t i = 0; i < traffic_classes; ++i) {
     if (!received.speaks_of(i))
@@ -277,20 +293,29 @@ bool peer_session::learn(lane_state& lane, const acknowledgement& received,
       if (is_planted(planted_error::doubled_completion) && rounds_[i] > 1)
         out.emplace_back(complete_send{ticket, status::success});
     }
-    if (!tickets.empty() && riding_[i] == lane.id)
-      has_progress = true;
-  }
-  if (has_progress) {
-    lane.note_heard(now, is_waiting(lane));
-    note_contact(now, out);
+    if (!tickets.empty())
+      note_progress(lane, i, now, out);
   }
   return true;
+}
+
+void peer_session::note_progress(const lane_state& lane, size_t i,
+                                 steady_time now, peer_effects& out) {
+  auto* riding = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
+  // What was sent on a silent lane may have arrived before it was, or over
+  // another one: only what comes in there shows that it works again.
+  if (!riding || (riding->id != lane.id && riding->is_silent))
+    return;
+  riding->note_heard(now, is_waiting(*riding));
+  note_contact(now, out);
 }
 
 void peer_session::refuse(lane_id lane, const char* reason, steady_time now,
                           peer_effects& out) {
   out.emplace_back(close_lane{lane, reason});
   forget(lane, now);
+  note_gone(lane, now);
+  tell_gone(now, out);
 }
 
 void peer_session::forget(lane_id lane, steady_time now) {
@@ -299,6 +324,30 @@ void peer_session::forget(lane_id lane, steady_time now) {
     contact_at_ = now;
   lanes_.remove(lane);
   acknowledge_again(now);
+}
+
+void peer_session::note_gone(lane_id lane, steady_time now) {
+  // Lanes through others end where their nodes decide, and nothing is lost.
+  if (is_relay_lane(lane) || is_planted(planted_error::unsaid_loss))
+    return;
+  if (gone_.size() == defaults::lanes_per_peer)
+    gone_.pop_front();
+  gone_.push_back({lane, now});
+}
+
+void peer_session::tell_gone(steady_time now, peer_effects& out) {
+  // Lanes often go together, and what is said over one of them is lost: all is
+  // said everywhere, and again until the peer must have noticed by itself.
+  while (!gone_.empty() && now - gone_.front().at >= options_.silence)
+    gone_.pop_front();
+  if (gone_.empty() || !names_.is_agreed() || !is_connected())
+    return;
+  const auto received = due_acknowledgement();
+  for (const auto& lane : lanes_.all())
+    if (lane.is_usable())
+      for (const auto& x : gone_)
+        out.emplace_back(
+          put_frame{lane.id, gone_frame{names_.outgoing(), x.id, received}});
 }
 
 void peer_session::deliver(traffic_class of, receive_window::message& x,
@@ -314,8 +363,9 @@ void peer_session::say_hello(lane_state& lane, peer_effects& out) {
   lane.said_own = names_.own();
   lane.said_peer = names_.peer();
   ++counters_.hellos;
-  out.emplace_back(put_frame{lane.id, hello_frame{lane.said_own, lane.said_peer,
-                                                  received(all_classes)}});
+  out.emplace_back(
+    put_frame{lane.id, hello_frame{lane.said_own, lane.said_peer,
+                                   received(all_classes), lane.id}});
 }
 
 void peer_session::say_hello_everywhere(peer_effects& out) {
@@ -340,6 +390,7 @@ void peer_session::end_session(status why, steady_time now, peer_effects& out) {
   owed_ = 0;
   owed_at_ = std::nullopt;
   owed_bytes_ = 0;
+  gone_.clear();
   contact_at_ = now;
 }
 

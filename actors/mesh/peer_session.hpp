@@ -8,6 +8,7 @@
 #include "messages/peer_frames.hpp"
 #include "messages/status.hpp"
 
+#include <deque>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -31,6 +32,7 @@ enum class planted_error : uint8_t {
   lane_loss_is_peer_loss,
   unbounded_probes,
   unbounded_resends,
+  unsaid_loss,
 };
 
 /// Limits and times of a session. All nodes of a DVM have the same.
@@ -45,7 +47,11 @@ struct peer_options {
   size_t reserve_in_flight = defaults::reserve_in_flight;
   steady_duration probe = defaults::lane_probe;
   steady_duration probe_idle = defaults::lane_probe_idle;
+  steady_duration probe_standby = defaults::lane_probe_standby;
   steady_duration silence = defaults::lane_silence;
+
+  /// Round trips of two lanes that differ by less, or by half, are alike.
+  steady_duration similar = defaults::lane_similar;
   steady_duration suspicion = defaults::peer_suspicion;
   steady_duration grace = defaults::peer_grace;
 
@@ -138,6 +144,9 @@ struct peer_counters {
   uint64_t answers = 0;
   uint64_t hellos = 0;
 
+  /// Lanes that the peer has said it lost.
+  uint64_t told_gone = 0;
+
   /// How often a class was sent again from where the peer was.
   uint64_t rewinds = 0;
 };
@@ -147,8 +156,10 @@ struct peer_counters {
 /// Per class of traffic, messages are numbered, kept until the peer has them,
 /// and delivered in order. A class rides the usable lane with the lowest round
 /// trip; when that lane ends or falls silent, it moves, and what is not
-/// acknowledged is sent again. A lane keeps the order of its frames but may
-/// lose any: the answer to a probe tells what was lost before it.
+/// acknowledged is sent again. A side that loses a lane tells the other one
+/// over another lane, since often only one is told by its kernel. A lane keeps
+/// the order of its frames but may lose any: the answer to a probe tells what
+/// was lost before it.
 ///
 /// It makes no call of the system and has no clock: the owner tells it the
 /// time, carries out the effects, and calls `on_tick` at `next_deadline`.
@@ -250,6 +261,8 @@ private:
               peer_effects& out);
   void handle(lane_state& lane, probe_frame& x, steady_time now,
               peer_effects& out);
+  void handle(lane_state& lane, gone_frame& x, steady_time now,
+              peer_effects& out);
 
   /// Whether a frame belongs to this session; else it is dropped.
   bool belongs(const lane_state& lane, uint64_t session);
@@ -260,11 +273,21 @@ private:
   bool learn(lane_state& lane, const acknowledgement& received, steady_time now,
              peer_effects& out);
 
+  /// Messages of a class have arrived, as the peer says on `lane`.
+  void note_progress(const lane_state& lane, size_t index, steady_time now,
+                     peer_effects& out);
+
   void refuse(lane_id lane, const char* reason, steady_time now,
               peer_effects& out);
 
   /// A lane is no more.
   void forget(lane_id lane, steady_time now);
+
+  /// Notes that the peer has to hear of a lane that is no more.
+  void note_gone(lane_id lane, steady_time now);
+
+  /// Tells the peer of lanes that it may still send into.
+  void tell_gone(steady_time now, peer_effects& out);
 
   void deliver(traffic_class of, receive_window::message& x, peer_effects& out);
   void say_hello(lane_state& lane, peer_effects& out);
@@ -275,11 +298,20 @@ private:
 
   // -- sending (peer_session_sending.cpp) -------------------------------------
 
+  /// The lane that idle classes should ride. The higher of the two nodes
+  /// follows the other one if that costs little: on one connection the messages
+  /// of both directions acknowledge each other.
+  const lane_state* wanted_lane() const;
+
   void assign_lanes();
   void transmit(steady_time now, peer_effects& out);
   void rewind(size_t index);
   size_t flight_of(size_t index) const;
   bool is_waiting(const lane_state& lane) const;
+
+  /// Whether a class rides it.
+  bool is_in_use(const lane_state& lane) const;
+
   void offer_credits(peer_effects& out);
 
   /// An acknowledgement of these classes.
@@ -299,6 +331,16 @@ private:
   // -- time (peer_session_time.cpp) -------------------------------------------
 
   steady_time probe_due(const lane_state& lane) const;
+
+  /// When lanes in stand-by are asked, since one in use does not answer.
+  steady_time doubt_at() const;
+
+  /// How long a lane in use may rest: a little longer than who asks over it
+  /// every `probe_idle`, so that nobody asks twice.
+  steady_duration idle_time() const {
+    return options_.probe_idle + options_.probe;
+  }
+
   steady_time close_due(const lane_state& lane) const;
   void probe(lane_state& lane, steady_time now, peer_effects& out);
   void watch_lanes(steady_time now, peer_effects& out);
@@ -337,6 +379,14 @@ private:
   per_class<uint64_t> told_limit_{};
 
   uint64_t last_probe_ = 0;
+
+  /// Lanes that were lost a short while ago, and when.
+  struct gone_lane {
+    lane_id id = 0;
+    steady_time at;
+  };
+
+  std::deque<gone_lane> gone_;
 
   /// When the peer last showed that it hears us, on any lane.
   steady_time contact_at_;

@@ -9,23 +9,43 @@ namespace troupe {
 steady_time peer_session::probe_due(const lane_state& lane) const {
   if (is_planted(planted_error::unbounded_probes))
     return lane.probed_at + std::chrono::milliseconds{1};
-  const auto idle = lane.probed_at + options_.probe_idle;
   if (lane.is_silent) {
     // Others wait for this lane if there is no better one.
     const auto is_needed = std::any_of(sending_.begin(), sending_.end(),
                                        [](auto& x) { return x.bytes() > 0; });
-    return is_needed ? lane.probed_at + options_.probe : idle;
+    return lane.probed_at + (is_needed ? options_.probe : options_.probe_idle);
   }
+  const auto seldom = lane.probed_at + options_.probe_standby;
+  if (!is_in_use(lane)) {
+    // Whether there is another way has to be known before one is needed.
+    const auto doubt = doubt_at();
+    return lane.probed_at < doubt ? std::min(seldom, doubt) : seldom;
+  }
+  // What the peer acknowledges here is as good as an answer.
+  const auto idle =
+    std::min(seldom, std::max(lane.probed_at, lane.heard_at) + idle_time());
   if (!lane.waiting_since || !is_waiting(lane))
     return idle;
   return std::min(idle, std::max(lane.probed_at, *lane.waiting_since)
                           + options_.probe);
 }
 
+steady_time peer_session::doubt_at() const {
+  auto result = steady_time::max();
+  for (const auto& x : lanes_.all())
+    if (x.is_usable() && x.waiting_since && is_in_use(x))
+      result = std::min(result, *x.waiting_since + options_.probe);
+  return result;
+}
+
 steady_time peer_session::close_due(const lane_state& lane) const {
   if (lane.is_usable())
     return steady_time::max();
-  return (lane.is_ready ? lane.heard_at : lane.up_at) + options_.grace;
+  if (!lane.is_ready)
+    return lane.up_at + options_.grace;
+  // One that is seldom asked was not silent before it was.
+  const auto asked_at = lane.waiting_since.value_or(lane.heard_at);
+  return std::max(lane.heard_at, asked_at - idle_time()) + options_.grace;
 }
 
 void peer_session::probe(lane_state& lane, steady_time now, peer_effects& out) {

@@ -88,6 +88,7 @@ void secure_handshake::begin() {
 }
 
 void secure_handshake::advance() {
+  channel_.traffic->is_drained = false;
   if (greeting_) {
     advance_insecurely();
     return;

@@ -1,7 +1,6 @@
 #include "adapters/lane/secure_socket.hpp"
 
 #include "adapters/local/system_error.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "messages/status.hpp"
 
@@ -98,6 +97,7 @@ void secure_socket::look_for_hang_up() {
 void secure_socket::read_turn() {
   // What the socket may give bounds the turn; TLS holds a record at most.
   channel_.traffic->readable = limits_.turn_bytes;
+  channel_.traffic->is_drained = false;
   reading_awaits_room_ = false;
   next_turn_.cancel();
   std::array<char, record_size> chunk;
@@ -106,6 +106,8 @@ void secure_socket::read_turn() {
     const auto got = read_some(chunk.data(), chunk.size(), code);
     if (got > 0) {
       handlers_.on_bytes({chunk.data(), static_cast<size_t>(got)});
+      if (is_drained())
+        break;
       continue;
     }
     if (code == SSL_ERROR_WANT_READ)
@@ -117,10 +119,14 @@ void secure_socket::read_turn() {
     end(code == SSL_ERROR_ZERO_RETURN ? caf::error{} : reason_of_failure());
     return;
   }
-  if (is_open()) {
-    acknowledge_now(channel_.socket.get());
+  if (is_open())
     watch_socket();
-  }
+}
+
+/// Whether neither the socket nor TLS has more to read now.
+bool secure_socket::is_drained() const {
+  return channel_.traffic->is_drained
+         && (!channel_.tls || SSL_has_pending(channel_.tls.get()) == 0);
 }
 
 /// @returns how many bytes have come; else `code` is one of `SSL_ERROR_`.

@@ -18,14 +18,15 @@ bool would_block(int code) {
 int read_socket(BIO* x, char* out, size_t size, size_t* got) {
   BIO_clear_retry_flags(x);
   auto& traffic = *static_cast<socket_traffic*>(BIO_get_data(x));
-  if (traffic.readable == 0) {
+  if (traffic.readable == 0 || traffic.is_drained) {
     BIO_set_retry_read(x);
     return 0;
   }
-  const auto n =
-    ::recv(traffic.fd, out, std::min(size, traffic.readable), MSG_DONTWAIT);
+  const auto wanted = std::min(size, traffic.readable);
+  const auto n = ::recv(traffic.fd, out, wanted, MSG_DONTWAIT);
   if (n > 0) {
     *got = static_cast<size_t>(n);
+    traffic.is_drained = *got < wanted;
     traffic.readable -= *got;
     traffic.received += *got;
     return 1;

@@ -15,6 +15,10 @@ struct socket_traffic {
   /// Bytes that may still be read before OpenSSL is told that there are none.
   size_t readable = 0;
 
+  /// The last read has taken all there was: the next one would find nothing.
+  /// Who waits until the socket is readable again takes this back.
+  bool is_drained = false;
+
   uint64_t received = 0;
   uint64_t sent = 0;
 

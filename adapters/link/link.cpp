@@ -150,10 +150,13 @@ void link::write_queued() {
 caf::error link::transmit(const wire::request& x, pending* entry) {
   auto bytes = std::string{};
   wire::begin_frame(bytes, 0, peer_.index);
-  if (auto err = wire::encode_request(x, peer_.rules, bytes))
+  auto err = wire::encode_request(x, peer_.rules, bytes);
+  if (!err)
+    err = wire::end_frame(bytes, 0);
+  if (err) {
+    tell_garbled(err);
     return err;
-  if (auto err = wire::end_frame(bytes, 0))
-    return err;
+  }
   auto header = wire::frame_header{};
   header.peer = peer_.index;
   header.length = static_cast<uint32_t>(bytes.size() - wire::frame_header_size);
@@ -172,6 +175,8 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
       pending_.emplace(header.tag, std::move(*entry));
     failure = send(bytes);
   }
+  if (entry != nullptr && intake_ == intake::answers)
+    in_loop([self = shared_from_this()] { self->update_reading(); });
   // Fails the request itself as well.
   if (failure)
     lose(std::move(failure), true);
@@ -232,7 +237,7 @@ void link::lose(caf::error why, bool tell) {
   for (auto& [tag, x] : sorted)
     hand(std::move(x), why);
   if (tell)
-    in_loop([self = shared_from_this(), why = std::move(why)] {
+    in_order([self = shared_from_this(), why = std::move(why)] {
       if (self->handlers_.on_lost)
         self->handlers_.on_lost(why);
     });

@@ -11,8 +11,10 @@
 
 #include <caf/expected.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -53,8 +55,23 @@ public:
     std::function<void(event)> on_event;
     std::function<void(io_delivery)> on_output;
 
+    /// A message could not be read, or not be written.
+    std::function<void(const caf::error&)> on_garbled;
+
     /// The server is gone; called at most once, and not after `close`.
     std::function<void(const caf::error&)> on_lost;
+  };
+
+  /// What the loop reads. A thread that waits for an answer reads by itself.
+  enum class intake : uint8_t {
+    /// All that comes.
+    all,
+
+    /// What comes while a request is open.
+    answers,
+
+    /// Nothing: the server keeps what it has.
+    nothing,
   };
 
   /// @param peer The connection, from `connect_to_server`.
@@ -82,6 +99,9 @@ public:
 
   /// Sends a heartbeat.
   caf::error beat();
+
+  /// How much there is room for. On the thread of the loop.
+  void set_intake(intake x);
 
   /// Ends the connection: open requests fail with `lost_connection`.
   void close();
@@ -132,6 +152,7 @@ private:
   bool take_reading();
   void give_reading_back();
   void read_in_loop();
+  void update_reading();
   void read_for(const waiter& x, std::optional<clock::time_point> deadline,
                 std::unique_lock<std::mutex>& lock);
   void await_readable(clock::time_point deadline);
@@ -140,6 +161,9 @@ private:
   void on_reply(const wire::frame& x);
   void hand(pending x, outcome y);
   void in_loop(std::function<void()> task);
+  void in_order(std::function<void()> task);
+  void hand_in_order();
+  void tell_garbled(const caf::error& why);
 
   // -- the end --
   void lose(caf::error why, bool tell);
@@ -154,6 +178,13 @@ private:
 
   std::unique_ptr<fd_watch> reads_;
   std::unique_ptr<fd_watch> writes_;
+
+  /// What was read and is to be told on the thread of the loop, in the order of
+  /// arrival, whoever read it.
+  std::deque<std::function<void()>> arrivals_; // guarded by mutex_
+  bool is_handing_ = false;                    // of the thread of the loop
+
+  std::atomic<intake> intake_{intake::all};
 
   /// Belongs to whoever reads.
   wire::frame_reader reader_;

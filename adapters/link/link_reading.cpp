@@ -50,6 +50,26 @@ bool link::take_reading() {
   return true;
 }
 
+void link::set_intake(intake x) {
+  intake_ = x;
+  update_reading();
+}
+
+/// Has the loop read or not.
+void link::update_reading() {
+  auto wants = intake_ == intake::all;
+  if (intake_ == intake::answers) {
+    const auto guard = std::lock_guard{mutex_};
+    wants = !pending_.empty();
+  }
+  if (!reads_)
+    return;
+  if (wants)
+    reads_->enable_read();
+  else
+    reads_->disable_read();
+}
+
 void link::read_in_loop() {
   {
     const auto guard = std::lock_guard{mutex_};
@@ -57,7 +77,10 @@ void link::read_in_loop() {
       return;
   }
   auto failure = caf::error{};
-  for (auto i = 0; i < chunks_per_turn && !failure; ++i)
+  for (auto i = 0; i < chunks_per_turn && !failure && intake_ == intake::all;
+       ++i)
+    failure = receive(false);
+  if (intake_ == intake::answers)
     failure = receive(false);
   {
     const auto guard = std::lock_guard{mutex_};
@@ -65,6 +88,8 @@ void link::read_in_loop() {
     if (waiting_ > 0)
       changed_.notify_all(); // Somebody may read for himself.
   }
+  if (intake_ != intake::all)
+    update_reading();
   if (failure && status_of(failure) != status::would_block)
     lose(std::move(failure), true);
 }
@@ -91,7 +116,7 @@ void link::await_readable(clock::time_point deadline) {
 }
 
 /// Reads what is there, or, if it is to wait, what comes first.
-/// @returns `would_block` if nothing is there.
+/// @returns `would_block` if nothing is there, or nothing more.
 caf::error link::receive(bool wait) {
   std::array<char, chunk_size> chunk;
   auto got = ssize_t{0};
@@ -108,8 +133,12 @@ caf::error link::receive(bool wait) {
   while (const auto x = reader_.next())
     on_frame(*x);
   if (reader_.failure())
+    tell_garbled(reader_.failure());
+  if (reader_.failure())
     return lost("the server breaks the protocol: "
                 + reason_of(reader_.failure()));
+  if (static_cast<size_t>(got) < chunk.size())
+    return make_error(status::would_block);
   return caf::none;
 }
 
@@ -174,21 +203,34 @@ link::outcome link::call(const wire::request& x,
 
 void link::on_frame(const wire::frame& x) {
   if (x.tag == wire::tag_event) {
-    // What cannot be read is of no use to anybody.
-    if (auto what = wire::decode_event(x.payload, peer_.rules))
-      in_loop([self = shared_from_this(), what = std::move(*what)]() mutable {
+    auto what = wire::decode_event(x.payload, peer_.rules);
+    if (what)
+      in_order([self = shared_from_this(), what = std::move(*what)]() mutable {
         if (self->handlers_.on_event)
           self->handlers_.on_event(std::move(what));
       });
+    else
+      tell_garbled(what.error());
   } else if (x.tag == wire::tag_output) {
-    if (auto what = wire::decode_output(x.payload, peer_.rules))
-      in_loop([self = shared_from_this(), what = std::move(*what)]() mutable {
+    auto what = wire::decode_output(x.payload, peer_.rules);
+    if (what)
+      in_order([self = shared_from_this(), what = std::move(*what)]() mutable {
         if (self->handlers_.on_output)
           self->handlers_.on_output(std::move(what));
       });
+    else
+      tell_garbled(what.error());
   } else if (x.tag >= wire::tag_first_request) {
     on_reply(x);
   }
+}
+
+/// Source: RFC0002, "Client-Based Notifications", PMIX_ERR_FAILED_COMM.
+void link::tell_garbled(const caf::error& why) {
+  in_order([self = shared_from_this(), why] {
+    if (self->handlers_.on_garbled)
+      self->handlers_.on_garbled(why);
+  });
 }
 
 void link::on_reply(const wire::frame& x) {
@@ -202,10 +244,49 @@ void link::on_reply(const wire::frame& x) {
     pending_.erase(i);
   }
   auto result = read_reply(entry.asked, x.payload, peer_.rules);
-  if (loop_.in_loop_thread())
+  if (!result && is_unreadable(result.error()))
+    tell_garbled(result.error());
+  if (entry.where == hand_over::anywhere) {
     entry.done(std::move(result));
-  else
-    hand(std::move(entry), std::move(result));
+    return;
+  }
+  auto parcel = std::make_shared<std::pair<pending, outcome>>(
+    std::move(entry), std::move(result));
+  in_order([parcel] { parcel->first.done(std::move(parcel->second)); });
+}
+
+/// Runs a task on the thread of the loop, after all that was read before.
+void link::in_order(std::function<void()> task) {
+  const auto is_here = loop_.in_loop_thread();
+  auto is_first = false;
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_first = arrivals_.empty();
+    arrivals_.push_back(std::move(task));
+  }
+  if (is_here)
+    hand_in_order();
+  else if (is_first && !loop_.post([self = shared_from_this()] {
+             self->hand_in_order();
+           }))
+    hand_in_order(); // The loop has ended: nobody else does it.
+}
+
+void link::hand_in_order() {
+  if (std::exchange(is_handing_, true))
+    return; // Within a task.
+  for (;;) {
+    auto tasks = std::deque<std::function<void()>>{};
+    {
+      const auto guard = std::lock_guard{mutex_};
+      tasks.swap(arrivals_);
+    }
+    if (tasks.empty())
+      break;
+    for (auto& task : tasks)
+      task();
+  }
+  is_handing_ = false;
 }
 
 void link::hand(pending x, outcome y) {

@@ -143,4 +143,8 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
   return std::move(x->body);
 }
 
+bool is_unreadable(const caf::error& why) {
+  return status_of(why) != status::lost_connection && !reason_of(why).empty();
+}
+
 } // namespace troupe

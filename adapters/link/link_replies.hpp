@@ -23,6 +23,10 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
                                            std::string_view payload,
                                            const wire::dialect& rules);
 
+/// Whether `read_reply` failed because the bytes could not be read, not because
+/// the server refused: a server gives no reason.
+bool is_unreadable(const caf::error& why);
+
 /// The answer in the body of a reply; an empty one if the server left it out.
 template <class Answer>
 caf::expected<Answer> answer_in(caf::expected<wire::reply_body> x) {

@@ -19,7 +19,7 @@ constexpr size_t checked_size = 6;
 /// What a reader keeps for the next frame in pieces.
 constexpr size_t kept_capacity = size_t{64} << 10;
 
-static_assert(std::variant_size_v<lane_frame> == 4);
+static_assert(std::variant_size_v<lane_frame> == 5);
 
 uint32_t sum_of(std::string_view bytes) {
   return static_cast<uint32_t>(
@@ -62,6 +62,7 @@ public:
   void put(const hello_frame& x) {
     put(x.sender);
     put(x.receiver);
+    put(x.lane);
     put(x.received);
   }
 
@@ -81,6 +82,12 @@ public:
     put(x.session);
     put(x.number);
     put(static_cast<uint8_t>(x.is_answer ? 1 : 0));
+    put(x.received);
+  }
+
+  void put(const gone_frame& x) {
+    put(x.session);
+    put(x.lane);
     put(x.received);
   }
 
@@ -178,6 +185,7 @@ hello_frame read_hello(reader& in) {
   hello_frame result;
   result.sender = in.get_name();
   result.receiver = in.get_name();
+  result.lane = in.get<uint64_t>();
   result.received = in.get_acknowledgement();
   return result;
 }
@@ -204,6 +212,14 @@ probe_frame read_probe(reader& in) {
   result.session = in.get<uint64_t>();
   result.number = in.get<uint64_t>();
   result.is_answer = in.get_below(2) == 1;
+  result.received = in.get_acknowledgement();
+  return result;
+}
+
+gone_frame read_gone(reader& in) {
+  gone_frame result;
+  result.session = in.get<uint64_t>();
+  result.lane = in.get<uint64_t>();
   result.received = in.get_acknowledgement();
   return result;
 }
@@ -252,6 +268,9 @@ caf::expected<lane_frame> decode_frame_content(uint8_t kind,
       break;
     case 3:
       result = read_probe(in);
+      break;
+    case 4:
+      result = read_gone(in);
       break;
     default:
       return broken("there is no kind " + std::to_string(kind));

@@ -15,7 +15,7 @@
 // Frames of a lane as bytes, little endian. A header of 12 bytes:
 //
 //   length  4   of what follows the header
-//   kind    1   0 hello, 1 data, 2 ack, 3 probe
+//   kind    1   0 hello, 1 data, 2 ack, 3 probe, 4 gone
 //   zero    1
 //   check   2   CRC-32 of the six bytes before, its lower half
 //   sum     4   CRC-32 of what follows the header
@@ -23,10 +23,12 @@
 // What follows, where `ack` is a byte with a bit per class, and for each of
 // these classes `next` 8 and `limit` 8:
 //
-//   hello   sender 36, receiver 36 (node 4, boot 8, number 8, token 16), ack
+//   hello   sender 36, receiver 36 (node 4, boot 8, number 8, token 16),
+//           lane 8, ack
 //   data    session 8, class 1, number 8, ack, payload: the rest
 //   ack     session 8, ack
 //   probe   session 8, number 8, is answer 1, ack
+//   gone    session 8, lane 8, ack
 //
 // No name, type or size but these lengths is taken from the bytes.
 

@@ -1,6 +1,7 @@
 #include "adapters/networks/netlink_socket.hpp"
 
 #include "adapters/local/system_error.hpp"
+#include "messages/status.hpp"
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -92,6 +93,26 @@ caf::expected<bool> netlink_socket::read_answer(const on_message& f) {
   return false;
 }
 
+caf::expected<std::optional<std::string_view>> netlink_socket::hear() {
+  for (;;) {
+    sockaddr_nl from{};
+    socklen_t size = sizeof(from);
+    const auto got = ::recvfrom(fd_.get(), buffer_.data(), buffer_.size(), 0,
+                                reinterpret_cast<sockaddr*>(&from), &size);
+    if (got < 0 && errno == ENOBUFS)
+      return make_error(status::out_of_resource,
+                        "the kernel has dropped what it would have told");
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return std::optional<std::string_view>{};
+    // Processes may write to our socket, too.
+    if (size == sizeof(from) && from.nl_pid == 0)
+      return std::optional{
+        std::string_view{buffer_.data(), static_cast<size_t>(got)}};
+  }
+}
+
 bool netlink_socket::drain() {
   auto result = false;
   for (;;) {
@@ -100,6 +121,19 @@ bool netlink_socket::drain() {
       result = true;
     else
       return result;
+  }
+}
+
+void for_each_message(std::string_view datagram,
+                      const netlink_socket::on_message& f) {
+  while (datagram.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr head;
+    std::memcpy(&head, datagram.data(), sizeof(head));
+    if (head.nlmsg_len < sizeof(head) || head.nlmsg_len > datagram.size())
+      return;
+    f(head.nlmsg_type,
+      datagram.substr(sizeof(head), head.nlmsg_len - sizeof(head)));
+    datagram.remove_prefix(std::min(datagram.size(), aligned(head.nlmsg_len)));
   }
 }
 

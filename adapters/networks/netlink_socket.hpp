@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,11 @@ public:
   caf::error ask(uint16_t kind, uint16_t flags, std::string_view content,
                  const on_message& f);
 
+  /// Reads one datagram of what the kernel has told.
+  /// @returns nothing if there is none; `out_of_resource` if the kernel has had
+  ///          to drop some. Valid until the next call.
+  caf::expected<std::optional<std::string_view>> hear();
+
   /// Reads and drops what the kernel has told.
   /// @returns whether anything was there, or was lost.
   bool drain();
@@ -46,6 +52,11 @@ private:
   uint32_t sequence_ = 0;
   std::vector<char> buffer_;
 };
+
+/// Calls `f` for each message of a datagram; stops at the first that does not
+/// fit.
+void for_each_message(std::string_view datagram,
+                      const netlink_socket::on_message& f);
 
 /// Calls `f(kind, value)` for each attribute of a message; stops at the first
 /// that does not fit.

@@ -1050,6 +1050,7 @@ typedef void (*pmix_notification_fn_t)(
 #define PMIX_EVENT_AFFECTED_PROCS                 "pmix.evaffected"            /* PMIX_DATA_ARRAY */
 #define PMIX_EVENT_CUSTOM_RANGE                   "pmix.evrange"               /* PMIX_DATA_ARRAY */
 #define PMIX_EVENT_DO_NOT_CACHE                   "pmix.evnocache"             /* PMIX_BOOL */
+#define PMIX_EVENT_ENVIRO_LEVEL                   "pmix.evenviro"              /* PMIX_BOOL */
 #define PMIX_EVENT_HDLR_AFTER                     "pmix.evafter"               /* PMIX_STRING */
 #define PMIX_EVENT_HDLR_APPEND                    "pmix.evappend"              /* PMIX_BOOL */
 #define PMIX_EVENT_HDLR_BEFORE                    "pmix.evbefore"              /* PMIX_STRING */
@@ -1059,8 +1060,10 @@ typedef void (*pmix_notification_fn_t)(
 #define PMIX_EVENT_HDLR_LAST_IN_CATEGORY          "pmix.evlastcat"             /* PMIX_BOOL */
 #define PMIX_EVENT_HDLR_NAME                      "pmix.evname"                /* PMIX_STRING */
 #define PMIX_EVENT_HDLR_PREPEND                   "pmix.evprepend"             /* PMIX_BOOL */
+#define PMIX_EVENT_JOB_LEVEL                      "pmix.evjob"                 /* PMIX_BOOL */
 #define PMIX_EVENT_NON_DEFAULT                    "pmix.evnondef"              /* PMIX_BOOL */
 #define PMIX_EVENT_ONESHOT                        "pmix.evone"                 /* PMIX_BOOL */
+#define PMIX_EVENT_ORDER_PREPEND                  "pmix.evprepend"             /* PMIX_BOOL */
 #define PMIX_EVENT_PROXY                          "pmix.evproxy"               /* PMIX_PROC */
 #define PMIX_EVENT_RETURN_OBJECT                  "pmix.evobject"              /* PMIX_POINTER */
 #define PMIX_EVENT_SILENT_TERMINATION             "pmix.evsilentterm"          /* PMIX_BOOL */

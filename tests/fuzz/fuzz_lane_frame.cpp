@@ -55,7 +55,7 @@ void check_content(uint8_t kind, std::string_view content) {
 
 TROUPE_FUZZ(input) {
   const auto choice = take_byte(input);
-  if (choice < 4) {
+  if (choice < std::variant_size_v<lane_frame>) {
     check_content(choice, input);
     return;
   }

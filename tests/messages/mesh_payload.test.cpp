@@ -37,8 +37,8 @@ CAF_TEST(what nodes say to each other survives the way) {
     node_join{"n3", 77, true, std::chrono::nanoseconds{5}, row.addresses}}));
   auto question = prepare_share{};
   question.map = {"job", 3, {{1, "n1", {{0, 0, {1, 2}}, {1, 0, {}}}}}};
-  CAF_CHECK(survives(host_message{host_call{1, 0, 0, {}, question}}));
-  CAF_CHECK(survives(host_message{host_call{2, 0, 1, {}, collective_part{}}}));
+  CAF_CHECK(survives(host_message{host_call{1, 0, 0, {}, {}, question}}));
+  CAF_CHECK(survives(host_message{host_call{2, 0, 1, {}, {}, collective_part{}}}));
   CAF_CHECK(survives(
     host_message{host_answer{2, mesh_failure{status::unreach, "gone"}}}));
   CAF_CHECK(survives(message_part{1000, 10, "bytes"}));
@@ -52,9 +52,10 @@ CAF_TEST(frames survive the way through another node) {
   auto token = session_token{};
   token.fill(200);
   CAF_CHECK(survives(
-    relayed(hello_frame{{{3, 7}, 1, token}, {{4, 0}, 0, {}}, received})));
+    relayed(hello_frame{{{3, 7}, 1, token}, {{4, 0}, 0, {}}, received, 9})));
   CAF_CHECK(survives(relayed(ack_frame{12, received})));
   CAF_CHECK(survives(relayed(probe_frame{12, 5, true, received})));
+  CAF_CHECK(survives(relayed(gone_frame{12, 5, received})));
   const auto data = data_frame{12, traffic_class::io, 3, received,
                                payload_of(std::string(1000, 'x'))};
   CAF_CHECK(survives(relayed(data)));

@@ -212,7 +212,7 @@ CAF_TEST(CTL-2 P-C2 calls to a member that is lost fail) {
   CAF_CHECK_EQUAL(x.a.told.back(), "three PMIX_ERR_UNREACH");
   CAF_CHECK(!x.a.subject.is_live(1));
   // What still comes from it counts for nothing.
-  x.a.subject.take({1, 9, host_call{1, 0, 0, {}, doing("late")}});
+  x.a.subject.take({1, 9, host_call{1, 0, 0, {}, {}, doing("late")}});
   CAF_CHECK(x.a.done.empty());
 }
 
@@ -296,10 +296,10 @@ CAF_TEST(LOAD-2 calls without an answer are bounded) {
 CAF_TEST(P-K1 LOAD-2 an answer that had to go is reported as unknown) {
   auto b = host{{1, 9}, {8, 2}};
   for (uint64_t i = 1; i <= 4; ++i)
-    b.subject.take({0, 7, host_call{i, i - 1, 0, {}, doing("x")}});
+    b.subject.take({0, 7, host_call{i, i - 1, 0, {}, {}, doing("x")}});
   CAF_CHECK_EQUAL(b.done.size(), 4u);
   b.sent.clear();
-  b.subject.take({0, 7, host_call{1, 0, 0, {}, doing("x")}});
+  b.subject.take({0, 7, host_call{1, 0, 0, {}, {}, doing("x")}});
   CAF_CHECK_EQUAL(b.done.size(), 4u);
   CAF_REQUIRE_EQUAL(b.sent.size(), 1u);
   const auto& reply = std::get<host_answer>(b.sent.front().what).what;
@@ -309,16 +309,16 @@ CAF_TEST(P-K1 LOAD-2 an answer that had to go is reported as unknown) {
 CAF_TEST(questions that change nothing are answered anew) {
   auto b = host{{1, 9}};
   for (auto i = 0; i < 2; ++i)
-    b.subject.take({0, 7, host_call{1, 0, 0, {}, reading("x")}});
+    b.subject.take({0, 7, host_call{1, 0, 0, {}, {}, reading("x")}});
   CAF_CHECK_EQUAL(b.done.size(), 2u);
   CAF_CHECK_EQUAL(b.subject.remembered(), 0u);
 }
 
 CAF_TEST(X44 numbers that make no sense are ignored) {
   auto b = host{{1, 9}};
-  b.subject.take({0, 7, host_call{0, 0, 0, {}, doing("zero")}});
-  b.subject.take({0, 7, host_call{1, 1, 0, {}, doing("after itself")}});
-  b.subject.take({0, 7, host_call{1, 0, 1, {}, doing("settled")}});
+  b.subject.take({0, 7, host_call{0, 0, 0, {}, {}, doing("zero")}});
+  b.subject.take({0, 7, host_call{1, 1, 0, {}, {}, doing("after itself")}});
+  b.subject.take({0, 7, host_call{1, 0, 1, {}, {}, doing("settled")}});
   b.subject.take({0, 7, host_answer{1, ack{}}});
   CAF_CHECK(b.done.empty());
   CAF_CHECK(b.sent.empty());

@@ -1,6 +1,7 @@
 #include "actors/mesh/mesh_collectives.hpp"
 
 #include "config/defaults.hpp"
+#include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
@@ -131,7 +132,12 @@ CAF_TEST(COLL-5 data comes only from nodes that have joined with it) {
     cluster::fence(1),
     [&](caf::expected<host_collective_result> y) { got = std::move(y->data); });
   auto part = part_of(nspace, 1, {false, true, false});
-  part.data = {{{nspace, 1}, {}}, {{nspace, 2}, {}}, {{"other", 0}, {}}};
+  // Its own process, one of another node, one that nobody knows.
+  part.data = {
+    {1, pack_data({{{nspace, 1}, {}}, {{nspace, 2}, {}}, {{"x", 0}, {}}})},
+    {2, pack_data({{{nspace, 2}, {}}})},
+    {7, pack_data({{{nspace, 1}, {}}})},
+    {1, "no data"}};
   x.nodes[0]->take(1, part);
   x.nodes[0]->take(1, part);
   x.nodes[0]->take(2, part_of(nspace, 1, {false, false, true}));

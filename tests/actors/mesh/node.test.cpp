@@ -96,7 +96,7 @@ struct fixture : deterministic {
     auto x = send_to_member{};
     x.rank = rank;
     x.incarnation = incarnation;
-    x.what = host_call{1, 0, 0, {}, share_ended{"job"}};
+    x.what = host_call{1, 0, 0, {}, {}, share_ended{"job"}};
     return x;
   }
 };

@@ -1,7 +1,7 @@
 // Peers that send all classes of traffic over several networks, in an order and
 // with faults drawn from a seed: lanes end with and without a word, stall, lose
-// frames in one direction, overtake each other and flap; nodes pause, restart
-// as another incarnation and come late. After each event:
+// frames in one direction, overtake each other, flap, or end for one side only;
+// nodes pause, restart as another incarnation and come late. After each event:
 //   LINK-1  numbers 1, 2, 3 ... per class and session, each message once,
 //   LINK-2  what is kept and held stays within the window,
 //   LINK-3  each send completes once, acknowledged only after delivery,
@@ -101,6 +101,23 @@ CAF_TEST(L1 L5 L7 O14 P-N1 hold in any other order) {
   simulate(500, 1000);
 }
 
+CAF_TEST(P-N1 LINK-1 LINK-3 a lane that one end loses costs no silence) {
+  auto half_told = 0;
+  for (uint64_t seed = 0; half_told < 60; ++seed) {
+    auto options = draw_options(seed);
+    if (!options.is_half_told)
+      continue;
+    ++half_told;
+    if (const auto x = run(options); !x.complaint.empty())
+      explain(options);
+    // Without a word to the other end it costs one.
+    options.session.planted = planted_error::unsaid_loss;
+    if (half_told == 1)
+      CAF_CHECK(run(options).complaint.find("one end was told")
+                != std::string::npos);
+  }
+}
+
 CAF_TEST(LINK-1 LINK-3 LINK-4 hold for seeds never tried before) {
   const auto first = uint64_t{std::random_device{}()} << 8;
   CAF_MESSAGE("seeds " << first << " to " << first + 19);
@@ -132,6 +149,7 @@ CAF_TEST(LINK-1 LINK-2 LINK-3 LINK-4 LINK-5 LINK-6 LINK-7 errors are seen) {
     {planted_error::lane_loss_is_peer_loss, "losing a lane loses the peer"},
     {planted_error::unbounded_probes, "probes have no bound"},
     {planted_error::unbounded_resends, "resends have no bound"},
+    {planted_error::unsaid_loss, "who loses a lane keeps it to itself"},
   };
   for (const auto& [error, what] : table) {
     const auto complaint = complaint_about(error);

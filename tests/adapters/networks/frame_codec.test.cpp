@@ -138,7 +138,7 @@ CAF_TEST(X43 fields that are out of range or missing or too many are refused) {
       CAF_CHECK(refuses(kind, good.substr(0, i)));
   }
   // Kinds that do not exist.
-  for (int kind = 4; kind < 256; ++kind)
+  for (int kind = 5; kind < 256; ++kind)
     CAF_CHECK(refuses(static_cast<uint8_t>(kind), ""));
   // A class that does not exist; an acknowledgement that speaks of one; an
   // answer that is neither yes nor no.

@@ -25,7 +25,7 @@ inline bool is_same(const acknowledgement& x, const acknowledgement& y) {
 
 inline bool is_same(const hello_frame& x, const hello_frame& y) {
   return x.sender == y.sender && x.receiver == y.receiver
-         && is_same(x.received, y.received);
+         && is_same(x.received, y.received) && x.lane == y.lane;
 }
 
 inline bool is_same(const data_frame& x, const data_frame& y) {
@@ -41,6 +41,11 @@ inline bool is_same(const ack_frame& x, const ack_frame& y) {
 inline bool is_same(const probe_frame& x, const probe_frame& y) {
   return x.session == y.session && x.number == y.number
          && x.is_answer == y.is_answer && is_same(x.received, y.received);
+}
+
+inline bool is_same(const gone_frame& x, const gone_frame& y) {
+  return x.session == y.session && x.lane == y.lane
+         && is_same(x.received, y.received);
 }
 
 inline bool is_same(const lane_frame& x, const lane_frame& y) {
@@ -79,6 +84,7 @@ inline std::vector<lane_frame> some_frames() {
   hello.sender = {{7, 0x1122334455667788}, 9, {1, 2, 3, 0xFF}};
   hello.receiver = {{8, 1}, 2, {4}};
   hello.received = some_acknowledgement(all_classes);
+  hello.lane = 0x1020304050607080;
   std::vector<lane_frame> result{hello, hello_frame{}};
   result.push_back(some_data(1, "payload"));
   result.push_back(some_data(2, std::string(5, '\0')));
@@ -87,6 +93,7 @@ inline std::vector<lane_frame> some_frames() {
   result.push_back(ack_frame{});
   result.push_back(probe_frame{6, 77, true, some_acknowledgement(0)});
   result.push_back(probe_frame{6, 78, false, some_acknowledgement(32)});
+  result.push_back(gone_frame{6, 12, some_acknowledgement(all_classes)});
   return result;
 }
 

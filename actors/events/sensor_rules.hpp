@@ -1,0 +1,97 @@
+#pragma once
+
+#include "config/sensor_settings.hpp"
+#include "messages/sensor.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+
+/// Where a measured value stands.
+enum class sensor_level : uint8_t { normal, high, critical };
+
+/// Tells when a value passes its limits, and not that it is beyond them: a
+/// value that trembles around a limit passes it once.
+class level_rule {
+public:
+  /// @param limit From here on it is high; absent: never.
+  /// @param critical Likewise.
+  /// @param hysteresis How far below a limit it has to fall again.
+  /// @returns the new level, if it is another. Begins at normal.
+  std::optional<sensor_level> judge(double value, std::optional<double> limit,
+                                    std::optional<double> critical,
+                                    double hysteresis);
+
+  sensor_level level() const {
+    return level_;
+  }
+
+private:
+  sensor_level level_ = sensor_level::normal;
+};
+
+/// Tells how much a counter has grown. One that has become smaller has begun
+/// anew, at 0.
+class counter_rule {
+public:
+  /// @returns the growth since the last time, if there is any; nothing the
+  ///          first time.
+  std::optional<uint64_t> judge(uint64_t value);
+
+private:
+  std::optional<uint64_t> last_;
+};
+
+/// Tells when something goes on or off.
+class switch_rule {
+public:
+  /// @returns the new state, if it is another; nothing the first time.
+  std::optional<bool> judge(bool is_on);
+
+private:
+  std::optional<bool> last_;
+};
+
+/// Makes events of readings: one for each crossing of a limit, each change of a
+/// state, each growth of a counter. Bounded: remembers `sensor_devices` devices
+/// and is deaf to more.
+class sensor_rules {
+public:
+  explicit sensor_rules(sensor_limits limits = {}) : limits_(limits) {
+    // nop
+  }
+
+  /// @returns the event that the reading makes, if any.
+  std::optional<environment_event> judge(const sensor_reading& x);
+
+  /// Codes of the events that readings of a quantity can make.
+  static std::vector<status> codes_of(sensor_quantity x);
+
+  /// Forgets all devices.
+  void reset() {
+    devices_.clear();
+  }
+
+private:
+  struct device {
+    level_rule level;
+    counter_rule counter;
+    switch_rule state;
+  };
+
+  std::optional<environment_event> judge_level(device& x,
+                                               const sensor_reading& y) const;
+  static std::optional<environment_event> judge_counter(device& x,
+                                                        const sensor_reading&);
+  static std::optional<environment_event> judge_switch(device& x,
+                                                       const sensor_reading&);
+
+  sensor_limits limits_;
+  std::map<std::pair<sensor_quantity, std::string>, device> devices_;
+};
+
+} // namespace troupe

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "messages/event.hpp"
+#include "messages/job.hpp"
+
+#include <optional>
+
+namespace troupe {
+
+/// The signal that ended a process, among the infos of its event; an int. The
+/// Standard has no key for it.
+inline constexpr std::string_view exit_signal_key = "troupe.exit.signal";
+
+/// What others are told of a job and of its processes. All of these come from
+/// the resource manager: empty namespace and undefined rank. Only the affected
+/// process is of type PROC among the infos, since Open MPI takes every such
+/// info for a dead process; and only events that Open MPI survives reach
+/// default handlers, since it aborts on any other.
+/// Source: PMIx Standard v5, "Process-related events", "Job-specific events";
+/// RFC0002, "Description"; Open MPI 4.1 to 5.0, default event handler.
+
+/// A process has ended, in its own way or because it was told to.
+/// @param was_told    Whether the job was being ended already.
+/// @param recoverable Whether the job goes on without the process.
+/// @returns nothing for a state that is no end.
+std::optional<event> make_end_event(const proc_changed& what, bool was_told,
+                                    bool recoverable);
+
+/// A process goes on without a server: its connection broke, and it has not
+/// ended since.
+event make_lost_connection_event(const proc_id& proc);
+
+/// The first process of a job runs (`job_start`), or all do
+/// (`launch_complete`).
+event make_job_event(status code, const std::string& nspace);
+
+/// A job is over everywhere.
+event make_job_end_event(const job_ended& outcome);
+
+/// A node is lost (`event_node_down`) or has left (`event_node_offline`).
+event make_node_event(status code, const std::string& hostname);
+
+} // namespace troupe

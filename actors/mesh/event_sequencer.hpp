@@ -1,0 +1,97 @@
+#pragma once
+
+#include "actors/mesh/event_stream.hpp"
+#include "actors/mesh/job_locations.hpp"
+
+namespace troupe {
+
+/// The events of all namespaces at one node, each in one order for all nodes
+/// that host the namespace. An empty namespace stands for those that are no
+/// jobs: all members host it, and its home is the root.
+///
+/// A plain class: what it wants done are calls of `effects`, which may come
+/// before a call returns and may call back in.
+/// Source: guarantees 5.2.
+class event_sequencer {
+public:
+  using completion = event_stream::completion;
+  using answerer = event_stream::answerer;
+
+  struct effects {
+    /// Asks the host of another node; `unreach` only if it is lost.
+    std::function<void(uint32_t rank, host_question what,
+                       event_stream::reply_handler then)>
+      ask;
+
+    /// Gives an event to the server of this node.
+    /// @param then Comes when its log has it.
+    std::function<void(const std::string& nspace, deliver_event what,
+                       std::function<void()> then)>
+      deliver;
+
+    /// Makes `places` know a job; an error if there is none.
+    std::function<void(const std::string& nspace,
+                       std::function<void(const caf::error&)> then)>
+      locate;
+
+    /// All members, this node among them, ascending.
+    std::function<std::vector<uint32_t>()> live;
+  };
+
+  /// @param places Where jobs run, and which of their nodes are lost; outlives
+  ///               this.
+  event_sequencer(uint32_t self, uint64_t incarnation,
+                  const job_locations& places, effects out, uint32_t radix);
+
+  /// Takes an event of this node for processes of one namespace, whose place is
+  /// known.
+  /// @param then Comes when all nodes that host the namespace have it.
+  ///             `unreach`: none is left; `not_found`: the namespace is gone.
+  void submit(const std::string& nspace, deliver_event what, completion then);
+
+  /// All nodes of a job know it.
+  void job_started(const std::string& nspace);
+
+  /// A job is over everywhere.
+  void job_forgotten(const std::string& nspace);
+
+  /// A node is lost; `places` knows.
+  void node_lost(uint32_t rank);
+
+  /// This node counts as lost: nothing is accepted any more.
+  void stop();
+
+  // -- from other nodes
+  // ----------------------------------------------------------------
+
+  void take(uint32_t from, uint64_t incarnation, submit_event what,
+            answerer reply);
+  void take(uint32_t from, order_events what, const answerer& reply);
+  void take(uint32_t from, const collect_events& what, const answerer& reply);
+
+  // -- gauges
+  // ----------------------------------------------------------------
+
+  /// Events of this node without an answer.
+  size_t submitted() const;
+
+  /// Events that are kept for new homes.
+  size_t kept() const;
+
+private:
+  /// Whether this node hosts a namespace.
+  bool hosts(const std::string& nspace) const;
+
+  event_stream& stream(const std::string& nspace);
+  void succeed(const std::string& nspace);
+
+  uint32_t self_;
+  const job_locations& places_;
+  effects out_;
+  std::shared_ptr<const event_stream::means> means_;
+  std::map<std::string, std::shared_ptr<event_stream>> streams_;
+  std::set<std::string> started_;
+  bool is_stopped_ = false;
+};
+
+} // namespace troupe

@@ -1,0 +1,237 @@
+#pragma once
+
+#include "messages/mesh.hpp"
+
+#include <caf/expected.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace troupe {
+
+/// The events of one namespace, as one node sees them: those of this node that
+/// have no place in the order yet, the order as far as it is here, and, at the
+/// home of the namespace, who has how much of it.
+///
+/// The *home* is the first of the nodes that host the namespace and are not
+/// lost; its rank is the epoch. It gives each event its place and hands it to
+/// the others, at most `radix` of them directly; an event is *stable* once all
+/// have it. A new home asks all for the last place they have and takes nothing
+/// of former epochs from then on, gets what the longest has and gives it to
+/// all, and only then goes on. Whoever had submitted what is not stable submits
+/// it again; a mark per origin tells repeats.
+///
+/// A plain class: what it wants done are calls of `means`, which may come
+/// before a call returns and may call back in. It does not rely on messages
+/// arriving in order, except that those of a former home that come after the
+/// new one's question are refused.
+/// Source: guarantees 5.2, SEQ-1 to SEQ-5.
+class event_stream : public std::enable_shared_from_this<event_stream> {
+public:
+  using completion = std::function<void(caf::expected<ack>)>;
+
+  /// Answers a question of another node.
+  using answerer = std::function<void(host_reply)>;
+
+  using reply_handler = std::function<void(caf::expected<host_reply>)>;
+
+  struct means {
+    uint32_t self = 0;
+    uint64_t incarnation = 0;
+
+    /// Children per node of the tree along which events go down.
+    uint32_t radix = 8;
+
+    /// Asks the host of another node; `unreach` only if it is lost.
+    std::function<void(uint32_t rank, host_question what, reply_handler then)>
+      ask;
+
+    /// Gives an event to the server of this node.
+    /// @param then Comes when its log has it.
+    std::function<void(const std::string& nspace, deliver_event what,
+                       std::function<void()> then)>
+      deliver;
+
+    /// The nodes that host a namespace and are not known to be lost, ascending.
+    std::function<std::vector<uint32_t>(const std::string& nspace)> hosts;
+
+    /// The first node that ever hosted it.
+    std::function<uint32_t(const std::string& nspace)> founder;
+  };
+
+  event_stream(std::string nspace, std::shared_ptr<const means> out);
+
+  // -- of this node
+  // ----------------------------------------------------------------
+
+  /// Takes an event of this node.
+  /// @param then Comes when all live nodes of the namespace have it; `unreach`
+  ///             if there is none, `not_found` if the namespace is gone.
+  void submit(deliver_event what, completion then);
+
+  /// All nodes know the namespace: its home may give places.
+  void open();
+
+  /// A node is lost.
+  void lose(uint32_t rank);
+
+  /// The namespace is gone: nothing is owed any more.
+  void close();
+
+  /// This node counts as lost: no event is accepted any more.
+  void depose();
+
+  // -- from other nodes
+  // ----------------------------------------------------------------
+
+  void take(uint32_t from, uint64_t incarnation, submit_event& what,
+            const answerer& reply);
+  void take(uint32_t from, order_events& what, const answerer& reply);
+  void take(uint32_t from, const collect_events& what, const answerer& reply);
+
+  // -- gauges
+  // ----------------------------------------------------------------
+
+  /// Events of this node without an answer.
+  size_t submitted() const {
+    return outbox_.size();
+  }
+
+  /// Events that are kept for a new home.
+  size_t kept() const {
+    return kept_.size();
+  }
+
+private:
+  /// An event of this node that is not stable.
+  struct outgoing {
+    deliver_event what;
+    completion then;
+  };
+
+  struct entry {
+    ordered_event what;
+    bool is_taken = false;
+  };
+
+  /// The last event of an origin that has a place.
+  struct mark {
+    uint64_t incarnation = 0;
+    uint64_t number = 0;
+  };
+
+  /// An event that wants a place.
+  struct submission {
+    ordered_event what;
+    completion then;
+  };
+
+  /// Nodes that get their events together; the first passes them on.
+  struct branch {
+    std::vector<uint32_t> ranks;
+    uint64_t sent = 0;
+
+    /// The stable place that they have been told.
+    uint64_t told = 0;
+    size_t in_flight = 0;
+  };
+
+  enum class role : uint8_t {
+    member,     ///< another node is the home
+    collecting, ///< asks who has how much
+    fetching,   ///< asks the longest for what is missing here
+    home,
+    deposed, ///< another node has taken over: this one counts as lost
+  };
+
+  std::vector<uint32_t> members() const;
+
+  // -- event_stream.cpp: as an origin
+  void pump();
+  void send(uint32_t home, uint64_t number);
+  void on_submitted(uint32_t home, uint64_t number,
+                    const caf::expected<host_reply>& x);
+  void complete(uint64_t number, caf::expected<ack> x);
+
+  // -- event_stream_log.cpp: as a member
+  void append(ordered_event what);
+  void on_taken(uint64_t place);
+  void trim(uint64_t place);
+  void absorb(order_events& what);
+  void pass_on(const order_events& what, const std::function<void(bool)>& then);
+  const ordered_event& at(uint64_t place) const {
+    return kept_[place - stable_ - 1].what;
+  }
+
+  // -- event_stream_home.cpp
+  void check_home();
+  void collect();
+  void on_collected(uint32_t rank, caf::expected<host_reply> x);
+  void fetch();
+  void on_fetched(uint32_t rank, caf::expected<host_reply> x);
+  void reign();
+  void place(submission x);
+  void add_followers();
+  void arrange();
+  void distribute();
+  void send_batch(uint64_t id, branch& to);
+  void on_batch(uint64_t id, const std::vector<uint32_t>& ranks, uint64_t end,
+                const caf::expected<host_reply>& x);
+  void dissolve(uint64_t id);
+  void advance();
+
+  std::string nspace_;
+  std::shared_ptr<const means> out_;
+  bool is_open_ = false;
+  bool is_closed_ = false;
+
+  /// Nodes that are lost to this namespace, whatever `hosts` says.
+  std::set<uint32_t> gone_;
+
+  // -- as an origin --
+  std::map<uint64_t, outgoing> outbox_;
+  uint64_t next_number_ = 1;
+
+  /// To whom events go, the first that has not gone there, and how many have
+  /// and are not answered.
+  std::optional<uint32_t> target_;
+  uint64_t next_to_send_ = 1;
+  size_t in_flight_ = 0;
+
+  // -- as a member --
+  uint32_t epoch_ = 0;
+
+  /// All up to `stable_` are forgotten, those up to `last_` are kept, and the
+  /// server's log has those up to `taken_`.
+  uint64_t stable_ = 0;
+  uint64_t last_ = 0;
+  uint64_t taken_ = 0;
+  std::deque<entry> kept_;
+  std::map<uint32_t, mark> marks_;
+
+  /// What came before its turn, by its first place.
+  std::map<uint64_t, order_events> early_;
+
+  /// Who waits for the server's log to have a place.
+  std::multimap<uint64_t, std::function<void()>> awaiting_taken_;
+
+  // -- as the home --
+  role role_ = role::member;
+  std::set<uint32_t> pending_;
+  std::map<uint32_t, uint64_t> collected_;
+  std::vector<submission> parked_;
+
+  /// What each of the others has, and how they are reached.
+  std::map<uint32_t, uint64_t> acknowledged_;
+  std::map<uint64_t, branch> branches_;
+  uint64_t next_branch_ = 1;
+
+  /// Who waits for a place to be stable.
+  std::multimap<uint64_t, completion> awaiting_stable_;
+};
+
+} // namespace troupe

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "messages/host.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// How the hosts of a DVM's nodes agree on the order of a namespace's events.
+// The *home* of a namespace is the first of its nodes that is not lost; its
+// number is the epoch of the order: it grows whenever a home is lost. An empty
+// namespace stands for the processes of all namespaces that are no jobs, such
+// as tools; all nodes host it.
+// Source: guarantees 5.2.
+
+namespace troupe {
+
+/// To the home of a namespace: an event for its processes. Answered when all
+/// live nodes of the namespace have it. Refused with `unreach` by a daemon that
+/// does not host the namespace any more, with `not_found` if it is gone.
+struct submit_event {
+  std::string nspace;
+
+  /// 1, 2, 3 ... per namespace and incarnation of the sender. What comes again
+  /// after a home was lost comes with the number that it had.
+  uint64_t number = 0;
+  deliver_event what;
+};
+
+TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what)
+
+/// An event that has its place, and who had submitted it.
+struct ordered_event {
+  uint32_t origin = 0;
+  uint64_t incarnation = 0;
+  uint64_t number = 0;
+  deliver_event what;
+};
+
+TROUPE_MESSAGE(ordered_event, x.origin, x.incarnation, x.number, x.what)
+
+/// From the home to the nodes of the namespace: events in a row. Answered when
+/// the node has all of them and all before, and so have those below it.
+struct order_events {
+  std::string nspace;
+  uint32_t home = 0;
+
+  /// The place of the first event, counted from 1.
+  uint64_t first = 1;
+
+  /// All nodes have had the events up to this place.
+  uint64_t stable = 0;
+
+  /// To be passed on to these.
+  std::vector<uint32_t> below;
+  std::vector<ordered_event> events;
+};
+
+TROUPE_MESSAGE(order_events, x.nspace, x.home, x.first, x.stable, x.below,
+               x.events)
+
+/// From a new home: what do you have? From then on nothing of former homes is
+/// taken. Answered with `collected_events`.
+struct collect_events {
+  std::string nspace;
+  uint32_t home = 0;
+
+  /// Whether the events behind place `after` are wanted, too.
+  bool wants_events = false;
+  uint64_t after = 0;
+};
+
+TROUPE_MESSAGE(collect_events, x.nspace, x.home, x.wants_events, x.after)
+
+struct collected_events {
+  /// The last place that the node has.
+  uint64_t last = 0;
+  std::vector<ordered_event> events;
+};
+
+TROUPE_MESSAGE(collected_events, x.last, x.events)
+
+/// To the root: which namespaces are jobs.
+struct list_nspaces {};
+
+TROUPE_EMPTY_MESSAGE(list_nspaces)
+
+/// Is any of these processes, which belong to no job, connected to the node?
+/// Refused with `not_found` if none is.
+struct find_procs {
+  std::vector<proc_id> procs;
+};
+
+TROUPE_MESSAGE(find_procs, x.procs)
+
+struct nspace_list {
+  std::vector<std::string> nspaces;
+};
+
+TROUPE_MESSAGE(nspace_list, x.nspaces)
+
+} // namespace troupe

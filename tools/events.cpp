@@ -1,0 +1,291 @@
+#include "tools/events.hpp"
+
+#include "adapters/loop/timer.hpp"
+#include "adapters/process/inherited_fd.hpp"
+#include "messages/attributes.hpp"
+#include "tools/event_options.hpp"
+#include "tools/tool_session.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+#include <memory>
+
+namespace troupe {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a DVM may take to answer.
+constexpr auto answer_time = 30s;
+
+/// How long events may still come that were kept when we registered.
+constexpr auto replay_time = 2s;
+
+/// The exit status if too few events came in time, as `timeout` has it.
+constexpr int timed_out = 124;
+
+/// The query for the events that a server keeps.
+constexpr std::string_view retained_key = "troupe.event.retained";
+constexpr std::string_view since_key = "troupe.event.since";
+
+int fail(const std::string& command, const std::string& reason) {
+  std::cerr << "troupe events " << command << ": " << reason << '\n';
+  return 1;
+}
+
+void print(const numbered_event& x, bool json) {
+  if (json)
+    std::cout << to_json(x).dump(-1, ' ', false,
+                                 nlohmann::json::error_handler_t::replace)
+              << '\n';
+  else
+    std::cout << to_text(x) << '\n';
+}
+
+/// What a refusal comes to, in words.
+std::string words_of(const caf::error& why) {
+  const auto code = to_string(status_of(why));
+  const auto text = reason_of(why);
+  return text.empty() || text == code ? code : code + " (" + text + ")";
+}
+
+/// The events that the server keeps.
+/// @returns `not_found` if it does not know the question.
+caf::expected<std::vector<numbered_event>>
+ask_for_retained(link& to, const std::string& nspace,
+                 std::optional<uint64_t> since) {
+  auto question = query_request{};
+  auto& x = question.queries.emplace_back();
+  x.keys = {std::string{retained_key}};
+  if (!nspace.empty())
+    x.qualifiers.push_back(
+      {std::string{attr::nspace}, 0, value::string(nspace)});
+  if (since)
+    x.qualifiers.push_back({std::string{since_key}, 0, value::uint64(*since)});
+  const auto got = to.call(question, answer_time);
+  if (!got && status_of(got.error()) != status::not_found
+      && status_of(got.error()) != status::not_supported)
+    return got.error();
+  const auto* result = got ? std::get_if<info_result>(&*got) : nullptr;
+  const auto* found =
+    result != nullptr ? find(result->infos, retained_key) : nullptr;
+  if (found == nullptr)
+    return make_error(status::not_found);
+  return read_retained(*found);
+}
+
+// -- list and send
+// ----------------------------------------------------------------
+
+int list(const list_events& order) {
+  auto session = tool_session::open(order.dvm, false, {});
+  if (!session)
+    return fail("list", reason_of(session.error()));
+  const auto found = ask_for_retained(*(**session).to(), order.choice.nspace,
+                                      order.choice.since);
+  if (!found)
+    return fail("list",
+                status_of(found.error()) == status::not_found
+                  ? "the server that answers keeps no list of events; "
+                    "is it a DVM of Troupe?"
+                  : "the DVM does not answer: " + words_of(found.error()));
+  for (const auto& x : *found)
+    if (order.choice.admits(x.what))
+      print(x, order.json);
+  return std::cout.flush() ? 0 : fail("list", "cannot write the answer");
+}
+
+int send(const send_event& order) {
+  auto session = tool_session::open(order.dvm, false, {});
+  if (!session)
+    return fail("send", reason_of(session.error()));
+  const auto got = (**session).to()->call(order.what, answer_time);
+  if (!got)
+    return fail("send", "the event was not taken: " + words_of(got.error()));
+  return 0;
+}
+
+// -- watch
+// ------------------------------------------------------------------------
+
+class event_watch {
+public:
+  explicit event_watch(watch_events order) : order_(std::move(order)) {
+    // nop
+  }
+
+  int run();
+
+private:
+  std::string open();
+  void skip_old();
+  void subscribe();
+  void on_registered(const link::outcome& outcome);
+  void on_event(event x);
+  void finish(int status, const std::string& reason);
+
+  watch_events order_;
+  std::unique_ptr<tool_session> session_;
+  std::unique_ptr<timer> limit_;
+  std::unique_ptr<timer> replay_;
+
+  /// Kept events that come again although nobody wants to see them.
+  std::vector<event> old_;
+  size_t pending_ = 0;
+  uint64_t seen_ = 0;
+  int exit_status_ = 0;
+  bool is_over_ = false;
+};
+
+std::string event_watch::open() {
+  auto handlers = link::callbacks{};
+  handlers.on_event = [this](event x) { on_event(std::move(x)); };
+  handlers.on_lost = [this](const caf::error&) {
+    finish(1, "the DVM has ended, or the connection to it is lost");
+  };
+  auto session = tool_session::open(order_.dvm, false, std::move(handlers));
+  if (!session)
+    return reason_of(session.error());
+  session_ = std::move(*session);
+  return {};
+}
+
+/// A registration brings what is kept, too: notes what of it is too old.
+void event_watch::skip_old() {
+  auto kept = ask_for_retained(*session_->to(), order_.choice.nspace, {});
+  if (!kept)
+    return; // Not one of our servers: shows what it sends.
+  for (auto& x : *kept)
+    if (!order_.choice.since || x.number <= *order_.choice.since)
+      old_.push_back(std::move(x.what));
+}
+
+void event_watch::subscribe() {
+  auto wants = register_events_request{};
+  // Other jobs' processes are none of ours unless we say so.
+  wants.directives.push_back(
+    {std::string{attr::range}, 0,
+     value{data_type::data_range, static_cast<uint64_t>(order_.range)}});
+  if (!order_.choice.affected.empty())
+    wants.directives.push_back({std::string{attr::event_affected_procs}, 0,
+                                value::procs(order_.choice.affected)});
+  auto requests = std::vector<register_events_request>{wants};
+  requests.front().codes = order_.choice.codes;
+  // Default handlers do not get all that there is.
+  if (order_.choice.codes.empty()) {
+    requests.push_back(std::move(wants));
+    requests.back().codes = named_event_codes();
+  }
+  pending_ = requests.size();
+  for (const auto& x : requests)
+    session_->to()->submit(
+      x, [this](const link::outcome& outcome) { on_registered(outcome); });
+}
+
+void event_watch::on_registered(const link::outcome& outcome) {
+  if (is_over_)
+    return;
+  if (!outcome) {
+    finish(1, "the DVM does not send events: " + words_of(outcome.error()));
+    return;
+  }
+  if (--pending_ > 0)
+    return;
+  const auto server = session_->to()->server().nspace;
+  if (order_.json)
+    std::cout << nlohmann::json{{"type", "watching"}, {"dvm", server}}.dump()
+              << std::endl;
+  else
+    std::cerr << "watching " << server << std::endl;
+  replay_ =
+    std::make_unique<timer>(session_->loop().loop(), [this] { old_.clear(); });
+  replay_->start(replay_time);
+}
+
+void event_watch::on_event(event x) {
+  if (is_over_ || !order_.choice.admits(x))
+    return;
+  const auto& nspace = order_.choice.nspace;
+  const auto about = affected_by(x);
+  if (!nspace.empty() && x.source.nspace != nspace
+      && std::none_of(about.begin(), about.end(), [&](const proc_id& proc) {
+           return proc.nspace == nspace;
+         }))
+    return;
+  const auto i = std::find_if(old_.begin(), old_.end(), [&](const event& y) {
+    return y.code == x.code && y.source == x.source && y.infos == x.infos;
+  });
+  if (i != old_.end()) {
+    old_.erase(i);
+    return;
+  }
+  print({std::move(x), 0, {}}, order_.json);
+  if (!std::cout.flush()) {
+    finish(1, "cannot write what comes");
+    return;
+  }
+  if (++seen_ == order_.count)
+    finish(0, {});
+}
+
+void event_watch::finish(int status, const std::string& reason) {
+  if (is_over_)
+    return;
+  is_over_ = true;
+  exit_status_ = status;
+  if (!reason.empty())
+    fail("watch", reason);
+  session_->loop().stop();
+}
+
+int event_watch::run() {
+  ignore_broken_pipes();
+  if (const auto why = open(); !why.empty())
+    return fail("watch", why);
+  skip_old();
+  auto& loop = session_->loop().loop();
+  for (const auto number : {SIGINT, SIGTERM, SIGHUP})
+    loop.on_signal(number, [this] { finish(0, {}); });
+  limit_ = std::make_unique<timer>(loop, [this] {
+    if (order_.count == 0)
+      finish(0, {});
+    else
+      finish(timed_out, std::to_string(seen_) + " of "
+                          + std::to_string(order_.count)
+                          + " events came in time");
+  });
+  if (order_.limit > 0)
+    limit_->start(std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>{order_.limit}));
+  subscribe();
+  session_->loop().run();
+  limit_.reset();
+  replay_.reset();
+  return exit_status_;
+}
+
+} // namespace
+
+int events(std::vector<std::string> args) {
+  auto order = parse_events_options(std::move(args));
+  if (const auto* exit_status = std::get_if<int>(&order))
+    return *exit_status;
+  struct carrier_out {
+    int operator()(watch_events& x) {
+      return event_watch{std::move(x)}.run();
+    }
+    int operator()(const send_event& x) {
+      return send(x);
+    }
+    int operator()(const list_events& x) {
+      return list(x);
+    }
+  };
+  return std::visit(carrier_out{}, std::get<events_order>(order));
+}
+
+} // namespace troupe
