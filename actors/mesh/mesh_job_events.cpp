@@ -50,7 +50,11 @@ void tell_of_job_end(self_pointer self, const job_record& job) {
 
 void tell_of_node(self_pointer self, const job_record& job, status code,
                   const std::string& hostname) {
-  raise(self, make_node_event(code, hostname), audience_of(job));
+  auto audience = audience_of(job);
+  raise(self, make_node_event(code, hostname), audience);
+  // Others hear of it as of any node, and these need not twice.
+  for (auto& nspace : audience)
+    self->state.told_of_node.insert(std::move(nspace));
 }
 
 } // namespace troupe::mesh_internals
