@@ -75,7 +75,9 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
       self->send(self->state.events, self->state.who, std::move(request));
     },
     pass_to<ack, notify_request>(self, &client_state::events),
-    [self](const event& what) { self->send(self->state.connection, what); },
+    [self](event& what) {
+      self->send(self->state.connection, std::move(what));
+    },
     [self](io_delivery& what) {
       self->send(self->state.connection, std::move(what));
     },

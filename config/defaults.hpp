@@ -25,7 +25,7 @@ inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 inline constexpr size_t collectives_in_flight = 1024;
 
 /// Actors of operations that are over which are kept for the next ones.
-inline constexpr size_t idle_collectives = 16;
+inline constexpr uint32_t idle_collectives = 16;
 
 /// Sets of processes over several nodes whose collective operations a node
 /// counts.
@@ -320,6 +320,10 @@ inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
 inline constexpr auto lane_probe_standby = 5s;
 inline constexpr auto lane_silence = 1s;
+
+/// Round trips that differ by less are no reason to use another lane than the
+/// peer does.
+inline constexpr auto lane_similar = 1ms;
 
 /// How long a silent lane is kept before another connection takes its place: a
 /// path that was lost on the way is found anew before its peer is given up.

@@ -38,6 +38,7 @@ struct job_flags {
   std::string log_level = "warning";
   std::string security = "native";
   std::string dvm;
+  std::vector<std::string> sensors;
   int32_t timeout = 0;
   bool label = false;
   bool timestamp = false;
@@ -86,6 +87,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
     ->check(CLI::IsMember({"native", "munge"}));
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  cli.add_option("--sensor", x.sensors, sensor_help)->allow_extra_args(false);
 }
 
 /// Splits a list at commas.
@@ -186,6 +188,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
   result.node.output = {x.label, x.timestamp, x.json};
   result.node.log_level = level_named(x.log_level);
   result.node.log_json = x.json;
+  result.node.sensors = x.sensors;
   if (x.security == "munge")
     result.node.security.mechanism = security_mechanism::munge;
 }

@@ -76,6 +76,13 @@ lane_state* lane_table::find(lane_id id) {
   return nullptr;
 }
 
+const lane_state* lane_table::find(lane_id id) const {
+  for (const auto& x : lanes_)
+    if (x.id == id)
+      return &x;
+  return nullptr;
+}
+
 lane_state* lane_table::find_by_peer(lane_id peer_id) {
   for (auto& x : lanes_)
     if (x.peer_id == peer_id)

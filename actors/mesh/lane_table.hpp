@@ -86,6 +86,7 @@ public:
   bool remove(lane_id id);
 
   lane_state* find(lane_id id);
+  const lane_state* find(lane_id id) const;
 
   /// Finds a lane by the peer's number. @pre `peer_id` is not 0
   lane_state* find_by_peer(lane_id peer_id);

@@ -4,26 +4,20 @@
 #include <utility>
 
 // What the processes of a job, and those of the job that started it, are told
-// of it. The root tells all of it, so all hear it in one order.
+// of it. The root tells all of it; each namespace hears it in its order.
 
 namespace troupe::mesh_internals {
 
 namespace {
 
-/// Tells the processes of these namespaces of an event.
-void raise(self_pointer self, event what,
+/// Tells the processes of those among these namespaces that are jobs.
+void raise(self_pointer self, const event& what,
            const std::vector<std::string>& audience) {
-  auto nodes = std::set<uint32_t>{};
-  auto message = deliver_event{std::move(what), {}};
+  auto jobs = std::vector<std::string>{};
   for (const auto& nspace : audience)
-    if (const auto* job = self->state.find_job(nspace)) {
-      nodes.insert(job->shares.begin(), job->shares.end());
-      message.targets.push_back({nspace, rank_wildcard});
-    }
-  for (const auto node : nodes)
-    ask(self, node, message, [](const caf::expected<host_reply>&) {
-      // Who is lost meanwhile needs to know nothing.
-    });
+    if (self->state.find_job(nspace) != nullptr)
+      jobs.push_back(nspace);
+  raise_event(self, what, jobs);
 }
 
 /// The job, and the one that a process of it started: "process failure within
@@ -37,7 +31,7 @@ std::vector<std::string> audience_of(const job_record& job) {
 void tell_of_process(self_pointer self, const job_record& job,
                      const proc_changed& what, bool was_told) {
   if (auto x = make_end_event(what, was_told, job.options.recoverable))
-    raise(self, std::move(*x), audience_of(job));
+    raise(self, *x, audience_of(job));
 }
 
 void tell_of_lost_connection(self_pointer self, const job_record& job,
@@ -56,7 +50,11 @@ void tell_of_job_end(self_pointer self, const job_record& job) {
 
 void tell_of_node(self_pointer self, const job_record& job, status code,
                   const std::string& hostname) {
-  raise(self, make_node_event(code, hostname), audience_of(job));
+  auto audience = audience_of(job);
+  raise(self, make_node_event(code, hostname), audience);
+  // Others hear of it as of any node, and these need not twice.
+  for (auto& nspace : audience)
+    self->state.told_of_node.insert(std::move(nspace));
 }
 
 } // namespace troupe::mesh_internals

@@ -16,17 +16,39 @@ void note(self_pointer self, severity level, const std::string& what) {
 
 namespace {
 
-constexpr auto leave_poll = std::chrono::milliseconds{20};
+constexpr auto leave_poll = std::chrono::milliseconds{2};
 
-/// By which `deadline` says what it is for.
-constexpr auto tick_timer = uint64_t{0};
-constexpr auto farewell_timer = uint64_t{1};
+/// By which `deadline` says what it is for; larger ones are of ticks.
+constexpr auto farewell_timer = uint64_t{0};
+
+/// How long nothing has to be looked at.
+node_time rest_of(const node_actor_state& state, node_time now) {
+  const auto is_sought = [&](const auto& x) {
+    return x.second.reach != peer_state::direct
+           && state.live(x.first.first) == x.first.second;
+  };
+  if (std::any_of(state.peers.begin(), state.peers.end(), is_sought))
+    return state.options.membership.times.probe;
+  return state.membership->rest(now);
+}
+
+} // namespace
 
 void set_tick(self_pointer self) {
-  self->delayed_send(node_actor{self},
-                     self->state.options.membership.times.probe,
-                     deadline{tick_timer});
+  auto& state = self->state;
+  if (!state.membership || state.has_left)
+    return;
+  const auto now = state.options.boot_clock();
+  const auto due = now + rest_of(state, now);
+  if (state.tick_due && *state.tick_due <= due)
+    return;
+  // One that was set before comes for nothing.
+  state.tick_due = due;
+  self->delayed_send(node_actor{self}, due - now,
+                     deadline{farewell_timer + ++state.tick_number});
 }
+
+namespace {
 
 /// Begins once there are a user and networks.
 void begin(self_pointer self) {
@@ -40,14 +62,15 @@ void begin(self_pointer self) {
   if (!state.membership->is_root())
     dial(self, 0);
   carry_out(self, state.membership->tick(state.options.boot_clock()));
-  set_tick(self);
 }
 
 void tick(self_pointer self) {
   auto& state = self->state;
   if (state.has_left)
     return;
-  carry_out(self, state.membership->tick(state.options.boot_clock()));
+  const auto due = std::exchange(state.tick_due, std::nullopt);
+  carry_out(self, state.membership->tick(state.options.boot_clock(),
+                                         due.value_or(node_time{0})));
   tend(self);
   set_tick(self);
 }
@@ -152,6 +175,9 @@ node_actor::behavior_type behavior(self_pointer self,
   self->state.options = options;
   self->state.networks = options.make_networks(lane_owner_actor{self});
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](peer_delivery& x) { take_delivery(self, x); },
+    [self](send_to_member& x) { tell_member(self, x); },
     // -- from the networks --
     [self](const lane_opened& x) { take_lane(self, x); },
     [](const lane_closed&) {
@@ -176,7 +202,6 @@ node_actor::behavior_type behavior(self_pointer self,
       self->state.user = x;
       begin(self);
     },
-    [self](send_to_member& x) { tell_member(self, x); },
     [self](leave_mesh) { return leave(self); },
     [self](const declare_member_lost& x) {
       auto& state = self->state;
@@ -189,8 +214,10 @@ node_actor::behavior_type behavior(self_pointer self,
     },
     [self](get_mesh_status) { return describe(self); },
     // -- from its peers --
-    [self](peer_delivery& x) { take_delivery(self, x); },
-    [self](const peer_changed& x) { take_change(self, x); },
+    [self](const peer_changed& x) {
+      take_change(self, x);
+      set_tick(self);
+    },
     [self](relay_frame& x) {
       if (self->state.membership)
         route(self, relayed_frame{x.from, x.to, x.relay, 0, std::move(x.frame)},
@@ -205,7 +232,7 @@ node_actor::behavior_type behavior(self_pointer self,
     [self](const deadline& x) {
       if (x.id == farewell_timer)
         await_farewell(self);
-      else
+      else if (x.id == self->state.tick_number)
         tick(self);
     },
   };

@@ -25,13 +25,13 @@ node_membership::node_membership(node_settings settings)
                   settings_.addresses);
 }
 
-node_effects node_membership::tick(node_time now) {
+node_effects node_membership::tick(node_time now, node_time due) {
   if (root_ && duty_ == node_duty::joining) {
     adopt(root_->first_list(), now);
     set_duty(node_duty::active, "this is the root");
   }
   if (!is_over(now)) {
-    excuse(now);
+    excuse(now, due);
     if (duty_ == node_duty::joining) {
       ask_to_join(now);
     } else {
@@ -172,11 +172,14 @@ void node_membership::set_duty(node_duty x, std::string reason) {
   out_.push_back(duty_changed{x, std::move(reason)});
 }
 
-void node_membership::excuse(node_time now) {
-  // Once as late as expected is no reason to doubt oneself.
-  if (!last_tick_ || now - *last_tick_ <= 2 * settings_.times.probe)
+void node_membership::excuse(node_time now, node_time due) {
+  if (!last_tick_)
     return;
-  const auto lateness = now - *last_tick_ - settings_.times.probe;
+  // Late by less than `probe` is no reason to doubt oneself.
+  const auto lateness =
+    now - std::max(*last_tick_ + settings_.times.probe, due);
+  if (lateness <= settings_.times.probe)
+    return;
   watch_.excuse(lateness, now);
   contact_learned_ = std::min(contact_learned_ + lateness, now);
   for (auto& [rank, x] : testimonies_)

@@ -47,9 +47,14 @@ class node_membership {
 public:
   explicit node_membership(node_settings settings);
 
-  /// Says that time has passed; to be called every `times.probe`, and after
-  /// every sleep before anything else.
-  node_effects tick(node_time now);
+  /// Says that time has passed; to be called every `times.probe`, or after as
+  /// long as `rest` says, and after every sleep before anything else.
+  /// @param due When it was to be called, if later than `times.probe` after the
+  ///            last time: who comes later than that excuses others.
+  node_effects tick(node_time now, node_time due = node_time{0});
+
+  /// How long `tick` has nothing to do; it changes with every call.
+  node_time rest(node_time now) const;
 
   /// A message of a member, or of the root while we join.
   /// @param rank, incarnation  who sent it, as its session says.
@@ -123,7 +128,7 @@ private:
 
   bool is_over(node_time now);
   void set_duty(node_duty x, std::string reason);
-  void excuse(node_time now);
+  void excuse(node_time now, node_time due);
 
   void send(uint32_t rank, node_message what);
   void send(uint32_t rank, uint64_t incarnation, node_message what);

@@ -80,6 +80,20 @@ void node_membership::on(uint32_t rank, const node_answer& x, node_time now) {
   }
 }
 
+node_time node_membership::rest(node_time now) const {
+  const auto& times = settings_.times;
+  if (duty_ == node_duty::fenced)
+    return times.idle;
+  if (duty_ != node_duty::active || !testimonies_.empty()
+      || !watch_.suspects().empty() || (root_ && root_->is_busy()))
+    return times.probe;
+  auto due = watch_.due();
+  if (!root_)
+    due = std::min({due, next_query_, contact_learned_ + 2 * times.idle,
+                    contact_ + times.dead});
+  return std::clamp(due - now, times.probe, times.idle);
+}
+
 // -- silence ------------------------------------------------------------------
 
 void node_membership::watch_children(node_time now) {

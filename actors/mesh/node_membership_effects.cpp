@@ -117,6 +117,7 @@ void take_join(self_pointer self, const peer_key& from, const node_join& x) {
 void carry_out(self_pointer self, node_effects effects) {
   for (const auto& effect : effects)
     std::visit([&](const auto& x) { carry_out(self, x); }, effect);
+  set_tick(self);
 }
 
 void take_node_message(self_pointer self, const peer_key& from,

@@ -51,6 +51,12 @@ public:
   /// Who has to be asked for a sign of life.
   std::vector<uint32_t> to_probe() const;
 
+  /// Whether something is pending that time decides.
+  bool is_busy() const {
+    return !suspicions_.empty() || !pending_.empty() || !joins_.empty()
+           || !graves_.empty() || !fenced_.empty();
+  }
+
   /// Decides what is due.
   /// @returns the next epoch, if there is one.
   std::optional<node_update> tick(const node_list& list, node_time now,

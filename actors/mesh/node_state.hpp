@@ -83,6 +83,10 @@ struct node_actor_state {
   steady_time leave_until;
   bool has_left = false;
 
+  /// The next tick: by which `deadline` knows it, and when it is due.
+  uint64_t tick_number = 0;
+  std::optional<node_time> tick_due;
+
   node_duty duty() const {
     return membership ? membership->duty() : node_duty::joining;
   }
@@ -103,6 +107,9 @@ struct node_actor_state {
 using self_pointer = node_actor::stateful_pointer<node_actor_state>;
 
 void note(self_pointer self, severity level, const std::string& what);
+
+/// Sees to it that the membership is told the time when it has something to do.
+void set_tick(self_pointer self);
 
 // -- membership (node_membership_effects.cpp)
 // ------------------------------------------------------------------

@@ -105,6 +105,13 @@ std::vector<node_watch::step> node_watch::tick(const members& others,
   return result;
 }
 
+node_time node_watch::due() const {
+  auto result = node_time::max();
+  for (const auto& [rank, x] : watched_)
+    result = std::min(result, x.last_heard + times_.idle + times_.probe);
+  return result;
+}
+
 std::set<uint32_t> node_watch::suspects() const {
   auto result = std::set<uint32_t>{};
   for (const auto& [rank, x] : watched_)

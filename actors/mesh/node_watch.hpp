@@ -78,6 +78,9 @@ public:
 
   std::vector<step> tick(const members& others, node_time now);
 
+  /// When somebody has been silent for so long that `tick` has to see it.
+  node_time due() const;
+
   /// Who has been silent for long enough to be suspected.
   std::set<uint32_t> suspects() const;
 

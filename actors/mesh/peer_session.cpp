@@ -278,7 +278,6 @@ bool peer_session::belongs(const lane_state& lane, uint64_t session) {
 
 bool peer_session::learn(lane_state& lane, const acknowledgement& received,
                          steady_time now, peer_effects& out) {
-  auto has_progress = false;
   std::vector<uint64_t> tickets;
   for (size_t i = 0; i < traffic_classes; ++i) {
     if (!received.speaks_of(i))
@@ -294,14 +293,21 @@ bool peer_session::learn(lane_state& lane, const acknowledgement& received,
       if (is_planted(planted_error::doubled_completion) && rounds_[i] > 1)
         out.emplace_back(complete_send{ticket, status::success});
     }
-    if (!tickets.empty() && riding_[i] == lane.id)
-      has_progress = true;
-  }
-  if (has_progress) {
-    lane.note_heard(now, is_waiting(lane));
-    note_contact(now, out);
+    if (!tickets.empty())
+      note_progress(lane, i, now, out);
   }
   return true;
+}
+
+void peer_session::note_progress(const lane_state& lane, size_t i,
+                                 steady_time now, peer_effects& out) {
+  auto* riding = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
+  // What was sent on a silent lane may have arrived before it was, or over
+  // another one: only what comes in there shows that it works again.
+  if (!riding || (riding->id != lane.id && riding->is_silent))
+    return;
+  riding->note_heard(now, is_waiting(*riding));
+  note_contact(now, out);
 }
 
 void peer_session::refuse(lane_id lane, const char* reason, steady_time now,

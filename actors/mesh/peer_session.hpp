@@ -49,6 +49,9 @@ struct peer_options {
   steady_duration probe_idle = defaults::lane_probe_idle;
   steady_duration probe_standby = defaults::lane_probe_standby;
   steady_duration silence = defaults::lane_silence;
+
+  /// Round trips of two lanes that differ by less, or by half, are alike.
+  steady_duration similar = defaults::lane_similar;
   steady_duration suspicion = defaults::peer_suspicion;
   steady_duration grace = defaults::peer_grace;
 
@@ -270,6 +273,10 @@ private:
   bool learn(lane_state& lane, const acknowledgement& received, steady_time now,
              peer_effects& out);
 
+  /// Messages of a class have arrived, as the peer says on `lane`.
+  void note_progress(const lane_state& lane, size_t index, steady_time now,
+                     peer_effects& out);
+
   void refuse(lane_id lane, const char* reason, steady_time now,
               peer_effects& out);
 
@@ -290,6 +297,11 @@ private:
   void end_session(status why, steady_time now, peer_effects& out);
 
   // -- sending (peer_session_sending.cpp) -------------------------------------
+
+  /// The lane that idle classes should ride. The higher of the two nodes
+  /// follows the other one if that costs little: on one connection the messages
+  /// of both directions acknowledge each other.
+  const lane_state* wanted_lane() const;
 
   void assign_lanes();
   void transmit(steady_time now, peer_effects& out);

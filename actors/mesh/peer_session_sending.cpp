@@ -7,8 +7,21 @@
 
 namespace troupe {
 
-void peer_session::assign_lanes() {
+const lane_state* peer_session::wanted_lane() const {
   const auto* best = lanes_.best();
+  if (!best || names_.own().of.node < names_.peer().of.node)
+    return best;
+  const auto* other = lanes_.find(owed_lane_);
+  const auto is_as_good =
+    other && other->is_usable()
+    && is_relay_lane(other->id) == is_relay_lane(best->id) && other->round_trip
+    && best->round_trip
+    && *other->round_trip <= 2 * *best->round_trip + options_.similar;
+  return is_as_good ? other : best;
+}
+
+void peer_session::assign_lanes() {
+  const auto* best = wanted_lane();
   if (!best)
     return; // A class stays where it is: its lane may be heard again.
   for (size_t i = 0; i < traffic_classes; ++i) {

@@ -230,6 +230,37 @@ CAF_TEST(O5 a class rides the lane with the lowest round trip) {
     CAF_CHECK(x.session->lane_of(io) == lane_id{3});
 }
 
+CAF_TEST(O5 LINK-7 of lanes that are alike both sides use the same one) {
+  // Opens a lane whose round trip is 100 us for one side, longer for the other.
+  const auto open = [this](lane_id lane, size_t fast, steady_duration slow) {
+    up(lane);
+    for (auto n = 0; n < 4; ++n)
+      for (size_t to : {0, 1})
+        while (!lanes[lane][to].empty()
+               && std::holds_alternative<hello_frame>(lanes[lane][to].front()))
+          pass(lane, to, 1);
+    now += 100us;
+    pass(lane, 1 - fast);
+    pass(lane, fast);
+    now += slow - 100us;
+    pass(lane, 1 - fast);
+  };
+  for (const auto& [slow, lane] :
+       {std::pair<steady_duration, lane_id>{500us, 1}, {5ms, 2}}) {
+    start(0, 8);
+    start(1, 8);
+    lanes.clear();
+    open(1, 0, slow);
+    open(2, 1, slow);
+    CAF_REQUIRE(sides[0].session->lane_of(io) == lane_id{1});
+    CAF_REQUIRE(sides[1].session->lane_of(io) == lane_id{2});
+    send(0, io);
+    pass(1, 1);
+    CAF_CHECK(sides[0].session->lane_of(io) == lane_id{1});
+    CAF_CHECK(sides[1].session->lane_of(io) == lane);
+  }
+}
+
 CAF_TEST(MEM-4 who was late itself excuses the peer) {
   connect({1});
   now += options.grace * 2;
