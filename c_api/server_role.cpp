@@ -74,6 +74,8 @@ void tell_of_loss(const requester& client) {
   what.code = status::lost_connection_to_client;
   what.source = client.proc;
   what.range = data_range::proc_local;
+  what.infos = {
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(client.proc)}};
   library::instance().push(std::move(what));
 }
 

@@ -1,11 +1,11 @@
 // What a host behind a function table is told of events, and asked about them.
 
-#include "actors/events/event_cache.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/c_host/upcall.hpp"
 #include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"
-#include "tests/fixtures/doubles.hpp"
+#include "tests/fixtures/outcome.hpp"
 
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
