@@ -122,6 +122,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       return join_and_delegate<ack>(self, who, collective_kind::disconnect,
                                     request);
     },
+    [self](collective_retired done) { retire_collective(self, done.id); },
     [self](const requester& who, get_request& request) {
       return get(self, who, request);
     },
@@ -187,7 +188,6 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const shut_down& request) { return close_all(self, request); },
     [self](get_statistics) { return self->state.statistics; },
     [self](get_gauges) { return gauges_of(self->state); },
-    [self](collective_retired done) { retire_collective(self, done.id); },
     [self](host_collective_result& result) {
       for (auto& x : result.data)
         // A host may bring back what it got from here.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/registrations.hpp"
+#include "config/defaults.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -29,6 +30,9 @@ struct server_options {
   /// collective fails, and knows the data of jobs that run elsewhere. It is
   /// also asked which jobs there are.
   bool spans_nodes = false;
+
+  /// Actors of collectives that are over which are kept for the next ones.
+  uint32_t idle_collectives = defaults::idle_collectives;
 
   /// The process's own log.
   journal log;

@@ -312,7 +312,7 @@ void retire_collective(self_pointer self, uint64_t id) {
   if (node.empty())
     return;
   auto& handle = node.mapped().handle;
-  if (state.idle_collectives.size() < defaults::idle_collectives)
+  if (state.idle_collectives.size() < state.options.idle_collectives)
     state.idle_collectives.push_back(std::move(handle));
   else
     self->send(handle, collective_retired{id});

@@ -26,6 +26,13 @@ event_desk* the_desk = nullptr;
 /// a new init finds nothing.
 std::atomic<uint64_t> next_ticket{1};
 
+/// Events of our own that may lie about while nobody waits for them.
+constexpr size_t max_unexpected = 64;
+
+uint64_t bit_of(status code) {
+  return uint64_t{1} << (static_cast<uint32_t>(code) % 64);
+}
+
 bool is_set(const char* name, std::string_view to) {
   const auto* x = std::getenv(name);
   return x != nullptr && x == to;
@@ -107,51 +114,98 @@ void on_complete(pmix_status_t outcome, pmix_info_t* results, size_t nresults,
 
 } // namespace
 
-// -- the gate
+// -- events of our own
 // ----------------------------------------------------------------
 
-bool event_gate::enter() {
-  if (waiting_.fetch_add(1) < defaults::events_awaiting_handlers && is_open_)
-    return true;
-  if (library::instance().in_progress_thread())
-    return true; // It is the one that makes room.
-  auto lock = std::unique_lock{mutex_};
-  ++blocked_;
-  const auto has_room =
-    changed_.wait_for(lock, defaults::own_event_patience, [this] {
-      return is_open_ && waiting_ <= defaults::events_awaiting_handlers;
-    });
-  --blocked_;
-  if (!has_room)
-    --waiting_;
-  return has_room;
+pmix_status_t own_events::push(const library& lib, event what) {
+  const auto is_here = lib.in_progress_thread();
+  auto is_first = false;
+  {
+    auto lock = std::unique_lock{mutex_};
+    const auto has_room = [this] {
+      return is_open_ && queue_.size() < defaults::events_awaiting_handlers;
+    };
+    // The progress thread is the one that makes room.
+    if (!is_here && !has_room()) {
+      ++blocked_;
+      const auto is_over =
+        !changed_.wait_for(lock, defaults::own_event_patience, has_room);
+      --blocked_;
+      if (is_over)
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const auto is_urgent =
+      (expected_ & bit_of(what.code)) != 0 || queue_.size() >= max_unexpected;
+    queue_.push_back(std::move(what));
+    if (!is_here && is_urgent)
+      is_first = !std::exchange(is_posted_, true);
+  }
+  if (is_here)
+    drain(); // As registrations there are not posted, either.
+  if (is_first && !lib.post([this] { drain(); })) {
+    reset();
+    return PMIX_ERR_INIT;
+  }
+  return PMIX_SUCCESS;
 }
 
-void event_gate::leave() {
-  --waiting_;
-  tell();
+void own_events::drain() {
+  auto taken = std::vector<event>{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_posted_ = false;
+    taken.swap(queue_);
+    if (blocked_ > 0)
+      changed_.notify_all();
+  }
+  if (the_desk != nullptr)
+    for (auto& x : taken)
+      the_desk->take(std::move(x));
 }
 
-void event_gate::set_open(bool x) {
-  is_open_ = x;
-  tell();
+void own_events::expect(const library& lib, const std::vector<status>& codes) {
+  if (codes.empty())
+    expected_ = ~uint64_t{0};
+  for (const auto code : codes)
+    expected_ |= bit_of(code);
+  auto before = std::make_shared<std::vector<event>>();
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (queue_.empty())
+      return;
+    is_posted_ = false; // What comes now goes after the registration.
+    before->swap(queue_);
+  }
+  const auto hand_over = [before] {
+    if (the_desk != nullptr)
+      for (auto& x : *before)
+        the_desk->take(std::move(x));
+  };
+  if (lib.in_progress_thread())
+    hand_over();
+  else
+    lib.post(hand_over);
 }
 
-void event_gate::reset() {
-  waiting_ = 0;
-  set_open(true);
-}
-
-void event_gate::tell() {
-  if (blocked_ == 0)
-    return;
+void own_events::set_open(bool x) {
   const auto guard = std::lock_guard{mutex_};
+  is_open_ = x;
+  if (blocked_ > 0)
+    changed_.notify_all();
+}
+
+void own_events::reset() {
+  const auto guard = std::lock_guard{mutex_};
+  queue_.clear();
+  is_posted_ = false;
+  is_open_ = true;
+  expected_ = 0;
   changed_.notify_all();
 }
 
-event_gate& event_desk::gate() {
-  static event_gate only;
-  return only;
+own_events& event_desk::events_of_ours() {
+  static auto* only = new own_events; // Nothing is destroyed at exit.
+  return *only;
 }
 
 // -- the desk
@@ -168,7 +222,7 @@ event_desk::event_desk(library& lib) : lib_(lib) {
   options.run = [this](const handler_turn& x) { return run(x); };
   options.on_end = [this](uint64_t walk) { walks_.erase(walk); };
   options.on_intake = [&lib](event_intake x) {
-    gate().set_open(x != event_intake::nothing);
+    events_of_ours().set_open(x != event_intake::nothing);
     if (const auto to = lib.current_link())
       to->set_intake(x == event_intake::all       ? link::intake::all
                      : x == event_intake::answers ? link::intake::answers
@@ -183,7 +237,7 @@ event_desk::event_desk(library& lib) : lib_(lib) {
   // The actor's first turn may come after the first request.
   self_ = static_cast<caf::event_based_actor*>(
     caf::actor_cast<caf::abstract_actor*>(handle_));
-  gate().reset();
+  events_of_ours().reset();
   the_desk = this;
 }
 
@@ -258,18 +312,19 @@ event_desk::arguments_of(const handler_turn& x) {
   }
   auto& shown = result->results;
   while (shown.size() < x.results.size()) {
-    auto one = to_c_infos({x.results[shown.size()]});
-    if (!one)
-      return std::move(one.error());
+    auto* one = static_cast<pmix_info_t*>(std::calloc(1, sizeof(pmix_info_t)));
+    auto owned = c_infos{one, one != nullptr ? size_t{1} : 0};
+    if (one == nullptr || to_c(x.results[shown.size()], *one) != PMIX_SUCCESS)
+      return make_error(status::nomem, "no memory for what others reported");
     if (shown.size() == shown.capacity()) {
       auto larger = std::vector<pmix_info_t>{};
-      larger.reserve(std::max<size_t>(8, 2 * shown.size()));
+      larger.reserve(std::max<size_t>(16, 2 * shown.size()));
       larger.assign(shown.begin(), shown.end());
       std::swap(larger, shown);
       result->outgrown.push_back(std::move(larger));
     }
-    shown.push_back((*one)[0]);
-    result->owned_results.push_back(std::move(*one));
+    shown.push_back(*one);
+    result->owned_results.push_back(std::move(owned));
   }
   return result;
 }

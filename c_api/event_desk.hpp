@@ -29,30 +29,40 @@ struct c_handler {
   bool is_oneshot = false;
 };
 
-/// Where threads wait that raise events for the process itself faster than its
-/// handlers take them. On any thread.
-class event_gate {
+/// Events that threads of the program raise for the process itself, on their
+/// way to the progress thread. Threads that raise more than the handlers take
+/// have to wait. On any thread, unless a function says otherwise.
+class own_events {
 public:
-  /// Counts an event in; waits for room if there is none.
-  /// @returns `false` if there still is none after a while.
-  bool enter();
+  /// Puts an event into the queue, once there is room.
+  /// @returns PMIX_ERR_OUT_OF_RESOURCE if there still is none after a while,
+  ///          PMIX_ERR_INIT if the library is finalized.
+  pmix_status_t push(const library& lib, event what);
 
-  /// An event has come to the handlers.
-  void leave();
+  /// Empties the queue. On the progress thread.
+  void drain();
 
-  /// Whether there is room behind the gate.
+  /// A handler for these codes, or for all, is about to be registered: it comes
+  /// after what was raised before, and before what is raised from now on.
+  /// Events that no handler waits for need not wake the progress thread.
+  void expect(const library& lib, const std::vector<status>& codes);
+
+  /// Whether there is room behind the queue.
   void set_open(bool x);
 
+  /// Drops what there is.
   void reset();
 
 private:
-  void tell();
+  /// A bit for each code that handlers wait for; several codes share one.
+  std::atomic<uint64_t> expected_{0};
 
-  std::atomic<size_t> waiting_{0};
-  std::atomic<size_t> blocked_{0};
-  std::atomic<bool> is_open_{true};
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<event> queue_; // guarded by mutex_
+  bool is_posted_ = false;   // guarded by mutex_
+  bool is_open_ = true;      // guarded by mutex_
+  size_t blocked_ = 0;       // guarded by mutex_
 };
 
 /// Between the program's event handlers and the handler chain: runs the
@@ -94,8 +104,7 @@ public:
   /// The desk; null before init and after finalize.
   static event_desk* current();
 
-  /// Holds up threads that raise more events than the handlers take.
-  static event_gate& gate();
+  static own_events& events_of_ours();
 
 private:
   /// What the handlers of an event are given; from handler to handler the
@@ -104,7 +113,7 @@ private:
     pmix_proc_t source;
     c_infos infos;
     std::vector<c_infos> owned_results;
-    std::vector<pmix_info_t> results;
+    std::vector<pmix_info_t> results; // Shallow copies of those.
     std::vector<std::vector<pmix_info_t>> outgrown;
   };
 

@@ -38,6 +38,11 @@ uint64_t number_of(const c_handler& x) {
 /// @returns whether it will run; if the library is finalized before, it does
 ///          not, and what it holds is destroyed.
 bool at_desk(const library& lib, std::function<void(event_desk&)> task) {
+  if (lib.in_progress_thread()) {
+    if (auto* desk = event_desk::current())
+      task(*desk);
+    return true;
+  }
   return lib.post([task = std::move(task)] {
     if (auto* desk = event_desk::current())
       task(*desk);
@@ -70,12 +75,16 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     return PMIX_ERR_OUT_OF_RESOURCE;
   TROUPE_TAKE(directives, to_infos(info, ninfo));
   auto request = register_handler{};
-  for (size_t i = 0; i < ncodes; ++i)
+  for (size_t i = 0; i < ncodes; ++i) {
     request.codes.push_back(static_cast<status>(codes[i]));
+    if (request.codes.back() == default_events)
+      return PMIX_ERR_BAD_PARAM; // No code: it stands for all.
+  }
   auto handler = handler_of(evhdlr, info, ninfo);
   handler.is_oneshot = flag(*directives, attr::event_oneshot);
   request.function = number_of(handler);
   request.directives = std::move(*directives);
+  event_desk::events_of_ours().expect(lib, request.codes);
   const auto begin = [&](event_desk::on_registered done) {
     auto answer =
       std::make_shared<one_answer<handler_registered>>(std::move(done));
@@ -163,16 +172,8 @@ pmix_status_t raise_here(const library& lib, const notify_request& x) {
   auto self = lib.proc();
   if (!is_for_notifier(x, self))
     return PMIX_SUCCESS;
-  auto& gate = event_desk::gate();
-  if (!gate.enter())
-    return PMIX_ERR_OUT_OF_RESOURCE;
-  auto what =
-    std::make_shared<event>(event{x.code, std::move(self), x.range, x.infos});
-  const auto is_kept = at_desk(lib, [what](event_desk& desk) {
-    desk.take(std::move(*what));
-    event_desk::gate().leave();
-  });
-  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  return event_desk::events_of_ours().push(
+    lib, event{x.code, std::move(self), x.range, x.infos});
 }
 
 } // namespace
@@ -204,6 +205,17 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
       lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;
   }
+  // Nobody waits on the progress thread, nor for what stays on the node: Open
+  // MPI reports failures that way, without a callback.
+  const auto waits = cbfunc == nullptr && request.range != data_range::local
+                     && request.range != data_range::proc_local
+                     && !lib.in_progress_thread();
+  if (cbfunc == nullptr && !waits && request.range == data_range::local) {
+    // Others first: they have the longer way.
+    const auto code = lib.tell<ack>(request);
+    const auto own = raise_here(lib, request);
+    return code != PMIX_SUCCESS ? code : own;
+  }
   if (const auto code = raise_here(lib, request); code != PMIX_SUCCESS)
     return code;
   if (request.range == data_range::proc_local) {
@@ -211,10 +223,6 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
       lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;
   }
-  // Nobody waits on the progress thread, nor for what stays on the node: Open
-  // MPI reports failures that way, without a callback.
-  const auto waits = cbfunc == nullptr && request.range != data_range::local
-                     && !lib.in_progress_thread();
   if (waits)
     return code_of(lib.ask_and_wait<ack>(std::move(request)));
   if (cbfunc == nullptr)

@@ -51,9 +51,13 @@ current_role& holder() {
 }
 
 /// The server's own end of its session: what comes to it goes to the program.
-connection_actor::behavior_type own_connection(connection_actor::pointer) {
+connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
-    [](const event& what) { library::instance().push(what); },
+    [self, taken = uint64_t{0}](const event& what) mutable {
+      library::instance().push(what);
+      self->send(caf::actor_cast<client_actor>(self->current_sender()),
+                 events_taken{++taken});
+    },
     [](const io_delivery& what) { library::instance().push(what); },
     [](const close_connection&) {
       // It ends with the server.
@@ -69,6 +73,22 @@ void tell_of_loss(const requester& client) {
   what.code = status::lost_connection_to_client;
   what.source = client.proc;
   what.range = data_range::proc_local;
+  library::instance().push(std::move(what));
+}
+
+/// What the host's handlers get when a client breaks the protocol. Default
+/// handlers are not told: Slurm's ends the job step, whatever they are told.
+/// Source: RFC0002, "RM-Host Registrations".
+void tell_of_violation(const proc_id& server, const proc_id& client,
+                       const std::string& why) {
+  auto what = event{};
+  what.code = status::comm_failure;
+  what.source = server;
+  what.range = data_range::proc_local;
+  what.infos = {
+    {std::string{attr::event_non_default}, 0, value::boolean(true)},
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(client)},
+    {std::string{attr::event_text_message}, 0, value::string(why)}};
   library::instance().push(std::move(what));
 }
 
@@ -100,6 +120,11 @@ server_role::start(library& lib, server_node_options options,
   host.on_lost = tell_of_loss;
   host.is_met = with_mesh;
   host.log = options.log;
+  options.on_violation = [weak = result->weak_](const proc_id& client,
+                                                const std::string& why) {
+    if (const auto self = weak.lock())
+      tell_of_violation(self->id_, client, why);
+  };
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);

@@ -25,7 +25,7 @@ inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 inline constexpr size_t collectives_in_flight = 1024;
 
 /// Actors of operations that are over which are kept for the next ones.
-inline constexpr size_t idle_collectives = 16;
+inline constexpr uint32_t idle_collectives = 16;
 
 /// Sets of processes over several nodes whose collective operations a node
 /// counts.

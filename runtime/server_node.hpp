@@ -49,8 +49,11 @@ struct server_node_options {
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
 
-  /// Whether the host keeps the order of events that leave the node.
+  /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
+
+  /// Hears of processes that break the protocol, see `listener_options`.
+  std::function<void(const proc_id&, const std::string& why)> on_violation;
 
   /// The server's own log.
   journal log;

@@ -19,50 +19,22 @@ namespace {
 
 constexpr int local_failure = 1;
 
-/// Seconds that a daemon waits for its root: it may be started much earlier.
-constexpr uint32_t patience = 365 * 86400;
+/// Seconds after which a daemon says that it has not found its root, which may
+/// be started much later.
+constexpr uint32_t patience = 60;
 
-/// What all of it needs.
-struct facts {
-  bootstrap_settings settings;
-  authority vouching;
-
-  /// Which of the nodes this is.
-  uint32_t rank = 0;
-};
-
-caf::expected<facts> read_facts(const std::string& file) {
-  const auto text = read_text_file(file);
-  if (!text)
-    return text.error();
-  auto settings = parse_bootstrap(*text, file);
-  if (!settings)
-    return std::move(settings.error());
-  const auto key = settings->others.find("AuthorityFile");
-  if (key == settings->others.end())
-    return make_error(status::bad_param,
-                      file
-                        + " names no authority; make one by troupe authority "
-                          "FILE, give it to all nodes, and add a line "
-                          "AuthorityFile=FILE");
-  auto vouching = read_authority_file(key->second);
-  if (!vouching)
-    return std::move(vouching.error());
-  if (vouching->dvm() != settings->cluster)
-    return make_error(status::bad_param,
-                      key->second + " is the authority of " + vouching->dvm()
-                        + ", and ClusterName is " + settings->cluster
-                        + "; make them agree");
-  const auto here = this_host::find();
-  const auto& nodes = settings->nodes;
-  const auto is_here = [&](const std::string& x) { return here.is(x); };
-  const auto i = std::find_if(nodes.begin(), nodes.end(), is_here);
-  if (i == nodes.end())
-    return make_error(status::bad_param, file + " does not name this node, "
-                                           + here.name()
-                                           + "; add it to DVMNodes");
-  const auto rank = static_cast<uint32_t>(i - nodes.begin());
-  return facts{std::move(*settings), std::move(*vouching), rank};
+/// Whether the file wants plain text.
+caf::expected<bool> read_insecure(const bootstrap_settings& x,
+                                  const std::string& file) {
+  const auto i = x.others.find("Insecure");
+  if (i == x.others.end() || i->second == "no" || i->second == "false"
+      || i->second == "0")
+    return false;
+  if (i->second == "yes" || i->second == "true" || i->second == "1")
+    return true;
+  return make_error(status::bad_param,
+                    file + ": Insecure=" + i->second
+                      + " is neither yes nor no; write yes or no");
 }
 
 std::vector<std::string> networks_of(const bootstrap_settings& x) {
@@ -109,26 +81,22 @@ int fail(const std::string& reason) {
   return local_failure;
 }
 
-int run_root(facts x, severity log_level, bool log_json) {
+int run_root(bootstrap_part x, const bootstrap_options& options) {
   ignore_broken_pipes();
-  auto setup = dvm_root::settings{};
-  for (const auto& name : x.settings.nodes)
-    setup.plan.nodes.push_back({name, {}, 0});
-  setup.plan.networks = networks_of(x.settings);
-  if (x.settings.radix > 0)
-    setup.options.radix = x.settings.radix;
-  setup.name = x.settings.cluster;
-  setup.node.log_level = log_level;
-  setup.node.log_json = log_json;
-  setup.vouching = std::move(x.vouching);
-  setup.launches = false;
-  setup.port = x.settings.port;
+  auto setup = root_settings(std::move(x));
+  setup.node.log_level = options.log_level;
+  setup.node.log_json = options.log_json;
+  setup.node.sensors = options.sensors;
   setup.on_ready = [] { std::cout << "DVM ready" << std::endl; };
   auto root = std::unique_ptr<dvm_root>{};
   const auto end = [&root] {
     root->end([&root] { root->node().loop().stop(); });
   };
-  setup.on_failed = [](const std::string&) {};
+  auto status = 0;
+  setup.on_failed = [&](const std::string& reason) {
+    status = fail(reason);
+    end();
+  };
   setup.on_terminate = end;
   auto started = dvm_root::start(std::move(setup));
   if (!started)
@@ -137,10 +105,10 @@ int run_root(facts x, severity log_level, bool log_json) {
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     root->node().loop().loop().on_signal(number, end);
   root->node().loop().run();
-  return 0;
+  return status;
 }
 
-int run_other(const facts& x, severity log_level, bool log_json) {
+int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   auto contacts = resolve(x.settings.controller, x.settings.port);
   if (!contacts)
     return fail(reason_of(contacts.error()));
@@ -149,32 +117,98 @@ int run_other(const facts& x, severity log_level, bool log_json) {
   if (!mine)
     return fail(reason_of(mine.error()));
   auto context = secure_context::make(*mine);
+  if (context && x.is_insecure)
+    context = secure_context::make_insecure(node_identity{(**context).self()});
   if (!context)
     return fail(reason_of(context.error()));
+  const auto here = this_host::find();
   auto settings = join_settings{};
   settings.dvm = x.settings.cluster;
   settings.rank = x.rank;
   settings.name = name;
   settings.root = x.settings.nodes.front();
+  if (here.is(x.settings.controller))
+    settings.root_host = here.name();
   settings.contacts = std::move(*contacts);
   settings.radix =
     x.settings.radix > 0 ? x.settings.radix : defaults::tree_radix;
   settings.networks = networks_of(x.settings);
+  settings.is_insecure = x.is_insecure;
   settings.patience = patience;
-  settings.log_level = log_level;
-  settings.log_json = log_json;
+  settings.log_level = options.log_level;
+  settings.log_json = options.log_json;
+  settings.sensors = options.sensors;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);
 }
 
 } // namespace
 
-int bootstrap(const std::string& file, severity log_level, bool log_json) {
-  auto found = read_facts(file);
+caf::expected<bootstrap_part> read_bootstrap(const std::string& file,
+                                             const std::string& own) {
+  const auto text = read_text_file(file);
+  if (!text)
+    return text.error();
+  auto settings = parse_bootstrap(*text, file);
+  if (!settings)
+    return std::move(settings.error());
+  const auto key = settings->others.find("AuthorityFile");
+  if (key == settings->others.end())
+    return make_error(status::bad_param,
+                      file
+                        + " names no authority; make one by troupe authority "
+                          "FILE, give it to all nodes, and add a line "
+                          "AuthorityFile=FILE");
+  const auto is_insecure = read_insecure(*settings, file);
+  if (!is_insecure)
+    return is_insecure.error();
+  const auto here = this_host::find();
+  const auto& nodes = settings->nodes;
+  const auto i =
+    std::find_if(nodes.begin(), nodes.end(), [&](const std::string& x) {
+      return own.empty() ? here.is(x) : x == own;
+    });
+  if (i == nodes.end())
+    return make_error(status::bad_param,
+                      file + " does not name this node, "
+                        + (own.empty() ? here.name() : own)
+                        + "; add it to DVMNodes, or say what it is called "
+                          "there by --node");
+  auto vouching = read_authority_file(key->second);
+  if (!vouching)
+    return std::move(vouching.error());
+  if (vouching->dvm() != settings->cluster)
+    return make_error(status::bad_param,
+                      key->second + " is the authority of " + vouching->dvm()
+                        + ", and ClusterName is " + settings->cluster
+                        + "; make them agree");
+  const auto rank = static_cast<uint32_t>(i - nodes.begin());
+  return bootstrap_part{std::move(*settings), std::move(*vouching), rank,
+                        *is_insecure};
+}
+
+dvm_root::settings root_settings(bootstrap_part part) {
+  auto result = dvm_root::settings{};
+  for (const auto& name : part.settings.nodes)
+    result.plan.nodes.push_back({name, {}, 0});
+  result.plan.networks = networks_of(part.settings);
+  if (part.settings.radix > 0)
+    result.options.radix = part.settings.radix;
+  result.options.is_insecure = part.is_insecure;
+  result.name = part.settings.cluster;
+  result.vouching = std::move(part.vouching);
+  result.launches = false;
+  result.port = part.settings.port;
+  return result;
+}
+
+int bootstrap(const std::string& file, const std::string& own,
+              const bootstrap_options& options) {
+  auto found = read_bootstrap(file, own);
   if (!found)
     return fail(reason_of(found.error()));
-  return found->rank == 0 ? run_root(std::move(*found), log_level, log_json)
-                          : run_other(*found, log_level, log_json);
+  return found->rank == 0 ? run_root(std::move(*found), options)
+                          : run_other(*found, options);
 }
 
 } // namespace troupe

@@ -136,7 +136,7 @@ caf::error dvm_root::make_node() {
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [] {});
   loop.post([this] {
-    if (settings_.plan.nodes.size() == 1 || !settings_.launches)
+    if (settings_.plan.nodes.size() == 1)
       look_whether_ready();
     else
       ask_addresses(address_attempts);
@@ -153,10 +153,17 @@ void dvm_root::ask_addresses(int attempts) {
           if (is_ending_ || has_failed_)
             return;
           if (!x.addresses.empty()) {
-            start_daemons(x.addresses);
+            if (settings_.launches)
+              start_daemons(x.addresses);
+            else
+              look_whether_ready();
           } else if (attempts == 0) {
-            fail("this node cannot take connections on any network; see "
-                 "--networks and ip address");
+            fail("this node cannot take connections on any network"
+                 + (settings_.port != 0
+                      ? ", at port " + std::to_string(settings_.port)
+                      : std::string{})
+                 + "; see ss -tln, ip address and --networks (DVMPort and "
+                   "DVMNetworks of a bootstrap file)");
           } else {
             limit_ =
               std::make_unique<timer>(node_->loop().loop(), [this, attempts] {
@@ -193,6 +200,7 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.patience = options.patience;
     tell.log_level = settings_.node.log_level;
     tell.log_json = settings_.node.log_json;
+    tell.sensors = settings_.node.sensors;
     tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())
       tell.log_file = options.log_directory + "/trouped." + name + ".log";

@@ -61,6 +61,13 @@ std::string without_mark(const std::string& x) {
   return x.rfind("=-", 0) == 0 ? x.substr(1) : x;
 }
 
+std::string check_natural(const std::string& x) {
+  const auto ok = !x.empty() && std::all_of(x.begin(), x.end(), [](char c) {
+    return c >= '0' && c <= '9';
+  });
+  return ok ? std::string{} : x + " is no number from 0 on";
+}
+
 void add_dvm(CLI::App& cli, words& x) {
   cli.add_option("--dvm", x.dvm,
                  "The DVM or launcher: its name, pid:N, file:PATH or URI "
@@ -76,8 +83,10 @@ void add_choice(CLI::App& cli, words& x) {
                 "repeated")
     ->allow_extra_args(false);
   cli.add_option("--nspace", x.nspace, "Only events of this namespace");
-  cli.add_option("--since", x.since,
-                 "Of those that are kept, those with a greater number");
+  cli
+    .add_option("--since", x.since,
+                "Of those that are kept, those with a greater number")
+    ->check(check_natural);
   cli.add_flag("--json", x.json, "Print JSON, an event a line");
 }
 
@@ -85,7 +94,8 @@ void add_watch(CLI::App& cli, words& x) {
   add_choice(cli, x);
   cli.add_option("--range", x.range,
                  "How far to look: local, session or global (default session)");
-  cli.add_option("--count", x.count, "End after so many events");
+  cli.add_option("--count", x.count, "End after so many events")
+    ->check(check_natural);
   cli.add_option("--timeout", x.limit, "End after so many seconds")
     ->check(CLI::Range(0.0, 1e9));
 }

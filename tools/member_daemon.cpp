@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iostream>
 
 namespace troupe {
 
@@ -28,13 +29,17 @@ constexpr int join_failure = 3;
 /// How long a node that has been fenced may take to end by itself.
 constexpr auto end_limit = 20s;
 
+/// How often a daemon that nobody waits for says that it finds no root.
+constexpr std::chrono::seconds most_patience = 1h;
+
 /// A daemon of a DVM, from its first instruction to its last.
 class daemon {
 public:
   daemon(join_settings settings, std::shared_ptr<const secure_context> context,
          detached self, bool keeps_streams)
     : self_(std::move(self)), settings_(std::move(settings)),
-      context_(std::move(context)), keeps_streams_(keeps_streams) {
+      context_(std::move(context)), keeps_streams_(keeps_streams),
+      patience_(settings_.patience) {
     // nop
   }
 
@@ -45,6 +50,7 @@ private:
   int fail(int status, const std::string& reason);
   void on_duty(const mesh_duty_changed& x);
   void on_late();
+  void give_up(const std::string& why);
   void leave(const std::string& reason);
 
   detached self_;
@@ -57,7 +63,11 @@ private:
   /// Sees that nobody waits for us any more.
   std::unique_ptr<fd_watch> waiter_;
   bool has_joined_ = false;
+  bool is_leaving_ = false;
   int exit_status_ = 0;
+
+  /// How long it looks for the root before it says so.
+  std::chrono::seconds patience_;
 };
 
 int daemon::fail(int status, const std::string& reason) {
@@ -73,6 +83,7 @@ caf::error daemon::start() {
   options.log_level = settings_.log_level;
   options.log_json = settings_.log_json;
   options.directory = settings_.directory;
+  options.sensors = settings_.sensors;
   // Tools of the root's node find the root alone.
   options.tools = settings_.root_host != node_name();
   auto part = dvm_part{};
@@ -90,12 +101,12 @@ caf::error daemon::start() {
   node_ = std::move(*node);
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [this] {
-    if (has_joined_ || exit_status_ != 0)
+    if (has_joined_ || is_leaving_ || exit_status_ != 0)
       node_->loop().stop();
     else
       on_late();
   });
-  limit_->start(std::chrono::seconds{settings_.patience});
+  limit_->start(patience_);
   if (self_.fd() >= 0) {
     waiter_ = std::make_unique<fd_watch>(loop, self_.fd(), [this] {
       waiter_->disable_read();
@@ -120,45 +131,55 @@ void daemon::on_duty(const mesh_duty_changed& x) {
     if (!self_.is_in_background() && !keeps_streams_)
       redirect_standard_streams(settings_.log_file);
   } else if (x.now == mesh_duty::fenced) {
-    if (!has_joined_)
+    if (!has_joined_ && !is_leaving_)
       exit_status_ =
         fail(join_failure, "the root does not take this node: " + x.reason);
     limit_->start(end_limit);
   }
 }
 
-/// Says what is known of why there was no way to the root.
+/// Nobody has taken us yet: looks for what is known of why.
 void daemon::on_late() {
   node_->loop().actors().spawn([this](caf::event_based_actor* self) {
-    const auto give_up = [this](const std::string& why) {
-      auto where = std::string{};
-      for (const auto& x : settings_.contacts)
-        where += (where.empty() ? "" : ", ") + x.address + " port "
-                 + std::to_string(x.port);
-      exit_status_ = fail(
-        join_failure, "cannot reach the root " + settings_.root + " at " + where
-                        + " within " + std::to_string(settings_.patience) + " s"
-                        + (why.empty() ? "" : ": " + why)
-                        + "; check networks and firewalls, or choose by "
-                          "--networks");
-      node_->loop().stop();
-    };
     self->request(node_->member(), 2s, get_mesh_status{})
       .then(
-        [give_up](const mesh_status& x) {
-          for (const auto& peer : x.peers)
-            if (peer.rank == 0) {
-              give_up(peer.trouble);
-              return;
-            }
-          give_up({});
+        [this](const mesh_status& x) {
+          const auto root = std::find_if(
+            x.peers.begin(), x.peers.end(),
+            [](const peer_status& peer) { return peer.rank == 0; });
+          give_up(root != x.peers.end() ? root->trouble : std::string{});
         },
-        [give_up](const caf::error&) { give_up({}); });
+        [this](const caf::error&) { give_up({}); });
   });
+}
+
+/// Says that there is no way to the root, and ends; or, if nobody waits for us,
+/// goes on looking.
+void daemon::give_up(const std::string& why) {
+  if (has_joined_ || is_leaving_)
+    return;
+  auto where = std::string{};
+  for (const auto& x : settings_.contacts)
+    where += (where.empty() ? "" : ", ") + x.address + " port "
+             + std::to_string(x.port);
+  const auto reason = "cannot reach the root " + settings_.root + " at " + where
+                      + " within " + std::to_string(patience_.count()) + " s"
+                      + (why.empty() ? "" : ": " + why)
+                      + "; check networks and firewalls, or choose by ";
+  if (keeps_streams_) {
+    std::cerr << "trouped: " << reason << "DVMNetworks; still trying"
+              << std::endl;
+    patience_ = std::min(2 * patience_, most_patience);
+    limit_->start(patience_);
+    return;
+  }
+  exit_status_ = fail(join_failure, reason + "--networks");
+  node_->loop().stop();
 }
 
 /// Ends processes and says good-bye, as if the root had given us up.
 void daemon::leave(const std::string& reason) {
+  is_leaving_ = true;
   limit_->start(end_limit);
   caf::anon_send(node_->host(), mesh_duty_changed{mesh_duty::fenced, reason});
 }

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   auto joins = false;
   auto stays_attached = false;
   auto bootstrap_file = std::string{};
+  auto own_name = std::string{};
   auto security = std::string{"native"};
   cli.add_flag("--system-server", options.system_server,
                "Be the server that tools and singletons of this node find");
@@ -52,11 +53,16 @@ int main(int argc, char** argv) {
   cli.add_option("--bootstrap", bootstrap_file,
                  "Be a daemon of the DVM that this file describes, which all "
                  "its nodes have");
+  cli.add_option("--node", own_name,
+                 "With --bootstrap: what the file calls this node (found out "
+                 "by its name and addresses)");
   cli.add_flag("--attached", stays_attached,
                "With --join: do not go into the background");
   cli.add_flag("--report-uri", report_uri, "Print the server's URI");
   cli.add_flag("-v,--verbose", verbose, "Log what happens");
   cli.add_flag("--log-json", options.log_json, "Log lines of JSON");
+  cli.add_option("--sensor", options.sensors, troupe::sensor_help)
+    ->allow_extra_args(false);
   cli.add_option("--security", security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   CLI11_PARSE(cli, argc, argv);
@@ -65,8 +71,9 @@ int main(int argc, char** argv) {
   if (verbose)
     options.log_level = troupe::severity::debug;
   if (!bootstrap_file.empty())
-    return troupe::bootstrap(bootstrap_file, options.log_level,
-                             options.log_json);
+    return troupe::bootstrap(
+      bootstrap_file, own_name,
+      {options.log_level, options.log_json, options.sensors});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

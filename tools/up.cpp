@@ -2,6 +2,7 @@
 
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "tools/bootstrap.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
 
@@ -27,6 +28,9 @@ constexpr int remote_failure = 3;
 struct up_options {
   dvm_options dvm;
   std::string name;
+
+  /// The file of a DVM whose daemons come by themselves; empty: none.
+  std::string bootstrap_file;
   std::string report_uri;
   bool reports_uri = false;
   bool daemonizes = false;
@@ -42,6 +46,15 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
                       "troupe up"};
   add_dvm_options(cli, x.dvm);
   cli.add_option("--name", x.name, "The DVM's name, for --dvm");
+  auto* file = cli.add_option(
+    "--bootstrap", x.bootstrap_file,
+    "Be the root of the DVM that this file describes, whose daemons come by "
+    "themselves (trouped --bootstrap on the other nodes)");
+  for (const auto* other :
+       {"--host", "--hostfile", "--name", "--launch-agent", "--remote-shell",
+        "--radix", "--networks", "--insecure", "--join-timeout",
+        "--leave-session-attached", "--log-directory"})
+    file->excludes(other);
   cli
     .add_option("--report-uri", x.report_uri,
                 "Print the URI of its server, to a file if one is named")
@@ -53,6 +66,8 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   cli.add_flag("--log-json", x.node.log_json, "Log lines of JSON");
+  cli.add_option("--sensor", x.node.sensors, sensor_help)
+    ->allow_extra_args(false);
   std::reverse(args.begin(), args.end());
   try {
     cli.parse(std::move(args));
@@ -85,6 +100,31 @@ caf::expected<dvm_plan> make_plan(const dvm_options& x) {
   nodes->front().slots.reset();
   nodes->resize(1);
   result.nodes = std::move(*nodes);
+  return result;
+}
+
+/// Which DVM it is to be.
+caf::expected<dvm_root::settings> prepare(const up_options& x) {
+  if (!x.bootstrap_file.empty()) {
+    auto part = read_bootstrap(x.bootstrap_file, x.dvm.own_name);
+    if (!part)
+      return std::move(part.error());
+    if (part->rank != 0)
+      return make_error(status::bad_param,
+                        x.bootstrap_file + " makes " + part->settings.controller
+                          + " the controller, and this node is "
+                          + part->settings.nodes[part->rank]
+                          + "; here, run trouped --bootstrap "
+                          + x.bootstrap_file);
+    return root_settings(std::move(*part));
+  }
+  auto plan = make_plan(x.dvm);
+  if (!plan)
+    return std::move(plan.error());
+  auto result = dvm_root::settings{};
+  result.plan = std::move(*plan);
+  result.options = x.dvm;
+  result.name = x.name;
   return result;
 }
 
@@ -160,18 +200,15 @@ void up_command::end(int status) {
 }
 
 int up_command::run() {
-  auto plan = make_plan(options_.dvm);
-  if (!plan) {
-    std::cerr << "troupe up: " << reason_of(plan.error()) << '\n';
+  auto prepared = prepare(options_);
+  if (!prepared) {
+    std::cerr << "troupe up: " << reason_of(prepared.error()) << '\n';
     return local_failure;
   }
   if (options_.daemonizes)
     self_ = detached::split();
   ignore_broken_pipes();
-  auto setup = dvm_root::settings{};
-  setup.plan = std::move(*plan);
-  setup.options = options_.dvm;
-  setup.name = options_.name;
+  auto setup = std::move(*prepared);
   setup.node = options_.node;
   setup.on_ready = [this] { on_ready(); };
   setup.on_failed = [this](const std::string& reason) {

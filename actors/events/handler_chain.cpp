@@ -36,7 +36,7 @@ std::string describe(const handler_chain_state& state, uint64_t id) {
 /// first element holds the handler's name and status.
 void note_verdict(handler_chain_state& state, walk& x,
                   handler_verdict& verdict) {
-  auto name = std::move(x.current_name);
+  auto& name = x.current_name;
   auto own =
     info{name, 0, value::of_status(static_cast<int32_t>(verdict.outcome))};
   if (state.options.flat_results) {
@@ -47,7 +47,9 @@ void note_verdict(handler_chain_state& state, walk& x,
       x.results.push_back(std::move(y));
     return;
   }
-  auto all = std::vector<info>{std::move(own)};
+  auto all = std::vector<info>{};
+  all.reserve(1 + verdict.results.size());
+  all.push_back(std::move(own));
   for (auto& y : verdict.results)
     all.push_back(std::move(y));
   x.results.push_back({std::move(name), 0, value::infos(std::move(all))});
@@ -95,7 +97,8 @@ progress advance(self_pointer self, walk& x) {
       state.overdue.erase(id);
     if (verdict->outcome == status::action_complete)
       return progress::ended;
-    note_verdict(state, x, *verdict);
+    if (x.next < x.handlers.size())
+      note_verdict(state, x, *verdict);
   }
   return progress::ended;
 }

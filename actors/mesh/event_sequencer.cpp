@@ -63,6 +63,16 @@ void event_sequencer::job_started(const std::string& nspace) {
   const auto i = streams_.find(nspace);
   if (i != streams_.end())
     i->second->open();
+  succeed(nspace);
+}
+
+/// What a lost home had given to some, all have to get, also if nobody here has
+/// heard of it.
+void event_sequencer::succeed(const std::string& nspace) {
+  const auto nodes = places_.hosts_of(nspace);
+  if (!nodes.empty() && nodes.front() == self_
+      && means_->founder(nspace) != self_)
+    stream(nspace);
 }
 
 void event_sequencer::job_forgotten(const std::string& nspace) {
@@ -73,10 +83,12 @@ void event_sequencer::job_forgotten(const std::string& nspace) {
 }
 
 void event_sequencer::node_lost(uint32_t rank) {
-  // What this node has a part in may need a new home, whoever noticed it.
   const auto all = streams_;
   for (const auto& [nspace, x] : all)
     x->lose(rank);
+  const auto started = started_;
+  for (const auto& nspace : started)
+    succeed(nspace);
 }
 
 void event_sequencer::stop() {

@@ -83,6 +83,7 @@ private:
   bool hosts(const std::string& nspace) const;
 
   event_stream& stream(const std::string& nspace);
+  void succeed(const std::string& nspace);
 
   uint32_t self_;
   const job_locations& places_;

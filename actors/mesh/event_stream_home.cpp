@@ -65,6 +65,11 @@ void event_stream::on_collected(uint32_t rank, caf::expected<host_reply> x) {
       depose();
     return;
   }
+  if (what->last < stable_) {
+    // It had all of that once: whatever it is, it is not that node any more.
+    lose(rank);
+    return;
+  }
   collected_[rank] = what->last;
   pending_.erase(rank);
   if (pending_.empty())
@@ -118,7 +123,7 @@ void event_stream::reign() {
     acknowledged_[rank] = stable_;
     const auto id = next_branch_++;
     // Also if nothing is missing: the answer says what its log has.
-    send_batch(id, branches_[id] = {{rank}, last, stable_, 0});
+    send_batch(id, branches_[id] = {{rank}, last, 0, 0});
   }
   add_followers();
   distribute();
@@ -198,9 +203,12 @@ void event_stream::arrange() {
   const auto parts = std::min<size_t>(out_->radix, size);
   if (stable_ != last_ || branches_.size() <= parts)
     return;
-  for (const auto& [id, x] : branches_)
+  auto told = stable_;
+  for (const auto& [id, x] : branches_) {
     if (x.in_flight > 0 || x.sent != last_)
       return;
+    told = std::min(told, x.told);
+  }
   branches_.clear();
   auto ranks = std::vector<uint32_t>{};
   for (const auto& [rank, unused] : acknowledged_)
@@ -209,7 +217,7 @@ void event_stream::arrange() {
     branches_[next_branch_++] = {{ranks.begin() + size * i / parts,
                                   ranks.begin() + size * (i + 1) / parts},
                                  last_,
-                                 last_,
+                                 told,
                                  0};
 }
 
@@ -276,9 +284,14 @@ void event_stream::on_batch(uint64_t id, const std::vector<uint32_t>& ranks,
 /// From now on each of these is reached directly, from what it surely has on.
 void event_stream::dissolve(uint64_t id) {
   const auto node = branches_.extract(id);
+  if (node.empty())
+    return;
   for (const auto rank : node.mapped().ranks)
-    if (const auto i = acknowledged_.find(rank); i != acknowledged_.end())
-      branches_[next_branch_++] = {{rank}, i->second, stable_, 0};
+    if (const auto i = acknowledged_.find(rank); i != acknowledged_.end()) {
+      const auto next = next_branch_++;
+      // Also if nothing is missing: one of them may be lost.
+      send_batch(next, branches_[next] = {{rank}, i->second, 0, 0});
+    }
 }
 
 /// Notes what is stable.

@@ -133,6 +133,7 @@ std::vector<uint32_t> job_locations::nodes_of(const std::string& nspace) const {
   const auto i = jobs_.find(nspace);
   if (i == jobs_.end())
     return result;
+  result.reserve(count(i->second));
   for (const auto& row : i->second.nodes)
     for (uint32_t n = 0; n < row.count; ++n)
       result.push_back(row.first + n);
@@ -160,6 +161,9 @@ std::vector<uint32_t> job_locations::lost_of(const std::string& nspace) const {
 
 std::vector<uint32_t>
 job_locations::nodes_of(const std::vector<proc_id>& procs) const {
+  // All of one job, most often.
+  if (procs.size() == 1 && procs.front().rank == rank_wildcard)
+    return nodes_of(procs.front().nspace);
   auto result = std::vector<uint32_t>{};
   for (const auto& proc : procs) {
     if (proc.rank == rank_wildcard) {

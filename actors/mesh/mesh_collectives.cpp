@@ -38,7 +38,8 @@ mesh_collectives::state::key
 mesh_collectives::state::key_of(mesh_collective_id& id) {
   std::sort(id.procs.begin(), id.procs.end());
   id.procs.erase(std::unique(id.procs.begin(), id.procs.end()), id.procs.end());
-  return {id.kind, id.procs, id.generation};
+  return {id.generation, id.kind,
+          std::make_shared<const std::vector<proc_id>>(id.procs)};
 }
 
 size_t mesh_collectives::state::place_of(const operation& x, uint32_t rank) {

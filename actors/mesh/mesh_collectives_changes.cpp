@@ -91,11 +91,11 @@ void mesh_collectives::job_forgotten(const std::string& nspace) {
     if (s.find(k) != nullptr)
       s.release(k, {status::lost_connection, nspace + " is over", s.self}, {});
   for (auto i = s.released.begin(); i != s.released.end();)
-    i = names(std::get<1>(i->first)) ? s.released.erase(i) : std::next(i);
+    i = names(*i->first.procs) ? s.released.erase(i) : std::next(i);
   for (auto& [first, ks] : s.order)
     ks.erase(std::remove_if(
                ks.begin(), ks.end(),
-               [&](const state::key& k) { return names(std::get<1>(k)); }),
+               [&](const state::key& k) { return names(*k.procs); }),
              ks.end());
   for (auto i = s.order.begin(); i != s.order.end();)
     i = i->second.empty() ? s.order.erase(i) : std::next(i);

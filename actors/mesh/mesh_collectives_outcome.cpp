@@ -138,7 +138,7 @@ void mesh_collectives::state::lead(const key& k) {
 /// Says what is known of an operation that is over.
 void mesh_collectives::state::answer(const key& k, uint32_t to, bool as_root) {
   const auto& x = released.at(k);
-  auto id = mesh_collective_id{std::get<0>(k), std::get<1>(k), std::get<2>(k)};
+  auto id = mesh_collective_id{k.kind, *k.procs, k.generation};
   // What was exchanged is not kept: it can be asked for process by process.
   out.tell(to, collective_outcome{
                  std::move(id), as_root ? self : x.root, x.code, x.reason, {}});
@@ -248,14 +248,14 @@ mesh_collectives::state::data_of_others(const std::vector<node_data>& data) {
 void mesh_collectives::state::remember(const key& k, outcome how) {
   if (!released.emplace(k, std::move(how)).second)
     return;
-  const auto& procs = std::get<1>(k);
+  const auto& procs = *k.procs;
   auto& keys = order[procs.empty() ? std::string{} : procs.front().nspace];
   keys.push_back(k);
   if (keys.size() <= defaults::collective_outcomes)
     return;
   const auto& oldest = keys.front();
-  auto& limit = forgotten[{std::get<0>(oldest), std::get<1>(oldest)}];
-  limit = std::max(limit, std::get<2>(oldest));
+  auto& limit = forgotten[{oldest.kind, *oldest.procs}];
+  limit = std::max(limit, oldest.generation);
   released.erase(oldest);
   keys.pop_front();
 }

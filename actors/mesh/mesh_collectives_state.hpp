@@ -59,8 +59,20 @@ struct mesh_collectives::operation {
 };
 
 struct mesh_collectives::state {
-  /// Kind, participants and generation.
-  using key = std::tuple<collective_kind, std::vector<proc_id>, uint64_t>;
+  /// Names one operation. Copies share the participants.
+  struct key {
+    uint64_t generation = 0;
+    collective_kind kind = collective_kind::fence;
+    std::shared_ptr<const std::vector<proc_id>> procs;
+
+    bool operator<(const key& x) const {
+      // Of those that are known together most differ in the first.
+      return std::tie(generation, kind) != std::tie(x.generation, x.kind)
+               ? std::tie(generation, kind) < std::tie(x.generation, x.kind)
+               : procs != x.procs && *procs < *x.procs;
+    }
+  };
+
   using signature = std::pair<collective_kind, std::vector<proc_id>>;
 
   struct outcome {

@@ -190,6 +190,10 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_exchange(self);
   start_environment(self);
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](member_message& what) { take_message(self, what); },
+    [self](host_collective& what) { return join_collective(self, what); },
+    [self](direct_modex& request) { return get_from_node(self, request); },
     // -- the host interface, in its order --
     [self](const client_connected& what) {
       pass_to_share(self, what);
@@ -211,8 +215,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, abort_request& request) {
       return request_abort(self, who, request);
     },
-    [self](host_collective& what) { return join_collective(self, what); },
-    [self](direct_modex& request) { return get_from_node(self, request); },
     [self](const requester& who, publish_request& request) {
       return request_publish(self, who, request);
     },
@@ -223,7 +225,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       return request_unpublish(self, who, request);
     },
     [self](const requester& who, spawn_request& request) {
-      return ask_the_root<spawn_result>(self, who, request);
+      return request_spawn(self, who, request);
     },
     [self](const requester& who, notify_request& request) {
       return spread_event(self, who, request);
@@ -305,7 +307,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
         take_output(self, what, std::move(done));
       });
     },
-    [self](member_message& what) { take_message(self, what); },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
       self->state.nodes[what.rank].unfenced.erase(what.incarnation);

@@ -104,14 +104,16 @@ struct executor {
   void operator()(locate_job& x) {
     if (!is_at_root())
       return;
-    if (auto* job = self->state.find_job(x.nspace)) {
-      job->informed.insert(from.rank);
-      auto map = job->map;
-      map.lost = self->state.locations.lost_of(x.nspace);
-      reply(std::move(map));
-    } else {
+    auto* job = self->state.find_job(x.nspace);
+    // Who asks when all others are told of the end would not hear of it.
+    if (job == nullptr || job->reporting) {
       refuse(status::not_found, "no job " + x.nspace);
+      return;
     }
+    auto map = job->map;
+    map.lost = self->state.locations.lost_of(x.nspace);
+    reply(std::move(map));
+    inform(self, *job, from.rank);
   }
 
   void operator()(ask_root& x) {
@@ -320,6 +322,22 @@ void take_message(self_pointer self, member_message& what) {
   arm(self);
 }
 
+namespace {
+
+/// Tells the root, once it can be asked, what this node offers: whether it is a
+/// member, and whether it may work, are heard in any order.
+void tell_resources(self_pointer self) {
+  const auto& state = self->state;
+  if (!state.is_root() && state.duty == mesh_duty::active
+      && state.calls->is_live(0))
+    ask(self, 0, node_resources{state.options.slots},
+        [](const caf::expected<host_reply>&) {
+          // A root that is gone needs to know nothing.
+        });
+}
+
+} // namespace
+
 void change_member(self_pointer self, const member_changed& what) {
   auto& state = self->state;
   // Before anything else is decided: whoever comes back is another one.
@@ -347,6 +365,8 @@ void change_member(self_pointer self, const member_changed& what) {
     state.sequencer->node_lost(what.rank);
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
+  if (!was_live && what.rank == 0)
+    tell_resources(self);
   note_member(self, what, was_live);
   arm(self);
   if (state.options.on_member)
@@ -357,11 +377,7 @@ void change_duty(self_pointer self, const mesh_duty_changed& what) {
   auto& state = self->state;
   const auto was_active = state.duty == mesh_duty::active && state.node;
   state.duty = what.now;
-  if (what.now == mesh_duty::active && !state.is_root())
-    ask(self, 0, node_resources{state.options.slots},
-        [](const caf::expected<host_reply>&) {
-          // A root that is gone needs to know nothing.
-        });
+  tell_resources(self);
   if (was_active && what.now == mesh_duty::suspended)
     state.log(severity::warning,
               "out of contact with the root: " + what.reason);

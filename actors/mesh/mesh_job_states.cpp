@@ -49,6 +49,8 @@ void report_end(self_pointer self, job_record& job) {
   const auto nspace = job.map.nspace;
   const auto what = forget_job{job.outcome.report()};
   auto nodes = std::vector<uint32_t>{};
+  // Processes of this node may wait for some of it, too.
+  job.informed.insert(self->state.options.rank);
   for (const auto node : job.informed)
     if (self->state.calls->is_live(node))
       nodes.push_back(node);
@@ -74,16 +76,6 @@ void check_over(self_pointer self, const std::string& nspace) {
   report_end(self, *job);
 }
 
-void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->shares.erase(node) == 0)
-    return;
-  for (auto& x : job->procs)
-    if (x.node == node && !x.has_ended())
-      x.state = proc_state::killed_by_cmd;
-  check_over(self, nspace);
-}
-
 // -- what shares report
 // -------------------------------------------------------------
 
@@ -106,10 +98,12 @@ void tell_gone(self_pointer self, const std::string& nspace, uint32_t node) {
       });
 }
 
-/// The other nodes of the job, and those of its parent, will miss these.
+/// All nodes that have heard of the job, and those of its parent, will miss
+/// these; and this one.
 void spread(self_pointer self, job_record& job, uint32_t from,
             const std::vector<proc_ended>& gone) {
-  auto nodes = job.shares;
+  auto nodes = job.informed;
+  nodes.insert(self->state.options.rank);
   if (const auto* parent = self->state.find_job(job.parent.proc.nspace))
     nodes.insert(parent->shares.begin(), parent->shares.end());
   nodes.erase(from);
@@ -120,6 +114,37 @@ void spread(self_pointer self, job_record& job, uint32_t from,
     tell_gone(self, nspace, node);
   }
 }
+
+} // namespace
+
+void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
+  auto* job = self->state.find_job(nspace);
+  if (job == nullptr || job->shares.erase(node) == 0)
+    return;
+  auto gone = std::vector<proc_ended>{};
+  for (uint32_t rank = 0; rank < job->procs.size(); ++rank) {
+    auto& x = job->procs[rank];
+    if (x.node != node || x.has_ended())
+      continue;
+    x.state = proc_state::killed_by_cmd;
+    gone.push_back({{nspace, rank}, x.state});
+  }
+  if (!gone.empty() && !job->ending)
+    spread(self, *job, node, gone);
+  check_over(self, nspace);
+}
+
+void inform(self_pointer self, job_record& job, uint32_t node) {
+  if (!job.informed.insert(node).second)
+    return;
+  auto& waiting = job.gone[node].waiting;
+  for (uint32_t rank = 0; rank < job.procs.size(); ++rank)
+    if (const auto& x = job.procs[rank]; x.has_ended())
+      waiting.push_back({{job.map.nspace, rank}, x.state});
+  tell_gone(self, job.map.nspace, node);
+}
+
+namespace {
 
 /// Notes new states of processes of one node.
 /// @returns whether the job is to be ended for it.
@@ -151,11 +176,13 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
       tell_of_job(self, job, status::job_start);
     if (was_connected && x.state == proc_state::running)
       tell_of_lost_connection(self, job, x.proc);
-    if (!proc.has_ended() || !has_run)
+    if (!proc.has_ended())
+      continue;
+    gone.push_back({x.proc, x.state});
+    if (!has_run)
       continue;
     tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
-    gone.push_back({x.proc, x.state});
     job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
     has_failed |= is_failure(x.state, job.options.abort_non_zero);
   }

@@ -16,7 +16,7 @@ void note(self_pointer self, severity level, const std::string& what) {
 
 namespace {
 
-constexpr auto leave_poll = std::chrono::milliseconds{20};
+constexpr auto leave_poll = std::chrono::milliseconds{2};
 
 /// By which `deadline` says what it is for; larger ones are of ticks.
 constexpr auto farewell_timer = uint64_t{0};
@@ -175,6 +175,9 @@ node_actor::behavior_type behavior(self_pointer self,
   self->state.options = options;
   self->state.networks = options.make_networks(lane_owner_actor{self});
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](peer_delivery& x) { take_delivery(self, x); },
+    [self](send_to_member& x) { tell_member(self, x); },
     // -- from the networks --
     [self](const lane_opened& x) { take_lane(self, x); },
     [](const lane_closed&) {
@@ -199,7 +202,6 @@ node_actor::behavior_type behavior(self_pointer self,
       self->state.user = x;
       begin(self);
     },
-    [self](send_to_member& x) { tell_member(self, x); },
     [self](leave_mesh) { return leave(self); },
     [self](const declare_member_lost& x) {
       auto& state = self->state;
@@ -212,7 +214,6 @@ node_actor::behavior_type behavior(self_pointer self,
     },
     [self](get_mesh_status) { return describe(self); },
     // -- from its peers --
-    [self](peer_delivery& x) { take_delivery(self, x); },
     [self](const peer_changed& x) {
       take_change(self, x);
       set_tick(self);

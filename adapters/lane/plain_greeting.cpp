@@ -77,9 +77,10 @@ int read_plain(socket_traffic& traffic, char* out, size_t size, int& code) {
     code = SSL_ERROR_WANT_READ;
     return 0;
   }
-  const auto got =
-    ::recv(traffic.fd, out, std::min(size, traffic.readable), MSG_DONTWAIT);
+  const auto wanted = std::min(size, traffic.readable);
+  const auto got = ::recv(traffic.fd, out, wanted, MSG_DONTWAIT);
   if (got > 0) {
+    traffic.is_drained = static_cast<size_t>(got) < wanted;
     traffic.readable -= static_cast<size_t>(got);
     traffic.received += static_cast<size_t>(got);
     return static_cast<int>(got);

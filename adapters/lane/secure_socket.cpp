@@ -106,6 +106,8 @@ void secure_socket::read_turn() {
     const auto got = read_some(chunk.data(), chunk.size(), code);
     if (got > 0) {
       handlers_.on_bytes({chunk.data(), static_cast<size_t>(got)});
+      if (is_drained())
+        break;
       continue;
     }
     if (code == SSL_ERROR_WANT_READ)
@@ -119,6 +121,12 @@ void secure_socket::read_turn() {
   }
   if (is_open())
     watch_socket();
+}
+
+/// Whether neither the socket nor TLS has more to read now.
+bool secure_socket::is_drained() const {
+  return channel_.traffic->is_drained
+         && (!channel_.tls || SSL_has_pending(channel_.tls.get()) == 0);
 }
 
 /// @returns how many bytes have come; else `code` is one of `SSL_ERROR_`.

@@ -106,6 +106,7 @@ private:
   void look_for_hang_up();
   void on_writable();
   void write_queue();
+  bool is_drained() const;
   int read_some(char* out, size_t size, int& code);
   size_t write_some(const char* bytes, size_t size);
   void watch_socket();

@@ -116,7 +116,7 @@ void link::await_readable(clock::time_point deadline) {
 }
 
 /// Reads what is there, or, if it is to wait, what comes first.
-/// @returns `would_block` if nothing is there.
+/// @returns `would_block` if nothing is there, or nothing more.
 caf::error link::receive(bool wait) {
   std::array<char, chunk_size> chunk;
   auto got = ssize_t{0};
@@ -137,6 +137,8 @@ caf::error link::receive(bool wait) {
   if (reader_.failure())
     return lost("the server breaks the protocol: "
                 + reason_of(reader_.failure()));
+  if (static_cast<size_t>(got) < chunk.size())
+    return make_error(status::would_block);
   return caf::none;
 }
 

@@ -103,10 +103,11 @@ void frame_socket::look_for_hang_up() {
 void frame_socket::read_turn() {
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   next_turn_.cancel();
-  while (take_frames(left)) {
+  auto is_drained = false;
+  while (take_frames(left) && !is_drained) {
     std::array<char, chunk_size> chunk;
-    const auto got = ::recv(fd_.get(), chunk.data(),
-                            std::min(left.bytes, chunk.size()), MSG_DONTWAIT);
+    const auto wanted = std::min(left.bytes, chunk.size());
+    const auto got = ::recv(fd_.get(), chunk.data(), wanted, MSG_DONTWAIT);
     if (got == 0) {
       end(reader_.pending() == 0
             ? caf::error{}
@@ -121,10 +122,15 @@ void frame_socket::read_turn() {
       break;
     }
     const auto size = static_cast<size_t>(got);
+    is_drained = size < wanted; // The next one would find nothing.
     acknowledge_now(fd_.get());
     bytes_received_ += size;
     left.bytes -= size;
     reader_.push({chunk.data(), size});
+    if (size < chunk.size()) {
+      take_frames(left); // There is no more.
+      break;
+    }
   }
   if (is_open() && reading_ == reading::on)
     watch_reading();

@@ -1,14 +1,19 @@
 #include "adapters/loop/event_loop.hpp"
 
 #include "adapters/loop/turn.hpp"
+#include "adapters/loop/unique_fd.hpp"
 
 #include <event2/event.h>
 #include <event2/thread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <new>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -36,6 +41,33 @@ event_base* new_base() {
   return base;
 }
 
+/// Tasks to take from the queue at a time.
+constexpr size_t tasks_per_lock = 8;
+
+/// An event that other threads can fire without a lock: libevent's own way
+/// wakes the loop while it holds the lock that the loop then waits for. It
+/// fires at each write to its descriptor, which nobody has to read.
+/// @throws std::runtime_error if the system gives no descriptor.
+loop_event new_bell(event_base* base, std::function<void()> on_ring) {
+  auto bell =
+    std::make_shared<unique_fd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!*bell)
+    throw std::runtime_error{"cannot create an event descriptor"};
+  const auto fd = bell->get();
+  auto result =
+    loop_event{base, fd, short{EV_READ | EV_PERSIST | EV_ET},
+               [bell = std::move(bell), f = std::move(on_ring)] { f(); }};
+  if (!result.add())
+    throw std::runtime_error{"cannot watch an event descriptor"};
+  return result;
+}
+
+void ring(const loop_event& bell) {
+  const auto one = uint64_t{1};
+  // Fails only if the counter is at its end: then it has been rung.
+  static_cast<void>(!::write(bell.fd(), &one, sizeof(one)));
+}
+
 } // namespace
 
 void event_loop::deleter::operator()(event_base* x) const noexcept {
@@ -45,7 +77,7 @@ void event_loop::deleter::operator()(event_base* x) const noexcept {
 event_loop::event_loop()
   : base_(new_base()),
     stop_(base_.get(), -1, 0, [this] { event_base_loopbreak(base_.get()); }),
-    tasks_ready_(base_.get(), -1, 0, [this] { run_tasks(); }) {
+    tasks_ready_(new_bell(base_.get(), [this] { run_tasks(); })) {
   // nop
 }
 
@@ -76,40 +108,49 @@ void event_loop::stop() noexcept {
 }
 
 bool event_loop::post(std::function<void()> task) {
-  const auto here = in_loop_thread();
   {
     const auto guard = std::lock_guard{mutex_};
     if (is_closed_)
       return false;
     const auto was_empty = tasks_.empty();
     tasks_.emplace_back(std::move(task));
-    if (!was_empty || (here && is_running_tasks_))
+    if (!was_empty || is_running_tasks_)
       return true; // Somebody has seen to it already.
   }
-  if (here)
+  if (in_loop_thread())
     tasks_ready_.fire_now();
   else
-    tasks_ready_.fire_after(std::chrono::nanoseconds::zero());
+    ring(tasks_ready_);
   return true;
 }
 
 void event_loop::run_tasks() {
-  is_running_tasks_ = true;
+  auto tasks = std::vector<std::function<void()>>{};
   for (turn t; t.next();) {
-    std::function<void()> task;
     {
       const auto guard = std::lock_guard{mutex_};
-      if (tasks_.empty()) {
-        is_running_tasks_ = false;
+      is_running_tasks_ = !tasks_.empty();
+      if (!is_running_tasks_)
         return;
+      // A few at a time: nobody who posts has to wait for us.
+      const auto n = std::min(tasks_.size(), tasks_per_lock);
+      for (size_t i = 0; i < n; ++i) {
+        tasks.emplace_back(std::move(tasks_.front()));
+        tasks_.pop_front();
       }
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
     }
-    task();
+    for (auto& task : tasks)
+      // Destroyed before the next one runs.
+      std::exchange(task, nullptr)();
+    tasks.clear();
   }
-  is_running_tasks_ = false;
-  tasks_ready_.fire_after(std::chrono::nanoseconds::zero());
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_running_tasks_ = false;
+    if (tasks_.empty())
+      return;
+  }
+  ring(tasks_ready_);
 }
 
 void event_loop::close() {

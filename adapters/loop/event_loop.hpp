@@ -82,7 +82,7 @@ private:
   std::atomic<std::thread::id> runner_{};
   loop_event stop_;
   std::map<int, loop_event> signals_;
-  bool is_running_tasks_ = false;
+  bool is_running_tasks_ = false; // guarded by mutex_
 
   std::mutex mutex_;
   std::deque<std::function<void()>> tasks_; // guarded by mutex_

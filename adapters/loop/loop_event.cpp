@@ -74,4 +74,8 @@ bool loop_event::is_pending() const noexcept {
   return event_pending(state_->ev, anything, nullptr) != 0;
 }
 
+int loop_event::fd() const noexcept {
+  return event_get_fd(state_->ev);
+}
+
 } // namespace troupe

@@ -45,6 +45,9 @@ public:
   /// @returns whether it is waiting, or has fired and not been called yet.
   bool is_pending() const noexcept;
 
+  /// The descriptor that it waits for; -1 if it waits for none.
+  int fd() const noexcept;
+
 private:
   struct state;
 

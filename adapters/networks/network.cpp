@@ -106,9 +106,10 @@ void network::listen_on(const node_address& place) {
   }
   if (result) {
     listeners_.emplace(place.address, std::move(*result));
+    untaken_.erase(place.address);
     return;
   }
-  if (settings_.log)
+  if (settings_.log && untaken_.insert(place.address).second)
     settings_.log(severity::warning,
                   "network " + settings_.name
                     + ": takes no lanes: " + reason_of(result.error())

@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,9 @@ private:
   std::vector<std::unique_ptr<lane_connector>> retired_dials_;
   timer sweep_;
   timer listen_again_;
+
+  /// Addresses that cannot be listened on, as has been logged.
+  std::set<std::string> untaken_;
 };
 
 } // namespace troupe

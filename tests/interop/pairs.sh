@@ -13,7 +13,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 python=/usr/bin/python3
 
 # Programs are built against Debian's headers, as installed programs are.
-build pairs mpi_ring
+build pairs mpi_ring event_flow
 compile_pmix "$TROUPE_SOURCE/examples/pmix_hello.c" hello \
   || { failed "" "compiling pmix_hello.c"; finish; }
 
@@ -58,6 +58,9 @@ pair() {
   check "$ids" "$name: 1 process does everything" \
     says "^pairs: 1 processes agree, .*$(version "$client")" \
     "$server" "$client" 1 ./pairs together
+  check "$ids E35" "$name: a default handler is the first registration" \
+    says '^rank 1: the default handler got all$' \
+    "$server" "$client" 2 ./event_flow first
   check "$ids" "$name: hello" \
     says '^pmix fence brought 4 of 4 values, event received$' \
     "$server" "$client" 4 ./hello

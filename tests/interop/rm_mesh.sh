@@ -37,6 +37,14 @@ check "O12" "publish, look up, events and connect on two nodes" \
 check "O12" "nobody complains" test ! -s errors
 check "O12" "what is asked before the servers have met waits" \
   served "$meshed" --mesh ./rm_mesh early
+check "O12 F4.14" "data that no fence brings comes by the host" \
+  served "$meshed" --mesh ./rm_mesh direct
+check "O12 F4.14" "or by the mesh, if the host has no direct modex" \
+  served "$meshed" --no-modex --mesh ./rm_mesh direct
+check "O12 F4.14" "which waits for what is not there yet" \
+  served "$meshed" --no-modex --mesh ./rm_mesh late
+check "O12" "and all else is as it was" \
+  served "$meshed" --no-modex --mesh ./rm_mesh whole
 check "O12" "switched off, the library does what the plain one does" \
   served "$meshed" ./rm_mesh without
 check "O12" "the plain library does what the host does" \

@@ -85,6 +85,7 @@ CAF_TEST(what is wrong has a status of its own) {
          {"watch", "--count", "x"},
          {"watch", "--timeout", "-1"},
          {"watch", "--since", "-1"},
+         {"watch", "--count", "-1"},
          {"list", "--affected", "a:b"}})
     CAF_CHECK_EQUAL(refused(args), 2);
   CAF_CHECK_EQUAL(refused({"--help"}), 0);

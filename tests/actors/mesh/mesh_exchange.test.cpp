@@ -1,223 +1,14 @@
-// Collectives, data and events of processes on several nodes.
+// Data and events of processes on several nodes; connect and disconnect.
 
-#include "config/defaults.hpp"
-#include "messages/attributes.hpp"
-#include "tests/fixtures/job_host.hpp"
-#include "tests/fixtures/mesh_hosts.hpp"
-#include "tests/test.hpp"
+#include "tests/fixtures/exchange.hpp"
 
 #include <caf/send.hpp>
-
-#include <csignal>
 
 using namespace troupe;
 using namespace troupe::fixtures;
 using namespace std::chrono_literals;
 
-namespace {
-
-using procs = std::vector<proc_id>;
-
-const auto nspace = std::string{"server@1"};
-const auto other = std::string{"server@2"};
-
-/// Where a question stands in `host_question`.
-template <class T, size_t I = 0>
-constexpr size_t index_of_question() {
-  if constexpr (std::is_same_v<std::variant_alternative_t<I, host_question>, T>)
-    return I;
-  else
-    return index_of_question<T, I + 1>();
-}
-
-struct fixture : deterministic {
-  mesh_hosts mesh{*this, 3};
-  std::map<proc_id, peer_ptr> ranks;
-
-  /// Starts a job and connects its processes, two to a node, from `first` on.
-  void start(const std::string& name, uint32_t size, uint32_t first = 0) {
-    const auto x = mesh.spawn(
-      job_host::program(static_cast<int32_t>(size),
-                        {with(attr::job_recoverable, value::boolean(true))}));
-    consume_messages();
-    CAF_REQUIRE_EQUAL(x->code, status::success);
-    CAF_REQUIRE_EQUAL(x->value.nspace, name);
-    for (uint32_t rank = 0; rank < size; ++rank) {
-      auto& peer = ranks[{name, rank}];
-      peer = mesh.connect(first + rank / 2, name, rank);
-      CAF_REQUIRE_EQUAL(peer->code, status::success);
-      nodes[{name, rank}] = first + rank / 2;
-    }
-    mesh.questions.clear();
-  }
-
-  template <class T, class Request>
-  pending<T> ask(const proc_id& who, Request x) {
-    auto result = mesh[nodes.at(who)].uut->ask<T>(ranks.at(who), std::move(x));
-    consume_messages();
-    return result;
-  }
-
-  pending<ack> fence(uint32_t rank, std::vector<info> directives = {},
-                     procs named = {}) {
-    return ask<ack>({nspace, rank},
-                    fence_request{std::move(named), std::move(directives)});
-  }
-
-  pending<get_result> get(const proc_id& who, const proc_id& target,
-                          std::string_view key,
-                          std::vector<info> directives = {}) {
-    return ask<get_result>(
-      who, get_request{target, std::move(directives), std::string{key}});
-  }
-
-  void commit(const proc_id& who, const std::string& key, std::string text) {
-    const auto x = ask<ack>(
-      who, commit_request{{post(scope::global, key, std::move(text))}});
-    CAF_REQUIRE_EQUAL(x->code, status::success);
-  }
-
-  void want_events(const proc_id& who) {
-    const auto x = ask<ack>(who, register_events_request{{code}, {}});
-    CAF_REQUIRE_EQUAL(x->code, status::success);
-  }
-
-  size_t events_of(const proc_id& who) {
-    return ranks.at(who)->wire->events.size();
-  }
-
-  template <class T>
-  size_t asked() {
-    return mesh.questions[index_of_question<T>()];
-  }
-
-  static constexpr auto code = static_cast<status>(-3333);
-
-  std::map<proc_id, uint32_t> nodes;
-  const std::vector<info> collect = {with(attr::collect_data)};
-};
-
-} // namespace
-
-CAF_TEST_FIXTURE_SCOPE(mesh_exchange_tests, fixture)
-
-// -- fences ------------------------------------------------------------------
-
-CAF_TEST(COLL-1 COLL-3 a fence over nodes ends when the last has joined) {
-  start(nspace, 6);
-  auto calls = std::vector<pending<ack>>{};
-  for (uint32_t rank = 0; rank < 5; ++rank)
-    calls.push_back(fence(rank));
-  for (const auto& x : calls)
-    CAF_CHECK(x->is_pending());
-  calls.push_back(fence(5));
-  for (const auto& x : calls)
-    CAF_CHECK_EQUAL(x->code, status::success);
-  // Two parts up and two outcomes down.
-  CAF_CHECK_EQUAL(asked<collective_part>(), 2u);
-  CAF_CHECK_EQUAL(asked<collective_outcome>(), 2u);
-}
-
-CAF_TEST(F4.16 a fence that collects data brings it to all nodes) {
-  start(nspace, 6);
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    commit({nspace, rank}, "key", "of " + std::to_string(rank));
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    fence(rank, collect);
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    for (uint32_t target = 0; target < 6; ++target) {
-      const auto x = get({nspace, rank}, {nspace, target}, "key");
-      CAF_REQUIRE_EQUAL(x->code, status::success);
-      CAF_CHECK_EQUAL(text_in(x->value, "key"), "of " + std::to_string(target));
-    }
-  CAF_CHECK_EQUAL(asked<direct_modex>(), 0u);
-}
-
-CAF_TEST(F4.16 large data stays at its owner until it is asked for) {
-  start(nspace, 4);
-  const auto large = std::string(defaults::eager_modex_bytes + 1, 'x');
-  commit({nspace, 0}, "key", large);
-  for (uint32_t rank = 0; rank < 4; ++rank)
-    fence(rank, collect);
-  const auto x = get({nspace, 2}, {nspace, 0}, "key");
-  CAF_REQUIRE_EQUAL(x->code, status::success);
-  CAF_CHECK_EQUAL(text_in(x->value, "key"), large);
-  CAF_CHECK_EQUAL(asked<direct_modex>(), 1u);
-  // It is here now.
-  CAF_CHECK_EQUAL(get({nspace, 3}, {nspace, 0}, "key")->code, status::success);
-  CAF_CHECK_EQUAL(asked<direct_modex>(), 1u);
-}
-
-CAF_TEST(COLL-5 a fence of some processes bothers no other node) {
-  start(nspace, 6);
-  const auto some = procs{{nspace, 1}, {nspace, 2}};
-  const auto x = fence(1, {}, some);
-  const auto y = fence(2, {}, some);
-  CAF_CHECK_EQUAL(x->code, status::success);
-  CAF_CHECK_EQUAL(y->code, status::success);
-  CAF_CHECK_EQUAL(asked<collective_part>(), 1u);
-  CAF_CHECK_EQUAL(asked<collective_outcome>(), 1u);
-}
-
-CAF_TEST(COLL-2 P-C1 a node that gives up fails the fence for all alike) {
-  start(nspace, 6);
-  auto calls = std::vector<pending<ack>>{};
-  for (uint32_t rank = 0; rank < 5; ++rank)
-    calls.push_back(fence(
-      rank, {with(attr::timeout, value::integer(rank / 2 == 1 ? 1 : 9))}));
-  elapse(1100ms);
-  for (const auto& x : calls)
-    CAF_CHECK_EQUAL(x->code, status::timeout);
-  // Who comes late is told the same, and the next one is the next one.
-  CAF_CHECK_EQUAL(fence(5)->code, status::timeout);
-  calls.clear();
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    calls.push_back(fence(rank));
-  for (const auto& x : calls)
-    CAF_CHECK_EQUAL(x->code, status::success);
-}
-
-CAF_TEST(P-C2 COLL-2 a process that ends fails the fences it is missed in) {
-  start(nspace, 6);
-  auto calls = std::vector<pending<ack>>{};
-  for (uint32_t rank = 0; rank < 4; ++rank)
-    calls.push_back(fence(rank));
-  mesh[2].launcher->end(4, 0, SIGKILL);
-  consume_messages();
-  calls.push_back(fence(5));
-  for (const auto& x : calls) {
-    CAF_CHECK_EQUAL(x->code, status::lost_connection);
-    CAF_CHECK(x->reason.find(nspace + ":4") != std::string::npos);
-  }
-  // Those that are left can go on.
-  auto rest = procs{};
-  for (const auto rank : {0u, 1u, 2u, 3u, 5u})
-    rest.push_back({nspace, rank});
-  calls.clear();
-  for (const auto& x : rest)
-    calls.push_back(fence(x.rank, {}, rest));
-  for (const auto& x : calls)
-    CAF_CHECK_EQUAL(x->code, status::success);
-}
-
-CAF_TEST(P-C2 a node that is lost fails the fence and is named) {
-  start(nspace, 6);
-  auto calls = std::vector<pending<ack>>{};
-  for (uint32_t rank = 0; rank < 4; ++rank)
-    calls.push_back(fence(rank));
-  mesh.lose(2);
-  for (const auto& x : calls) {
-    CAF_CHECK_EQUAL(x->code, status::lost_connection);
-    CAF_CHECK(x->reason.find(nspace + ":4, " + nspace + ":5")
-              != std::string::npos);
-  }
-  auto rest = procs{{nspace, 0}, {nspace, 1}, {nspace, 2}, {nspace, 3}};
-  calls.clear();
-  for (const auto& x : rest)
-    calls.push_back(fence(x.rank, {}, rest));
-  for (const auto& x : calls)
-    CAF_CHECK_EQUAL(x->code, status::success);
-}
+CAF_TEST_FIXTURE_SCOPE(mesh_exchange_tests, exchange)
 
 // -- data --------------------------------------------------------------------
 
@@ -431,13 +222,15 @@ CAF_TEST(X41 an event of a process comes from its node only) {
   want_events({nspace, 0});
   auto forged = deliver_event{};
   forged.what = event{code, {nspace, 2}, data_range::nspace, {}};
-  caf::anon_send(mesh[0].host,
-                 member_message{2, 1002, host_call{1000, 0, 0, {}, {}, forged}});
+  caf::anon_send(
+    mesh[0].host,
+    member_message{2, 1002, host_call{1000, 0, 0, {}, {}, forged}});
   consume_messages();
   CAF_CHECK_EQUAL(events_of({nspace, 0}), 0u);
   forged.what.source = {nspace, 4};
-  caf::anon_send(mesh[0].host,
-                 member_message{2, 1002, host_call{1001, 0, 0, {}, {}, forged}});
+  caf::anon_send(
+    mesh[0].host,
+    member_message{2, 1002, host_call{1001, 0, 0, {}, {}, forged}});
   consume_messages();
   CAF_CHECK_EQUAL(events_of({nspace, 0}), 1u);
 }

@@ -166,6 +166,13 @@ CAF_TEST(F5.11 slots are those of all nodes) {
   CAF_CHECK(outcome().reason.find("--oversubscribe") != std::string::npos);
 }
 
+CAF_TEST(F5.11 the root knows the slots of a node that works before it is one) {
+  auto late = mesh_hosts{*this, 3, 2, true};
+  const auto x = late.spawn(job_host::program(6));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+}
+
 CAF_TEST(F5.17 a node that cannot prepare ends the start and is named) {
   mesh[1].topology->code = status::not_available;
   const auto x = spawn(6, {with(attr::bindto, value::string("core"))});

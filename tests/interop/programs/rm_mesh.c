@@ -147,6 +147,66 @@ static void early(void) {
   end();
 }
 
+static struct pending fetched = PENDING;
+static char fetched_text[64];
+
+static void on_value(pmix_status_t status, pmix_value_t* value, void* data) {
+  if (status == PMIX_SUCCESS && value->type == PMIX_STRING)
+    snprintf(fetched_text, sizeof fetched_text, "%s", value->data.string);
+  happen(data, status);
+}
+
+/* What no fence has collected comes from the node of its process. */
+static void fetch_all(void) {
+  gather();
+  char mine[64];
+  name_of(mine, sizeof mine, "own", me.rank);
+  post(mine, mine);
+  succeed(PMIx_Fence(NULL, 0, NULL, 0), "fence without data");
+  for (pmix_rank_t r = 0; r < job_size; ++r) {
+    const pmix_proc_t other = rank_of(r);
+    char own[64];
+    name_of(own, sizeof own, "own", r);
+    expect_string(&other, own, own, 20);
+  }
+}
+
+static void direct(void) {
+  begin();
+  fetch_all();
+  gather();
+  end();
+}
+
+/* What is not there yet is waited for: a host knows of a process's data only
+ * that there are some. */
+static void late(void) {
+  begin();
+  fetch_all();
+  const pmix_rank_t last = job_size - 1;
+  if (me.rank == 0) {
+    const pmix_proc_t whom = rank_of(last);
+    const pmix_info_t limit = int_info(PMIX_TIMEOUT, 20);
+    succeed(PMIx_Get_nb(&whom, "late", &limit, 1, on_value, &fetched),
+            "ask for what is not there yet");
+  }
+  succeed(PMIx_Fence(NULL, 0, NULL, 0), "fence without data");
+  if (me.rank == last)
+    post("late", "better than never");
+  if (me.rank == 0) {
+    demand(happens(&fetched, 1, 20), "it is answered");
+    succeed(fetched.outcome, "what comes late");
+    demand(strcmp(fetched_text, "better than never") == 0, "it is that");
+    const pmix_proc_t whom = rank_of(last);
+    const pmix_info_t limit = int_info(PMIX_TIMEOUT, 1);
+    const pmix_status_t outcome = try_get(&whom, "never", &limit, 1);
+    demand(outcome == PMIX_ERR_TIMEOUT || outcome == PMIX_ERR_NOT_FOUND,
+           "what never comes is refused");
+  }
+  gather();
+  end();
+}
+
 /* Without a mesh everything that the host does works, and nothing else. */
 static void without(void) {
   begin();
@@ -159,9 +219,8 @@ static void without(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"whole", whole},
-    {"early", early},
-    {"without", without},
+    {"whole", whole}, {"early", early},     {"direct", direct},
+    {"late", late},   {"without", without},
   };
   return RUN_CASE(cases);
 }

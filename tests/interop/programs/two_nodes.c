@@ -2,7 +2,9 @@
  * nothing else, as several do: two daemons, each a PMIx server with two
  * processes of one job, joined by a socket.
  *
- *   two_nodes [--mesh | --mesh-on-first] PROGRAM ARGUMENTS... */
+ *   two_nodes [--no-modex] [--mesh | --mesh-on-first] PROGRAM ARGUMENTS...
+ *
+ * With --no-modex it offers no direct modex either. */
 
 #define _GNU_SOURCE
 
@@ -271,14 +273,18 @@ static int serve(char** argv, bool with_mesh) {
 int main(int argc, char** argv) {
   bool mesh[2] = {false, false};
   int first = 1;
-  if (argc > 1 && strcmp(argv[1], "--mesh") == 0)
-    mesh[0] = mesh[1] = true, first = 2;
-  else if (argc > 1 && strcmp(argv[1], "--mesh-on-first") == 0)
-    mesh[0] = true, first = 2;
+  if (argc > first && strcmp(argv[first], "--no-modex") == 0)
+    host.direct_modex = NULL, ++first;
+  if (argc > first && strcmp(argv[first], "--mesh") == 0)
+    mesh[0] = mesh[1] = true, ++first;
+  else if (argc > first && strcmp(argv[first], "--mesh-on-first") == 0)
+    mesh[0] = true, ++first;
   int lines[2];
   if (argc <= first
       || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0) {
-    fprintf(stderr, "usage: %s [--mesh | --mesh-on-first] PROGRAM ARGS...\n",
+    fprintf(stderr,
+            "usage: %s [--no-modex] [--mesh | --mesh-on-first] PROGRAM "
+            "ARGS...\n",
             argv[0]);
     return 2;
   }
