@@ -32,6 +32,7 @@ check "X36" "the root listens for others" test -n "$root_port"
 mesh_job -n 3 ./steady 100 "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
 sleep 2
+touch "$TROUPE_WORK/said.stop"
 rss_before=$(rss "$(daemon n2)")
 descriptors_before=$(descriptors "$(daemon n2)")
 
@@ -61,7 +62,6 @@ check "X36 X45" "TLS without a certificate" refused plain_tls
 
 # Another's whole session, from its first byte on, is worth nothing.
 said=$TROUPE_WORK/said.10.202.0.1.$root_port
-touch "$TROUPE_WORK/said.stop"
 check "X38" "a session with the root was recorded" eventually 10 test -s "$said"
 echo "     $(stat -c %s "$said" 2>/dev/null) bytes were recorded"
 replayed() {
