@@ -121,15 +121,19 @@ static void on_number(size_t id UNUSED, pmix_status_t code UNUSED,
     happen(&complete, PMIX_SUCCESS);
 }
 
-static void await_numbers(double since) {
-  /* As long as something comes. */
-  for (uint64_t last = UINT64_MAX; !happens(&complete, 1, 30);) {
-    const uint64_t now_seen = atomic_load(&seen);
-    if (now_seen == last)
+/* As long as something comes. */
+static void await_wanted(void) {
+  for (uint64_t before = UINT64_MAX; !happens(&complete, 1, 30);) {
+    const uint64_t so_far = atomic_load(&seen);
+    if (so_far == before)
       fail("%llu of %llu events came, then none in 30 s",
-           (unsigned long long)now_seen, (unsigned long long)wanted);
-    last = now_seen;
+           (unsigned long long)so_far, (unsigned long long)wanted);
+    before = so_far;
   }
+}
+
+static void await_numbers(double since) {
+  await_wanted();
   pause_ms(100);
   if (wrong_at != UINT64_MAX)
     fail("event %llu came where %llu was to come",
@@ -237,13 +241,7 @@ static void order(void) {
   const double start = now();
   raise_numbers(0, each);
   settle();
-  for (uint64_t last = UINT64_MAX; !happens(&complete, 1, 30);) {
-    const uint64_t now_seen = atomic_load(&seen);
-    if (now_seen == last)
-      fail("%llu of %llu events came, then none in 30 s",
-           (unsigned long long)now_seen, (unsigned long long)wanted);
-    last = now_seen;
-  }
+  await_wanted();
   pause_ms(200);
   meet();
   pthread_mutex_lock(&heard_mutex);
