@@ -78,23 +78,6 @@ static void settle(void) {
     sem_post(&credit);
 }
 
-/* -- memory of the server -------------------------------------------------- */
-
-/* The greatest resident memory of whoever started us, in KiB. */
-static long server_memory(void) {
-  char path[64];
-  char line[256];
-  snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
-  FILE* file = fopen(path, "r");
-  long result = -1;
-  while (file != NULL && fgets(line, sizeof line, file) != NULL)
-    if (sscanf(line, "VmHWM: %ld", &result) == 1)
-      break;
-  if (file != NULL)
-    fclose(file);
-  return result;
-}
-
 /* -- flood ----------------------------------------------------------------- */
 
 static struct pending complete = PENDING;
