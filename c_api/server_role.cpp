@@ -51,9 +51,13 @@ current_role& holder() {
 }
 
 /// The server's own end of its session: what comes to it goes to the program.
-connection_actor::behavior_type own_connection(connection_actor::pointer) {
+connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
-    [](const event& what) { library::instance().push(what); },
+    [self, taken = uint64_t{0}](const event& what) mutable {
+      library::instance().push(what);
+      self->send(caf::actor_cast<client_actor>(self->current_sender()),
+                 events_taken{++taken});
+    },
     [](const io_delivery& what) { library::instance().push(what); },
     [](const close_connection&) {
       // It ends with the server.

@@ -56,8 +56,13 @@ void server_node::spawn_actors(const host_factory& make_host) {
   auto& sys = loop_.actors();
   host_ = make_host({loop_, options_.id, options_.hostname,
                      options_.session_directory, options_.log});
-  events_ = spawn_event_cache(
-    sys, {host_, options_.event_cache_size, options_.host_orders_events});
+  auto events = event_cache_options{};
+  events.host = host_;
+  events.log.ring_size = options_.event_cache_size;
+  events.log.server = options_.id;
+  events.host_orders_events = options_.host_orders_events;
+  events.lines = options_.log;
+  events_ = spawn_event_cache(sys, std::move(events));
   auto sinks = log_sink_settings{};
   sinks.out = options_.out
                 ? options_.out

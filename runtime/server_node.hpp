@@ -49,7 +49,7 @@ struct server_node_options {
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
 
-  /// Whether the host keeps the order of events that leave the node.
+  /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
 
   /// Hears of processes that break the protocol, see `listener_options`.

@@ -178,9 +178,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
       refuse("--rtos knows recoverable, not " + option);
   }
   result.stdin_target = stdin_target(x.standard_input);
-  if (result.stdin_target != rank_undef)
-    infos.push_back(
-      make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  infos.push_back(make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
   for (const auto& what : parts(x.display)) {
     if (what != "map" && what != "bind" && what != "summary" && !what.empty())
       refuse("--display knows map, bind and summary, not " + what);
@@ -219,9 +217,6 @@ run_options parse_segments(CLI::App& cli, job_flags& flags,
     result.job.apps.push_back(make_app(x, next.remaining()));
   }
   const auto in_dvm = cli.count("--dvm") > 0;
-  if (in_dvm && !(result.nodes.hosts + result.nodes.hostfile).empty())
-    refuse("--dvm names a DVM that is up, --host and --hostfile the nodes of a "
-           "new one; give one of them");
   apply(flags, in_dvm, result);
   return result;
 }

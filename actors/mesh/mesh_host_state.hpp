@@ -485,6 +485,10 @@ void fence(self_pointer self, const std::string& reason);
 // -- mesh_output.cpp
 // ---------------------------------------------------------------
 
+/// A process or tool of this node starts a job.
+caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
+                                        spawn_request& request);
+
 /// Decides where the output of a job goes whose origin is here.
 void open_outlet(self_pointer self, const prepare_share& order);
 
