@@ -13,6 +13,9 @@ struct event_cache_options {
 
   event_log_options log;
 
+  /// Keeps on disk what memory has no room for; null: nothing does.
+  spool_actor spool;
+
   /// Whether the host gives an event that leaves the node back to all nodes,
   /// this one too, in one order: then it is not delivered here before.
   /// Source: guarantees 5.2.
