@@ -19,8 +19,8 @@
  *   handlers  memory of --events handlers
  *   cached    raises --events that nobody wants, then waits for --seconds
  *
- * Rank 0 writes a line `NAME FIGURE` per sample to FILE. A process that hangs is
- * ended by SIGALRM. */
+ * Rank 0 writes a line `NAME FIGURE` per sample to FILE. A process that hangs
+ * is ended by SIGALRM. */
 
 #define _GNU_SOURCE
 
@@ -204,12 +204,11 @@ static uint64_t number_in(const pmix_info_t* infos, size_t n, const char* key) {
 
 #define UNUSED __attribute__((unused))
 #define HANDLER(name)                                                          \
-  static void name(size_t id UNUSED, pmix_status_t code UNUSED,                \
-                   const pmix_proc_t* source UNUSED, pmix_info_t infos[] UNUSED,\
-                   size_t n UNUSED, pmix_info_t* results UNUSED,               \
-                   size_t nresults UNUSED,                                     \
-                   pmix_event_notification_cbfunc_fn_t done UNUSED,            \
-                   void* token UNUSED)
+  static void name(                                                            \
+    size_t id UNUSED, pmix_status_t code UNUSED,                               \
+    const pmix_proc_t* source UNUSED, pmix_info_t infos[] UNUSED,              \
+    size_t n UNUSED, pmix_info_t* results UNUSED, size_t nresults UNUSED,      \
+    pmix_event_notification_cbfunc_fn_t done UNUSED, void* token UNUSED)
 
 static void complete(pmix_event_notification_cbfunc_fn_t done, void* token,
                      pmix_status_t status) {
@@ -339,7 +338,8 @@ static void run_wake(void) {
   pthread_join(thread, NULL);
 }
 
-/* -- one process ------------------------------------------------------------ */
+/* -- one process ------------------------------------------------------------
+ */
 
 static int64_t heard_ns;
 
@@ -441,7 +441,8 @@ static void run_handlers(void) {
          (double)(status_kib("VmRSS:") - before) * 1024.0 / events);
 }
 
-/* -- several processes ------------------------------------------------------ */
+/* -- several processes ------------------------------------------------------
+ */
 
 HANDLER(on_ping) {
   complete(done, token, PMIX_EVENT_ACTION_COMPLETE);

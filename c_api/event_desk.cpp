@@ -141,7 +141,7 @@ pmix_status_t own_events::push(const library& lib, event what) {
       is_first = !std::exchange(is_posted_, true);
   }
   if (is_here)
-    drain();
+    drain(); // As registrations there are not posted, either.
   if (is_first && !lib.post([this] { drain(); })) {
     reset();
     return PMIX_ERR_INIT;
@@ -160,11 +160,31 @@ void own_events::drain() {
   }
   if (the_desk != nullptr)
     for (auto& x : taken)
-      the_desk->pass_on(std::move(x));
+      the_desk->take(std::move(x));
 }
 
-void own_events::expect(status code) {
-  expected_ |= code == default_events ? ~uint64_t{0} : bit_of(code);
+void own_events::expect(const library& lib, const std::vector<status>& codes) {
+  if (codes.empty())
+    expected_ = ~uint64_t{0};
+  for (const auto code : codes)
+    expected_ |= bit_of(code);
+  auto before = std::make_shared<std::vector<event>>();
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (queue_.empty())
+      return;
+    is_posted_ = false; // What comes now goes after the registration.
+    before->swap(queue_);
+  }
+  const auto hand_over = [before] {
+    if (the_desk != nullptr)
+      for (auto& x : *before)
+        the_desk->take(std::move(x));
+  };
+  if (lib.in_progress_thread())
+    hand_over();
+  else
+    lib.post(hand_over);
 }
 
 void own_events::set_open(bool x) {
@@ -244,11 +264,6 @@ void event_desk::meet_server() {
 void event_desk::register_handler(struct register_handler request,
                                   c_handler handler, on_registered done) {
   tell_identity();
-  for (const auto code : request.codes)
-    events_of_ours().expect(code);
-  if (request.codes.empty())
-    events_of_ours().expect(default_events);
-  events_of_ours().drain(); // They come before it.
   auto answer =
     std::make_shared<one_answer<handler_registered>>(std::move(done));
   self_->request(chain_, caf::infinite, std::move(request))
@@ -275,11 +290,6 @@ bool event_desk::deregister_handler(uint64_t id, on_done done) {
 }
 
 void event_desk::take(event what) {
-  events_of_ours().drain(); // What was raised before.
-  pass_on(std::move(what));
-}
-
-void event_desk::pass_on(event what) {
   tell_identity();
   caf::anon_send(chain_, std::move(what));
 }

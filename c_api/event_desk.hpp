@@ -42,9 +42,10 @@ public:
   /// Empties the queue. On the progress thread.
   void drain();
 
-  /// There is a handler for this code; `default_events`: for every code. Events
-  /// that no handler waits for need not wake the progress thread.
-  void expect(status code);
+  /// A handler for these codes, or for all, is about to be registered: it comes
+  /// after what was raised before, and before what is raised from now on.
+  /// Events that no handler waits for need not wake the progress thread.
+  void expect(const library& lib, const std::vector<status>& codes);
 
   /// Whether there is room behind the queue.
   void set_open(bool x);
@@ -93,9 +94,6 @@ public:
 
   /// An event from outside, or one that is for us.
   void take(event what);
-
-  /// An event that we have raised.
-  void pass_on(event what);
 
   /// There is a new server, or none any more.
   void meet_server();

@@ -38,6 +38,11 @@ uint64_t number_of(const c_handler& x) {
 /// @returns whether it will run; if the library is finalized before, it does
 ///          not, and what it holds is destroyed.
 bool at_desk(const library& lib, std::function<void(event_desk&)> task) {
+  if (lib.in_progress_thread()) {
+    if (auto* desk = event_desk::current())
+      task(*desk);
+    return true;
+  }
   return lib.post([task = std::move(task)] {
     if (auto* desk = event_desk::current())
       task(*desk);
@@ -70,12 +75,16 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     return PMIX_ERR_OUT_OF_RESOURCE;
   TROUPE_TAKE(directives, to_infos(info, ninfo));
   auto request = register_handler{};
-  for (size_t i = 0; i < ncodes; ++i)
+  for (size_t i = 0; i < ncodes; ++i) {
     request.codes.push_back(static_cast<status>(codes[i]));
+    if (request.codes.back() == default_events)
+      return PMIX_ERR_BAD_PARAM; // No code: it stands for all.
+  }
   auto handler = handler_of(evhdlr, info, ninfo);
   handler.is_oneshot = flag(*directives, attr::event_oneshot);
   request.function = number_of(handler);
   request.directives = std::move(*directives);
+  event_desk::events_of_ours().expect(lib, request.codes);
   const auto begin = [&](event_desk::on_registered done) {
     auto answer =
       std::make_shared<one_answer<handler_registered>>(std::move(done));

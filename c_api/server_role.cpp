@@ -76,6 +76,22 @@ void tell_of_loss(const requester& client) {
   library::instance().push(std::move(what));
 }
 
+/// What the host's handlers get when a client breaks the protocol. Default
+/// handlers are not told: Slurm's ends the job step, whatever they are told.
+/// Source: RFC0002, "RM-Host Registrations".
+void tell_of_violation(const proc_id& server, const proc_id& client,
+                       const std::string& why) {
+  auto what = event{};
+  what.code = status::comm_failure;
+  what.source = server;
+  what.range = data_range::proc_local;
+  what.infos = {
+    {std::string{attr::event_non_default}, 0, value::boolean(true)},
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(client)},
+    {std::string{attr::event_text_message}, 0, value::string(why)}};
+  library::instance().push(std::move(what));
+}
+
 } // namespace
 
 std::shared_ptr<server_role> server_role::current() {
@@ -104,6 +120,11 @@ server_role::start(library& lib, server_node_options options,
   host.on_lost = tell_of_loss;
   host.is_met = with_mesh;
   host.log = options.log;
+  options.on_violation = [weak = result->weak_](const proc_id& client,
+                                                const std::string& why) {
+    if (const auto self = weak.lock())
+      tell_of_violation(self->id_, client, why);
+  };
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);

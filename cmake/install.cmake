@@ -28,7 +28,7 @@ set(troupe_cmake "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
 install(TARGETS troupe_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY messages config DESTINATION "${troupe_include}"
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
-install(FILES actors/partial_host.hpp DESTINATION "${troupe_include}/actors")
+install(FILES actors/mesh/partial_host.hpp DESTINATION "${troupe_include}/actors/mesh")
 install(FILES runtime/runtime.hpp DESTINATION "${troupe_include}/runtime")
 
 set(TROUPE_PRIVATE_LIBRARIES "-lcaf_core -levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lpthread")

@@ -115,7 +115,8 @@ caf::error apply_setting(sensor_settings& x, std::string_view setting) {
   return {};
 }
 
-caf::error apply_settings(sensor_settings& x, const std::vector<std::string>& settings) {
+caf::error apply_settings(sensor_settings& x,
+                          const std::vector<std::string>& settings) {
   for (const auto& setting : settings)
     if (auto err = apply_setting(x, setting))
       return err;

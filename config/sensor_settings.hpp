@@ -58,6 +58,7 @@ struct sensor_settings {
 caf::error apply_setting(sensor_settings& x, std::string_view setting);
 
 /// The same for several; stops at the first that is wrong.
-caf::error apply_settings(sensor_settings& x, const std::vector<std::string>& settings);
+caf::error apply_settings(sensor_settings& x,
+                          const std::vector<std::string>& settings);
 
 } // namespace troupe

@@ -120,6 +120,10 @@ void add_memory(maker& make, const sensor_settings& x,
 
 } // namespace
 
+int64_t wall_clock() {
+  return static_cast<int64_t>(std::time(nullptr));
+}
+
 struct node_sensors::threads {
   /// Of the loop.
   thread_pool* common = nullptr;
@@ -134,7 +138,7 @@ node_sensors::node_sensors(loop_system& loop, const std::string& hostname,
   : threads_(std::make_shared<threads>()) {
   auto options = sensor_desk_options{};
   options.hostname = hostname;
-  options.wall_clock = [] { return static_cast<int64_t>(std::time(nullptr)); };
+  options.wall_clock = wall_clock;
   options.log = log;
   desk_ = spawn_sensor_desk(loop.actors(), std::move(options));
   if (!settings.enabled)

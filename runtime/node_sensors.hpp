@@ -11,6 +11,9 @@ namespace troupe {
 
 class loop_system;
 
+/// Seconds since the epoch, as events say.
+int64_t wall_clock();
+
 /// The sensors of a node and the desk that runs them. Nothing is looked at
 /// before somebody wants to hear of it.
 class node_sensors {

@@ -1,5 +1,7 @@
 #include "runtime/runtime.hpp"
 
+#include "actors/events/environment_host.hpp"
+#include "runtime/node_sensors.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -64,6 +66,8 @@ public:
       loop.stop();
       thread.join();
     }
+    sensors.reset();
+    environment = nullptr;
     around = nullptr;
     host = nullptr;
     node.reset();
@@ -72,6 +76,12 @@ public:
   /// Asks the server and waits.
   template <class Answer, class Request>
   caf::expected<Answer> ask(Request request) {
+    return ask_actor<Answer>(node->server(), std::move(request));
+  }
+
+  /// The same of any actor.
+  template <class Answer, class Handle, class... Request>
+  caf::expected<Answer> ask_actor(const Handle& whom, Request... request) {
     if (loop.loop().in_loop_thread())
       return make_error(status::would_block,
                         "this waits for the runtime and must not be called on"
@@ -80,7 +90,7 @@ public:
       return make_error(status::init, "the runtime has been stopped");
     auto result = caf::expected<Answer>{caf::error{}};
     auto self = caf::scoped_actor{loop.actors()};
-    self->request(node->server(), caf::infinite, std::move(request))
+    self->request(whom, caf::infinite, std::move(request)...)
       .receive([&](Answer& x) { result = std::move(x); },
                [&](caf::error& err) { result = std::move(err); });
     return result;
@@ -103,6 +113,10 @@ public:
   std::unique_ptr<server_node> node;
   host_actor host;
   caf::actor around;
+
+  /// Between the server and the host, if the node is watched.
+  std::unique_ptr<node_sensors> sensors;
+  caf::actor environment;
   std::thread thread;
 };
 
@@ -129,19 +143,27 @@ runtime::start(runtime_options options, const host_maker& make_host) {
     serve.tools.push_back(rendezvous_kind::system);
   auto node = server_node::start(
     result->loop, std::move(serve), [&](const host_context& x) {
-      result->host = make_host(x.loop.actors());
+      auto& sys = x.loop.actors();
+      result->host = make_host(sys);
+      auto inner = result->host;
+      if (options.sensors) {
+        result->sensors = std::make_unique<node_sensors>(
+          x.loop, x.hostname, *options.sensors, x.log);
+        inner = spawn_environment_host(sys, inner, result->sensors->desk());
+        result->environment = caf::actor_cast<caf::actor>(inner);
+      }
       if (!options.around_host)
-        return result->host;
-      auto outer = options.around_host(x.loop, result->host, x.log);
+        return inner;
+      auto outer = options.around_host(x.loop, inner, x.log);
       result->around = caf::actor_cast<caf::actor>(outer);
       return outer;
     });
   if (!node)
     return node.error();
   result->node = std::move(*node);
-  if (result->around)
-    caf::anon_send(result->around, result->node->server(),
-                   result->node->events());
+  for (const auto& x : {result->around, result->environment})
+    if (x)
+      caf::anon_send(x, result->node->server(), result->node->events());
   result->run();
   return std::unique_ptr<runtime>{new runtime{std::move(result)}};
 }
@@ -178,6 +200,16 @@ void runtime::proc_ended(const proc_id& proc, proc_state state) {
 
 void runtime::notify(event what, std::vector<proc_id> targets) {
   caf::anon_send(events(), deliver_event{std::move(what), std::move(targets)});
+}
+
+caf::error runtime::add_sensor(sensor_offer offer, const sensor_actor& sensor) {
+  auto& x = *implementation_;
+  if (!x.sensors)
+    return make_error(status::not_supported,
+                      "nothing is watched: start the runtime with "
+                      "runtime_options::sensors");
+  auto outcome = x.ask_actor<ack>(x.sensors->desk(), std::move(offer), sensor);
+  return outcome ? caf::error{} : std::move(outcome.error());
 }
 
 caf::actor_system& runtime::actors() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/journal.hpp"
+#include "config/sensor_settings.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>
@@ -8,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,11 @@ struct runtime_options {
   /// (runtime/job_networks.hpp) has the servers of each job do among themselves
   /// what the host does not. It hears of each namespace beside the server.
   std::function<host_actor(loop_system&, host_actor, journal)> around_host;
+
+  /// What is watched on the node for processes that register for events of the
+  /// environment, beside what the host tells of; absent: nothing, and no sensor
+  /// can be added.
+  std::optional<sensor_settings> sensors;
 
   /// Completes the configuration: message types of one's own.
   std::function<void(caf::actor_system_config&)> configure;
@@ -94,6 +101,12 @@ public:
   /// Tells local processes of an event.
   /// @param targets Whom it is for; none: whom its range names.
   void notify(event what, std::vector<proc_id> targets = {});
+
+  /// Adds a sensor of one's own, which ends with the runtime: started while
+  /// somebody wants one of its codes. See examples/temperature_sensor.cpp.
+  /// @returns `bad_param` for codes that are not of the environment, and
+  ///          `not_supported` without `runtime_options::sensors`.
+  caf::error add_sensor(sensor_offer offer, const sensor_actor& sensor);
 
   // -- actors ----------------------------------------------------------------
 

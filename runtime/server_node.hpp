@@ -57,6 +57,9 @@ struct server_node_options {
   /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
 
+  /// Hears of processes that break the protocol, see `listener_options`.
+  std::function<void(const proc_id&, const std::string& why)> on_violation;
+
   /// The server's own log.
   journal log;
 

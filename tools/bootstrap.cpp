@@ -81,11 +81,12 @@ int fail(const std::string& reason) {
   return local_failure;
 }
 
-int run_root(bootstrap_part x, severity log_level, bool log_json) {
+int run_root(bootstrap_part x, const bootstrap_options& options) {
   ignore_broken_pipes();
   auto setup = root_settings(std::move(x));
-  setup.node.log_level = log_level;
-  setup.node.log_json = log_json;
+  setup.node.log_level = options.log_level;
+  setup.node.log_json = options.log_json;
+  setup.node.sensors = options.sensors;
   setup.on_ready = [] { std::cout << "DVM ready" << std::endl; };
   auto root = std::unique_ptr<dvm_root>{};
   const auto end = [&root] {
@@ -107,7 +108,7 @@ int run_root(bootstrap_part x, severity log_level, bool log_json) {
   return status;
 }
 
-int run_other(const bootstrap_part& x, severity log_level, bool log_json) {
+int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   auto contacts = resolve(x.settings.controller, x.settings.port);
   if (!contacts)
     return fail(reason_of(contacts.error()));
@@ -134,8 +135,9 @@ int run_other(const bootstrap_part& x, severity log_level, bool log_json) {
   settings.networks = networks_of(x.settings);
   settings.is_insecure = x.is_insecure;
   settings.patience = patience;
-  settings.log_level = log_level;
-  settings.log_json = log_json;
+  settings.log_level = options.log_level;
+  settings.log_json = options.log_json;
+  settings.sensors = options.sensors;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);
 }
@@ -201,12 +203,12 @@ dvm_root::settings root_settings(bootstrap_part part) {
 }
 
 int bootstrap(const std::string& file, const std::string& own,
-              severity log_level, bool log_json) {
+              const bootstrap_options& options) {
   auto found = read_bootstrap(file, own);
   if (!found)
     return fail(reason_of(found.error()));
-  return found->rank == 0 ? run_root(std::move(*found), log_level, log_json)
-                          : run_other(*found, log_level, log_json);
+  return found->rank == 0 ? run_root(std::move(*found), options)
+                          : run_other(*found, options);
 }
 
 } // namespace troupe

@@ -6,8 +6,18 @@
 #include "tools/host_list.hpp"
 
 #include <string>
+#include <vector>
 
 namespace troupe {
+
+/// What its command line says beside the file.
+struct bootstrap_options {
+  severity log_level = severity::warning;
+  bool log_json = false;
+
+  /// Settings of the node's sensors, as `apply_setting` takes them.
+  std::vector<std::string> sensors;
+};
 
 /// The part of a node in a DVM that a file describes and nobody launches.
 struct bootstrap_part {
@@ -37,6 +47,6 @@ dvm_root::settings root_settings(bootstrap_part part);
 /// @param own What the file calls this node; empty: found out.
 /// @returns the exit status: 1 for what is wrong here, 3 if it cannot join.
 int bootstrap(const std::string& file, const std::string& own,
-              severity log_level, bool log_json);
+              const bootstrap_options& options);
 
 } // namespace troupe

@@ -104,6 +104,7 @@ std::string encode(const join_settings& x) {
                         {"contacts", std::move(contacts)},
                         {"radix", x.radix},
                         {"networks", x.networks},
+                        {"sensors", x.sensors},
                         {"insecure", x.is_insecure},
                         {"patience", x.patience},
                         {"log_level", static_cast<unsigned>(x.log_level)},
@@ -141,12 +142,16 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
   from.each("contacts",
             [&](const json& x) { return read_address(x, result.contacts); });
   from.read("radix", result.radix);
-  from.each("networks", [&](const json& x) {
-    if (!x.is_string())
-      return false;
-    result.networks.push_back(x.get<std::string>());
-    return true;
-  });
+  const auto texts_into = [](std::vector<std::string>& out) {
+    return [&out](const json& x) {
+      if (!x.is_string())
+        return false;
+      out.push_back(x.get<std::string>());
+      return true;
+    };
+  };
+  from.each("networks", texts_into(result.networks));
+  from.each("sensors", texts_into(result.sensors));
   from.read("insecure", result.is_insecure);
   from.read("patience", result.patience);
   from.read("log_level", level);

@@ -33,6 +33,9 @@ struct join_settings {
   /// The interfaces to use; none: all that are fit.
   std::vector<std::string> networks;
 
+  /// Settings of its sensors, as `apply_setting` takes them.
+  std::vector<std::string> sensors;
+
   /// Whether lanes are plain text. No credentials follow then.
   bool is_insecure = false;
 

@@ -59,7 +59,8 @@ local_node::local_node(const local_node_options& options)
     output_sink, output_sink_settings{options.output, out_, err_});
 }
 
-host_actor local_node::make_host(const host_context& context, dvm_part* part) {
+host_actor local_node::make_host(const host_context& context, dvm_part* part,
+                                 const sensor_settings& sensors) {
   auto& sys = loop_.actors();
   auto launch = process_launcher_settings{};
   launch.log = log_;
@@ -77,6 +78,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part) {
   work.session_directory = context.session_directory;
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
+  work.wall_clock = wall_clock;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
     work.slots = part->nodes.front().slots.value_or(slots_);
@@ -93,12 +95,18 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part) {
   host_ = spawn_mesh_host(sys, std::move(work),
                           {launcher_, sys.spawn(topology, &loop_.pool()),
                            sys.spawn(cleaner, &loop_.pool()), sink_});
+  sensors_ =
+    std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
+  caf::anon_send(host_, sensors_->desk());
   return host_;
 }
 
 caf::expected<std::unique_ptr<local_node>>
 local_node::start(local_node_options options) {
   auto result = std::unique_ptr<local_node>{new local_node{options}};
+  auto sensors = sensor_settings{};
+  if (auto err = apply_settings(sensors, options.sensors))
+    return err;
   auto* part = options.dvm ? &*options.dvm : nullptr;
   if (part != nullptr && part->member.context) {
     part->member.log = result->log_;
@@ -125,10 +133,10 @@ local_node::start(local_node_options options) {
     serve.tools.clear();
   else if (options.system_server)
     serve.tools.push_back(rendezvous_kind::system);
-  auto node = server_node::start(result->loop_, std::move(serve),
-                                 [&](const host_context& context) {
-                                   return result->make_host(context, part);
-                                 });
+  auto node = server_node::start(
+    result->loop_, std::move(serve), [&](const host_context& context) {
+      return result->make_host(context, part, sensors);
+    });
   if (!node)
     return node.error();
   result->node_ = std::move(*node);
@@ -148,6 +156,7 @@ local_node::~local_node() {
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)
     pmi1_->set_server({});
+  sensors_.reset();
   node_.reset();
   member_.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);

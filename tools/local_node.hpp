@@ -5,6 +5,7 @@
 #include "adapters/pmi1/service.hpp"
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
+#include "runtime/node_sensors.hpp"
 #include "runtime/server_node.hpp"
 
 #include <memory>
@@ -28,6 +29,11 @@ struct dvm_part {
   std::function<void(const member_changed&)> on_member;
 };
 
+/// What `--sensor` is, on any command line.
+inline constexpr auto sensor_help =
+  "What the node's sensors watch, such as file-system=/scratch, link=ib0 or "
+  "off; may come again (docs/events.md)";
+
 struct local_node_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -50,6 +56,9 @@ struct local_node_options {
   output_format output;
 
   security_policy security;
+
+  /// Settings of the node's sensors, as `apply_setting` takes them.
+  std::vector<std::string> sensors;
 
   /// Whether tools that look for the system server find this one.
   bool system_server = false;
@@ -77,6 +86,11 @@ public:
 
   const mesh_host_actor& host() const {
     return host_;
+  }
+
+  /// Takes sensors beside the node's own.
+  const sensor_desk_actor& sensors() const {
+    return sensors_->desk();
   }
 
   /// This node as a member of its DVM; none if it is alone.
@@ -124,7 +138,8 @@ public:
 private:
   explicit local_node(const local_node_options& options);
 
-  host_actor make_host(const host_context& context, dvm_part* part);
+  host_actor make_host(const host_context& context, dvm_part* part,
+                       const sensor_settings& sensors);
 
   journal log_;
   loop_system loop_;
@@ -137,6 +152,7 @@ private:
   output_sink_actor sink_;
   process_launcher_actor launcher_;
   mesh_host_actor host_;
+  std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;
   std::unique_ptr<mesh_member> member_;
   std::unique_ptr<server_node> node_;

@@ -2,9 +2,12 @@
 
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "adapters/process/stdin_source.hpp"
 #include "messages/attributes.hpp"
+#include "tools/chosen_nodes.hpp"
+#include "tools/proc_table.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
 
@@ -28,6 +31,9 @@ using namespace std::chrono_literals;
 
 /// How long a DVM may take to answer a simple question.
 constexpr auto answer_time = 30s;
+
+/// How long after the refusal of a job its reason may come.
+constexpr auto reason_time = 1s;
 
 struct forwarder_state {
   static inline const char* name = "input-forwarder";
@@ -73,6 +79,9 @@ private:
   std::string read_slots();
   void start();
   void on_spawned(link::outcome outcome);
+  void on_refused(const caf::error& why);
+  const std::string* early_reason() const;
+  void show_map();
   void on_event(event x);
   void on_signal(int number);
   void end_job();
@@ -91,6 +100,13 @@ private:
 
   /// Ends of jobs that came before we knew the name of ours.
   std::vector<event> early_;
+
+  /// Why there is no job: a status, until the reason comes.
+  std::optional<caf::error> refusal_;
+  std::unique_ptr<timer> patience_;
+
+  /// Which of the DVM's nodes the job may use; empty: all.
+  std::vector<chosen_node> nodes_;
 
   /// The signal that interrupted us, and how often.
   int signal_ = 0;
@@ -139,7 +155,7 @@ std::string dvm_job::read_slots() {
   auto slots = uint32_t{0};
   for (const auto& x : to_json(result->infos.front().val))
     if (x.is_object() && x.value("state", "") == "live")
-      slots += x.value("slots", 0u);
+      slots += slots_of(nodes_, x.value("name", ""), x.value("slots", 0u));
   fill_in_processes(options_.job, slots);
   return {};
 }
@@ -157,27 +173,42 @@ void dvm_job::start() {
   });
 }
 
+/// What the end of a job that came before we knew ours says.
+const std::string* dvm_job::early_reason() const {
+  for (const auto& x : early_)
+    if (const auto* text = find(x.infos, attr::event_text_message);
+        text != nullptr && text->text() != nullptr && !text->text()->empty())
+      return text->text();
+  return nullptr;
+}
+
+void dvm_job::on_refused(const caf::error& why) {
+  const auto code = status_of(why);
+  const auto exit_status = code == status::job_exe_not_found        ? 127
+                           : code == status::job_app_not_executable ? 126
+                                                                    : 1;
+  if (const auto* reason = early_reason()) {
+    finish(exit_status, *reason);
+    return;
+  }
+  auto reason = "the DVM did not start the job: " + to_string(code);
+  if (const auto text = reason_of(why);
+      !text.empty() && text != to_string(code))
+    reason += " (" + text + ")";
+  finish(exit_status, reason);
+}
+
 void dvm_job::on_spawned(link::outcome outcome) {
   if (!outcome) {
-    const auto code = status_of(outcome.error());
-    // The end of the job, if it comes, says more; it came before this.
-    for (auto& x : early_)
-      if (const auto* text = find(x.infos, attr::event_text_message);
-          text != nullptr && text->text() != nullptr) {
-        finish(code == status::job_exe_not_found        ? 127
-               : code == status::job_app_not_executable ? 126
-                                                        : 1,
-               *text->text());
-        return;
-      }
-    auto reason = "the DVM did not start the job: " + to_string(code);
-    if (const auto text = reason_of(outcome.error());
-        !text.empty() && text != to_string(code))
-      reason += " (" + text + ")";
-    finish(code == status::job_exe_not_found        ? 127
-           : code == status::job_app_not_executable ? 126
-                                                    : 1,
-           reason);
+    refusal_ = std::move(outcome.error());
+    if (early_reason() != nullptr) {
+      on_refused(*refusal_);
+      return;
+    }
+    // The reason comes as an event, which may be behind the answer.
+    patience_ = std::make_unique<timer>(session_->loop().loop(),
+                                        [this] { on_refused(*refusal_); });
+    patience_->start(reason_time);
     return;
   }
   const auto* result = std::get_if<spawn_result>(&*outcome);
@@ -186,6 +217,7 @@ void dvm_job::on_spawned(link::outcome outcome) {
     return;
   }
   nspace_ = result->nspace;
+  show_map();
   take_input();
   if (signal_ != 0)
     end_job();
@@ -198,6 +230,8 @@ void dvm_job::on_event(event x) {
     return;
   if (nspace_.empty()) {
     early_.push_back(std::move(x));
+    if (refusal_ && early_reason() != nullptr)
+      on_refused(*refusal_);
     return;
   }
   const auto* whose = find(x.infos, attr::event_affected_proc);
@@ -210,6 +244,27 @@ void dvm_job::on_event(event x) {
   const auto* reason = text != nullptr ? text->text() : nullptr;
   finish(signal_ != 0 ? 128 + signal_ : number.value_or(0),
          reason != nullptr ? *reason : std::string{});
+}
+
+/// Where the processes of the job are, if the user wants to know.
+void dvm_job::show_map() {
+  if (options_.display.count("map") + options_.display.count("bind") == 0)
+    return;
+  auto question = query_request{};
+  auto& query = question.queries.emplace_back();
+  query.keys = {std::string{attr::query_proc_table}};
+  query.qualifiers = {{std::string{attr::nspace}, 0, value::string(nspace_)}};
+  session_->to()->submit(question, [this](const link::outcome& outcome) {
+    const auto* result =
+      outcome ? std::get_if<info_result>(&*outcome) : nullptr;
+    if (result == nullptr || result->infos.empty())
+      return; // It may be over already.
+    const auto procs = procs_of(result->infos.front().val);
+    if (options_.json)
+      out_->write(map_line(nspace_, procs));
+    else
+      err_->write(map_text(nspace_, procs));
+  });
 }
 
 /// The first time the job is told to end, then it is killed, then we leave.
@@ -276,7 +331,17 @@ void dvm_job::tell_end(int status, const std::string& reason) {
 
 int dvm_job::run() {
   ignore_broken_pipes();
-  auto failure = open();
+  auto failure = std::string{};
+  if (auto chosen = choose_nodes(options_.nodes, read_text_file)) {
+    nodes_ = std::move(*chosen);
+    if (!nodes_.empty())
+      options_.job.job_infos.push_back(
+        {std::string{attr::host}, 0, value::string(to_string(nodes_))});
+  } else {
+    failure = reason_of(chosen.error());
+  }
+  if (failure.empty())
+    failure = open();
   if (failure.empty())
     failure = read_slots();
   if (!failure.empty()) {

@@ -38,6 +38,7 @@ struct job_flags {
   std::string log_level = "warning";
   std::string security = "native";
   std::string dvm;
+  std::vector<std::string> sensors;
   int32_t timeout = 0;
   bool label = false;
   bool timestamp = false;
@@ -86,6 +87,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
     ->check(CLI::IsMember({"native", "munge"}));
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  cli.add_option("--sensor", x.sensors, sensor_help)->allow_extra_args(false);
 }
 
 /// Splits a list at commas.
@@ -176,9 +178,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
       refuse("--rtos knows recoverable, not " + option);
   }
   result.stdin_target = stdin_target(x.standard_input);
-  if (result.stdin_target != rank_undef)
-    infos.push_back(
-      make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  infos.push_back(make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
   for (const auto& what : parts(x.display)) {
     if (what != "map" && what != "bind" && what != "summary" && !what.empty())
       refuse("--display knows map, bind and summary, not " + what);
@@ -188,6 +188,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
   result.node.output = {x.label, x.timestamp, x.json};
   result.node.log_level = level_named(x.log_level);
   result.node.log_json = x.json;
+  result.node.sensors = x.sensors;
   if (x.security == "munge")
     result.node.security.mechanism = security_mechanism::munge;
 }
@@ -216,9 +217,6 @@ run_options parse_segments(CLI::App& cli, job_flags& flags,
     result.job.apps.push_back(make_app(x, next.remaining()));
   }
   const auto in_dvm = cli.count("--dvm") > 0;
-  if (in_dvm && !(result.nodes.hosts + result.nodes.hostfile).empty())
-    refuse("--dvm names a DVM that is up, --host and --hostfile the nodes of a "
-           "new one; give one of them");
   apply(flags, in_dvm, result);
   return result;
 }

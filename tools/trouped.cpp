@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   cli.add_flag("--report-uri", report_uri, "Print the server's URI");
   cli.add_flag("-v,--verbose", verbose, "Log what happens");
   cli.add_flag("--log-json", options.log_json, "Log lines of JSON");
+  cli.add_option("--sensor", options.sensors, troupe::sensor_help)
+    ->allow_extra_args(false);
   cli.add_option("--security", security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   CLI11_PARSE(cli, argc, argv);
@@ -69,8 +71,9 @@ int main(int argc, char** argv) {
   if (verbose)
     options.log_level = troupe::severity::debug;
   if (!bootstrap_file.empty())
-    return troupe::bootstrap(bootstrap_file, own_name, options.log_level,
-                             options.log_json);
+    return troupe::bootstrap(
+      bootstrap_file, own_name,
+      {options.log_level, options.log_json, options.sensors});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

@@ -136,13 +136,16 @@ event_log::effects means(self_pointer self) {
 /// Source: RFC0002, "PMIx Server Registrations".
 void update_host(self_pointer self, const requester& who) {
   auto& state = self->state;
-  auto codes = state.log->take_environment_codes();
-  if (!codes)
+  if (const auto codes = state.log->take_environment_codes()) {
+    state.of_environment.clear();
+    for (const auto code : *codes)
+      if (code == default_events || is_of_environment(code))
+        state.of_environment.insert(code);
+  }
+  auto wanted = state.askers.codes();
+  wanted.insert(state.of_environment.begin(), state.of_environment.end());
+  if (wanted == state.asked_for)
     return;
-  auto wanted = std::set<status>{};
-  for (const auto code : *codes)
-    if (code == default_events || is_of_environment(code))
-      wanted.insert(code);
   const auto ask = [&](std::vector<status> more) {
     self
       ->request(state.options.host, caf::infinite, who,
@@ -186,6 +189,8 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
   auto promise = self->make_response_promise<ack>();
   promise.deliver(ack{});
   state.log->resume(who.index);
+  if (event_askers::asks(who.proc, request.directives))
+    state.askers.add(who.index, who.proc, request.codes);
   update_host(self, who);
   return promise;
 }
@@ -239,6 +244,11 @@ std::string stream_of(const deliver_event& x) {
 }
 
 caf::result<ack> take_event(self_pointer self, deliver_event& request) {
+  if (event_askers::is_copy(request.what)) {
+    request.targets = self->state.askers.unwrap(request.what);
+    if (request.targets.empty())
+      return ack{};
+  }
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();
   auto offered = offered_event{};
@@ -272,6 +282,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     },
     [self](const requester& who, const deregister_events_request& request) {
       self->state.log->unsubscribe(who.index, request.codes);
+      self->state.askers.remove(who.index, request.codes);
       update_host(self, who);
     },
     [self](const requester& who, notify_request& request) {
@@ -294,6 +305,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, connection_lost) {
       self->state.sessions.erase(who.index);
       self->state.log->disconnect(who.index);
+      self->state.askers.disconnect(who.index);
       update_host(self, who);
     },
     [self](const deregister_nspace& request) {

@@ -4,6 +4,7 @@
 // only.
 
 #include "actors/answer.hpp"
+#include "actors/events/event_askers.hpp"
 #include "actors/events/event_cache.hpp"
 #include "actors/reminders.hpp"
 
@@ -31,7 +32,13 @@ struct event_cache_state {
   std::map<uint64_t, std::function<void()>> waiting;
   uint64_t next_ticket = 1;
 
-  /// Codes of the environment that the host was asked to tell of.
+  /// Who wants to hear of other jobs.
+  event_askers askers;
+
+  /// Codes of the environment that somebody here wants.
+  std::set<status> of_environment;
+
+  /// Codes that the host was asked to tell of: those, and what askers want.
   std::set<status> asked_for;
 
   /// The event that was handed over last, as a message: others get the same.

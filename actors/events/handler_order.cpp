@@ -30,19 +30,12 @@ std::vector<proc_id> affected_procs(const std::vector<info>& infos) {
   return result;
 }
 
-/// Events that do not come from jobs.
-/// Source: PMIx Standard v5, "System error codes"; OpenPMIx, -230 to -330.
-bool is_of_system(status code) {
-  const auto number = static_cast<int32_t>(code);
-  return number <= -230 && number >= -330;
-}
-
 /// Whether an event is of the environment: nobody's process raised it, and it
 /// names none. Source: RFC0002, "Description"; requirements, reading A9.
-bool is_of_environment(const event& what,
-                       const std::vector<proc_id>& affected) {
+bool concerns_environment(const event& what,
+                          const std::vector<proc_id>& affected) {
   return what.source.nspace.empty() && affected.empty()
-         && is_of_system(what.code);
+         && is_of_environment(what.code);
 }
 
 /// The name by which a code goes today. Those before it told who was lost.
@@ -75,7 +68,7 @@ void read_levels(const std::vector<info>& directives,
     environment != nullptr
       ? only_environment
       : !only_job
-          && std::any_of(to.codes.begin(), to.codes.end(), is_of_system);
+          && std::any_of(to.codes.begin(), to.codes.end(), is_of_environment);
 }
 
 bool is_known(data_range x) {
@@ -122,7 +115,8 @@ bool wants_code(const handler_order::entry& x, const event& what) {
 
 bool wants_level(const handler_order::entry& x, const event& what,
                  const std::vector<proc_id>& affected) {
-  return is_of_environment(what, affected) ? x.wants_environment : x.wants_job;
+  return concerns_environment(what, affected) ? x.wants_environment
+                                              : x.wants_job;
 }
 
 bool wants_source(const handler_order::entry& x, const proc_id& source,

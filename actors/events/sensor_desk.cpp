@@ -110,8 +110,9 @@ void complete(const sensor_desk_state& state, environment_event& x) {
       {std::string{attr::hostname}, 0, value::string(state.options.hostname)});
   if (state.options.wall_clock
       && find(x.infos, attr::event_timestamp) == nullptr)
-    x.infos.push_back({std::string{attr::event_timestamp}, 0,
-                       value{data_type::time, state.options.wall_clock()}});
+    x.infos.push_back(
+      {std::string{attr::event_timestamp}, 0,
+       value{data_type::time, uint64_t(state.options.wall_clock())}});
 }
 
 /// Reminds us of what a throttle holds back.

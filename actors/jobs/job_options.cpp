@@ -161,13 +161,22 @@ void read_runtime_options(const std::vector<info>& infos,
 }
 
 /// Source: PMIx Standard v5, PMIX_STDIN_TGT: a process, or in older releases a
-/// rank.
+/// rank; in prun of PRRTE a text: a rank, `all` or `none`.
 std::optional<uint32_t> stdin_target(const std::vector<info>& infos) {
   const auto* x = find(infos, attr::stdin_tgt);
   if (x == nullptr)
     return std::nullopt;
   if (const auto* proc = x->proc())
     return proc->rank;
+  // Launchers pass on what users say.
+  if (const auto* text = x->text()) {
+    auto rank = uint32_t{0};
+    const auto* end = text->data() + text->size();
+    if (*text == "all")
+      return rank_wildcard;
+    const auto found = std::from_chars(text->data(), end, rank);
+    return found.ec == std::errc{} && found.ptr == end ? rank : rank_undef;
+  }
   return x->number<uint32_t>();
 }
 

@@ -49,9 +49,6 @@ public:
   /// Something has happened to this node.
   void raise(environment_event what);
 
-  /// Something has happened that all nodes know of by themselves.
-  void note(environment_event what);
-
   /// At the root: what a node wants. Elsewhere: what others want, from the
   /// root.
   void take(uint32_t from, const environment_interest& what);
@@ -73,6 +70,9 @@ private:
   bool wanted_here(status code) const {
     return own_.all || codes_.count(code) > 0;
   }
+
+  /// To this node's server, if it has registered for it.
+  void note(environment_event what);
 
   void change_own();
   void look_out();

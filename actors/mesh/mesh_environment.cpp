@@ -3,6 +3,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 // What happens to nodes: what sensors tell, and that nodes come and go. The
@@ -12,10 +13,42 @@ namespace troupe::mesh_internals {
 
 namespace {
 
+/// Between hosts only, a list of namespaces: who knows already.
+constexpr std::string_view except_key = "troupe.event.except";
+
+/// Takes out who knows already.
+std::set<std::string> take_exceptions(environment_event& x) {
+  auto result = std::set<std::string>{};
+  auto& infos = x.infos;
+  const auto i = std::find_if(infos.begin(), infos.end(), [](const info& y) {
+    return y.key == except_key;
+  });
+  if (i == infos.end())
+    return result;
+  for (const auto& proc : procs_of(i->val))
+    result.insert(proc.nspace);
+  infos.erase(i);
+  return result;
+}
+
 void deliver(self_pointer self, environment_event what) {
-  if (self->state.events)
-    caf::anon_send(self->state.events,
-                   deliver_event{to_event(std::move(what)), {}});
+  auto& state = self->state;
+  const auto except = take_exceptions(what);
+  auto message = deliver_event{to_event(std::move(what)), {}};
+  if (!except.empty()) {
+    const auto add = [&](const std::string& nspace) {
+      if (except.count(nspace) == 0)
+        message.targets.push_back({nspace, rank_wildcard});
+    };
+    for (const auto& [nspace, x] : state.shares)
+      add(nspace);
+    for (const auto& [connection, tool] : state.tools)
+      add(tool.nspace);
+    if (message.targets.empty())
+      return;
+  }
+  if (state.events)
+    caf::anon_send(state.events, std::move(message));
 }
 
 environment_spread::effects means_of_environment(self_pointer self) {
@@ -63,9 +96,12 @@ void raise(self_pointer self, environment_event what) {
 void note_member(self_pointer self, const member_changed& what, bool was_live) {
   auto& state = self->state;
   const auto is_live = state.calls->is_live(what.rank);
+  const auto told = std::exchange(state.told_of_node, {});
   if (is_live == was_live || what.rank == state.options.rank)
     return;
   state.environment->change_member(what.rank, is_live);
+  if (!state.is_root())
+    return;
   auto code = status::node_up;
   if (!is_live)
     code = what.state == node_state::left ? status::event_node_offline
@@ -76,9 +112,17 @@ void note_member(self_pointer self, const member_changed& what, bool was_live) {
     {{std::string{attr::hostname}, 0, value::string(name)},
      {std::string{attr::nodeid}, 0, value::uint32(what.rank)}}};
   if (state.options.wall_clock)
-    x.infos.push_back({std::string{attr::event_timestamp}, 0,
-                       value{data_type::time, state.options.wall_clock()}});
-  state.environment->note(std::move(x));
+    x.infos.push_back(
+      {std::string{attr::event_timestamp}, 0,
+       value{data_type::time, uint64_t(state.options.wall_clock())}});
+  if (code == status::event_node_down && !told.empty()) {
+    auto except = std::vector<proc_id>{};
+    for (const auto& nspace : told)
+      except.push_back({nspace, rank_wildcard});
+    x.infos.push_back(
+      {std::string{except_key}, 0, value::procs(std::move(except))});
+  }
+  state.environment->raise(std::move(x));
 }
 
 } // namespace troupe::mesh_internals

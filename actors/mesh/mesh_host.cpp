@@ -225,7 +225,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       return request_unpublish(self, who, request);
     },
     [self](const requester& who, spawn_request& request) {
-      return ask_the_root<spawn_result>(self, who, request);
+      return request_spawn(self, who, request);
     },
     [self](const requester& who, notify_request& request) {
       return spread_event(self, who, request);

@@ -237,6 +237,9 @@ struct mesh_host_state {
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
 
+  /// Jobs that have heard of the loss of the node that is being dealt with.
+  std::set<std::string> told_of_node;
+
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
     return is_root() ? duty != mesh_duty::fenced : duty == mesh_duty::active;
@@ -380,8 +383,7 @@ void use_sensors(self_pointer self, const sensor_desk_actor& desk);
 /// Something that they tell.
 void raise(self_pointer self, environment_event what);
 
-/// A member has come or gone: an event of the environment, which each node
-/// raises for itself.
+/// A member has come or gone: the root makes an event of the environment of it.
 void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what the root decides
@@ -482,6 +484,10 @@ void fence(self_pointer self, const std::string& reason);
 
 // -- mesh_output.cpp
 // ---------------------------------------------------------------
+
+/// A process or tool of this node starts a job.
+caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
+                                        spawn_request& request);
 
 /// Decides where the output of a job goes whose origin is here.
 void open_outlet(self_pointer self, const prepare_share& order);

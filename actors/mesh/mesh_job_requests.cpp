@@ -69,6 +69,12 @@ void spawn_for(self_pointer self, uint32_t from, requester& who,
     order.observer = parent->observer;
     order.oversubscribe = parent->oversubscribe;
   }
+  // What a launcher reads goes to the first process, as its users expect.
+  const auto is_launcher = who.role == peer_role::launcher_needs_identity
+                           || who.role == peer_role::launcher_with_identity;
+  if (is_launcher && find(request.job_infos, attr::stdin_tgt) == nullptr)
+    request.job_infos.push_back(
+      {std::string{attr::stdin_tgt}, 0, value::rank(0)});
   order.who = std::move(who);
   order.request = std::move(request);
   order.reply = std::move(done);

@@ -37,6 +37,16 @@ void put_out(self_pointer self, const outlet& to, process_output& what,
   done(ack{});
 }
 
+/// Whether a directive is there, true or not, in the job or any program.
+bool names(const spawn_request& request, std::string_view key) {
+  if (find(request.job_infos, key) != nullptr)
+    return true;
+  for (const auto& x : request.apps)
+    if (find(x.infos, key) != nullptr)
+      return true;
+  return false;
+}
+
 /// Whether a directive is there and not false, in the job or any program.
 bool is_asked_for(const spawn_request& request, std::string_view key) {
   if (flag(request.job_infos, key))
@@ -48,6 +58,38 @@ bool is_asked_for(const spawn_request& request, std::string_view key) {
 }
 
 } // namespace
+
+namespace {
+
+/// Tells a tool why its job has not been started: an answer has only a status.
+void tell_why(self_pointer self, const requester& who, const caf::error& why) {
+  auto outcome = job_ended{};
+  outcome.state = job_state::terminated_with_error;
+  outcome.exit_status = 1;
+  outcome.reason = reason_of(why);
+  auto what = deliver_event{};
+  what.what = make_job_end_event(outcome);
+  what.what.range = data_range::custom;
+  what.targets = {who.proc};
+  caf::anon_send(self->state.events, std::move(what));
+}
+
+} // namespace
+
+caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
+                                        spawn_request& request) {
+  const auto wants_why =
+    is_tool(who.role) && is_asked_for(request, attr::notify_completion);
+  return answer_later<spawn_result>(self, [&](completion<spawn_result> done) {
+    ask(self, 0, ask_root{who, std::move(request)},
+        reply_to<spawn_result>(
+          [self, who, wants_why, done](caf::expected<spawn_result> x) {
+            if (!x && wants_why)
+              tell_why(self, who, x.error());
+            done(std::move(x));
+          }));
+  });
+}
 
 void open_outlet(self_pointer self, const prepare_share& order) {
   auto& state = self->state;
@@ -61,8 +103,11 @@ void open_outlet(self_pointer self, const prepare_share& order) {
     result.notify = result.is_bound = false;
   } else if (is_tool(order.parent.role) && order.parent.index != 0) {
     const auto& request = order.request;
-    result.wants_stdout = is_asked_for(request, attr::fwd_stdout);
-    result.wants_stderr = is_asked_for(request, attr::fwd_stderr);
+    // As with OpenPMIx's server, a tool gets what it does not refuse.
+    result.wants_stdout = !names(request, attr::fwd_stdout)
+                          || is_asked_for(request, attr::fwd_stdout);
+    result.wants_stderr = !names(request, attr::fwd_stderr)
+                          || is_asked_for(request, attr::fwd_stderr);
     result.notify = is_asked_for(request, attr::notify_completion);
     result.is_bound = result.notify
                       || order.parent.role == peer_role::launcher_needs_identity
@@ -141,8 +186,13 @@ void push_input(self_pointer self, const requester& who,
   }
   for (const auto& x : request.targets) {
     const auto i = state.outlets.find(x.nspace);
-    if (i == state.outlets.end() || !i->second.tool
-        || i->second.tool->index != who.index) {
+    if (i == state.outlets.end()) {
+      // OpenPMIx's tools hang when they hear of anything else.
+      done(make_error(status::iof_complete,
+                      "nobody reads the input of " + to_string(x)));
+      return;
+    }
+    if (!i->second.tool || i->second.tool->index != who.index) {
       done(make_error(status::no_permissions,
                       "input for " + to_string(x)
                         + " comes from the tool that started it"));
@@ -156,9 +206,17 @@ void push_input(self_pointer self, const requester& who,
         targets.push_back({x.nspace, rank});
   }
   auto left = std::make_shared<size_t>(targets.size() + 1);
+  // OpenPMIx's tools forward their end of input again and again until they are
+  // told that it is complete.
+  const auto is_over = flag(request.directives, attr::iof_push_stdin)
+                       && (!request.bytes || request.bytes->empty());
   // Who does not read any more does not keep the others from reading.
-  const auto one = [left, done](const caf::expected<ack>&) {
-    if (--*left == 0)
+  const auto one = [left, done, is_over](const caf::expected<ack>&) {
+    if (--*left > 0)
+      return;
+    if (is_over)
+      done(make_error(status::iof_complete, "the input has ended"));
+    else
       done(ack{});
   };
   for (const auto& x : targets) {

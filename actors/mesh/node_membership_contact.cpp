@@ -89,7 +89,8 @@ node_time node_membership::rest(node_time now) const {
     return times.probe;
   auto due = watch_.due();
   if (!root_)
-    due = std::min(due, next_query_);
+    due = std::min({due, next_query_, contact_learned_ + 2 * times.idle,
+                    contact_ + times.dead});
   return std::clamp(due - now, times.probe, times.idle);
 }
 

@@ -1,6 +1,8 @@
 #include "adapters/c_host/c_host_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <algorithm>
+
 // Requests of one process that the host answers: each up-call as it stands in
 // the module.
 
@@ -98,12 +100,11 @@ caf::result<ack> register_events(self_pointer self, const requester& who,
   if (f == nullptr)
     return missing("register_events");
   auto args = arguments_of(who);
-  for (const auto x : request.codes)
-    args->codes.push_back(static_cast<pmix_status_t>(x));
+  args->set_codes(request.codes);
   args->set_infos(request.directives);
   return call_and_reply<ack>(
     self, "register_events", args, usual_limit(), [&](void* cbdata) {
-      return f(args->codes.data(), args->codes.size(), args->infos.data(),
+      return f(args->codes_or_null(), args->codes.size(), args->infos.data(),
                args->infos.size(), upcalls::on_op, cbdata);
     });
 }
@@ -113,17 +114,28 @@ void deregister_events(self_pointer self, const requester& who,
   const auto f = self->state.module().deregister_events;
   if (f == nullptr)
     return;
-  auto args = arguments_of(who);
-  for (const auto x : request.codes)
-    args->codes.push_back(static_cast<pmix_status_t>(x));
-  call_host<ack>(
-    self, "deregister_events", args, usual_limit(),
-    [](const caf::expected<ack>&) {
-      // Nobody waits for it.
-    },
-    [&](void* cbdata) {
-      return f(args->codes.data(), args->codes.size(), upcalls::on_op, cbdata);
-    });
+  const auto call = [&](const std::vector<status>& codes) {
+    auto args = arguments_of(who);
+    args->set_codes(codes);
+    call_host<ack>(
+      self, "deregister_events", args, usual_limit(),
+      [](const caf::expected<ack>&) {
+        // Nobody waits for it.
+      },
+      [&](void* cbdata) {
+        return f(args->codes_or_null(), args->codes.size(), upcalls::on_op,
+                 cbdata);
+      });
+  };
+  // All codes are a call of their own: a null list, as in registering.
+  auto codes = request.codes;
+  const auto all = std::remove(codes.begin(), codes.end(), default_events);
+  const auto has_all = all != codes.end();
+  codes.erase(all, codes.end());
+  if (has_all)
+    call({});
+  if (!codes.empty())
+    call(codes);
 }
 
 caf::result<ack> write_log(self_pointer self, const requester& who,

@@ -81,6 +81,17 @@ struct arguments {
     take(procs, c_api::to_c_procs(xs));
   }
 
+  void set_codes(const std::vector<status>& xs) {
+    for (const auto x : xs)
+      codes.push_back(static_cast<pmix_status_t>(x));
+  }
+
+  /// Null stands for all codes. Source: PMIx Standard v5,
+  /// `pmix_server_register_events_fn_t`.
+  pmix_status_t* codes_or_null() {
+    return codes.empty() ? nullptr : codes.data();
+  }
+
   void set_infos(const std::vector<info>& xs) {
     take(infos, c_api::to_c_infos(xs));
   }

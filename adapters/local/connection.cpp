@@ -59,6 +59,7 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   state.now = phase::serving;
   state.session = session;
   state.peer += ", served as " + to_string(x.proc);
+  state.proc = x.proc;
   state.place.settle();
   ++state.service->statistics.served;
   ++state.service->statistics.connected;
@@ -295,6 +296,9 @@ void punish(connection_ptr self, const std::string& why) {
   ++counts.violations;
   if (self->state.now == phase::waiting)
     ++counts.refused;
+  const auto& tell = self->state.service->options.on_violation;
+  if (tell && self->state.now == phase::serving)
+    tell(self->state.proc, why);
   drop(self, why);
 }
 

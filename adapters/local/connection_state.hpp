@@ -50,6 +50,9 @@ struct connection_state {
   /// Who the peer is, for the log.
   std::string peer;
 
+  /// Who it is to the server, once it is served.
+  proc_id proc;
+
   /// Whose lines in the log are counted together.
   std::string source;
 

@@ -42,6 +42,10 @@ struct listener_options {
   /// (L13). Empty: nobody knows, there is no such bound.
   std::function<size_t()> registered;
 
+  /// Hears of processes that break the protocol, and how, once they are served;
+  /// their connections are closed. May be empty.
+  std::function<void(const proc_id&, const std::string& why)> on_violation;
+
   /// Gets a line for each refused or broken connection, at most
   /// `local_limits::log_lines` per second and then a count (L25). May be empty.
   journal log;

@@ -19,6 +19,7 @@ join_settings example() {
   result.contacts = {{"eth0", "10.0.0.1", 4711}, {"eth1", "fd00::1", 4712}};
   result.radix = 8;
   result.networks = {"eth0", "eth1"};
+  result.sensors = {"file-system=/scratch", "off"};
   result.patience = 17;
   result.log_level = severity::debug;
   result.log_file = "/tmp/a \"file\"\n";
@@ -45,6 +46,7 @@ CAF_TEST(settings arrive as they were and credentials follow) {
   CAF_CHECK_EQUAL(got->contacts.size(), 2u);
   CAF_CHECK_EQUAL(got->contacts.back().port, 4712u);
   CAF_CHECK_EQUAL(got->log_file, sent.log_file);
+  CAF_CHECK(got->sensors == sent.sensors);
 }
 
 CAF_TEST(X48 every cut of the settings is refused) {

@@ -225,18 +225,6 @@ CAF_TEST(E6 who wants all codes gets all until it takes that back) {
   CAF_CHECK(!uut.watched(2).all);
 }
 
-CAF_TEST(E4 what all nodes know of is told by nobody) {
-  world uut{3};
-  uut[1].add({code_a});
-  uut.settle();
-  uut.passed = 0;
-  for (uint32_t rank = 0; rank < 3; ++rank)
-    uut[rank].note({code_a, {}});
-  CAF_CHECK_EQUAL(uut.passed, 0u);
-  CAF_CHECK_EQUAL(uut.got(1).size(), 1u);
-  CAF_CHECK(uut.got(0).empty() && uut.got(2).empty());
-}
-
 CAF_TEST(E4 a node that is lost wants nothing and its successor says anew) {
   world uut{4};
   uut[2].add({code_a});

@@ -88,7 +88,9 @@ CAF_TEST_FIXTURE_SCOPE(mesh_tools_tests, fixture)
 // -- as launchers ------------------------------------------------------------
 
 CAF_TEST(F4.28 F5.9 a tool at any node gets the output of its job in order) {
-  CAF_REQUIRE_EQUAL(spawn(6)->code, status::success);
+  CAF_REQUIRE_EQUAL(
+    spawn(6, {with(attr::fwd_stderr, value::boolean(false))})->code,
+    status::success);
   mesh.write(0, {nspace, 0}, "one");
   mesh.write(0, {nspace, 0}, "two");
   mesh.write(2, {nspace, 4}, "near");
@@ -103,6 +105,16 @@ CAF_TEST(F4.28 F5.9 a tool at any node gets the output of its job in order) {
   // Nobody else sees it.
   CAF_CHECK(mesh[0].output->empty());
   CAF_CHECK(mesh[2].output->empty());
+}
+
+CAF_TEST(F4.28 a tool gets all output that it does not refuse) {
+  ask<spawn_result>(tool, job_host::program(2));
+  mesh.write(0, {nspace, 0}, "out");
+  mesh.write(0, {nspace, 1}, "err", io_channels::stderr_);
+  const auto& seen = tool->wire->output;
+  CAF_REQUIRE_EQUAL(seen.size(), 2u);
+  CAF_CHECK_EQUAL(seen[0].bytes, "out");
+  CAF_CHECK_EQUAL(seen[1].bytes, "err");
 }
 
 CAF_TEST(F4.28 a tool hears of the end of its job after the last output) {
@@ -153,6 +165,22 @@ CAF_TEST(F5.10 input of a tool goes to the rank that it named) {
   CAF_CHECK(mesh[1].launcher->input[0].proc == (proc_id{nspace, 3}));
   CAF_CHECK_EQUAL(mesh[1].launcher->input_ends.size(), 1u);
   CAF_CHECK(mesh[0].launcher->input.empty());
+}
+
+CAF_TEST(F5.10 a tool that forwards its input hears when to stop) {
+  spawn(6, {with(attr::stdin_tgt, value::rank(3))});
+  const auto whole = std::vector<proc_id>{{nspace, rank_wildcard}};
+  const auto push = [&](std::string bytes) {
+    return ask<ack>(tool,
+                    io_push_request{whole, {with(attr::iof_push_stdin)}, bytes})
+      ->code;
+  };
+  CAF_CHECK_EQUAL(push("text"), status::success);
+  CAF_CHECK_EQUAL(push(""), status::iof_complete);
+  CAF_CHECK_EQUAL(mesh[1].launcher->input_ends.size(), 1u);
+  all_die_of(SIGTERM);
+  control(tool, whole, attr::job_ctrl_terminate);
+  CAF_CHECK_EQUAL(push("nobody reads this"), status::iof_complete);
 }
 
 CAF_TEST(X28 input for the job of another tool is refused) {

@@ -210,6 +210,39 @@ CAF_TEST(MEM-4 who nobody reaches is reported) {
   CAF_CHECK_EQUAL(f.receivers<node_suspicion>(), (ranks{0}));
 }
 
+CAF_TEST(a daemon rests until something is due) {
+  auto f = member_fixture{};
+  const auto hear_all = [&f](node_time now) {
+    f.member.receive(0, 10, node_answer{now - 1ms, 0s, 5}, now);
+    f.member.receive(2, 12, node_query{now, 5}, now);
+  };
+  f.keep(f.member.tick(100s));
+  hear_all(100s);
+  CAF_CHECK(f.member.rest(100s) == 1s);
+  CAF_CHECK(f.member.rest(100s + 600ms) == 400ms);
+  f.keep(f.member.tick(101s, 101s)); // Asks whether the root is there.
+  CAF_CHECK_EQUAL(f.receivers<node_query>(), (ranks{0}));
+  f.member.receive(0, 10, node_answer{101s, 0s, 5}, 101s);
+  CAF_CHECK(f.member.rest(101s) == 250ms); // Rank 2 has to be heard.
+  f.keep(f.member.tick(101s + 250ms, 101s + 250ms));
+  CAF_CHECK_EQUAL(f.receivers<node_query>(), (ranks{2}));
+  hear_all(101s + 300ms);
+  CAF_CHECK(f.member.rest(101s + 300ms) > 250ms);
+  // Somebody asks us about another.
+  f.member.receive(0, 10, node_witness_request{3, 13}, 101s + 300ms);
+  CAF_CHECK(f.member.rest(101s + 300ms) == 250ms);
+}
+
+CAF_TEST(MEM-4 who rests as long as it was to excuses nobody) {
+  for (const auto& [due, asks] :
+       {std::pair<node_time, size_t>{101s + 750ms, 2}, {0s, 0}}) {
+    auto f = member_fixture{};
+    f.keep(f.member.tick(100s));
+    f.keep(f.member.tick(102s, due));
+    CAF_CHECK_EQUAL(f.receivers<node_witness_request>().size(), asks);
+  }
+}
+
 CAF_TEST(a witness says what it finds) {
   auto f = member_fixture{};
   f.keep(f.member.receive(0, 10, node_witness_request{3, 13}, 101s));

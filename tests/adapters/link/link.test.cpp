@@ -413,6 +413,130 @@ CAF_TEST(X50 pushes that are none are dropped) {
             == status::success);
 }
 
+// 4.2, 49.
+CAF_TEST(E56 what cannot be read is told once each) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    const auto first = x.frame();
+    x.send_frame(wire::tag_event, "\xff\xff");
+    x.send_frame(wire::tag_output, "x");
+    x.send_frame(first.first, "\xff\xff\xff");
+    x.reply(x.frame().first, status::not_found); // What is refused can be read.
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  CAF_CHECK(code_of(self.uut->call(fence())) != status::success);
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::not_found);
+  CAF_CHECK(self.eventually([&] { return self.garbled == 3; }));
+  CAF_CHECK(self.on_loop([&] { return self.garbled + self.losses == 3; }));
+}
+
+CAF_TEST(E56 what is too long to be written is told) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto large = notify_request{};
+  large.infos = {{"large", 0, value::string(std::string(40 << 20, 'x'))}};
+  CAF_CHECK(code_of(self.uut->call(large)) != status::success);
+  CAF_CHECK(self.eventually([&] { return self.garbled == 1; }));
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
+}
+
+namespace {
+
+/// Sends a numbered event.
+bool send_event(served_peer& x, int32_t number) {
+  auto what = event{};
+  what.code = status::timeout;
+  what.source = {"job", 1};
+  what.infos = {{"number", 0, value::integer(number)}};
+  auto payload = std::string{};
+  return !wire::encode_event(what, x.rules, payload)
+         && x.send_frame(wire::tag_event, payload);
+}
+
+bool is_in_order(const std::vector<event>& xs) {
+  for (size_t i = 0; i < xs.size(); ++i)
+    if (number<size_t>(xs[i].infos, "number") != i)
+      return false;
+  return true;
+}
+
+} // namespace
+
+CAF_TEST(P-J3 events keep their order whichever thread reads them) {
+  constexpr size_t rounds = 300;
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    auto number = int32_t{0};
+    for (size_t i = 0; i < rounds; ++i) {
+      const auto request = x.frame();
+      send_event(x, number++); // Read by the thread that waits ...
+      x.reply(request.first, status::success);
+      for (auto k = 0; k < 3; ++k)
+        send_event(x, number++); // ... and these by the loop, or by the next.
+    }
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  for (size_t i = 0; i < rounds; ++i)
+    CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
+  CAF_REQUIRE(
+    self.eventually([&] { return self.events.size() == 4 * rounds; }));
+  CAF_CHECK(self.on_loop([&] { return is_in_order(self.events); }));
+}
+
+CAF_TEST(E12 a process without room leaves events with its server) {
+  constexpr int32_t count = 200000;
+  std::atomic<int32_t> sent{0};
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    x.frame();
+    for (auto i = int32_t{0}; i < count && send_event(x, i); ++i)
+      sent = i + 1;
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  self.on_loop([&] {
+    self.uut->set_intake(troupe::link::intake::nothing);
+    return 0;
+  });
+  self.uut->submit(fence(), [](const troupe::link::outcome&) {});
+  CAF_REQUIRE(self.eventually([&] { return sent > 1000; }));
+  CAF_CHECK(self.on_loop([&] { return self.events.empty(); }));
+  CAF_CHECK_LESS(sent.load(), count); // More than the kernel takes.
+  self.on_loop([&] {
+    self.uut->set_intake(troupe::link::intake::all);
+    return 0;
+  });
+  CAF_CHECK(self.eventually([&] { return self.events.size() == count; }));
+  CAF_CHECK(self.on_loop([&] { return is_in_order(self.events); }));
+}
+
+CAF_TEST(E12 a process without room for events still gets its answers) {
+  scripted_server server{agree};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  self.on_loop([&] {
+    self.uut->set_intake(troupe::link::intake::answers);
+    return 0;
+  });
+  auto first = std::promise<status>{};
+  self.uut->submit(fence(), [&](const troupe::link::outcome& x) {
+    first.set_value(code_of(x));
+  });
+  CAF_CHECK(first.get_future().get() == status::success);
+  self.on_loop([&] {
+    self.uut->set_intake(troupe::link::intake::nothing);
+    return 0;
+  });
+  // Whoever waits reads for himself.
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
+}
+
 CAF_TEST(X50 data of another job or with a foreign status are refused) {
   CAF_CHECK(fence_with([](served_peer& x) {
               x.reply(x.frame().first, static_cast<status>(-31337));

@@ -191,6 +191,7 @@ public:
     handlers.on_output = [this](io_delivery y) {
       outputs.push_back(std::move(y));
     };
+    handlers.on_garbled = [this](const caf::error&) { ++garbled; };
     handlers.on_lost = [this](const caf::error&) { ++losses; };
     uut = std::make_shared<troupe::link>(sys.loop(), std::move(*peer),
                                          std::move(handlers));
@@ -205,6 +206,7 @@ public:
   std::vector<event> events;
   std::vector<io_delivery> outputs;
   size_t losses = 0;
+  size_t garbled = 0;
 
   loop_system sys;
   std::shared_ptr<troupe::link> uut;

@@ -252,6 +252,27 @@ CAF_TEST(a destroyed listener cuts everybody off) {
 
 // -- what a peer must not do -------------------------------------------------
 
+// 4.2, 50.
+CAF_TEST(E39 a host that listens hears of what breaks the protocol) {
+  auto heard = std::vector<std::string>{};
+  auto options = listener_options{};
+  options.on_violation = [&](const proc_id& who, const std::string& why) {
+    heard.push_back(to_string(who) + " " + why);
+  };
+  world uut{options};
+  const auto client = uut.served();
+  client->send(header(50, 3) + "abc");
+  CAF_CHECK(client->is_closed());
+  CAF_REQUIRE(uut.eventually([&] { return heard.size() == 1; }));
+  CAF_CHECK(uut.on_loop(
+    [&] { return heard.front().find("sent tag 50") != std::string::npos; }));
+  // Who is not served yet is nobody.
+  auto stranger = peer{uut.port()};
+  stranger.send("GET / HTTP/1.0\r\n\r\n");
+  CAF_CHECK(stranger.is_closed_at_last());
+  CAF_CHECK(uut.on_loop([&] { return heard.size() == 1; }));
+}
+
 CAF_TEST(X13 a message that is too long closes the connection) {
   world uut;
   for (const auto length : {0xffffffffu, 0x80000000u, (32u << 20) + 1}) {

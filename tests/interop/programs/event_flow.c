@@ -8,11 +8,11 @@
  *   event_flow ranges       two jobs: nobody hears what is not for him
  *   event_flow first        a default handler is the first to be registered
  *   event_flow deaths       ranks end in all ways; rank 0 hears of each once
- *   event_flow aborts       rank 1 calls PMIx_Abort; rank 0 hears of it
- *   event_flow orphan       the server vanishes; what happened is written into
- *                           the file `orphan`
- *   event_flow steady S     waits for S seconds with a default handler, which
- *                           ends it, as that of Open MPI does */
+ *   event_flow bereaved     the node of rank 1 is lost, once all are `ready`;
+ * the others hear of it once event_flow aborts       rank 1 calls PMIx_Abort;
+ * rank 0 hears of it event_flow orphan       the server vanishes; what happened
+ * is written into the file `orphan` event_flow steady S     waits for S seconds
+ * with a default handler, which ends it, as that of Open MPI does */
 
 #include "client.h"
 
@@ -285,29 +285,38 @@ static void demand_kinds(const char* who, const int* wanted_kinds) {
            i, wanted_kinds[i]);
 }
 
-static void publish_ready(const char* key) {
-  pmix_info_t info = string_info(key, "ready");
+static void publish_text(const char* key, const char* text) {
+  pmix_info_t info = string_info(key, text);
   succeed(PMIx_Publish(&info, 1), "publish");
 }
 
-static void await_ready(const char* key) {
+static int await_number(const char* key) {
   pmix_pdata_t data;
   PMIX_PDATA_CONSTRUCT(&data);
   snprintf(data.key, sizeof data.key, "%s", key);
   pmix_info_t directives[] = {flag_info(PMIX_WAIT), int_info(PMIX_TIMEOUT, 20)};
   succeed(PMIx_Lookup(&data, 1, directives, 2), "lookup");
+  demand(data.value.type == PMIX_STRING, "a text");
+  const int result = atoi(data.value.data.string);
   PMIX_PDATA_DESTRUCT(&data);
+  return result;
+}
+
+/* Whether rank 0 of the first job, who raises everything, is on our node. */
+static bool is_near(void) {
+  return (int)number_of(&me, PMIX_NODEID) == await_number("ranges.node");
 }
 
 static void stranger(void) {
   begin();
   listen_to_kinds();
   meet();
+  const bool near = is_near();
   if (me.rank == 0)
-    publish_ready("stranger");
+    publish_text("ranges.stranger", "1");
   demand(happens(&last, 1, 30), "the last event comes");
   pause_ms(200);
-  const int wanted_kinds[kinds] = {[local] = 1, [session] = 1, [global] = 1};
+  const int wanted_kinds[kinds] = {[local] = near, [session] = 1, [global] = 1};
   demand_kinds("a stranger", wanted_kinds);
   end();
 }
@@ -319,8 +328,11 @@ static void ranges(void) {
   meet();
   if (me.rank == 0) {
     char other[PMIX_MAX_NSLEN + 1];
+    char node[16];
+    snprintf(node, sizeof node, "%u", number_of(&me, PMIX_NODEID));
+    publish_text("ranges.node", node);
     spawn_case("stranger", 2, other);
-    await_ready("stranger");
+    await_number("ranges.stranger");
     pmix_proc_t one = rank_of(1);
     raise_kind(proc_local, PMIX_RANGE_PROC_LOCAL, NULL);
     raise_kind(local, PMIX_RANGE_LOCAL, NULL);
@@ -335,8 +347,9 @@ static void ranges(void) {
   pause_ms(200);
   /* The library runs the handlers of its own process for its own events. */
   const int own[kinds] = {0, 1, 1, 1, 1, 1, 0};
-  const int named[kinds] = {0, 0, 1, 1, 1, 1, 1};
-  const int others[kinds] = {0, 0, 1, 1, 1, 1, 0};
+  const int near = is_near();
+  const int named[kinds] = {0, 0, near, 1, 1, 1, 1};
+  const int others[kinds] = {0, 0, near, 1, 1, 1, 0};
   if (me.rank > 0)
     demand_kinds("a peer", me.rank == 1 ? named : others);
   else
@@ -502,6 +515,25 @@ static void deaths(void) {
   end();
 }
 
+static void bereaved(void) {
+  begin();
+  handle(death_codes, num_death_codes, on_death);
+  meet();
+  if (me.rank == 0) {
+    printf("ready\n");
+    fflush(stdout);
+  }
+  if (me.rank == 1)
+    for (;;)
+      pause();
+  demand(happens(&dead, 1, 30), "the loss is told of");
+  pause_ms(3000);
+  expect(deaths_of[1].code, PMIX_ERR_PROC_ABORTED, "its code");
+  printf("rank %u: heard of 1 %s\n", me.rank,
+         deaths_of[1].times == 1 ? "once" : "more than once");
+  end();
+}
+
 static void aborts(void) {
   signal(SIGTERM, SIG_IGN);
   begin();
@@ -589,7 +621,8 @@ int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"flood", flood},       {"order", order},   {"ranges", ranges},
     {"stranger", stranger}, {"first", first},   {"deaths", deaths},
-    {"aborts", aborts},     {"orphan", orphan}, {"steady", steady},
+    {"bereaved", bereaved}, {"aborts", aborts}, {"orphan", orphan},
+    {"steady", steady},
   };
   return RUN_CASE(cases);
 }
