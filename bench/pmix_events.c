@@ -506,11 +506,13 @@ HANDLER(on_finished) {
   ++num_finished;
 }
 
-/* All ranks below `senders` raise events; everybody hears those of others. */
+/* All ranks below `senders` raise events; everybody hears all of them, but for
+ * a process that is alone in raising them. */
 static void flood(const char* name, uint32_t senders) {
-  const uint32_t sources = senders - (self.rank < senders ? 1 : 0);
-  const int expected = (int)sources * events;
-  add(ping, on_flood);
+  const bool hears = senders > 1 || self.rank > 0;
+  const int expected = hears ? (int)senders * events : 0;
+  if (hears)
+    add(ping, on_flood);
   if (self.rank == 0)
     add(finished, on_finished);
   fence();
@@ -531,7 +533,8 @@ static void flood(const char* name, uint32_t senders) {
   int64_t end = atomic_load(&last_finished);
   if (last_heard_ns > end)
     end = last_heard_ns;
-  const double deliveries = (double)events * senders * (job_size - 1);
+  const uint32_t hearers = senders > 1 ? job_size : job_size - 1;
+  const double deliveries = (double)events * senders * hearers;
   if (is_whole && end > begin)
     record(name, deliveries * 1e9 / (double)(end - begin));
   fence();
