@@ -145,16 +145,19 @@ static long status_kib(const char* label) {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int heard;
+static int awaited;
 
+/* Wakes nobody before the last one. */
 static void hear(void) {
   pthread_mutex_lock(&mutex);
-  ++heard;
-  pthread_cond_signal(&changed);
+  if (++heard == awaited)
+    pthread_cond_signal(&changed);
   pthread_mutex_unlock(&mutex);
 }
 
 static void await_heard(int count) {
   pthread_mutex_lock(&mutex);
+  awaited = count;
   while (heard < count)
     pthread_cond_wait(&changed, &mutex);
   pthread_mutex_unlock(&mutex);
@@ -166,6 +169,7 @@ static bool await_some(int count, int limit_seconds) {
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += limit_seconds;
   pthread_mutex_lock(&mutex);
+  awaited = count;
   int failure = 0;
   while (heard < count && failure == 0)
     failure = pthread_cond_timedwait(&changed, &mutex, &until);
