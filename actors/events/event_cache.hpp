@@ -13,6 +13,9 @@ struct event_cache_options {
 
   event_log_options log;
 
+  /// Keeps on disk what memory has no room for; null: nothing does.
+  spool_actor spool;
+
   /// Whether the host gives events of processes back to all nodes that they
   /// are for, this one too, in one order: then they are not delivered before.
   /// Source: guarantees 5.2.
