@@ -60,6 +60,11 @@ public:
       promise_.deliver(std::move(err));
   }
 
+  /// What a handler returns to answer later.
+  caf::typed_response_promise<T> promise() const {
+    return promise_;
+  }
+
 private:
   caf::typed_response_promise<T> promise_;
   bool owed_ = false;

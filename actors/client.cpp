@@ -43,6 +43,14 @@ auto pass_with_user(self_pointer self) {
   };
 }
 
+/// Passes the event that has just come, without a copy of its own.
+void pass_event(self_pointer self) {
+  caf::actor_cast<caf::strong_actor_ptr>(self->state.connection)
+    ->enqueue(self->ctrl(), caf::make_message_id(),
+              self->current_mailbox_element()->copy_content_to_message(),
+              self->context());
+}
+
 client_actor::behavior_type behavior(self_pointer self, requester who,
                                      server_actor server,
                                      event_cache_actor events, host_actor host,
@@ -75,9 +83,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
       self->send(self->state.events, self->state.who, std::move(request));
     },
     pass_to<ack, notify_request>(self, &client_state::events),
-    [self](event& what) {
-      self->send(self->state.connection, std::move(what));
-    },
+    [self](const event&) { pass_event(self); },
     [self](io_delivery& what) {
       self->send(self->state.connection, std::move(what));
     },
@@ -106,6 +112,9 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     pass_to<io_pull_result, io_pull_request>(self, to_host),
     pass_to<ack, io_deregister_request>(self, to_host),
     pass_to<ack, io_push_request>(self, to_host),
+    [self](events_taken what) {
+      self->send(self->state.events, self->state.who, what);
+    },
     [self](connection_lost lost) {
       self->send(self->state.server, self->state.who, lost);
       self->quit();

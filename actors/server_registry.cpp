@@ -36,6 +36,16 @@ void complete(server_state& state, namespace_entry& entry, job_data data,
   }
 }
 
+/// What happens is kept for the processes of a namespace from now on.
+void await_interest(self_pointer self, const std::string& nspace,
+                    const namespace_entry& entry) {
+  auto what = expect_procs{nspace, {}};
+  for (const auto& [rank, proc] : entry.procs)
+    if (!proc.is_gone())
+      what.ranks.push_back(rank);
+  self->send(self->state.directory.events, std::move(what));
+}
+
 /// An event of the server itself for all local processes.
 void announce(self_pointer self, status code, std::vector<info> infos) {
   auto what = deliver_event{};
@@ -70,6 +80,7 @@ caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
   auto data = job_data{request.nspace, infos};
   if (known != nullptr) {
     complete(state, *known, std::move(data), request);
+    await_interest(self, request.nspace, *known);
     return ack{};
   }
   auto entry = namespace_entry{};
@@ -78,6 +89,7 @@ caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
   for (const auto rank : request.local_ranks)
     entry.procs[rank].may_connect = !request.clients_follow;
   state.expect_procs(entry);
+  await_interest(self, request.nspace, entry);
   state.namespaces.emplace(request.nspace, std::move(entry));
   return ack{};
 }
@@ -113,6 +125,7 @@ caf::result<ack> add_client(self_pointer self, const register_client& request) {
   state.expect(*entry, i->second);
   if (is_new)
     ++state.options.registered->total;
+  self->send(self->state.directory.events, expect_procs{nspace, {rank}});
   return ack{};
 }
 
@@ -125,6 +138,7 @@ caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
   state.stop_awaiting(*state.find_namespace(proc.nspace), *known);
   known->may_connect = false;
   known->state = proc_state::terminated;
+  self->send(state.directory.events, proc_ended{proc, proc_state::terminated});
   for (const auto& [index, session] : state.sessions)
     if (session.who.proc == proc)
       self->send(session.handle, close_connection{"the host let it go"});

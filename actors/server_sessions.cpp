@@ -76,8 +76,9 @@ void admit(self_pointer self, const requester& who,
   state.sessions.emplace(who.index, session_entry{who, session});
   ++state.statistics.connections;
   state.log(severity::debug, to_string(who.proc) + " connected");
-  promise.deliver(connect_accepted{who.proc, state.options.id, who.index},
-                  std::move(session));
+  const auto accepted = connect_accepted{who.proc, state.options.id, who.index};
+  self->send(state.directory.events, accepted);
+  promise.deliver(accepted, std::move(session));
 }
 
 void refuse(server_state& state, accepted_promise& promise, caf::error err) {

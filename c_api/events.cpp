@@ -75,8 +75,11 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     return PMIX_ERR_OUT_OF_RESOURCE;
   TROUPE_TAKE(directives, to_infos(info, ninfo));
   auto request = register_handler{};
-  for (size_t i = 0; i < ncodes; ++i)
+  for (size_t i = 0; i < ncodes; ++i) {
     request.codes.push_back(static_cast<status>(codes[i]));
+    if (request.codes.back() == default_events)
+      return PMIX_ERR_BAD_PARAM; // No code: it stands for all.
+  }
   auto handler = handler_of(evhdlr, info, ninfo);
   handler.is_oneshot = flag(*directives, attr::event_oneshot);
   request.function = number_of(handler);

@@ -3,6 +3,7 @@
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "c_api/client_link.hpp"
+#include "c_api/event_desk.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "messages/attributes.hpp"
 
@@ -51,9 +52,13 @@ current_role& holder() {
 }
 
 /// The server's own end of its session: what comes to it goes to the program.
-connection_actor::behavior_type own_connection(connection_actor::pointer) {
+connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
-    [](const event& what) { library::instance().push(what); },
+    [self, taken = uint64_t{0}](const event& what) mutable {
+      library::instance().push(what);
+      self->send(caf::actor_cast<client_actor>(self->current_sender()),
+                 events_taken{++taken});
+    },
     [](const io_delivery& what) { library::instance().push(what); },
     [](const close_connection&) {
       // It ends with the server.
@@ -69,7 +74,17 @@ void tell_of_loss(const requester& client) {
   what.code = status::lost_connection_to_client;
   what.source = client.proc;
   what.range = data_range::proc_local;
+  what.infos = {
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(client.proc)}};
   library::instance().push(std::move(what));
+}
+
+/// Takes what is for the resource manager to the host's handlers.
+bool tell_of_manager_event(const event& what) {
+  if (!event_desk::events_of_ours().is_expected(what.code))
+    return false;
+  library::instance().push(what);
+  return true;
 }
 
 /// What the host's handlers get when a client breaks the protocol. Default
@@ -114,6 +129,7 @@ server_role::start(library& lib, server_node_options options,
   host.objects = result->objects_;
   host.subscriptions = result->subscriptions_;
   host.on_lost = tell_of_loss;
+  host.on_manager_event = tell_of_manager_event;
   host.is_met = with_mesh;
   host.log = options.log;
   options.on_violation = [weak = result->weak_](const proc_id& client,

@@ -56,8 +56,16 @@ void server_node::spawn_actors(const host_factory& make_host) {
   auto& sys = loop_.actors();
   host_ = make_host({loop_, options_.id, options_.hostname,
                      options_.session_directory, options_.log});
-  events_ = spawn_event_cache(
-    sys, {host_, options_.event_cache_size, options_.host_orders_events});
+  auto events = event_cache_options{};
+  events.host = host_;
+  events.log.ring_size = options_.event_cache_size;
+  events.log.server = options_.id;
+  events.host_orders_events = options_.host_orders_events;
+  events.lines = options_.log;
+  if (options_.make_spool)
+    spool_ = options_.make_spool(loop_, options_.session_directory);
+  events.spool = spool_;
+  events_ = spawn_event_cache(sys, std::move(events));
   auto sinks = log_sink_settings{};
   sinks.out = options_.out
                 ? options_.out
@@ -167,6 +175,8 @@ server_node::~server_node() {
     listener_->stop_accepting();
   caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(events_, caf::exit_reason::user_shutdown);
+  if (spool_)
+    caf::anon_send_exit(spool_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(logs_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(usage_, caf::exit_reason::user_shutdown);

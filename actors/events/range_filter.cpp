@@ -20,7 +20,7 @@ range_filter::range_filter(const event& what, std::vector<proc_id> targets)
 }
 
 bool range_filter::admits(const proc_id& proc) const {
-  if (proc == source_)
+  if (proc == source_ || proc == except_)
     return false;
   switch (range_) {
     case data_range::proc_local:
@@ -40,6 +40,67 @@ bool range_filter::admits(const proc_id& proc) const {
 bool range_filter::leaves_node() const {
   return !stays_local_ && range_ != data_range::local
          && range_ != data_range::proc_local;
+}
+
+bool range_filter::is_for_all() const {
+  switch (range_) {
+    case data_range::proc_local:
+    case data_range::rm:
+    case data_range::invalid:
+    case data_range::nspace:
+    case data_range::custom:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool range_filter::concerns(const std::string& nspace) const {
+  if (range_ == data_range::nspace)
+    return source_.nspace == nspace;
+  if (range_ == data_range::custom)
+    return std::any_of(targets_.begin(), targets_.end(),
+                       [&](const proc_id& x) { return x.nspace == nspace; });
+  return is_for_all();
+}
+
+std::set<std::string> range_filter::nspaces() const {
+  auto result = std::set<std::string>{};
+  if (range_ == data_range::nspace)
+    result.insert(source_.nspace);
+  else if (range_ == data_range::custom)
+    for (const auto& x : targets_)
+      result.insert(x.nspace);
+  return result;
+}
+
+std::vector<uint32_t>
+range_filter::excluded_of(const std::string& nspace) const {
+  auto result = std::vector<uint32_t>{};
+  if (source_.nspace == nspace)
+    result.push_back(source_.rank);
+  if (except_ && except_->nspace == nspace && *except_ != source_)
+    result.push_back(except_->rank);
+  return result;
+}
+
+std::optional<std::set<uint32_t>>
+range_filter::ranks_of(const std::string& nspace) const {
+  auto result = std::set<uint32_t>{};
+  if (range_ != data_range::custom) {
+    if (concerns(nspace))
+      return std::nullopt;
+    return result;
+  }
+  for (const auto& x : targets_) {
+    if (x.nspace != nspace)
+      continue;
+    if (x.rank == rank_wildcard)
+      return std::nullopt;
+    if (x != source_ && x != except_)
+      result.insert(x.rank);
+  }
+  return result;
 }
 
 } // namespace troupe

@@ -2,6 +2,11 @@
 
 #include "messages/event.hpp"
 
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
 namespace troupe {
 
 /// Decides which processes of this node an event is for. Plain data: what is
@@ -27,8 +32,42 @@ public:
     return admits_default_;
   }
 
+  /// Whether any process may see the event that is not known yet: it is for
+  /// whoever is there.
+  bool is_for_all() const;
+
+  /// Whether processes of a namespace may see it.
+  bool concerns(const std::string& nspace) const;
+
+  /// The namespaces whose processes may see it; of no meaning if it is for all.
+  std::set<std::string> nspaces() const;
+
+  /// The ranks of a namespace that may see it; nothing: all but those
+  /// excluded.
+  std::optional<std::set<uint32_t>> ranks_of(const std::string& nspace) const;
+
+  /// Keeps the event from one process: whoever had it raised.
+  void exclude(proc_id proc) {
+    except_ = std::move(proc);
+  }
+
+  /// The ranks of a namespace that would see it, were they not its source or
+  /// excluded.
+  std::vector<uint32_t> excluded_of(const std::string& nspace) const;
+
+  /// Whether it belongs to no job: the resource manager raised it, and it names
+  /// nobody. Source: RFC0002, "Environment events"; reading A9.
+  bool is_of_environment() const {
+    return source_.nspace.empty() && is_for_all();
+  }
+
+  const proc_id& source() const {
+    return source_;
+  }
+
 private:
   proc_id source_;
+  std::optional<proc_id> except_;
   data_range range_;
   std::vector<proc_id> targets_;
   bool admits_default_;

@@ -167,6 +167,15 @@ void push(connection_ptr self, uint32_t tag, F encode) {
   flush(self);
 }
 
+/// Tells the session which events the kernel has taken.
+void tell_taken(connection_ptr self) {
+  auto& state = self->state;
+  if (state.now != phase::serving || state.events_told == state.events_taken)
+    return;
+  state.events_told = state.events_taken;
+  self->send(state.session, events_taken{state.events_taken});
+}
+
 void open(connection_ptr self, identified_peer x) {
   auto& state = self->state;
   const auto& limits = state.service->options.limits;
@@ -178,12 +187,30 @@ void open(connection_ptr self, identified_peer x) {
   frame_socket::callbacks handlers;
   handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
-  handlers.on_progress = [=] { update_reading(self); };
+  handlers.on_progress = [=] {
+    note_taken(self);
+    update_reading(self);
+  };
   state.dialect = wire::dialect_of(x.greeting);
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
+  state.tell.emplace(state.service->loop, [=] { tell_taken(self); });
   state.socket->resume();
+}
+
+/// Sends an event. One that cannot be sent counts as taken: nobody waits for
+/// it.
+void push_event(connection_ptr self, const event& x) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return;
+  push(self, wire::tag_event, [&](std::string& out) {
+    return wire::encode_event(x, state.dialect, out);
+  });
+  state.event_ends.push_back(state.socket->bytes_sent() + state.socket->queued()
+                             + state.out.size());
+  note_taken(self);
 }
 
 connection_actor::behavior_type
@@ -206,11 +233,7 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   open(self, std::move(*peer));
   ask_server(self, std::move(request));
   return {
-    [self](const event& x) {
-      push(self, wire::tag_event, [&](std::string& out) {
-        return wire::encode_event(x, self->state.dialect, out);
-      });
-    },
+    [self](const event& x) { push_event(self, x); },
     [self](const io_delivery& x) {
       push(self, wire::tag_output, [&](std::string& out) {
         return wire::encode_output(x, self->state.dialect, out);
@@ -238,10 +261,29 @@ void update_reading(connection_ptr self) {
   if (state.now != phase::serving)
     return;
   if (state.in_flight.size() < limits.in_flight
+      && state.notifies.size() < limits.notifies
+      && state.notify_bytes < limits.notify_bytes
       && state.socket->queued() <= limits.queued)
     state.socket->resume();
   else
     state.socket->pause();
+}
+
+void close_request(connection_state& state, uint32_t tag) {
+  state.in_flight.erase(tag);
+  const auto notify = state.notifies.extract(tag);
+  if (!notify.empty())
+    state.notify_bytes -= notify.mapped();
+}
+
+void note_taken(connection_ptr self) {
+  auto& state = self->state;
+  auto& ends = state.event_ends;
+  for (; !ends.empty() && ends.front() <= state.socket->bytes_sent();
+       ends.pop_front())
+    ++state.events_taken;
+  if (state.events_taken != state.events_told && !state.tell->is_running())
+    state.tell->start(std::chrono::nanoseconds::zero());
 }
 
 void drop(connection_ptr self, const std::string& why) {
@@ -265,6 +307,7 @@ void leave(connection_ptr self) {
   if (state.now == phase::gone)
     return;
   state.socket->close();
+  state.tell->cancel();
   if (state.now == phase::waiting) {
     state.now = phase::abandoned;
     return;

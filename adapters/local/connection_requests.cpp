@@ -69,7 +69,7 @@ void refuse(connection_ptr self, uint32_t tag, const caf::error& why) {
   auto& state = self->state;
   if (!takes_answers(state))
     return;
-  state.in_flight.erase(tag);
+  close_request(state, tag);
   if constexpr (std::is_same_v<Request, job_info_request>) {
     // That reply has no status: a client that gets one would take it for data.
     drop(self, "no job info for it: " + reason_of(why));
@@ -88,7 +88,7 @@ void answer(connection_ptr self, uint32_t tag, const Reply& x) {
     refuse<Request>(self, tag, err);
     return;
   }
-  state.in_flight.erase(tag);
+  close_request(state, tag);
   flush(self);
 }
 
@@ -133,11 +133,16 @@ TROUPE_REPLY(io_pull_request, io_pull_result)
 struct dispatcher {
   connection_ptr self;
   uint32_t tag;
+  size_t bytes;
 
   template <class Request>
   void operator()(Request& x) const {
     using reply = typename reply_to<Request>::type;
     self->state.in_flight.insert(tag);
+    if constexpr (std::is_same_v<Request, notify_request>) {
+      self->state.notifies.emplace(tag, bytes);
+      self->state.notify_bytes += bytes;
+    }
     self->request(self->state.session, caf::infinite, std::move(x))
       .then([self = self,
              tag = tag](const reply& y) { answer<Request>(self, tag, y); },
@@ -175,7 +180,7 @@ void on_request(connection_ptr self, const wire::frame& x) {
   count(state.service->statistics, *request);
   if (std::holds_alternative<finalize_request>(*request))
     state.finalized = true;
-  std::visit(dispatcher{self, x.tag}, *request);
+  std::visit(dispatcher{self, x.tag, x.payload.size()}, *request);
   update_reading(self);
 }
 

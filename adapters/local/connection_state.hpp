@@ -5,12 +5,15 @@
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
+#include "adapters/loop/timer.hpp"
 #include "adapters/wire/dialect.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -59,6 +62,19 @@ struct connection_state {
   /// Tags of the requests that have not been answered.
   std::set<uint32_t> in_flight;
 
+  /// Of these the notifications, with their bytes.
+  std::map<uint32_t, size_t> notifies;
+  size_t notify_bytes = 0;
+
+  /// Where in the bytes of the socket the events end that the kernel has not
+  /// taken, how many it has taken, and how many of them the session knows of.
+  std::deque<uint64_t> event_ends;
+  uint64_t events_taken = 0;
+  uint64_t events_told = 0;
+
+  /// Tells the session once in a pass of the loop.
+  std::optional<timer> tell;
+
   /// Whether the peer has asked to leave.
   bool finalized = false;
 
@@ -79,6 +95,12 @@ void flush(connection_ptr self);
 
 /// Takes requests, unless too many are unanswered or too much is unread.
 void update_reading(connection_ptr self);
+
+/// A request is answered.
+void close_request(connection_state& state, uint32_t tag);
+
+/// Finds out which events the kernel has taken.
+void note_taken(connection_ptr self);
 
 /// Logs why the peer cannot be served any more, and closes.
 void drop(connection_ptr self, const std::string& why);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/wire/frame.hpp"
+#include "config/defaults.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -40,6 +41,11 @@ struct local_limits {
   /// Requests of a peer that have not been answered; at this number its socket
   /// is not read (L16).
   size_t in_flight = 256;
+
+  /// Notifications of a peer that have not been answered, and their bytes; at
+  /// either its socket is not read: an event log holds its source back.
+  size_t notifies = defaults::unanswered_notifies;
+  size_t notify_bytes = defaults::unanswered_notify_bytes;
 
   /// What a peer may have done in one pass of the loop (L8).
   size_t turn_messages = 64;

@@ -455,6 +455,152 @@ static void threads(void) {
   end();
 }
 
+/* -- handlers that come later ---------------------------------------------- */
+
+/* Raises an event that others of the node may have, too. */
+static void publish(pmix_status_t code, pmix_info_t* infos, size_t n) {
+  succeed(PMIx_Notify_event(code, &me, PMIX_RANGE_LOCAL, infos, n, NULL, NULL),
+          "notify");
+}
+
+/* Each gets what was raised before, once; none what is not to be cached. */
+static void later(void) {
+  begin();
+  pmix_info_t once = flag_info(PMIX_EVENT_DO_NOT_CACHE);
+  for (int i = 0; i < 3; ++i)
+    publish(CODE_A, NULL, 0);
+  publish(CODE_A, &once, 1);
+  add_one(CODE_A, a);
+  demand(happens(&calls, 3, 10), "the first gets three");
+  add_one(CODE_A, b);
+  demand(happens(&calls, 6, 10), "the second gets three");
+  expect_calls(CODE_B, "");
+  demand(calls.happened == 7, "and nobody more");
+  end();
+}
+
+/* -- the end, and too much ------------------------------------------------- */
+
+/* Ends while a handler has not completed and a thousand events wait. */
+static void busy_end(void) {
+  begin();
+  add_one(CODE_A, keeps);
+  add_one(CODE_B, a);
+  raise_event(CODE_A);
+  demand(happens(&calls, 1, 10), "the first is called");
+  for (int i = 0; i < 1000; ++i)
+    raise_event(CODE_B);
+  const double start = now();
+  end();
+  demand(now() - start < 5, "the end does not wait for handlers");
+  complete_later(&kept[0]);
+}
+
+static void* flood(void* data) {
+  const pmix_status_t code = *(pmix_status_t*)data;
+  for (uint32_t i = 0; i < 50000; ++i) {
+    pmix_info_t number;
+    PMIX_INFO_LOAD(&number, "number", &i, PMIX_UINT32);
+    succeed(PMIx_Notify_event(code, &me, PMIX_RANGE_PROC_LOCAL, &number, 1,
+                              NULL, NULL),
+            "notify");
+  }
+  return NULL;
+}
+
+static uint32_t next_number[4];
+
+static void counts(size_t id UNUSED, pmix_status_t code,
+                   const pmix_proc_t* source UNUSED, pmix_info_t* infos,
+                   size_t n, pmix_info_t* results UNUSED,
+                   size_t nresults UNUSED,
+                   pmix_event_notification_cbfunc_fn_t done, void* data) {
+  demand(n == 1 && infos[0].value.data.uint32 == next_number[CODE_A - code]++,
+         "the events of a thread come in order");
+  done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+  happen(&calls, PMIX_SUCCESS);
+}
+
+/* 200,000 events from four threads: none is lost. */
+static void own_flood(void) {
+  begin();
+  pthread_t threads[4];
+  static pmix_status_t codes[4];
+  for (int i = 0; i < 4; ++i) {
+    codes[i] = CODE_A - i;
+    add_one(codes[i], counts);
+  }
+  for (int i = 0; i < 4; ++i)
+    pthread_create(&threads[i], NULL, flood, &codes[i]);
+  for (int i = 0; i < 4; ++i)
+    pthread_join(threads[i], NULL);
+  demand(happens(&calls, 200000, 60), "all arrive");
+  end();
+}
+
+/* A handler after the other, until there are too many. */
+static void too_many(void) {
+  begin();
+  pmix_status_t code = CODE_A;
+  int count = 0;
+  pmix_status_t id = 0;
+  while (id >= 0 && count < 1000000) {
+    id = PMIx_Register_event_handler(&code, 1, NULL, 0, a, NULL, NULL);
+    ++count;
+  }
+  expect(id, PMIX_ERR_OUT_OF_RESOURCE, "one too many");
+  demand(count > 1000, "but not soon");
+  succeed(PMIx_Deregister_event_handler(0, NULL, NULL), "deregister");
+  add_one(CODE_A, a);
+  end();
+}
+
+static void bad_events(void) {
+  begin();
+  static const pmix_data_range_t none[] = {8, 100, PMIX_RANGE_INVALID,
+                                           PMIX_RANGE_CUSTOM};
+  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i)
+    expect(PMIx_Notify_event(CODE_A, &me, none[i], NULL, 0, NULL, NULL),
+           PMIX_ERR_BAD_PARAM, "no such range");
+  pmix_status_t code = CODE_A;
+  pmix_info_t range;
+  pmix_data_range_t unknown = 77;
+  PMIX_INFO_LOAD(&range, PMIX_RANGE, &unknown, PMIX_DATA_RANGE);
+  expect(PMIx_Register_event_handler(&code, 1, &range, 1, a, NULL, NULL),
+         PMIX_ERR_BAD_PARAM, "no such range");
+  code = INT32_MIN;
+  expect(PMIx_Register_event_handler(&code, 1, NULL, 0, a, NULL, NULL),
+         PMIX_ERR_BAD_PARAM, "no such code");
+  code = CODE_A;
+  bool no = false;
+  pmix_info_t level;
+  PMIX_INFO_LOAD(&level, PMIX_EVENT_JOB_LEVEL, &no, PMIX_BOOL);
+  expect(PMIx_Register_event_handler(&code, 1, &level, 1, a, NULL, NULL),
+         PMIX_ERR_BAD_PARAM, "events of no class");
+  /* 40 MiB, over the bound of a message. */
+  const size_t size = (size_t)40 << 20;
+  char* text = malloc(size);
+  memset(text, 'x', size);
+  text[size - 1] = '\0';
+  pmix_info_t large = string_info("large", text);
+  add_one(CODE_B, b);
+  demand(
+    PMIx_Notify_event(CODE_B, &me, PMIX_RANGE_NAMESPACE, &large, 1, NULL, NULL)
+      != PMIX_SUCCESS,
+    "it cannot be sent");
+  /* The process has its own all the same, and goes on. */
+  demand(happens(&calls, 1, 10), "its own handler has it");
+  free(text);
+  static const pmix_status_t codes[] = {5,     100000, INT32_MAX,
+                                        -3500, -1,     1 - INT32_MAX};
+  for (size_t i = 0; i < sizeof codes / sizeof codes[0]; ++i) {
+    const size_t id = add_one(codes[i], a);
+    expect_calls(codes[i], "a");
+    succeed(PMIx_Deregister_event_handler(id, NULL, NULL), "deregister");
+  }
+  end();
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"order", order},
@@ -470,6 +616,11 @@ int main(int argc, char** argv) {
     {"lost_server", lost_server},
     {"many", many},
     {"threads", threads},
+    {"later", later},
+    {"busy_end", busy_end},
+    {"own_flood", own_flood},
+    {"too_many", too_many},
+    {"bad_events", bad_events},
   };
   return RUN_CASE(cases);
 }

@@ -31,6 +31,16 @@ check "C3.14" "2000 handlers" job -n 1 ./handlers many
 check "C3.14" "four threads register, raise and deregister" \
   job -n 1 ./handlers threads
 
+check "E49" "handlers that come later get what was raised before, once" \
+  job -n 1 ./handlers later
+check "E52" "a process may end with events under way" \
+  job -n 1 ./handlers busy_end
+check "E12" "200,000 events of four threads: none is lost, all in order" \
+  job -n 1 ./handlers own_flood
+check "E33" "handlers have a bound" job -n 1 ./handlers too_many
+check "E57" "ranges that are none, large events, odd codes" \
+  job -n 1 ./handlers bad_events
+
 stuck() {
   job -n 1 ./handlers stuck 2>"$TROUPE_WORK/stderr" \
     && grep -q 'event handler 0 (stuck) has not completed' "$TROUPE_WORK/stderr"

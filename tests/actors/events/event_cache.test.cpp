@@ -9,6 +9,9 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
+#include <optional>
+
 using namespace troupe;
 using namespace troupe::fixtures;
 
@@ -230,9 +233,9 @@ CAF_TEST(F4.37 an event that is not to be kept is not kept) {
   CAF_CHECK_EQUAL(got(ranks[0]), "");
 }
 
-CAF_TEST(F4.37 the newest events are kept) {
-  const auto extra = 10;
-  for (size_t i = 0; i < defaults::event_cache_size + extra; ++i)
+CAF_TEST(E11 job events are kept whatever their number) {
+  constexpr auto count = defaults::event_cache_size + 10;
+  for (size_t i = 0; i < count; ++i)
     uut.ask<ack>(
       ranks[2], notify_request{static_cast<status>(-5000 - static_cast<int>(i)),
                                data_range::nspace,
@@ -240,19 +243,25 @@ CAF_TEST(F4.37 the newest events are kept) {
   consume_messages();
   enroll(ranks[0], {});
   const auto& events = ranks[0]->wire->events;
-  CAF_REQUIRE_EQUAL(events.size(), defaults::event_cache_size);
+  CAF_REQUIRE_EQUAL(events.size(), count);
   for (size_t i = 0; i < events.size(); ++i)
-    CAF_CHECK(static_cast<int>(events[i].code)
-              == -5000 - extra - static_cast<int>(i));
+    CAF_CHECK(static_cast<int>(events[i].code) == -5000 - static_cast<int>(i));
 }
 
-CAF_TEST(F4.37 events of a job that is gone are gone) {
+CAF_TEST(F4.37 events for a job that is gone are gone) {
   notify(stranger, code_a);
-  notify(ranks[2], code_b);
+  notify(stranger, code_b, data_range::nspace);
   uut.tell<ack>(deregister_nspace{"other"});
   consume_messages();
+  uut.add_job("next", 1);
+  consume_messages();
+  const auto newcomer = uut.connect("next", 0);
+  consume_messages();
+  enroll(newcomer, {});
+  CAF_CHECK_EQUAL(got(newcomer), "");
+  // Those for other jobs are theirs.
   enroll(ranks[0], {});
-  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_b}));
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
 }
 
 // -- the end of a registration -----------------------------------------------
@@ -294,7 +303,7 @@ CAF_TEST(F4.37 X35 who has gone gets nothing and comes back as new) {
   CAF_CHECK_EQUAL(got(again), numbers({code_a}));
 }
 
-CAF_TEST(registrations are bounded) {
+CAF_TEST(LIM6 X22 registrations are bounded) {
   std::vector<status> codes;
   for (size_t i = 0; i < defaults::event_codes_per_client; ++i)
     codes.push_back(static_cast<status>(-5000 - static_cast<int>(i)));
@@ -304,6 +313,244 @@ CAF_TEST(registrations are bounded) {
   CAF_CHECK_EQUAL(got(ranks[0]), "");
   CAF_CHECK_EQUAL(enroll(ranks[1], {code_a}), status::success);
   CAF_CHECK_EQUAL(got(ranks[1]), numbers({code_a}));
+}
+
+// -- kinds of events ---------------------------------------------------------
+
+CAF_TEST(E5 E6 A7 a default handler gets the environment only if it asks) {
+  const auto with_keys = [&](const peer_ptr& who, std::vector<info> keys) {
+    const auto x =
+      uut.ask<ack>(who, register_events_request{{}, std::move(keys)});
+    consume_messages();
+    return x->code;
+  };
+  const auto yes = value::boolean(true);
+  CAF_CHECK_EQUAL(with_keys(ranks[0], {with(attr::event_job_level, yes)}),
+                  status::success);
+  CAF_CHECK_EQUAL(with_keys(ranks[1], {with(attr::event_enviro_level, yes)}),
+                  status::success);
+  CAF_CHECK_EQUAL(
+    with_keys(stranger, {with(attr::event_job_level, value::boolean(false))}),
+    status::bad_param);
+  deliver(status::event_sys_other);
+  deliver(code_a, {{"job", rank_wildcard}});
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(got(ranks[1]), numbers({status::event_sys_other}));
+}
+
+CAF_TEST(E4 E42 the host is asked for the environment while somebody wants it) {
+  const auto asked = [&] {
+    auto result = std::string{};
+    for (const auto& [who, what] : uut.host_play->requests)
+      result += what.substr(0, 3) + " ";
+    uut.host_play->requests.clear();
+    return result;
+  };
+  enroll(ranks[0], {code_a});
+  CAF_CHECK_EQUAL(asked(), "");
+  enroll(ranks[0], {status::event_sys_other});
+  CAF_CHECK_EQUAL(asked(), "reg ");
+  enroll(ranks[1], {status::event_sys_other, code_a});
+  CAF_CHECK_EQUAL(asked(), "");
+  withdraw(ranks[0], {status::event_sys_other});
+  CAF_CHECK_EQUAL(asked(), "");
+  uut.lose(ranks[1]);
+  consume_messages();
+  CAF_CHECK(asked().find("der") != std::string::npos);
+  enroll(ranks[0], {status::event_sys_other});
+  CAF_CHECK_EQUAL(asked(), "reg ");
+}
+
+// -- the way to a process ----------------------------------------------------
+
+CAF_TEST(E43 cached events follow the acknowledgement) {
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b);
+  const auto x = uut.ask<ack>(ranks[0], register_events_request{{}, {}});
+  auto events_at_answer = std::optional<size_t>{};
+  while (sched.has_job()) {
+    sched.run_once();
+    if (!events_at_answer && x->code == status::success)
+      events_at_answer = ranks[0]->wire->events.size();
+  }
+  CAF_CHECK(events_at_answer == 0u);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a, code_b}));
+}
+
+CAF_TEST(P-J5 X25 who does not read is given no more than fits on the way) {
+  enroll(ranks[0], {code_a});
+  enroll(ranks[1], {code_a});
+  ranks[0]->wire->is_stuck = true;
+  for (auto i = 0; i < 1000; ++i)
+    uut.ask<ack>(ranks[2], notify_request{
+                             code_a,
+                             data_range::nspace,
+                             {with("x", value::bytes(std::string(500, 'x')))}});
+  consume_messages();
+  CAF_CHECK(ranks[0]->wire->events.size() * 500 <= defaults::event_window);
+  CAF_CHECK_EQUAL(ranks[1]->wire->events.size(), 1000u);
+  ranks[0]->wire->is_stuck = false;
+  caf::anon_send(
+    ranks[0]->session,
+    events_taken{ranks[0]->wire->taken = ranks[0]->wire->events.size()});
+  consume_messages();
+  CAF_CHECK_EQUAL(ranks[0]->wire->events.size(), 1000u);
+}
+
+CAF_TEST(E52 an event is not answered by whom it is for) {
+  enroll(ranks[0], {code_a});
+  const auto before = uut.host_play->requests.size();
+  notify(ranks[2], code_a, data_range::local);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  CAF_CHECK_EQUAL(uut.host_play->requests.size(), before);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+namespace {
+
+/// A log with hardly any room.
+struct small_fixture : deterministic {
+  static event_cache_options small() {
+    auto result = event_cache_options{};
+    result.log.per_namespace.memory = 20000;
+    return result;
+  }
+
+  node uut{*this, small()};
+  peer_ptr source;
+  peer_ptr reader;
+
+  small_fixture() {
+    uut.add_job("job", 2);
+    consume_messages();
+    source = uut.connect("job", 0);
+    reader = uut.connect("job", 1);
+    consume_messages();
+    uut.ask<ack>(reader, register_events_request{{code_a}, {}});
+    consume_messages();
+    reader->wire->is_stuck = true;
+  }
+
+  /// Raises events until one is not answered.
+  /// @returns that answer.
+  pending<ack> flood() {
+    for (auto i = 0; i < 1000; ++i) {
+      auto x = uut.ask<ack>(
+        source,
+        notify_request{code_a,
+                       data_range::local,
+                       {with("x", value::bytes(std::string(64, 'x')))}});
+      consume_messages();
+      if (x->code == status::operation_in_progress)
+        return x;
+    }
+    CAF_FAIL("nothing holds the source back");
+    return {};
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(event_cache_budget_tests, small_fixture)
+
+CAF_TEST(P-J5 X21 the answer to a notification waits for room) {
+  const auto held = flood();
+  reader->wire->is_stuck = false;
+  caf::anon_send(reader->session, events_taken{reader->wire->taken =
+                                                 reader->wire->events.size()});
+  consume_messages();
+  CAF_CHECK_EQUAL(held->code, status::success);
+}
+
+CAF_TEST(P-J5 a delivery of the host waits for room) {
+  flood();
+  const auto x =
+    ask<ack>(sys, uut.events,
+             deliver_event{{code_a, {"job", 0}, data_range::nspace, {}}, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::operation_in_progress);
+  uut.lose(reader);
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+}
+
+CAF_TEST(LIM12 who takes nothing for 30 seconds is named) {
+  flood();
+  const auto named = [&] {
+    return std::count_if(
+      uut.lines->begin(), uut.lines->end(), [](const std::string& x) {
+        return x.find("job:1 takes no events") != std::string::npos;
+      });
+  };
+  elapse(std::chrono::seconds{29});
+  CAF_CHECK_EQUAL(named(), 0);
+  elapse(std::chrono::seconds{6});
+  CAF_CHECK_EQUAL(named(), 1);
+  elapse(std::chrono::seconds{100});
+  CAF_CHECK_EQUAL(named(), 1);
+  uut.lose(reader);
+  consume_messages();
+}
+
+CAF_TEST(LIM8 an event of more than 1 MiB is refused) {
+  const auto x = uut.ask<ack>(
+    source,
+    notify_request{
+      code_a,
+      data_range::local,
+      {with("x", value::bytes(std::string(defaults::event_bytes, 'x')))}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::out_of_resource);
+}
+
+CAF_TEST(LIM9 the log tells tools what it holds) {
+  flood();
+  const auto x =
+    uut.ask<info_result>(source, query_request{{{{"troupe.event.counts"}, {}}}});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  const auto* all = find(x->value.infos, "troupe.event.counts");
+  CAF_REQUIRE(all != nullptr);
+  CAF_CHECK(all->array() != nullptr);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+namespace {
+
+struct ordered_fixture : deterministic {
+  static event_cache_options ordered() {
+    auto result = event_cache_options{};
+    result.host_orders_events = true;
+    return result;
+  }
+
+  node uut{*this, ordered()};
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(event_cache_order_tests, ordered_fixture)
+
+CAF_TEST(P-J3 what leaves the node comes back from the host that orders it) {
+  uut.add_job("job", 2);
+  consume_messages();
+  const auto source = uut.connect("job", 0);
+  const auto reader = uut.connect("job", 1);
+  consume_messages();
+  uut.ask<ack>(reader, register_events_request{{code_a}, {}});
+  consume_messages();
+  const auto x =
+    uut.ask<ack>(source, notify_request{code_a, data_range::nspace, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(uut.host_play->requests.size(), 1u);
+  CAF_CHECK(reader->wire->events.empty());
+  uut.ask<ack>(source, notify_request{code_a, data_range::local, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(uut.host_play->requests.size(), 1u);
+  CAF_CHECK_EQUAL(reader->wire->events.size(), 1u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

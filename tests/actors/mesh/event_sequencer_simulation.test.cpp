@@ -32,7 +32,7 @@ uint32_t number_of(const char* name, uint32_t otherwise) {
 
 CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
   const auto first = number_of("TROUPE_SEED", 0);
-  const auto count = first > 0 ? 1 : number_of("TROUPE_SEEDS", 1500);
+  const auto count = first > 0 ? 1 : number_of("TROUPE_SEEDS", 2000);
   auto sum = order_world::counters{};
   for (auto seed = first; seed < first + count; ++seed) {
     const auto options = order_world_options::of(seed);
@@ -67,7 +67,7 @@ CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
 }
 
 CAF_TEST(SEQ-1 SEQ-3 SEQ-5 P-J2 every planted error is found) {
-  const auto most = number_of("TROUPE_SEEDS", 1500);
+  const auto most = number_of("TROUPE_SEEDS", 2000);
   for (auto i = 1; i <= static_cast<int>(last_order_mutant); ++i) {
     auto seed = uint32_t{0};
     auto violation = std::string{};

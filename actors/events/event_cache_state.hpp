@@ -1,0 +1,78 @@
+#pragma once
+
+// The inside of the EVENT CACHE actor: shared by actors/events/event_cache*.cpp
+// only.
+
+#include "actors/answer.hpp"
+#include "actors/events/event_askers.hpp"
+#include "actors/events/event_cache.hpp"
+#include "actors/reminders.hpp"
+
+#include <caf/message.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace troupe::event_cache_internals {
+
+struct event_cache_state {
+  static inline const char* name = "event-cache";
+
+  event_cache_options options;
+  std::unique_ptr<event_log> log;
+
+  /// Sessions that have registered something, by connection.
+  std::map<uint32_t, client_actor> sessions;
+
+  /// What to do when an offer that waits has been taken, by its ticket.
+  std::map<uint64_t, std::function<void()>> waiting;
+  uint64_t next_ticket = 1;
+
+  /// Who wants to hear of other jobs.
+  event_askers askers;
+
+  /// Codes of the environment that somebody here wants.
+  std::set<status> of_environment;
+
+  /// Codes that the host was asked to tell of: those, and what askers want.
+  std::set<status> asked_for;
+
+  /// The event that was handed over last, as a message: others get the same.
+  std::shared_ptr<const event> packed;
+  caf::message packet;
+
+  /// What is to be tried again.
+  reminders later;
+
+  /// Whether a look at who is in the way is due some time.
+  bool is_watching = false;
+
+  void note(severity weight, const std::string& line) const {
+    if (options.lines)
+      options.lines(weight, line);
+  }
+};
+
+using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
+
+/// Offers an event to the log.
+/// @param then Called when the log has taken it; gets an error if it never
+///             will.
+void offer(self_pointer self, offered_event what,
+           std::function<void(const caf::error&)> then);
+
+/// How full the logs are.
+gauge_list gauges_of(const event_cache_state& state);
+
+/// What the log does with the disk.
+spool_effects means_of_disk(self_pointer self);
+
+/// What is kept, and for whom.
+caf::result<info_result> answer_query(self_pointer self, const requester& who,
+                                      const query_request& request);
+
+} // namespace troupe::event_cache_internals

@@ -1,0 +1,268 @@
+#include "actors/events/namespace_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace_log::namespace_log(std::string nspace,
+                             const namespace_log_limits& limits,
+                             event_budget& node, uint64_t id,
+                             const spool_effects* disk, bool is_open)
+  : event_shelf(std::move(nspace)), limits_(limits), node_(node),
+    is_open_(is_open), id_(id), disk_(limits.spool > 0 ? disk : nullptr) {
+  // nop
+}
+
+namespace_log::~namespace_log() {
+  node_.used -= memory_ + state_ + spooled_;
+  if (has_spooled_)
+    disk_->erase(id_, {});
+}
+
+// -- who has had what --------------------------------------------------------
+
+/// Whether a connection of a process has taken `x`.
+/// @param except A connection that does not count.
+bool namespace_log::is_had_by(const participant& proc, const event_entry& x,
+                              client_id except) const {
+  return std::any_of(proc.connections.begin(), proc.connections.end(),
+                     [&](client_id id) {
+                       const auto* y = id != except ? reader(id) : nullptr;
+                       return y != nullptr && y->has_taken(x);
+                     });
+}
+
+uint32_t namespace_log::count_awaited(const range_filter& filter) const {
+  const auto is_here = [&](uint32_t rank) { return procs_.count(rank) > 0; };
+  if (const auto ranks = filter.ranks_of(nspace()))
+    return static_cast<uint32_t>(
+      std::count_if(ranks->begin(), ranks->end(), is_here));
+  const auto excluded = filter.excluded_of(nspace());
+  return static_cast<uint32_t>(procs_.size()
+                               - static_cast<size_t>(std::count_if(
+                                 excluded.begin(), excluded.end(), is_here)));
+}
+
+/// A process has not had anything of what is kept.
+void namespace_log::await_all(uint32_t rank) {
+  const auto proc = proc_id{nspace(), rank};
+  for (auto* x = index_.next(0); x != nullptr; x = index_.next(x->number))
+    if (x->is_kept && x->filter->admits(proc))
+      ++x->awaited;
+}
+
+/// One process fewer may want `x`.
+void namespace_log::cease_awaiting(event_entry& x) {
+  --x.awaited;
+  if (x.awaited == 0 && x.owed == 0 && !is_open_)
+    erase(x);
+}
+
+// -- processes ---------------------------------------------------------------
+
+void namespace_log::await(uint32_t rank) {
+  const auto [i, is_new] = procs_.try_emplace(rank);
+  if (!is_new)
+    return;
+  i->second.is_expected = true;
+  ++expected_;
+  await_all(rank);
+}
+
+void namespace_log::connect(uint32_t rank, client_id id) {
+  const auto [i, is_new] = procs_.try_emplace(rank);
+  i->second.connections.insert(id);
+  if (is_new)
+    await_all(rank);
+  if (std::exchange(i->second.is_expected, false)) {
+    --expected_;
+    freed_ = true;
+  }
+}
+
+void namespace_log::disconnect(uint32_t rank, client_id id) {
+  const auto i = procs_.find(rank);
+  if (i == procs_.end() || i->second.connections.count(id) == 0) {
+    remove_reader(id);
+    return;
+  }
+  if (i->second.connections.size() == 1) {
+    end(rank);
+    remove_reader(id);
+    return;
+  }
+  // What only this connection has taken, its process has not had any more.
+  const auto* gone = reader(id);
+  for (auto* x = index_.next(0); gone != nullptr && x != nullptr;
+       x = index_.next(x->number))
+    if (x->is_kept && gone->has_taken(*x) && !is_had_by(i->second, *x, id))
+      ++x->awaited;
+  i->second.connections.erase(id);
+  remove_reader(id);
+}
+
+void namespace_log::end(uint32_t rank) {
+  const auto i = procs_.find(rank);
+  if (i == procs_.end())
+    return;
+  if (i->second.is_expected) {
+    --expected_;
+    freed_ = true;
+  }
+  const auto proc = proc_id{nspace(), rank};
+  for (auto* x = index_.next(0); x != nullptr;) {
+    const auto number = x->number;
+    if (x->is_kept && x->filter->admits(proc)
+        && !is_had_by(i->second, *x, no_client))
+      cease_awaiting(*x);
+    x = index_.next(number);
+  }
+  procs_.erase(i);
+}
+
+// -- events ------------------------------------------------------------------
+
+bool namespace_log::fits(size_t bytes) const {
+  return memory_ - (holds() ? 0 : history_bytes_) + bytes <= limits_.memory;
+}
+
+bool namespace_log::is_wanted(const event_entry& x) const {
+  return (x.is_kept && (is_open_ || count_awaited(*x.filter) > 0))
+         || is_anybody_interested(x);
+}
+
+std::vector<event_shelf::client_id>
+namespace_log::append(event_entry x, const std::string& row) {
+  ++accepted_;
+  const auto number = x.number;
+  x.awaited = x.is_kept ? count_awaited(*x.filter) : 0;
+  x.is_state = !row.empty();
+  if (x.is_state)
+    supersede(row);
+  (x.is_state ? state_ : memory_) += x.bytes;
+  node_.used += x.bytes;
+  auto result = add(std::move(x));
+  auto* entry = index_.find(number);
+  if (entry->is_state) {
+    rows_[row] = number;
+    row_names_[number] = row;
+  }
+  if (entry->owed == 0)
+    on_settled(*entry);
+  trim(number);
+  spool();
+  return result;
+}
+
+/// The row of the state table is about to have a newer value: the old one is of
+/// interest only to whom it is on the way.
+void namespace_log::supersede(const std::string& row) {
+  const auto i = rows_.find(row);
+  if (i == rows_.end())
+    return;
+  auto* old = index_.find(i->second);
+  old->is_kept = false;
+  old->awaited = 0;
+  if (old->owed == 0)
+    erase(*old);
+  else
+    rows_.erase(i);
+}
+
+/// Drops the oldest until the rest is within the budget.
+void namespace_log::trim(uint64_t except) {
+  while (memory_ > limits_.memory && !holds()) {
+    const auto i = oldest_in_memory();
+    if (i == history_.end() || *i == except)
+      return;
+    drop(*index_.find(*i));
+  }
+}
+
+void namespace_log::forget_source(const std::string& nspace) {
+  for (auto* x = index_.next(0); x != nullptr;) {
+    const auto number = x->number;
+    if (x->owed == 0 && x->filter->source().nspace == nspace)
+      erase(*x);
+    x = index_.next(number);
+  }
+}
+
+bool namespace_log::drop_oldest() {
+  if (history_.empty() || holds())
+    return false;
+  drop(*index_.find(*history_.begin()));
+  return true;
+}
+
+void namespace_log::take(client_id id, uint32_t rank, uint64_t number) {
+  auto* who = find_reader(id);
+  if (who == nullptr)
+    return;
+  auto* x = index_.find(number);
+  if (x == nullptr) {
+    who->take(number);
+    return;
+  }
+  const auto i = procs_.find(rank);
+  const auto counts = x->is_kept && i != procs_.end()
+                      && i->second.connections.count(id) > 0
+                      && !is_had_by(i->second, *x, id);
+  who->take(number);
+  if (counts)
+    --x->awaited;
+  release(*x);
+}
+
+// -- places ------------------------------------------------------------------
+
+size_t& namespace_log::bytes_of(const event_entry& x) {
+  if (x.is_state)
+    return state_;
+  return x.place == event_place::disk || x.place == event_place::loaded
+           ? spooled_
+           : memory_;
+}
+
+size_t& namespace_log::history_of(const event_entry& x) {
+  return x.place == event_place::disk || x.place == event_place::loaded
+           ? history_on_disk_
+           : history_bytes_;
+}
+
+void namespace_log::on_owed(event_entry& x) {
+  if (history_.erase(x.number) > 0)
+    history_of(x) -= x.bytes;
+}
+
+void namespace_log::on_settled(event_entry& x) {
+  if (!x.is_kept || (x.awaited == 0 && !is_open_)) {
+    erase(x);
+  } else if (!x.is_state) {
+    history_.insert(x.number);
+    history_of(x) += x.bytes;
+    freed_ = true;
+  }
+}
+
+void namespace_log::on_erased(const event_entry& x) {
+  on_owed(const_cast<event_entry&>(x));
+  bytes_of(x) -= x.bytes;
+  node_.used -= x.bytes;
+  freed_ = true;
+  if (x.place != event_place::memory) {
+    if (x.place == event_place::loaded)
+      loaded_bytes_ -= x.bytes;
+    erased_.push_back(x.number);
+    flush_erased();
+  }
+  const auto row = row_names_.extract(x.number);
+  if (row.empty())
+    return;
+  if (const auto i = rows_.find(row.mapped());
+      i != rows_.end() && i->second == x.number)
+    rows_.erase(i);
+}
+
+} // namespace troupe

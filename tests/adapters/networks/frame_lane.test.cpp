@@ -1,0 +1,96 @@
+#include "adapters/networks/frame_lane.hpp"
+
+#include "adapters/lane/lane_connector.hpp"
+#include "adapters/lane/lane_listener.hpp"
+#include "tests/adapters/lane/nodes.hpp"
+#include "tests/adapters/networks/frames.hpp"
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+/// Two ends of a lane over TCP and TLS, on one loop.
+struct lane_pair {
+  /// One end, and who is called how deep.
+  struct end {
+    end(event_loop& loop, secure_channel channel, lane_pair& parent)
+      : lane(loop, std::move(channel), {},
+             {[this, &parent](lane_frame&& x) {
+                parent.deepest = std::max(parent.deepest, ++parent.depth);
+                frames.push_back(std::move(x));
+                if (on_frame)
+                  on_frame();
+                --parent.depth;
+              },
+              [this](const std::string& why) { ended = why; }}) {
+      // nop
+    }
+
+    std::vector<lane_frame> frames;
+    std::function<void()> on_frame;
+    std::optional<std::string> ended;
+    frame_lane lane;
+  };
+
+  lane_pair() {
+    lane_listener_options options;
+    options.networks = {{"127.0.0.1", {}}};
+    options.on_lane = [this](secure_channel x, size_t) {
+      two = std::make_unique<end>(loop, std::move(x), *this);
+    };
+    auto door = value_of(
+      lane_listener::start(loop, context_of(issuer, 2), std::move(options)));
+    const auto mine = context_of(issuer, 1);
+    lane_connector dial{
+      loop,
+      *mine,
+      {{"127.0.0.1", {}}, "127.0.0.1", door->addresses().front().port},
+      node(2),
+      {},
+      [this](caf::expected<secure_channel> x) {
+        one = std::make_unique<end>(loop, value_of(std::move(x)), *this);
+      }};
+    if (!run_until(loop, [&] { return one && two; }))
+      CAF_FAIL("no lane");
+    one->lane.resume();
+    two->lane.resume();
+  }
+
+  event_loop loop;
+  authority issuer = value_of(authority::make("dvm"));
+  size_t depth = 0;
+  size_t deepest = 0;
+  std::unique_ptr<end> one;
+  std::unique_ptr<end> two;
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(frame_lane_tests, lane_pair)
+
+CAF_TEST(O1 who puts a frame while it takes one is not called within the call) {
+  constexpr size_t rounds = 1000;
+  for (auto* x : {one.get(), two.get()})
+    x->on_frame = [x] {
+      const auto before = x->frames.size();
+      if (before < rounds)
+        x->lane.put(some_data(before, "again"));
+      CAF_CHECK_EQUAL(x->frames.size(), before);
+    };
+  one->lane.put(some_data(0, "first"));
+  CAF_CHECK(run_until(loop, [&] { return two->frames.size() == rounds; }));
+  CAF_CHECK_EQUAL(deepest, 1u);
+}
+
+CAF_TEST(O1 a lane may be closed while it takes a frame) {
+  two->on_frame = [this] { two->lane.close(500ms); };
+  for (auto n = 0; n < 3; ++n)
+    one->lane.put(some_data(1, "x"));
+  CAF_CHECK(run_until(loop, [&] { return one->ended.has_value(); }));
+  CAF_CHECK_EQUAL(two->frames.size(), 1u);
+  CAF_CHECK_EQUAL(*one->ended, "closed by the peer");
+  CAF_CHECK_EQUAL(deepest, 1u);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
