@@ -170,7 +170,13 @@ orphans() {
   start_dvm orphaned --host a,b || return 1
   kill -KILL "$dvm_pid"
   wait "$dvm_pid"
-  eventually 60 sh -c "! ps -eo args | grep -q '[t]rouped --join'"
+  eventually 60 no_daemons
+}
+no_daemons() {
+  local pid
+  for pid in $(marked_processes); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != trouped ] || return 1
+  done
 }
 check "L8" "daemons without their root end" orphans
 find "$TMPDIR" -mindepth 2 -delete
