@@ -122,10 +122,11 @@ public:
 
 private:
   std::string open();
-  void skip_old();
+  void show_kept();
   void subscribe();
   void on_registered(const link::outcome& outcome);
   void on_event(event x);
+  void show(const numbered_event& x);
   void finish(int status, const std::string& reason);
 
   watch_events order_;
@@ -133,7 +134,7 @@ private:
   std::unique_ptr<timer> limit_;
   std::unique_ptr<timer> replay_;
 
-  /// Kept events that come again although nobody wants to see them.
+  /// Kept events, which may come again.
   std::vector<event> old_;
   size_t pending_ = 0;
   uint64_t seen_ = 0;
@@ -154,14 +155,18 @@ std::string event_watch::open() {
   return {};
 }
 
-/// A registration brings what is kept, too: notes what of it is too old.
-void event_watch::skip_old() {
+/// Shows what is kept, if that is wanted. A registration may bring it again:
+/// notes what is not to be shown then.
+void event_watch::show_kept() {
   auto kept = ask_for_retained(*session_->to(), order_.choice.nspace, {});
   if (!kept)
     return; // Not one of our servers: shows what it sends.
-  for (auto& x : *kept)
-    if (!order_.choice.since || x.number <= *order_.choice.since)
-      old_.push_back(std::move(x.what));
+  for (auto& x : *kept) {
+    if (order_.choice.since && x.number > *order_.choice.since
+        && order_.choice.admits(x.what))
+      show(x);
+    old_.push_back(std::move(x.what));
+  }
 }
 
 void event_watch::subscribe() {
@@ -223,12 +228,16 @@ void event_watch::on_event(event x) {
     old_.erase(i);
     return;
   }
-  print({std::move(x), 0, {}}, order_.json);
-  if (!std::cout.flush()) {
-    finish(1, "cannot write what comes");
+  show({std::move(x), 0, {}});
+}
+
+void event_watch::show(const numbered_event& x) {
+  if (is_over_)
     return;
-  }
-  if (++seen_ == order_.count)
+  print(x, order_.json);
+  if (!std::cout.flush())
+    finish(1, "cannot write what comes");
+  else if (++seen_ == order_.count)
     finish(0, {});
 }
 
@@ -246,7 +255,7 @@ int event_watch::run() {
   ignore_broken_pipes();
   if (const auto why = open(); !why.empty())
     return fail("watch", why);
-  skip_old();
+  show_kept();
   auto& loop = session_->loop().loop();
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     loop.on_signal(number, [this] { finish(0, {}); });
