@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <memory>
 
 namespace troupe {
@@ -161,11 +162,21 @@ void event_watch::show_kept() {
   auto kept = ask_for_retained(*session_->to(), order_.choice.nspace, {});
   if (!kept)
     return; // Not one of our servers: shows what it sends.
+  // An event for several namespaces is in the log of each.
+  struct copies {
+    std::map<std::string, size_t> by_nspace;
+    size_t shown = 0;
+  };
+  auto all = std::map<std::string, copies>{};
   for (auto& x : *kept) {
-    if (order_.choice.since && x.number > *order_.choice.since
-        && order_.choice.admits(x.what))
-      show(x);
-    old_.push_back(std::move(x.what));
+    auto& same = all[to_text({x.what, 0, {}})];
+    if (++same.by_nspace[x.nspace] > same.shown) {
+      ++same.shown;
+      if (order_.choice.since && x.number > *order_.choice.since
+          && order_.choice.admits(x.what))
+        show(x);
+      old_.push_back(std::move(x.what));
+    }
   }
 }
 
@@ -270,8 +281,10 @@ int event_watch::run() {
   if (order_.limit > 0)
     limit_->start(std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>{order_.limit}));
-  subscribe();
-  session_->loop().run();
+  if (!is_over_) {
+    subscribe();
+    session_->loop().run();
+  }
   limit_.reset();
   replay_.reset();
   return exit_status_;
