@@ -11,6 +11,9 @@ namespace {
 /// The release that we present ourselves as. Source: PMIX_VERSION_INFO.
 constexpr auto version_text = "OpenPMIx-compatible server, Troupe 0.1.0";
 
+/// Keys for what the log of events knows.
+constexpr auto event_keys = "troupe.event.";
+
 /// A query on its way: some keys are known here, memory use is sampled, the
 /// rest is asked of the host.
 struct query_job {
@@ -131,12 +134,12 @@ bool answer_here(self_pointer self, const std::string& key,
   return true;
 }
 
-void ask_host(self_pointer self, const requester& who, query_request request,
-              const std::shared_ptr<query_job>& job) {
+/// Asks another actor for what is not known here.
+template <class Handle>
+void ask_other(self_pointer self, const Handle& other, const requester& who,
+               query_request request, const std::shared_ptr<query_job>& job) {
   ++job->pending;
-  self
-    ->request(self->state.directory.host, caf::infinite, who,
-              std::move(request))
+  self->request(other, caf::infinite, who, std::move(request))
     .then(
       [=](info_result& more) {
         for (auto& x : more.infos)
@@ -199,10 +202,18 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
   auto rest = query_request{};
   for (auto& x : request.queries) {
     auto unknown = query{};
+    auto of_events = query{};
     for (auto& key : x.keys) {
       ++job->asked;
-      if (!answer_here(self, key, x.qualifiers, job))
+      if (key.rfind(event_keys, 0) == 0)
+        of_events.keys.push_back(std::move(key));
+      else if (!answer_here(self, key, x.qualifiers, job))
         unknown.keys.push_back(std::move(key));
+    }
+    if (!of_events.keys.empty()) {
+      of_events.qualifiers = x.qualifiers;
+      ask_other(self, self->state.directory.events, who,
+                query_request{{std::move(of_events)}}, job);
     }
     if (!unknown.keys.empty()) {
       unknown.qualifiers = std::move(x.qualifiers);
@@ -210,7 +221,7 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
     }
   }
   if (!rest.queries.empty())
-    ask_host(self, who, std::move(rest), job);
+    ask_other(self, self->state.directory.host, who, std::move(rest), job);
   finish_one(*job);
   return promise;
 }

@@ -51,6 +51,16 @@ inline constexpr size_t event_node_bytes = size_t{256} << 20;
 inline constexpr size_t event_ring_bytes = size_t{4} << 20;
 inline constexpr size_t event_state_bytes = size_t{4} << 20;
 
+/// Events, and their bytes, that go to the disk or come back at a time.
+inline constexpr size_t event_spool_records = 64;
+inline constexpr size_t event_spool_batch = size_t{256} << 10;
+
+/// Events that come before a disk that failed is tried again.
+inline constexpr size_t event_spool_pause = 1024;
+
+/// When a disk that could not be asked is asked again.
+inline constexpr auto event_spool_retry = 100ms;
+
 /// Bytes of events handed to a connection that the kernel has not taken (L11).
 inline constexpr size_t event_window = size_t{64} << 10;
 

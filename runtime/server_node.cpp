@@ -62,6 +62,9 @@ void server_node::spawn_actors(const host_factory& make_host) {
   events.log.server = options_.id;
   events.host_orders_events = options_.host_orders_events;
   events.lines = options_.log;
+  if (options_.make_spool)
+    spool_ = options_.make_spool(loop_, options_.session_directory);
+  events.spool = spool_;
   events_ = spawn_event_cache(sys, std::move(events));
   auto sinks = log_sink_settings{};
   sinks.out = options_.out
@@ -172,6 +175,8 @@ server_node::~server_node() {
     listener_->stop_accepting();
   caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(events_, caf::exit_reason::user_shutdown);
+  if (spool_)
+    caf::anon_send_exit(spool_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(host_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(logs_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(usage_, caf::exit_reason::user_shutdown);

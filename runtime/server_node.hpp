@@ -46,6 +46,11 @@ struct server_node_options {
 
   size_t event_cache_size = defaults::event_cache_size;
 
+  /// Makes what keeps events on disk, in a directory; empty: they are kept in
+  /// memory only.
+  std::function<spool_actor(loop_system& loop, const std::string& directory)>
+    make_spool;
+
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
 
@@ -145,6 +150,7 @@ private:
   std::optional<class session_directory> session_;
   host_actor host_;
   event_cache_actor events_;
+  spool_actor spool_;
   server_actor server_;
   log_sink_actor logs_;
   usage_actor usage_;

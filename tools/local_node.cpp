@@ -9,6 +9,7 @@
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/descendants.hpp"
 #include "adapters/process/process_launcher.hpp"
+#include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
 
 #include <caf/actor_system.hpp>
@@ -119,6 +120,9 @@ local_node::start(local_node_options options) {
   serve.hostname = std::move(options.hostname);
   serve.spans_nodes = result->member_ != nullptr;
   serve.host_orders_events = true;
+  serve.make_spool = [](loop_system& loop, const std::string& directory) {
+    return spawn_spool(loop.actors(), loop.pool(), directory);
+  };
   serve.security = options.security;
   serve.log = result->log_;
   serve.out = result->out_;

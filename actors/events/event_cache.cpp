@@ -141,6 +141,8 @@ event_log::effects means(self_pointer self) {
     self->state.note(weight, line);
   };
   out.stalled = [self](uint32_t id) { name_stalled(self, id); };
+  if (self->state.options.spool)
+    out.disk = means_of_disk(self);
   return out;
 }
 
@@ -233,7 +235,9 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                         + std::to_string(defaults::event_bytes)
                         + " bytes (L8)");
   const auto leaves = range_filter{what}.leaves_node();
-  if (leaves && state.options.host_orders_events)
+  // One for this node only must not overtake those before it.
+  if (state.options.host_orders_events
+      && request.range != data_range::proc_local)
     return self->delegate(state.options.host, who, std::move(request));
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();
@@ -286,6 +290,11 @@ event_cache_actor::behavior_type behavior(self_pointer self,
                                           event_cache_options options) {
   auto& state = self->state;
   state.options = std::move(options);
+  auto& limits = state.options.log.per_namespace;
+  if (!state.options.spool)
+    limits.spool = 0;
+  else if (limits.spool == 0)
+    limits.spool = defaults::event_log_spool;
   state.log = std::make_unique<event_log>(state.options.log, means(self));
   return {
     [self](const requester& who, const register_events_request& request,
@@ -331,7 +340,11 @@ event_cache_actor::behavior_type behavior(self_pointer self,
       return answer_query(self, who, request);
     },
     [self](get_gauges) { return gauges_of(self->state); },
-    [self](deadline) {
+    [self](deadline what) {
+      if (what.id != 0) {
+        self->state.later.fire(what.id);
+        return;
+      }
       self->state.is_watching = false;
       self->state.log->look_for_stalled(now(self));
       watch(self);

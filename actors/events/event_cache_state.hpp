@@ -6,6 +6,7 @@
 #include "actors/answer.hpp"
 #include "actors/events/event_askers.hpp"
 #include "actors/events/event_cache.hpp"
+#include "actors/reminders.hpp"
 
 #include <caf/message.hpp>
 #include <caf/stateful_actor.hpp>
@@ -47,6 +48,9 @@ struct event_cache_state {
   std::shared_ptr<const event> packed;
   caf::message packet;
 
+  /// What is to be tried again.
+  reminders later;
+
   /// Whether a look at who is in the way is due some time.
   bool is_watching = false;
 
@@ -66,6 +70,9 @@ void offer(self_pointer self, offered_event what,
 
 /// How full the logs are.
 gauge_list gauges_of(const event_cache_state& state);
+
+/// What the log does with the disk.
+spool_effects means_of_disk(self_pointer self);
 
 /// What is kept, and for whom.
 caf::result<info_result> answer_query(self_pointer self, const requester& who,

@@ -31,8 +31,15 @@ caf::expected<event_levels> levels_of(const std::vector<info>& directives,
 
 event_log::event_log(event_log_options options, effects out)
   : options_(std::move(options)), out_(std::move(out)),
-    open_({}, options_.per_namespace, node_, true), ring_(options_.ring_size) {
+    open_({}, options_.per_namespace, node_, 0, nullptr, true),
+    ring_(options_.ring_size) {
   node_.limit = options_.node_bytes;
+}
+
+event_log::~event_log() {
+  out_.disk.erase = [](uint64_t, const std::vector<uint64_t>&) {
+    // The disk goes with its actor.
+  };
 }
 
 // -- processes ---------------------------------------------------------------
@@ -41,7 +48,8 @@ std::pair<namespace_log*, bool> event_log::log_of(const std::string& nspace) {
   auto& x = logs_[nspace];
   const auto is_new = x == nullptr;
   if (is_new)
-    x = std::make_unique<namespace_log>(nspace, options_.per_namespace, node_);
+    x = std::make_unique<namespace_log>(nspace, options_.per_namespace, node_,
+                                        next_log_++, &out_.disk);
   return {x.get(), is_new};
 }
 
@@ -184,6 +192,11 @@ void event_log::hand_over(client_id id, client& to) {
     }
     if (x == nullptr)
       return;
+    if (x->what == nullptr) {
+      if (may_load_ && to.log->load(*x))
+        last_loader_ = id;
+      return;
+    }
     const auto is_idle = to.in_flight.empty();
     if (!is_idle && to.in_flight_bytes + x->bytes > options_.window)
       return;
@@ -231,6 +244,45 @@ bool event_log::take(client_id id, uint64_t count, time_point now) {
   hand_over(id, x);
   retry();
   return true;
+}
+
+// -- the disk ----------------------------------------------------------------
+
+namespace_log* event_log::find_log(uint64_t id) {
+  for (const auto& [nspace, log] : logs_)
+    if (log->id() == id)
+      return log.get();
+  return nullptr;
+}
+
+void event_log::note_written(uint64_t id, bool is_done) {
+  if (auto* log = find_log(id)) {
+    log->note_written(is_done);
+    retry();
+  }
+}
+
+void event_log::note_loaded(uint64_t id,
+                            const std::vector<spool_effects::payload>& found) {
+  auto* log = find_log(id);
+  if (log == nullptr)
+    return;
+  log->note_loaded(found);
+  auto readers = std::vector<client_id>{};
+  for (const auto& [client, x] : clients_)
+    if (x.log == log)
+      readers.push_back(client);
+  // All get what is there before somebody asks for more: not always the same.
+  may_load_ = false;
+  for (const auto reader : readers)
+    hand_over(reader, clients_.at(reader));
+  may_load_ = true;
+  std::rotate(readers.begin(),
+              std::upper_bound(readers.begin(), readers.end(), last_loader_),
+              readers.end());
+  for (const auto reader : readers)
+    hand_over(reader, clients_.at(reader));
+  retry();
 }
 
 void event_log::look_for_stalled(time_point now) {

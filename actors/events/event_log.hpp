@@ -78,6 +78,9 @@ public:
 
     journal note;
 
+    /// What is kept on disk; not needed if nothing is.
+    spool_effects disk;
+
     /// A process is in the way of others (L12).
     std::function<void(client_id)> stalled;
   };
@@ -97,6 +100,12 @@ public:
   };
 
   event_log(event_log_options options, effects out);
+
+  /// Asks for nothing any more.
+  ~event_log();
+
+  event_log(const event_log&) = delete;
+  event_log& operator=(const event_log&) = delete;
 
   // -- processes --
 
@@ -150,6 +159,15 @@ public:
   /// The kernel has taken so many events of a connection since it began.
   /// @returns whether that can be.
   bool take(client_id id, uint64_t count, time_point now);
+
+  // -- the disk --
+
+  /// The answer to a write of a log.
+  void note_written(uint64_t log, bool is_done);
+
+  /// The answer to a read of a log.
+  void note_loaded(uint64_t log,
+                   const std::vector<spool_effects::payload>& found);
 
   /// Names those who are in the way of others.
   void look_for_stalled(time_point now);
@@ -209,6 +227,7 @@ private:
   /// @returns whether it is taken; if not, `lacks` says who has no room.
   bool try_offer(offered_event& x, bool may_pass, namespace_log*& lacks);
 
+  namespace_log* find_log(uint64_t id);
   void retry();
   void hand_over(client_id id, client& to);
 
@@ -216,6 +235,7 @@ private:
   effects out_;
   event_budget node_;
   uint64_t next_number_ = 1;
+  uint64_t next_log_ = 1;
 
   /// For namespaces to come.
   namespace_log open_;
@@ -224,6 +244,10 @@ private:
   std::map<client_id, client> clients_;
   std::map<std::string, stream> streams_;
   time_point now_{0};
+
+  /// Whether what is on disk may be asked for, and who had it asked for last.
+  bool may_load_ = true;
+  client_id last_loader_ = 0;
 
   /// The stream of the last offer that was taken after it had waited.
   std::string last_served_;

@@ -51,9 +51,14 @@ std::string namespace_log::audit() const {
   auto memory = size_t{0};
   auto state = size_t{0};
   auto history = size_t{0};
+  auto spooled = size_t{0};
+  auto loaded = size_t{0};
   for (const auto* x = index_.next(0); x != nullptr;
        x = index_.next(x->number)) {
-    (x->is_state ? state : memory) += x->bytes;
+    const auto is_on_disk =
+      x->place == event_place::disk || x->place == event_place::loaded;
+    (x->is_state ? state : is_on_disk ? spooled : memory) += x->bytes;
+    loaded += x->place == event_place::loaded ? x->bytes : 0;
     auto awaited = uint32_t{0};
     for (const auto& [rank, proc] : procs_)
       awaited += x->is_kept && x->filter->admits({nspace(), rank})
@@ -69,15 +74,23 @@ std::string namespace_log::audit() const {
     if (is_history != (history_.count(x->number) > 0))
       return about(*x, "history or not");
     history += is_history ? x->bytes : 0;
-    if (x->what == nullptr && x->place != event_place::disk)
+    if ((x->what == nullptr) != (x->place == event_place::disk))
       return about(*x, "its payload is nowhere");
   }
-  if (memory != memory_ || state != state_ || history != history_bytes_)
+  if (spooled != spooled_ || loaded != loaded_bytes_)
+    return nspace() + " has " + std::to_string(spooled) + " and "
+           + std::to_string(loaded) + " bytes on disk, not "
+           + std::to_string(spooled_) + " and "
+           + std::to_string(loaded_bytes_);
+  if (memory != memory_ || state != state_
+      || history != history_bytes_ + history_on_disk_)
     return nspace() + " holds " + std::to_string(memory) + ", "
            + std::to_string(state) + " and " + std::to_string(history)
            + " bytes, not " + std::to_string(memory_) + ", "
            + std::to_string(state_) + " and " + std::to_string(history_bytes_);
-  if (memory_ > limits_.memory || state_ > limits_.state)
+  if (memory_ > limits_.memory || state_ > limits_.state
+      || spooled_ > limits_.spool
+      || loaded_bytes_ > std::max(limits_.loaded, limits_.batch))
     return nspace() + " is over its budget";
   return {};
 }
@@ -91,7 +104,7 @@ std::string event_log::audit() const {
   for (const auto& [nspace, log] : logs_) {
     if (auto wrong = log->audit(); !wrong.empty())
       return wrong;
-    used += log->in_memory();
+    used += log->in_memory() + log->on_disk();
   }
   used += open_.in_state();
   for (const auto& [nspace, log] : logs_)

@@ -181,13 +181,14 @@ void event_log::retry() {
 std::vector<event_log::counts> event_log::count() const {
   auto result = std::vector<counts>{};
   const auto add = [&](std::string name, const event_shelf& from,
-                       uint64_t accepted, size_t bytes) {
+                       uint64_t accepted, size_t bytes, size_t spooled = 0) {
     auto x = counts{};
     x.nspace = std::move(name);
     x.accepted = accepted;
     x.entries = from.index().size();
     x.owed = from.owed();
     x.bytes = bytes;
+    x.spooled = spooled;
     x.missed = from.gaps().total();
     for (const auto& [stream, waiting] : streams_)
       if (waiting.lacks == &from)
@@ -195,7 +196,7 @@ std::vector<event_log::counts> event_log::count() const {
     result.push_back(std::move(x));
   };
   for (const auto& [nspace, log] : logs_)
-    add(nspace, *log, log->accepted(), log->in_memory());
+    add(nspace, *log, log->accepted(), log->in_memory(), log->on_disk());
   add("", open_, open_.accepted(), open_.in_memory());
   add("*", ring_, ring_.accepted(), ring_.bytes());
   return result;

@@ -7,14 +7,17 @@ namespace troupe {
 
 namespace_log::namespace_log(std::string nspace,
                              const namespace_log_limits& limits,
-                             event_budget& node, bool is_open)
+                             event_budget& node, uint64_t id,
+                             const spool_effects* disk, bool is_open)
   : event_shelf(std::move(nspace)), limits_(limits), node_(node),
-    is_open_(is_open) {
+    is_open_(is_open), id_(id), disk_(limits.spool > 0 ? disk : nullptr) {
   // nop
 }
 
 namespace_log::~namespace_log() {
-  node_.used -= memory_ + state_;
+  node_.used -= memory_ + state_ + spooled_;
+  if (has_spooled_)
+    disk_->erase(id_, {});
 }
 
 // -- who has had what --------------------------------------------------------
@@ -121,7 +124,7 @@ void namespace_log::end(uint32_t rank) {
 // -- events ------------------------------------------------------------------
 
 bool namespace_log::fits(size_t bytes) const {
-  return memory_ - droppable() + bytes <= limits_.memory;
+  return memory_ - (holds() ? 0 : history_bytes_) + bytes <= limits_.memory;
 }
 
 bool namespace_log::is_wanted(const event_entry& x) const {
@@ -148,6 +151,7 @@ namespace_log::append(event_entry x, const std::string& row) {
   if (entry->owed == 0)
     on_settled(*entry);
   trim(number);
+  spool();
   return result;
 }
 
@@ -168,9 +172,11 @@ void namespace_log::supersede(const std::string& row) {
 
 /// Drops the oldest until the rest is within the budget.
 void namespace_log::trim(uint64_t except) {
-  while (memory_ > limits_.memory && !history_.empty()
-         && *history_.begin() != except && drop_oldest()) {
-    // On to the next.
+  while (memory_ > limits_.memory && !holds()) {
+    const auto i = oldest_in_memory();
+    if (i == history_.end() || *i == except)
+      return;
+    drop(*index_.find(*i));
   }
 }
 
@@ -211,9 +217,23 @@ void namespace_log::take(client_id id, uint32_t rank, uint64_t number) {
 
 // -- places ------------------------------------------------------------------
 
+size_t& namespace_log::bytes_of(const event_entry& x) {
+  if (x.is_state)
+    return state_;
+  return x.place == event_place::disk || x.place == event_place::loaded
+           ? spooled_
+           : memory_;
+}
+
+size_t& namespace_log::history_of(const event_entry& x) {
+  return x.place == event_place::disk || x.place == event_place::loaded
+           ? history_on_disk_
+           : history_bytes_;
+}
+
 void namespace_log::on_owed(event_entry& x) {
   if (history_.erase(x.number) > 0)
-    history_bytes_ -= x.bytes;
+    history_of(x) -= x.bytes;
 }
 
 void namespace_log::on_settled(event_entry& x) {
@@ -221,16 +241,22 @@ void namespace_log::on_settled(event_entry& x) {
     erase(x);
   } else if (!x.is_state) {
     history_.insert(x.number);
-    history_bytes_ += x.bytes;
+    history_of(x) += x.bytes;
     freed_ = true;
   }
 }
 
 void namespace_log::on_erased(const event_entry& x) {
   on_owed(const_cast<event_entry&>(x));
-  (x.is_state ? state_ : memory_) -= x.bytes;
+  bytes_of(x) -= x.bytes;
   node_.used -= x.bytes;
   freed_ = true;
+  if (x.place != event_place::memory) {
+    if (x.place == event_place::loaded)
+      loaded_bytes_ -= x.bytes;
+    erased_.push_back(x.number);
+    flush_erased();
+  }
   const auto row = row_names_.extract(x.number);
   if (row.empty())
     return;

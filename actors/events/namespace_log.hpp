@@ -19,14 +19,36 @@ struct event_budget {
 };
 
 struct namespace_log_limits {
-  /// Bytes in memory, on disk, and of the state table (L9).
+  /// Bytes in memory, and of the state table (L9).
   size_t memory = defaults::event_log_memory;
-  size_t spool = defaults::event_log_spool;
   size_t state = defaults::event_state_bytes;
+
+  /// Bytes on disk, of which so many are in memory for those who are about to
+  /// get them. 0: there is no disk.
+  size_t spool = 0;
+  size_t loaded = defaults::event_log_loaded;
+
+  /// Bytes that go to the disk, or come back, at a time.
+  size_t batch = defaults::event_spool_batch;
 
   /// Whether what processes that have yet to connect may want counts as owed.
   /// Source: guarantees, section 4, `event_history = hold`.
   bool holds_history = false;
+};
+
+/// What a log does with the disk. Each write and each read is answered, in the
+/// order asked. Source: guarantees 5.1, "Spool".
+struct spool_effects {
+  using payload = std::pair<uint64_t, std::shared_ptr<const event>>;
+
+  std::function<void(uint64_t log, const std::vector<payload>&)> write;
+  std::function<void(uint64_t log, std::vector<uint64_t> numbers)> read;
+
+  /// @param numbers None: all of the log.
+  std::function<void(uint64_t log, std::vector<uint64_t> numbers)> erase;
+
+  /// Something is wrong with the disk.
+  std::function<void(const std::string& line)> warn;
 };
 
 /// The events that processes of a namespace on this node may see. An event
@@ -37,10 +59,13 @@ struct namespace_log_limits {
 class namespace_log : public event_shelf {
 public:
   /// @param node Outlives this.
+  /// @param id Distinguishes the logs of the node.
+  /// @param disk Outlives this; null: there is no disk.
   /// @param is_open Whether it keeps events for namespaces to come, and has no
   ///                processes.
   namespace_log(std::string nspace, const namespace_log_limits& limits,
-                event_budget& node, bool is_open = false);
+                event_budget& node, uint64_t id = 0,
+                const spool_effects* disk = nullptr, bool is_open = false);
 
   ~namespace_log() override;
 
@@ -87,10 +112,30 @@ public:
   /// @returns whether there was one.
   bool drop_oldest();
 
+  // -- the disk --
+
+  /// Asks for the payload of an entry that somebody is about to get.
+  /// @returns whether it does: only one question is on its way at a time.
+  bool load(const event_entry& x);
+
+  /// The answer to a write.
+  void note_written(bool is_done);
+
+  /// The answer to a read; what is not there is lost: it is counted as missed.
+  void note_loaded(const std::vector<spool_effects::payload>& found);
+
   // -- what there is --
+
+  uint64_t id() const noexcept {
+    return id_;
+  }
 
   size_t in_memory() const noexcept {
     return memory_;
+  }
+
+  size_t on_disk() const noexcept {
+    return spooled_;
   }
 
   size_t in_state() const noexcept {
@@ -99,7 +144,7 @@ public:
 
   /// What could be dropped.
   size_t droppable() const noexcept {
-    return holds() ? 0 : history_bytes_;
+    return holds() ? 0 : history_bytes_ + history_on_disk_;
   }
 
   uint64_t accepted() const noexcept {
@@ -142,6 +187,14 @@ private:
   void supersede(const std::string& row);
   void trim(uint64_t except);
 
+  size_t& bytes_of(const event_entry& x);
+  size_t& history_of(const event_entry& x);
+  std::set<uint64_t>::iterator oldest_in_memory();
+  void spool();
+  bool make_disk_room(size_t bytes);
+  void unload();
+  void flush_erased();
+
   namespace_log_limits limits_;
   event_budget& node_;
   bool is_open_;
@@ -151,6 +204,7 @@ private:
   /// What nobody is owed and somebody may want: what can be dropped.
   std::set<uint64_t> history_;
   size_t history_bytes_ = 0;
+  size_t history_on_disk_ = 0;
 
   std::map<std::string, uint64_t> rows_;
   std::map<uint64_t, std::string> row_names_;
@@ -159,6 +213,29 @@ private:
   size_t state_ = 0;
   uint64_t accepted_ = 0;
   bool freed_ = false;
+
+  uint64_t id_;
+  const spool_effects* disk_;
+  size_t spooled_ = 0;
+
+  /// Entries with smaller numbers are on disk, or on their way.
+  uint64_t spool_from_ = 0;
+
+  /// On their way to the disk, and asked back from it.
+  std::vector<uint64_t> writing_;
+  std::vector<uint64_t> reading_;
+
+  /// In memory and on disk.
+  std::vector<uint64_t> loaded_;
+  size_t loaded_bytes_ = 0;
+
+  /// Gone from the log, but not from the disk.
+  std::vector<uint64_t> erased_;
+
+  bool has_spooled_ = false;
+
+  /// Events to come before the disk is tried again.
+  size_t disk_pause_ = 0;
 };
 
 } // namespace troupe

@@ -507,8 +507,7 @@ CAF_TEST(LIM8 an event of more than 1 MiB is refused) {
 CAF_TEST(LIM9 the log tells tools what it holds) {
   flood();
   const auto x =
-    ask<info_result>(sys, uut.events, requester{},
-                     query_request{{{{"troupe.event.counts"}, {}}}});
+    uut.ask<info_result>(source, query_request{{{{"troupe.event.counts"}, {}}}});
   consume_messages();
   CAF_REQUIRE_EQUAL(x->code, status::success);
   const auto* all = find(x->value.infos, "troupe.event.counts");

@@ -418,6 +418,115 @@ CAF_TEST(LIM12 who takes nothing while others wait is named) {
   CAF_CHECK_EQUAL(uut.stalled.size(), 1u);
 }
 
+// -- the disk ----------------------------------------------------------------
+
+namespace {
+
+event_log_options with_disk(size_t memory, size_t spool) {
+  auto result = small(memory);
+  result.per_namespace.spool = spool;
+  result.per_namespace.batch = 4096;
+  result.per_namespace.loaded = 8192;
+  return result;
+}
+
+} // namespace
+
+CAF_TEST(P-J1 P-J5 LIM9 what memory has no room for comes from disk) {
+  auto uut = three_ranks{with_disk(16384, size_t{1} << 20)};
+  uut.enroll(2, {code_a});
+  uut.enroll(3, {code_a});
+  uut.readings[2].is_eager = false;
+  for (auto i = 0; i < 1000; ++i)
+    CAF_REQUIRE(uut.raise(code_a, rank0, data_range::nspace, {}, 200)
+                == outcome::taken);
+  CAF_CHECK(uut.counts().bytes <= 16384u);
+  CAF_CHECK(uut.counts().spooled > 100000u);
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+  CAF_CHECK_EQUAL(uut.readings[3].marks.size(), 1000u);
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK_EQUAL(uut.readings[2].marks, uut.accepted);
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+  uut.log.forget("job");
+  uut.settle();
+  CAF_CHECK(uut.disk.empty());
+}
+
+CAF_TEST(P-J5 LIM9 when the disk has no room either a source waits) {
+  auto uut = three_ranks{with_disk(16384, 40000)};
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  const auto taken = flood(uut, rank0);
+  CAF_CHECK(taken * cost(64) > 40000u);
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.readings[2].marks, uut.accepted);
+}
+
+CAF_TEST(X47 a disk that fails makes sources wait earlier and is told once) {
+  auto uut = three_ranks{with_disk(16384, size_t{1} << 20)};
+  uut.is_disk_full = true;
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  const auto taken = flood(uut, rank0);
+  CAF_CHECK(taken * cost(64) <= 16384u);
+  CAF_CHECK_EQUAL(uut.lines.size(), 1u);
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK_EQUAL(uut.readings[2].marks, uut.accepted);
+}
+
+CAF_TEST(X46 CACHE-4 what the disk has lost is told to who was to get it) {
+  auto uut = three_ranks{with_disk(16384, size_t{1} << 20)};
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  for (auto i = 0; i < 500; ++i)
+    uut.raise(code_a, rank0, data_range::nspace, {}, 200);
+  auto lost = size_t{0};
+  for (auto i = uut.disk.begin(); i != uut.disk.end();)
+    if (++lost % 3 == 0)
+      i = uut.disk.erase(i);
+    else
+      ++i;
+  lost /= 3;
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  const auto& reading = uut.readings[2];
+  CAF_CHECK_EQUAL(reading.missed, lost);
+  CAF_CHECK_EQUAL(reading.marks.size() + lost, 500u);
+  CAF_CHECK(std::is_sorted(reading.marks.begin(), reading.marks.end()));
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+}
+
+CAF_TEST(P-J5 no reader of the disk starves another) {
+  auto uut = three_ranks{with_disk(16384, size_t{1} << 20)};
+  for (const auto id : {2u, 3u}) {
+    uut.enroll(id, {code_a});
+    uut.readings[id].is_eager = false;
+  }
+  for (auto i = 0; i < 2000; ++i)
+    uut.raise(code_a, rank0, data_range::nspace, {}, 200);
+  while (uut.readings[2].marks.size() < 1000)
+    uut.take(2);
+  uut.is_disk_slow = true;
+  const auto before = uut.readings[3].marks.size();
+  for (auto i = 0; i < 200; ++i) {
+    uut.take(2);
+    uut.take(3);
+    uut.turn_disk();
+  }
+  CAF_CHECK(uut.readings[3].marks.size() > before + 100);
+  uut.is_disk_slow = false;
+  for (const auto id : {2u, 3u})
+    uut.readings[id].is_eager = true;
+  uut.settle();
+  CAF_CHECK_EQUAL(uut.readings[3].marks.size(), 2000u);
+}
+
 // -- the environment ---------------------------------------------------------
 
 CAF_TEST(E9 E44 LIM10 the ring keeps the newest 512 events of the environment) {

@@ -302,6 +302,33 @@ CAF_TEST(CACHE-3 CACHE-4 CACHE-5 CACHE-6 P-J5 P-E1 with hardly any room) {
   CAF_CHECK(is_right);
 }
 
+CAF_TEST(CACHE-3 CACHE-4 CACHE-6 P-J1 P-J5 LIM9 with a disk) {
+  auto is_right = rc::check("what is on disk comes too", [] {
+    auto options = event_log_options{};
+    options.per_namespace.memory = 4000;
+    options.per_namespace.spool = *rc::gen::inRange<size_t>(2000, 30000);
+    options.per_namespace.batch = 1200;
+    options.per_namespace.loaded = 1500;
+    options.node_bytes = *rc::gen::element<size_t>(20000, 1000000);
+    options.ring_size = 100000;
+    options.window = 900;
+    auto world = history{options};
+    world.desk.is_disk_slow = true;
+    for (const auto& x : *histories()) {
+      world.apply(x);
+      if (x.x % 3 == 0)
+        world.desk.turn_disk();
+      if (x.x % 50 == 0)
+        world.desk.is_disk_full = !world.desk.is_disk_full;
+      world.check();
+    }
+    world.desk.is_disk_slow = false;
+    world.finish();
+    RC_ASSERT(world.desk.asked.empty());
+  });
+  CAF_CHECK(is_right);
+}
+
 CAF_TEST(P-J5 CACHE-6 with history held) {
   auto is_right = rc::check("nothing is dropped", [] {
     auto options = event_log_options{};
