@@ -101,9 +101,10 @@ CAF_TEST(E13 E57 ranges name processes) {
   CAF_CHECK_EQUAL(told(data_range::session), "110111 1");
   CAF_CHECK_EQUAL(told(data_range::global), "110111 1");
   CAF_CHECK_EQUAL(told(data_range::rm), "000000 0");
-  CAF_CHECK_EQUAL(told(data_range::custom,
-                       only_for({{nspace, 0}, {other, 1}, tool->accepted.proc})),
-                  "100001 1");
+  CAF_CHECK_EQUAL(
+    told(data_range::custom,
+         only_for({{nspace, 0}, {other, 1}, tool->accepted.proc})),
+    "100001 1");
   CAF_CHECK_EQUAL(told(data_range::custom, only_for({{other, rank_wildcard}})),
                   "000011 0");
 }
