@@ -12,6 +12,7 @@ namespace {
 
 constexpr auto counts_key = "troupe.event.counts";
 constexpr auto retained_key = "troupe.event.retained";
+constexpr auto audit_key = "troupe.event.audit";
 constexpr auto since_key = "troupe.event.since";
 
 /// Tools see everything, processes what is of their namespace.
@@ -105,6 +106,8 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
         result.infos.push_back({key, 0, counts_of(log, who)});
       else if (key == retained_key)
         result.infos.push_back({key, 0, retained_by(log, who, x.qualifiers)});
+      else if (key == audit_key && who.index == 0)
+        result.infos.push_back({key, 0, value::string(log.audit())});
       else
         result.complete = false;
     }

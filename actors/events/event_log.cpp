@@ -142,19 +142,17 @@ caf::error event_log::subscribe(client_id id, std::vector<status> codes,
   auto* log = i->second.log;
   if (codes.empty())
     codes.push_back(default_events);
-  auto all = std::set<status>(codes.begin(), codes.end());
-  for (const auto* shelf : {static_cast<const event_shelf*>(log),
-                            static_cast<const event_shelf*>(&ring_)})
-    if (const auto* x = shelf->reader(id))
-      for (const auto code : x->codes())
-        if (x->wants(code))
-          all.insert(code);
-  all.erase(default_events);
-  if (all.size() > defaults::event_codes_per_client)
+  auto fresh = std::set<status>{};
+  for (const auto code : codes)
+    if (code != default_events && i->second.codes.count(code) == 0)
+      fresh.insert(code);
+  if (i->second.codes.size() + fresh.size()
+      > defaults::event_codes_per_client)
     return make_error(status::out_of_resource,
                       to_string(proc) + " registers for more than "
                         + std::to_string(defaults::event_codes_per_client)
                         + " event codes (L6)");
+  i->second.codes.insert(fresh.begin(), fresh.end());
   if (levels.job)
     log->subscribe(id, proc, codes);
   if (levels.environment)
@@ -166,6 +164,8 @@ void event_log::unsubscribe(client_id id, const std::vector<status>& codes) {
   const auto i = clients_.find(id);
   if (i == clients_.end())
     return;
+  for (const auto code : codes)
+    i->second.codes.erase(code);
   if (i->second.log != nullptr)
     i->second.log->unsubscribe(id, codes);
   ring_.unsubscribe(id, codes);
@@ -192,14 +192,14 @@ void event_log::hand_over(client_id id, client& to) {
     }
     if (x == nullptr)
       return;
+    const auto is_idle = to.in_flight.empty();
+    if (!is_idle && to.in_flight_bytes + x->bytes > options_.window)
+      return;
     if (x->what == nullptr) {
       if (may_load_ && to.log->load(*x))
         last_loader_ = id;
       return;
     }
-    const auto is_idle = to.in_flight.empty();
-    if (!is_idle && to.in_flight_bytes + x->bytes > options_.window)
-      return;
     if (is_idle)
       to.since = now_;
     const auto what = x->what;

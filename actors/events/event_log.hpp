@@ -195,6 +195,9 @@ private:
   struct client {
     proc_id proc;
     namespace_log* log = nullptr;
+
+    /// Registered now, besides default handlers.
+    std::set<status> codes;
     std::deque<delivery> in_flight;
     size_t in_flight_bytes = 0;
     uint64_t taken = 0;

@@ -12,9 +12,7 @@ namespace troupe {
 
 std::shared_ptr<range_filter>
 event_log::filter_of(const offered_event& x) const {
-  const auto is_for_host = x.what.range == data_range::rm && x.targets.empty();
-  auto result = std::make_shared<range_filter>(
-    x.what, is_for_host ? std::vector<proc_id>{options_.server} : x.targets);
+  auto result = std::make_shared<range_filter>(x.what, x.targets);
   if (x.is_from_host && result->is_for_all())
     result->exclude(options_.server);
   return result;

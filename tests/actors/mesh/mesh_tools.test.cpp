@@ -1,6 +1,7 @@
 // Tools at the nodes of a DVM: they start jobs, get their output, ask and
 // control.
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"
@@ -9,6 +10,7 @@
 #include <caf/send.hpp>
 
 #include <csignal>
+#include <map>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -153,6 +155,15 @@ CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
   CAF_CHECK_EQUAL(tool->wire->output[0].source.nspace, x->value.nspace);
 }
 
+CAF_TEST(F4.28 F5.11 a tool hears in words why there is no job) {
+  CAF_CHECK_EQUAL(spawn(7)->code, status::job_insufficient_resources);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  const auto why = text(tool->wire->events[0].infos, attr::event_text_message);
+  CAF_REQUIRE(why);
+  CAF_CHECK(why->find("7 processes do not fit into 6 slots")
+            != std::string::npos);
+}
+
 CAF_TEST(F5.10 input of a tool goes to the rank that it named) {
   spawn(6, {with(attr::stdin_tgt, value::rank(3))});
   const auto whole = std::vector<proc_id>{{nspace, rank_wildcard}};
@@ -290,6 +301,38 @@ CAF_TEST(F4.30 any node tells of nodes and jobs and processes) {
   CAF_CHECK(text(procs[4], "state") == "running");
   mesh.lose(1);
   CAF_CHECK(text(items("troupe.nodes")[1], "state") == "lost");
+}
+
+CAF_TEST(LOAD-2 any node tells how full the queues of all nodes are) {
+  spawn(5);
+  const auto nodes = items("troupe.net");
+  CAF_REQUIRE_EQUAL(nodes.size(), 3u);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK(number<uint32_t>(nodes[rank], "rank") == rank);
+    auto bounds = std::map<std::string, uint64_t>{};
+    for (const auto& x : infos_of(*find(nodes[rank], "gauges"))) {
+      const auto gauge = infos_of(x.val);
+      bounds[text(gauge, "name").value()] =
+        number<uint64_t>(gauge, "bound").value_or(0);
+    }
+    CAF_CHECK(bounds.at("host.calls") > 0);
+    CAF_CHECK(bounds.at("server.posted_by_largest_namespace") > 0);
+    CAF_CHECK_EQUAL(bounds.count("root.jobs"), rank == 0 ? 1u : 0u);
+  }
+}
+
+CAF_TEST(LOAD-2 a node that does not answer holds up no other) {
+  mesh[1].is_cut = true;
+  auto wanted = troupe::query{};
+  wanted.keys.emplace_back("troupe.net");
+  const auto x = ask<info_result>(tool, query_request{{wanted}});
+  CAF_CHECK(x->is_pending());
+  elapse(2 * defaults::net_wait);
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  const auto nodes = infos_of(x->value.infos.at(0).val);
+  CAF_REQUIRE_EQUAL(nodes.size(), 3u);
+  CAF_CHECK(find(infos_of(nodes[1].val), "trouble") != nullptr);
+  CAF_CHECK(find(infos_of(nodes[2].val), "gauges") != nullptr);
 }
 
 CAF_TEST(F4.30 the table of processes is that of all nodes or of one) {
