@@ -171,6 +171,9 @@ void own_events::expect(const library& lib, const std::vector<status>& codes) {
   auto before = std::make_shared<std::vector<event>>();
   {
     const auto guard = std::lock_guard{mutex_};
+    codes_.insert(codes.begin(), codes.end());
+    if (codes.empty())
+      codes_.insert(default_events);
     if (queue_.empty())
       return;
     is_posted_ = false; // What comes now goes after the registration.
@@ -187,6 +190,11 @@ void own_events::expect(const library& lib, const std::vector<status>& codes) {
     lib.post(hand_over);
 }
 
+bool own_events::is_expected(status code) {
+  const auto guard = std::lock_guard{mutex_};
+  return codes_.count(code) + codes_.count(default_events) > 0;
+}
+
 void own_events::set_open(bool x) {
   const auto guard = std::lock_guard{mutex_};
   is_open_ = x;
@@ -200,6 +208,7 @@ void own_events::reset() {
   is_posted_ = false;
   is_open_ = true;
   expected_ = 0;
+  codes_.clear();
   changed_.notify_all();
 }
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +48,9 @@ public:
   /// Events that no handler waits for need not wake the progress thread.
   void expect(const library& lib, const std::vector<status>& codes);
 
+  /// Whether there has been a handler for a code.
+  bool is_expected(status code);
+
   /// Whether there is room behind the queue.
   void set_open(bool x);
 
@@ -59,6 +63,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::set<status> codes_;   // guarded by mutex_
   std::vector<event> queue_; // guarded by mutex_
   bool is_posted_ = false;   // guarded by mutex_
   bool is_open_ = true;      // guarded by mutex_

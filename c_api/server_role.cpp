@@ -3,6 +3,7 @@
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "c_api/client_link.hpp"
+#include "c_api/event_desk.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "messages/attributes.hpp"
 
@@ -73,7 +74,17 @@ void tell_of_loss(const requester& client) {
   what.code = status::lost_connection_to_client;
   what.source = client.proc;
   what.range = data_range::proc_local;
+  what.infos = {
+    {std::string{attr::event_affected_proc}, 0, value::of_proc(client.proc)}};
   library::instance().push(std::move(what));
+}
+
+/// Takes what is for the resource manager to the host's handlers.
+bool tell_of_manager_event(const event& what) {
+  if (!event_desk::events_of_ours().is_expected(what.code))
+    return false;
+  library::instance().push(what);
+  return true;
 }
 
 /// What the host's handlers get when a client breaks the protocol. Default
@@ -118,6 +129,7 @@ server_role::start(library& lib, server_node_options options,
   host.objects = result->objects_;
   host.subscriptions = result->subscriptions_;
   host.on_lost = tell_of_loss;
+  host.on_manager_event = tell_of_manager_event;
   host.is_met = with_mesh;
   host.log = options.log;
   options.on_violation = [weak = result->weak_](const proc_id& client,

@@ -17,7 +17,7 @@ std::string host_of(const proc_info& x) {
 
 } // namespace
 
-std::vector<proc_info> procs_of(const value& table) {
+std::vector<proc_info> processes_in(const value& table) {
   auto result = std::vector<proc_info>{};
   if (const auto* array = table.array())
     for (const auto& x : array->elements)

@@ -9,7 +9,7 @@ namespace troupe {
 
 /// Takes a table of processes apart: PMIX_QUERY_PROC_TABLE. What is none of it
 /// is left out.
-std::vector<proc_info> procs_of(const value& table);
+std::vector<proc_info> processes_in(const value& table);
 
 /// Where the processes of a job are, for people: a line for the job, and one
 /// for each process.

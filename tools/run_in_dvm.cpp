@@ -259,7 +259,7 @@ void dvm_job::show_map() {
       outcome ? std::get_if<info_result>(&*outcome) : nullptr;
     if (result == nullptr || result->infos.empty())
       return; // It may be over already.
-    const auto procs = procs_of(result->infos.front().val);
+    const auto procs = processes_in(result->infos.front().val);
     if (options_.json)
       out_->write(map_line(nspace_, procs));
     else

@@ -216,7 +216,9 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                         + std::to_string(defaults::event_bytes)
                         + " bytes (L8)");
   const auto leaves = range_filter{what}.leaves_node();
-  if (leaves && state.options.host_orders_events)
+  // One for this node only must not overtake those before it.
+  if (state.options.host_orders_events
+      && request.range != data_range::proc_local)
     return self->delegate(state.options.host, who, std::move(request));
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();

@@ -16,8 +16,8 @@ struct event_cache_options {
   /// Keeps on disk what memory has no room for; null: nothing does.
   spool_actor spool;
 
-  /// Whether the host gives an event that leaves the node back to all nodes,
-  /// this one too, in one order: then it is not delivered here before.
+  /// Whether the host gives events of processes back to all nodes that they
+  /// are for, this one too, in one order: then they are not delivered before.
   /// Source: guarantees 5.2.
   bool host_orders_events = false;
 

@@ -32,8 +32,8 @@ void read(self_pointer self, uint64_t log,
         auto found = std::vector<spool_effects::payload>{};
         for (const auto& x : content.records)
           if (auto what = decode<event>(x.bytes))
-            found.emplace_back(x.number, std::make_shared<const event>(
-                                           std::move(*what)));
+            found.emplace_back(x.number,
+                               std::make_shared<const event>(std::move(*what)));
         self->state.log->note_loaded(log, found);
       },
       [self, log, numbers](const caf::error&) {
@@ -56,8 +56,7 @@ spool_effects means_of_disk(self_pointer self) {
     read(self, log, numbers);
   };
   out.erase = [self](uint64_t log, std::vector<uint64_t> numbers) {
-    self->send(self->state.options.spool,
-               erase_spool{log, std::move(numbers)});
+    self->send(self->state.options.spool, erase_spool{log, std::move(numbers)});
   };
   out.warn = [self](const std::string& line) {
     self->state.note(severity::warning, line);

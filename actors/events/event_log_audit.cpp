@@ -80,8 +80,7 @@ std::string namespace_log::audit() const {
   if (spooled != spooled_ || loaded != loaded_bytes_)
     return nspace() + " has " + std::to_string(spooled) + " and "
            + std::to_string(loaded) + " bytes on disk, not "
-           + std::to_string(spooled_) + " and "
-           + std::to_string(loaded_bytes_);
+           + std::to_string(spooled_) + " and " + std::to_string(loaded_bytes_);
   if (memory != memory_ || state != state_
       || history != history_bytes_ + history_on_disk_)
     return nspace() + " holds " + std::to_string(memory) + ", "

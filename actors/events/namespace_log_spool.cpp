@@ -124,8 +124,8 @@ bool namespace_log::load(const event_entry& first) {
 void namespace_log::note_loaded(
   const std::vector<spool_effects::payload>& found) {
   auto missing = std::exchange(reading_, {});
-  auto there = std::map<uint64_t, std::shared_ptr<const event>>{
-    found.begin(), found.end()};
+  auto there = std::map<uint64_t, std::shared_ptr<const event>>{found.begin(),
+                                                                found.end()};
   auto lost = size_t{0};
   for (const auto number : missing) {
     auto* x = index_.find(number);

@@ -93,10 +93,10 @@ void mesh_collectives::job_forgotten(const std::string& nspace) {
   for (auto i = s.released.begin(); i != s.released.end();)
     i = names(*i->first.procs) ? s.released.erase(i) : std::next(i);
   for (auto& [first, ks] : s.order)
-    ks.erase(std::remove_if(
-               ks.begin(), ks.end(),
-               [&](const state::key& k) { return names(*k.procs); }),
-             ks.end());
+    ks.erase(
+      std::remove_if(ks.begin(), ks.end(),
+                     [&](const state::key& k) { return names(*k.procs); }),
+      ks.end());
   for (auto i = s.order.begin(); i != s.order.end();)
     i = i->second.empty() ? s.order.erase(i) : std::next(i);
   for (auto i = s.forgotten.begin(); i != s.forgotten.end();)

@@ -49,6 +49,8 @@ std::vector<gauge> gauges_of(const mesh_host_state& state) {
     {"host.gets", state.modex->open(), 0, "requests"},
     {"host.lookups", state.published_here.waiting(), defaults::waiting_lookups,
      "requests"},
+    {"host.events", state.spread->waiting(), 0, "events"},
+    {"host.unstable_events", state.sequencer->kept(), 0, "events"},
     {"host.shares", state.shares.size(), 0, "jobs"},
     {"host.progress", progress, 0, "changes"}};
   if (state.is_root()) {

@@ -24,6 +24,13 @@ struct c_host_settings {
   /// Is told of clients that lost their connections without finalizing.
   std::function<void(const requester&)> on_lost = [](const requester&) {};
 
+  /// Takes events that are for the resource manager to the handlers that the
+  /// host has registered.
+  /// @returns whether there are any for that code.
+  std::function<bool(const event&)> on_manager_event = [](const event&) {
+    return false;
+  };
+
   /// Whether somebody takes the greetings of other servers out of what a fence
   /// brings, see `mesh_greeting`.
   bool is_met = false;

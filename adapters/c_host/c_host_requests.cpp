@@ -81,9 +81,15 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
 
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
+  // Source: RFC0002, "RM-Host Registrations".
+  const auto is_heard =
+    request.range == data_range::rm
+    && self->state.settings.on_manager_event(
+      event{request.code, who.proc, request.range, request.infos});
   const auto f = self->state.module().notify_event;
   if (f == nullptr)
-    return missing("notify_event");
+    return is_heard ? caf::result<ack>{ack{}}
+                    : caf::result<ack>{missing("notify_event")};
   auto args = arguments_of(who);
   args->set_infos(request.infos);
   return call_and_reply<ack>(

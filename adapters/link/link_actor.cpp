@@ -67,6 +67,9 @@ client_actor::behavior_type behavior(self_pointer self,
     [](const event&) {
       // Comes from the server to us, never the other way round.
     },
+    [](events_taken) {
+      // Likewise: the server sees for itself what we take.
+    },
     [](const io_delivery&) {
       // Likewise.
     },

@@ -87,7 +87,8 @@ caf::result<ack> write(self_pointer self, write_spool& request) {
     make_error(status::resource_busy, "too much work waits on this node"));
   const auto file = self->state.queue->file;
   self->state.queue->add(
-    {[file, error, request = std::make_shared<write_spool>(std::move(request))] {
+    {[file, error,
+      request = std::make_shared<write_spool>(std::move(request))] {
        *error = file->open();
        if (!*error)
          *error = file->store->write(*request);

@@ -27,8 +27,7 @@ int64_t checksum(uint64_t log, uint64_t number, const void* bytes,
 void use_directory(const std::string& directory) {
   static std::mutex guard;
   const auto lock = std::lock_guard{guard};
-  if (sqlite3_temp_directory != nullptr
-      && directory == sqlite3_temp_directory)
+  if (sqlite3_temp_directory != nullptr && directory == sqlite3_temp_directory)
     return;
   sqlite3_free(sqlite3_temp_directory);
   sqlite3_temp_directory = sqlite3_mprintf("%s", directory.c_str());

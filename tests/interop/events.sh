@@ -4,7 +4,7 @@
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 
-build event_flow events
+build event_flow event_deaths events
 python=/usr/bin/python3
 
 # flows PROCESSES EVENTS: a flood, and what memory it took.
@@ -29,6 +29,9 @@ for n in 1000 10000; do
   check "E12" "in bounded memory" within_memory $((32768 * slow))
 done
 
+check "E47 E11" "those who have not started get them, too" \
+  job -n 3 ./event_flow late 2000
+
 agree() {
   rm -f heard.*
   job -n 4 ./event_flow order 500 \
@@ -38,7 +41,7 @@ check "P-J3 P-J2" "four sources, and one order for all who hear them" agree
 
 # -- to whom -------------------------------------------------------------------
 
-check "E13 E46" "a range reaches whom it names, and nobody of another job" \
+check "E1 E13 E46" "a range reaches whom it names, and nobody of another job" \
   job -n 3 ./event_flow ranges
 check "E35" "a default handler is the first registration" \
   job -n 3 ./event_flow first
@@ -47,10 +50,10 @@ check "E35" "a default handler is the first registration" \
 
 dead() { status 137 job --rtos recoverable "$@" 2>&1; }
 check "E3 E46" "each end is told of once, with its code, in time" \
-  dead -n 9 ./event_flow deaths
+  dead -n 9 ./event_deaths deaths
 aborted() {
   local outcome=0
-  job -n 3 ./event_flow aborts >report 2>&1 || outcome=$?
+  job -n 3 ./event_deaths aborts >report 2>&1 || outcome=$?
   cat report
   [ "$outcome" -eq 3 ] && grep -qx 'heard of the abort' report
 }
@@ -59,7 +62,7 @@ check "E3" "an abort is told of before the job ends" aborted
 # gone MILLISECONDS: what a process heard when its server was killed.
 gone() {
   rm -f orphan
-  job -n 1 ./event_flow orphan >/dev/null 2>&1
+  job -n 1 ./event_deaths orphan >/dev/null 2>&1
   eventually 10 test -f orphan || { echo "nothing is written"; return 1; }
   cat orphan
   grep -Eq '^lost 1 time' orphan && awk -v most="$1" '{ exit !($5 <= most) }' orphan
@@ -214,18 +217,18 @@ check "E57" "a DVM that is not there is named" status 1 \
 # -- other people's default handlers -------------------------------------------
 
 quiet() {
-  in_daemon -n 2 ./event_flow steady 4 >steady 2>&1 </dev/null &
+  in_daemon -n 2 ./event_deaths steady 4 >steady 2>&1 </dev/null &
   local job_pid=$!
   eventually 20 sh -c "grep -c 'is ready' steady | grep -qx 2" || {
     cat steady
     return 1
   }
   in_daemon --rtos recoverable -n 3 ./events killed >/dev/null 2>&1
-  in_daemon -n 2 ./event_flow aborts >/dev/null 2>&1
+  in_daemon -n 2 ./event_deaths aborts >/dev/null 2>&1
   in_daemon -n 2 false >/dev/null 2>&1
   wait "$job_pid" || { cat steady; return 1; }
 }
-check "211 E13" "what happens to other jobs reaches no default handler" quiet
+check "211 E2 E13" "what happens to other jobs reaches no default handler" quiet
 if command -v mpicc >/dev/null; then
   compile_mpi "$TROUPE_SOURCE/tests/netlab/programs/mpi_steady.c" mpi_steady
   mpi_quiet() {
@@ -233,7 +236,7 @@ if command -v mpicc >/dev/null; then
     local job_pid=$!
     sleep 1
     in_daemon --rtos recoverable -n 3 ./events killed >/dev/null 2>&1
-    in_daemon -n 2 ./event_flow aborts >/dev/null 2>&1
+    in_daemon -n 2 ./event_deaths aborts >/dev/null 2>&1
     in_daemon -n 2 false >/dev/null 2>&1
     wait "$job_pid" || { cat steady; return 1; }
   }

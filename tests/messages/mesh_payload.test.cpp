@@ -38,7 +38,8 @@ CAF_TEST(what nodes say to each other survives the way) {
   auto question = prepare_share{};
   question.map = {"job", 3, {{1, "n1", {{0, 0, {1, 2}}, {1, 0, {}}}}}};
   CAF_CHECK(survives(host_message{host_call{1, 0, 0, {}, {}, question}}));
-  CAF_CHECK(survives(host_message{host_call{2, 0, 1, {}, {}, collective_part{}}}));
+  CAF_CHECK(
+    survives(host_message{host_call{2, 0, 1, {}, {}, collective_part{}}}));
   CAF_CHECK(survives(
     host_message{host_answer{2, mesh_failure{status::unreach, "gone"}}}));
   CAF_CHECK(survives(message_part{1000, 10, "bytes"}));

@@ -7,7 +7,7 @@
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
 need_lab "P-J1 P-J3 E45"
-compile event_flow events mpi_steady
+compile event_flow event_deaths events mpi_steady
 lab 3 2
 python=/usr/bin/python3
 
@@ -42,7 +42,7 @@ on_nodes() {
   check "E35" "$1 nodes: a default handler is the first registration" \
     mesh_job -n 3 ./event_flow first
   check "E3 E45" "$1 nodes: each end is told of once" status 137 \
-    mesh_job --rtos recoverable -n 9 ./event_flow deaths
+    mesh_job --rtos recoverable -n 9 ./event_deaths deaths
 }
 
 on_nodes 2
@@ -72,7 +72,7 @@ check "E3 E13" "is watched, too" comes 'PMIX_ERR_PROC_ABORTED_BY_SIG' 1
 # -- a node is lost ------------------------------------------------------------
 
 lost_at() {
-  mesh_job --rtos recoverable -n 3 ./event_flow bereaved >report 2>&1 &
+  mesh_job --rtos recoverable -n 3 ./event_deaths bereaved >report 2>&1 &
   local job_pid=$!
   eventually 20 grep -q '^ready' report || { cat report; return 1; }
   kill -9 "$(daemon n2)"

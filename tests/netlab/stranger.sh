@@ -6,13 +6,18 @@
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
-need_lab "X36 X37 X43 X44 X45"
+need_lab "X36 X37 X38 X43 X44 X45"
 compile steady
 lab 4 2
 mkdir -p "$TROUPE_WORK/logs"
+python=/usr/bin/python3
+# What the daemons say to the root is written down from the first byte on.
+background n1 "$python" "$lab_programs/recorder.py" net2 "$TROUPE_WORK/said" \
+  >"$TROUPE_WORK/recorder" 2>&1
+check "X38" "a recorder listens" \
+  eventually 10 grep -q ready "$TROUPE_WORK/recorder"
 need_dvm n1:2,n2:2,n3:2 --log-directory "$TROUPE_WORK/logs" # n4 is the stranger
 limit=200
-python=/usr/bin/python3
 
 # port_at NODE ADDRESS: where its daemon listens there for others.
 port_at() {
@@ -27,6 +32,7 @@ check "X36" "the root listens for others" test -n "$root_port"
 mesh_job -n 3 ./steady 100 "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
 sleep 2
+touch "$TROUPE_WORK/said.stop"
 rss_before=$(rss "$(daemon n2)")
 descriptors_before=$(descriptors "$(daemon n2)")
 
@@ -53,6 +59,19 @@ check "X43" "CAF's client handshake without payload" refused caf_client
 check "X43" "CAF's server handshake without payload" refused caf_server
 check "X44" "CAF's header of 4 GiB" refused caf_huge
 check "X36 X45" "TLS without a certificate" refused plain_tls
+
+# Another's whole session, from its first byte on, is worth nothing.
+said=$TROUPE_WORK/said.10.202.0.1.$root_port
+check "X38" "a session with the root was recorded" eventually 10 test -s "$said"
+echo "     $(stat -c %s "$said" 2>/dev/null) bytes were recorded"
+replayed() {
+  local line
+  line=$(stranger 10.202.0.1 "$root_port" replay "$said") || { echo "$line"; return 1; }
+  echo "$line"
+  at_most "$(sed 's/closed after \([0-9.]*\) s.*/\1/' <<<"$line")" 5.5
+}
+check "X38" "and is refused when it is said again" replayed
+check "X38" "the node whose session it was is live" node_is_live n2
 
 # A certificate that looks like a node's, of another authority.
 foreign() {

@@ -22,9 +22,9 @@ value table() {
 } // namespace
 
 CAF_TEST(F5.12 a map has a line for each rank with its node) {
-  CAF_CHECK_EQUAL(map_text("dvm@1", procs_of(table())),
+  CAF_CHECK_EQUAL(map_text("dvm@1", processes_in(table())),
                   "troupe: job dvm@1: 2 processes on a,b\\n\n"
                   "troupe:   rank 0: prog, node a\n"
                   "troupe:   rank 1: prog, node b\\n\n");
-  CAF_CHECK(procs_of(value::string("nothing")).empty());
+  CAF_CHECK(processes_in(value::string("nothing")).empty());
 }

@@ -506,8 +506,8 @@ CAF_TEST(LIM8 an event of more than 1 MiB is refused) {
 
 CAF_TEST(LIM9 the log tells tools what it holds) {
   flood();
-  const auto x =
-    uut.ask<info_result>(source, query_request{{{{"troupe.event.counts"}, {}}}});
+  const auto x = uut.ask<info_result>(
+    source, query_request{{{{"troupe.event.counts"}, {}}}});
   consume_messages();
   CAF_REQUIRE_EQUAL(x->code, status::success);
   const auto* all = find(x->value.infos, "troupe.event.counts");

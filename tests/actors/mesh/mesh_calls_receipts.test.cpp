@@ -1,5 +1,4 @@
 #include "actors/mesh/mesh_calls.hpp"
-
 #include "tests/test.hpp"
 
 #include <algorithm>

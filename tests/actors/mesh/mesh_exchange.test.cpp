@@ -1,8 +1,6 @@
-// Data and events of processes on several nodes; connect and disconnect.
+// Data of processes on several nodes; connect and disconnect.
 
 #include "tests/fixtures/exchange.hpp"
-
-#include <caf/send.hpp>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -133,106 +131,6 @@ CAF_TEST(F4.23 F4.24 what is published is found on all nodes or on its own) {
     ask<ack>({nspace, 2}, unpublish_request{our_uid, {"near"}, {}});
   CAF_CHECK_EQUAL(gone->code, status::success);
   CAF_CHECK_EQUAL(look_up(3, {"near"})->code, status::not_found);
-}
-
-// -- events ------------------------------------------------------------------
-
-CAF_TEST(P-J1 P-J2 an event reaches the nodes of its namespace and no other) {
-  start(nspace, 4);
-  for (uint32_t rank = 0; rank < 4; ++rank)
-    want_events({nspace, rank});
-  const auto x =
-    ask<ack>({nspace, 0}, notify_request{code, data_range::nspace, {}});
-  CAF_CHECK_EQUAL(x->code, status::success);
-  for (uint32_t rank = 1; rank < 4; ++rank)
-    CAF_CHECK_EQUAL(events_of({nspace, rank}), 1u);
-  CAF_CHECK_EQUAL(events_of({nspace, 0}), 0u);
-  CAF_CHECK_EQUAL(asked<deliver_event>(), 1u);
-}
-
-CAF_TEST(P-J1 an event for one process goes to its node) {
-  start(nspace, 6);
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    want_events({nspace, rank});
-  const auto x =
-    ask<ack>({nspace, 0}, notify_request{code,
-                                         data_range::custom,
-                                         {with(attr::event_custom_range,
-                                               value::procs({{nspace, 5}}))}});
-  CAF_CHECK_EQUAL(x->code, status::success);
-  for (uint32_t rank = 0; rank < 6; ++rank)
-    CAF_CHECK_EQUAL(events_of({nspace, rank}), rank == 5 ? 1u : 0u);
-  CAF_CHECK_EQUAL(asked<deliver_event>(), 1u);
-}
-
-CAF_TEST(P-J1 ranges name nodes) {
-  start(nspace, 4);
-  for (uint32_t rank = 0; rank < 4; ++rank)
-    want_events({nspace, rank});
-  const auto sent_for = [&](data_range range) {
-    mesh.questions.clear();
-    const auto x = ask<ack>({nspace, 2}, notify_request{code, range, {}});
-    CAF_CHECK_EQUAL(x->code, status::success);
-    return asked<deliver_event>();
-  };
-  CAF_CHECK_EQUAL(sent_for(data_range::local), 0u);
-  CAF_CHECK_EQUAL(sent_for(data_range::proc_local), 0u);
-  CAF_CHECK_EQUAL(sent_for(data_range::session), 2u);
-  CAF_CHECK_EQUAL(sent_for(data_range::global), 2u);
-  CAF_CHECK_EQUAL(events_of({nspace, 0}), 2u);
-  CAF_CHECK_EQUAL(events_of({nspace, 3}), 3u);
-}
-
-CAF_TEST(P-J3 events of a process stay in order over nodes) {
-  start(nspace, 6);
-  want_events({nspace, 4});
-  for (uint32_t i = 0; i < 100; ++i)
-    mesh[0].uut->ask<ack>(
-      ranks[{nspace, 0}],
-      notify_request{code, data_range::nspace, {with("n", value::uint32(i))}});
-  consume_messages();
-  const auto& events = ranks[{nspace, 4}]->wire->events;
-  CAF_REQUIRE_EQUAL(events.size(), 100u);
-  for (uint32_t i = 0; i < 100; ++i)
-    CAF_CHECK(number<uint32_t>(events[i].infos, "n") == i);
-}
-
-CAF_TEST(P-J4 notify is answered when all nodes have the event) {
-  start(nspace, 6);
-  auto held = std::vector<std::pair<uint32_t, uint32_t>>{};
-  mesh.passes = [&](uint32_t from, uint32_t to, const host_message& x) {
-    const auto* call = std::get_if<host_call>(&x);
-    if (call == nullptr || to != 2
-        || !std::holds_alternative<deliver_event>(call->what))
-      return true;
-    held.emplace_back(from, to);
-    return false;
-  };
-  const auto x =
-    ask<ack>({nspace, 0}, notify_request{code, data_range::nspace, {}});
-  CAF_CHECK_EQUAL(held.size(), 1u);
-  CAF_CHECK(x->is_pending());
-  // A node that is lost has nobody who is owed it.
-  mesh.lose(2);
-  CAF_CHECK_EQUAL(x->code, status::success);
-}
-
-CAF_TEST(X41 an event of a process comes from its node only) {
-  start(nspace, 6);
-  want_events({nspace, 0});
-  auto forged = deliver_event{};
-  forged.what = event{code, {nspace, 2}, data_range::nspace, {}};
-  caf::anon_send(
-    mesh[0].host,
-    member_message{2, 1002, host_call{1000, 0, 0, {}, {}, forged}});
-  consume_messages();
-  CAF_CHECK_EQUAL(events_of({nspace, 0}), 0u);
-  forged.what.source = {nspace, 4};
-  caf::anon_send(
-    mesh[0].host,
-    member_message{2, 1002, host_call{1001, 0, 0, {}, {}, forged}});
-  consume_messages();
-  CAF_CHECK_EQUAL(events_of({nspace, 0}), 1u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

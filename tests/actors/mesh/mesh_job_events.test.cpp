@@ -187,6 +187,46 @@ CAF_TEST(E3 E46 a job hears of those it has started and no other does) {
   CAF_CHECK(heard(stranger).empty());
 }
 
+// "Deaths of other jobs": to whoever registers with a range that wide.
+CAF_TEST(E13 E45 who asks hears of other jobs wherever they run) {
+  const auto ask = [&](uint32_t node, const peer_ptr& who) {
+    mesh[node].uut->ask<ack>(
+      who, register_events_request{
+             all_codes,
+             {{std::string{attr::range}, 0,
+               value{data_type::data_range,
+                     static_cast<uint64_t>(data_range::session)}}}});
+    consume_messages();
+  };
+  const auto tool = mesh[2].uut->connect(node::tool_greeting());
+  consume_messages();
+  ask(2, tool);
+  mesh.spawn(job_host::program(2, {with(attr::job_recoverable)}));
+  mesh.spawn(job_host::program(2, {with(attr::job_recoverable)}));
+  consume_messages();
+  const auto other = std::string{"server@2"};
+  heard(tool);
+  // One of the job itself asks, too.
+  const auto peer = mesh.connect(1, other, 1);
+  consume_messages();
+  ask(1, peer);
+  heard(peer);
+  mesh[1].launcher->end(0, 0, SIGKILL);
+  consume_messages();
+  const auto death =
+    std::vector<std::string>{line(status::proc_aborted_by_sig, {other, 0})};
+  CAF_CHECK(heard(tool) == death);
+  CAF_CHECK(heard(peer) == death);
+  // Nobody asks any more.
+  mesh[2].uut->lose(tool, true);
+  consume_messages();
+  end(0);
+  CAF_CHECK(heard(tool).empty());
+  CAF_CHECK((heard(peer)
+             == std::vector<std::string>{
+               line(status::event_proc_terminated, {nspace, 0})}));
+}
+
 CAF_TEST(E45 the loss of a node is told with its processes) {
   spawn();
   const auto peer = listener(0);

@@ -1,11 +1,11 @@
 // What a host behind a function table is told of events, and asked about them.
 
-#include "actors/events/event_cache.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/c_host/upcall.hpp"
 #include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"
-#include "tests/fixtures/doubles.hpp"
+#include "tests/fixtures/outcome.hpp"
 
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -164,19 +164,19 @@ CAF_TEST(E42 a host without the entry does not support environment events) {
   CAF_CHECK_EQUAL(journal(), "");
 }
 
-CAF_TEST(E1 E38 E57 a client's event goes to the host as it was raised) {
+CAF_TEST(E1 E38 E57 the event of a client goes to the host as it was raised) {
   start();
   const auto infos = std::vector<info>{
     {std::string{attr::event_text_message}, 0, value::string("hello")}};
-  const auto x = call<ack>(
-    who, notify_request{job_code, data_range::global, infos});
+  const auto x =
+    call<ack>(who, notify_request{job_code, data_range::global, infos});
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(journal(), "job:3 raises "
                                + std::to_string(static_cast<int>(job_code))
                                + " in 5 with 1;");
 }
 
-CAF_TEST(E57 the host's word is the notifier's answer) {
+CAF_TEST(E57 the word of the host is the answer to the notifier) {
   start();
   host.returns = PMIX_ERR_NOT_SUPPORTED;
   CAF_CHECK_EQUAL(
@@ -189,6 +189,36 @@ CAF_TEST(E57 the host's word is the notifier's answer) {
   host.op(PMIX_ERR_UNREACH, host.cbdata);
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::unreach);
+}
+
+CAF_TEST(E40 an event for the resource manager reaches the handlers of its host) {
+  auto heard = std::vector<event>{};
+  settings.on_manager_event = [&](const event& x) {
+    heard.push_back(x);
+    return x.code == job_code;
+  };
+  start();
+  call<ack>(who, notify_request{job_code, data_range::global, {}});
+  CAF_CHECK(heard.empty());
+  journal();
+  const auto x = call<ack>(who, notify_request{job_code, data_range::rm, {}});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_REQUIRE_EQUAL(heard.size(), 1u);
+  CAF_CHECK(heard[0].source == who.proc);
+  CAF_CHECK(journal().find("in 1 with 0") != std::string::npos);
+}
+
+// 4.2, 42 and 44.
+CAF_TEST(E1 E40 what nobody in the host hears is not supported) {
+  settings.module.notify_event = nullptr;
+  settings.on_manager_event = [](const event& x) { return x.code == job_code; };
+  start();
+  const auto answer = [&](status code, data_range range) {
+    return call<ack>(who, notify_request{code, range, {}})->code;
+  };
+  CAF_CHECK_EQUAL(answer(job_code, data_range::rm), status::success);
+  CAF_CHECK_EQUAL(answer(hot, data_range::rm), status::not_supported);
+  CAF_CHECK_EQUAL(answer(job_code, data_range::global), status::not_supported);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

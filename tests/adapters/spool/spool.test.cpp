@@ -11,9 +11,8 @@ using namespace troupe;
 CAF_TEST_FIXTURE_SCOPE(spool_tests, fixtures::world)
 
 CAF_TEST(LIM9 records are written and read and erased in the order asked) {
-  const auto where =
-    std::filesystem::temp_directory_path()
-    / ("troupe-spool-" + std::to_string(::getpid()));
+  const auto where = std::filesystem::temp_directory_path()
+                     / ("troupe-spool-" + std::to_string(::getpid()));
   std::filesystem::create_directory(where);
   const auto uut = spawn_spool(sys.actors(), sys.pool(), where);
   // Before anything was written there is nothing, and no file.

@@ -239,6 +239,23 @@ static inline void handle(pmix_status_t* codes, size_t n,
          "the registration succeeds");
 }
 
+/* -- the server ------------------------------------------------------------ */
+
+/* The greatest resident memory of whoever started us, in KiB. */
+static inline long server_memory(void) {
+  char path[64];
+  char line[256];
+  snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+  FILE* file = fopen(path, "r");
+  long result = -1;
+  while (file != NULL && fgets(line, sizeof line, file) != NULL)
+    if (sscanf(line, "VmHWM: %ld", &result) == 1)
+      break;
+  if (file != NULL)
+    fclose(file);
+  return result;
+}
+
 /* -- other jobs ------------------------------------------------------------ */
 
 /* Starts `procs` processes of this program with another case. */

@@ -29,14 +29,11 @@ static void print_info(const pmix_info_t* x) {
   static const struct {
     const char* key;
     const char* name;
-  } names[] = {{PMIX_HOSTNAME, "host"},
-               {PMIX_NODEID, "node"},
-               {"troupe.event.device", "device"},
-               {"troupe.event.label", "label"},
-               {"troupe.event.value", "value"},
-               {"troupe.event.limit", "limit"},
-               {"troupe.event.count", "count"},
-               {PMIX_EVENT_TIMESTAMP, "time"}};
+  } names[] = {
+    {PMIX_HOSTNAME, "host"},           {PMIX_NODEID, "node"},
+    {"troupe.event.device", "device"}, {"troupe.event.label", "label"},
+    {"troupe.event.value", "value"},   {"troupe.event.limit", "limit"},
+    {"troupe.event.count", "count"},   {PMIX_EVENT_TIMESTAMP, "time"}};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (!PMIX_CHECK_KEY(x, names[i].key))
       continue;

@@ -18,6 +18,7 @@ is still open after 10 seconds. Cases:
   plain_tls    a whole client's side of TLS without a certificate
   cert FILE    the same with certificate and key of FILE, and reads on
   flood N      N connections that say nothing, held for 20 s; prints `ready`
+  replay FILE  what another said there, as recorder.py has written it down
 """
 
 import os
@@ -36,6 +37,10 @@ def connect(address, port, timeout=LIMIT):
     return socket.create_connection((address, port), timeout)
 
 
+def reason(problem):
+    return getattr(problem, "reason", None) or type(problem).__name__
+
+
 def until_closed(s, begin):
     """Reads until the other end closes; returns the line to print."""
     count = 0
@@ -50,7 +55,7 @@ def until_closed(s, begin):
             return None
         except OSError as problem:
             return f"closed after {time.monotonic() - begin:.3f} s " \
-                   f"({type(problem).__name__}), {count} bytes back"
+                   f"({reason(problem)}), {count} bytes back"
         if not data:
             return f"closed after {time.monotonic() - begin:.3f} s, " \
                    f"{count} bytes back"
@@ -112,8 +117,21 @@ def tls(address, port, certificate=None):
     try:
         s = context.wrap_socket(s)
         s.settimeout(LIMIT)
-        s.sendall(b"hello")
+        s.sendall(b"this is no frame of a lane")
     except (OSError, ssl.SSLError) as problem:
+        return f"closed after {time.monotonic() - begin:.3f} s " \
+               f"({type(problem).__name__}), 0 bytes back"
+    return until_closed(s, begin)
+
+
+def replay(address, port, path):
+    with open(path, "rb") as file:
+        said = file.read()
+    begin = time.monotonic()
+    s = connect(address, port)
+    try:
+        s.sendall(said)
+    except OSError as problem:
         return f"closed after {time.monotonic() - begin:.3f} s " \
                f"({type(problem).__name__}), 0 bytes back"
     return until_closed(s, begin)
@@ -159,6 +177,8 @@ def main():
         line = tls(address, port)
     elif case == "cert":
         line = tls(address, port, sys.argv[4])
+    elif case == "replay":
+        line = replay(address, port, sys.argv[4])
     else:
         line = raw(address, port, case)
     print(line or f"still open after {LIMIT} s")
