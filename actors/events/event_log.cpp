@@ -146,8 +146,7 @@ caf::error event_log::subscribe(client_id id, std::vector<status> codes,
   for (const auto code : codes)
     if (code != default_events && i->second.codes.count(code) == 0)
       fresh.insert(code);
-  if (i->second.codes.size() + fresh.size()
-      > defaults::event_codes_per_client)
+  if (i->second.codes.size() + fresh.size() > defaults::event_codes_per_client)
     return make_error(status::out_of_resource,
                       to_string(proc) + " registers for more than "
                         + std::to_string(defaults::event_codes_per_client)

@@ -18,7 +18,8 @@ int64_t checksum(uint64_t log, uint64_t number, const void* bytes,
                  size_t size) {
   const uint64_t name[] = {log, number};
   auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(name), sizeof(name));
-  sum = crc32_z(sum, static_cast<const Bytef*>(bytes), size);
+  if (size > 0) // Of nothing, zlib gives the sum to begin with.
+    sum = crc32_z(sum, static_cast<const Bytef*>(bytes), size);
   return static_cast<int64_t>(sum);
 }
 
@@ -52,8 +53,14 @@ private:
   sqlite3_stmt* x_;
 };
 
-int64_t number_of(uint64_t x) {
-  return static_cast<int64_t>(x);
+/// Numbers of one log follow each other. Room for 8 million logs of 10^12
+/// records; beyond it the checksum tells records with the same key apart.
+constexpr int number_bits = 40;
+
+int64_t key_of(uint64_t log, uint64_t number) {
+  constexpr auto numbers = (uint64_t{1} << number_bits) - 1;
+  constexpr auto logs = (uint64_t{1} << (63 - number_bits)) - 1;
+  return static_cast<int64_t>((log & logs) << number_bits | (number & numbers));
 }
 
 } // namespace
@@ -72,7 +79,8 @@ caf::error spool_store::failure(const char* what) const {
   const auto code = sqlite3_extended_errcode(db_.get());
   return make_error((code & 0xff) == SQLITE_FULL ? status::out_of_resource
                                                  : status::in_errno,
-                    std::string{what} + ": " + sqlite3_errmsg(db_.get()));
+                    std::string{what} + ": " + sqlite3_errmsg(db_.get()) + " ("
+                      + std::to_string(code) + ")");
 }
 
 caf::error spool_store::run(const char* sql) {
@@ -104,25 +112,23 @@ spool_store::open(const std::string& directory) {
   if (code != SQLITE_OK)
     return made != nullptr ? result->failure("the spool of events")
                            : make_error(status::nomem, "no memory for a spool");
-  // The rollback journal, of one batch, stays in memory: a write that fails
-  // half-way leaves nothing behind. Nothing survives us, so nothing is synced.
+  // Nothing survives us, so nothing is synced. With a journal, a write that
+  // fails would make what is there unreadable.
   for (const auto* sql :
-       {"PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = OFF",
+       {"PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF",
         "PRAGMA temp_store = FILE", "PRAGMA cache_size = -1024",
         "PRAGMA cell_size_check = ON",
-        "CREATE TABLE record(log INTEGER, number INTEGER, sum INTEGER, "
-        "bytes BLOB, PRIMARY KEY(log, number)) WITHOUT ROWID"})
+        "CREATE TABLE record(key INTEGER PRIMARY KEY, sum INTEGER, "
+        "bytes BLOB)"})
     if (auto err = result->run(sql))
       return err;
   for (const auto& [sql, to] : {
-         std::pair{"INSERT OR REPLACE INTO record VALUES(?1, ?2, ?3, ?4)",
+         std::pair{"INSERT OR REPLACE INTO record VALUES(?1, ?2, ?3)",
                    &result->insert_},
-         std::pair{"SELECT sum, bytes FROM record WHERE log = ?1 AND "
-                   "number = ?2",
+         std::pair{"SELECT sum, bytes FROM record WHERE key = ?1",
                    &result->select_},
-         std::pair{"DELETE FROM record WHERE log = ?1 AND number = ?2",
-                   &result->erase_one_},
-         std::pair{"DELETE FROM record WHERE log = ?1", &result->erase_log_},
+         std::pair{"DELETE FROM record WHERE key BETWEEN ?1 AND ?2",
+                   &result->erase_},
        })
     if (auto err = result->prepare(sql, *to))
       return err;
@@ -135,23 +141,19 @@ caf::error spool_store::write(const write_spool& what) {
   auto* insert = insert_.get();
   for (const auto& x : what.records) {
     const auto in_use = use_of{insert};
-    sqlite3_bind_int64(insert, 1, number_of(what.log));
-    sqlite3_bind_int64(insert, 2, number_of(x.number));
+    sqlite3_bind_int64(insert, 1, key_of(what.log, x.number));
     sqlite3_bind_int64(
-      insert, 3, checksum(what.log, x.number, x.bytes.data(), x.bytes.size()));
-    sqlite3_bind_blob64(insert, 4, x.bytes.data(), x.bytes.size(),
+      insert, 2, checksum(what.log, x.number, x.bytes.data(), x.bytes.size()));
+    sqlite3_bind_blob64(insert, 3, x.bytes.data(), x.bytes.size(),
                         SQLITE_STATIC);
     if (sqlite3_step(insert) != SQLITE_DONE) {
       auto err = failure("the spool of events");
       sqlite3_reset(insert);
-      run("ROLLBACK"); // May have happened by itself.
+      run("COMMIT"); // Whoever asked will write all of it again.
       return err;
     }
   }
-  auto err = run("COMMIT");
-  if (err)
-    run("ROLLBACK");
-  return err;
+  return run("COMMIT");
 }
 
 spool_content spool_store::read(const read_spool& what) {
@@ -159,8 +161,7 @@ spool_content spool_store::read(const read_spool& what) {
   auto* select = select_.get();
   for (const auto number : what.numbers) {
     const auto in_use = use_of{select};
-    sqlite3_bind_int64(select, 1, number_of(what.log));
-    sqlite3_bind_int64(select, 2, number_of(number));
+    sqlite3_bind_int64(select, 1, key_of(what.log, number));
     if (sqlite3_step(select) != SQLITE_ROW)
       continue;
     const auto sum = sqlite3_column_int64(select, 0);
@@ -178,20 +179,18 @@ spool_content spool_store::read(const read_spool& what) {
 
 void spool_store::erase(const erase_spool& what) {
   run("BEGIN");
-  const auto apply = [&](sqlite3_stmt* to, uint64_t number) {
-    const auto in_use = use_of{to};
-    sqlite3_bind_int64(to, 1, number_of(what.log));
-    if (to == erase_one_.get())
-      sqlite3_bind_int64(to, 2, number_of(number));
+  const auto apply = [&](uint64_t first, uint64_t last) {
+    const auto in_use = use_of{erase_.get()};
+    sqlite3_bind_int64(erase_.get(), 1, key_of(what.log, first));
+    sqlite3_bind_int64(erase_.get(), 2, key_of(what.log, last));
     // What is damaged stays: its space is lost, and nothing else.
-    sqlite3_step(to);
+    sqlite3_step(erase_.get());
   };
   if (what.numbers.empty())
-    apply(erase_log_.get(), 0);
+    apply(0, UINT64_MAX);
   for (const auto number : what.numbers)
-    apply(erase_one_.get(), number);
-  if (run("COMMIT"))
-    run("ROLLBACK");
+    apply(number, number);
+  run("COMMIT");
 }
 
 } // namespace troupe

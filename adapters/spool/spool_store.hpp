@@ -28,7 +28,8 @@ public:
   spool_store(const spool_store&) = delete;
   spool_store& operator=(const spool_store&) = delete;
 
-  /// Keeps records, all or none.
+  /// Keeps records. If that fails, none counts as kept; what was kept before
+  /// can still be read.
   /// @returns `out_of_resource` if the disk is full, `in_errno` for what else
   ///          is wrong with it.
   caf::error write(const write_spool& what);
@@ -56,8 +57,7 @@ private:
   std::unique_ptr<sqlite3, closer> db_;
   statement insert_;
   statement select_;
-  statement erase_one_;
-  statement erase_log_;
+  statement erase_;
 };
 
 } // namespace troupe

@@ -3,9 +3,9 @@
 // all faults stop. Whatever the order:
 //   P-J1, CACHE-4  who lives has got, or been told that it missed, all that was
 //   for it, P-J2  nothing twice, P-J3  what one source raised, and what two
-//   processes both get, in one order, P-J5, CACHE-6  every source is answered in
-//   the end, CACHE-1, CACHE-3  at every step the counts agree and the budgets
-//   hold.
+//   processes both get, in one order, P-J5, CACHE-6  every source is answered
+//   in the end, CACHE-1, CACHE-3  at every step the counts agree and the
+//   budgets hold.
 
 #include "actors/events/event_cache.hpp"
 #include "messages/attributes.hpp"
@@ -265,10 +265,9 @@ private:
         break;
       case 5:
         if (who.is_connected && draw(3) == 0)
-          caf::anon_send(
-            uut_, who.who,
-            deregister_events_request{{draw(3) == 0 ? default_events
-                                                    : code_a}});
+          caf::anon_send(uut_, who.who,
+                         deregister_events_request{
+                           {draw(3) == 0 ? default_events : code_a}});
         break;
       case 6:
         if (draw(5) == 0)
@@ -286,8 +285,7 @@ private:
         tell({"", rank_undef}, hot, {});
         break;
       case 10:
-        tell({"", rank_undef}, code_b,
-             {{who.who.proc.nspace, rank_wildcard}});
+        tell({"", rank_undef}, code_b, {{who.who.proc.nspace, rank_wildcard}});
         break;
       case 11:
       case 12:
@@ -311,9 +309,9 @@ private:
   }
 
   void enroll(process& x, std::vector<status> codes) {
-    auto directives = std::vector<info>{
-      with(attr::event_job_level, value::boolean(true)),
-      with(attr::event_enviro_level, value::boolean(true))};
+    auto directives =
+      std::vector<info>{with(attr::event_job_level, value::boolean(true)),
+                        with(attr::event_enviro_level, value::boolean(true))};
     caf::anon_send(
       uut_, x.who,
       register_events_request{std::move(codes), std::move(directives)},
@@ -342,16 +340,16 @@ private:
   template <class... Ts>
   pending<ack> say(const caf::actor& who, voice_script& lines, Ts... xs) {
     auto result = std::make_shared<troupe::fixtures::outcome<ack>>();
-    lines.lines.push_back([this, result, message = caf::make_message(
-                                           std::move(xs)...)](
-                            caf::event_based_actor* self) {
-      self->request(caf::actor_cast<caf::actor>(uut_), caf::infinite, message)
-        .then([result](ack) { result->code = status::success; },
-              [result](const caf::error& why) {
-                result->code = status_of(why);
-                result->reason = reason_of(why);
-              });
-    });
+    lines.lines.push_back(
+      [this, result, message = caf::make_message(std::move(xs)...)](
+        caf::event_based_actor* self) {
+        self->request(caf::actor_cast<caf::actor>(uut_), caf::infinite, message)
+          .then([result](ack) { result->code = status::success; },
+                [result](const caf::error& why) {
+                  result->code = status_of(why);
+                  result->reason = reason_of(why);
+                });
+      });
     caf::anon_send(who, deadline{});
     return result;
   }
@@ -383,18 +381,16 @@ private:
       what.infos.push_back(
         with(attr::event_custom_range, value::procs(event.targets)));
     }
-    what.infos.push_back(
-      with(attr::event_stays_local, value::boolean(true)));
+    what.infos.push_back(with(attr::event_stays_local, value::boolean(true)));
     event.answer = say(x.voice, x.lines, x.who, std::move(what));
     raised_.push_back(std::move(event));
   }
 
   /// The host tells of an event.
   void tell(const proc_id& source, status code, std::vector<proc_id> targets) {
-    auto x = deliver_event{{code, source, data_range::session, marked()},
-                           targets};
-    auto event =
-      raised_event{source, code, targets, targets.empty(), nullptr};
+    auto x =
+      deliver_event{{code, source, data_range::session, marked()}, targets};
+    auto event = raised_event{source, code, targets, targets.empty(), nullptr};
     event.answer = say(host_voice_, host_lines_, std::move(x));
     raised_.push_back(std::move(event));
   }
