@@ -116,22 +116,27 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
 /// An actor whose state others rely on cannot be started anew: without it this
 /// process ends, and a DVM has lost a node. Source: docs/decisions/0003.
 void local_node::watch_actors() {
+  auto watched = std::vector<caf::actor_addr>{
+    host_.address(), launcher_.address(), node_->server().address(),
+    node_->events().address()};
+  if (member_)
+    watched.push_back(member_->node().address());
+  // It may run for the first time when this is being destroyed.
   guard_ =
-    loop_.actors().spawn([this](caf::event_based_actor* self) -> caf::behavior {
-      self->set_down_handler([this](const caf::down_msg& what) {
-        if (!what.reason || what.reason == caf::exit_reason::user_shutdown)
+    loop_.actors().spawn([this, watched, is_over = is_over_](
+                           caf::event_based_actor* self) -> caf::behavior {
+      self->set_down_handler([this, is_over](const caf::down_msg& what) {
+        if (*is_over || !what.reason
+            || what.reason == caf::exit_reason::user_shutdown)
           return;
         log_(severity::error, "a part of this daemon has failed ("
                                 + caf::to_string(what.reason)
                                 + "): it ends, with all that it runs");
         loop_.stop();
       });
-      self->monitor(host_);
-      self->monitor(launcher_);
-      self->monitor(node_->server());
-      self->monitor(node_->events());
-      if (member_)
-        self->monitor(member_->node());
+      if (!*is_over)
+        for (const auto& x : watched)
+          self->monitor(x);
       return {[](caf::unit_t) {
         // It only watches.
       }};
@@ -190,6 +195,7 @@ local_node::start(local_node_options options) {
 }
 
 local_node::~local_node() {
+  *is_over_ = true;
   caf::anon_send_exit(guard_, caf::exit_reason::kill);
   // The launcher first: it takes what still runs with it.
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);

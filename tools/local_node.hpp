@@ -161,6 +161,7 @@ private:
 
   /// Sees that none of the actors fails whose state others rely on.
   caf::actor guard_;
+  std::shared_ptr<bool> is_over_ = std::make_shared<bool>(false);
 };
 
 } // namespace troupe
