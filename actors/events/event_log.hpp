@@ -224,7 +224,7 @@ private:
   void inherit(namespace_log& log);
   std::shared_ptr<range_filter> filter_of(const offered_event& x) const;
   std::vector<namespace_log*> logs_for(const range_filter& filter);
-  bool has_waiting(const namespace_log* log) const;
+  bool has_waiting(namespace_log* log, namespace_log*& lacks) const;
   bool make_node_room(size_t bytes);
 
   /// @returns whether it is taken; if not, `lacks` says who has no room.

@@ -43,10 +43,15 @@ std::vector<namespace_log*> event_log::logs_for(const range_filter& filter) {
 
 // -- room --------------------------------------------------------------------
 
-bool event_log::has_waiting(const namespace_log* log) const {
-  return std::any_of(streams_.begin(), streams_.end(), [&](const auto& x) {
-    return x.second.lacks == log || x.second.lacks == nullptr;
-  });
+/// Whether others wait for the same room already.
+/// @param lacks Receives for whose.
+bool event_log::has_waiting(namespace_log* log, namespace_log*& lacks) const {
+  const auto waits_for = [&](const namespace_log* room) {
+    return std::any_of(streams_.begin(), streams_.end(),
+                       [&](const auto& x) { return x.second.lacks == room; });
+  };
+  lacks = waits_for(nullptr) ? nullptr : log;
+  return lacks == nullptr || waits_for(log);
 }
 
 /// Drops history until so many bytes are free, beginning with the log that has
@@ -93,9 +98,12 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
   for (auto* log : logs) {
     if (!row.empty() && !log->has_state_room(entry.bytes))
       row.clear();
+    if (!row.empty())
+      continue;
+    if (!may_pass && has_waiting(log, lacks))
+      return false;
     lacks = log;
-    if (row.empty()
-        && ((!may_pass && has_waiting(log)) || !log->fits(entry.bytes)))
+    if (!log->fits(entry.bytes))
       return false;
   }
   lacks = nullptr;
