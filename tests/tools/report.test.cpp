@@ -85,7 +85,8 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   status.epoch = 3;
   status.addresses = {{"eth0", "10.0.0.1", 77}};
   status.peers = {near, far};
-  const auto text = to_text(report_kind::networks, 
+  const auto text = to_text(
+    report_kind::networks,
     to_json(report_list({net_report(status), silent_report(3, "mute")})));
   CAF_CHECK_EQUAL(
     text,

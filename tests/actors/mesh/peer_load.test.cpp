@@ -59,8 +59,8 @@ CAF_TEST(LOAD-2 what a session holds under load stays below its bound) {
   auto most = size_t{0};
   for (auto i = 0; i < 300; ++i) {
     offer(80, step);
-    most = std::max(most,
-                    sides[0].session->unacknowledged_bytes(traffic_class::io));
+    most =
+      std::max(most, sides[0].session->unacknowledged_bytes(traffic_class::io));
   }
   CAF_CHECK(most > 0);
   CAF_CHECK(most <= defaults::send_window);

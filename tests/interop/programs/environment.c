@@ -171,8 +171,9 @@ static void nothing(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {
-    {"hears", hears}, {"late", late}, {"default", with_default},
-    {"nothing", nothing}};
+  static const struct test_case cases[] = {{"hears", hears},
+                                           {"late", late},
+                                           {"default", with_default},
+                                           {"nothing", nothing}};
   return RUN_CASE(cases);
 }
