@@ -12,8 +12,8 @@ namespace {
 /// messages.
 struct fixture : two_peers {
   static constexpr auto step = 10ms;
-  static constexpr size_t frames_per_step = 8;
-  static constexpr size_t size = size_t{64} << 10;
+  static constexpr size_t frames_per_step = 16;
+  static constexpr size_t size = size_t{1} << 10;
 
   size_t refused = 0;
 
