@@ -547,9 +547,14 @@ CAF_TEST(P-J3 what leaves the node comes back from the host that orders it) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(uut.host_play->requests.size(), 1u);
   CAF_CHECK(reader->wire->events.empty());
+  // One for this node only must not overtake it.
   uut.ask<ack>(source, notify_request{code_a, data_range::local, {}});
   consume_messages();
-  CAF_CHECK_EQUAL(uut.host_play->requests.size(), 1u);
+  CAF_CHECK_EQUAL(uut.host_play->requests.size(), 2u);
+  CAF_CHECK(reader->wire->events.empty());
+  ask<ack>(sys, uut.events,
+           deliver_event{{code_a, {"job", 0}, data_range::nspace, {}}, {}});
+  consume_messages();
   CAF_CHECK_EQUAL(reader->wire->events.size(), 1u);
 }
 
