@@ -123,7 +123,8 @@ std::string event_log::audit() const {
       return to_string(x.proc) + " has too much on the way";
   }
   for (const auto& [name, x] : streams_)
-    if (x.lacks != nullptr && x.lacks->owed() == 0 && x.lacks->droppable() > 0)
+    if (x.lacks != nullptr && x.lacks->owed() == 0 && x.lacks->droppable() > 0
+        && !x.lacks->is_writing())
       return "stream " + name + " waits for nobody";
   return {};
 }

@@ -124,7 +124,9 @@ void namespace_log::end(uint32_t rank) {
 // -- events ------------------------------------------------------------------
 
 bool namespace_log::fits(size_t bytes) const {
-  return memory_ - (holds() ? 0 : history_bytes_) + bytes <= limits_.memory;
+  // What is on its way to the disk is no loss yet: its answer makes room.
+  const auto may_drop = !holds() && writing_.empty();
+  return memory_ - (may_drop ? history_bytes_ : 0) + bytes <= limits_.memory;
 }
 
 bool namespace_log::is_wanted(const event_entry& x) const {

@@ -134,6 +134,10 @@ public:
     return memory_;
   }
 
+  bool is_writing() const noexcept {
+    return !writing_.empty();
+  }
+
   size_t on_disk() const noexcept {
     return spooled_;
   }

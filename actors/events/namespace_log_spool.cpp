@@ -80,8 +80,8 @@ void namespace_log::note_written(bool is_done) {
     if (is_history)
       history_of(*x) += x->bytes;
   }
+  freed_ = true; // Or history may go again.
   if (is_done) {
-    freed_ = true;
     spool();
     return;
   }

@@ -361,6 +361,27 @@ CAF_TEST(E4 E42 the host is asked for the environment while somebody wants it) {
   CAF_CHECK_EQUAL(asked(), "reg ");
 }
 
+CAF_TEST(E46 a tool that registers late gets what was for it) {
+  const auto tool = uut.connect(node::tool_greeting());
+  consume_messages();
+  CAF_REQUIRE_EQUAL(tool->code, status::success);
+  deliver(
+    status::job_end, {tool->accepted.proc},
+    {with(attr::event_affected_proc, value::of_proc({"over", rank_wildcard})),
+     with(attr::event_non_default, value::boolean(true))});
+  // The job's own namespace comes and goes meanwhile.
+  uut.tell<ack>(deregister_nspace{"other"});
+  consume_messages();
+  const auto x = uut.ask<ack>(
+    tool,
+    register_events_request{{status::job_end},
+                            {with(attr::event_affected_proc,
+                                  value::of_proc({"over", rank_wildcard}))}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(got(tool), numbers({status::job_end}));
+}
+
 // -- the way to a process ----------------------------------------------------
 
 CAF_TEST(E43 cached events follow the acknowledgement) {
@@ -547,11 +568,15 @@ CAF_TEST(P-J3 what leaves the node comes back from the host that orders it) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(uut.host_play->requests.size(), 1u);
   CAF_CHECK(reader->wire->events.empty());
-  // One for this node only would overtake it.
+  // One for this node only must not overtake it.
   uut.ask<ack>(source, notify_request{code_a, data_range::local, {}});
   consume_messages();
   CAF_CHECK_EQUAL(uut.host_play->requests.size(), 2u);
   CAF_CHECK(reader->wire->events.empty());
+  ask<ack>(sys, uut.events,
+           deliver_event{{code_a, {"job", 0}, data_range::nspace, {}}, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(reader->wire->events.size(), 1u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -454,6 +454,28 @@ CAF_TEST(P-J1 P-J5 LIM9 what memory has no room for comes from disk) {
   CAF_CHECK(uut.disk.empty());
 }
 
+CAF_TEST(P-J5 E11 LIM9 history goes to the disk before it goes) {
+  auto uut = event_desk{with_disk(16384, size_t{1} << 20)};
+  uut.is_disk_slow = true;
+  uut.log.await("job", {0, 1});
+  uut.connect(2, rank1);
+  auto raised = size_t{0};
+  for (auto i = 0; i < 1000; ++i) {
+    while (uut.log.is_waiting())
+      CAF_REQUIRE(uut.turn_disk()); // Only the disk may be waited for.
+    uut.raise(code_a, rank1, data_range::nspace, {}, 200);
+    ++raised;
+  }
+  uut.is_disk_slow = false;
+  uut.settle();
+  CAF_CHECK_EQUAL(uut.accepted.size(), raised);
+  uut.connect(1, rank0);
+  uut.enroll(1, {code_a});
+  CAF_CHECK_EQUAL(uut.readings[1].missed, 0u);
+  CAF_CHECK_EQUAL(uut.readings[1].marks, uut.accepted);
+  CAF_CHECK_EQUAL(uut.log.audit(), "");
+}
+
 CAF_TEST(P-J5 LIM9 when the disk has no room either a source waits) {
   auto uut = three_ranks{with_disk(16384, 40000)};
   uut.enroll(2, {code_a});
