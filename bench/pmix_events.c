@@ -145,16 +145,19 @@ static long status_kib(const char* label) {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int heard;
+static int awaited;
 
+/* Wakes nobody before the last one. */
 static void hear(void) {
   pthread_mutex_lock(&mutex);
-  ++heard;
-  pthread_cond_signal(&changed);
+  if (++heard == awaited)
+    pthread_cond_signal(&changed);
   pthread_mutex_unlock(&mutex);
 }
 
 static void await_heard(int count) {
   pthread_mutex_lock(&mutex);
+  awaited = count;
   while (heard < count)
     pthread_cond_wait(&changed, &mutex);
   pthread_mutex_unlock(&mutex);
@@ -166,6 +169,7 @@ static bool await_some(int count, int limit_seconds) {
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += limit_seconds;
   pthread_mutex_lock(&mutex);
+  awaited = count;
   int failure = 0;
   while (heard < count && failure == 0)
     failure = pthread_cond_timedwait(&changed, &mutex, &until);
@@ -506,11 +510,13 @@ HANDLER(on_finished) {
   ++num_finished;
 }
 
-/* All ranks below `senders` raise events; everybody hears those of others. */
+/* All ranks below `senders` raise events; everybody hears all of them, but for
+ * a process that is alone in raising them. */
 static void flood(const char* name, uint32_t senders) {
-  const uint32_t sources = senders - (self.rank < senders ? 1 : 0);
-  const int expected = (int)sources * events;
-  add(ping, on_flood);
+  const bool hears = senders > 1 || self.rank > 0;
+  const int expected = hears ? (int)senders * events : 0;
+  if (hears)
+    add(ping, on_flood);
   if (self.rank == 0)
     add(finished, on_finished);
   fence();
@@ -531,7 +537,8 @@ static void flood(const char* name, uint32_t senders) {
   int64_t end = atomic_load(&last_finished);
   if (last_heard_ns > end)
     end = last_heard_ns;
-  const double deliveries = (double)events * senders * (job_size - 1);
+  const uint32_t hearers = senders > 1 ? job_size : job_size - 1;
+  const double deliveries = (double)events * senders * hearers;
   if (is_whole && end > begin)
     record(name, deliveries * 1e9 / (double)(end - begin));
   fence();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <memory>
 
 namespace troupe {
@@ -122,10 +123,11 @@ public:
 
 private:
   std::string open();
-  void skip_old();
+  void show_kept();
   void subscribe();
   void on_registered(const link::outcome& outcome);
   void on_event(event x);
+  void show(const numbered_event& x);
   void finish(int status, const std::string& reason);
 
   watch_events order_;
@@ -133,7 +135,7 @@ private:
   std::unique_ptr<timer> limit_;
   std::unique_ptr<timer> replay_;
 
-  /// Kept events that come again although nobody wants to see them.
+  /// Kept events, which may come again.
   std::vector<event> old_;
   size_t pending_ = 0;
   uint64_t seen_ = 0;
@@ -154,14 +156,28 @@ std::string event_watch::open() {
   return {};
 }
 
-/// A registration brings what is kept, too: notes what of it is too old.
-void event_watch::skip_old() {
+/// Shows what is kept, if that is wanted. A registration may bring it again:
+/// notes what is not to be shown then.
+void event_watch::show_kept() {
   auto kept = ask_for_retained(*session_->to(), order_.choice.nspace, {});
   if (!kept)
     return; // Not one of our servers: shows what it sends.
-  for (auto& x : *kept)
-    if (!order_.choice.since || x.number <= *order_.choice.since)
+  // An event for several namespaces is in the log of each.
+  struct copies {
+    std::map<std::string, size_t> by_nspace;
+    size_t shown = 0;
+  };
+  auto all = std::map<std::string, copies>{};
+  for (auto& x : *kept) {
+    auto& same = all[to_text({x.what, 0, {}})];
+    if (++same.by_nspace[x.nspace] > same.shown) {
+      ++same.shown;
+      if (order_.choice.since && x.number > *order_.choice.since
+          && order_.choice.admits(x.what))
+        show(x);
       old_.push_back(std::move(x.what));
+    }
+  }
 }
 
 void event_watch::subscribe() {
@@ -223,12 +239,16 @@ void event_watch::on_event(event x) {
     old_.erase(i);
     return;
   }
-  print({std::move(x), 0, {}}, order_.json);
-  if (!std::cout.flush()) {
-    finish(1, "cannot write what comes");
+  show({std::move(x), 0, {}});
+}
+
+void event_watch::show(const numbered_event& x) {
+  if (is_over_)
     return;
-  }
-  if (++seen_ == order_.count)
+  print(x, order_.json);
+  if (!std::cout.flush())
+    finish(1, "cannot write what comes");
+  else if (++seen_ == order_.count)
     finish(0, {});
 }
 
@@ -246,7 +266,7 @@ int event_watch::run() {
   ignore_broken_pipes();
   if (const auto why = open(); !why.empty())
     return fail("watch", why);
-  skip_old();
+  show_kept();
   auto& loop = session_->loop().loop();
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     loop.on_signal(number, [this] { finish(0, {}); });
@@ -261,8 +281,10 @@ int event_watch::run() {
   if (order_.limit > 0)
     limit_->start(std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>{order_.limit}));
-  subscribe();
-  session_->loop().run();
+  if (!is_over_) {
+    subscribe();
+    session_->loop().run();
+  }
   limit_.reset();
   replay_.reset();
   return exit_status_;

@@ -1,6 +1,7 @@
 #include "tools/local_node.hpp"
 
 #include "actors/mesh/mesh_host.hpp"
+#include "actors/supervisor.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
@@ -92,13 +93,54 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
     work.on_duty = std::move(part->on_duty);
     work.on_member = std::move(part->on_member);
   }
+  const auto keep_alive = [&](const char* what) {
+    auto how = supervision{};
+    how.what = what;
+    how.log = log_;
+    return how;
+  };
+  const auto processors = supervise<topology_actor>(
+    sys, [&sys, pool = &loop_.pool()] { return sys.spawn(topology, pool); },
+    keep_alive("reader of the topology"));
+  const auto cleaning = supervise<cleaner_actor>(
+    sys, [&sys, pool = &loop_.pool()] { return sys.spawn(cleaner, pool); },
+    keep_alive("cleaner of left files"));
   host_ = spawn_mesh_host(sys, std::move(work),
-                          {launcher_, sys.spawn(topology, &loop_.pool()),
-                           sys.spawn(cleaner, &loop_.pool()), sink_});
+                          {launcher_, processors, cleaning, sink_});
   sensors_ =
     std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
   caf::anon_send(host_, sensors_->desk());
   return host_;
+}
+
+/// An actor whose state others rely on cannot be started anew: without it this
+/// process ends, and a DVM has lost a node. Source: docs/decisions/0003.
+void local_node::watch_actors() {
+  auto watched = std::vector<caf::actor_addr>{
+    host_.address(), launcher_.address(), node_->server().address(),
+    node_->events().address()};
+  if (member_)
+    watched.push_back(member_->node().address());
+  // It may run for the first time when this is being destroyed.
+  guard_ =
+    loop_.actors().spawn([this, watched, is_over = is_over_](
+                           caf::event_based_actor* self) -> caf::behavior {
+      self->set_down_handler([this, is_over](const caf::down_msg& what) {
+        if (*is_over || !what.reason
+            || what.reason == caf::exit_reason::user_shutdown)
+          return;
+        log_(severity::error, "a part of this daemon has failed ("
+                                + caf::to_string(what.reason)
+                                + "): it ends, with all that it runs");
+        loop_.stop();
+      });
+      if (!*is_over)
+        for (const auto& x : watched)
+          self->monitor(x);
+      return {[](caf::unit_t) {
+        // It only watches.
+      }};
+    });
 }
 
 caf::expected<std::unique_ptr<local_node>>
@@ -148,10 +190,13 @@ local_node::start(local_node_options options) {
     caf::anon_send(result->host_, result->member_->node());
     caf::anon_send(result->member_->node(), mesh_user_actor{result->host_});
   }
+  result->watch_actors();
   return result;
 }
 
 local_node::~local_node() {
+  *is_over_ = true;
+  caf::anon_send_exit(guard_, caf::exit_reason::kill);
   // The launcher first: it takes what still runs with it.
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)

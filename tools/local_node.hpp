@@ -138,6 +138,8 @@ public:
 private:
   explicit local_node(const local_node_options& options);
 
+  void watch_actors();
+
   host_actor make_host(const host_context& context, dvm_part* part,
                        const sensor_settings& sensors);
 
@@ -156,6 +158,10 @@ private:
   uint32_t slots_ = 0;
   std::unique_ptr<mesh_member> member_;
   std::unique_ptr<server_node> node_;
+
+  /// Sees that none of the actors fails whose state others rely on.
+  caf::actor guard_;
+  std::shared_ptr<bool> is_over_ = std::make_shared<bool>(false);
 };
 
 } // namespace troupe

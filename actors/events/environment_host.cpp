@@ -5,6 +5,7 @@
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -71,7 +72,8 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
     [self](environment_event& what) {
       const auto& state = self->state;
       if (state.events && (state.wants_all || state.codes.count(what.code) > 0))
-        self->send(state.events, deliver_event{to_event(std::move(what)), {}});
+        caf::anon_send(state.events,
+                       deliver_event{to_event(std::move(what)), {}});
     },
   };
 }

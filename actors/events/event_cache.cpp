@@ -66,6 +66,17 @@ event with_gap(const event& what, const missed_events& missed) {
   return result;
 }
 
+/// An event of the environment for a process that registered for its code, but
+/// whose default handlers did not ask for the environment: those of MPI
+/// libraries take what they do not know for a failure. Source: RFC0002,
+/// PMIX_EVENT_ENVIRO_LEVEL, "Default: false".
+event without_default(event what) {
+  if (find(what.infos, attr::event_non_default) == nullptr)
+    what.infos.push_back(
+      {std::string{attr::event_non_default}, 0, value::boolean(true)});
+  return what;
+}
+
 void deliver(self_pointer self, uint32_t to,
              const std::shared_ptr<const event>& what,
              const missed_events& missed) {
@@ -73,8 +84,14 @@ void deliver(self_pointer self, uint32_t to,
   const auto i = state.sessions.find(to);
   if (i == state.sessions.end())
     return;
-  if (missed.count > 0) {
-    self->send(i->second, with_gap(*what, missed));
+  const auto is_marked = what->source.nspace.empty()
+                         && is_of_environment(what->code)
+                         && state.takes_environment.count(to) == 0;
+  if (missed.count > 0 || is_marked) {
+    auto copy = missed.count > 0 ? with_gap(*what, missed) : *what;
+    if (is_marked)
+      copy = without_default(std::move(copy));
+    self->send(i->second, std::move(copy));
     return;
   }
   if (state.packed != what) {
@@ -185,6 +202,8 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
   state.sessions[who.index] = session;
   if (auto why = state.log->subscribe(who.index, request.codes, *levels))
     return why;
+  if (request.codes.empty() && levels->environment)
+    state.takes_environment.insert(who.index);
   // The answer goes first. Source: RFC0002, "PMIx Server Registrations".
   auto promise = self->make_response_promise<ack>();
   promise.deliver(ack{});
@@ -285,6 +304,9 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, const deregister_events_request& request) {
       self->state.log->unsubscribe(who.index, request.codes);
       self->state.askers.remove(who.index, request.codes);
+      for (const auto code : request.codes)
+        if (code == default_events)
+          self->state.takes_environment.erase(who.index);
       update_host(self, who);
     },
     [self](const requester& who, notify_request& request) {
@@ -306,6 +328,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const proc_ended& what) { self->state.log->end(what.proc); },
     [self](const requester& who, connection_lost) {
       self->state.sessions.erase(who.index);
+      self->state.takes_environment.erase(who.index);
       self->state.log->disconnect(who.index);
       self->state.askers.disconnect(who.index);
       update_host(self, who);

@@ -28,6 +28,9 @@ struct event_cache_state {
   /// Sessions that have registered something, by connection.
   std::map<uint32_t, client_actor> sessions;
 
+  /// Those whose default handlers ask for events of the environment.
+  std::set<uint32_t> takes_environment;
+
   /// What to do when an offer that waits has been taken, by its ticket.
   std::map<uint64_t, std::function<void()>> waiting;
   uint64_t next_ticket = 1;

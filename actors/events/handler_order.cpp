@@ -205,9 +205,15 @@ void handler_order::insert(slot x, size_t home,
     index_[id] = {&in, in.insert(at, std::move(x))};
   };
   auto& own = categories_[home];
-  const auto in_front_of = [&](place limit) {
+  // From the ends: those in between are many, those that insist are few.
+  const auto behind_fronts = [&] {
     return std::find_if(own.begin(), own.end(),
-                        [&](const slot& y) { return y.where >= limit; });
+                        [](const slot& y) { return y.where != place::front; });
+  };
+  const auto before_backs = [&] {
+    return std::find_if(own.rbegin(), own.rend(),
+                        [](const slot& y) { return y.where != place::back; })
+      .base();
   };
   if (flag(directives, attr::event_hdlr_first_in_category)) {
     x.where = place::front;
@@ -236,7 +242,7 @@ void handler_order::insert(slot x, size_t home,
     if (neighbour.in != nullptr)
       prepend = neighbour.in == &first_;
   }
-  put(own, in_front_of(prepend ? place::middle : place::back));
+  put(own, prepend ? behind_fronts() : before_backs());
 }
 
 handler_order::position handler_order::find_name(const std::string& name) {

@@ -61,17 +61,25 @@ bool is_asked_for(const spawn_request& request, std::string_view key) {
 
 namespace {
 
+/// For whoever registers for the end of jobs, perhaps after it: default
+/// handlers would take it. Source: PRRTE, which tells it so, too.
+deliver_event end_for(const proc_id& tool, const job_ended& outcome) {
+  auto result = deliver_event{};
+  result.what = make_job_end_event(outcome);
+  result.what.range = data_range::custom;
+  result.what.infos.push_back(
+    {std::string{attr::event_non_default}, 0, value::boolean(true)});
+  result.targets = {tool};
+  return result;
+}
+
 /// Tells a tool why its job has not been started: an answer has only a status.
 void tell_why(self_pointer self, const requester& who, const caf::error& why) {
   auto outcome = job_ended{};
   outcome.state = job_state::terminated_with_error;
   outcome.exit_status = 1;
   outcome.reason = reason_of(why);
-  auto what = deliver_event{};
-  what.what = make_job_end_event(outcome);
-  what.what.range = data_range::custom;
-  what.targets = {who.proc};
-  caf::anon_send(self->state.events, std::move(what));
+  caf::anon_send(self->state.events, end_for(who.proc, outcome));
 }
 
 } // namespace
@@ -108,12 +116,13 @@ void open_outlet(self_pointer self, const prepare_share& order) {
                           || is_asked_for(request, attr::fwd_stdout);
     result.wants_stderr = !names(request, attr::fwd_stderr)
                           || is_asked_for(request, attr::fwd_stderr);
-    result.notify = is_asked_for(request, attr::notify_completion);
-    result.is_bound = result.notify
+    // What it has not asked for it gets if it registers for it: PRRTE's prun
+    // does so when its job may be over already.
+    result.notify = true;
+    result.is_bound = is_asked_for(request, attr::notify_completion)
                       || order.parent.role == peer_role::launcher_needs_identity
                       || order.parent.role == peer_role::launcher_with_identity;
-    if (result.wants_stdout || result.wants_stderr || result.is_bound)
-      result.tool = order.parent;
+    result.tool = order.parent;
     if (const auto options = read_options(request))
       result.stdin_target = options->stdin_target;
   }
@@ -236,11 +245,7 @@ void close_outlet(self_pointer self, const job_ended& outcome) {
   auto node = state.outlets.extract(outcome.nspace);
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
-  auto what = deliver_event{};
-  what.what = make_job_end_event(outcome);
-  what.what.range = data_range::custom;
-  what.targets = {node.mapped().tool->proc};
-  caf::anon_send(state.events, std::move(what));
+  caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));
 }
 
 void lose_tool(self_pointer self, const requester& who) {

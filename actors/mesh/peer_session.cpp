@@ -340,11 +340,12 @@ void peer_session::tell_gone(steady_time now, peer_effects& out) {
   // said everywhere, and again until the peer must have noticed by itself.
   while (!gone_.empty() && now - gone_.front().at >= options_.silence)
     gone_.pop_front();
-  if (gone_.empty() || !names_.is_agreed() || !is_connected())
+  const auto* best = lanes_.best();
+  if (gone_.empty() || !names_.is_agreed() || !best)
     return;
   const auto received = due_acknowledgement();
   for (const auto& lane : lanes_.all())
-    if (lane.is_usable())
+    if (lane.is_usable() && is_relay_lane(lane.id) == is_relay_lane(best->id))
       for (const auto& x : gone_)
         out.emplace_back(
           put_frame{lane.id, gone_frame{names_.outgoing(), x.id, received}});

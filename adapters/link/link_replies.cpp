@@ -144,7 +144,8 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
 }
 
 bool is_unreadable(const caf::error& why) {
-  return status_of(why) != status::lost_connection && !reason_of(why).empty();
+  const auto code = status_of(why);
+  return code != status::lost_connection && reason_of(why) != to_string(code);
 }
 
 } // namespace troupe

@@ -53,6 +53,18 @@ print("|".join("%d %s %d" % (x["rank"], x["state"], x["slots"])
 check_match "" "nodes: columns for people" '^ +1  a  +live  +2  +0  ' \
   "$(tool nodes --dvm first)"
 check_match "" "net: a line for each lane" '^ +1  a .* yes ' "$(tool net)"
+check_match "" "net: of other nodes, too" '^node 2 \(b\), active' "$(tool net)"
+check "LOAD-2" "net: gauges of all nodes, within their bounds" sh -c '
+  troupe net --json | /usr/bin/python3 -c "
+import json, sys
+nodes = json.load(sys.stdin)
+assert [x[\"rank\"] for x in nodes] == [0, 1, 2], nodes
+for node in nodes:
+    names = [x[\"name\"] for x in node[\"gauges\"]]
+    assert \"host.calls\" in names and \"server.sessions\" in names, names
+    for x in node[\"gauges\"]:
+        assert x[\"value\"] <= x.get(\"bound\", x[\"value\"]), x
+"'
 check_equal "" "jobs: none" "[]" "$(tool jobs --json)"
 check_equal "" "ps: none" "[]" "$(tool ps --json)"
 
@@ -67,6 +79,20 @@ check_equal "" "as many processes as slots if nobody says how many" \
   "5" "$(run --timeout 30 echo x | wc -l)"
 check_equal "" "one process per node" \
   "a b" "$(run --map-by node -n 2 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
+check_equal "O15" "on the nodes that are chosen, by name" "b b" \
+  "$(run --host b -n 2 sh -c 'echo $PMIX_HOSTNAME' | xargs)"
+check_equal "O15" "and as many as are chosen" "a b b" \
+  "$(run --host a:1,b:2 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
+printf 'b slots=1\n' >choice
+check_equal "O15" "by a hostfile" "b" \
+  "$(run --hostfile choice sh -c 'echo $PMIX_HOSTNAME' | xargs)"
+check_match "" "a node that it does not have" 'node c is not in this DVM' \
+  "$(run --host c -n 1 true 2>&1)"
+check_match "F5.11" "too few slots are told in words" \
+  '^troupe: 6 processes do not fit into 5 slots of a \(2\), b \(3\)' \
+  "$(run -n 6 true 2>&1)"
+check_match "F5.12" "the map names the node of each rank" \
+  'rank 3: .*, node b' "$(run --display map -n 4 sleep 1 2>&1)"
 check "" "the exit status of a process elsewhere" \
   status 7 run -n 5 sh -c 'test $PMIX_RANK != 4 || exit 7'
 check "" "128 and the signal" status 137 run -n 4 sh -c 'kill -9 $$'
@@ -129,6 +155,8 @@ clean "" "nothing is left of them"
 once() {
   within "$((limit * slow))" troupe run $shell "$@" </dev/null
 }
+check_match "F5.12" "--display map names the node of each rank" \
+  'rank 2: app 0, node b' "$(once --display map --host a:2,b:1 -n 3 true 2>&1)"
 check_equal "" "run with nodes: up, run and down in one" "a a b" \
   "$(once --host a:2,b:1 -n 3 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
 check "" "the exit status is the job's" status 5 once --host a,b -n 2 \
@@ -142,7 +170,13 @@ orphans() {
   start_dvm orphaned --host a,b || return 1
   kill -KILL "$dvm_pid"
   wait "$dvm_pid"
-  eventually 60 sh -c "! ps -eo args | grep -q '[t]rouped --join'"
+  eventually 60 no_daemons
+}
+no_daemons() {
+  local pid
+  for pid in $(marked_processes); do
+    [ "$(cat "/proc/$pid/comm" 2>/dev/null)" != trouped ] || return 1
+  done
 }
 check "L8" "daemons without their root end" orphans
 find "$TMPDIR" -mindepth 2 -delete
@@ -204,8 +238,10 @@ check "" "what is no name of a DVM" refuses 1 "is no name of a DVM" \
   troupe up --name 'a b'
 check "" "a remote shell that is not there" refuses 3 "on a: .*no-such-shell" \
   troupe up --remote-shell ./no-such-shell --host a
-check "" "hosts and a DVM at once" refuses 2 "give one of them" \
-  troupe run --dvm x --host a true
+check "" "hosts and a hostfile at once" refuses 1 "give one of them" \
+  troupe run --dvm x --host a --hostfile hosts true
+check "" "a choice of nodes that has no slots" \
+  refuses 1 "'a:0' has no number of slots" troupe run --dvm x --host a:0 true
 check "" "a daemon that nobody started" refuses 1 "not from a troupe" \
   trouped --join
 check "" "a file for the URI that cannot be written" \

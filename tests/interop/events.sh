@@ -97,7 +97,7 @@ import json, sys
 with open("watched", encoding="utf-8") as file:
     lines = [json.loads(line) for line in file if line.endswith("\n")]
 events = [x for x in lines if x["type"] == "event"]
-sys.exit(0 if eval(sys.argv[1]) else 1)
+sys.exit(0 if eval(f"({sys.argv[1]})") else 1)
 END
 }
 
@@ -175,6 +175,11 @@ affected() {
 }
 check "E59" "a watch of one process" affected
 
+# An event is kept for the processes of a job that are there and may register.
+in_daemon -n 2 ./event_deaths steady 12 >steady 2>&1 </dev/null &
+keeper=$!
+eventually 20 sh -c "grep -c 'is ready' steady | grep -qx 2"
+sent -3055 --message kept --info my.key:int=5 --non-default
 listed() {
   # shellcheck disable=SC2086
   within $((15 * slow)) troupe events list $at --json >list || return 1
@@ -183,24 +188,29 @@ listed() {
 import json, sys
 with open("list", encoding="utf-8") as file:
     events = [json.loads(line) for line in file]
-sys.exit(0 if any(x["code"] == -3050 and x["number"] > 0 for x in events) else 1)
+# A log for each namespace: the job's, and those of tools.
+found = [x for x in events if x["code"] == -3055 and "@" in x["nspace"]]
+sys.exit(0 if len(found) == 1 and found[0]["number"] > 0 else 1)
 END
 }
 check "E8" "what the server keeps is listed" listed
 since() {
-  # Everything that is kept and has come since the first watch.
-  watch --since 0 --count 1 -3050 && wait "$watch_pid" \
-    && watched 'events[0]["infos"]["my.key"] == 5'
+  # shellcheck disable=SC2086
+  within $((15 * slow)) troupe events watch $at --json --since 0 --count 1 -3055 \
+    >watched || return 1
+  watched 'len(events) == 1 and events[0]["infos"]["my.key"] == 5'
 }
-check "E8 E49" "a watch shows what was kept, if it is asked to" since
+check "E8 E49" "a watch shows what is kept, if it is asked to" since
 fresh() {
-  watch -3050 && sent -3050 --message new && comes 'len(events) == 1' \
+  watch -3055 && sent -3055 --message new --non-default \
+    && comes 'len(events) == 1' \
     && watched 'events[0]["infos"]["pmix.evtext"] == "new"'
   local outcome=$?
   end_watch
   return $outcome
 }
 check "E8" "and only what is new, if not" fresh
+check "211" "which the default handlers of the job do not see" wait "$keeper"
 
 refused() {
   local outcome=0

@@ -53,7 +53,8 @@ on_nodes 3
 
 watch() {
   : >watched
-  background n3 troupe events watch --json >watched 2>watch_error
+  background n3 troupe events watch --json --dvm "pid:$(daemon n3)" \
+    >watched 2>watch_error
   watch_pid=$background_pid
   eventually 10 grep -q '"watching"' watched && return
   cat watched watch_error

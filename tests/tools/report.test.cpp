@@ -85,7 +85,9 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   status.epoch = 3;
   status.addresses = {{"eth0", "10.0.0.1", 77}};
   status.peers = {near, far};
-  const auto text = to_text(report_kind::networks, to_json(net_report(status)));
+  const auto text = to_text(
+    report_kind::networks,
+    to_json(report_list({net_report(status), silent_report(3, "mute")})));
   CAF_CHECK_EQUAL(
     text,
     "node 0 (n0), active, epoch 3\n"
@@ -98,5 +100,7 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
     "     0          0        0\n"
     "   2  n2    -          -           -           no      -              0  "
     "     0          0        0\n"
-    "n2: refused\n");
+    "n2: refused\n"
+    "\n"
+    "node 3: mute\n");
 }

@@ -75,9 +75,10 @@ struct fixture : deterministic {
     end(inner);
   }
 
-  void enroll(const peer_ptr& who, list codes) {
-    const auto x =
-      uut.ask<ack>(who, register_events_request{std::move(codes), {}});
+  void enroll(const peer_ptr& who, list codes,
+              std::vector<info> directives = {}) {
+    const auto x = uut.ask<ack>(
+      who, register_events_request{std::move(codes), std::move(directives)});
     consume_messages();
     CAF_CHECK_EQUAL(x->code, status::success);
   }
@@ -164,6 +165,34 @@ CAF_TEST(E48 an event reaches those who registered at once and nobody else) {
   CAF_CHECK(x.source == (proc_id{{}, rank_undef}));
   CAF_CHECK(x.range == data_range::session);
   CAF_CHECK(text(x.infos, attr::hostname) == "n1");
+}
+
+CAF_TEST(E6 a default handler gets it only if it asks for the environment) {
+  enroll(ranks[0], {hot});
+  enroll(ranks[1], {});
+  enroll(ranks[2], {}, {with(attr::event_enviro_level, value::boolean(true))});
+  CAF_CHECK(pulled->running.size() == 2);
+  raise(hot);
+  raise(full);
+  CAF_CHECK(codes(ranks[0]) == list{hot});
+  CAF_CHECK(codes(ranks[1]).empty());
+  CAF_CHECK(codes(ranks[2]) == (list{hot, full}));
+  // Where none of them has asked, its library keeps it from all of them.
+  CAF_CHECK(flag(ranks[0]->wire->events[0].infos, attr::event_non_default));
+  CAF_CHECK(!flag(ranks[2]->wire->events[0].infos, attr::event_non_default));
+  withdraw(ranks[2], {default_events});
+  CAF_CHECK(pulled->running == list{hot});
+  raise(hot);
+  CAF_CHECK(codes(ranks[2]) == (list{hot, full}));
+}
+
+CAF_TEST(E5 who asks for job events alone gets none of the environment) {
+  enroll(ranks[0], {hot}, {with(attr::event_job_level, value::boolean(true))});
+  CAF_CHECK_EQUAL(pulled->starts, 0u);
+  enroll(ranks[1], {hot});
+  raise(hot);
+  CAF_CHECK(codes(ranks[0]).empty());
+  CAF_CHECK(codes(ranks[1]) == list{hot});
 }
 
 CAF_TEST(E8 E48 who registers later gets it from the ring once and in order) {

@@ -45,7 +45,12 @@ CAF_TEST(a report has a line for each lane of each peer) {
   status.duty = mesh_duty::active;
   status.addresses = {{"eth0", "10.0.0.1", 4711}};
   status.peers = {peer};
+  status.gauges = {{"mesh.to.n2", 12, 64, "bytes"}, {"a", 1, 0, "things"}};
   const auto report = net_report(status);
+  const auto& gauge = at(at(report, "gauges"), "item");
+  CAF_CHECK_EQUAL(*at(gauge, "name").text(), "mesh.to.n2");
+  CAF_CHECK_EQUAL(at(gauge, "value").number<uint32_t>(), 12u);
+  CAF_CHECK_EQUAL(at(gauge, "bound").number<uint32_t>(), 64u);
   CAF_CHECK_EQUAL(*at(report, "name").text(), "n1");
   CAF_CHECK_EQUAL(*at(report, "duty").text(), "active");
   CAF_CHECK_EQUAL(at(report, "parent").number<uint32_t>(), 0u);

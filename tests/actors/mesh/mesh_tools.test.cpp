@@ -1,6 +1,7 @@
 // Tools at the nodes of a DVM: they start jobs, get their output, ask and
 // control.
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"
@@ -9,6 +10,7 @@
 #include <caf/send.hpp>
 
 #include <csignal>
+#include <map>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -107,6 +109,41 @@ CAF_TEST(F4.28 F5.9 a tool at any node gets the output of its job in order) {
   CAF_CHECK(mesh[2].output->empty());
 }
 
+CAF_TEST(E8 E45 a tool that registers when its job is over hears of its end) {
+  for (const auto late : {false, true}) {
+    tool->wire->events.clear();
+    const auto x = ask<spawn_result>(
+      tool, job_host::program(
+              1, {with(attr::notify_completion, value::boolean(false))}));
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    const auto about = with(attr::event_affected_proc,
+                            value::of_proc({x->value.nspace, rank_wildcard}));
+    const auto enroll = [&] {
+      ask<ack>(tool, register_events_request{{status::job_end}, {about}});
+    };
+    if (!late)
+      enroll();
+    end(0, 0);
+    if (late) {
+      caf::anon_send(tool->session,
+                     deregister_events_request{{status::job_end}});
+      consume_messages();
+      enroll();
+    }
+    const auto& seen = tool->wire->events;
+    CAF_CHECK_EQUAL(std::count_if(seen.begin(), seen.end(),
+                                  [&](const event& y) {
+                                    const auto* proc =
+                                      find(y.infos, attr::event_affected_proc);
+                                    return y.code == status::job_end
+                                           && proc != nullptr
+                                           && proc->proc()->nspace
+                                                == x->value.nspace;
+                                  }),
+                    1);
+  }
+}
+
 CAF_TEST(F4.28 a tool gets all output that it does not refuse) {
   ask<spawn_result>(tool, job_host::program(2));
   mesh.write(0, {nspace, 0}, "out");
@@ -151,6 +188,15 @@ CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
         mesh.write(node, y.spec.proc, "child");
   CAF_REQUIRE_EQUAL(tool->wire->output.size(), 1u);
   CAF_CHECK_EQUAL(tool->wire->output[0].source.nspace, x->value.nspace);
+}
+
+CAF_TEST(F4.28 F5.11 a tool hears in words why there is no job) {
+  CAF_CHECK_EQUAL(spawn(7)->code, status::job_insufficient_resources);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  const auto why = text(tool->wire->events[0].infos, attr::event_text_message);
+  CAF_REQUIRE(why);
+  CAF_CHECK(why->find("7 processes do not fit into 6 slots")
+            != std::string::npos);
 }
 
 CAF_TEST(F5.10 input of a tool goes to the rank that it named) {
@@ -290,6 +336,38 @@ CAF_TEST(F4.30 any node tells of nodes and jobs and processes) {
   CAF_CHECK(text(procs[4], "state") == "running");
   mesh.lose(1);
   CAF_CHECK(text(items("troupe.nodes")[1], "state") == "lost");
+}
+
+CAF_TEST(LOAD-2 any node tells how full the queues of all nodes are) {
+  spawn(5);
+  const auto nodes = items("troupe.net");
+  CAF_REQUIRE_EQUAL(nodes.size(), 3u);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK(number<uint32_t>(nodes[rank], "rank") == rank);
+    auto bounds = std::map<std::string, uint64_t>{};
+    for (const auto& x : infos_of(*find(nodes[rank], "gauges"))) {
+      const auto gauge = infos_of(x.val);
+      bounds[text(gauge, "name").value()] =
+        number<uint64_t>(gauge, "bound").value_or(0);
+    }
+    CAF_CHECK(bounds.at("host.calls") > 0);
+    CAF_CHECK(bounds.at("server.posted_by_largest_namespace") > 0);
+    CAF_CHECK_EQUAL(bounds.count("root.jobs"), rank == 0 ? 1u : 0u);
+  }
+}
+
+CAF_TEST(LOAD-2 a node that does not answer holds up no other) {
+  mesh[1].is_cut = true;
+  auto wanted = troupe::query{};
+  wanted.keys.emplace_back("troupe.net");
+  const auto x = ask<info_result>(tool, query_request{{wanted}});
+  CAF_CHECK(x->is_pending());
+  elapse(2 * defaults::net_wait);
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  const auto nodes = infos_of(x->value.infos.at(0).val);
+  CAF_REQUIRE_EQUAL(nodes.size(), 3u);
+  CAF_CHECK(find(infos_of(nodes[1].val), "trouble") != nullptr);
+  CAF_CHECK(find(infos_of(nodes[2].val), "gauges") != nullptr);
 }
 
 CAF_TEST(F4.30 the table of processes is that of all nodes or of one) {

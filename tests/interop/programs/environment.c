@@ -12,6 +12,9 @@
  *                                          default handler besides, which must
  *                                          not be called
  *
+ *   environment nothing SECONDS CODE...    rank 0 registers and must hear of
+ *                                          nothing
+ *
  * Each event is a line of its number and its infos, `-32236 host=n2 node=1
  * device=net1`. Numbers of codes stand for themselves: a library of any release
  * takes them. */
@@ -159,8 +162,18 @@ static void with_default(void) {
   end();
 }
 
+static void nothing(void) {
+  begin();
+  demand(case_args[0] != NULL, "SECONDS CODE...");
+  listen_to(case_args + 1);
+  demand(!happens(&heard, 1, atof(case_args[0])), "nothing happens");
+  end();
+}
+
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {
-    {"hears", hears}, {"late", late}, {"default", with_default}};
+  static const struct test_case cases[] = {{"hears", hears},
+                                           {"late", late},
+                                           {"default", with_default},
+                                           {"nothing", nothing}};
   return RUN_CASE(cases);
 }

@@ -1,0 +1,58 @@
+# Unmodified tools of PRRTE in a DVM of ours. Debian has no PRRTE: build one, and
+# have its prun in the path, or its folder in TROUPE_PRRTE.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+
+[ -z "${TROUPE_PRRTE:-}" ] || PATH=$PATH:$TROUPE_PRRTE
+for tool in prun pterm; do
+  command -v "$tool" >/dev/null && continue
+  skip "" "tools of PRRTE" "there is no $tool; name its folder by TROUPE_PRRTE"
+  finish
+done
+root=
+[ "$(id -u)" -ne 0 ] || root=--allow-run-as-root
+
+cat >here.sh <<'END'
+#!/bin/sh
+shift
+exec "$@"
+END
+chmod +x here.sh
+troupe up --name prrte --remote-shell "$PWD/here.sh" --host a:2,b:2 \
+  --report-uri uri >up.out 2>up.err </dev/null &
+dvm=$!
+check "" "a DVM" eventually 30 grep -qx "DVM ready" up.out
+
+# prun_ [OPTION]... PROGRAM: PRRTE's prun in our DVM.
+prun_() {
+  within $((20 * slow)) prun $root --dvm-uri "file:$PWD/uri" "$@" </dev/null
+}
+where='echo $PMIX_RANK $PMIX_HOSTNAME'
+
+check_equal "" "prun finds the DVM of its user" 2 \
+  "$(within $((20 * slow)) prun $root -n 2 echo x </dev/null | wc -l)"
+check_equal "" "output of all processes" "0 a|1 a|2 b|3 b" \
+  "$(prun_ -n 4 sh -c "$where" | sort | xargs -d '\n' | tr ' ' '|' | sed 's/|\([ab]\)/ \1/g')"
+check_equal "" "--host" "b b" \
+  "$(prun_ --host b:2 -n 2 sh -c 'echo $PMIX_HOSTNAME' | xargs)"
+check_equal "" "--map-by node" "a b" \
+  "$(prun_ --map-by node -n 2 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
+check_equal "" "-x" "bar" "$(prun_ -x FOO=bar -n 1 sh -c 'echo $FOO')"
+check_equal "" "standard input" "hello|there" \
+  "$({ echo hello; sleep 1; echo there; } | within $((20 * slow)) \
+    prun $root --dvm-uri "file:$PWD/uri" -n 1 cat | xargs | tr ' ' '|')"
+check "" "the exit status" status 3 prun_ -n 2 sh -c 'exit 3'
+check_match "" "too few slots" 'PMIX_ERR_JOB_INSUFFICIENT_RESOURCES' \
+  "$(prun_ -n 9 true 2>&1)"
+check_match "" "no such program" 'PMIX_ERR_JOB_EXE_NOT_FOUND' \
+  "$(prun_ -n 1 /no/such 2>&1)"
+for i in 1 2 3 4 5; do
+  check "" "a short job ends, time $i" prun_ -n 4 true
+done
+check "" "pterm ends the DVM" within $((20 * slow)) \
+  pterm --dvm-uri "file:$PWD/uri"
+check "" "its root ends" eventually 20 sh -c "! kill -0 $dvm"
+find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'prun.session.*' -exec rm -rf {} +
+clean "" "nothing is left of it"
+finish
