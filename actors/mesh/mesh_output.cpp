@@ -116,12 +116,13 @@ void open_outlet(self_pointer self, const prepare_share& order) {
                           || is_asked_for(request, attr::fwd_stdout);
     result.wants_stderr = !names(request, attr::fwd_stderr)
                           || is_asked_for(request, attr::fwd_stderr);
-    result.notify = is_asked_for(request, attr::notify_completion);
-    result.is_bound = result.notify
+    // What it has not asked for it gets if it registers for it: PRRTE's prun
+    // does so when its job may be over already.
+    result.notify = true;
+    result.is_bound = is_asked_for(request, attr::notify_completion)
                       || order.parent.role == peer_role::launcher_needs_identity
                       || order.parent.role == peer_role::launcher_with_identity;
-    if (result.wants_stdout || result.wants_stderr || result.is_bound)
-      result.tool = order.parent;
+    result.tool = order.parent;
     if (const auto options = read_options(request))
       result.stdin_target = options->stdin_target;
   }

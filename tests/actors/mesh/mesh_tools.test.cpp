@@ -109,6 +109,25 @@ CAF_TEST(F4.28 F5.9 a tool at any node gets the output of its job in order) {
   CAF_CHECK(mesh[2].output->empty());
 }
 
+// PRRTE's prun refuses the notice, and registers when its job is started.
+CAF_TEST(E8 E45 a tool that registers when its job is over hears of its end) {
+  const auto x = ask<spawn_result>(
+    tool, job_host::program(
+            1, {with(attr::notify_completion, value::boolean(false))}));
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  end(0, 0);
+  CAF_CHECK(tool->wire->events.empty());
+  const auto about = value::of_proc({x->value.nspace, rank_wildcard});
+  ask<ack>(tool,
+           register_events_request{{status::job_end},
+                                   {with(attr::event_affected_proc, about)}});
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  const auto& what = tool->wire->events[0];
+  CAF_CHECK(what.code == status::job_end);
+  CAF_CHECK(find(what.infos, attr::event_affected_proc)->proc()->nspace
+            == x->value.nspace);
+}
+
 CAF_TEST(F4.28 a tool gets all output that it does not refuse) {
   ask<spawn_result>(tool, job_host::program(2));
   mesh.write(0, {nspace, 0}, "out");
