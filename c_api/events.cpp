@@ -1,6 +1,7 @@
 // Event handlers and events.
 
 #include "actors/events/handler_chain.hpp"
+#include "adapters/c_host/origin_mark.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"
@@ -151,6 +152,9 @@ namespace {
 /// does not go back to the host.
 /// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
 void raise_from_host(const library& lib, const server_role& role, event what) {
+  // P-J2: what went up from here is here already.
+  if (take_origin(what.infos, role.origin()))
+    return;
   const auto is_own = what.source == lib.proc();
   if (what.range == data_range::proc_local || is_own)
     at_desk(lib, [what](event_desk& desk) { desk.take(what); });

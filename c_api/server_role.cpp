@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <random>
+#include <string>
 
 namespace troupe::c_api {
 
@@ -130,6 +132,11 @@ server_role::start(library& lib, server_node_options options,
   host.subscriptions = result->subscriptions_;
   host.on_lost = tell_of_loss;
   host.on_manager_event = tell_of_manager_event;
+  // No two servers of a job have the same, on whatever nodes they are.
+  auto random = std::random_device{};
+  for (auto i = 0; i < 4; ++i)
+    result->origin_ += std::to_string(random()) + ".";
+  host.origin = result->origin_;
   host.is_met = with_mesh;
   host.log = options.log;
   options.on_violation = [weak = result->weak_](const proc_id& client,

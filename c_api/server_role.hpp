@@ -61,6 +61,11 @@ public:
     return id_;
   }
 
+  /// Names this server, and no other, in events that its host gets.
+  const std::string& origin() const {
+    return origin_;
+  }
+
   const std::string& hostname() const {
     return hostname_;
   }
@@ -123,6 +128,7 @@ private:
   std::shared_ptr<output_subscriptions> subscriptions_ =
     std::make_shared<output_subscriptions>();
   proc_id id_;
+  std::string origin_;
   std::string hostname_;
   std::string uri_;
   server_actor server_;

@@ -31,6 +31,9 @@ struct c_host_settings {
     return false;
   };
 
+  /// Names this server in the events that the host gets, see `origin_mark`.
+  std::string origin;
+
   /// Whether somebody takes the greetings of other servers out of what a fence
   /// brings, see `mesh_greeting`.
   bool is_met = false;

@@ -1,4 +1,5 @@
 #include "adapters/c_host/c_host_state.hpp"
+#include "adapters/c_host/origin_mark.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -91,6 +92,7 @@ caf::result<ack> notify(self_pointer self, const requester& who,
     return is_heard ? caf::result<ack>{ack{}}
                     : caf::result<ack>{missing("notify_event")};
   auto args = arguments_of(who);
+  mark_origin(request.infos, self->state.settings.origin);
   args->set_infos(request.infos);
   return call_and_reply<ack>(
     self, "notify_event", args, usual_limit(), [&](void* cbdata) {
