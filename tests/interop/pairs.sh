@@ -58,9 +58,14 @@ pair() {
   check "$ids" "$name: 1 process does everything" \
     says "^pairs: 1 processes agree, .*$(version "$client")" \
     "$server" "$client" 1 ./pairs together
-  check "$ids E35" "$name: a default handler is the first registration" \
-    says '^rank 1: the default handler got all$' \
-    "$server" "$client" 2 ./event_flow first
+  if [ "$server" = theirs ]; then
+    skip "$ids E35" "$name: a default handler is the first registration" \
+      "OpenPMIx's server tells its first default handler nothing (its issue 4101)"
+  else
+    check "$ids E35" "$name: a default handler is the first registration" \
+      says '^rank 1: the default handler got all$' \
+      "$server" "$client" 2 ./event_flow first
+  fi
   check "$ids" "$name: hello" \
     says '^pmix fence brought 4 of 4 values, event received$' \
     "$server" "$client" 4 ./hello

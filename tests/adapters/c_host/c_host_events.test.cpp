@@ -173,7 +173,7 @@ CAF_TEST(E1 E38 E57 the event of a client goes to the host as it was raised) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(journal(), "job:3 raises "
                                + std::to_string(static_cast<int>(job_code))
-                               + " in 5 with 1;");
+                               + " in 5 with 2;");
 }
 
 CAF_TEST(E57 the word of the host is the answer to the notifier) {
@@ -205,7 +205,7 @@ CAF_TEST(E40 an event for the resource manager reaches the handlers of its host)
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_REQUIRE_EQUAL(heard.size(), 1u);
   CAF_CHECK(heard[0].source == who.proc);
-  CAF_CHECK(journal().find("in 1 with 0") != std::string::npos);
+  CAF_CHECK(journal().find("in 1 with 1") != std::string::npos);
 }
 
 // 4.2, 42 and 44.
