@@ -328,7 +328,7 @@ inline constexpr size_t event_early_answers = 1024;
 /// how long a lane may be silent before its messages move (`T_path`).
 inline constexpr auto lane_probe = 250ms;
 inline constexpr auto lane_probe_idle = 1s;
-inline constexpr auto lane_probe_standby = 5s;
+inline constexpr auto lane_probe_standby = 2s;
 inline constexpr auto lane_silence = 1s;
 
 /// Round trips that differ by less are no reason to use another lane than the

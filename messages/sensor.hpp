@@ -51,9 +51,7 @@ struct environment_event {
 
 TROUPE_MESSAGE(environment_event, x.code, x.infos)
 
-/// As processes get it: from nobody of them, for all that have registered. An
-/// application's default handler, which takes whatever it does not know for a
-/// failure, does not get it.
+/// As processes get it: from nobody of them, for all that have registered.
 event to_event(environment_event x);
 
 /// Which events of the environment somebody wants.
