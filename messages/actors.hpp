@@ -531,6 +531,12 @@ using node_actor = lane_owner_actor::extend<
 // -- the resource manager
 // -------------------------------------------------------------------------
 
+/// The PAUSE OBSERVER interface: hears which processes of its node stand still.
+/// The MONITOR DESK is one.
+using pause_observer_actor = caf::typed_actor<
+  // Processes stand still, or go on.
+  caf::reacts_to<procs_paused>>;
+
 /// The MESH HOST interface: a HOST that runs jobs on the nodes of a DVM; alone,
 /// on its own. The host of the root decides, those of the others carry out.
 using mesh_host_actor = host_actor::extend<
@@ -555,6 +561,10 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<sensor_desk_actor>,
   // Something has happened to this node.
   caf::reacts_to<environment_event>,
+  // Who hears of this node's processes that are paused.
+  caf::reacts_to<pause_observer_actor>,
+  // Processes of this node are paused, or go on.
+  caf::reacts_to<procs_paused>,
   // -- from the shares of its node --
   // Processes changed their state.
   caf::reacts_to<share_progress>,
@@ -587,6 +597,8 @@ using job_actor = caf::typed_actor<
   caf::replies_to<requester, abort_request>::with<ack>,
   // Registers what is to be removed at the end of the job.
   caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Signals, pauses, resumes or ends some of its processes.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // The job is over everywhere.
   caf::replies_to<forget_job>::with<ack>,
   // A process of the job connected, left, or lost its connection.
@@ -612,6 +624,8 @@ using process_launcher_actor = caf::typed_actor<
                   output_sink_actor>::with<process_started>,
   // Sends a signal.
   caf::reacts_to<signal_process>,
+  // Signals, pauses, resumes or ends processes, and whatever they started.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // Ends what a job has left behind.
   caf::replies_to<sweep_job>::with<ack>,
   // Input for a process.

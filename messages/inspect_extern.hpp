@@ -35,6 +35,7 @@
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -172,8 +173,10 @@
   X(process_ended)                                                             \
   X(process_output)                                                            \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
+  X(procs_paused)                                                              \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
