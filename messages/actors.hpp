@@ -531,12 +531,6 @@ using node_actor = lane_owner_actor::extend<
 // -- the resource manager
 // -------------------------------------------------------------------------
 
-/// The PAUSE OBSERVER interface: hears which processes of its node stand still.
-/// The MONITOR DESK is one.
-using pause_observer_actor = caf::typed_actor<
-  // Processes stand still, or go on.
-  caf::reacts_to<procs_paused>>;
-
 /// The MESH HOST interface: a HOST that runs jobs on the nodes of a DVM; alone,
 /// on its own. The host of the root decides, those of the others carry out.
 using mesh_host_actor = host_actor::extend<
@@ -561,10 +555,6 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<sensor_desk_actor>,
   // Something has happened to this node.
   caf::reacts_to<environment_event>,
-  // Who hears of this node's processes that are paused.
-  caf::reacts_to<pause_observer_actor>,
-  // Processes of this node are paused, or go on.
-  caf::reacts_to<procs_paused>,
   // -- from the shares of its node --
   // Processes changed their state.
   caf::reacts_to<share_progress>,

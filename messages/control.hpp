@@ -47,15 +47,6 @@ struct procs_controlled {
 
 TROUPE_MESSAGE(procs_controlled, x.ranks)
 
-/// Processes of this node stand still, or go on: what they do not do meanwhile
-/// is no failure of theirs. Source: guarantees 5.9, MON-2.
-struct procs_paused {
-  std::vector<proc_id> procs;
-  bool paused = true;
-};
-
-TROUPE_MESSAGE(procs_paused, x.procs, x.paused)
-
 /// Watches something. Source: PMIx Standard v5, `PMIx_Process_monitor`;
 /// RFC0015.
 struct monitor_request {

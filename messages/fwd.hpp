@@ -149,7 +149,6 @@ struct process_started;
 struct procs_controlled;
 struct processing_unit;
 struct procs_gone;
-struct procs_paused;
 struct publish_request;
 struct put_lane_frame;
 struct query;
@@ -351,7 +350,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::procs_controlled))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
-  TROUPE_ADD_TYPE_ID((troupe::procs_paused))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))
   TROUPE_ADD_TYPE_ID((troupe::put_lane_frame))
   TROUPE_ADD_TYPE_ID((troupe::query))
