@@ -29,21 +29,7 @@ public:
   }
 
   /// @returns why it makes no sense, if it does not.
-  caf::error read(const info& x) {
-    const auto* i =
-      std::find_if(std::begin(table), std::end(table),
-                   [&](const entry& y) { return y.key == x.key; });
-    if (i != std::end(table))
-      return (this->*i->read)(x);
-    if (is_cleanup(x.key) || x.key == attr::userid || x.key == attr::grpid)
-      return caf::none;
-    if ((x.flags & info_required) != 0)
-      return make_error(status::not_supported,
-                        "directive " + x.key
-                          + " is required, and not known to this host");
-    out_.ignored.push_back(x.key);
-    return caf::none;
-  }
+  caf::error read(const info& x);
 
 private:
   struct entry {
@@ -257,6 +243,21 @@ const directive_reader::entry directive_reader::table[] = {
   {control_key::preempt, &directive_reader::read_preempt},
   {control_key::grace, &directive_reader::read_grace},
 };
+
+caf::error directive_reader::read(const info& x) {
+  const auto* i = std::find_if(std::begin(table), std::end(table),
+                               [&](const entry& y) { return y.key == x.key; });
+  if (i != std::end(table))
+    return (this->*i->read)(x);
+  if (is_cleanup(x.key) || x.key == attr::userid || x.key == attr::grpid)
+    return caf::none;
+  if ((x.flags & info_required) != 0)
+    return make_error(status::not_supported,
+                      "directive " + x.key
+                        + " is required, and not known to this host");
+  out_.ignored.push_back(x.key);
+  return caf::none;
+}
 
 caf::error contradiction(control_verb x, control_verb y) {
   return make_error(status::bad_param,
