@@ -233,6 +233,34 @@ inline constexpr size_t sensors = 256;
 inline constexpr size_t sensor_events = 100;
 inline constexpr auto sensor_event_window = 1s;
 
+// -- monitors
+// ------------------------------------------------------------------
+
+/// Monitors of one client and of a node (L7).
+inline constexpr size_t monitors_per_client = 64;
+inline constexpr size_t monitors_per_node = 10000;
+
+/// How exact monitors are: an alert comes within as much after it is due.
+/// Source: guarantees 5.9, P-H1.
+inline constexpr auto monitor_tick = 10ms;
+
+/// How long the node may rest between two looks at its own lateness while
+/// heartbeats are awaited.
+inline constexpr auto monitor_rest = 1s;
+
+/// The longest time without a sign of life that can be asked for.
+inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
+
+/// Files of one request, and the bytes of a name of a file, or of an
+/// identifier of a request.
+inline constexpr size_t monitored_files = 64;
+inline constexpr size_t monitored_path_bytes = 4096;
+inline constexpr size_t monitor_id_bytes = 511;
+
+/// Turns of reading (L8) that a connection takes before a silent process is
+/// said to be silent.
+inline constexpr size_t monitor_read_turns = 64;
+
 // -- the mesh
 // ------------------------------------------------------------------
 

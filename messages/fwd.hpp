@@ -147,12 +147,14 @@ struct process_output;
 struct process_started;
 struct processing_unit;
 struct procs_gone;
+struct procs_paused;
 struct publish_request;
 struct put_lane_frame;
 struct query;
 struct query_request;
 struct rank_data;
 struct reach_node;
+struct read_now;
 struct read_sensors;
 struct read_spool;
 struct refresh_cache_request;
@@ -196,6 +198,7 @@ struct stop_sensor;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
+struct unread;
 struct validate_credential_request;
 struct value;
 struct write_stdin;
@@ -346,12 +349,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_started))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
+  TROUPE_ADD_TYPE_ID((troupe::procs_paused))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))
   TROUPE_ADD_TYPE_ID((troupe::put_lane_frame))
   TROUPE_ADD_TYPE_ID((troupe::query))
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
+  TROUPE_ADD_TYPE_ID((troupe::read_now))
   TROUPE_ADD_TYPE_ID((troupe::read_sensors))
   TROUPE_ADD_TYPE_ID((troupe::read_spool))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
@@ -395,6 +400,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))
+  TROUPE_ADD_TYPE_ID((troupe::unread))
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))
   TROUPE_ADD_TYPE_ID((troupe::write_stdin))

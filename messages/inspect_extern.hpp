@@ -174,11 +174,13 @@
   X(process_started)                                                           \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
+  X(procs_paused)                                                              \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(read_now)                                                                  \
   X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
@@ -221,6 +223,7 @@
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
+  X(unread)                                                                    \
   X(validate_credential_request)                                               \
   X(value)                                                                     \
   X(write_stdin)
