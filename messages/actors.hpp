@@ -4,6 +4,7 @@
 // message. Read this file first; actors/README.md draws who talks to whom.
 
 #include "messages/control.hpp"
+#include "messages/custom_monitor_actors.hpp"
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
 #include "messages/group.hpp"
@@ -620,6 +621,8 @@ using process_launcher_actor = caf::typed_actor<
                   output_sink_actor>::with<process_started>,
   // Sends a signal.
   caf::reacts_to<signal_process>,
+  // The number of a process, and when it last wrote.
+  caf::replies_to<find_process>::with<local_process>,
   // Ends what a job has left behind.
   caf::replies_to<sweep_job>::with<ack>,
   // Input for a process.

@@ -14,6 +14,8 @@
   X(allocation_request)                                                        \
   X(app)                                                                       \
   X(ask_root)                                                                  \
+  X(check_process)                                                             \
+  X(check_result)                                                              \
   X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
@@ -29,6 +31,7 @@
   X(collective_part)                                                           \
   X(collective_ready)                                                          \
   X(collective_retired)                                                        \
+  X(command_result)                                                            \
   X(commit_request)                                                            \
   X(connect_accepted)                                                          \
   X(connect_procs_request)                                                     \
@@ -68,6 +71,7 @@
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
+  X(find_process)                                                              \
   X(find_procs)                                                                \
   X(forget_job)                                                                \
   X(gauge)                                                                     \
@@ -116,6 +120,7 @@
   X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
   X(list_nspaces)                                                              \
+  X(local_process)                                                             \
   X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
@@ -130,6 +135,7 @@
   X(mesh_duty_changed)                                                         \
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
+  X(monitor_alert)                                                             \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \
@@ -162,6 +168,7 @@
   X(placed_proc)                                                               \
   X(posted_data)                                                               \
   X(prepare_share)                                                             \
+  X(probe_process)                                                             \
   X(proc_changed)                                                              \
   X(proc_data)                                                                 \
   X(proc_ended)                                                                \
@@ -171,6 +178,7 @@
   X(process_drained)                                                           \
   X(process_ended)                                                             \
   X(process_output)                                                            \
+  X(process_probe)                                                             \
   X(process_started)                                                           \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
@@ -180,6 +188,7 @@
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(react_to_alert)                                                            \
   X(read_now)                                                                  \
   X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
@@ -200,6 +209,7 @@
   X(resolve_peers_result)                                                      \
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
+  X(run_command)                                                               \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
   X(sensor_offer)                                                              \
@@ -214,9 +224,11 @@
   X(signal_process)                                                            \
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
+  X(start_monitor)                                                             \
   X(start_process)                                                             \
   X(start_sensor)                                                              \
   X(start_share)                                                               \
+  X(stop_monitor)                                                              \
   X(submit_event)                                                              \
   X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
