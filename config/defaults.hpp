@@ -114,6 +114,20 @@ inline constexpr auto get_wait = 2s;
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
 
+/// Targets of one request of job control; outstanding requests of one
+/// requester, and of all; requests that are over which are remembered, and for
+/// how long. A request with more than so many bytes as its id is refused.
+inline constexpr size_t control_targets = size_t{1} << 20;
+inline constexpr size_t control_requests_per_owner = 256;
+inline constexpr size_t control_requests = 4096;
+inline constexpr size_t control_outcomes = 4096;
+inline constexpr auto control_memory = std::chrono::minutes{10};
+inline constexpr size_t control_id_bytes = 511;
+
+/// How long processes that were killed may take to be gone before whoever asked
+/// for it is told that they are not.
+inline constexpr auto control_end_wait = 10s;
+
 /// How long the end of a process may take to be known after its connection
 /// broke; whoever goes on after that has lost its server. T_client of
 /// guarantees 1.

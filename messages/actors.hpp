@@ -587,6 +587,8 @@ using job_actor = caf::typed_actor<
   caf::replies_to<requester, abort_request>::with<ack>,
   // Registers what is to be removed at the end of the job.
   caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Signals, pauses, resumes or ends some of its processes.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // The job is over everywhere.
   caf::replies_to<forget_job>::with<ack>,
   // A process of the job connected, left, or lost its connection.
@@ -612,6 +614,8 @@ using process_launcher_actor = caf::typed_actor<
                   output_sink_actor>::with<process_started>,
   // Sends a signal.
   caf::reacts_to<signal_process>,
+  // Signals, pauses, resumes or ends processes, and whatever they started.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // Ends what a job has left behind.
   caf::replies_to<sweep_job>::with<ack>,
   // Input for a process.

@@ -2,6 +2,7 @@
 
 #include "messages/collective.hpp"
 #include "messages/connection.hpp"
+#include "messages/control.hpp"
 #include "messages/membership.hpp"
 #include "messages/peer_frames.hpp"
 #include "messages/site_hook.hpp"
@@ -13,6 +14,10 @@ namespace troupe {
 
 constexpr collective_kind last_of(collective_kind) {
   return collective_kind::disconnect;
+}
+
+constexpr control_action last_of(control_action) {
+  return control_action::kill;
 }
 
 constexpr node_state last_of(node_state) {

@@ -34,6 +34,7 @@ struct connect_procs_request;
 struct connect_procs_result;
 struct connect_request;
 struct connection_lost;
+struct control_procs;
 struct credentials;
 struct deadline;
 struct declare_member_lost;
@@ -145,6 +146,7 @@ struct process_drained;
 struct process_ended;
 struct process_output;
 struct process_started;
+struct procs_controlled;
 struct processing_unit;
 struct procs_gone;
 struct publish_request;
@@ -233,6 +235,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::connect_procs_result))
   TROUPE_ADD_TYPE_ID((troupe::connect_request))
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
+  TROUPE_ADD_TYPE_ID((troupe::control_procs))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
   TROUPE_ADD_TYPE_ID((troupe::declare_member_lost))
@@ -344,6 +347,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_ended))
   TROUPE_ADD_TYPE_ID((troupe::process_output))
   TROUPE_ADD_TYPE_ID((troupe::process_started))
+  TROUPE_ADD_TYPE_ID((troupe::procs_controlled))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))

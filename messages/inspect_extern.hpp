@@ -35,6 +35,7 @@
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -172,6 +173,7 @@
   X(process_ended)                                                             \
   X(process_output)                                                            \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
   X(publish_request)                                                           \

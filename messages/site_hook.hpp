@@ -53,21 +53,12 @@ inline constexpr const char* provision_nodes_variable =
 inline constexpr const char* provision_image_variable =
   "TROUPE_PROVISION_IMAGE";
 
-/// Directives of ours for `PMIx_Job_control`. The Standard lets a job say that
-/// it can be preempted (PMIX_JOB_CTRL_PREEMPTIBLE), and has no word for doing
-/// so. STRING: what happens to the job once it is ready, or has had its time:
-/// `pause`, `kill`, `terminate`, or `checkpoint`, which saves it under the id
-/// of PMIX_JOB_CTRL_CHECKPOINT and then kills it.
-inline constexpr std::string_view preempt_key = "troupe.jctrl.preempt";
-
-/// INT: the time that it has, in seconds; by default `defaults::preempt_grace`.
-inline constexpr std::string_view preempt_grace_key = "troupe.jctrl.grace";
-
-/// ARRAY of PROC: who has saved its state, who has not said so in time, and who
-/// could not, in the answer to a checkpoint.
-inline constexpr std::string_view checkpoint_saved_key = "troupe.ckpt.saved";
-inline constexpr std::string_view checkpoint_missing_key =
-  "troupe.ckpt.missing";
-inline constexpr std::string_view checkpoint_failed_key = "troupe.ckpt.failed";
+/// In the answer to a checkpoint, arrays of PROC: who has saved its state, and
+/// who ended before it had. Those who were asked and have said nothing are
+/// among the missing of the request.
+inline constexpr std::string_view checkpoint_saved_key =
+  "troupe.checkpoint.saved";
+inline constexpr std::string_view checkpoint_failed_key =
+  "troupe.checkpoint.failed";
 
 } // namespace troupe
