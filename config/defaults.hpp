@@ -316,6 +316,35 @@ inline constexpr size_t reactions_in_flight = 256;
 /// Descendants of a process that are looked at.
 inline constexpr size_t probed_descendants = 4096;
 
+// -- checkpoints, restart, preemption
+// -------------------------------------------------------------------
+
+/// Ways to save its state that a process may declare, and processes that may
+/// declare anything.
+inline constexpr size_t checkpoint_methods_per_process = 16;
+inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
+
+/// How long processes may take to save their state if the request does not say.
+inline constexpr auto checkpoint_patience = std::chrono::hours{1};
+
+/// Checkpoints that a DVM remembers for a restart, and how long their names may
+/// be; one more, and the oldest is forgotten.
+inline constexpr size_t checkpoints_kept = 256;
+inline constexpr size_t checkpoint_id_bytes = 255;
+
+/// Checkpoints, preemptions, restarts and provisions under way.
+inline constexpr size_t checkpoint_requests = 1024;
+
+/// How long a job has to get ready for its preemption if the request does not
+/// say.
+inline constexpr auto preempt_grace = 30s;
+
+/// The longest times that one may ask for.
+inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
+
+/// How long a site's hook may take.
+inline constexpr auto site_hook_time = std::chrono::minutes{30};
+
 // -- the mesh
 // ------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "messages/control.hpp"
 #include "messages/membership.hpp"
 #include "messages/peer_frames.hpp"
+#include "messages/site_hook.hpp"
 
 // The largest value of each enumeration that is ours alone and that nodes send
 // each other; see messages/codec_traits.hpp.
@@ -29,6 +30,10 @@ constexpr join_refusal last_of(join_refusal) {
 
 constexpr traffic_class last_of(traffic_class) {
   return traffic_class::environment;
+}
+
+constexpr site_hook last_of(site_hook) {
+  return site_hook::provision;
 }
 
 } // namespace troupe

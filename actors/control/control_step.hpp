@@ -7,6 +7,7 @@
 #include "messages/event.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"
+#include "messages/site_hook.hpp"
 #include "messages/spawn.hpp"
 
 #include <functional>
@@ -14,6 +15,21 @@
 #include <utility>
 
 namespace troupe {
+
+/// How a job was started: enough to start it again.
+struct recorded_job {
+  spawn_request request;
+  credentials owner;
+
+  /// The names of the nodes that its processes run on, by rank.
+  std::vector<std::string> hosts;
+
+  /// The program of each process, by rank: an index into the request's.
+  std::vector<uint32_t> apps;
+
+  /// Whether it goes on without some of its processes.
+  bool is_recoverable = false;
+};
 
 /// What control works with: the root's MESH HOST gives it. Nothing here blocks;
 /// each `then` is called exactly once, perhaps before the call returns.
@@ -59,6 +75,31 @@ struct control_means {
 
   control_lookup lookup;
 
+  // -- for checkpoints, restart, preemption and provision --
+
+  /// How a job was started; null for one that is not there.
+  std::function<std::shared_ptr<const recorded_job>(const std::string& nspace)>
+    record;
+
+  /// Those processes of a job that run and are connected: the others hear no
+  /// event.
+  std::function<std::vector<proc_id>(const std::string& nspace)> connected;
+
+  /// Whether the site has such a hook.
+  std::function<bool(site_hook)> has_hook;
+
+  /// Runs it on a node. The environment of a process's hook has its number.
+  std::function<void(uint32_t node, run_site_hook what,
+                     completion<site_hook_result> then)>
+    run_hook;
+
+  /// What the programs of a job start with that is restored by the site's hook;
+  /// none: there is no such hook.
+  std::vector<std::string> restart_command;
+
+  /// Whether this is the owner of the whole DVM, or root.
+  std::function<bool(const requester& who)> is_administrator;
+
   journal log;
 };
 
@@ -69,6 +110,10 @@ struct control_order {
   /// The requester's node.
   uint32_t node = 0;
   control_directives directives;
+
+  /// As they were named. Who starts a job again, or provides nodes, does
+  /// nothing to processes that run: nobody looks these up for it.
+  std::vector<proc_id> named;
   control_targets targets;
 };
 
