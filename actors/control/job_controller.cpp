@@ -46,6 +46,14 @@ control_owner owner_of(const requester& who) {
   return {who.proc, who.creds.uid};
 }
 
+/// The requests of a user; root may see to everybody's.
+control_scope of_user(uint32_t uid) {
+  auto result = control_scope{};
+  if (uid != 0)
+    result.uid = uid;
+  return result;
+}
+
 } // namespace
 
 /// A request on its way.
@@ -199,10 +207,12 @@ struct job_controller::state : std::enable_shared_from_this<state> {
         return make_error(status::not_supported,
                           "to " + std::string{to_string(x)}
                             + " is not supported by this host");
-    // Nodes are not among the targets.
-    const auto is_for_nodes =
-      verbs.size() == 1 && verbs.front() == control_verb::provision;
-    if (!is_for_nodes) {
+    order.named = what.targets;
+    const auto needs_targets =
+      std::any_of(verbs.begin(), verbs.end(), [](control_verb x) {
+        return x != control_verb::restart && x != control_verb::provision;
+      });
+    if (needs_targets) {
       auto targets =
         resolve_targets(order.who, order.node, what.targets, means.lookup);
       if (!targets)
@@ -225,7 +235,12 @@ struct job_controller::state : std::enable_shared_from_this<state> {
       return err;
     auto cancelled = std::vector<uint64_t>{};
     if (directives.cancel) {
-      auto found = table.find_outstanding(owner, directives.cancel->id);
+      auto found =
+        table.find_outstanding({owner, std::nullopt}, directives.cancel->id);
+      // A tool is another one at each call of its user.
+      if (!found && is_tool(request.order.who.role))
+        found =
+          table.find_outstanding(of_user(owner.uid), directives.cancel->id);
       if (!found)
         return std::move(found.error());
       cancelled = std::move(*found);
@@ -363,17 +378,17 @@ void job_controller::job_over(const std::string& nspace) {
 
 caf::expected<value>
 job_controller::describe(const requester& who,
-                         const std::optional<std::string>& id, bool all) {
-  auto owner = std::optional<control_owner>{};
-  if (!all)
-    owner = owner_of(who);
+                         const std::optional<std::string>& id) {
+  const auto owner = owner_of(who);
+  const auto whose =
+    is_tool(who.role) ? of_user(owner.uid) : control_scope{owner, std::nullopt};
   for (const auto& [number, x] : state_->active) {
     auto so_far = x.result;
     if (!x.steps.empty())
       add(so_far, x.steps.front()->progress());
     state_->table.note(number, std::move(so_far));
   }
-  const auto found = state_->table.list(owner, id, state_->means.now());
+  const auto found = state_->table.list(whose, id, state_->means.now());
   if (id && found.empty())
     return make_error(status::not_found, "request \"" + *id + "\" of "
                                            + to_string(who.proc)
