@@ -14,6 +14,7 @@
   X(allocation_request)                                                        \
   X(app)                                                                       \
   X(ask_root)                                                                  \
+  X(check_files)                                                               \
   X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
@@ -67,6 +68,8 @@
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
+  X(file_stamp)                                                                \
+  X(file_stamps)                                                               \
   X(finalize_request)                                                          \
   X(find_procs)                                                                \
   X(forget_job)                                                                \
@@ -198,7 +201,9 @@
   X(resolve_peers_result)                                                      \
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
+  X(sample_elsewhere)                                                          \
   X(sample_memory)                                                             \
+  X(sample_usage)                                                              \
   X(send_to_member)                                                            \
   X(sensor_offer)                                                              \
   X(sensor_reading)                                                            \
@@ -221,6 +226,7 @@
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
+  X(usage_samples)                                                             \
   X(validate_credential_request)                                               \
   X(value)                                                                     \
   X(write_stdin)
