@@ -13,6 +13,7 @@ struct ack;
 struct allocation_request;
 struct app;
 struct ask_root;
+struct check_files;
 struct check_process;
 struct check_result;
 struct cleanup_path;
@@ -66,6 +67,8 @@ struct expect_procs;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
+struct file_stamp;
+struct file_stamps;
 struct finalize_request;
 struct find_process;
 struct find_procs;
@@ -187,7 +190,9 @@ struct resolve_peers_request;
 struct resolve_peers_result;
 struct resource_block_request;
 struct run_command;
+struct sample_elsewhere;
 struct sample_memory;
+struct sample_usage;
 struct send_to_member;
 struct sensor_offer;
 struct sensor_reading;
@@ -214,6 +219,7 @@ struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
 struct unread;
+struct usage_samples;
 struct validate_credential_request;
 struct value;
 struct write_stdin;
@@ -230,6 +236,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::allocation_request))
   TROUPE_ADD_TYPE_ID((troupe::app))
   TROUPE_ADD_TYPE_ID((troupe::ask_root))
+  TROUPE_ADD_TYPE_ID((troupe::check_files))
   TROUPE_ADD_TYPE_ID((troupe::check_process))
   TROUPE_ADD_TYPE_ID((troupe::check_result))
   TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
@@ -283,6 +290,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamp))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamps))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
   TROUPE_ADD_TYPE_ID((troupe::find_process))
   TROUPE_ADD_TYPE_ID((troupe::find_procs))
@@ -404,7 +413,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_result))
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::run_command))
+  TROUPE_ADD_TYPE_ID((troupe::sample_elsewhere))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
+  TROUPE_ADD_TYPE_ID((troupe::sample_usage))
   TROUPE_ADD_TYPE_ID((troupe::send_to_member))
   TROUPE_ADD_TYPE_ID((troupe::sensor_offer))
   TROUPE_ADD_TYPE_ID((troupe::sensor_reading))
@@ -431,6 +442,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))
   TROUPE_ADD_TYPE_ID((troupe::unread))
+  TROUPE_ADD_TYPE_ID((troupe::usage_samples))
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))
   TROUPE_ADD_TYPE_ID((troupe::write_stdin))
