@@ -62,6 +62,7 @@ struct environment_event;
 struct environment_interest;
 struct erase_spool;
 struct event;
+struct event_batch;
 struct events_taken;
 struct expect_procs;
 struct fabric_register_request;
@@ -285,6 +286,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::event_batch))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
   TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
