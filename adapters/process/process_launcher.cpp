@@ -27,6 +27,7 @@ process_launcher_actor::behavior_type process_launcher(
     },
     [table](const signal_process& request) { table->signal(request); },
     [table](const control_procs& what) { return table->control(what); },
+    [table](const find_process& request) { return table->find(request); },
     [self, table](const sweep_job& request) {
       auto reply = self->make_response_promise<ack>();
       table->sweep(request.nspace, reply);
