@@ -46,11 +46,13 @@ control_owner owner_of(const requester& who) {
   return {who.proc, who.creds.uid};
 }
 
-/// The requests of a user; root may see to everybody's.
-control_scope of_user(uint32_t uid) {
+/// The requests of somebody, or of its user; root may see to everybody's.
+control_scope scope_of(const control_owner& owner, bool of_user) {
   auto result = control_scope{};
-  if (uid != 0)
-    result.uid = uid;
+  if (!of_user)
+    result.owner = owner;
+  else if (owner.uid != 0)
+    result.uid = owner.uid;
   return result;
 }
 
@@ -235,12 +237,8 @@ struct job_controller::state : std::enable_shared_from_this<state> {
       return err;
     auto cancelled = std::vector<uint64_t>{};
     if (directives.cancel) {
-      auto found =
-        table.find_outstanding({owner, std::nullopt}, directives.cancel->id);
-      // A tool is another one at each call of its user.
-      if (!found && is_tool(request.order.who.role))
-        found =
-          table.find_outstanding(of_user(owner.uid), directives.cancel->id);
+      auto found = table.find_outstanding(scope_of(owner, directives.of_user),
+                                          directives.cancel->id);
       if (!found)
         return std::move(found.error());
       cancelled = std::move(*found);
@@ -378,10 +376,8 @@ void job_controller::job_over(const std::string& nspace) {
 
 caf::expected<value>
 job_controller::describe(const requester& who,
-                         const std::optional<std::string>& id) {
-  const auto owner = owner_of(who);
-  const auto whose =
-    is_tool(who.role) ? of_user(owner.uid) : control_scope{owner, std::nullopt};
+                         const std::optional<std::string>& id, bool of_user) {
+  const auto whose = scope_of(owner_of(who), of_user);
   for (const auto& [number, x] : state_->active) {
     auto so_far = x.result;
     if (!x.steps.empty())

@@ -16,8 +16,8 @@ namespace troupe {
 ///
 /// A request is refused as a whole, with nothing done, for whatever is wrong
 /// with it; what happens later is in its result: accepted is not done.
-/// A cancel is for the requester's own requests; that of a tool, which is
-/// another requester each time it runs, by id for those of its user, too.
+/// A cancel is for the requester's own requests, unless it says otherwise
+/// (`control_key::user`).
 ///
 /// A tool of the DVM's owner that has no job ends the DVM by terminate or kill
 /// without targets; nobody else does.
@@ -73,12 +73,14 @@ public:
   /// A job is over everywhere.
   void job_over(const std::string& nspace);
 
-  /// The states of requests, as `control_key::status` has them: those of `who`;
-  /// if that is a tool, those of its user; for root's tools everybody's.
-  /// @param id None: all.
+  /// The states of requests, as `control_key::status` has them.
+  /// @param id      None: all.
+  /// @param of_user Not only those of `who`, but of its user; of root's
+  ///                everybody's.
   /// @returns `not_found` if there is an id and no such request.
   caf::expected<value> describe(const requester& who,
-                                const std::optional<std::string>& id);
+                                const std::optional<std::string>& id,
+                                bool of_user = false);
 
   /// How full it is.
   std::vector<gauge> gauges() const;

@@ -198,7 +198,8 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
     for (const auto& key : x.keys) {
       if (key == control_key::status || key == attr::job_ctrl_id) {
         if (auto states = state.control->describe(
-              who, troupe::text(x.qualifiers, attr::job_ctrl_id)))
+              who, troupe::text(x.qualifiers, attr::job_ctrl_id),
+              flag(x.qualifiers, control_key::user)))
           add(key, std::move(*states));
       } else if (key == attr::query_job_status && !found.empty())
         add(key, status_value(found.front()));
