@@ -20,6 +20,7 @@
 #include "messages/spool.hpp"
 #include "messages/topology.hpp"
 #include "messages/usage.hpp"
+#include "messages/usage_actors.hpp"
 
 #include <caf/typed_actor.hpp>
 
@@ -562,6 +563,8 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<close_stdin>,
   // The sensors of this node.
   caf::reacts_to<sensor_desk_actor>,
+  // Who samples this node for others.
+  caf::reacts_to<usage_monitor_actor>,
   // Something has happened to this node.
   caf::reacts_to<environment_event>,
   // -- from the shares of its node --
@@ -654,10 +657,12 @@ using log_sink_actor = caf::typed_actor<
   // A line for the logs.
   caf::replies_to<log_entry>::with<ack>>;
 
-/// The USAGE interface: how much memory processes use.
+/// The USAGE interface: which resources processes and the node use.
 using usage_actor = caf::typed_actor<
   // How much memory some processes use now.
-  caf::replies_to<sample_memory>::with<memory_samples>>;
+  caf::replies_to<sample_memory>::with<memory_samples>,
+  // What some processes, the node, its disks and its networks do.
+  caf::replies_to<sample_usage>::with<usage_samples>>;
 
 } // namespace troupe
 

@@ -9,6 +9,7 @@
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
 #include "messages/sensor.hpp"
+#include "messages/usage.hpp"
 
 #include <optional>
 #include <variant>
@@ -293,7 +294,7 @@ using host_question =
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
-               environment_interest, environment_event>;
+               environment_interest, environment_event, sample_elsewhere>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
