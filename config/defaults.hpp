@@ -114,6 +114,20 @@ inline constexpr auto get_wait = 2s;
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
 
+/// Targets of one request of job control; outstanding requests of one
+/// requester, and of all; requests that are over which are remembered, and for
+/// how long. A request with more than so many bytes as its id is refused.
+inline constexpr size_t control_targets = size_t{1} << 20;
+inline constexpr size_t control_requests_per_owner = 256;
+inline constexpr size_t control_requests = 4096;
+inline constexpr size_t control_outcomes = 4096;
+inline constexpr auto control_memory = std::chrono::minutes{10};
+inline constexpr size_t control_id_bytes = 511;
+
+/// How long processes that were killed may take to be gone before whoever asked
+/// for it is told that they are not.
+inline constexpr auto control_end_wait = 10s;
+
 /// How long the end of a process may take to be known after its connection
 /// broke; whoever goes on after that has lost its server. T_client of
 /// guarantees 1.
@@ -341,6 +355,35 @@ inline constexpr size_t reactions_in_flight = 256;
 
 /// Descendants of a process that are looked at.
 inline constexpr size_t probed_descendants = 4096;
+
+// -- checkpoints, restart, preemption
+// -------------------------------------------------------------------
+
+/// Ways to save its state that a process may declare, and processes that may
+/// declare anything.
+inline constexpr size_t checkpoint_methods_per_process = 16;
+inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
+
+/// How long processes may take to save their state if the request does not say.
+inline constexpr auto checkpoint_patience = std::chrono::hours{1};
+
+/// Checkpoints that a DVM remembers for a restart, and how long their names may
+/// be; one more, and the oldest is forgotten.
+inline constexpr size_t checkpoints_kept = 256;
+inline constexpr size_t checkpoint_id_bytes = 255;
+
+/// Checkpoints, preemptions, restarts and provisions under way.
+inline constexpr size_t checkpoint_requests = 1024;
+
+/// How long a job has to get ready for its preemption if the request does not
+/// say.
+inline constexpr auto preempt_grace = 30s;
+
+/// The longest times that one may ask for.
+inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
+
+/// How long a site's hook may take.
+inline constexpr auto site_hook_time = std::chrono::minutes{30};
 
 // -- the mesh
 // ------------------------------------------------------------------

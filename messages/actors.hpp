@@ -32,8 +32,8 @@ namespace troupe {
 /// The CONNECTION interface: the socket of one connected process, as its
 /// session sees it.
 using connection_actor = caf::typed_actor<
-  // Pushes an event to the process.
-  caf::reacts_to<event>,
+  // Pushes events to the process.
+  caf::reacts_to<event_batch>,
   // Pushes output to the process.
   caf::reacts_to<io_delivery>,
   // Takes what the process has sent by now.
@@ -85,8 +85,8 @@ using client_actor = caf::typed_actor<
   caf::reacts_to<deregister_events_request>,
   // Raises an event.
   caf::replies_to<notify_request>::with<ack>,
-  // An event for this process.
-  caf::reacts_to<event>,
+  // Events for this process.
+  caf::reacts_to<event_batch>,
   // Output for this process.
   caf::reacts_to<io_delivery>,
   // -- questions and logs --
@@ -162,8 +162,8 @@ using handler_chain_actor = caf::typed_actor<
   caf::reacts_to<handler_registered>,
   // Drops a handler: no event begins with it any more.
   caf::replies_to<deregister_handler>::with<ack>,
-  // An event for this process.
-  caf::reacts_to<event>,
+  // An event for this process, and several in their order.
+  caf::reacts_to<event>, caf::reacts_to<event_batch>,
   // A handler that did not complete at once has completed.
   caf::reacts_to<handler_done>,
   // The process is connected to a server that knows nothing of its handlers.
@@ -599,6 +599,8 @@ using job_actor = caf::typed_actor<
   caf::replies_to<requester, abort_request>::with<ack>,
   // Registers what is to be removed at the end of the job.
   caf::replies_to<requester, job_control_request>::with<info_result>,
+  // Signals, pauses, resumes or ends some of its processes.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // The job is over everywhere.
   caf::replies_to<forget_job>::with<ack>,
   // A process of the job connected, left, or lost its connection.
@@ -624,6 +626,8 @@ using process_launcher_actor = caf::typed_actor<
                   output_sink_actor>::with<process_started>,
   // Sends a signal.
   caf::reacts_to<signal_process>,
+  // Signals, pauses, resumes or ends processes, and whatever they started.
+  caf::replies_to<control_procs>::with<procs_controlled>,
   // The number of a process, and when it last wrote.
   caf::replies_to<find_process>::with<local_process>,
   // Ends what a job has left behind.

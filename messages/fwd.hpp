@@ -38,6 +38,7 @@ struct connect_procs_request;
 struct connect_procs_result;
 struct connect_request;
 struct connection_lost;
+struct control_procs;
 struct credentials;
 struct deadline;
 struct declare_member_lost;
@@ -61,6 +62,7 @@ struct environment_event;
 struct environment_interest;
 struct erase_spool;
 struct event;
+struct event_batch;
 struct events_taken;
 struct expect_procs;
 struct fabric_register_request;
@@ -131,6 +133,7 @@ struct mesh_duty_changed;
 struct mesh_failure;
 struct mesh_status;
 struct monitor_alert;
+struct monitor_policy;
 struct monitor_request;
 struct networks_changed;
 struct node_topology;
@@ -156,6 +159,7 @@ struct process_ended;
 struct process_output;
 struct process_probe;
 struct process_started;
+struct procs_controlled;
 struct processing_unit;
 struct procs_gone;
 struct procs_paused;
@@ -258,6 +262,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::connect_procs_result))
   TROUPE_ADD_TYPE_ID((troupe::connect_request))
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
+  TROUPE_ADD_TYPE_ID((troupe::control_procs))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
   TROUPE_ADD_TYPE_ID((troupe::declare_member_lost))
@@ -281,6 +286,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::event_batch))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
   TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
@@ -351,6 +357,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::mesh_failure))
   TROUPE_ADD_TYPE_ID((troupe::mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::monitor_alert))
+  TROUPE_ADD_TYPE_ID((troupe::monitor_policy))
   TROUPE_ADD_TYPE_ID((troupe::monitor_request))
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
@@ -376,6 +383,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_output))
   TROUPE_ADD_TYPE_ID((troupe::process_probe))
   TROUPE_ADD_TYPE_ID((troupe::process_started))
+  TROUPE_ADD_TYPE_ID((troupe::procs_controlled))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
   TROUPE_ADD_TYPE_ID((troupe::procs_paused))

@@ -39,6 +39,7 @@
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -139,6 +140,7 @@
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
   X(monitor_alert)                                                             \
+  X(monitor_policy)                                                            \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \
@@ -183,6 +185,7 @@
   X(process_output)                                                            \
   X(process_probe)                                                             \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
   X(procs_paused)                                                              \
