@@ -57,7 +57,7 @@ void library_core::shut_down() {
       caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
     asker = nullptr;
     asker_handle = nullptr;
-    on_event = nullptr;
+    on_events = nullptr;
     on_output = nullptr;
     on_server = nullptr;
     last->set(PMIX_SUCCESS);

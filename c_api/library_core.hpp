@@ -74,7 +74,7 @@ public:
   // -- of the thread of the loop --
   caf::actor asker_handle; // An actor that nobody refers to is gone.
   caf::event_based_actor* asker = nullptr;
-  std::function<void(event)> on_event;
+  std::function<void(event_batch)> on_events;
   std::function<void(io_delivery)> on_output;
   std::function<void()> on_server;
   std::shared_ptr<input_forwarder> inputs;

@@ -1,6 +1,7 @@
 #include "adapters/local/connection.hpp"
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "messages/status.hpp"
 
@@ -19,6 +20,9 @@ using phase = connection_state::phase;
 
 /// How much memory the place where frames are written keeps.
 constexpr size_t max_idle_capacity = size_t{64} << 10;
+
+/// What may wait for more that is to be sent.
+constexpr size_t max_held = size_t{16} << 10;
 
 void log(connection_ptr self, const std::string& what,
          severity weight = severity::warning) {
@@ -120,6 +124,7 @@ void close_in_order(connection_ptr self, const std::string& why) {
     return;
   if (!why.empty())
     log(self, "closed: " + why, severity::info);
+  send_held(self);
   state.now = phase::closing;
   state.socket->close_when_sent(state.service->options.limits.closing_time);
 }
@@ -167,15 +172,6 @@ void push(connection_ptr self, uint32_t tag, F encode) {
   flush(self);
 }
 
-/// Tells the session which events the kernel has taken.
-void tell_taken(connection_ptr self) {
-  auto& state = self->state;
-  if (state.now != phase::serving || state.events_told == state.events_taken)
-    return;
-  state.events_told = state.events_taken;
-  self->send(state.session, events_taken{state.events_taken});
-}
-
 void open(connection_ptr self, identified_peer x) {
   auto& state = self->state;
   const auto& limits = state.service->options.limits;
@@ -195,8 +191,15 @@ void open(connection_ptr self, identified_peer x) {
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
-  state.tell.emplace(state.service->loop, [=] { tell_taken(self); });
+  state.end_of_turn.emplace(state.service->loop.base(), -1, short{0},
+                            [=] { send_held(self); });
   state.socket->resume();
+}
+
+/// Whether there are messages after the one that is being handled.
+bool has_mail(connection_ptr self) {
+  const auto& mailbox = self->mailbox();
+  return !mailbox.closed() && !mailbox.blocked() && !mailbox.empty();
 }
 
 /// Sends an event. One that cannot be sent counts as taken: nobody waits for
@@ -250,11 +253,25 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
 
 void flush(connection_ptr self) {
   auto& state = self->state;
+  // Should nothing come of what is in the mailbox, the end of the turn sends
+  // it.
+  if (!has_mail(self) || state.out.size() > max_held)
+    send_held(self);
+  else if (!state.end_of_turn->is_pending())
+    state.end_of_turn->fire_now();
+  update_reading(self);
+}
+
+void send_held(connection_ptr self) {
+  auto& state = self->state;
+  if (state.out.empty())
+    return;
   state.service->statistics.bytes_sent += state.out.size();
   state.socket->send(state.out);
   state.out.clear();
   if (state.out.capacity() > max_idle_capacity)
     state.out.shrink_to_fit();
+  note_taken(self);
   update_reading(self);
 }
 
@@ -285,8 +302,10 @@ void note_taken(connection_ptr self) {
   for (; !ends.empty() && ends.front() <= state.socket->bytes_sent();
        ends.pop_front())
     ++state.events_taken;
-  if (state.events_taken != state.events_told && !state.tell->is_running())
-    state.tell->start(std::chrono::nanoseconds::zero());
+  if (state.now != phase::serving || state.events_told == state.events_taken)
+    return;
+  state.events_told = state.events_taken;
+  self->send(state.session, events_taken{state.events_taken});
 }
 
 void drop(connection_ptr self, const std::string& why) {
@@ -309,8 +328,9 @@ void leave(connection_ptr self) {
   auto& state = self->state;
   if (state.now == phase::gone)
     return;
+  send_held(self);
   state.socket->close();
-  state.tell->cancel();
+  state.end_of_turn->remove();
   if (state.now == phase::waiting) {
     state.now = phase::abandoned;
     return;

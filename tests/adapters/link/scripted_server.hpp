@@ -187,7 +187,10 @@ public:
     if (!peer)
       return status_of(peer.error());
     auto handlers = troupe::link::callbacks{};
-    handlers.on_event = [this](event y) { events.push_back(std::move(y)); };
+    handlers.on_events = [this](const event_batch& y) {
+      for (const auto& z : y.events)
+        events.push_back(*z);
+    };
     handlers.on_output = [this](io_delivery y) {
       outputs.push_back(std::move(y));
     };
