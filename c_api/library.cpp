@@ -202,6 +202,8 @@ void library::end() {
 // -- progress ----------------------------------------------------------------
 
 bool library::in_progress_thread() const noexcept {
+  if (!library_core::runs_some_loop())
+    return false;
   const auto x = core();
   return x && x->loop.loop().in_loop_thread();
 }

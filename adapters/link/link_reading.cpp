@@ -231,11 +231,11 @@ void link::on_frame(const wire::frame& x) {
 void link::hand_events() {
   if (events_.events.empty())
     return;
-  in_order([self = shared_from_this(),
-            what = std::exchange(events_, {})]() mutable {
-    if (self->handlers_.on_events)
-      self->handlers_.on_events(std::move(what));
-  });
+  in_order(
+    [self = shared_from_this(), what = std::exchange(events_, {})]() mutable {
+      if (self->handlers_.on_events)
+        self->handlers_.on_events(std::move(what));
+    });
 }
 
 /// Source: RFC0002, "Client-Based Notifications", PMIX_ERR_FAILED_COMM.

@@ -153,19 +153,17 @@ void tell_session(connection_ptr self) {
 
 // -- pushes ------------------------------------------------------------------
 
-/// Sends what `encode` writes, under `tag`.
-template <class F>
-void push(connection_ptr self, uint32_t tag, F encode) {
+void push_output(connection_ptr self, const io_delivery& x) {
   auto& state = self->state;
   if (state.now != phase::serving)
     return;
-  const auto start = wire::begin_frame(state.out, tag);
-  auto err = encode(state.out);
+  const auto start = wire::begin_frame(state.out, wire::tag_output);
+  auto err = wire::encode_output(x, state.dialect, state.out);
   if (!err)
     err = wire::end_frame(state.out, start);
   if (err) {
     state.out.resize(start);
-    log(self, "cannot be sent an event or output: " + reason_of(err));
+    log(self, "cannot be sent output: " + reason_of(err));
     return;
   }
   ++state.service->statistics.pushes;
@@ -202,17 +200,22 @@ bool has_mail(connection_ptr self) {
   return !mailbox.closed() && !mailbox.blocked() && !mailbox.empty();
 }
 
-/// Sends an event. One that cannot be sent counts as taken: nobody waits for
-/// it.
-void push_event(connection_ptr self, const event& x) {
+/// Sends events. One that cannot be sent counts as taken: nobody waits for it.
+void push_events(connection_ptr self, const event_batch& x) {
   auto& state = self->state;
   if (state.now != phase::serving)
     return;
-  push(self, wire::tag_event, [&](std::string& out) {
-    return wire::encode_event(x, state.dialect, out);
-  });
-  state.event_ends.push_back(state.socket->bytes_sent() + state.socket->queued()
-                             + state.out.size());
+  const auto frames = state.service->frames_of_events.of(x, state.dialect);
+  for (const auto& why : frames->failures)
+    log(self, "cannot be sent an event: " + reason_of(why));
+  const auto start =
+    state.socket->bytes_sent() + state.socket->queued() + state.out.size();
+  state.out += frames->bytes;
+  for (const auto end : frames->ends)
+    state.event_ends.push_back(start + end);
+  state.service->statistics.pushes +=
+    frames->ends.size() - frames->failures.size();
+  flush(self);
   note_taken(self);
 }
 
@@ -236,15 +239,8 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   open(self, std::move(*peer));
   ask_server(self, std::move(request));
   return {
-    [self](const event_batch& x) {
-      for (const auto& y : x.events)
-        push_event(self, *y);
-    },
-    [self](const io_delivery& x) {
-      push(self, wire::tag_output, [&](std::string& out) {
-        return wire::encode_output(x, self->state.dialect, out);
-      });
-    },
+    [self](const event_batch& x) { push_events(self, x); },
+    [self](const io_delivery& x) { push_output(self, x); },
     [self](const close_connection& x) { close_in_order(self, x.reason); },
   };
 }
