@@ -248,10 +248,19 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
 } // namespace
 
 void flush(connection_ptr self) {
-  auto& state = self->state;
   // Should nothing come of what is in the mailbox, the end of the turn sends
   // it.
-  if (!has_mail(self) || state.out.size() > max_held)
+  if (has_mail(self)) {
+    flush_later(self);
+    return;
+  }
+  send_held(self);
+  update_reading(self);
+}
+
+void flush_later(connection_ptr self) {
+  auto& state = self->state;
+  if (state.out.size() > max_held)
     send_held(self);
   else if (!state.end_of_turn->is_pending())
     state.end_of_turn->fire_now();
@@ -262,6 +271,7 @@ void send_held(connection_ptr self) {
   auto& state = self->state;
   if (state.out.empty())
     return;
+  ++state.service->statistics.writes;
   state.service->statistics.bytes_sent += state.out.size();
   state.socket->send(state.out);
   state.out.clear();

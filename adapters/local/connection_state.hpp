@@ -94,6 +94,9 @@ void on_frame(connection_ptr self, const wire::frame& x);
 /// how much the peer leaves unread and unanswered.
 void flush(connection_ptr self);
 
+/// The same, but not before the end of the turn.
+void flush_later(connection_ptr self);
+
 /// Sends it now.
 void send_held(connection_ptr self);
 
