@@ -253,7 +253,8 @@ void pass_on(self_pointer self, const requester& who, notify_request request,
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
-  auto what = event{request.code, who.proc, request.range, request.infos};
+  auto what =
+    event{request.code, who.proc, request.range, std::move(request.infos)};
   if (cost_of(what) > defaults::event_bytes)
     return make_error(status::out_of_resource,
                       to_string(who.proc) + " raises an event of more than "
@@ -262,22 +263,33 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   const auto leaves = range_filter{what}.leaves_node();
   // One for this node only must not overtake those before it.
   if (state.options.host_orders_events
-      && request.range != data_range::proc_local)
+      && request.range != data_range::proc_local) {
+    request.infos = std::move(what.infos);
     return self->delegate(state.options.host, who, std::move(request));
+  }
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();
+  if (leaves)
+    request.infos = what.infos;
   auto offered = offered_event{};
   offered.what = std::move(what);
   offered.stream = std::to_string(who.index);
-  offer(self, std::move(offered),
-        [=, request = std::move(request)](const caf::error& why) {
-          if (why)
-            owed->fail(why);
-          else if (leaves)
-            pass_on(self, who, request, owed);
-          else
-            owed->give(ack{});
-        });
+  const auto give = [owed](const caf::error& why) {
+    if (why)
+      owed->fail(why);
+    else
+      owed->give(ack{});
+  };
+  if (!leaves)
+    offer(self, std::move(offered), give);
+  else
+    offer(self, std::move(offered),
+          [=, request = std::move(request)](const caf::error& why) {
+            if (why)
+              give(why);
+            else
+              pass_on(self, who, request, owed);
+          });
   return promise;
 }
 
