@@ -57,8 +57,7 @@ current_role& holder() {
 connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
     [self, taken = uint64_t{0}](const event_batch& what) mutable {
-      for (const auto& x : what.events)
-        library::instance().push(*x);
+      library::instance().push(what);
       taken += what.events.size();
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
