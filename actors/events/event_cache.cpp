@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -150,21 +151,26 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
                            const register_events_request& request,
                            const client_actor& session) {
   auto& state = self->state;
-  const auto levels = levels_of(request.directives, request.codes.empty());
+  auto codes = request.codes;
+  // Whoever names the code of default handlers means them.
+  if (std::all_of(codes.begin(), codes.end(),
+                  [](status x) { return x == default_events; }))
+    codes.clear();
+  const auto levels = levels_of(request.directives, codes.empty());
   if (!levels)
     return levels.error();
   state.log->connect(who.proc, who.index, now(self));
   state.sessions[who.index] = session;
-  if (auto why = state.log->subscribe(who.index, request.codes, *levels))
+  if (auto why = state.log->subscribe(who.index, codes, *levels))
     return why;
-  if (request.codes.empty() && levels->environment)
+  if (codes.empty() && levels->environment)
     state.takes_environment.insert(who.index);
   // The answer goes first. Source: RFC0002, "PMIx Server Registrations".
   auto promise = self->make_response_promise<ack>();
   promise.deliver(ack{});
   state.log->resume(who.index);
   if (event_askers::asks(who.proc, request.directives))
-    state.askers.add(who.index, who.proc, request.codes);
+    state.askers.add(who.index, who.proc, codes);
   update_host(self, who);
   return promise;
 }
