@@ -247,6 +247,75 @@ inline constexpr size_t sensors = 256;
 inline constexpr size_t sensor_events = 100;
 inline constexpr auto sensor_event_window = 1s;
 
+// -- monitors
+// ------------------------------------------------------------------
+
+/// Monitors of one client and of a node (L7).
+inline constexpr size_t monitors_per_client = 64;
+inline constexpr size_t monitors_per_node = 10000;
+
+/// How exact monitors are: an alert comes within as much after it is due.
+/// Source: guarantees 5.9, P-H1.
+inline constexpr auto monitor_tick = 10ms;
+
+/// How long the node may rest between two looks at its own lateness while
+/// heartbeats are awaited.
+inline constexpr auto monitor_rest = 1s;
+
+/// The longest time without a sign of life that can be asked for.
+inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
+
+/// Files of one request, and the bytes of a name of a file, or of an
+/// identifier of a request.
+inline constexpr size_t monitored_files = 64;
+inline constexpr size_t monitored_path_bytes = 4096;
+inline constexpr size_t monitor_id_bytes = 511;
+
+/// Turns of reading (L8) that a connection takes before a silent process is
+/// said to be silent.
+inline constexpr size_t monitor_read_turns = 64;
+
+// -- monitors of named kinds, and reactions to alerts
+// ---------------------------------------------------
+
+/// How often monitors look that are not told how often: progress of CPU time,
+/// memory, output, commands, plugins.
+inline constexpr auto cpu_progress_interval = 10s;
+inline constexpr auto memory_limit_interval = 1s;
+inline constexpr auto output_silence_interval = 60s;
+inline constexpr auto command_interval = 30s;
+inline constexpr auto plugin_interval = 10s;
+
+/// The shortest and the longest time between two looks that one may ask for.
+inline constexpr auto monitor_interval_min = 10ms;
+inline constexpr auto monitor_interval_max = std::chrono::hours{24 * 366};
+
+/// How often a monitor looks again that has failed to look.
+inline constexpr size_t monitor_failed_looks = 5;
+
+/// How long a command of a monitor, and one of a reaction, may take; the
+/// longest that one may ask for; how much of its output is kept; how many run
+/// at a time, and how many wait.
+inline constexpr auto monitor_command_time = 10s;
+inline constexpr auto reaction_command_time = 30s;
+inline constexpr auto command_time_max = std::chrono::hours{1};
+inline constexpr size_t command_output = size_t{64} << 10;
+inline constexpr size_t commands_running = 8;
+inline constexpr size_t commands_waiting = 1024;
+
+/// Kinds of monitors that a node knows, and plugins; reactions of one monitor;
+/// bytes of one of them.
+inline constexpr size_t monitor_kinds = 256;
+inline constexpr size_t monitor_plugins = 64;
+inline constexpr size_t monitor_reactions = 16;
+inline constexpr size_t monitor_reaction_bytes = 4096;
+
+/// Reactions under way at a time on a node; more are dropped and named.
+inline constexpr size_t reactions_in_flight = 256;
+
+/// Descendants of a process that are looked at.
+inline constexpr size_t probed_descendants = 4096;
+
 // -- checkpoints, restart, preemption
 // -------------------------------------------------------------------
 

@@ -301,9 +301,12 @@ using host_question =
 struct mesh_failure {
   status code = status::error;
   std::string reason;
+
+  /// What the requester is told besides, see `messages/denial.hpp`.
+  std::vector<info> infos = {};
 };
 
-TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
+TROUPE_MESSAGE(mesh_failure, x.code, x.reason, x.infos)
 
 using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,

@@ -5,6 +5,8 @@
 #include "actors/control/control_targets.hpp"
 #include "config/journal.hpp"
 #include "messages/event.hpp"
+#include "messages/host.hpp"
+#include "messages/job.hpp"
 #include "messages/site_hook.hpp"
 #include "messages/spawn.hpp"
 
@@ -50,8 +52,11 @@ struct control_means {
     act;
 
   /// Ends a job as a whole, with all that goes with it. Its end comes as
-  /// `procs_ended`.
+  /// `job_over`.
   std::function<void(const end_job& how)> end;
+
+  /// Ends the DVM. @returns why not.
+  std::function<caf::error(const requester& who)> halt;
 
   /// Raises an event of the system.
   /// @param targets Whom it is for; namespaces as a whole may be among them.
@@ -143,6 +148,11 @@ public:
 
   /// These processes are no more, wherever they ran.
   virtual void procs_ended(const std::vector<proc_id>&) {
+    // nop
+  }
+
+  /// A job is over everywhere, and what it left behind is gone.
+  virtual void job_over(const std::string& /*nspace*/) {
     // nop
   }
 

@@ -118,13 +118,11 @@ public:
   void close(uint64_t number, control_result result, time now);
 
   /// The outstanding requests that a cancel is for, oldest first.
-  /// @param except A request that does not count, that of the cancel.
   /// @returns `not_found` for an id that the owner never used, or whose request
   ///          is over; for all of them none is no error.
   caf::expected<std::vector<uint64_t>>
   find_outstanding(const control_owner& owner,
-                   const std::optional<std::string>& id,
-                   uint64_t except = 0) const;
+                   const std::optional<std::string>& id) const;
 
   /// A request; null if it is not remembered.
   const control_record* find(uint64_t number) const;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "actors/control/control_step.hpp"
+#include "messages/gauge.hpp"
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,6 +16,9 @@ namespace troupe {
 ///
 /// A request is refused as a whole, with nothing done, for whatever is wrong
 /// with it; what happens later is in its result: accepted is not done.
+///
+/// A tool of the DVM's owner that has no job ends the DVM by terminate or kill
+/// without targets; nobody else does.
 ///
 /// Source: RFC0015, Job Control; PMIx Standard v5, `PMIx_Job_control`;
 /// guarantees 5.8.
@@ -65,6 +68,9 @@ public:
   /// Processes are no more.
   void procs_ended(const std::vector<proc_id>& procs);
 
+  /// A job is over everywhere.
+  void job_over(const std::string& nspace);
+
   /// The states of requests, as `control_key::status` has them.
   /// @param all Of whichever requester; else of `who` only.
   /// @returns `not_found` if there is an id and no such request.
@@ -75,8 +81,6 @@ public:
   std::vector<gauge> gauges() const;
 
 private:
-  struct running;
-
   struct state;
 
   std::shared_ptr<state> state_;
