@@ -80,12 +80,16 @@ public:
       check();
   }
 
+  /// That it is done, and its end, come on different ways: whoever saves its
+  /// state and ends at once may be heard of in any order.
   void procs_ended(const std::vector<proc_id>& procs) override {
-    auto is_ours = false;
+    auto ours = std::vector<proc_id>{};
     for (const auto& x : procs)
-      is_ours |= round_.fail(x, ended);
-    if (is_ours)
-      check();
+      if (round_.waiting().count(x) > 0)
+        ours.push_back(x);
+    if (!ours.empty())
+      means_.call_later(defaults::lost_connection_wait,
+                        guard([this, ours] { fail_all(ours, ended); }));
   }
 
 private:

@@ -1,7 +1,7 @@
-// What processes declare of themselves, and how they are asked for a checkpoint.
+// What processes declare of themselves, and how they are asked for a
+// checkpoint.
 
 #include "actors/control/checkpoint_round.hpp"
-
 #include "messages/attributes.hpp"
 #include "messages/site_hook.hpp"
 #include "tests/fixtures/builders.hpp"
@@ -51,8 +51,7 @@ struct fixture {
     auto procs = std::vector<proc_id>{};
     for (uint32_t rank = 0; rank < size; ++rank)
       procs.push_back(proc(rank));
-    const auto x =
-      checkpoint_round::make_plan(procs, wanted, uut, has_hook);
+    const auto x = checkpoint_round::make_plan(procs, wanted, uut, has_hook);
     if (!x)
       return to_string(status_of(x.error())) + " " + reason_of(x.error());
     auto result = std::string{};
@@ -78,9 +77,8 @@ CAF_TEST_FIXTURE_SCOPE(checkpoint_methods_tests, fixture)
 CAF_TEST(J30 methods are kept in their order until the process ends) {
   declare(0, declaring({by_signal(12), by_event(status::jctrl_checkpoint)}));
   CAF_REQUIRE(uut.find(proc(0)) != nullptr);
-  CAF_CHECK(
-    *uut.find(proc(0))
-    == (methods{by_signal(12), by_event(status::jctrl_checkpoint)}));
+  CAF_CHECK(*uut.find(proc(0))
+            == (methods{by_signal(12), by_event(status::jctrl_checkpoint)}));
   CAF_CHECK(uut.find(proc(1)) == nullptr);
   uut.proc_ended(proc(0));
   CAF_CHECK(uut.find(proc(0)) == nullptr);
@@ -90,8 +88,7 @@ CAF_TEST(J30 methods are kept in their order until the process ends) {
 CAF_TEST(J30 who declares again replaces what it said) {
   declare(0, declaring({by_signal(12)}));
   declare(0, declaring({by_event(status::jctrl_checkpoint)}));
-  CAF_CHECK(*uut.find(proc(0))
-            == methods{by_event(status::jctrl_checkpoint)});
+  CAF_CHECK(*uut.find(proc(0)) == methods{by_event(status::jctrl_checkpoint)});
   declare(0, preemptible(true));
   CAF_CHECK(uut.find(proc(0)) != nullptr);
   declare(0, declaring({}));
@@ -131,8 +128,7 @@ CAF_TEST(J30 J18 what a process has declared can be asked for) {
 
 CAF_TEST(J30 declarations are bounded) {
   for (uint32_t rank = 0; rank < 4; ++rank)
-    CAF_CHECK_EQUAL(declare(rank, declaring({by_signal(10)})),
-                    status::success);
+    CAF_CHECK_EQUAL(declare(rank, declaring({by_signal(10)})), status::success);
   CAF_CHECK_EQUAL(declare(4, declaring({by_signal(10)})),
                   status::out_of_resource);
   CAF_CHECK_EQUAL(declare(3, declaring({by_signal(12)})), status::success);
@@ -208,8 +204,8 @@ CAF_TEST(J27 only those who were asked count and once each) {
 }
 
 CAF_TEST(J14 J25 who is missing and who failed is named with partial results) {
-  auto round = checkpoint_round{"checkpoint c1",
-                                {proc(0), proc(1), proc(2), proc(3)}};
+  auto round =
+    checkpoint_round{"checkpoint c1", {proc(0), proc(1), proc(2), proc(3)}};
   round.complete(proc(0));
   CAF_CHECK(round.fail(proc(2), "ended before the checkpoint was complete"));
   CAF_CHECK(!round.fail(proc(0), "ended before the checkpoint was complete"));

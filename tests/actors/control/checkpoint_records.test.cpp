@@ -70,8 +70,7 @@ CAF_TEST(J10 a restart has the command and environment and places of then) {
   CAF_CHECK(has(x.apps[0], "A=1"));
   CAF_CHECK(has(x.apps[0], "TROUPE_CHECKPOINT_ID=c1"));
   CAF_CHECK(has(x.apps[1], "TROUPE_CHECKPOINT_ID=c1"));
-  CAF_CHECK(hosts_of(x)
-            == (std::vector<std::string>{"n0", "n1", "n0", "n1"}));
+  CAF_CHECK(hosts_of(x) == (std::vector<std::string>{"n0", "n1", "n0", "n1"}));
   CAF_CHECK_EQUAL(text(x.job_infos, attr::wdir), "/w");
   const auto* preset = find(x.job_infos, preset_data);
   CAF_REQUIRE(preset != nullptr);
@@ -89,10 +88,10 @@ CAF_TEST(J10 a restart of a restart hands over the newer checkpoint only) {
   const auto preset = infos_of(*find(x.job_infos, preset_data));
   CAF_REQUIRE_EQUAL(preset.size(), 1u);
   CAF_CHECK_EQUAL(text(preset, attr::job_ctrl_restart), "c2");
-  CAF_CHECK_EQUAL(std::count_if(
-                    x.job_infos.begin(), x.job_infos.end(),
-                    [](const info& y) { return y.key == wanted_hosts; }),
-                  1);
+  CAF_CHECK_EQUAL(
+    std::count_if(x.job_infos.begin(), x.job_infos.end(),
+                  [](const info& y) { return y.key == wanted_hosts; }),
+    1);
 }
 
 CAF_TEST(J10 some ranks are started again and know which they were) {
@@ -126,9 +125,9 @@ CAF_TEST(J10 what a hook has saved a hook restores) {
   CAF_CHECK_EQUAL(status_of(refused.error()), status::not_supported);
   const auto request = restart(x, {}, {"/site/restore", "-q"});
   CAF_CHECK_EQUAL(request.apps[0].cmd, "/site/restore");
-  CAF_CHECK(request.apps[0].argv
-            == (std::vector<std::string>{"/site/restore", "-q", "solver",
-                                         "-v"}));
+  CAF_CHECK(
+    request.apps[0].argv
+    == (std::vector<std::string>{"/site/restore", "-q", "solver", "-v"}));
 }
 
 CAF_TEST(J10 J11 checkpoints are their owner s and root s) {
