@@ -175,6 +175,16 @@ struct executor {
       run_hook(self, x, to_member<site_hook_result>(reply));
   }
 
+  void operator()(control_procs& x) {
+    if (is_from_root())
+      control_share(self, x, to_member<procs_controlled>(reply));
+  }
+
+  void operator()(define_process_set& x) {
+    if (is_from_root())
+      define_set_here(self, x, to_member<ack>(reply));
+  }
+
   void operator()(node_resources& x) {
     if (!is_at_root())
       return;
