@@ -14,6 +14,8 @@
   X(allocation_request)                                                        \
   X(app)                                                                       \
   X(ask_root)                                                                  \
+  X(check_process)                                                             \
+  X(check_result)                                                              \
   X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
@@ -29,12 +31,14 @@
   X(collective_part)                                                           \
   X(collective_ready)                                                          \
   X(collective_retired)                                                        \
+  X(command_result)                                                            \
   X(commit_request)                                                            \
   X(connect_accepted)                                                          \
   X(connect_procs_request)                                                     \
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -68,6 +72,7 @@
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
   X(finalize_request)                                                          \
+  X(find_process)                                                              \
   X(find_procs)                                                                \
   X(forget_job)                                                                \
   X(gauge)                                                                     \
@@ -116,6 +121,7 @@
   X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
   X(list_nspaces)                                                              \
+  X(local_process)                                                             \
   X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
@@ -130,6 +136,7 @@
   X(mesh_duty_changed)                                                         \
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
+  X(monitor_alert)                                                             \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \
@@ -162,6 +169,7 @@
   X(placed_proc)                                                               \
   X(posted_data)                                                               \
   X(prepare_share)                                                             \
+  X(probe_process)                                                             \
   X(proc_changed)                                                              \
   X(proc_data)                                                                 \
   X(proc_ended)                                                                \
@@ -171,14 +179,19 @@
   X(process_drained)                                                           \
   X(process_ended)                                                             \
   X(process_output)                                                            \
+  X(process_probe)                                                             \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
+  X(procs_paused)                                                              \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(react_to_alert)                                                            \
+  X(read_now)                                                                  \
   X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
@@ -198,6 +211,7 @@
   X(resolve_peers_result)                                                      \
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
+  X(run_command)                                                               \
   X(sample_memory)                                                             \
   X(send_to_member)                                                            \
   X(sensor_offer)                                                              \
@@ -212,15 +226,18 @@
   X(signal_process)                                                            \
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
+  X(start_monitor)                                                             \
   X(start_process)                                                             \
   X(start_sensor)                                                              \
   X(start_share)                                                               \
+  X(stop_monitor)                                                              \
   X(submit_event)                                                              \
   X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
+  X(unread)                                                                    \
   X(validate_credential_request)                                               \
   X(value)                                                                     \
   X(write_stdin)
