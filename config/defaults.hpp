@@ -210,6 +210,46 @@ inline constexpr size_t host_file_bytes = size_t{32} << 20;
 inline constexpr size_t actor_restarts = 5;
 inline constexpr auto actor_restart_window = 10s;
 
+// -- looking at files and at the use of resources
+// -----------------------------------------------------------
+
+/// Paths that one request may ask for, and those that wait.
+inline constexpr size_t file_check_paths = 4096;
+inline constexpr size_t file_checks_waiting = 65536;
+
+/// How long a mount may take for a batch of files before they count as timed
+/// out; it is asked again once it has answered. Source: guarantees 5.9, MON-4.
+inline constexpr auto file_check_patience = 1s;
+
+/// Threads that look at files, how many of them may hang for one user, and how
+/// many files a thread looks at in a row.
+inline constexpr size_t file_check_threads = 16;
+inline constexpr size_t file_check_threads_per_user = 4;
+inline constexpr size_t file_check_batch = 1024;
+
+/// Bytes of the kernel's list of mounts, and how old what was read of it may
+/// be.
+inline constexpr size_t mount_table_bytes = size_t{8} << 20;
+inline constexpr auto mount_table_age = 1s;
+
+/// Requests for updates on the use of resources that one requester may have,
+/// and all of a node (L7), and the seconds between updates at most.
+inline constexpr size_t usage_monitors_per_client = 64;
+inline constexpr size_t usage_monitors = 1024;
+inline constexpr uint32_t usage_longest_rate = 86400 * 366;
+
+/// Processes, disks and networks in one sample, identifiers in a request, and
+/// bytes of a file of the kernel.
+inline constexpr size_t usage_procs = 4096;
+inline constexpr size_t usage_devices = 1024;
+inline constexpr size_t usage_names = 1024;
+inline constexpr size_t usage_file_bytes = size_t{1} << 20;
+
+/// How long what the host says of a job's processes is used, and how long it
+/// may take to say so and to have other nodes sampled.
+inline constexpr auto usage_table_age = 5s;
+inline constexpr auto usage_host_wait = 5s;
+
 // -- the environment
 // -----------------------------------------------------------
 

@@ -20,6 +20,7 @@
 #include "messages/spool.hpp"
 #include "messages/topology.hpp"
 #include "messages/usage.hpp"
+#include "messages/usage_actors.hpp"
 
 #include <caf/typed_actor.hpp>
 
@@ -31,8 +32,8 @@ namespace troupe {
 /// The CONNECTION interface: the socket of one connected process, as its
 /// session sees it.
 using connection_actor = caf::typed_actor<
-  // Pushes an event to the process.
-  caf::reacts_to<event>,
+  // Pushes events to the process.
+  caf::reacts_to<event_batch>,
   // Pushes output to the process.
   caf::reacts_to<io_delivery>,
   // Takes what the process has sent by now.
@@ -84,8 +85,8 @@ using client_actor = caf::typed_actor<
   caf::reacts_to<deregister_events_request>,
   // Raises an event.
   caf::replies_to<notify_request>::with<ack>,
-  // An event for this process.
-  caf::reacts_to<event>,
+  // Events for this process.
+  caf::reacts_to<event_batch>,
   // Output for this process.
   caf::reacts_to<io_delivery>,
   // -- questions and logs --
@@ -161,8 +162,8 @@ using handler_chain_actor = caf::typed_actor<
   caf::reacts_to<handler_registered>,
   // Drops a handler: no event begins with it any more.
   caf::replies_to<deregister_handler>::with<ack>,
-  // An event for this process.
-  caf::reacts_to<event>,
+  // An event for this process, and several in their order.
+  caf::reacts_to<event>, caf::reacts_to<event_batch>,
   // A handler that did not complete at once has completed.
   caf::reacts_to<handler_done>,
   // The process is connected to a server that knows nothing of its handlers.
@@ -562,6 +563,8 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<close_stdin>,
   // The sensors of this node.
   caf::reacts_to<sensor_desk_actor>,
+  // Who samples this node for others.
+  caf::reacts_to<usage_monitor_actor>,
   // Something has happened to this node.
   caf::reacts_to<environment_event>,
   // -- from the shares of its node --
@@ -658,10 +661,12 @@ using log_sink_actor = caf::typed_actor<
   // A line for the logs.
   caf::replies_to<log_entry>::with<ack>>;
 
-/// The USAGE interface: how much memory processes use.
+/// The USAGE interface: which resources processes and the node use.
 using usage_actor = caf::typed_actor<
   // How much memory some processes use now.
-  caf::replies_to<sample_memory>::with<memory_samples>>;
+  caf::replies_to<sample_memory>::with<memory_samples>,
+  // What some processes, the node, its disks and its networks do.
+  caf::replies_to<sample_usage>::with<usage_samples>>;
 
 } // namespace troupe
 

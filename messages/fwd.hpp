@@ -13,6 +13,7 @@ struct ack;
 struct allocation_request;
 struct app;
 struct ask_root;
+struct check_files;
 struct check_process;
 struct check_result;
 struct cleanup_path;
@@ -61,11 +62,14 @@ struct environment_event;
 struct environment_interest;
 struct erase_spool;
 struct event;
+struct event_batch;
 struct events_taken;
 struct expect_procs;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
+struct file_stamp;
+struct file_stamps;
 struct finalize_request;
 struct find_process;
 struct find_procs;
@@ -129,6 +133,7 @@ struct mesh_duty_changed;
 struct mesh_failure;
 struct mesh_status;
 struct monitor_alert;
+struct monitor_policy;
 struct monitor_request;
 struct networks_changed;
 struct node_topology;
@@ -186,7 +191,9 @@ struct resolve_peers_request;
 struct resolve_peers_result;
 struct resource_block_request;
 struct run_command;
+struct sample_elsewhere;
 struct sample_memory;
+struct sample_usage;
 struct send_to_member;
 struct sensor_offer;
 struct sensor_reading;
@@ -213,6 +220,7 @@ struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
 struct unread;
+struct usage_samples;
 struct validate_credential_request;
 struct value;
 struct write_stdin;
@@ -229,6 +237,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::allocation_request))
   TROUPE_ADD_TYPE_ID((troupe::app))
   TROUPE_ADD_TYPE_ID((troupe::ask_root))
+  TROUPE_ADD_TYPE_ID((troupe::check_files))
   TROUPE_ADD_TYPE_ID((troupe::check_process))
   TROUPE_ADD_TYPE_ID((troupe::check_result))
   TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
@@ -277,11 +286,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::event_batch))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
   TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamp))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamps))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
   TROUPE_ADD_TYPE_ID((troupe::find_process))
   TROUPE_ADD_TYPE_ID((troupe::find_procs))
@@ -345,6 +357,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::mesh_failure))
   TROUPE_ADD_TYPE_ID((troupe::mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::monitor_alert))
+  TROUPE_ADD_TYPE_ID((troupe::monitor_policy))
   TROUPE_ADD_TYPE_ID((troupe::monitor_request))
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
@@ -402,7 +415,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_result))
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::run_command))
+  TROUPE_ADD_TYPE_ID((troupe::sample_elsewhere))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
+  TROUPE_ADD_TYPE_ID((troupe::sample_usage))
   TROUPE_ADD_TYPE_ID((troupe::send_to_member))
   TROUPE_ADD_TYPE_ID((troupe::sensor_offer))
   TROUPE_ADD_TYPE_ID((troupe::sensor_reading))
@@ -429,6 +444,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))
   TROUPE_ADD_TYPE_ID((troupe::unread))
+  TROUPE_ADD_TYPE_ID((troupe::usage_samples))
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))
   TROUPE_ADD_TYPE_ID((troupe::write_stdin))

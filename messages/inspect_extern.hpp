@@ -14,6 +14,7 @@
   X(allocation_request)                                                        \
   X(app)                                                                       \
   X(ask_root)                                                                  \
+  X(check_files)                                                               \
   X(check_process)                                                             \
   X(check_result)                                                              \
   X(cleanup_path)                                                              \
@@ -71,6 +72,8 @@
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
+  X(file_stamp)                                                                \
+  X(file_stamps)                                                               \
   X(finalize_request)                                                          \
   X(find_process)                                                              \
   X(find_procs)                                                                \
@@ -137,6 +140,7 @@
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
   X(monitor_alert)                                                             \
+  X(monitor_policy)                                                            \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \
@@ -212,7 +216,9 @@
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
   X(run_command)                                                               \
+  X(sample_elsewhere)                                                          \
   X(sample_memory)                                                             \
+  X(sample_usage)                                                              \
   X(send_to_member)                                                            \
   X(sensor_offer)                                                              \
   X(sensor_reading)                                                            \
@@ -238,6 +244,7 @@
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
   X(unread)                                                                    \
+  X(usage_samples)                                                             \
   X(validate_credential_request)                                               \
   X(value)                                                                     \
   X(write_stdin)

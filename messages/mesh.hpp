@@ -10,6 +10,7 @@
 #include "messages/query.hpp"
 #include "messages/sensor.hpp"
 #include "messages/site_hook.hpp"
+#include "messages/usage.hpp"
 
 #include <optional>
 #include <variant>
@@ -295,7 +296,7 @@ using host_question =
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
                environment_interest, environment_event, control_procs,
-               define_process_set, run_site_hook>;
+               define_process_set, run_site_hook, sample_elsewhere>;
 
 /// Something went wrong, in words.
 struct mesh_failure {

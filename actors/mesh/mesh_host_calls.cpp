@@ -240,6 +240,10 @@ struct executor {
       refuse(status::not_found, "none of these is connected here");
   }
 
+  void operator()(sample_elsewhere& x) {
+    sample_here(self, x, to_member<info_result>(reply));
+  }
+
   void operator()(environment_interest& x) {
     if (!self->state.is_root() && !is_from_root())
       return;
