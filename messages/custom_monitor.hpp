@@ -240,9 +240,12 @@ TROUPE_MESSAGE(command_result, x.exit_code, x.signal, x.timed_out, x.output,
 struct check_process {
   proc_id proc;
   uint32_t pid = 0;
+
+  /// The directives of the request. Only the first question's count.
+  std::vector<info> settings;
 };
 
-TROUPE_MESSAGE(check_process, x.proc, x.pid)
+TROUPE_MESSAGE(check_process, x.proc, x.pid, x.settings)
 
 /// Answers `check_process`; empty: all is well, else why not.
 struct check_result {
