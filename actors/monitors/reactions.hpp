@@ -1,0 +1,34 @@
+#pragma once
+
+#include "actors/monitors/reaction_plan.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+namespace troupe {
+
+struct reactions_options {
+  reaction_place place;
+
+  /// Acts on processes.
+  host_actor host;
+
+  /// Takes stacks and mails.
+  log_sink_actor logs;
+  command_runner_actor commands;
+
+  /// Knows which number a process has, and whether it still runs; none: what
+  /// the alert says.
+  process_probe_actor probe;
+  journal log;
+};
+
+/// Does what is to be done about alerts: for each alert one reaction after the
+/// other, so that a stack is taken before its process is killed. What cannot be
+/// done is named in the log, and the next reaction follows. At most
+/// `defaults::reactions_in_flight` alerts at a time; beyond that they are
+/// dropped and named.
+/// Source: RFC0015, "Monitoring": the response to an alert.
+reactions_actor spawn_reactions(caf::actor_system& sys,
+                                reactions_options options);
+
+} // namespace troupe
