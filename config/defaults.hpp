@@ -114,6 +114,20 @@ inline constexpr auto get_wait = 2s;
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
 
+/// Targets of one request of job control; outstanding requests of one
+/// requester, and of all; requests that are over which are remembered, and for
+/// how long. A request with more than so many bytes as its id is refused.
+inline constexpr size_t control_targets = size_t{1} << 20;
+inline constexpr size_t control_requests_per_owner = 256;
+inline constexpr size_t control_requests = 4096;
+inline constexpr size_t control_outcomes = 4096;
+inline constexpr auto control_memory = std::chrono::minutes{10};
+inline constexpr size_t control_id_bytes = 511;
+
+/// How long processes that were killed may take to be gone before whoever asked
+/// for it is told that they are not.
+inline constexpr auto control_end_wait = 10s;
+
 /// How long the end of a process may take to be known after its connection
 /// broke; whoever goes on after that has lost its server. T_client of
 /// guarantees 1.
@@ -196,6 +210,46 @@ inline constexpr size_t host_file_bytes = size_t{32} << 20;
 inline constexpr size_t actor_restarts = 5;
 inline constexpr auto actor_restart_window = 10s;
 
+// -- looking at files and at the use of resources
+// -----------------------------------------------------------
+
+/// Paths that one request may ask for, and those that wait.
+inline constexpr size_t file_check_paths = 4096;
+inline constexpr size_t file_checks_waiting = 65536;
+
+/// How long a mount may take for a batch of files before they count as timed
+/// out; it is asked again once it has answered. Source: guarantees 5.9, MON-4.
+inline constexpr auto file_check_patience = 1s;
+
+/// Threads that look at files, how many of them may hang for one user, and how
+/// many files a thread looks at in a row.
+inline constexpr size_t file_check_threads = 16;
+inline constexpr size_t file_check_threads_per_user = 4;
+inline constexpr size_t file_check_batch = 1024;
+
+/// Bytes of the kernel's list of mounts, and how old what was read of it may
+/// be.
+inline constexpr size_t mount_table_bytes = size_t{8} << 20;
+inline constexpr auto mount_table_age = 1s;
+
+/// Requests for updates on the use of resources that one requester may have,
+/// and all of a node (L7), and the seconds between updates at most.
+inline constexpr size_t usage_monitors_per_client = 64;
+inline constexpr size_t usage_monitors = 1024;
+inline constexpr uint32_t usage_longest_rate = 86400 * 366;
+
+/// Processes, disks and networks in one sample, identifiers in a request, and
+/// bytes of a file of the kernel.
+inline constexpr size_t usage_procs = 4096;
+inline constexpr size_t usage_devices = 1024;
+inline constexpr size_t usage_names = 1024;
+inline constexpr size_t usage_file_bytes = size_t{1} << 20;
+
+/// How long what the host says of a job's processes is used, and how long it
+/// may take to say so and to have other nodes sampled.
+inline constexpr auto usage_table_age = 5s;
+inline constexpr auto usage_host_wait = 5s;
+
 // -- the environment
 // -----------------------------------------------------------
 
@@ -232,6 +286,34 @@ inline constexpr auto sensor_retry = 5s;
 inline constexpr size_t sensors = 256;
 inline constexpr size_t sensor_events = 100;
 inline constexpr auto sensor_event_window = 1s;
+
+// -- monitors
+// ------------------------------------------------------------------
+
+/// Monitors of one client and of a node (L7).
+inline constexpr size_t monitors_per_client = 64;
+inline constexpr size_t monitors_per_node = 10000;
+
+/// How exact monitors are: an alert comes within as much after it is due.
+/// Source: guarantees 5.9, P-H1.
+inline constexpr auto monitor_tick = 10ms;
+
+/// How long the node may rest between two looks at its own lateness while
+/// heartbeats are awaited.
+inline constexpr auto monitor_rest = 1s;
+
+/// The longest time without a sign of life that can be asked for.
+inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
+
+/// Files of one request, and the bytes of a name of a file, or of an
+/// identifier of a request.
+inline constexpr size_t monitored_files = 64;
+inline constexpr size_t monitored_path_bytes = 4096;
+inline constexpr size_t monitor_id_bytes = 511;
+
+/// Turns of reading (L8) that a connection takes before a silent process is
+/// said to be silent.
+inline constexpr size_t monitor_read_turns = 64;
 
 // -- monitors of named kinds, and reactions to alerts
 // ---------------------------------------------------
@@ -275,6 +357,35 @@ inline constexpr size_t reactions_in_flight = 256;
 
 /// Descendants of a process that are looked at.
 inline constexpr size_t probed_descendants = 4096;
+
+// -- checkpoints, restart, preemption
+// -------------------------------------------------------------------
+
+/// Ways to save its state that a process may declare, and processes that may
+/// declare anything.
+inline constexpr size_t checkpoint_methods_per_process = 16;
+inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
+
+/// How long processes may take to save their state if the request does not say.
+inline constexpr auto checkpoint_patience = std::chrono::hours{1};
+
+/// Checkpoints that a DVM remembers for a restart, and how long their names may
+/// be; one more, and the oldest is forgotten.
+inline constexpr size_t checkpoints_kept = 256;
+inline constexpr size_t checkpoint_id_bytes = 255;
+
+/// Checkpoints, preemptions, restarts and provisions under way.
+inline constexpr size_t checkpoint_requests = 1024;
+
+/// How long a job has to get ready for its preemption if the request does not
+/// say.
+inline constexpr auto preempt_grace = 30s;
+
+/// The longest times that one may ask for.
+inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
+
+/// How long a site's hook may take.
+inline constexpr auto site_hook_time = std::chrono::minutes{30};
 
 // -- the mesh
 // ------------------------------------------------------------------

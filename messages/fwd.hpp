@@ -13,6 +13,7 @@ struct ack;
 struct allocation_request;
 struct app;
 struct ask_root;
+struct check_files;
 struct check_process;
 struct check_result;
 struct cleanup_path;
@@ -37,6 +38,7 @@ struct connect_procs_request;
 struct connect_procs_result;
 struct connect_request;
 struct connection_lost;
+struct control_procs;
 struct credentials;
 struct deadline;
 struct declare_member_lost;
@@ -60,11 +62,14 @@ struct environment_event;
 struct environment_interest;
 struct erase_spool;
 struct event;
+struct event_batch;
 struct events_taken;
 struct expect_procs;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
+struct file_stamp;
+struct file_stamps;
 struct finalize_request;
 struct find_process;
 struct find_procs;
@@ -154,8 +159,10 @@ struct process_ended;
 struct process_output;
 struct process_probe;
 struct process_started;
+struct procs_controlled;
 struct processing_unit;
 struct procs_gone;
+struct procs_paused;
 struct publish_request;
 struct put_lane_frame;
 struct query;
@@ -163,6 +170,7 @@ struct query_request;
 struct rank_data;
 struct reach_node;
 struct react_to_alert;
+struct read_now;
 struct read_sensors;
 struct read_spool;
 struct refresh_cache_request;
@@ -183,7 +191,9 @@ struct resolve_peers_request;
 struct resolve_peers_result;
 struct resource_block_request;
 struct run_command;
+struct sample_elsewhere;
 struct sample_memory;
+struct sample_usage;
 struct send_to_member;
 struct sensor_offer;
 struct sensor_reading;
@@ -209,6 +219,8 @@ struct stop_sensor;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
+struct unread;
+struct usage_samples;
 struct validate_credential_request;
 struct value;
 struct write_stdin;
@@ -225,6 +237,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::allocation_request))
   TROUPE_ADD_TYPE_ID((troupe::app))
   TROUPE_ADD_TYPE_ID((troupe::ask_root))
+  TROUPE_ADD_TYPE_ID((troupe::check_files))
   TROUPE_ADD_TYPE_ID((troupe::check_process))
   TROUPE_ADD_TYPE_ID((troupe::check_result))
   TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
@@ -249,6 +262,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::connect_procs_result))
   TROUPE_ADD_TYPE_ID((troupe::connect_request))
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
+  TROUPE_ADD_TYPE_ID((troupe::control_procs))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
   TROUPE_ADD_TYPE_ID((troupe::declare_member_lost))
@@ -272,11 +286,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::event_batch))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
   TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
   TROUPE_ADD_TYPE_ID((troupe::fabric_update_request))
   TROUPE_ADD_TYPE_ID((troupe::fence_request))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamp))
+  TROUPE_ADD_TYPE_ID((troupe::file_stamps))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
   TROUPE_ADD_TYPE_ID((troupe::find_process))
   TROUPE_ADD_TYPE_ID((troupe::find_procs))
@@ -366,8 +383,10 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_output))
   TROUPE_ADD_TYPE_ID((troupe::process_probe))
   TROUPE_ADD_TYPE_ID((troupe::process_started))
+  TROUPE_ADD_TYPE_ID((troupe::procs_controlled))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
+  TROUPE_ADD_TYPE_ID((troupe::procs_paused))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))
   TROUPE_ADD_TYPE_ID((troupe::put_lane_frame))
   TROUPE_ADD_TYPE_ID((troupe::query))
@@ -375,6 +394,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
   TROUPE_ADD_TYPE_ID((troupe::react_to_alert))
+  TROUPE_ADD_TYPE_ID((troupe::read_now))
   TROUPE_ADD_TYPE_ID((troupe::read_sensors))
   TROUPE_ADD_TYPE_ID((troupe::read_spool))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
@@ -395,7 +415,9 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_result))
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
   TROUPE_ADD_TYPE_ID((troupe::run_command))
+  TROUPE_ADD_TYPE_ID((troupe::sample_elsewhere))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
+  TROUPE_ADD_TYPE_ID((troupe::sample_usage))
   TROUPE_ADD_TYPE_ID((troupe::send_to_member))
   TROUPE_ADD_TYPE_ID((troupe::sensor_offer))
   TROUPE_ADD_TYPE_ID((troupe::sensor_reading))
@@ -421,6 +443,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))
+  TROUPE_ADD_TYPE_ID((troupe::unread))
+  TROUPE_ADD_TYPE_ID((troupe::usage_samples))
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))
   TROUPE_ADD_TYPE_ID((troupe::write_stdin))

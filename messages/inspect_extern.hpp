@@ -14,6 +14,7 @@
   X(allocation_request)                                                        \
   X(app)                                                                       \
   X(ask_root)                                                                  \
+  X(check_files)                                                               \
   X(check_process)                                                             \
   X(check_result)                                                              \
   X(cleanup_path)                                                              \
@@ -38,6 +39,7 @@
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -70,6 +72,8 @@
   X(fabric_register_request)                                                   \
   X(fabric_update_request)                                                     \
   X(fence_request)                                                             \
+  X(file_stamp)                                                                \
+  X(file_stamps)                                                               \
   X(finalize_request)                                                          \
   X(find_process)                                                              \
   X(find_procs)                                                                \
@@ -181,14 +185,17 @@
   X(process_output)                                                            \
   X(process_probe)                                                             \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
+  X(procs_paused)                                                              \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
   X(react_to_alert)                                                            \
+  X(read_now)                                                                  \
   X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
@@ -209,7 +216,9 @@
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
   X(run_command)                                                               \
+  X(sample_elsewhere)                                                          \
   X(sample_memory)                                                             \
+  X(sample_usage)                                                              \
   X(send_to_member)                                                            \
   X(sensor_offer)                                                              \
   X(sensor_reading)                                                            \
@@ -234,6 +243,8 @@
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
+  X(unread)                                                                    \
+  X(usage_samples)                                                             \
   X(validate_credential_request)                                               \
   X(value)                                                                     \
   X(write_stdin)

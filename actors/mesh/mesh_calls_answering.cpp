@@ -16,7 +16,8 @@ bool is_reading(const host_question& what) {
          || std::holds_alternative<list_jobs>(what)
          || std::holds_alternative<get_mesh_status>(what)
          || std::holds_alternative<list_nspaces>(what)
-         || std::holds_alternative<find_procs>(what);
+         || std::holds_alternative<find_procs>(what)
+         || std::holds_alternative<sample_elsewhere>(what);
 }
 
 /// What a caller keeps of a question, roughly, beyond its fixed part.

@@ -244,7 +244,11 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, job_control_request& request) {
       return control(self, who, request);
     },
-    refuse<info_result, monitor_request>("monitoring"),
+    [self](const requester& who, monitor_request& request) {
+      return answer_later<info_result>(self, [&](completion<info_result> done) {
+        sample_others(self, who, request, std::move(done));
+      });
+    },
     refuse<info_result, allocation_request>("allocation"),
     refuse<info_result, session_control_request>("session control"),
     refuse<ack, resource_block_request>("a resource block"),
@@ -299,6 +303,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const close_stdin& request) { end_input(self, request); },
     [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
+    [self](const usage_monitor_actor& x) { self->state.usage = x; },
     [self](environment_event& what) { raise(self, std::move(what)); },
     [self](share_progress& what) { pass_progress(self, what); },
     [self](const share_ended& what) { pass_end(self, what); },

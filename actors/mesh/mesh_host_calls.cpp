@@ -170,6 +170,11 @@ struct executor {
     reply(ack{});
   }
 
+  void operator()(run_site_hook&) {
+    if (is_from_root())
+      refuse(status::not_supported, "this node has no such hook");
+  }
+
   void operator()(node_resources& x) {
     if (!is_at_root())
       return;
@@ -233,6 +238,10 @@ struct executor {
       reply(ack{});
     else
       refuse(status::not_found, "none of these is connected here");
+  }
+
+  void operator()(sample_elsewhere& x) {
+    sample_here(self, x, to_member<info_result>(reply));
   }
 
   void operator()(environment_interest& x) {

@@ -210,6 +210,7 @@ struct mesh_host_state {
   std::unique_ptr<event_spread> spread;
   std::unique_ptr<environment_spread> environment;
   sensor_desk_actor sensors;
+  usage_monitor_actor usage;
 
   /// What the sensors have been told.
   environment_interest watched;
@@ -385,6 +386,18 @@ void raise(self_pointer self, environment_event what);
 
 /// A member has come or gone: the root makes an event of the environment of it.
 void note_member(self_pointer self, const member_changed& what, bool was_live);
+
+// -- mesh_usage.cpp: the use of resources on other nodes
+// -------------------------------------------------------------------
+
+/// Samples the nodes that a request names, beside this one.
+void sample_others(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   completion<info_result> done);
+
+/// Samples this node for another.
+void sample_here(self_pointer self, sample_elsewhere& request,
+                 completion<info_result> done);
 
 // -- mesh_jobs.cpp: what the root decides
 // ------------------------------------------

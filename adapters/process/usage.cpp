@@ -68,6 +68,9 @@ usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool) {
                                  "too much work waits on this node"));
       return reply;
     },
+    [](const sample_usage&) -> caf::result<usage_samples> {
+      return make_error(status::not_supported, "not yet");
+    },
   };
 }
 

@@ -29,6 +29,7 @@ worker(usage_actor::stateful_pointer<worker_state> self) {
       result.bytes.resize(static_cast<size_t>(self->state.served));
       return result;
     },
+    [](const sample_usage&) { return usage_samples{}; },
   };
 }
 
