@@ -330,10 +330,8 @@ inline constexpr auto plugin_interval = 10s;
 inline constexpr auto monitor_interval_min = 10ms;
 inline constexpr auto monitor_interval_max = std::chrono::hours{24 * 366};
 
-/// How long whoever looks for a monitor may take, beyond the time of a command;
-/// and the host, to carry out a reaction.
-inline constexpr auto monitor_look_time = 30s;
-inline constexpr auto reaction_time = 60s;
+/// How often a monitor looks again that has failed to look.
+inline constexpr size_t monitor_failed_looks = 5;
 
 /// How long a command of a monitor, and one of a reaction, may take; the
 /// longest that one may ask for; how much of its output is kept; how many run

@@ -240,12 +240,9 @@ TROUPE_MESSAGE(command_result, x.exit_code, x.signal, x.timed_out, x.output,
 struct check_process {
   proc_id proc;
   uint32_t pid = 0;
-
-  /// The directives of the request. Only the first question's count.
-  std::vector<info> settings;
 };
 
-TROUPE_MESSAGE(check_process, x.proc, x.pid, x.settings)
+TROUPE_MESSAGE(check_process, x.proc, x.pid)
 
 /// Answers `check_process`; empty: all is well, else why not.
 struct check_result {
