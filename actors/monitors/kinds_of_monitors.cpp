@@ -17,7 +17,7 @@ void add_probing(monitor_kinds& kinds, caf::actor_system& sys,
   kinds.add(Rule::kind, [&sys, probe = means.probe, log = means.log] {
     auto options = typename monitor::options_type{};
     options.make = Rule::make;
-    options.means = probe;
+    options.find_means = [probe](const start_monitor&) { return probe; };
     options.log = log;
     return monitor::spawn(sys, std::move(options));
   });
@@ -44,7 +44,7 @@ void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
                                  log = means.log, uid = means.daemon_uid] {
     auto options = monitor::options_type{};
     options.make = [uid](const auto& x) { return make_command(x, uid); };
-    options.means = commands;
+    options.find_means = [commands](const start_monitor&) { return commands; };
     options.looks_first = false;
     options.limit = defaults::command_time_max + defaults::monitor_look_time;
     options.log = log;
@@ -54,8 +54,7 @@ void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
 
 caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
                            const std::string& name, caf::timespan interval,
-                           std::function<monitor_plugin_actor()> make,
-                           journal log) {
+                           plugin_maker make, journal log) {
   using monitor = timed_monitor<plugin_rule, monitor_plugin_actor>;
   return kinds.add(
     name, [&sys, name, interval, make = std::move(make), log = std::move(log)] {
@@ -63,7 +62,7 @@ caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
       options.make = [name, interval](const auto& x) {
         return plugin_rule::make(name, interval, x);
       };
-      options.means = make();
+      options.find_means = make;
       options.log = log;
       return monitor::spawn(sys, std::move(options));
     });

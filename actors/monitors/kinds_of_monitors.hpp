@@ -26,11 +26,12 @@ struct monitor_means {
 void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
                    const monitor_means& means);
 
+/// Makes the part of a plugin that looks at one process.
+using plugin_maker = std::function<monitor_plugin_actor(const start_monitor&)>;
+
 /// Adds a kind that is a plugin.
-/// @param make Makes the part of the plugin that looks at one process.
 caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
                            const std::string& name, caf::timespan interval,
-                           std::function<monitor_plugin_actor()> make,
-                           journal log);
+                           plugin_maker make, journal log);
 
 } // namespace troupe

@@ -216,7 +216,7 @@ caf::expected<plugin_rule> plugin_rule::make(const std::string& kind,
       common.push_back(x);
   auto read = monitor_settings_reader{kind, common};
   auto result = plugin_rule{};
-  result.question_ = {request.proc, request.pid, request.settings};
+  result.question_ = {request.proc, request.pid};
   result.interval_ = read.interval(interval);
   result.missed_ = missed_looks{read.drops()};
   if (auto why = read.finish())

@@ -80,6 +80,11 @@ public:
     return question_;
   }
 
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
   judgement judge(const process_probe& seen, monitor_time now);
 
 private:
@@ -111,6 +116,11 @@ public:
     return question_;
   }
 
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
   judgement judge(const process_probe& seen, monitor_time now);
 
 private:
@@ -137,12 +147,15 @@ public:
     return question_;
   }
 
+  /// How long it may be silent.
+  caf::timespan interval() const {
+    return patience_;
+  }
+
   judgement judge(const process_probe& seen, monitor_time now);
 
 private:
   probe_process question_;
-
-  /// How long it may be silent.
   caf::timespan patience_{0};
 
   /// From when on silence counts.
@@ -160,6 +173,11 @@ public:
 
   const run_command& question() const {
     return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
   }
 
   judgement judge(const command_result& seen, monitor_time now);
@@ -184,6 +202,11 @@ public:
 
   const check_process& question() const {
     return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
   }
 
   judgement judge(const check_result& seen, monitor_time now);

@@ -1,6 +1,7 @@
 #include "actors/monitors/reactions.hpp"
 
 #include "config/defaults.hpp"
+#include "config/monitor_times.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>

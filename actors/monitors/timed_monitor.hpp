@@ -3,6 +3,7 @@
 #include "actors/monitors/monitor_rules.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
+#include "config/monitor_times.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/actor_system.hpp>
@@ -22,8 +23,8 @@ struct timed_monitor_options {
   /// Reads the settings.
   std::function<caf::expected<Rule>(const start_monitor&)> make;
 
-  /// Looks.
-  Means means;
+  /// Gives who looks.
+  std::function<Means(const start_monitor&)> find_means;
 
   /// Whether the request for the monitor is answered once the first look has
   /// shown that it can work; otherwise at once.
@@ -45,6 +46,7 @@ public:
 
     timed_monitor_options<Rule, Means> options;
     start_monitor request;
+    Means means;
     monitor_user_actor user;
     std::optional<Rule> rule;
     caf::typed_response_promise<ack> reply;
@@ -53,8 +55,8 @@ public:
     /// What is wrong has been told.
     bool is_alarmed = false;
 
-    /// What the log has been told.
-    std::string trouble;
+    /// Looks that failed since one did not.
+    size_t failed = 0;
   };
 
   using options_type = timed_monitor_options<Rule, Means>;
@@ -86,6 +88,7 @@ private:
     if (!rule)
       return rule.error();
     state.rule.emplace(std::move(*rule));
+    state.means = state.options.find_means(request);
     state.request = std::move(request);
     state.user = std::move(user);
     if (!state.options.looks_first) {
@@ -100,10 +103,8 @@ private:
   }
 
   static void look(self_pointer self) {
-    const auto& state = self->state;
-    self
-      ->request(state.options.means, state.options.limit,
-                state.rule->question())
+    auto& state = self->state;
+    self->request(state.means, state.options.limit, state.rule->question())
       .then(
         [self](const typename Rule::answer_type& seen) { take(self, seen); },
         [self](const caf::error& why) { note_failure(self, why); });
@@ -111,7 +112,8 @@ private:
 
   static void take(self_pointer self, const typename Rule::answer_type& seen) {
     auto& state = self->state;
-    note_trouble(state, {});
+    if (std::exchange(state.failed, 0) >= defaults::monitor_failed_looks)
+      log(state, "works again");
     if (std::exchange(state.is_waiting_for_first, false)) {
       if (auto why = Rule::fitness(seen)) {
         state.reply.deliver(std::move(why));
@@ -142,24 +144,20 @@ private:
     // It has ended: whoever had it watched will stop us.
     if (status_of(why) == status::not_found)
       return;
-    note_trouble(state, reason_of(why));
-    look_again(self, state.options.limit);
+    if (++state.failed == defaults::monitor_failed_looks)
+      log(state, "cannot look: " + reason_of(why));
+    look_again(self, state.rule->interval());
   }
 
   static void look_again(self_pointer self, caf::timespan delay) {
     self->delayed_send(timed_monitor_actor{self}, delay, deadline{});
   }
 
-  /// Says so when a monitor cannot look, and when it can again.
-  static void note_trouble(state_type& state, const std::string& trouble) {
-    if (state.trouble == trouble)
-      return;
-    state.trouble = trouble;
+  static void log(const state_type& state, const std::string& what) {
     if (state.options.log)
-      state.options.log(
-        severity::warning,
-        "a monitor of " + to_string(state.request.proc)
-          + (trouble.empty() ? " works again" : " cannot look: " + trouble));
+      state.options.log(severity::warning, "a monitor of "
+                                             + to_string(state.request.proc)
+                                             + " " + what);
   }
 };
 
