@@ -41,11 +41,13 @@ void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
   add_probing<output_silence_rule>(kinds, sys, means);
   using monitor = timed_monitor<command_rule, command_runner_actor>;
   kinds.add(command_rule::kind, [&sys, commands = means.commands,
-                                 log = means.log, uid = means.daemon_uid] {
+                                 probe = means.probe, log = means.log,
+                                 uid = means.daemon_uid] {
     auto options = monitor::options_type{};
     options.make = [uid](const auto& x) { return make_command(x, uid); };
     options.find_means = [commands](const start_monitor&) { return commands; };
     options.looks_first = false;
+    options.presence = probe;
     options.limit = defaults::command_time_max + defaults::monitor_look_time;
     options.log = log;
     return monitor::spawn(sys, std::move(options));

@@ -1,7 +1,6 @@
 #include "actors/monitors/reaction_policy.hpp"
 
 #include "config/defaults.hpp"
-#include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
@@ -126,24 +125,24 @@ caf::error check_reactions(const std::vector<std::string>& reactions,
   return caf::none;
 }
 
-chosen_reactions choose_reactions(const std::vector<info>& directives,
-                                  const std::vector<std::string>& of_job,
+chosen_reactions choose_reactions(std::vector<std::string> own,
+                                  std::vector<std::string> of_job,
                                   const std::vector<std::string>& of_site) {
-  if (flag(directives, attr::monitor_app_control))
-    return {};
-  auto own = reactions_in(directives);
   if (!own.empty())
     return {std::move(own), false};
   if (!of_job.empty())
-    return {of_job, false};
+    return {std::move(of_job), false};
   return {of_site, !of_site.empty()};
 }
 
-std::optional<monitor_policy> policy_of(const register_nspace& what) {
-  auto reactions = reactions_in(what.infos);
-  if (reactions.empty())
+std::optional<info> job_policy(const std::vector<info>& job_infos) {
+  auto texts = std::vector<value>{};
+  for (auto& x : reactions_in(job_infos))
+    texts.push_back(value::string(std::move(x)));
+  if (texts.empty())
     return std::nullopt;
-  return monitor_policy{what.nspace, std::move(reactions)};
+  return info{std::string{monitor_reaction_key}, 0,
+              value::array(data_type::string, std::move(texts))};
 }
 
 } // namespace troupe

@@ -2,7 +2,6 @@
 
 #include "messages/connection.hpp"
 #include "messages/custom_monitor.hpp"
-#include "messages/host.hpp"
 
 #include <caf/expected.hpp>
 
@@ -65,13 +64,13 @@ struct chosen_reactions {
 };
 
 /// The monitor's own reactions go before those of the job, and these before the
-/// site's. PMIX_MONITOR_APP_CONTROL leaves all to the application: there are
-/// none. Source: RFC0015, "Monitoring".
-chosen_reactions choose_reactions(const std::vector<info>& directives,
-                                  const std::vector<std::string>& of_job,
+/// site's.
+chosen_reactions choose_reactions(std::vector<std::string> own,
+                                  std::vector<std::string> of_job,
                                   const std::vector<std::string>& of_site);
 
-/// What a namespace says on alerts of its processes; nothing if it does not.
-std::optional<monitor_policy> policy_of(const register_nspace& what);
+/// What a job says on the alerts of its processes, as data of the job; nothing
+/// if it does not.
+std::optional<info> job_policy(const std::vector<info>& job_infos);
 
 } // namespace troupe

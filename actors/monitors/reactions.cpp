@@ -2,6 +2,7 @@
 
 #include "config/defaults.hpp"
 #include "config/monitor_times.hpp"
+#include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -149,17 +150,33 @@ void go_on(self_pointer self, const course_pointer& x) {
     std::visit(executor{self, x}, *step);
 }
 
-void begin(self_pointer self, react_to_alert& alert) {
+requester owner_of(const reactions_state& state) {
+  auto result = requester{};
+  result.proc = state.options.place.server;
+  result.creds = state.options.place.owner;
+  result.role = peer_role::tool_with_identity;
+  return result;
+}
+
+/// What a job says on its alerts.
+std::vector<std::string> policy_in(const get_result& found) {
+  auto infos = std::vector<info>{};
+  for (const auto& block : found.blocks)
+    for (const auto& entry : block.entries)
+      if (entry.key == monitor_reaction_key)
+        infos.push_back({entry.key, 0, entry.val});
+  return reactions_in(infos);
+}
+
+/// Finds out which number the process has, and begins.
+void choose(self_pointer self, const course_pointer& x,
+            std::vector<std::string> of_job) {
   auto& state = self->state;
-  if (state.in_flight >= defaults::reactions_in_flight) {
-    log(self, severity::warning,
-        sentence_of(alert) + "; nothing is done about it: "
-          + std::to_string(state.in_flight) + " alerts are being dealt with");
-    return;
-  }
-  ++state.in_flight;
-  const auto x = std::make_shared<course>(course{std::move(alert), 0});
-  if (!state.options.probe) {
+  auto chosen = choose_reactions(std::move(x->alert.reactions),
+                                 std::move(of_job), state.options.of_site);
+  x->alert.reactions = std::move(chosen.reactions);
+  x->alert.is_policy_of_site = chosen.is_policy_of_site;
+  if (x->alert.reactions.empty() || !state.options.probe) {
     go_on(self, x);
     return;
   }
@@ -176,6 +193,35 @@ void begin(self_pointer self, react_to_alert& alert) {
         x->alert.pid = 0;
         go_on(self, x);
       });
+}
+
+void begin(self_pointer self, react_to_alert& alert) {
+  auto& state = self->state;
+  if (state.in_flight >= defaults::reactions_in_flight) {
+    log(self, severity::warning,
+        sentence_of(alert) + "; nothing is done about it: "
+          + std::to_string(state.in_flight) + " alerts are being dealt with");
+    return;
+  }
+  ++state.in_flight;
+  const auto x = std::make_shared<course>(course{std::move(alert), 0});
+  const auto server =
+    state.options.server ? state.options.server() : server_actor{};
+  if (!x->alert.reactions.empty() || !server) {
+    choose(self, x, {});
+    return;
+  }
+  auto question = get_request{};
+  question.target = {x->alert.proc.nspace, rank_wildcard};
+  question.directives = {
+    {std::string{attr::optional}, 0, value::boolean(true)}};
+  question.key = std::string{monitor_reaction_key};
+  self
+    ->request(server, defaults::reaction_time, owner_of(state),
+              std::move(question))
+    .then(
+      [self, x](const get_result& found) { choose(self, x, policy_in(found)); },
+      [self, x](const caf::error&) { choose(self, x, {}); });
 }
 
 } // namespace

@@ -4,6 +4,10 @@
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <functional>
+#include <string>
+#include <vector>
+
 namespace troupe {
 
 struct reactions_options {
@@ -11,6 +15,12 @@ struct reactions_options {
 
   /// Acts on processes.
   host_actor host;
+
+  /// Knows what a job says on its alerts; none: no job says anything.
+  std::function<server_actor()> server;
+
+  /// What the site says.
+  std::vector<std::string> of_site;
 
   /// Takes stacks and mails.
   log_sink_actor logs;
@@ -22,7 +32,8 @@ struct reactions_options {
   journal log;
 };
 
-/// Does what is to be done about alerts: for each alert one reaction after the
+/// Does what is to be done about alerts: what the alert says, or else the job
+/// of the process, or else the site. For each alert one reaction after the
 /// other, so that a stack is taken before its process is killed. What cannot be
 /// done is named in the log, and the next reaction follows. At most
 /// `defaults::reactions_in_flight` alerts at a time; beyond that they are

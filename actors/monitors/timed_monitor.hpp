@@ -27,8 +27,11 @@ struct timed_monitor_options {
   std::function<Means(const start_monitor&)> find_means;
 
   /// Whether the request for the monitor is answered once the first look has
-  /// shown that it can work; otherwise at once.
+  /// shown that it can work; otherwise once `presence` knows the process.
   bool looks_first = true;
+
+  /// Who knows the processes of the node.
+  process_probe_actor presence;
 
   /// How long a look may take.
   caf::timespan limit = defaults::monitor_look_time;
@@ -91,15 +94,32 @@ private:
     state.means = state.options.find_means(request);
     state.request = std::move(request);
     state.user = std::move(user);
-    if (!state.options.looks_first) {
-      look(self);
-      return ack{};
-    }
-    state.is_waiting_for_first = true;
     auto reply = self->template make_response_promise<ack>();
     state.reply = reply;
-    look(self);
+    if (state.options.looks_first) {
+      state.is_waiting_for_first = true;
+      look(self);
+    } else if (state.request.proc == state.request.who.proc
+               || !state.options.presence) {
+      begin(self);
+    } else {
+      self
+        ->request(state.options.presence, state.options.limit,
+                  probe_process{state.request.proc, state.request.pid})
+        .then([self](const process_probe&) { begin(self); },
+              [self](const caf::error& why) { refuse(self, why); });
+    }
     return reply;
+  }
+
+  static void begin(self_pointer self) {
+    self->state.reply.deliver(ack{});
+    look(self);
+  }
+
+  static void refuse(self_pointer self, caf::error why) {
+    self->state.reply.deliver(std::move(why));
+    self->quit();
   }
 
   static void look(self_pointer self) {
@@ -116,8 +136,7 @@ private:
       log(state, "works again");
     if (std::exchange(state.is_waiting_for_first, false)) {
       if (auto why = Rule::fitness(seen)) {
-        state.reply.deliver(std::move(why));
-        self->quit();
+        refuse(self, std::move(why));
         return;
       }
       state.reply.deliver(ack{});
@@ -137,8 +156,7 @@ private:
   static void note_failure(self_pointer self, const caf::error& why) {
     auto& state = self->state;
     if (std::exchange(state.is_waiting_for_first, false)) {
-      state.reply.deliver(why);
-      self->quit();
+      refuse(self, why);
       return;
     }
     // It has ended: whoever had it watched will stop us.
