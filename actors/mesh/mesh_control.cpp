@@ -90,19 +90,6 @@ control_means means_of_control(self_pointer self) {
   };
   out.end = [self](const end_job& how) { end(self, how); };
   out.halt = [self](const requester& who) { return halt(self->state, who); };
-  out.raise = [self](const event& what, const std::vector<proc_id>& targets,
-                     completion<ack> then) {
-    auto copy = what;
-    copy.infos.push_back(
-      {std::string{attr::event_custom_range}, 0, value::procs(targets)});
-    copy.range = data_range::custom;
-    auto audience = std::vector<std::string>{};
-    for (const auto& x : targets)
-      if (std::find(audience.begin(), audience.end(), x.nspace)
-          == audience.end())
-        audience.push_back(x.nspace);
-    raise_event(self, copy, audience, std::move(then));
-  };
   out.define_set = [self](const define_process_set& what,
                           completion<ack> then) {
     define_set(self, what, std::move(then));
@@ -114,15 +101,18 @@ control_means means_of_control(self_pointer self) {
     return has_ended(self->state, nspace);
   };
   out.log = self->state.options.log;
+  add_checkpoint_means(self, out);
   return out;
 }
 
 } // namespace
 
 void start_control(self_pointer self) {
-  if (self->state.is_root())
-    self->state.control =
-      std::make_unique<job_controller>(means_of_control(self));
+  if (!self->state.is_root())
+    return;
+  self->state.control =
+    std::make_unique<job_controller>(means_of_control(self));
+  start_checkpoints(self);
 }
 
 void control_at_root(self_pointer self, uint32_t from, const requester& who,

@@ -170,9 +170,9 @@ struct executor {
     reply(ack{});
   }
 
-  void operator()(run_site_hook&) {
+  void operator()(run_site_hook& x) {
     if (is_from_root())
-      refuse(status::not_supported, "this node has no such hook");
+      run_hook(self, x, to_member<site_hook_result>(reply));
   }
 
   void operator()(control_procs& x) {

@@ -32,6 +32,7 @@ void close_job(self_pointer self, const std::string& nspace) {
   auto& job = node.mapped();
   tell_of_job_end(self, job);
   tell_observer(self, job, job.outcome.report());
+  state.checkpoints.job_over(nspace);
   state.control->job_over(nspace);
   state.locations.remove(nspace);
   state.sequencer->job_forgotten(nspace);
@@ -118,13 +119,15 @@ void spread(self_pointer self, job_record& job, uint32_t from,
 
 /// Whoever waits for the end of processes hears of it, and may go on: jobs may
 /// end, or be over, when this returns.
-void note_controlled(const mesh_host_state& state,
+void note_controlled(mesh_host_state& state,
                      const std::vector<proc_ended>& gone) {
   auto procs = std::vector<proc_id>{};
   for (const auto& x : gone)
     procs.push_back(x.proc);
-  if (!procs.empty())
-    state.control->procs_ended(procs);
+  if (procs.empty())
+    return;
+  state.checkpoints.procs_ended(procs);
+  state.control->procs_ended(procs);
 }
 
 } // namespace
