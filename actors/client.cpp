@@ -43,8 +43,8 @@ auto pass_with_user(self_pointer self) {
   };
 }
 
-/// Passes the event that has just come, without a copy of its own.
-void pass_event(self_pointer self) {
+/// Passes the events that have just come, without a copy of its own.
+void pass_events(self_pointer self) {
   caf::actor_cast<caf::strong_actor_ptr>(self->state.connection)
     ->enqueue(self->ctrl(), caf::make_message_id(),
               self->current_mailbox_element()->copy_content_to_message(),
@@ -83,7 +83,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
       self->send(self->state.events, self->state.who, std::move(request));
     },
     pass_to<ack, notify_request>(self, &client_state::events),
-    [self](const event&) { pass_event(self); },
+    [self](const event_batch&) { pass_events(self); },
     [self](io_delivery& what) {
       self->send(self->state.connection, std::move(what));
     },

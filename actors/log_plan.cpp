@@ -33,14 +33,17 @@ std::optional<std::string> text_of(const value& x) {
 }
 
 /// Takes address, subject and message from the array of a mail, or else from
-/// the directives. Source: PMIx Standard v5, PMIX_LOG_EMAIL.
-bool read_mail(const value& x, const std::vector<info>& directives,
-               log_entry& entry) {
+/// the directives. A mail without a subject gets one that names its sender.
+/// Source: RFC0015; PMIx Standard v5, PMIX_LOG_EMAIL.
+bool read_mail(const requester& who, const value& x,
+               const std::vector<info>& directives, log_entry& entry) {
   auto fields = infos_of(x);
   fields.insert(fields.end(), directives.begin(), directives.end());
   entry.envelope.to = text(fields, attr::log_email_addr).value_or("");
   entry.envelope.from = text(fields, attr::log_email_sender_addr);
   entry.envelope.subject = text(fields, attr::log_email_subject);
+  if (!entry.envelope.subject)
+    entry.envelope.subject = "Message of " + to_string(who.proc);
   auto body = text_of(x);
   if (!body)
     if (const auto* message = find(fields, attr::log_email_msg))
@@ -90,7 +93,7 @@ log_plan plan_log(const requester& who, const log_request& request) {
       entry.priority =
         static_cast<uint8_t>(std::clamp<int64_t>(*priority, 0, 7));
     if (*channel == log_channel::email) {
-      if (!read_mail(x.val, request.directives, entry)) {
+      if (!read_mail(who, x.val, request.directives, entry)) {
         note_problem(plan, status::bad_param,
                      "a mail needs an address in PMIX_LOG_EMAIL_ADDR");
         continue;

@@ -65,6 +65,9 @@ void write_next(self_pointer self, const std::shared_ptr<log_job>& job) {
           job->plan.code = status_of(err);
           job->plan.reason = reason_of(err);
         }
+        self->state.log(severity::warning, "a log entry of "
+                                             + to_string(job->who.proc)
+                                             + " is lost: " + reason_of(err));
         write_next(self, job);
       });
 }

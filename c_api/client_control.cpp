@@ -3,21 +3,54 @@
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 
+#include <caf/send.hpp>
+
 using namespace troupe;
 using namespace troupe::c_api;
 
 namespace {
 
+/// Whether `x` says nothing but that it is there: the RFC's programs load such
+/// attributes with a null pointer, others leave the value away.
+bool is_bare(const value& x) {
+  return x.type == data_type::pointer || x.type == data_type::undef;
+}
+
+/// Gives an attribute that is there a value that any server can read. A null
+/// pointer stands for all requests or monitors to be cancelled, whatever its
+/// type; for a heartbeat, presence is enough.
+/// Source: RFC0015, PMIX_JOB_CTRL_CANCEL, PMIX_MONITOR_CANCEL and
+/// PMIX_MONITOR_HEARTBEAT; requirements A21, A22.
+void fill_in(info& x) {
+  if (!is_bare(x.val))
+    return;
+  if (x.key == attr::job_ctrl_cancel || x.key == attr::monitor_cancel) {
+    x.val = value{};
+    x.val.type = data_type::string;
+  } else if (x.key == attr::monitor_heartbeat
+             || x.key == attr::send_heartbeat) {
+    x.val = value::boolean(true);
+  }
+}
+
+caf::expected<std::vector<info>> to_control_infos(const pmix_info_t* xs,
+                                                  size_t n) {
+  auto result = to_infos(xs, n);
+  if (result)
+    for (auto& x : *result)
+      fill_in(x);
+  return result;
+}
+
+/// No targets stand for the caller's namespace, and stay so: it is the host
+/// that knows it. Source: RFC0015, `PMIx_Job_control_nb`.
 caf::expected<job_control_request>
 make_job_control(const library& lib, const pmix_proc_t* targets,
                  size_t ntargets, const pmix_info_t* directives, size_t ndirs) {
-  auto procs = to_procs(targets, ntargets);
+  auto procs = to_procs_of_jobs(lib, targets, ntargets);
   if (!procs)
     return std::move(procs.error());
-  for (auto& x : *procs)
-    if (x.nspace.empty())
-      x.nspace = lib.proc().nspace;
-  auto options = to_infos(directives, ndirs);
+  auto options = to_control_infos(directives, ndirs);
   if (!options)
     return std::move(options.error());
   if (options->empty())
@@ -31,14 +64,14 @@ caf::expected<monitor_request> make_monitor(const pmix_info_t* monitor,
                                             size_t ndirs) {
   if (monitor == nullptr)
     return make_error(status::bad_param);
-  auto what = to_info(*monitor);
+  auto what = to_control_infos(monitor, 1);
   if (!what)
     return std::move(what.error());
-  auto options = to_infos(directives, ndirs);
+  auto options = to_control_infos(directives, ndirs);
   if (!options)
     return std::move(options.error());
-  return monitor_request{std::move(*what), static_cast<enum status>(error),
-                         std::move(*options)};
+  return monitor_request{std::move(what->front()),
+                         static_cast<enum status>(error), std::move(*options)};
 }
 
 /// A heartbeat goes to the server without an answer.
@@ -47,10 +80,17 @@ bool is_heartbeat(const monitor_request& x) {
   return x.monitor.key == attr::send_heartbeat;
 }
 
-pmix_status_t beat(const library& lib) {
+/// Sends a beat, unless the value is one that says not to.
+pmix_status_t beat(const library& lib, const value& x) {
+  if (x.type == data_type::bool_ && !x.truth())
+    return PMIX_SUCCESS;
   if (const auto to = lib.current_link())
     return to_c(to->beat());
-  return lib.session() ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
+  const auto to = lib.session();
+  if (!to)
+    return PMIX_ERR_UNREACH;
+  caf::anon_send(to, heartbeat{});
+  return PMIX_SUCCESS;
 }
 
 caf::expected<allocation_request>
@@ -92,7 +132,7 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
   clear(results, nresults);
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
   const auto limit = limit_of(x->directives);
-  return await_infos(lib, std::move(*x), results, nresults, limit);
+  return await_control(lib, std::move(*x), results, nresults, limit);
 }
 
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
@@ -102,7 +142,7 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
-  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+  return ask_control(lib, std::move(*x), cbfunc, cbdata);
 }
 
 pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
@@ -115,8 +155,9 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
   clear(results, nresults);
   TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
   if (is_heartbeat(*x))
-    return beat(lib);
-  return await_infos(lib, std::move(*x), results, nresults);
+    return beat(lib, x->monitor.val);
+  const auto limit = limit_of(x->directives);
+  return await_control(lib, std::move(*x), results, nresults, limit);
 }
 
 pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
@@ -129,10 +170,11 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
     return code;
   TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
   if (is_heartbeat(*x)) {
-    const auto code = beat(lib);
-    return code == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : code;
+    const auto code = beat(lib, x->monitor.val);
+    return code == PMIX_SUCCESS && cbfunc != nullptr ? PMIX_OPERATION_SUCCEEDED
+                                                     : code;
   }
-  return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+  return ask_control(lib, std::move(*x), cbfunc, cbdata);
 }
 
 // The headers of 4.2 have a macro of this name.
@@ -140,7 +182,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
 void PMIx_Heartbeat(void) {
   const auto& lib = library::instance();
   if (lib.check() == PMIX_SUCCESS)
-    beat(lib);
+    beat(lib, value::boolean(true));
 }
 
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,

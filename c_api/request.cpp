@@ -21,19 +21,15 @@ limit_of(const std::vector<info>& directives) {
 }
 
 caf::expected<std::vector<proc_id>>
-to_members(const library& lib, const pmix_proc_t* procs, size_t n) {
+to_procs_of_jobs(const library& lib, const pmix_proc_t* procs, size_t n) {
   auto asked = to_procs(procs, n);
   if (!asked)
     return asked;
-  if (asked->empty())
-    asked->push_back({lib.proc().nspace, rank_wildcard});
   const auto core = lib.core();
   auto result = std::vector<proc_id>{};
   for (auto& x : *asked) {
     if (x.nspace.empty())
       x.nspace = lib.proc().nspace;
-    // A group's name may stand for a namespace, with ranks in the group.
-    // Source: PMIx Standard v5, "Process Groups".
     const auto group = core ? core->groups->members(x.nspace) : std::nullopt;
     if (!group)
       result.push_back(std::move(x));
@@ -45,6 +41,13 @@ to_members(const library& lib, const pmix_proc_t* procs, size_t n) {
       return make_error(status::bad_param);
   }
   return result;
+}
+
+caf::expected<std::vector<proc_id>>
+to_members(const library& lib, const pmix_proc_t* procs, size_t n) {
+  if (n > 0)
+    return to_procs_of_jobs(lib, procs, n);
+  return std::vector<proc_id>{{lib.proc().nspace, rank_wildcard}};
 }
 
 void show_infos(pmix_status_t code, const std::vector<info>& xs,

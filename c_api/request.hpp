@@ -2,6 +2,7 @@
 
 #include "c_api/library.hpp"
 #include "messages/attributes.hpp"
+#include "messages/denial.hpp"
 #include "messages/query.hpp"
 
 #include <pmix.h>
@@ -37,6 +38,13 @@ template <class Answer>
 pmix_status_t code_of(const caf::expected<Answer>& x) {
   return x ? PMIX_SUCCESS : to_c(x.error());
 }
+
+/// Fills in empty namespaces with ours, and puts the members of groups in the
+/// place of their names: a group's name may stand for a namespace, with ranks
+/// in the group. Source: PMIx Standard v5, "Process Groups".
+/// @returns `bad_param` for a rank that the group does not have.
+caf::expected<std::vector<proc_id>>
+to_procs_of_jobs(const library& lib, const pmix_proc_t* procs, size_t n);
 
 /// The processes of a collective: none means all of our namespace, an empty
 /// namespace ours. Source: PMIx Standard v5, `PMIx_Fence`.
@@ -96,6 +104,33 @@ await_infos(const library& lib, Request x, pmix_info_t** results, size_t* count,
   const auto y = lib.ask_and_wait<info_result>(std::move(x), limit);
   return give_infos(code_of_infos(y), y ? y->infos : std::vector<info>{},
                     results, count);
+}
+
+/// The infos of an answer to a request for control: of a refusal, why.
+/// Source: RFC0015, Job Control: the callback's infos.
+inline std::vector<info> reasons_in(const caf::expected<info_result>& x) {
+  return x ? x->infos : explanation_of(x.error());
+}
+
+/// As `ask_infos`, with infos also if the request is refused.
+template <class Request>
+pmix_status_t ask_control(const library& lib, Request x, pmix_info_cbfunc_t f,
+                          void* data) {
+  return lib.ask<info_result>(
+    std::move(x), [f, data](const caf::expected<info_result>& y) {
+      if (f != nullptr)
+        show_infos(code_of_infos(y), reasons_in(y), f, data);
+    });
+}
+
+/// As `await_infos`, with infos also if the request is refused.
+template <class Request>
+pmix_status_t
+await_control(const library& lib, Request x, pmix_info_t** results,
+              size_t* count,
+              std::optional<std::chrono::milliseconds> limit = std::nullopt) {
+  const auto y = lib.ask_and_wait<info_result>(std::move(x), limit);
+  return give_infos(code_of_infos(y), reasons_in(y), results, count);
 }
 
 /// Clears the out-parameters of a call.

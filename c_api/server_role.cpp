@@ -56,10 +56,12 @@ current_role& holder() {
 /// The server's own end of its session: what comes to it goes to the program.
 connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
-    [self, taken = uint64_t{0}](const event& what) mutable {
-      library::instance().push(what);
+    [self, taken = uint64_t{0}](const event_batch& what) mutable {
+      for (const auto& x : what.events)
+        library::instance().push(*x);
+      taken += what.events.size();
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
-                 events_taken{++taken});
+                 events_taken{taken});
     },
     [](const io_delivery& what) { library::instance().push(what); },
     [](const close_connection&) {

@@ -114,6 +114,20 @@ inline constexpr auto get_wait = 2s;
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
 
+/// Targets of one request of job control; outstanding requests of one
+/// requester, and of all; requests that are over which are remembered, and for
+/// how long. A request with more than so many bytes as its id is refused.
+inline constexpr size_t control_targets = size_t{1} << 20;
+inline constexpr size_t control_requests_per_owner = 256;
+inline constexpr size_t control_requests = 4096;
+inline constexpr size_t control_outcomes = 4096;
+inline constexpr auto control_memory = std::chrono::minutes{10};
+inline constexpr size_t control_id_bytes = 511;
+
+/// How long processes that were killed may take to be gone before whoever asked
+/// for it is told that they are not.
+inline constexpr auto control_end_wait = 10s;
+
 /// How long the end of a process may take to be known after its connection
 /// broke; whoever goes on after that has lost its server. T_client of
 /// guarantees 1.
@@ -272,6 +286,104 @@ inline constexpr auto sensor_retry = 5s;
 inline constexpr size_t sensors = 256;
 inline constexpr size_t sensor_events = 100;
 inline constexpr auto sensor_event_window = 1s;
+
+// -- monitors
+// ------------------------------------------------------------------
+
+/// Monitors of one client and of a node (L7).
+inline constexpr size_t monitors_per_client = 64;
+inline constexpr size_t monitors_per_node = 10000;
+
+/// How exact monitors are: an alert comes within as much after it is due.
+/// Source: guarantees 5.9, P-H1.
+inline constexpr auto monitor_tick = 10ms;
+
+/// How long the node may rest between two looks at its own lateness while
+/// heartbeats are awaited.
+inline constexpr auto monitor_rest = 1s;
+
+/// The longest time without a sign of life that can be asked for.
+inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
+
+/// Files of one request, and the bytes of a name of a file, or of an
+/// identifier of a request.
+inline constexpr size_t monitored_files = 64;
+inline constexpr size_t monitored_path_bytes = 4096;
+inline constexpr size_t monitor_id_bytes = 511;
+
+/// Turns of reading (L8) that a connection takes before a silent process is
+/// said to be silent.
+inline constexpr size_t monitor_read_turns = 64;
+
+// -- monitors of named kinds, and reactions to alerts
+// ---------------------------------------------------
+
+/// How often monitors look that are not told how often: progress of CPU time,
+/// memory, output, commands, plugins.
+inline constexpr auto cpu_progress_interval = 10s;
+inline constexpr auto memory_limit_interval = 1s;
+inline constexpr auto output_silence_interval = 60s;
+inline constexpr auto command_interval = 30s;
+inline constexpr auto plugin_interval = 10s;
+
+/// The shortest and the longest time between two looks that one may ask for.
+inline constexpr auto monitor_interval_min = 10ms;
+inline constexpr auto monitor_interval_max = std::chrono::hours{24 * 366};
+
+/// How often a monitor looks again that has failed to look.
+inline constexpr size_t monitor_failed_looks = 5;
+
+/// How long a command of a monitor, and one of a reaction, may take; the
+/// longest that one may ask for; how much of its output is kept; how many run
+/// at a time, and how many wait.
+inline constexpr auto monitor_command_time = 10s;
+inline constexpr auto reaction_command_time = 30s;
+inline constexpr auto command_time_max = std::chrono::hours{1};
+inline constexpr size_t command_output = size_t{64} << 10;
+inline constexpr size_t commands_running = 8;
+inline constexpr size_t commands_waiting = 1024;
+
+/// Kinds of monitors that a node knows, and plugins; reactions of one monitor;
+/// bytes of one of them.
+inline constexpr size_t monitor_kinds = 256;
+inline constexpr size_t monitor_plugins = 64;
+inline constexpr size_t monitor_reactions = 16;
+inline constexpr size_t monitor_reaction_bytes = 4096;
+
+/// Reactions under way at a time on a node; more are dropped and named.
+inline constexpr size_t reactions_in_flight = 256;
+
+/// Descendants of a process that are looked at.
+inline constexpr size_t probed_descendants = 4096;
+
+// -- checkpoints, restart, preemption
+// -------------------------------------------------------------------
+
+/// Ways to save its state that a process may declare, and processes that may
+/// declare anything.
+inline constexpr size_t checkpoint_methods_per_process = 16;
+inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
+
+/// How long processes may take to save their state if the request does not say.
+inline constexpr auto checkpoint_patience = std::chrono::hours{1};
+
+/// Checkpoints that a DVM remembers for a restart, and how long their names may
+/// be; one more, and the oldest is forgotten.
+inline constexpr size_t checkpoints_kept = 256;
+inline constexpr size_t checkpoint_id_bytes = 255;
+
+/// Checkpoints, preemptions, restarts and provisions under way.
+inline constexpr size_t checkpoint_requests = 1024;
+
+/// How long a job has to get ready for its preemption if the request does not
+/// say.
+inline constexpr auto preempt_grace = 30s;
+
+/// The longest times that one may ask for.
+inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
+
+/// How long a site's hook may take.
+inline constexpr auto site_hook_time = std::chrono::minutes{30};
 
 // -- the mesh
 // ------------------------------------------------------------------

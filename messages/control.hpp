@@ -15,6 +15,38 @@ struct job_control_request {
 
 TROUPE_MESSAGE(job_control_request, x.targets, x.directives)
 
+/// What is done to processes.
+enum class control_action : uint8_t {
+  signal,    ///< they and their process groups get a signal
+  pause,     ///< they, and whatever they started, stand still
+  resume,    ///< they go on
+  terminate, ///< SIGTERM; their end is wanted, and no failure
+  kill,      ///< SIGKILL, likewise
+};
+
+/// To the node of processes, and there to their JOB and the PROCESS LAUNCHER:
+/// does something to exactly these. Who does not run there is passed over.
+/// Whoever is paused stays so unless it is resumed or ends; pausing the paused,
+/// and resuming those that run, changes nothing.
+/// Source: PMIx Standard v5, `PMIx_Job_control`.
+struct control_procs {
+  std::string nspace;
+  std::vector<uint32_t> ranks;
+  control_action action = control_action::signal;
+
+  /// For `signal`: 1 to 64, or 0 to find out who runs.
+  int32_t signal = 0;
+};
+
+TROUPE_MESSAGE(control_procs, x.nspace, x.ranks, x.action, x.signal)
+
+/// The answer: to whom it was done.
+struct procs_controlled {
+  std::vector<uint32_t> ranks;
+};
+
+TROUPE_MESSAGE(procs_controlled, x.ranks)
+
 /// Watches something. Source: PMIx Standard v5, `PMIx_Process_monitor`;
 /// RFC0015.
 struct monitor_request {

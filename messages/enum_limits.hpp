@@ -2,8 +2,10 @@
 
 #include "messages/collective.hpp"
 #include "messages/connection.hpp"
+#include "messages/control.hpp"
 #include "messages/membership.hpp"
 #include "messages/peer_frames.hpp"
+#include "messages/site_hook.hpp"
 
 // The largest value of each enumeration that is ours alone and that nodes send
 // each other; see messages/codec_traits.hpp.
@@ -12,6 +14,10 @@ namespace troupe {
 
 constexpr collective_kind last_of(collective_kind) {
   return collective_kind::disconnect;
+}
+
+constexpr control_action last_of(control_action) {
+  return control_action::kill;
 }
 
 constexpr node_state last_of(node_state) {
@@ -24,6 +30,10 @@ constexpr join_refusal last_of(join_refusal) {
 
 constexpr traffic_class last_of(traffic_class) {
   return traffic_class::environment;
+}
+
+constexpr site_hook last_of(site_hook) {
+  return site_hook::provision;
 }
 
 } // namespace troupe

@@ -5,6 +5,12 @@
 #include "messages/status.hpp"
 #include "messages/value.hpp"
 
+#include <caf/none.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
 namespace troupe {
 
 /// Wants the events with these codes; none: every event (a default handler).
@@ -50,6 +56,36 @@ struct event {
 };
 
 TROUPE_MESSAGE(event, x.code, x.source, x.range, x.infos)
+
+/// Events on their way to a process, in their order. They are shared: many
+/// processes get the same.
+struct event_batch {
+  std::vector<std::shared_ptr<const event>> events;
+};
+
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, event_batch& x) {
+  auto copies = std::vector<event>{};
+  for (const auto& y : x.events)
+    copies.push_back(*y);
+  if constexpr (Inspector::writes_state) {
+    if (auto err = f(copies))
+      return err;
+    x.events.clear();
+    for (auto& y : copies)
+      x.events.push_back(std::make_shared<const event>(std::move(y)));
+    return caf::none;
+  } else {
+    return f(caf::meta::type_name("troupe.event_batch"), copies);
+  }
+}
+
+/// A single event as a batch.
+inline event_batch batch_of(event x) {
+  auto result = event_batch{};
+  result.events.push_back(std::make_shared<const event>(std::move(x)));
+  return result;
+}
 
 /// Whether events with this code are of the environment: a server hears of them
 /// only if it asks its host. Those of the Standard, and our own, which

@@ -14,6 +14,8 @@ struct allocation_request;
 struct app;
 struct ask_root;
 struct check_files;
+struct check_process;
+struct check_result;
 struct cleanup_path;
 struct client_connected;
 struct client_environment;
@@ -29,12 +31,14 @@ struct collective_outcome;
 struct collective_part;
 struct collective_ready;
 struct collective_retired;
+struct command_result;
 struct commit_request;
 struct connect_accepted;
 struct connect_procs_request;
 struct connect_procs_result;
 struct connect_request;
 struct connection_lost;
+struct control_procs;
 struct credentials;
 struct deadline;
 struct declare_member_lost;
@@ -58,6 +62,7 @@ struct environment_event;
 struct environment_interest;
 struct erase_spool;
 struct event;
+struct event_batch;
 struct events_taken;
 struct expect_procs;
 struct fabric_register_request;
@@ -66,6 +71,7 @@ struct fence_request;
 struct file_stamp;
 struct file_stamps;
 struct finalize_request;
+struct find_process;
 struct find_procs;
 struct forget_job;
 struct gauge_list;
@@ -112,6 +118,7 @@ struct lane_opened;
 struct leave_mesh;
 struct list_jobs;
 struct list_nspaces;
+struct local_process;
 struct locate_job;
 struct log_entry;
 struct log_request;
@@ -125,6 +132,8 @@ struct memory_samples;
 struct mesh_duty_changed;
 struct mesh_failure;
 struct mesh_status;
+struct monitor_alert;
+struct monitor_policy;
 struct monitor_request;
 struct networks_changed;
 struct node_topology;
@@ -140,6 +149,7 @@ struct peer_status;
 struct placed_proc;
 struct posted_data;
 struct prepare_share;
+struct probe_process;
 struct proc_changed;
 struct proc_data;
 struct proc_ended;
@@ -147,15 +157,20 @@ struct proc_id;
 struct process_drained;
 struct process_ended;
 struct process_output;
+struct process_probe;
 struct process_started;
+struct procs_controlled;
 struct processing_unit;
 struct procs_gone;
+struct procs_paused;
 struct publish_request;
 struct put_lane_frame;
 struct query;
 struct query_request;
 struct rank_data;
 struct reach_node;
+struct react_to_alert;
+struct read_now;
 struct read_sensors;
 struct read_spool;
 struct refresh_cache_request;
@@ -175,6 +190,7 @@ struct resolve_nodes_result;
 struct resolve_peers_request;
 struct resolve_peers_result;
 struct resource_block_request;
+struct run_command;
 struct sample_elsewhere;
 struct sample_memory;
 struct sample_usage;
@@ -193,14 +209,17 @@ struct spawn_request;
 struct spawn_result;
 struct spool_content;
 struct spool_record;
+struct start_monitor;
 struct start_process;
 struct start_sensor;
 struct start_share;
+struct stop_monitor;
 struct submit_event;
 struct stop_sensor;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
+struct unread;
 struct usage_samples;
 struct validate_credential_request;
 struct value;
@@ -219,6 +238,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::app))
   TROUPE_ADD_TYPE_ID((troupe::ask_root))
   TROUPE_ADD_TYPE_ID((troupe::check_files))
+  TROUPE_ADD_TYPE_ID((troupe::check_process))
+  TROUPE_ADD_TYPE_ID((troupe::check_result))
   TROUPE_ADD_TYPE_ID((troupe::cleanup_path))
   TROUPE_ADD_TYPE_ID((troupe::client_connected))
   TROUPE_ADD_TYPE_ID((troupe::client_environment))
@@ -234,12 +255,14 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::collective_part))
   TROUPE_ADD_TYPE_ID((troupe::collective_ready))
   TROUPE_ADD_TYPE_ID((troupe::collective_retired))
+  TROUPE_ADD_TYPE_ID((troupe::command_result))
   TROUPE_ADD_TYPE_ID((troupe::commit_request))
   TROUPE_ADD_TYPE_ID((troupe::connect_accepted))
   TROUPE_ADD_TYPE_ID((troupe::connect_procs_request))
   TROUPE_ADD_TYPE_ID((troupe::connect_procs_result))
   TROUPE_ADD_TYPE_ID((troupe::connect_request))
   TROUPE_ADD_TYPE_ID((troupe::connection_lost))
+  TROUPE_ADD_TYPE_ID((troupe::control_procs))
   TROUPE_ADD_TYPE_ID((troupe::credentials))
   TROUPE_ADD_TYPE_ID((troupe::deadline))
   TROUPE_ADD_TYPE_ID((troupe::declare_member_lost))
@@ -263,6 +286,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::environment_interest))
   TROUPE_ADD_TYPE_ID((troupe::erase_spool))
   TROUPE_ADD_TYPE_ID((troupe::event))
+  TROUPE_ADD_TYPE_ID((troupe::event_batch))
   TROUPE_ADD_TYPE_ID((troupe::events_taken))
   TROUPE_ADD_TYPE_ID((troupe::expect_procs))
   TROUPE_ADD_TYPE_ID((troupe::fabric_register_request))
@@ -271,6 +295,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::file_stamp))
   TROUPE_ADD_TYPE_ID((troupe::file_stamps))
   TROUPE_ADD_TYPE_ID((troupe::finalize_request))
+  TROUPE_ADD_TYPE_ID((troupe::find_process))
   TROUPE_ADD_TYPE_ID((troupe::find_procs))
   TROUPE_ADD_TYPE_ID((troupe::forget_job))
   TROUPE_ADD_TYPE_ID((troupe::gauge_list))
@@ -317,6 +342,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::leave_mesh))
   TROUPE_ADD_TYPE_ID((troupe::list_jobs))
   TROUPE_ADD_TYPE_ID((troupe::list_nspaces))
+  TROUPE_ADD_TYPE_ID((troupe::local_process))
   TROUPE_ADD_TYPE_ID((troupe::locate_job))
   TROUPE_ADD_TYPE_ID((troupe::log_entry))
   TROUPE_ADD_TYPE_ID((troupe::log_request))
@@ -330,6 +356,8 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::mesh_duty_changed))
   TROUPE_ADD_TYPE_ID((troupe::mesh_failure))
   TROUPE_ADD_TYPE_ID((troupe::mesh_status))
+  TROUPE_ADD_TYPE_ID((troupe::monitor_alert))
+  TROUPE_ADD_TYPE_ID((troupe::monitor_policy))
   TROUPE_ADD_TYPE_ID((troupe::monitor_request))
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))
@@ -345,6 +373,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::placed_proc))
   TROUPE_ADD_TYPE_ID((troupe::posted_data))
   TROUPE_ADD_TYPE_ID((troupe::prepare_share))
+  TROUPE_ADD_TYPE_ID((troupe::probe_process))
   TROUPE_ADD_TYPE_ID((troupe::proc_changed))
   TROUPE_ADD_TYPE_ID((troupe::proc_data))
   TROUPE_ADD_TYPE_ID((troupe::proc_ended))
@@ -352,15 +381,20 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::process_drained))
   TROUPE_ADD_TYPE_ID((troupe::process_ended))
   TROUPE_ADD_TYPE_ID((troupe::process_output))
+  TROUPE_ADD_TYPE_ID((troupe::process_probe))
   TROUPE_ADD_TYPE_ID((troupe::process_started))
+  TROUPE_ADD_TYPE_ID((troupe::procs_controlled))
   TROUPE_ADD_TYPE_ID((troupe::processing_unit))
   TROUPE_ADD_TYPE_ID((troupe::procs_gone))
+  TROUPE_ADD_TYPE_ID((troupe::procs_paused))
   TROUPE_ADD_TYPE_ID((troupe::publish_request))
   TROUPE_ADD_TYPE_ID((troupe::put_lane_frame))
   TROUPE_ADD_TYPE_ID((troupe::query))
   TROUPE_ADD_TYPE_ID((troupe::query_request))
   TROUPE_ADD_TYPE_ID((troupe::rank_data))
   TROUPE_ADD_TYPE_ID((troupe::reach_node))
+  TROUPE_ADD_TYPE_ID((troupe::react_to_alert))
+  TROUPE_ADD_TYPE_ID((troupe::read_now))
   TROUPE_ADD_TYPE_ID((troupe::read_sensors))
   TROUPE_ADD_TYPE_ID((troupe::read_spool))
   TROUPE_ADD_TYPE_ID((troupe::refresh_cache_request))
@@ -380,6 +414,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_request))
   TROUPE_ADD_TYPE_ID((troupe::resolve_peers_result))
   TROUPE_ADD_TYPE_ID((troupe::resource_block_request))
+  TROUPE_ADD_TYPE_ID((troupe::run_command))
   TROUPE_ADD_TYPE_ID((troupe::sample_elsewhere))
   TROUPE_ADD_TYPE_ID((troupe::sample_memory))
   TROUPE_ADD_TYPE_ID((troupe::sample_usage))
@@ -398,14 +433,17 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::spawn_result))
   TROUPE_ADD_TYPE_ID((troupe::spool_content))
   TROUPE_ADD_TYPE_ID((troupe::spool_record))
+  TROUPE_ADD_TYPE_ID((troupe::start_monitor))
   TROUPE_ADD_TYPE_ID((troupe::start_process))
   TROUPE_ADD_TYPE_ID((troupe::start_sensor))
   TROUPE_ADD_TYPE_ID((troupe::start_share))
+  TROUPE_ADD_TYPE_ID((troupe::stop_monitor))
   TROUPE_ADD_TYPE_ID((troupe::submit_event))
   TROUPE_ADD_TYPE_ID((troupe::stop_sensor))
   TROUPE_ADD_TYPE_ID((troupe::sweep_job))
   TROUPE_ADD_TYPE_ID((troupe::tool_connected))
   TROUPE_ADD_TYPE_ID((troupe::unpublish_request))
+  TROUPE_ADD_TYPE_ID((troupe::unread))
   TROUPE_ADD_TYPE_ID((troupe::usage_samples))
   TROUPE_ADD_TYPE_ID((troupe::validate_credential_request))
   TROUPE_ADD_TYPE_ID((troupe::value))

@@ -15,6 +15,8 @@
   X(app)                                                                       \
   X(ask_root)                                                                  \
   X(check_files)                                                               \
+  X(check_process)                                                             \
+  X(check_result)                                                              \
   X(cleanup_path)                                                              \
   X(client_connected)                                                          \
   X(client_environment)                                                        \
@@ -30,12 +32,14 @@
   X(collective_part)                                                           \
   X(collective_ready)                                                          \
   X(collective_retired)                                                        \
+  X(command_result)                                                            \
   X(commit_request)                                                            \
   X(connect_accepted)                                                          \
   X(connect_procs_request)                                                     \
   X(connect_procs_result)                                                      \
   X(connect_request)                                                           \
   X(connection_lost)                                                           \
+  X(control_procs)                                                             \
   X(coord)                                                                     \
   X(credentials)                                                               \
   X(data_array)                                                                \
@@ -71,6 +75,7 @@
   X(file_stamp)                                                                \
   X(file_stamps)                                                               \
   X(finalize_request)                                                          \
+  X(find_process)                                                              \
   X(find_procs)                                                                \
   X(forget_job)                                                                \
   X(gauge)                                                                     \
@@ -119,6 +124,7 @@
   X(leave_mesh)                                                                \
   X(list_jobs)                                                                 \
   X(list_nspaces)                                                              \
+  X(local_process)                                                             \
   X(locate_job)                                                                \
   X(log_entry)                                                                 \
   X(log_request)                                                               \
@@ -133,6 +139,8 @@
   X(mesh_duty_changed)                                                         \
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
+  X(monitor_alert)                                                             \
+  X(monitor_policy)                                                            \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \
@@ -165,6 +173,7 @@
   X(placed_proc)                                                               \
   X(posted_data)                                                               \
   X(prepare_share)                                                             \
+  X(probe_process)                                                             \
   X(proc_changed)                                                              \
   X(proc_data)                                                                 \
   X(proc_ended)                                                                \
@@ -174,14 +183,19 @@
   X(process_drained)                                                           \
   X(process_ended)                                                             \
   X(process_output)                                                            \
+  X(process_probe)                                                             \
   X(process_started)                                                           \
+  X(procs_controlled)                                                          \
   X(processing_unit)                                                           \
   X(procs_gone)                                                                \
+  X(procs_paused)                                                              \
   X(publish_request)                                                           \
   X(query)                                                                     \
   X(query_request)                                                             \
   X(rank_data)                                                                 \
   X(reach_node)                                                                \
+  X(react_to_alert)                                                            \
+  X(read_now)                                                                  \
   X(read_sensors)                                                              \
   X(refresh_cache_request)                                                     \
   X(refresh_cache_result)                                                      \
@@ -201,6 +215,7 @@
   X(resolve_peers_result)                                                      \
   X(resource_block_request)                                                    \
   X(resource_unit)                                                             \
+  X(run_command)                                                               \
   X(sample_elsewhere)                                                          \
   X(sample_memory)                                                             \
   X(sample_usage)                                                              \
@@ -217,15 +232,18 @@
   X(signal_process)                                                            \
   X(spawn_request)                                                             \
   X(spawn_result)                                                              \
+  X(start_monitor)                                                             \
   X(start_process)                                                             \
   X(start_sensor)                                                              \
   X(start_share)                                                               \
+  X(stop_monitor)                                                              \
   X(submit_event)                                                              \
   X(stop_sensor)                                                               \
   X(sweep_job)                                                                 \
   X(timeval_value)                                                             \
   X(tool_connected)                                                            \
   X(unpublish_request)                                                         \
+  X(unread)                                                                    \
   X(usage_samples)                                                             \
   X(validate_credential_request)                                               \
   X(value)                                                                     \

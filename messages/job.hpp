@@ -80,9 +80,13 @@ struct end_job {
 
   /// The signal to begin with.
   int32_t signal = 15;
+
+  /// How long the processes have before they are killed; absent:
+  /// `defaults::kill_grace`.
+  std::optional<std::chrono::milliseconds> grace = std::nullopt;
 };
 
-TROUPE_MESSAGE(end_job, x.nspace, x.reason, x.exit_status, x.signal)
+TROUPE_MESSAGE(end_job, x.nspace, x.reason, x.exit_status, x.signal, x.grace)
 
 /// Asks for the jobs of the host. Empty namespace: all.
 struct list_jobs {

@@ -9,6 +9,7 @@
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
 #include "messages/sensor.hpp"
+#include "messages/site_hook.hpp"
 #include "messages/usage.hpp"
 
 #include <optional>
@@ -294,20 +295,24 @@ using host_question =
                process_output, write_stdin, close_stdin, list_jobs,
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
-               environment_interest, environment_event, sample_elsewhere>;
+               environment_interest, environment_event, control_procs,
+               define_process_set, run_site_hook, sample_elsewhere>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
   status code = status::error;
   std::string reason;
+
+  /// What the requester is told besides, see `messages/denial.hpp`.
+  std::vector<info> infos = {};
 };
 
-TROUPE_MESSAGE(mesh_failure, x.code, x.reason)
+TROUPE_MESSAGE(mesh_failure, x.code, x.reason, x.infos)
 
 using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
                lookup_result, info_result, job_list, collected_events,
-               nspace_list, mesh_status>;
+               nspace_list, mesh_status, procs_controlled, site_hook_result>;
 
 /// Asks a host.
 struct host_call {

@@ -15,8 +15,13 @@ TROUPE_MESSAGE(spawn_request, x.job_infos, x.apps)
 
 /// The key of a directive of ours in `spawn_request::job_infos`: an array of
 /// infos that become data of the job's level, readable by all its processes.
-/// Reserved keys are left out.
+/// Reserved keys are left out, but for PMIX_JOB_CTRL_RESTART.
 inline constexpr std::string_view preset_data = "troupe.preset";
+
+/// The key of a directive of ours in `spawn_request::job_infos`: an array of
+/// STRING, the names of the nodes that the processes had by rank. They are put
+/// there if all of these nodes have room; otherwise as if it were not given.
+inline constexpr std::string_view wanted_hosts = "troupe.hosts";
 
 struct spawn_result {
   std::string nspace;

@@ -1,6 +1,7 @@
 #include "messages/status.hpp"
 
-#include <caf/atom.hpp>
+#include "messages/status_error.hpp"
+
 #include <caf/error.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/message.hpp>
@@ -23,7 +24,12 @@ constexpr entry entries[] = {
 #undef TROUPE_STATUS
 };
 
-constexpr caf::atom_value category = caf::atom("troupe");
+/// Whether `err` has a status and a sentence, and perhaps more.
+bool has_status(const caf::error& err) {
+  return err.category() == status_category && err.context().size() >= 2
+         && err.context().match_element<int32_t>(0)
+         && err.context().match_element<std::string>(1);
+}
 
 } // namespace
 
@@ -44,15 +50,14 @@ std::optional<status> status_named(std::string_view c_name) {
 caf::error make_error(status code, std::string what) {
   // A CAF error code has eight bits; the status travels in the context.
   return caf::error{
-    1, category,
+    1, status_category,
     caf::make_message(static_cast<int32_t>(code), std::move(what))};
 }
 
 status status_of(const caf::error& err) {
   if (!err)
     return status::success;
-  if (err.category() == category
-      && err.context().match_elements<int32_t, std::string>())
+  if (has_status(err))
     return static_cast<status>(err.context().get_as<int32_t>(0));
   if (err == caf::sec::request_timeout)
     return status::timeout;
@@ -63,8 +68,7 @@ status status_of(const caf::error& err) {
 }
 
 std::string reason_of(const caf::error& err) {
-  if (err.category() == category
-      && err.context().match_elements<int32_t, std::string>()) {
+  if (has_status(err)) {
     auto what = err.context().get_as<std::string>(1);
     return what.empty() ? to_string(status_of(err)) : what;
   }

@@ -14,6 +14,13 @@ namespace event_cache_internals {
 
 namespace {
 
+/// What a `deadline` of ours is about; others are of the reminders.
+constexpr uint64_t for_stalled = 0;
+constexpr uint64_t for_deliveries = UINT64_MAX;
+
+/// Deliveries to collect at most.
+constexpr size_t max_deliveries = 1024;
+
 event_log::time_point now(self_pointer self) {
   return self->clock().now().time_since_epoch();
 }
@@ -22,7 +29,7 @@ void watch(self_pointer self) {
   auto& state = self->state;
   if (!state.log->is_waiting() || std::exchange(state.is_watching, true))
     return;
-  self->delayed_send(self, state.options.log.stall / 8, deadline{});
+  self->delayed_send(self, state.options.log.stall / 8, deadline{for_stalled});
 }
 
 } // namespace
@@ -77,13 +84,32 @@ event without_default(event what) {
   return what;
 }
 
+/// Hands over what is to be delivered. Those that get the same share a message.
+void send_deliveries(self_pointer self) {
+  auto& state = self->state;
+  auto packet = caf::message{};
+  for (auto& [to, list] : state.deliveries) {
+    const auto i = state.sessions.find(to);
+    if (i == state.sessions.end())
+      continue;
+    if (packet.empty() || packet.get_as<event_batch>(0).events != list)
+      packet = caf::make_message(event_batch{std::move(list)});
+    caf::actor_cast<caf::strong_actor_ptr>(i->second)->enqueue(
+      self->ctrl(), caf::make_message_id(), packet, self->context());
+  }
+  state.deliveries.clear();
+  state.num_deliveries = 0;
+}
+
+/// Delivers an event once what is in the mailbox has been seen to: what comes
+/// together goes out together.
 void deliver(self_pointer self, uint32_t to,
              const std::shared_ptr<const event>& what,
              const missed_events& missed) {
   auto& state = self->state;
-  const auto i = state.sessions.find(to);
-  if (i == state.sessions.end())
+  if (state.sessions.count(to) == 0)
     return;
+  auto& list = state.deliveries[to];
   const auto is_marked = what->source.nspace.empty()
                          && is_of_environment(what->code)
                          && state.takes_environment.count(to) == 0;
@@ -91,15 +117,14 @@ void deliver(self_pointer self, uint32_t to,
     auto copy = missed.count > 0 ? with_gap(*what, missed) : *what;
     if (is_marked)
       copy = without_default(std::move(copy));
-    self->send(i->second, std::move(copy));
-    return;
+    list.push_back(std::make_shared<const event>(std::move(copy)));
+  } else {
+    list.push_back(what);
   }
-  if (state.packed != what) {
-    state.packed = what;
-    state.packet = caf::make_message(*what);
-  }
-  caf::actor_cast<caf::strong_actor_ptr>(i->second)->enqueue(
-    self->ctrl(), caf::make_message_id(), state.packet, self->context());
+  if (++state.num_deliveries == max_deliveries)
+    send_deliveries(self);
+  else if (!std::exchange(state.will_deliver, true))
+    self->send(self, deadline{for_deliveries});
 }
 
 /// Names a process that is in the way of others.
@@ -328,6 +353,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const proc_ended& what) { self->state.log->end(what.proc); },
     [self](const requester& who, connection_lost) {
       self->state.sessions.erase(who.index);
+      self->state.deliveries.erase(who.index);
       self->state.takes_environment.erase(who.index);
       self->state.log->disconnect(who.index);
       self->state.askers.disconnect(who.index);
@@ -341,7 +367,12 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     },
     [self](get_gauges) { return gauges_of(self->state); },
     [self](deadline what) {
-      if (what.id != 0) {
+      if (what.id == for_deliveries) {
+        self->state.will_deliver = false;
+        send_deliveries(self);
+        return;
+      }
+      if (what.id != for_stalled) {
         self->state.later.fire(what.id);
         return;
       }

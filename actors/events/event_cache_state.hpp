@@ -8,7 +8,6 @@
 #include "actors/events/event_cache.hpp"
 #include "actors/reminders.hpp"
 
-#include <caf/message.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
@@ -16,8 +15,11 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 namespace troupe::event_cache_internals {
+
+using delivery_list = std::vector<std::shared_ptr<const event>>;
 
 struct event_cache_state {
   static inline const char* name = "event-cache";
@@ -44,9 +46,10 @@ struct event_cache_state {
   /// Codes that the host was asked to tell of: those, and what askers want.
   std::set<status> asked_for;
 
-  /// The event that was handed over last, as a message: others get the same.
-  std::shared_ptr<const event> packed;
-  caf::message packet;
+  /// What is to be delivered when this turn is over, by connection.
+  std::map<uint32_t, delivery_list> deliveries;
+  size_t num_deliveries = 0;
+  bool will_deliver = false;
 
   /// What is to be tried again.
   reminders later;

@@ -245,7 +245,6 @@ void take(self_pointer self, event_history::event_ptr what) {
   const auto bytes = approximate_size(*what);
   state.bytes += bytes;
   state.queue.push_back({std::move(what), bytes, std::nullopt});
-  begin_events(self);
 }
 
 /// Goes on with what was left for another turn.
@@ -318,6 +317,13 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
     [self, begin_turn](event& what) {
       begin_turn();
       take(self, std::make_shared<const event>(std::move(what)));
+      begin_events(self);
+    },
+    [self, begin_turn](event_batch& what) {
+      begin_turn();
+      for (auto& x : what.events)
+        take(self, std::move(x));
+      begin_events(self);
     },
     [self, begin_turn](handler_done& done) {
       begin_turn();

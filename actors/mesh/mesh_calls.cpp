@@ -1,6 +1,7 @@
 #include "actors/mesh/mesh_calls.hpp"
 
 #include "actors/mesh/mesh_calls_state.hpp"
+#include "messages/denial.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -54,7 +55,7 @@ traffic_class class_of(const host_question& what) {
 }
 
 host_reply refusal(const caf::error& why) {
-  return mesh_failure{status_of(why), reason_of(why)};
+  return mesh_failure{status_of(why), reason_of(why), infos_of(why)};
 }
 
 // -- asking
@@ -141,9 +142,10 @@ void mesh_calls::state::complete(uint32_t rank, uint64_t number,
   if (!entry.then)
     return;
   if (reply)
-    if (const auto* why = std::get_if<mesh_failure>(&*reply))
-      reply = make_error(
-        why->code == status::success ? status::error : why->code, why->reason);
+    if (auto* why = std::get_if<mesh_failure>(&*reply))
+      reply =
+        make_error(why->code == status::success ? status::error : why->code,
+                   std::move(why->reason), std::move(why->infos));
   entry.then(std::move(reply));
 }
 

@@ -170,6 +170,11 @@ struct executor {
     reply(ack{});
   }
 
+  void operator()(run_site_hook&) {
+    if (is_from_root())
+      refuse(status::not_supported, "this node has no such hook");
+  }
+
   void operator()(node_resources& x) {
     if (!is_at_root())
       return;

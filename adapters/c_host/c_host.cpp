@@ -38,12 +38,15 @@ caf::error missing(const char* entry) {
 
 std::vector<info> with_credentials(std::vector<info> infos,
                                    const requester& who) {
-  const auto add = [&](std::string_view key, uint32_t x) {
-    if (find(infos, key) == nullptr)
-      infos.push_back({std::string{key}, 0, value::uint32(x)});
-  };
-  add(attr::userid, who.creds.uid);
-  add(attr::grpid, who.creds.gid);
+  // What the requester says of itself does not count.
+  infos.erase(std::remove_if(infos.begin(), infos.end(),
+                             [](const info& x) {
+                               return x.key == attr::userid
+                                      || x.key == attr::grpid;
+                             }),
+              infos.end());
+  infos.push_back({std::string{attr::userid}, 0, value::uint32(who.creds.uid)});
+  infos.push_back({std::string{attr::grpid}, 0, value::uint32(who.creds.gid)});
   return infos;
 }
 

@@ -203,7 +203,7 @@ caf::result<Result> call_and_reply(self_pointer self, const char* entry,
 /// The answer where the host has no entry.
 caf::error missing(const char* entry);
 
-/// `infos` with who asks: hosts decide by it.
+/// `infos` with who asks, as the kernel says: hosts decide by it.
 /// Source: PMIx Standard v5, PMIX_USERID, PMIX_GRPID: the server adds them.
 std::vector<info> with_credentials(std::vector<info> infos,
                                    const requester& who);

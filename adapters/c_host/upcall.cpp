@@ -2,6 +2,7 @@
 
 #include "adapters/c_values/convert.hpp"
 #include "config/defaults.hpp"
+#include "messages/denial.hpp"
 
 #include <caf/actor_addr.hpp>
 #include <caf/send.hpp>
@@ -38,8 +39,9 @@ bool is_fine(pmix_status_t code) {
   return code == PMIX_SUCCESS || code == PMIX_OPERATION_SUCCEEDED;
 }
 
-caf::error refusal(pmix_status_t code) {
-  return make_error(static_cast<status>(code), "the host refused");
+caf::error refusal(pmix_status_t code, std::vector<info> why = {}) {
+  return make_error(static_cast<status>(code), "the host refused",
+                    std::move(why));
 }
 
 /// The outcome if the host says that it succeeded.
@@ -61,9 +63,9 @@ caf::expected<info_result> infos_of(pmix_status_t code, const pmix_info_t* info,
                                     size_t ninfo) {
   const auto is_partial =
     code == PMIX_ERR_PARTIAL_SUCCESS || code == PMIX_QUERY_PARTIAL_SUCCESS;
-  if (!is_fine(code) && !is_partial)
-    return refusal(code);
   auto infos = c_api::to_infos(info, info != nullptr ? ninfo : 0);
+  if (!is_fine(code) && !is_partial)
+    return infos ? refusal(code, std::move(*infos)) : refusal(code);
   if (!infos)
     return std::move(infos.error());
   return info_result{std::move(*infos), !is_partial};

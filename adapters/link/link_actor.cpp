@@ -64,8 +64,8 @@ client_actor::behavior_type behavior(self_pointer self,
                              [](const link::outcome&) {});
     },
     pass<ack, notify_request>(self),
-    [](const event&) {
-      // Comes from the server to us, never the other way round.
+    [](const event_batch&) {
+      // Come from the server to us, never the other way round.
     },
     [](events_taken) {
       // Likewise: the server sees for itself what we take.

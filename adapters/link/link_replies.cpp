@@ -1,7 +1,7 @@
 #include "adapters/link/link_replies.hpp"
 
 #include "adapters/wire/compression.hpp"
-#include "messages/status.hpp"
+#include "messages/denial.hpp"
 
 #include <iterator>
 #include <utility>
@@ -125,6 +125,11 @@ private:
   size_t expanded_ = 0;
 };
 
+/// Whether infos come with a refusal. Source: RFC0015.
+bool tells_why(wire::command x) {
+  return x == wire::command::job_control || x == wire::command::monitor;
+}
+
 } // namespace
 
 caf::expected<wire::reply_body> read_reply(wire::command asked,
@@ -135,12 +140,19 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
   auto x = wire::decode_reply(asked, payload, rules);
   if (!x)
     return std::move(x.error());
-  if (x->outcome != status::success && x->outcome != status::operation_succeeded
-      && x->outcome != status::query_partial_success)
+  const auto is_fine = x->outcome == status::success
+                       || x->outcome == status::operation_succeeded
+                       || x->outcome == status::query_partial_success;
+  if (!is_fine && !tells_why(asked))
     return make_error(x->outcome);
   if (auto err = std::visit(unpacker{rules}, x->body))
     return err;
-  return std::move(x->body);
+  if (is_fine)
+    return std::move(x->body);
+  auto* reasons = std::get_if<info_result>(&x->body);
+  return make_error(x->outcome, {},
+                    reasons != nullptr ? std::move(reasons->infos)
+                                       : std::vector<info>{});
 }
 
 bool is_unreadable(const caf::error& why) {

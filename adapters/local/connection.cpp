@@ -233,7 +233,10 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   open(self, std::move(*peer));
   ask_server(self, std::move(request));
   return {
-    [self](const event& x) { push_event(self, x); },
+    [self](const event_batch& x) {
+      for (const auto& y : x.events)
+        push_event(self, *y);
+    },
     [self](const io_delivery& x) {
       push(self, wire::tag_output, [&](std::string& out) {
         return wire::encode_output(x, self->state.dialect, out);

@@ -3,7 +3,7 @@
 #include "adapters/local/connection_state.hpp"
 #include "adapters/wire/replies.hpp"
 #include "adapters/wire/requests.hpp"
-#include "messages/status.hpp"
+#include "messages/denial.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 
@@ -47,6 +47,20 @@ void write_status(connection_state& state, uint32_t tag, status code) {
     state.out.resize(start); // Cannot happen: a status is a few bytes.
 }
 
+/// A status with why; with nothing else if that cannot be written.
+void write_denial(connection_state& state, uint32_t tag,
+                  const caf::error& why) {
+  const auto start = wire::begin_frame(state.out, tag);
+  auto err = wire::encode_denial(status_of(why), explanation_of(why),
+                                 state.dialect, state.out);
+  if (!err)
+    err = wire::end_frame(state.out, start);
+  if (err) {
+    state.out.resize(start);
+    write_status(state, tag, status_of(why));
+  }
+}
+
 template <class T>
 caf::error write_reply(connection_state& state, uint32_t tag, const T& x) {
   const auto start = wire::begin_frame(state.out, tag);
@@ -74,7 +88,14 @@ void refuse(connection_ptr self, uint32_t tag, const caf::error& why) {
     // That reply has no status: a client that gets one would take it for data.
     drop(self, "no job info for it: " + reason_of(why));
   } else {
-    write_status(state, tag, status_of(why));
+    // Source: RFC0015: whoever asks is told the reason for a denial.
+    if constexpr (
+      std::is_same_v<
+        Request,
+        job_control_request> || std::is_same_v<Request, monitor_request>)
+      write_denial(state, tag, why);
+    else
+      write_status(state, tag, status_of(why));
     flush(self);
   }
 }

@@ -46,8 +46,8 @@ void send_mail_apart(thread_pool& pool, const log_sink_settings& settings,
   auto mail = compose_mail(x.envelope, x.text);
   if (!mail) {
     reply.deliver(make_error(status::bad_param,
-                             "a mail needs an address; addresses and subject "
-                             "must be one line each"));
+                             "a mail needs an address, and no more than 256; "
+                             "addresses and subject must be one line each"));
     return;
   }
   run_apart(

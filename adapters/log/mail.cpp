@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace troupe {
 
@@ -22,11 +23,89 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
+/// The most recipients of a mail.
+constexpr size_t max_recipients = 256;
+
+/// Where lines of the header break if they can.
+constexpr size_t max_header_width = 72;
+
+/// Bytes of text in one word of base64.
+constexpr size_t max_word_bytes = 42;
+
+std::string to_base64(const std::string& bytes) {
+  constexpr auto digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  auto result = std::string{};
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    auto group = uint32_t{0};
+    for (size_t j = 0; j < 3; ++j)
+      group = group << 8
+              | (i + j < bytes.size() ? static_cast<uint8_t>(bytes[i + j]) : 0);
+    for (size_t j = 0; j < 4; ++j)
+      result +=
+        i + j > bytes.size() ? '=' : digits[group >> (18 - 6 * j) & 0x3f];
+  }
+  return result;
+}
+
 bool is_one_line(const std::string& text) {
   return std::none_of(text.begin(), text.end(), [](char c) {
     const auto x = static_cast<uint8_t>(c);
     return x < 0x20 || x == 0x7f;
   });
+}
+
+/// The addresses of a comma-separated list, without blanks around them.
+std::vector<std::string> split_addresses(const std::string& list) {
+  auto result = std::vector<std::string>{};
+  for (size_t begin = 0; begin <= list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    const auto first = list.find_first_not_of(' ', begin);
+    if (first < end) {
+      const auto last = list.find_last_not_of(' ', end - 1);
+      result.push_back(list.substr(first, last + 1 - first));
+    }
+    begin = end + 1;
+  }
+  return result;
+}
+
+/// One address a line where they are too many for one.
+/// Source: RFC 5322, section 2.2.3.
+std::string join_addresses(const std::vector<std::string>& xs) {
+  auto result = xs.front();
+  auto width = result.size();
+  for (size_t i = 1; i < xs.size(); ++i) {
+    const auto fits = width + xs[i].size() < max_header_width;
+    result += fits ? ", " : ",\n ";
+    width = fits ? width + 2 + xs[i].size() : xs[i].size();
+    result += xs[i];
+  }
+  return result;
+}
+
+/// A text as a header field may have it: as it is if it is short and ASCII,
+/// else in words of base64, which break no letter in two.
+/// Source: RFC 2047, section 5.
+std::string to_header_text(const std::string& text) {
+  const auto is_plain =
+    text.size() < max_header_width
+    && std::all_of(text.begin(), text.end(),
+                   [](char c) { return static_cast<uint8_t>(c) < 0x80; })
+    && text.find("=?") == std::string::npos;
+  if (is_plain)
+    return text;
+  auto result = std::string{};
+  for (size_t begin = 0; begin < text.size();) {
+    auto end = std::min(begin + max_word_bytes, text.size());
+    while (end < text.size() && end > begin + 1
+           && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80)
+      --end;
+    result += result.empty() ? "=?utf-8?B?" : "\n =?utf-8?B?";
+    result += to_base64(text.substr(begin, end - begin)) + "?=";
+    begin = end;
+  }
+  return result;
 }
 
 /// Waits until `fd` has one of `events`.
@@ -107,17 +186,16 @@ std::pair<bool, int> await_end(pid_t pid, clock::time_point deadline) {
 
 std::optional<std::string> compose_mail(const mail_envelope& envelope,
                                         const std::string& text) {
-  const auto is_blank =
-    envelope.to.find_first_not_of(" ,") == std::string::npos;
-  if (is_blank || !is_one_line(envelope.to)
-      || !is_one_line(envelope.from.value_or(""))
+  const auto recipients = split_addresses(envelope.to);
+  if (recipients.empty() || recipients.size() > max_recipients
+      || !is_one_line(envelope.to) || !is_one_line(envelope.from.value_or(""))
       || !is_one_line(envelope.subject.value_or("")))
     return std::nullopt;
-  auto result = "To: " + envelope.to + '\n';
+  auto result = "To: " + join_addresses(recipients) + '\n';
   if (envelope.from)
     result += "From: " + *envelope.from + '\n';
   if (envelope.subject)
-    result += "Subject: " + *envelope.subject + '\n';
+    result += "Subject: " + to_header_text(*envelope.subject) + '\n';
   result += "MIME-Version: 1.0\n"
             "Content-Type: text/plain; charset=utf-8\n"
             "Content-Transfer-Encoding: 8bit\n\n";

@@ -89,7 +89,7 @@ behavior(connection_ptr self, event_loop* loop,
   });
   ask_server(self);
   return {
-    [](const event&) {
+    [](const event_batch&) {
       // PMI-1 has no events.
     },
     [](const io_delivery&) {

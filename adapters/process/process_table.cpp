@@ -167,8 +167,10 @@ void process_table::abandon(const caf::actor_addr& owner) {
 
 void process_table::deliver(uint64_t id, io_channels channel,
                             std::string bytes) {
-  const auto& x = records_.at(id);
+  auto& x = records_.at(id);
   const auto size = bytes.size();
+  if (channel == io_channels::stdout_ && size > 0)
+    ++x.untaken;
   // Output without a taker counts as taken: the process must not wait for ever.
   const auto taken = [this, id, channel, size] { on_taken(id, channel, size); };
   self_
@@ -183,6 +185,10 @@ void process_table::on_taken(uint64_t id, io_channels channel, size_t bytes) {
   if (pos == records_.end())
     return;
   auto& x = pos->second;
+  if (channel == io_channels::stdout_ && bytes > 0) {
+    --x.untaken;
+    x.wrote = std::chrono::steady_clock::now();
+  }
   auto& stream = channel == io_channels::stdout_ ? *x.out : *x.err;
   stream.taken(bytes);
   settle(pos);
@@ -349,6 +355,17 @@ void process_table::signal(const signal_process& request) {
   const auto pos = latest_.find(request.proc);
   if (pos != latest_.end())
     signal_group(records_.at(pos->second), request.signal);
+}
+
+caf::result<local_process> process_table::find(const find_process& request) {
+  const auto* x = running(request.proc);
+  if (x == nullptr)
+    return make_error(status::not_found,
+                      to_string(request.proc) + " does not run on this node");
+  auto result = local_process{static_cast<uint32_t>(x->pid), {}};
+  if (x->untaken == 0)
+    result.silence = std::chrono::steady_clock::now() - x->wrote;
+  return result;
 }
 
 // -- sweeping

@@ -42,6 +42,8 @@ public:
 
   void signal(const signal_process& request);
 
+  caf::result<local_process> find(const find_process& request);
+
   void sweep(const std::string& nspace, caf::typed_response_promise<ack> reply);
 
   void write(write_stdin&& request, caf::typed_response_promise<ack> reply);
@@ -66,6 +68,15 @@ private:
 
     process_owner_actor owner;
     output_sink_actor sink;
+
+    /// When it last wrote to standard output; before that, when it started.
+    std::chrono::steady_clock::time_point wrote =
+      std::chrono::steady_clock::now();
+
+    /// What it wrote there that has not been taken: if its sink is slow, it is
+    /// not the process that is silent.
+    size_t untaken = 0;
+
     std::unique_ptr<input_pipe> in;
     std::unique_ptr<output_pipe> out;
     std::unique_ptr<output_pipe> err;

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 // Replies, both ways. The writers append a payload to `out` and leave `out` as
 // it was on an error. Entries and infos whose type the peer cannot read are
@@ -40,6 +41,12 @@ struct reply {
 /// every command that failed. Job info has no status: there an error can only
 /// be shown by closing.
 void encode_status(status x, const dialect& d, std::string& out);
+
+/// The answer of JOB_CONTROL and MONITOR if they are refused: a status, and
+/// infos that tell why. Clients before 5 read no further than the status.
+/// Source: RFC0015, Job Control: the callback's infos.
+caf::error encode_denial(status x, const std::vector<info>& reasons,
+                         const dialect& d, std::string& out);
 
 /// Success without a body.
 void encode_reply(const ack& x, const dialect& d, std::string& out);

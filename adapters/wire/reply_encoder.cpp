@@ -149,6 +149,11 @@ void encode_status(status x, const dialect& d, std::string& out) {
   pack_status(w, x);
 }
 
+caf::error encode_denial(status x, const std::vector<info>& reasons,
+                         const dialect& d, std::string& out) {
+  return encode_body(info_result{reasons, true}, x, d, out);
+}
+
 void encode_reply(const ack&, const dialect& d, std::string& out) {
   encode_status(status::success, d, out);
 }

@@ -354,6 +354,9 @@ static inline pmix_boolean_t pmix_check_true(const pmix_value_t* value) {
 #define PMIX_INFO_CREATE(m, n) (m) = PMIx_Info_create(n)
 #define PMIX_INFO_FREE(m, n) PMIX_FREE_WITH(PMIx_Info_free((m), (n)), m)
 #define PMIX_INFO_LOAD(i, k, d, t) (void)PMIx_Info_load((i), (k), (d), (t))
+/* How RFC0015 spells it, and its name for all ranks. */
+#define PMIX_LOAD_INFO(i, k, d, t) PMIX_INFO_LOAD((i), (k), (d), (t))
+#define PMIX_RANK_WILDARD PMIX_RANK_WILDCARD
 #define PMIX_INFO_XFER(d, s) (void)PMIx_Info_xfer((d), (s))
 #define PMIX_INFO_TRUE(m) (PMIx_Info_true(m) == PMIX_BOOL_TRUE)
 #define PMIX_INFO_REQUIRED(m) PMIx_Info_required(m)

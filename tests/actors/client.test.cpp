@@ -106,7 +106,7 @@ CAF_TEST(F4.38 a heartbeat is taken without an answer) {
 
 CAF_TEST(F4.37 an event goes to the connection) {
   caf::anon_send(client->session,
-                 event{status::proc_aborted, {"job", 0}, {}, {}});
+                 batch_of({status::proc_aborted, {"job", 0}, {}, {}}));
   consume_messages();
   CAF_REQUIRE_EQUAL(client->wire->events.size(), 1u);
   CAF_CHECK_EQUAL(client->wire->events[0].code, status::proc_aborted);

@@ -92,6 +92,17 @@ CAF_TEST(F4.34 a mail has its fields inside or among the directives) {
   }
 }
 
+CAF_TEST(F4.34 J33 a mail without a subject gets one that names its sender) {
+  const auto x =
+    plan({with(attr::log_email,
+               value::infos({with(attr::log_email_addr, text_value("a@b,c@d")),
+                             with(attr::log_email_msg, text_value("body"))}))});
+  CAF_REQUIRE_EQUAL(x.entries.size(), 1u);
+  CAF_CHECK_EQUAL(x.entries[0].envelope.to, "a@b,c@d");
+  CAF_CHECK_EQUAL(x.entries[0].envelope.subject.value_or(""),
+                  "Message of job:3");
+}
+
 CAF_TEST(F4.34 a mail without an address is refused) {
   const auto x = plan({with(attr::log_email, text_value("body"))});
   CAF_CHECK_EQUAL(x.code, status::bad_param);

@@ -154,6 +154,23 @@ END
   check_match "F4.34" "its sender" '^From: job@example.org$' "$mail"
   check_match "F4.34" "its subject" '^Subject: a subject$' "$mail"
   check_match "F4.34" "and its text" '^a message$' "$mail"
+  channels() {
+    private sh -c \
+      'mount --bind sbin /usr/sbin && timeout 30 troupe run -n 1 ./requests log_channels' \
+      2>/dev/null
+  }
+  check_equal "F4.34 J33" "a mail with two receivers and no subject" \
+    "0 0" "$(channels)"
+  check_match "F4.34 J33" "goes to both" \
+    '^To: one@example.org, two@example.org$' "$(cat mail)"
+  check_match "F4.34 J33" "with a subject of ours" '^Subject: Message of .*:0$' \
+    "$(cat mail)"
+  printf '#!/bin/sh\nexit 75\n' >sbin/sendmail
+  check_equal "F4.34 J33" "a mail program that fails costs its channel" \
+    "-1 -52" "$(channels)"
+  rm sbin/sendmail
+  check_equal "F4.34 J33" "a node without mail says so" \
+    "-47 -52" "$(channels)"
 else
   skip "F4.33" "log to the system log" "needs root and a mount name space"
   skip "F4.34" "log to a mailbox" "needs root and a mount name space"

@@ -68,8 +68,9 @@ CAF_TEST(LINK-7 a lane whose messages are acknowledged is seldom probed) {
     send(1, control);
     elapse(1s);
   }
-  CAF_CHECK(probes(0) + probes(1) - before <= 2 * (60 / 5 + 1));
-  CAF_CHECK(probes(0) + probes(1) - before >= 2 * (60 / 5 - 2));
+  const auto seldom = static_cast<uint64_t>(60s / options.probe_standby);
+  CAF_CHECK(probes(0) + probes(1) - before <= 2 * (seldom + 1));
+  CAF_CHECK(probes(0) + probes(1) - before >= 2 * (seldom - 2));
 }
 
 CAF_TEST(LINK-7 L8 lanes in stand-by are asked once the one in use is in doubt) {

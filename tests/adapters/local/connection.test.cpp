@@ -142,7 +142,7 @@ CAF_TEST(events and output are pushed) {
   uut.on_loop([&] {
     event x;
     x.code = status::lost_connection;
-    caf::anon_send(uut.play.connections.front(), x);
+    caf::anon_send(uut.play.connections.front(), batch_of(x));
     io_delivery y;
     y.source = {"job", 1};
     y.channel = io_channels::stdout_;
@@ -177,7 +177,7 @@ CAF_TEST(a session can close its connection after the last answer) {
   world uut;
   const auto client = uut.served();
   uut.on_loop([&] {
-    caf::anon_send(uut.play.connections.front(), event{});
+    caf::anon_send(uut.play.connections.front(), batch_of({}));
     caf::anon_send(uut.play.connections.front(), close_connection{"done"});
     return 0;
   });

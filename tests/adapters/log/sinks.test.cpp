@@ -362,6 +362,42 @@ CAF_TEST(F4.34 a mail is handed to sendmail) {
                                    "text\n.\nmore\n");
 }
 
+CAF_TEST(F4.34 J33 a mail goes to all addresses of its list) {
+  install_sendmail();
+  auto list = std::string{" first@example.org ,, second@example.org"};
+  for (int i = 0; i < 8; ++i)
+    list += ",somebody." + std::to_string(i) + "@example.org";
+  CAF_CHECK(write(mail_to(list, "x")).value);
+  auto lines = std::istringstream{content("mail")};
+  auto line = std::string{};
+  std::getline(lines, line);
+  CAF_CHECK_EQUAL(line, "To: first@example.org, second@example.org,");
+  auto seen = size_t{2};
+  while (std::getline(lines, line) && line.front() == ' ') {
+    CAF_CHECK(line.size() <= 78);
+    seen += static_cast<size_t>(std::count(line.begin(), line.end(), '@'));
+  }
+  CAF_CHECK_EQUAL(seen, 10u);
+  auto crowd = std::string{"a@b"};
+  for (int i = 0; i < 256; ++i)
+    crowd += ",a@b";
+  CAF_CHECK(write(mail_to(crowd, "x")).refusal == status::bad_param);
+}
+
+CAF_TEST(F4.34 J33 a subject beyond ASCII is encoded and long ones are folded) {
+  install_sendmail();
+  auto entry = mail_to("a@b", "x");
+  entry.envelope.subject = "h\xc3\xa9llo";
+  CAF_CHECK(write(entry).value);
+  CAF_CHECK(content("mail").find("Subject: =?utf-8?B?aMOpbGxv?=\n")
+            != std::string::npos);
+  entry.envelope.subject = std::string(100, 'x');
+  CAF_CHECK(write(entry).value);
+  auto lines = std::istringstream{content("mail")};
+  for (auto line = std::string{}; std::getline(lines, line);)
+    CAF_CHECK(line.size() <= 78);
+}
+
 CAF_TEST(F4 header fields cannot be smuggled into a mail) {
   install_sendmail();
   for (const auto* evil : {"a@b\nBcc: c@d", "a@b\r\nBcc: c@d", "a@b\x01"}) {

@@ -49,6 +49,24 @@ static void log_email(void) {
   end();
 }
 
+/* A mail with two receivers and no subject, alone and beside another channel:
+   what becomes of each, as the status says. */
+static void log_channels(void) {
+  begin();
+  pmix_info_t fields[2] = {
+    string_info(PMIX_LOG_EMAIL_ADDR, "one@example.org,two@example.org"),
+    string_info(PMIX_LOG_EMAIL_MSG, "a message"),
+  };
+  pmix_data_array_t array = {PMIX_INFO, 2, fields};
+  pmix_info_t data[2];
+  PMIX_INFO_LOAD(&data[0], PMIX_LOG_EMAIL, &array, PMIX_DATA_ARRAY);
+  data[1] = string_info(PMIX_LOG_STDERR, "beside a mail");
+  const pmix_status_t alone = PMIx_Log(data, 1, NULL, 0);
+  const pmix_status_t both = PMIx_Log(data, 2, NULL, 0);
+  printf("%d %d\n", alone, both);
+  end();
+}
+
 /* -- abort ----------------------------------------------------------------- */
 
 static void wait_for_the_end(void) {
@@ -122,24 +140,6 @@ static void not_supported(void) {
   begin();
   {
     struct pending done = PENDING;
-    pmix_info_t pause = flag_info(PMIX_JOB_CTRL_PAUSE);
-    const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
-    refused(PMIx_Job_control_nb(&all, 1, &pause, 1, on_infos, &done), &done,
-            "job control");
-  }
-  {
-    struct pending done = PENDING;
-    pmix_info_t beats;
-    PMIX_INFO_LOAD(&beats, PMIX_MONITOR_HEARTBEAT, NULL, PMIX_POINTER);
-    const uint32_t seconds = 1;
-    pmix_info_t period;
-    PMIX_INFO_LOAD(&period, PMIX_MONITOR_HEARTBEAT_TIME, &seconds, PMIX_UINT32);
-    refused(PMIx_Process_monitor_nb(&beats, PMIX_MONITOR_HEARTBEAT_ALERT,
-                                    &period, 1, on_infos, &done),
-            &done, "monitor");
-  }
-  {
-    struct pending done = PENDING;
     const uint64_t nodes = 2;
     pmix_info_t wish;
     PMIX_INFO_LOAD(&wish, PMIX_ALLOC_NUM_NODES, &nodes, PMIX_UINT64);
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
     {"log_syslog", log_syslog},       {"log_unknown", log_unknown},
     {"log_email", log_email},         {"abort_all", abort_all},
     {"abort_named", abort_named},     {"abort_one", abort_one},
-    {"not_supported", not_supported},
+    {"log_channels", log_channels},   {"not_supported", not_supported},
   };
   return RUN_CASE(cases);
 }
