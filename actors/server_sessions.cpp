@@ -70,9 +70,9 @@ void admit(self_pointer self, const requester& who,
   ++proc.connections;
   proc.finalized = false;
   proc.state = proc_state::connected;
-  auto session =
-    spawn_client(self->home_system(), who, server_actor{self},
-                 state.directory.events, state.directory.host, connection);
+  auto session = spawn_client(self->home_system(), who, server_actor{self},
+                              state.directory.events, state.directory.host,
+                              connection, state.directory.monitors);
   state.sessions.emplace(who.index, session_entry{who, session});
   ++state.statistics.connections;
   state.log(severity::debug, to_string(who.proc) + " connected");
@@ -231,6 +231,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     entry->procs.erase(i);
     if (entry->procs.empty()) {
       self->send(state.directory.events, deregister_nspace{who.proc.nspace});
+      tell_monitors(self, deregister_nspace{who.proc.nspace});
       state.namespaces.erase(who.proc.nspace);
     }
   } else if (!finalized && !proc.is_gone()) {

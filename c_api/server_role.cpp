@@ -64,6 +64,7 @@ connection_actor::behavior_type own_connection(connection_actor::pointer self) {
                  events_taken{taken});
     },
     [](const io_delivery& what) { library::instance().push(what); },
+    [](read_now) { return unread{}; },
     [](const close_connection&) {
       // It ends with the server.
     },
@@ -186,7 +187,7 @@ void server_role::open_session(library& lib) {
   who.proc = id_;
   who.creds = {::geteuid(), ::getegid()};
   session_ = spawn_client(sys, who, server_, node_->events(), node_->host(),
-                          connection_);
+                          connection_, node_->monitors());
 }
 
 void server_role::join(library& lib) const {

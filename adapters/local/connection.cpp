@@ -2,6 +2,7 @@
 
 #include "adapters/local/connection_state.hpp"
 #include "adapters/wire/pushes.hpp"
+#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>
@@ -213,6 +214,15 @@ void push_event(connection_ptr self, const event& x) {
   note_taken(self);
 }
 
+/// Source: guarantees 5.9, MON-1 and MON-2.
+unread read_all(connection_ptr self) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return {};
+  state.socket->read_all(defaults::monitor_read_turns);
+  return {state.socket->unread()};
+}
+
 connection_actor::behavior_type
 connection(connection_ptr self, std::shared_ptr<local_service> service,
            std::shared_ptr<identified_peer> peer,
@@ -242,6 +252,7 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
         return wire::encode_output(x, self->state.dialect, out);
       });
     },
+    [self](read_now) { return read_all(self); },
     [self](const close_connection& x) { close_in_order(self, x.reason); },
   };
 }
