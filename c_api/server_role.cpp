@@ -58,13 +58,13 @@ current_role& holder() {
 connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
     [self, taken = uint64_t{0}](const event_batch& what) mutable {
-      for (const auto& x : what.events)
-        library::instance().push(*x);
+      library::instance().push(what);
       taken += what.events.size();
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
     },
     [](const io_delivery& what) { library::instance().push(what); },
+    [](read_now) { return unread{}; },
     [](const close_connection&) {
       // It ends with the server.
     },
@@ -192,7 +192,7 @@ void server_role::open_session(library& lib) {
   who.proc = id_;
   who.creds = {::geteuid(), ::getegid()};
   session_ = spawn_client(sys, who, server_, node_->events(), node_->host(),
-                          connection_);
+                          connection_, node_->monitors());
 }
 
 void server_role::join(library& lib) const {

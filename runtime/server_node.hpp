@@ -57,6 +57,13 @@ struct server_node_options {
   /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
 
+  /// Whether the node monitors processes and files by itself; if not, it leaves
+  /// that to its host. Source: PMIX_SERVER_ENABLE_MONITORING; reading A18.
+  bool enable_monitoring = true;
+
+  /// Whether it monitors what its host does not.
+  bool monitoring_fallback = false;
+
   /// Hears of processes that break the protocol, see `listener_options`.
   std::function<void(const proc_id&, const std::string& why)> on_violation;
 
@@ -82,8 +89,9 @@ struct host_context {
 using host_factory = std::function<host_actor(const host_context&)>;
 
 /// A server with all that it needs to serve the processes and tools of a node:
-/// event cache, logs, memory usage, listener, session directory and rendezvous
-/// files. For the thread of the loop, or for any while nobody is in `run`.
+/// event cache, monitors, logs, memory usage, listener, session directory and
+/// rendezvous files. For the thread of the loop, or for any while nobody is in
+/// `run`.
 class server_node {
 public:
   /// @param loop Must outlive the node.
@@ -110,6 +118,10 @@ public:
 
   const event_cache_actor& events() const noexcept {
     return events_;
+  }
+
+  const monitor_desk_actor& monitors() const noexcept {
+    return monitors_;
   }
 
   const proc_id& id() const noexcept {
@@ -150,6 +162,7 @@ private:
   std::optional<class session_directory> session_;
   host_actor host_;
   event_cache_actor events_;
+  monitor_desk_actor monitors_;
   spool_actor spool_;
   server_actor server_;
   log_sink_actor logs_;

@@ -110,6 +110,9 @@ struct control_directives {
 
   std::optional<control_cancel> cancel;
 
+  /// `control_key::user`: a cancel is for all requests of the user.
+  bool of_user = false;
+
   /// The names of checkpoints.
   std::optional<std::string> checkpoint;
   std::optional<std::string> restart;

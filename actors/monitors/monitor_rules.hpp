@@ -1,0 +1,224 @@
+#pragma once
+
+#include "messages/custom_monitor.hpp"
+
+#include <caf/expected.hpp>
+#include <caf/timespan.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+// What monitors of the kinds that come with us make of what they see. Each rule
+// has a question for somebody who can look, and judges the answer.
+
+namespace troupe {
+
+/// What a look has shown.
+struct judgement {
+  /// Why this is an alert, in a sentence; empty: all is well so far.
+  std::string reason;
+
+  /// For the event.
+  std::vector<info> infos;
+
+  /// When to look again, from now.
+  caf::timespan next{0};
+};
+
+/// Steady time.
+using monitor_time = std::chrono::nanoseconds;
+
+/// What all rules have.
+struct monitor_rule {
+  /// Whether a monitor can work at all, by what its first look shows.
+  template <class Answer>
+  static caf::error fitness(const Answer&) {
+    return caf::none;
+  }
+};
+
+/// Counts looks that showed no sign of life: reading A19, an alert after one
+/// more than may be missed.
+class missed_looks {
+public:
+  explicit missed_looks(uint32_t drops = 0) : drops_(drops) {
+    // nop
+  }
+
+  /// @returns whether this one is the one too many, or comes after it.
+  bool miss() {
+    return ++missed_ > drops_;
+  }
+
+  void forgive() {
+    missed_ = 0;
+  }
+
+  uint64_t count() const {
+    return missed_;
+  }
+
+private:
+  uint32_t drops_;
+  uint64_t missed_ = 0;
+};
+
+/// Kind `cpu_progress`: the process and its descendants get no CPU time. A
+/// process that is stopped is excused, and so is everybody when the daemon
+/// itself stood still.
+class cpu_progress_rule : public monitor_rule {
+public:
+  static constexpr auto kind = "cpu_progress";
+  using answer_type = process_probe;
+
+  static caf::expected<cpu_progress_rule> make(const start_monitor& request);
+
+  probe_process question() const {
+    return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
+  judgement judge(const process_probe& seen, monitor_time now);
+
+private:
+  probe_process question_;
+  caf::timespan interval_{0};
+
+  /// CPU time per interval that is progress.
+  caf::timespan least_{0};
+  missed_looks missed_;
+
+  /// What was seen last, and when.
+  std::optional<std::chrono::nanoseconds> used_;
+  monitor_time looked_{0};
+
+  /// Since when there has been no progress.
+  monitor_time since_{0};
+};
+
+/// Kind `memory_limit`: the process and its descendants use more resident
+/// memory than they should.
+class memory_limit_rule : public monitor_rule {
+public:
+  static constexpr auto kind = "memory_limit";
+  using answer_type = process_probe;
+
+  static caf::expected<memory_limit_rule> make(const start_monitor& request);
+
+  probe_process question() const {
+    return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
+  judgement judge(const process_probe& seen, monitor_time now);
+
+private:
+  probe_process question_;
+  caf::timespan interval_{0};
+  uint64_t limit_ = 0;
+  missed_looks missed_;
+};
+
+/// Kind `output_silence`: nothing on standard output for an interval, or as
+/// many in a row as may be missed and one more. Time before the monitor began,
+/// and time in which the process was stopped, does not count.
+class output_silence_rule : public monitor_rule {
+public:
+  static constexpr auto kind = "output_silence";
+  using answer_type = process_probe;
+
+  static caf::expected<output_silence_rule> make(const start_monitor& request);
+
+  /// @returns `not_supported` if the output does not pass here.
+  static caf::error fitness(const process_probe& seen);
+
+  probe_process question() const {
+    return question_;
+  }
+
+  /// How long it may be silent.
+  caf::timespan interval() const {
+    return patience_;
+  }
+
+  judgement judge(const process_probe& seen, monitor_time now);
+
+private:
+  probe_process question_;
+  caf::timespan patience_{0};
+
+  /// From when on silence counts.
+  std::optional<monitor_time> counts_from_;
+};
+
+/// Kind `command`: a command fails, lasts too long, or does not say what it
+/// should. It finds whom it is about in its environment, `TROUPE_MONITOR_*`.
+class command_rule : public monitor_rule {
+public:
+  static constexpr auto kind = "command";
+  using answer_type = command_result;
+
+  static caf::expected<command_rule> make(const start_monitor& request);
+
+  const run_command& question() const {
+    return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
+  judgement judge(const command_result& seen, monitor_time now);
+
+private:
+  run_command question_;
+  caf::timespan interval_{0};
+  std::string expected_;
+  missed_looks missed_;
+};
+
+/// The rule of a plugin, which decides by itself what is an alert.
+class plugin_rule : public monitor_rule {
+public:
+  using answer_type = check_result;
+
+  /// @param kind     The name of the plugin.
+  /// @param interval Between two looks, unless the request says otherwise.
+  static caf::expected<plugin_rule> make(const std::string& kind,
+                                         caf::timespan interval,
+                                         const start_monitor& request);
+
+  const check_process& question() const {
+    return question_;
+  }
+
+  /// Between two looks.
+  caf::timespan interval() const {
+    return interval_;
+  }
+
+  judgement judge(const check_result& seen, monitor_time now);
+
+private:
+  check_process question_;
+  caf::timespan interval_{0};
+  missed_looks missed_;
+};
+
+/// What a command learns of the process, monitor and file that it is about, as
+/// variables of its environment: docs/monitoring.md.
+std::vector<std::string> monitor_environment(const react_to_alert& about);
+
+} // namespace troupe

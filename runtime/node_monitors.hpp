@@ -1,0 +1,84 @@
+#pragma once
+
+#include "actors/monitors/monitor_kinds.hpp"
+#include "config/journal.hpp"
+#include "config/monitor_settings.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/error.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+class loop_system;
+
+/// What the monitors of a node work with.
+struct node_monitors_options {
+  proc_id server;
+  std::string hostname;
+  monitor_settings settings;
+
+  /// What commands inherit; empty: what this process has.
+  std::vector<std::string> environment;
+
+  host_actor host;
+  log_sink_actor logs;
+
+  /// Who has started the processes of the node; may be empty.
+  process_launcher_actor launcher;
+  journal log;
+};
+
+/// The kinds of monitors that a node knows, those of plugins too, and what is
+/// done on alerts.
+class node_monitors {
+public:
+  /// Plugins that cannot be used are named in the log.
+  /// @param loop Outlives this.
+  node_monitors(loop_system& loop, node_monitors_options options);
+
+  /// Ends what serves monitors, with the commands that run.
+  ~node_monitors();
+
+  node_monitors(const node_monitors&) = delete;
+  node_monitors& operator=(const node_monitors&) = delete;
+
+  /// Checks what a site says on alerts.
+  static caf::error check(const monitor_settings& settings);
+
+  const std::shared_ptr<monitor_kinds>& kinds() const {
+    return kinds_;
+  }
+
+  /// The server knows what jobs say on their alerts; it may come later.
+  void set_server(const server_actor& server) {
+    *server_ = server;
+  }
+
+  /// Does what is to be done about an alert.
+  /// @param directives Of the monitor: they may say what.
+  void react(react_to_alert what, const std::vector<info>& directives) const;
+
+  /// Checks what a request for a monitor says on its alerts.
+  static caf::error check_request(const requester& who,
+                                  const std::vector<info>& directives);
+
+private:
+  struct threads;
+
+  void add_plugins(loop_system& loop, const node_monitors_options& options);
+
+  std::shared_ptr<monitor_kinds> kinds_ = std::make_shared<monitor_kinds>();
+  std::shared_ptr<server_actor> server_ = std::make_shared<server_actor>();
+
+  /// Of plugins, which may hang; none without plugins.
+  std::shared_ptr<threads> threads_;
+  process_probe_actor probe_;
+  command_runner_actor commands_;
+  reactions_actor reactions_;
+};
+
+} // namespace troupe
