@@ -60,6 +60,9 @@ struct local_node_options {
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
 
+  /// Commands of the site, as `read_hooks` takes them.
+  std::vector<std::string> hooks;
+
   /// Whether tools that look for the system server find this one.
   bool system_server = false;
 
@@ -153,6 +156,10 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+
+  /// Runs the hooks of the site; none without hooks.
+  site_hooks hooks_;
+  command_runner_actor commands_;
   mesh_host_actor host_;
   std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;
