@@ -17,6 +17,9 @@ struct bootstrap_options {
 
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
+
+  /// Settings of the node's monitors, as `apply_setting` takes them.
+  std::vector<std::string> monitors;
 };
 
 /// The part of a node in a DVM that a file describes and nobody launches.

@@ -4,6 +4,7 @@
 #include "tools/ask.hpp"
 #include "tools/authority_file.hpp"
 #include "tools/events.hpp"
+#include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 
@@ -25,6 +26,7 @@ Commands:
   ps         show their processes
   net        show the networks between its nodes
   events     watch, raise and list its events
+  monitor    have processes watched, and see who is
   authority  make the authority of a DVM that nobody launches
   version    print the version
 
@@ -57,6 +59,8 @@ int main(int argc, char** argv) {
     return troupe::down(std::move(rest));
   if (command == "events")
     return troupe::events(std::move(rest));
+  if (command == "monitor")
+    return troupe::monitor(std::move(rest));
   if (command == "authority")
     return troupe::make_authority_file(std::move(rest));
   for (const auto& [name, kind] : reports)
