@@ -1,5 +1,7 @@
 #include "actors/client.hpp"
 
+#include "actors/answer.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -16,6 +18,10 @@ struct client_state {
   event_cache_actor events;
   host_actor host;
   connection_actor connection;
+  monitor_desk_actor monitors;
+
+  /// A beat, as all of them are.
+  caf::message beat;
 };
 
 using self_pointer = client_actor::stateful_pointer<client_state>;
@@ -51,12 +57,48 @@ void pass_events(self_pointer self) {
               self->context());
 }
 
+caf::result<info_result> monitor(self_pointer self, monitor_request& request) {
+  auto& state = self->state;
+  if (!state.monitors)
+    return self->delegate(state.host, state.who, std::move(request));
+  return self->delegate(state.monitors, state.who, std::move(request),
+                        monitored_session_actor{client_actor{self}});
+}
+
+void pass_beat(self_pointer self) {
+  auto& state = self->state;
+  if (!state.monitors)
+    return;
+  if (state.beat.empty())
+    state.beat = caf::make_message(state.who, heartbeat{});
+  caf::actor_cast<caf::strong_actor_ptr>(state.monitors)
+    ->enqueue(self->ctrl(), caf::make_message_id(), state.beat,
+              self->context());
+}
+
+/// What the connection reads now passes here before its answer does.
+caf::result<unread> read_connection(self_pointer self) {
+  auto owed =
+    std::make_shared<answer<unread>>(self->make_response_promise<unread>());
+  auto promise = owed->promise();
+  self->request(self->state.connection, caf::infinite, read_now{})
+    .then([owed](unread left) { owed->give(left); },
+          [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
 client_actor::behavior_type behavior(self_pointer self, requester who,
                                      server_actor server,
                                      event_cache_actor events, host_actor host,
-                                     connection_actor connection) {
-  self->state = {std::move(who), std::move(server), std::move(events),
-                 std::move(host), std::move(connection)};
+                                     connection_actor connection,
+                                     monitor_desk_actor monitors) {
+  self->state = {std::move(who),
+                 std::move(server),
+                 std::move(events),
+                 std::move(host),
+                 std::move(connection),
+                 std::move(monitors),
+                 {}};
   constexpr auto to_server = &client_state::server;
   constexpr auto to_host = &client_state::host;
   return {
@@ -90,10 +132,8 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     pass_to<info_result, query_request>(self, to_server),
     pass_to<ack, log_request>(self, to_server),
     pass_to<info_result, job_control_request>(self, to_host),
-    pass_to<info_result, monitor_request>(self, to_host),
-    [](heartbeat) {
-      // Nobody monitors yet whom a beat could interest.
-    },
+    [self](monitor_request& request) { return monitor(self, request); },
+    [self](heartbeat) { pass_beat(self); },
     pass_to<info_result, allocation_request>(self, to_host),
     pass_to<info_result, session_control_request>(self, to_host),
     pass_to<ack, resource_block_request>(self, to_host),
@@ -115,7 +155,10 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     [self](events_taken what) {
       self->send(self->state.events, self->state.who, what);
     },
+    [self](read_now) { return read_connection(self); },
     [self](connection_lost lost) {
+      if (self->state.monitors)
+        self->send(self->state.monitors, self->state.who, lost);
       self->send(self->state.server, self->state.who, lost);
       self->quit();
     },
@@ -129,9 +172,11 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
 
 client_actor spawn_client(caf::actor_system& sys, requester who,
                           server_actor server, event_cache_actor events,
-                          host_actor host, connection_actor connection) {
+                          host_actor host, connection_actor connection,
+                          monitor_desk_actor monitors) {
   return sys.spawn(behavior, std::move(who), std::move(server),
-                   std::move(events), std::move(host), std::move(connection));
+                   std::move(events), std::move(host), std::move(connection),
+                   std::move(monitors));
 }
 
 } // namespace troupe

@@ -44,6 +44,7 @@ caf::result<ack> remove_namespace(self_pointer self,
     j = state.sessions.erase(j);
   }
   self->send(state.directory.events, request);
+  tell_monitors(self, request);
   state.table.forget(request.nspace);
   state.namespaces.erase(i);
   return ack{};
@@ -64,6 +65,7 @@ caf::result<client_environment> environment_of(self_pointer self,
 
 void note_end(self_pointer self, const proc_ended& what) {
   auto& state = self->state;
+  tell_monitors(self, what);
   auto* proc = state.find_local(what.proc);
   if (proc == nullptr || proc->is_gone())
     return;
@@ -185,6 +187,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       self->state.environment = std::move(environment);
     },
     [self](const proc_ended& what) { note_end(self, what); },
+    [self](const procs_paused& what) { tell_monitors(self, what); },
     [self](const shut_down& request) { return close_all(self, request); },
     [self](get_statistics) { return self->state.statistics; },
     [self](get_gauges) { return gauges_of(self->state); },

@@ -44,6 +44,9 @@ struct server_directory {
   event_cache_actor events;
   log_sink_actor logs;
   usage_actor usage;
+
+  /// Null: what processes want monitored is for the host.
+  monitor_desk_actor monitors{};
 };
 
 /// Serves the processes of a node: knows its namespaces and who is connected,

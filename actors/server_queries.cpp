@@ -14,6 +14,9 @@ constexpr auto version_text = "OpenPMIx-compatible server, Troupe 0.1.0";
 /// Keys for what the log of events knows.
 constexpr auto event_keys = "troupe.event.";
 
+/// Keys for what the MONITOR DESK knows.
+constexpr auto monitor_keys = "troupe.monitor.";
+
 /// A query on its way: some keys are known here, memory use is sampled, the
 /// rest is asked of the host.
 struct query_job {
@@ -203,10 +206,14 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
   for (auto& x : request.queries) {
     auto unknown = query{};
     auto of_events = query{};
+    auto of_monitors = query{};
     for (auto& key : x.keys) {
       ++job->asked;
       if (key.rfind(event_keys, 0) == 0)
         of_events.keys.push_back(std::move(key));
+      else if (self->state.directory.monitors
+               && key.rfind(monitor_keys, 0) == 0)
+        of_monitors.keys.push_back(std::move(key));
       else if (!answer_here(self, key, x.qualifiers, job))
         unknown.keys.push_back(std::move(key));
     }
@@ -215,6 +222,9 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
       ask_other(self, self->state.directory.events, who,
                 query_request{{std::move(of_events)}}, job);
     }
+    if (!of_monitors.keys.empty())
+      ask_other(self, self->state.directory.monitors, who,
+                query_request{{std::move(of_monitors)}}, job);
     if (!unknown.keys.empty()) {
       unknown.qualifiers = std::move(x.qualifiers);
       rest.queries.push_back(std::move(unknown));

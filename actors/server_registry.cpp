@@ -139,6 +139,7 @@ caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
   known->may_connect = false;
   known->state = proc_state::terminated;
   self->send(state.directory.events, proc_ended{proc, proc_state::terminated});
+  tell_monitors(self, proc_ended{proc, proc_state::terminated});
   for (const auto& [index, session] : state.sessions)
     if (session.who.proc == proc)
       self->send(session.handle, close_connection{"the host let it go"});

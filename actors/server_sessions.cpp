@@ -70,9 +70,9 @@ void admit(self_pointer self, const requester& who,
   ++proc.connections;
   proc.finalized = false;
   proc.state = proc_state::connected;
-  auto session =
-    spawn_client(self->home_system(), who, server_actor{self},
-                 state.directory.events, state.directory.host, connection);
+  auto session = spawn_client(self->home_system(), who, server_actor{self},
+                              state.directory.events, state.directory.host,
+                              connection, state.directory.monitors);
   state.sessions.emplace(who.index, session_entry{who, session});
   ++state.statistics.connections;
   state.log(severity::debug, to_string(who.proc) + " connected");
@@ -127,6 +127,15 @@ namespace_entry tool_namespace(const server_state& state,
   return entry;
 }
 
+/// Refuses a tool that the host has given an identity: the host forgets the
+/// connection. It names nobody: the identity may be that of another process.
+void refuse_identified(self_pointer self, requester who,
+                       accepted_promise& promise, caf::error err) {
+  who.proc = {};
+  self->send(self->state.directory.host, client_lost{std::move(who)});
+  refuse(self->state, promise, std::move(err));
+}
+
 /// Asks the host for the identity of a tool and makes a namespace for it.
 void admit_tool(self_pointer self, requester who,
                 const std::vector<info>& infos,
@@ -139,7 +148,7 @@ void admit_tool(self_pointer self, requester who,
         auto& state = self->state;
         who.proc = assigned;
         if (auto why = tool_refusal(state, who.creds.uid)) {
-          refuse(state, promise, std::move(why));
+          refuse_identified(self, who, promise, std::move(why));
           return;
         }
         auto* entry = state.find_namespace(assigned.nspace);
@@ -147,11 +156,12 @@ void admit_tool(self_pointer self, requester who,
           state.namespaces.emplace(assigned.nspace, tool_namespace(state, who));
         } else if (!entry->is_tool || entry->owner.uid != who.creds.uid) {
           // A tool that joined a job would be waited for in its collectives.
-          refuse(state, promise,
-                 make_error(status::no_permissions,
-                            "namespace " + assigned.nspace
-                              + " is a job's or another user's; ask for an"
-                                " identity instead"));
+          refuse_identified(
+            self, who, promise,
+            make_error(status::no_permissions,
+                       "namespace " + assigned.nspace
+                         + " is a job's or another user's; ask for an"
+                           " identity instead"));
           return;
         } else {
           entry->procs.try_emplace(assigned.rank);
@@ -231,6 +241,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     entry->procs.erase(i);
     if (entry->procs.empty()) {
       self->send(state.directory.events, deregister_nspace{who.proc.nspace});
+      tell_monitors(self, deregister_nspace{who.proc.nspace});
       state.namespaces.erase(who.proc.nspace);
     }
   } else if (!finalized && !proc.is_gone()) {

@@ -186,6 +186,13 @@ struct server_state {
 
 using self_pointer = server_actor::stateful_pointer<server_state>;
 
+/// Tells the MONITOR DESK, if there is one.
+template <class T>
+void tell_monitors(self_pointer self, const T& what) {
+  if (self->state.directory.monitors)
+    self->send(self->state.directory.monitors, what);
+}
+
 /// Calls `then` after `delay`.
 void call_later(self_pointer self, caf::timespan delay,
                 std::function<void()> then);

@@ -15,6 +15,9 @@
  *             the first and the last of several on several
  *   fanout    one process raises --events, all others hear them
  *   flood     the same from all processes to all others
+ *   disturbed the same between the first two of three processes, at first
+ *             alone, then while the third fills the server with connections
+ *             that send nonsense
  *   late      events that are raised before anybody registers for them
  *   handlers  memory of --events handlers
  *   cached    raises --events that nobody wants, then waits for --seconds
@@ -461,6 +464,24 @@ HANDLER(on_pong) {
   hear();
 }
 
+/* Rounds of `oneway` between two processes. */
+static int rounds_done;
+
+static void play(const char* name, uint32_t last) {
+  for (int i = 1; i <= rounds; ++i) {
+    ++rounds_done;
+    if (self.rank == 0) {
+      notify(ping, range, 0);
+      await_heard(rounds_done);
+      if (i > warm_up_rounds)
+        record_us(name, passed_ns);
+    } else if (self.rank == last) {
+      await_heard(rounds_done);
+      notify(pong, range, 0);
+    }
+  }
+}
+
 static void run_oneway(void) {
   const uint32_t last = job_size - 1;
   if (self.rank == 0)
@@ -468,17 +489,67 @@ static void run_oneway(void) {
   else if (self.rank == last)
     add(ping, on_ping);
   fence();
-  for (int i = 1; i <= rounds; ++i) {
-    if (self.rank == 0) {
-      notify(ping, range, 0);
-      await_heard(i);
-      if (i > warm_up_rounds)
-        record_us("oneway", passed_ns);
-    } else if (self.rank == last) {
-      await_heard(i);
-      notify(pong, range, 0);
+  play("oneway", last);
+  fence();
+}
+
+static atomic_bool is_over;
+
+HANDLER(on_over) {
+  atomic_store(&is_over, true);
+  complete(done, token, PMIX_EVENT_ACTION_COMPLETE);
+}
+
+/* The port of our server. */
+static struct sockaddr_in server_address(void) {
+  struct sockaddr_in where = {.sin_family = AF_INET};
+  const char* uri = getenv("PMIX_SERVER_URI41");
+  const char* address = uri != NULL ? strstr(uri, "tcp4://") : NULL;
+  char host[32];
+  unsigned port = 0;
+  if (address == NULL
+      || sscanf(address, "tcp4://%31[0-9.]:%u", host, &port) != 2
+      || inet_pton(AF_INET, host, &where.sin_addr) != 1)
+    check(PMIX_ERR_UNREACH, "PMIX_SERVER_URI41");
+  where.sin_port = htons((uint16_t)port);
+  return where;
+}
+
+/* Connects, sends nonsense until the server closes, and again. */
+static void send_nonsense(void) {
+  const struct sockaddr_in where = server_address();
+  static char nonsense[1 << 16];
+  for (size_t i = 0; i < sizeof(nonsense); ++i)
+    nonsense[i] = (char)rand();
+  double connections = 0;
+  while (!atomic_load(&is_over)) {
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(fd, (const struct sockaddr*)&where, sizeof(where)) == 0) {
+      ++connections;
+      while (!atomic_load(&is_over)
+             && send(fd, nonsense, sizeof(nonsense), MSG_NOSIGNAL) > 0)
+        ;
     }
+    close(fd);
   }
+  fprintf(stderr, "nonsense over %.0f connections\n", connections);
+}
+
+static void run_disturbed(void) {
+  if (self.rank == 0)
+    add(pong, on_pong);
+  else if (self.rank == 1)
+    add(ping, on_ping);
+  else
+    add(finished, on_over);
+  fence();
+  play("calm", 1);
+  fence();
+  if (self.rank > 1)
+    send_nonsense();
+  play("disturbed", 1);
+  if (self.rank == 0)
+    notify(finished, range, 0);
   fence();
 }
 
@@ -598,7 +669,7 @@ static const struct {
   {"register", run_register}, {"handlers", run_handlers},
   {"oneway", run_oneway},     {"fanout", run_fanout},
   {"flood", run_flood},       {"late", run_late},
-  {"cached", run_cached},
+  {"cached", run_cached},     {"disturbed", run_disturbed},
 };
 
 static void (*find_mode(const char* name))(void) {
@@ -635,7 +706,8 @@ int main(int argc, char** argv) {
   if (run == NULL || !parse(argc, argv)) {
     fprintf(stderr,
             "usage: pmix_events hop|wake|self|chain|register|handlers|oneway|"
-            "fanout|flood|late|cached [--out FILE] [--rounds N] [--events N] "
+            "fanout|flood|late|cached|disturbed [--out FILE] [--rounds N] "
+            "[--events N] "
             "[--bytes N] [--range N] [--seconds N]\n");
     return 2;
   }

@@ -54,7 +54,9 @@ std::string own_hostname() {
 
 link::callbacks make_callbacks(const proc_id& server) {
   auto result = link::callbacks{};
-  result.on_event = [](event x) { library::instance().push(std::move(x)); };
+  result.on_events = [](event_batch x) {
+    library::instance().push(std::move(x));
+  };
   result.on_output = [](io_delivery x) {
     library::instance().push(std::move(x));
   };

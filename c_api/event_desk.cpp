@@ -22,6 +22,9 @@ namespace {
 /// For the progress thread only.
 event_desk* the_desk = nullptr;
 
+/// The desk whose handler runs on the calling thread.
+thread_local event_desk* desk_of_handler = nullptr;
+
 /// Never used twice in a process: a completion that comes after a finalize and
 /// a new init finds nothing.
 std::atomic<uint64_t> next_ticket{1};
@@ -97,7 +100,9 @@ void on_complete(pmix_status_t outcome, pmix_info_t* results, size_t nresults,
   auto verdict = handler_verdict{static_cast<status>(outcome), {}};
   if (auto infos = to_infos(results, nresults))
     verdict.results = std::move(*infos);
-  if (lib.in_progress_thread()) {
+  if (desk_of_handler != nullptr) {
+    desk_of_handler->complete(ticket, std::move(verdict));
+  } else if (lib.in_progress_thread()) {
     if (auto* desk = event_desk::current())
       desk->complete(ticket, std::move(verdict));
   } else {
@@ -123,7 +128,8 @@ pmix_status_t own_events::push(const library& lib, event what) {
   {
     auto lock = std::unique_lock{mutex_};
     const auto has_room = [this] {
-      return is_open_ && queue_.size() < defaults::events_awaiting_handlers;
+      return is_open_
+             && queue_.events.size() < defaults::events_awaiting_handlers;
     };
     // The progress thread is the one that makes room.
     if (!is_here && !has_room()) {
@@ -134,9 +140,9 @@ pmix_status_t own_events::push(const library& lib, event what) {
       if (is_over)
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const auto is_urgent =
-      (expected_ & bit_of(what.code)) != 0 || queue_.size() >= max_unexpected;
-    queue_.push_back(std::move(what));
+    const auto is_urgent = (expected_ & bit_of(what.code)) != 0
+                           || queue_.events.size() >= max_unexpected;
+    queue_.events.push_back(std::make_shared<const event>(std::move(what)));
     if (!is_here && is_urgent)
       is_first = !std::exchange(is_posted_, true);
   }
@@ -150,17 +156,16 @@ pmix_status_t own_events::push(const library& lib, event what) {
 }
 
 void own_events::drain() {
-  auto taken = std::vector<event>{};
+  auto taken = event_batch{};
   {
     const auto guard = std::lock_guard{mutex_};
     is_posted_ = false;
-    taken.swap(queue_);
+    std::swap(taken, queue_);
     if (blocked_ > 0)
       changed_.notify_all();
   }
-  if (the_desk != nullptr)
-    for (auto& x : taken)
-      the_desk->take(std::move(x));
+  if (the_desk != nullptr && !taken.events.empty())
+    the_desk->take(std::move(taken));
 }
 
 void own_events::expect(const library& lib, const std::vector<status>& codes) {
@@ -168,21 +173,20 @@ void own_events::expect(const library& lib, const std::vector<status>& codes) {
     expected_ = ~uint64_t{0};
   for (const auto code : codes)
     expected_ |= bit_of(code);
-  auto before = std::make_shared<std::vector<event>>();
+  auto before = event_batch{};
   {
     const auto guard = std::lock_guard{mutex_};
     codes_.insert(codes.begin(), codes.end());
     if (codes.empty())
       codes_.insert(default_events);
-    if (queue_.empty())
+    if (queue_.events.empty())
       return;
     is_posted_ = false; // What comes now goes after the registration.
-    before->swap(queue_);
+    std::swap(before, queue_);
   }
-  const auto hand_over = [before] {
+  const auto hand_over = [before = std::move(before)] {
     if (the_desk != nullptr)
-      for (auto& x : *before)
-        the_desk->take(std::move(x));
+      the_desk->take(before);
   };
   if (lib.in_progress_thread())
     hand_over();
@@ -204,7 +208,7 @@ void own_events::set_open(bool x) {
 
 void own_events::reset() {
   const auto guard = std::lock_guard{mutex_};
-  queue_.clear();
+  queue_.events.clear();
   is_posted_ = false;
   is_open_ = true;
   expected_ = 0;
@@ -229,7 +233,7 @@ event_desk::event_desk(library& lib) : lib_(lib) {
   session_ = sys.spawn(to_server, static_cast<const library*>(&lib));
   auto options = chain_options();
   options.run = [this](const handler_turn& x) { return run(x); };
-  options.on_end = [this](uint64_t walk) { walks_.erase(walk); };
+  options.on_end = [this](uint64_t walk) { end_walk(walk); };
   options.on_intake = [&lib](event_intake x) {
     events_of_ours().set_open(x != event_intake::nothing);
     if (const auto to = lib.current_link())
@@ -298,7 +302,7 @@ bool event_desk::deregister_handler(uint64_t id, on_done done) {
   return true;
 }
 
-void event_desk::take(event what) {
+void event_desk::take(event_batch what) {
   tell_identity();
   caf::anon_send(chain_, std::move(what));
 }
@@ -306,11 +310,29 @@ void event_desk::take(event what) {
 // -- running handlers
 // ----------------------------------------------------------------
 
+event_desk::arguments_ptr& event_desk::arguments_of_walk(uint64_t walk) {
+  if (walk == last_walk_)
+    return last_given_;
+  if (last_given_)
+    walks_.emplace(last_walk_, std::move(last_given_));
+  last_walk_ = walk;
+  auto before = walks_.extract(walk);
+  last_given_ = before.empty() ? nullptr : std::move(before.mapped());
+  return last_given_;
+}
+
+void event_desk::end_walk(uint64_t walk) {
+  if (walk == last_walk_)
+    last_given_ = nullptr;
+  else
+    walks_.erase(walk);
+}
+
 /// What a handler is given: made for the first of an event, and for the others
 /// as long as more is reported.
 caf::expected<event_desk::arguments_ptr>
 event_desk::arguments_of(const handler_turn& x) {
-  auto& result = walks_[x.walk];
+  auto& result = arguments_of_walk(x.walk);
   if (!result) {
     auto infos = to_c_infos(x.what.infos);
     if (!infos)
@@ -375,10 +397,12 @@ std::optional<handler_verdict> event_desk::run(const handler_turn& x) {
   const auto ticket = next_ticket++;
   const auto before = std::exchange(running_, ticket);
   auto earlier = std::exchange(reported_, std::nullopt);
+  auto* const outer = std::exchange(desk_of_handler, this);
   handler.function(x.handler, to_c(x.code), &args.source, shown, count,
                    args.results.empty() ? nullptr : args.results.data(),
                    args.results.size(), on_complete,
                    reinterpret_cast<void*>(ticket));
+  desk_of_handler = outer;
   running_ = before;
   auto verdict = std::exchange(reported_, std::move(earlier));
   if (!verdict)
@@ -405,7 +429,7 @@ void event_desk::complete(uint64_t ticket, handler_verdict verdict) {
 
 void start_events(library& lib) {
   lib.run_in_loop([&] { new event_desk{lib}; });
-  lib.set_event_sink([](event what) {
+  lib.set_event_sink([](event_batch what) {
     if (the_desk != nullptr)
       the_desk->take(std::move(what));
   });

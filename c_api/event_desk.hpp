@@ -63,11 +63,11 @@ private:
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<status> codes_;   // guarded by mutex_
-  std::vector<event> queue_; // guarded by mutex_
-  bool is_posted_ = false;   // guarded by mutex_
-  bool is_open_ = true;      // guarded by mutex_
-  size_t blocked_ = 0;       // guarded by mutex_
+  std::set<status> codes_; // guarded by mutex_
+  event_batch queue_;      // guarded by mutex_
+  bool is_posted_ = false; // guarded by mutex_
+  bool is_open_ = true;    // guarded by mutex_
+  size_t blocked_ = 0;     // guarded by mutex_
 };
 
 /// Between the program's event handlers and the handler chain: runs the
@@ -97,8 +97,8 @@ public:
   /// @returns whether the handler is there; if not, `done` is not called.
   bool deregister_handler(uint64_t id, on_done done);
 
-  /// An event from outside, or one that is for us.
-  void take(event what);
+  /// Events from outside, or such as are for us.
+  void take(event_batch what);
 
   /// There is a new server, or none any more.
   void meet_server();
@@ -137,7 +137,11 @@ private:
 
   void tell_identity();
 
+  arguments_ptr& arguments_of_walk(uint64_t walk);
+
   caf::expected<arguments_ptr> arguments_of(const handler_turn& x);
+
+  void end_walk(uint64_t walk);
 
   std::optional<handler_verdict> run(const handler_turn& x);
 
@@ -148,6 +152,11 @@ private:
   handler_chain_actor chain_;
   std::unordered_map<uint64_t, c_handler> handlers_;
   std::unordered_map<uint64_t, call> calls_;
+
+  /// What the handlers of an event are given: of the one whose turn was last,
+  /// which is mostly the only one, and of others.
+  uint64_t last_walk_ = 0;
+  arguments_ptr last_given_;
   std::unordered_map<uint64_t, arguments_ptr> walks_;
 
   /// The ticket of the handler that runs now, and what it has reported.

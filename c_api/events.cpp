@@ -157,7 +157,7 @@ void raise_from_host(const library& lib, const server_role& role, event what) {
     return;
   const auto is_own = what.source == lib.proc();
   if (what.range == data_range::proc_local || is_own)
-    at_desk(lib, [what](event_desk& desk) { desk.take(what); });
+    at_desk(lib, [what](event_desk& desk) { desk.take(batch_of(what)); });
   if (what.range != data_range::proc_local)
     caf::anon_send(role.events(), deliver_event{std::move(what), {}});
 }

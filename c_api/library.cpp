@@ -202,6 +202,8 @@ void library::end() {
 // -- progress ----------------------------------------------------------------
 
 bool library::in_progress_thread() const noexcept {
+  if (!library_core::runs_some_loop())
+    return false;
   const auto x = core();
   return x && x->loop.loop().in_loop_thread();
 }
@@ -338,16 +340,16 @@ bool library::with_asker(
 
 // -- pushes ------------------------------------------------------------------
 
-void library::push(event what) const {
+void library::push(event_batch what) const {
   const auto now = core();
   if (now && now->loop.loop().in_loop_thread()) {
-    if (now->on_event)
-      now->on_event(std::move(what));
+    if (now->on_events)
+      now->on_events(std::move(what));
     return;
   }
   post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
-    if (const auto self = x.lock(); self && self->on_event)
-      self->on_event(what);
+    if (const auto self = x.lock(); self && self->on_events)
+      self->on_events(what);
   });
 }
 
@@ -364,8 +366,8 @@ void library::push(io_delivery what) const {
   });
 }
 
-void library::set_event_sink(std::function<void(event)> f) {
-  run_in_loop([&] { core()->on_event = std::move(f); });
+void library::set_event_sink(std::function<void(event_batch)> f) {
+  run_in_loop([&] { core()->on_events = std::move(f); });
 }
 
 void library::set_output_sink(std::function<void(io_delivery)> f) {

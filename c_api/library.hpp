@@ -205,14 +205,14 @@ public:
   // -- pushes
   // ------------------------------------------------------------------
 
-  /// An event or output for this process, from the server or from our own: goes
-  /// to the sinks, on the progress thread.
-  void push(event x) const;
+  /// Events or output for this process, from the server or from our own: go to
+  /// the sinks, on the progress thread.
+  void push(event_batch x) const;
   void push(io_delivery x) const;
 
   /// Who takes pushes; called on the progress thread. To be set when the loop
   /// starts (`start_events`), gone with the last finalize.
-  void set_event_sink(std::function<void(event)> f);
+  void set_event_sink(std::function<void(event_batch)> f);
   void set_output_sink(std::function<void(io_delivery)> f);
 
   /// Who hears, on the progress thread, that there is a new server: it knows

@@ -15,6 +15,9 @@ namespace troupe::c_api {
 
 namespace {
 
+/// Loops that the calling thread is in.
+thread_local int depth_of_loops = 0;
+
 /// Signals are the application's: none is to be taken by our thread.
 class signal_block {
 public:
@@ -41,8 +44,18 @@ library_core::library_core(bool external)
   const auto block = signal_block{};
   thread_ = std::thread{[this] {
     pthread_setname_np(pthread_self(), "pmix");
-    loop.run();
+    run_loop();
   }};
+}
+
+bool library_core::runs_some_loop() noexcept {
+  return depth_of_loops > 0;
+}
+
+void library_core::run_loop() {
+  ++depth_of_loops;
+  loop.run();
+  --depth_of_loops;
 }
 
 library_core::~library_core() {
@@ -57,7 +70,7 @@ void library_core::shut_down() {
       caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
     asker = nullptr;
     asker_handle = nullptr;
-    on_event = nullptr;
+    on_events = nullptr;
     on_output = nullptr;
     on_server = nullptr;
     last->set(PMIX_SUCCESS);
@@ -112,7 +125,9 @@ void library_core::progress() {
     if (std::exchange(is_driven_, true))
       return;
   }
+  ++depth_of_loops;
   loop.loop().run_once();
+  --depth_of_loops;
   const auto guard = std::lock_guard{drive_mutex_};
   is_driven_ = false;
   drive_changed_.notify_all();

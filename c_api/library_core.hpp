@@ -28,6 +28,9 @@ public:
   /// Ends the loop: what was asked is answered with errors first.
   void shut_down();
 
+  /// Whether the calling thread runs the loop of some core. Costs no lock.
+  static bool runs_some_loop() noexcept;
+
   /// Starts the actor that asks sessions of this process.
   void start_asker();
 
@@ -42,7 +45,7 @@ public:
       }
       is_driven_ = true;
       lock.unlock();
-      loop.run();
+      run_loop();
       lock.lock();
       is_driven_ = false;
       drive_changed_.notify_all();
@@ -74,7 +77,7 @@ public:
   // -- of the thread of the loop --
   caf::actor asker_handle; // An actor that nobody refers to is gone.
   caf::event_based_actor* asker = nullptr;
-  std::function<void(event)> on_event;
+  std::function<void(event_batch)> on_events;
   std::function<void(io_delivery)> on_output;
   std::function<void()> on_server;
   std::shared_ptr<input_forwarder> inputs;
@@ -86,6 +89,8 @@ public:
   std::shared_ptr<link> to; // guarded by mutex
 
 private:
+  void run_loop();
+
   std::thread thread_;
   std::mutex drive_mutex_;
   std::condition_variable drive_changed_;

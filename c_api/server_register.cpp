@@ -111,7 +111,7 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
     const auto name = std::string{nspace_of(nspace)};
     role->objects().forget(name);
     role->forget_changes(name);
-    role->tell_mesh(deregister_nspace{name});
+    role->tell_hosts(deregister_nspace{name});
     code = tell_server(role, deregister_nspace{name}, cbfunc, cbdata);
   }
   answer(code, cbfunc, cbdata);

@@ -2,6 +2,7 @@
 
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
+#include "adapters/process/cleaner.hpp"
 #include "c_api/client_link.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/mesh_hook.hpp"
@@ -57,13 +58,13 @@ current_role& holder() {
 connection_actor::behavior_type own_connection(connection_actor::pointer self) {
   return {
     [self, taken = uint64_t{0}](const event_batch& what) mutable {
-      for (const auto& x : what.events)
-        library::instance().push(*x);
+      library::instance().push(what);
       taken += what.events.size();
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
     },
     [](const io_delivery& what) { library::instance().push(what); },
+    [](read_now) { return unread{}; },
     [](const close_connection&) {
       // It ends with the server.
     },
@@ -149,12 +150,17 @@ server_role::start(library& lib, server_node_options options,
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);
-      auto rm = host_actor{spawn_c_host(x.loop.actors(), std::move(host))};
-      if (!with_mesh)
-        return rm;
-      auto mesh = make_mesh(x.loop, std::move(rm), offers, x.log);
-      result->mesh_ = caf::actor_cast<caf::actor>(mesh);
-      return mesh;
+      auto& sys = x.loop.actors();
+      auto rm = host_actor{spawn_c_host(sys, std::move(host))};
+      if (with_mesh) {
+        rm = make_mesh(x.loop, std::move(rm), offers, x.log);
+        result->mesh_ = caf::actor_cast<caf::actor>(rm);
+      }
+      auto control = spawn_local_control(sys, std::move(rm),
+                                         sys.spawn(cleaner, &x.loop.pool()),
+                                         result->cleanup_, ::geteuid());
+      result->control_ = caf::actor_cast<caf::actor>(control);
+      return control;
     });
   if (!node)
     return std::move(node.error());
@@ -186,7 +192,7 @@ void server_role::open_session(library& lib) {
   who.proc = id_;
   who.creds = {::geteuid(), ::getegid()};
   session_ = spawn_client(sys, who, server_, node_->events(), node_->host(),
-                          connection_);
+                          connection_, node_->monitors());
 }
 
 void server_role::join(library& lib) const {
@@ -208,7 +214,10 @@ void server_role::stop() {
   caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
   asker_ = nullptr;
   mesh_ = nullptr;
+  control_ = nullptr;
   node_.reset();
+  for (const auto& x : cleanup_->take_all())
+    remove_path(x);
 }
 
 void server_role::tell_mesh(const register_nspace& what) const {
@@ -216,9 +225,11 @@ void server_role::tell_mesh(const register_nspace& what) const {
     caf::anon_send(mesh_, what);
 }
 
-void server_role::tell_mesh(const deregister_nspace& what) const {
+void server_role::tell_hosts(const deregister_nspace& what) const {
   if (mesh_)
     caf::anon_send(mesh_, what);
+  if (control_)
+    caf::anon_send(control_, what);
 }
 
 const fork_snapshot* server_role::snapshot() noexcept {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/control/local_control.hpp"
 #include "adapters/c_host/host_module.hpp"
 #include "adapters/c_host/output_subscriptions.hpp"
 #include "c_api/library.hpp"
@@ -96,7 +97,9 @@ public:
 
   /// Tells the mesh, if there is one, of a job.
   void tell_mesh(const register_nspace& what) const;
-  void tell_mesh(const deregister_nspace& what) const;
+
+  /// Tells whoever stands before the host that a job is over.
+  void tell_hosts(const deregister_nspace& what) const;
 
   void add_changes(const std::string& nspace, const std::vector<info>& changes);
 
@@ -133,6 +136,8 @@ private:
   std::string uri_;
   server_actor server_;
   event_cache_actor events_;
+  std::shared_ptr<cleanup_book> cleanup_ = std::make_shared<cleanup_book>();
+  caf::actor control_;
   caf::actor mesh_;
   client_actor session_;
   connection_actor connection_;

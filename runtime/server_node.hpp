@@ -7,7 +7,9 @@
 #include "adapters/loop/loop_system.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
+#include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
+#include "runtime/node_monitors.hpp"
 
 #include <functional>
 #include <memory>
@@ -57,6 +59,20 @@ struct server_node_options {
   /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
 
+  /// Whether the node monitors processes and files by itself; if not, it leaves
+  /// that to its host. Source: PMIX_SERVER_ENABLE_MONITORING; reading A18.
+  bool enable_monitoring = true;
+
+  /// Whether it monitors what its host does not.
+  bool monitoring_fallback = false;
+
+  /// What holds for monitors of named kinds, and for reactions to alerts.
+  monitor_settings monitors;
+
+  /// Who starts the processes of the node, once there is one; empty: nobody
+  /// here does.
+  std::function<process_launcher_actor()> launcher;
+
   /// Hears of processes that break the protocol, see `listener_options`.
   std::function<void(const proc_id&, const std::string& why)> on_violation;
 
@@ -82,8 +98,9 @@ struct host_context {
 using host_factory = std::function<host_actor(const host_context&)>;
 
 /// A server with all that it needs to serve the processes and tools of a node:
-/// event cache, logs, memory usage, listener, session directory and rendezvous
-/// files. For the thread of the loop, or for any while nobody is in `run`.
+/// event cache, monitors, logs, memory usage, listener, session directory and
+/// rendezvous files. For the thread of the loop, or for any while nobody is in
+/// `run`.
 class server_node {
 public:
   /// @param loop Must outlive the node.
@@ -110,6 +127,15 @@ public:
 
   const event_cache_actor& events() const noexcept {
     return events_;
+  }
+
+  /// Takes kinds of monitors beside the node's own.
+  monitor_kinds& kinds() {
+    return *kinds_->kinds();
+  }
+
+  const monitor_desk_actor& monitors() const noexcept {
+    return monitors_;
   }
 
   const proc_id& id() const noexcept {
@@ -150,6 +176,8 @@ private:
   std::optional<class session_directory> session_;
   host_actor host_;
   event_cache_actor events_;
+  std::unique_ptr<node_monitors> kinds_;
+  monitor_desk_actor monitors_;
   spool_actor spool_;
   server_actor server_;
   log_sink_actor logs_;

@@ -145,7 +145,10 @@ private:
 
 std::string event_watch::open() {
   auto handlers = link::callbacks{};
-  handlers.on_event = [this](event x) { on_event(std::move(x)); };
+  handlers.on_events = [this](const event_batch& x) {
+    for (const auto& what : x.events)
+      on_event(*what);
+  };
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
   };

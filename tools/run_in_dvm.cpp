@@ -117,7 +117,10 @@ private:
 
 std::string dvm_job::open() {
   auto handlers = link::callbacks{};
-  handlers.on_event = [this](event x) { on_event(std::move(x)); };
+  handlers.on_events = [this](const event_batch& x) {
+    for (const auto& what : x.events)
+      on_event(*what);
+  };
   handlers.on_output = [this](io_delivery x) {
     caf::anon_send(sink_,
                    process_output{x.source, x.channel, std::move(x.bytes)});

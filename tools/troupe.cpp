@@ -3,6 +3,7 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/ask.hpp"
 #include "tools/authority_file.hpp"
+#include "tools/ctl.hpp"
 #include "tools/events.hpp"
 #include "tools/monitor.hpp"
 #include "tools/run.hpp"
@@ -27,6 +28,7 @@ Commands:
   net        show the networks between its nodes
   events     watch, raise and list its events
   monitor    have processes watched, and see who is
+  ctl        signal, pause, end, checkpoint ... its processes
   authority  make the authority of a DVM that nobody launches
   version    print the version
 
@@ -61,6 +63,8 @@ int main(int argc, char** argv) {
     return troupe::events(std::move(rest));
   if (command == "monitor")
     return troupe::monitor(std::move(rest));
+  if (command == "ctl")
+    return troupe::ctl(std::move(rest));
   if (command == "authority")
     return troupe::make_authority_file(std::move(rest));
   for (const auto& [name, kind] : reports)

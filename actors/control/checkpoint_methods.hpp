@@ -21,8 +21,7 @@ bool cannot_be_caught(const checkpoint_method& x);
 /// Source: RFC0015, PMIX_JOB_CTRL_CHECKPOINT_METHOD, PMIX_JOB_CTRL_PREEMPTIBLE.
 class checkpoint_methods {
 public:
-  explicit checkpoint_methods(
-    size_t max_procs = defaults::checkpoint_declarers)
+  explicit checkpoint_methods(size_t max_procs = defaults::checkpoint_declarers)
     : max_procs_(max_procs) {
     // nop
   }

@@ -29,9 +29,8 @@ const checkpoint* checkpoint_records::find(uint32_t uid,
     const auto i = std::find_if(all_.rbegin(), all_.rend(), predicate);
     return i != all_.rend() ? &*i : nullptr;
   };
-  const auto* own = first([&](const checkpoint& x) {
-    return x.id == id && x.job->owner.uid == uid;
-  });
+  const auto* own = first(
+    [&](const checkpoint& x) { return x.id == id && x.job->owner.uid == uid; });
   if (own != nullptr || uid != 0)
     return own;
   return first([&](const checkpoint& x) { return x.id == id; });
@@ -78,17 +77,15 @@ void add_preset(std::vector<info>& to, info what) {
     if (x.key != preset_data)
       continue;
     auto infos = infos_of(x.val);
-    infos.erase(std::remove_if(infos.begin(), infos.end(),
-                               [&](const info& y) {
-                                 return y.key == what.key;
-                               }),
-                infos.end());
+    infos.erase(
+      std::remove_if(infos.begin(), infos.end(),
+                     [&](const info& y) { return y.key == what.key; }),
+      infos.end());
     infos.push_back(std::move(what));
     x.val = value::infos(std::move(infos));
     return;
   }
-  to.push_back(
-    {std::string{preset_data}, 0, value::infos({std::move(what)})});
+  to.push_back({std::string{preset_data}, 0, value::infos({std::move(what)})});
 }
 
 void remove(std::vector<info>& from, std::string_view key) {
@@ -110,8 +107,9 @@ make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,
                           + to_string(proc_id{from.nspace, rank}));
   if (from.is_by_hook && restart_command.empty())
     return make_error(status::not_supported,
-                      "checkpoint " + from.id + " was taken by the site's hook, "
-                      + "and this DVM has none that restores it");
+                      "checkpoint " + from.id
+                        + " was taken by the site's hook, "
+                        + "and this DVM has none that restores it");
   const auto& job = *from.job;
   auto result = job.request;
   const auto is_whole = wanted.size() == job.hosts.size();
@@ -140,8 +138,8 @@ make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,
   result.job_infos.push_back(
     {std::string{wanted_hosts}, 0,
      value::array(data_type::string, std::move(hosts))});
-  add_preset(result.job_infos, {std::string{attr::job_ctrl_restart}, 0,
-                                value::string(from.id)});
+  add_preset(result.job_infos,
+             {std::string{attr::job_ctrl_restart}, 0, value::string(from.id)});
   return result;
 }
 

@@ -69,7 +69,8 @@ std::string checkpoint_variable(const std::string& id);
 /// from 0 in their order, and each finds its old one in its environment.
 /// @param ranks           Which; none: all that were saved.
 /// @param restart_command What the programs start with if a hook saved them.
-/// @returns `not_found` for a rank that was not saved, `not_supported` if a hook
+/// @returns `not_found` for a rank that was not saved, `not_supported` if a
+/// hook
 ///          saved it and there is none to restore it.
 caf::expected<spawn_request>
 make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,

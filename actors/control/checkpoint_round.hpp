@@ -28,7 +28,8 @@ public:
   /// first method of each that we support, otherwise by the site's hook.
   /// @param wanted   The methods of the request; the first counts.
   /// @param has_hook Whether the site has a hook for checkpoints.
-  /// @returns `bad_param` if there is nobody, or for a signal that no process can
+  /// @returns `bad_param` if there is nobody, or for a signal that no process
+  /// can
   ///          catch; `not_supported` with the names of
   ///          those that have declared no method: then nobody is asked.
   static caf::expected<plan>

@@ -171,6 +171,11 @@ private:
     return read_time(x, out_.grace);
   }
 
+  caf::error read_user(const info& x) {
+    out_.of_user = x.val.truth();
+    return caf::none;
+  }
+
   caf::error read_timeout(const info& x) {
     return read_time(x, out_.timeout);
   }
@@ -242,6 +247,7 @@ const directive_reader::entry directive_reader::table[] = {
   {attr::timeout, &directive_reader::read_timeout},
   {control_key::preempt, &directive_reader::read_preempt},
   {control_key::grace, &directive_reader::read_grace},
+  {control_key::user, &directive_reader::read_user},
 };
 
 caf::error directive_reader::read(const info& x) {

@@ -31,6 +31,11 @@ inline constexpr std::string_view preempt = "troupe.control.preempt";
 /// infos: see `control_table::describe`.
 inline constexpr std::string_view status = "troupe.control.status";
 
+/// `bool`, directive of a cancel and qualifier of a query for `status`: the
+/// requests of whoever has the requester's user, not only its own. Each call of
+/// a tool is another requester.
+inline constexpr std::string_view user = "troupe.control.user";
+
 // In answers, beside PMIX_JOB_CTRL_ID and PMIX_EVENT_TEXT_MESSAGE.
 
 /// `size_t`: how many processes it was done to.
@@ -104,6 +109,9 @@ struct control_directives {
   std::optional<int32_t> signal;
 
   std::optional<control_cancel> cancel;
+
+  /// `control_key::user`: a cancel is for all requests of the user.
+  bool of_user = false;
 
   /// The names of checkpoints.
   std::optional<std::string> checkpoint;

@@ -89,6 +89,13 @@ caf::expected<uint64_t> control_table::open(const control_owner& owner,
     return make_error(status::out_of_resource,
                       std::to_string(outstanding_.size())
                         + " requests for control are outstanding: wait");
+  if (id)
+    over_.erase(std::remove_if(over_.begin(), over_.end(),
+                               [&](const past& x) {
+                                 return x.what.owner == owner
+                                        && x.what.id == id;
+                               }),
+                over_.end());
   const auto number = next_++;
   auto& x = outstanding_[number];
   x.number = number;
@@ -116,33 +123,26 @@ void control_table::close(uint64_t number, control_result result, time now) {
   x.state = state_of(result);
   x.result = std::move(result);
   // Nobody can ask for one without an id later.
-  if (x.id) {
-    over_.erase(std::remove_if(over_.begin(), over_.end(),
-                               [&](const past& y) {
-                                 return y.what.owner == x.owner
-                                        && y.what.id == x.id;
-                               }),
-                over_.end());
+  if (x.id)
     over_.push_back({std::move(x), now + bounds_.memory});
-  }
   forget_old(now);
 }
 
 caf::expected<std::vector<uint64_t>>
-control_table::find_outstanding(const control_owner& owner,
+control_table::find_outstanding(const control_scope& whose,
                                 const std::optional<std::string>& id) const {
   auto result = std::vector<uint64_t>{};
   for (const auto& [number, x] : outstanding_)
-    if (x.owner == owner && (!id || x.id == id))
+    if (whose.has(x.owner) && (!id || x.id == id))
       result.push_back(number);
   if (!id || !result.empty())
     return result;
   const auto is_over =
     std::any_of(over_.begin(), over_.end(), [&](const past& x) {
-      return x.what.owner == owner && x.what.id == id;
+      return whose.has(x.what.owner) && x.what.id == id;
     });
   return make_error(status::not_found,
-                    "request " + quoted(*id) + " of " + to_string(owner.proc)
+                    "request " + quoted(*id)
                       + (is_over ? " is over already" : " is not known"));
 }
 
@@ -157,12 +157,12 @@ const control_record* control_table::find(uint64_t number) const {
 }
 
 std::vector<const control_record*>
-control_table::list(const std::optional<control_owner>& owner,
+control_table::list(const control_scope& whose,
                     const std::optional<std::string>& id, time now) {
   forget_old(now);
   auto result = std::vector<const control_record*>{};
   const auto is_meant = [&](const control_record& x) {
-    return (!owner || x.owner == *owner) && (!id || x.id == id);
+    return whose.has(x.owner) && (!id || x.id == id);
   };
   for (const auto& x : over_)
     if (is_meant(x.what))
@@ -172,9 +172,6 @@ control_table::list(const std::optional<control_owner>& owner,
       result.push_back(&x);
   std::sort(result.begin(), result.end(),
             [](const auto* x, const auto* y) { return x->number < y->number; });
-  // Who has used an id again wants to know of the newer request.
-  if (id && owner && result.size() > 1)
-    result.erase(result.begin(), result.end() - 1);
   return result;
 }
 

@@ -30,6 +30,19 @@ inline bool operator<(const control_owner& x, const control_owner& y) {
   return std::tie(x.proc, x.uid) < std::tie(y.proc, y.uid);
 }
 
+/// Whose requests are meant.
+struct control_scope {
+  /// Those of this requester.
+  std::optional<control_owner> owner;
+
+  /// Those of this user.
+  std::optional<uint32_t> uid;
+
+  bool has(const control_owner& x) const {
+    return (!owner || x == *owner) && (!uid || x.uid == *uid);
+  }
+};
+
 /// What became of a request, or of a part of it.
 struct control_result {
   /// `success`; `partial_success` if some targets were absent or missing;
@@ -94,8 +107,8 @@ struct control_limits {
 };
 
 /// The requests for control: those that are outstanding, and for a while those
-/// that were. No id is outstanding twice for the same requester; whoever uses
-/// one again that is over gets the answers of the newer request.
+/// that were, if they have an id. No id is outstanding twice for the same
+/// requester; one that is over may be used again, and then means the newer.
 /// What becomes of a request does not depend on its requester: if that ends,
 /// what it asked for goes on, and is remembered like all others.
 class control_table {
@@ -118,21 +131,21 @@ public:
   void close(uint64_t number, control_result result, time now);
 
   /// The outstanding requests that a cancel is for, oldest first.
-  /// @returns `not_found` for an id that the owner never used, or whose request
-  ///          is over; for all of them none is no error.
+  /// @param id None: all.
+  /// @returns `not_found` for an id that is not known, or whose request is
+  ///          over; for all of them none is no error.
   caf::expected<std::vector<uint64_t>>
-  find_outstanding(const control_owner& owner,
+  find_outstanding(const control_scope& whose,
                    const std::optional<std::string>& id) const;
 
   /// A request; null if it is not remembered.
   const control_record* find(uint64_t number) const;
 
   /// What is known of requests, oldest first, those that are over included.
-  /// @param owner None: of everybody.
-  /// @param id    None: whatever its id.
-  std::vector<const control_record*>
-  list(const std::optional<control_owner>& owner,
-       const std::optional<std::string>& id, time now);
+  /// @param id None: whatever its id.
+  std::vector<const control_record*> list(const control_scope& whose,
+                                          const std::optional<std::string>& id,
+                                          time now);
 
   /// Infos of a request: PMIX_JOB_CTRL_ID, `requestor`, `what`, `state`,
   /// `status`, and those of its result.

@@ -46,6 +46,16 @@ control_owner owner_of(const requester& who) {
   return {who.proc, who.creds.uid};
 }
 
+/// The requests of somebody, or of its user; root may see to everybody's.
+control_scope scope_of(const control_owner& owner, bool of_user) {
+  auto result = control_scope{};
+  if (!of_user)
+    result.owner = owner;
+  else if (owner.uid != 0)
+    result.uid = owner.uid;
+  return result;
+}
+
 } // namespace
 
 /// A request on its way.
@@ -199,10 +209,12 @@ struct job_controller::state : std::enable_shared_from_this<state> {
         return make_error(status::not_supported,
                           "to " + std::string{to_string(x)}
                             + " is not supported by this host");
-    // Nodes are not among the targets.
-    const auto is_for_nodes =
-      verbs.size() == 1 && verbs.front() == control_verb::provision;
-    if (!is_for_nodes) {
+    order.named = what.targets;
+    const auto needs_targets =
+      std::any_of(verbs.begin(), verbs.end(), [](control_verb x) {
+        return x != control_verb::restart && x != control_verb::provision;
+      });
+    if (needs_targets) {
       auto targets =
         resolve_targets(order.who, order.node, what.targets, means.lookup);
       if (!targets)
@@ -225,7 +237,8 @@ struct job_controller::state : std::enable_shared_from_this<state> {
       return err;
     auto cancelled = std::vector<uint64_t>{};
     if (directives.cancel) {
-      auto found = table.find_outstanding(owner, directives.cancel->id);
+      auto found = table.find_outstanding(scope_of(owner, directives.of_user),
+                                          directives.cancel->id);
       if (!found)
         return std::move(found.error());
       cancelled = std::move(*found);
@@ -363,17 +376,15 @@ void job_controller::job_over(const std::string& nspace) {
 
 caf::expected<value>
 job_controller::describe(const requester& who,
-                         const std::optional<std::string>& id, bool all) {
-  auto owner = std::optional<control_owner>{};
-  if (!all)
-    owner = owner_of(who);
+                         const std::optional<std::string>& id, bool of_user) {
+  const auto whose = scope_of(owner_of(who), of_user);
   for (const auto& [number, x] : state_->active) {
     auto so_far = x.result;
     if (!x.steps.empty())
       add(so_far, x.steps.front()->progress());
     state_->table.note(number, std::move(so_far));
   }
-  const auto found = state_->table.list(owner, id, state_->means.now());
+  const auto found = state_->table.list(whose, id, state_->means.now());
   if (id && found.empty())
     return make_error(status::not_found, "request \"" + *id + "\" of "
                                            + to_string(who.proc)

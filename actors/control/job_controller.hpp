@@ -16,6 +16,8 @@ namespace troupe {
 ///
 /// A request is refused as a whole, with nothing done, for whatever is wrong
 /// with it; what happens later is in its result: accepted is not done.
+/// A cancel is for the requester's own requests, unless it says otherwise
+/// (`control_key::user`).
 ///
 /// A tool of the DVM's owner that has no job ends the DVM by terminate or kill
 /// without targets; nobody else does.
@@ -72,10 +74,13 @@ public:
   void job_over(const std::string& nspace);
 
   /// The states of requests, as `control_key::status` has them.
-  /// @param all Of whichever requester; else of `who` only.
+  /// @param id      None: all.
+  /// @param of_user Not only those of `who`, but of its user; of root's
+  ///                everybody's.
   /// @returns `not_found` if there is an id and no such request.
   caf::expected<value> describe(const requester& who,
-                                const std::optional<std::string>& id, bool all);
+                                const std::optional<std::string>& id,
+                                bool of_user = false);
 
   /// How full it is.
   std::vector<gauge> gauges() const;

@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -14,12 +15,8 @@ namespace event_cache_internals {
 
 namespace {
 
-/// What a `deadline` of ours is about; others are of the reminders.
+/// What a `deadline` of ours is about, beside deliveries and reminders.
 constexpr uint64_t for_stalled = 0;
-constexpr uint64_t for_deliveries = UINT64_MAX;
-
-/// Deliveries to collect at most.
-constexpr size_t max_deliveries = 1024;
 
 event_log::time_point now(self_pointer self) {
   return self->clock().now().time_since_epoch();
@@ -60,72 +57,6 @@ void offer(self_pointer self, offered_event what,
 namespace {
 
 // -- what the log does -------------------------------------------------------
-
-/// Tells somebody of a gap together with an event.
-event with_gap(const event& what, const missed_events& missed) {
-  auto result = what;
-  const auto add = [&](const char* key, uint64_t x) {
-    result.infos.push_back({key, 0, value::uint64(x)});
-  };
-  add("troupe.event.missed", missed.count);
-  add("troupe.event.missed.first", missed.first);
-  add("troupe.event.missed.last", missed.last);
-  return result;
-}
-
-/// An event of the environment for a process that registered for its code, but
-/// whose default handlers did not ask for the environment: those of MPI
-/// libraries take what they do not know for a failure. Source: RFC0002,
-/// PMIX_EVENT_ENVIRO_LEVEL, "Default: false".
-event without_default(event what) {
-  if (find(what.infos, attr::event_non_default) == nullptr)
-    what.infos.push_back(
-      {std::string{attr::event_non_default}, 0, value::boolean(true)});
-  return what;
-}
-
-/// Hands over what is to be delivered. Those that get the same share a message.
-void send_deliveries(self_pointer self) {
-  auto& state = self->state;
-  auto packet = caf::message{};
-  for (auto& [to, list] : state.deliveries) {
-    const auto i = state.sessions.find(to);
-    if (i == state.sessions.end())
-      continue;
-    if (packet.empty() || packet.get_as<event_batch>(0).events != list)
-      packet = caf::make_message(event_batch{std::move(list)});
-    caf::actor_cast<caf::strong_actor_ptr>(i->second)->enqueue(
-      self->ctrl(), caf::make_message_id(), packet, self->context());
-  }
-  state.deliveries.clear();
-  state.num_deliveries = 0;
-}
-
-/// Delivers an event once what is in the mailbox has been seen to: what comes
-/// together goes out together.
-void deliver(self_pointer self, uint32_t to,
-             const std::shared_ptr<const event>& what,
-             const missed_events& missed) {
-  auto& state = self->state;
-  if (state.sessions.count(to) == 0)
-    return;
-  auto& list = state.deliveries[to];
-  const auto is_marked = what->source.nspace.empty()
-                         && is_of_environment(what->code)
-                         && state.takes_environment.count(to) == 0;
-  if (missed.count > 0 || is_marked) {
-    auto copy = missed.count > 0 ? with_gap(*what, missed) : *what;
-    if (is_marked)
-      copy = without_default(std::move(copy));
-    list.push_back(std::make_shared<const event>(std::move(copy)));
-  } else {
-    list.push_back(what);
-  }
-  if (++state.num_deliveries == max_deliveries)
-    send_deliveries(self);
-  else if (!std::exchange(state.will_deliver, true))
-    self->send(self, deadline{for_deliveries});
-}
 
 /// Names a process that is in the way of others.
 /// Source: guarantees, L12.
@@ -220,21 +151,26 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
                            const register_events_request& request,
                            const client_actor& session) {
   auto& state = self->state;
-  const auto levels = levels_of(request.directives, request.codes.empty());
+  auto codes = request.codes;
+  // Whoever names the code of default handlers means them.
+  if (std::all_of(codes.begin(), codes.end(),
+                  [](status x) { return x == default_events; }))
+    codes.clear();
+  const auto levels = levels_of(request.directives, codes.empty());
   if (!levels)
     return levels.error();
   state.log->connect(who.proc, who.index, now(self));
   state.sessions[who.index] = session;
-  if (auto why = state.log->subscribe(who.index, request.codes, *levels))
+  if (auto why = state.log->subscribe(who.index, codes, *levels))
     return why;
-  if (request.codes.empty() && levels->environment)
+  if (codes.empty() && levels->environment)
     state.takes_environment.insert(who.index);
   // The answer goes first. Source: RFC0002, "PMIx Server Registrations".
   auto promise = self->make_response_promise<ack>();
   promise.deliver(ack{});
   state.log->resume(who.index);
   if (event_askers::asks(who.proc, request.directives))
-    state.askers.add(who.index, who.proc, request.codes);
+    state.askers.add(who.index, who.proc, codes);
   update_host(self, who);
   return promise;
 }
@@ -253,7 +189,8 @@ void pass_on(self_pointer self, const requester& who, notify_request request,
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
-  auto what = event{request.code, who.proc, request.range, request.infos};
+  auto what =
+    event{request.code, who.proc, request.range, std::move(request.infos)};
   if (cost_of(what) > defaults::event_bytes)
     return make_error(status::out_of_resource,
                       to_string(who.proc) + " raises an event of more than "
@@ -262,22 +199,33 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   const auto leaves = range_filter{what}.leaves_node();
   // One for this node only must not overtake those before it.
   if (state.options.host_orders_events
-      && request.range != data_range::proc_local)
+      && request.range != data_range::proc_local) {
+    request.infos = std::move(what.infos);
     return self->delegate(state.options.host, who, std::move(request));
+  }
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();
+  if (leaves)
+    request.infos = what.infos;
   auto offered = offered_event{};
   offered.what = std::move(what);
   offered.stream = std::to_string(who.index);
-  offer(self, std::move(offered),
-        [=, request = std::move(request)](const caf::error& why) {
-          if (why)
-            owed->fail(why);
-          else if (leaves)
-            pass_on(self, who, request, owed);
-          else
-            owed->give(ack{});
-        });
+  const auto give = [owed](const caf::error& why) {
+    if (why)
+      owed->fail(why);
+    else
+      owed->give(ack{});
+  };
+  if (!leaves)
+    offer(self, std::move(offered), give);
+  else
+    offer(self, std::move(offered),
+          [=, request = std::move(request)](const caf::error& why) {
+            if (why)
+              give(why);
+            else
+              pass_on(self, who, request, owed);
+          });
   return promise;
 }
 

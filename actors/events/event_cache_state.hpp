@@ -71,6 +71,18 @@ using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
 void offer(self_pointer self, offered_event what,
            std::function<void(const caf::error&)> then);
 
+/// Delivers an event once what is in the mailbox has been seen to: what comes
+/// together goes out together.
+void deliver(self_pointer self, uint32_t to,
+             const std::shared_ptr<const event>& what,
+             const missed_events& missed);
+
+/// The number of the `deadline` by which the actor tells itself to deliver.
+constexpr uint64_t for_deliveries = UINT64_MAX;
+
+/// Hands over what is to be delivered. Those that get the same share a message.
+void send_deliveries(self_pointer self);
+
 /// How full the logs are.
 gauge_list gauges_of(const event_cache_state& state);
 

@@ -2,6 +2,8 @@
 
 #include "messages/attributes.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 namespace {
@@ -36,12 +38,11 @@ size_t approximate_size(const event& x) {
   return sizeof(x) + x.source.nspace.size() + size_of(x.infos);
 }
 
-uint64_t event_history::begin(const event_ptr& what) {
+uint64_t event_history::begin(const event_ptr& what, size_t bytes) {
   // What stays inside a process is not for a server to cache.
   if (what->range == data_range::proc_local || settings_.capacity == 0
       || flag(what->infos, attr::event_do_not_cache))
     return 0;
-  const auto bytes = approximate_size(*what);
   if (bytes > settings_.max_bytes)
     return 0;
   while (kept_.size() >= settings_.capacity
@@ -51,12 +52,14 @@ uint64_t event_history::begin(const event_ptr& what) {
   }
   kept_.push_back({++last_, bytes, what});
   bytes_ += bytes;
-  under_way_.insert(last_);
+  under_way_.push_back(last_);
   return last_;
 }
 
 void event_history::end(uint64_t number) {
-  under_way_.erase(number);
+  const auto i = std::lower_bound(under_way_.begin(), under_way_.end(), number);
+  if (i != under_way_.end() && *i == number)
+    under_way_.erase(i);
 }
 
 event_history::horizon event_history::seen_from(uint64_t function) const {
@@ -77,7 +80,7 @@ event_history::missed(const horizon& x) const {
   auto result = std::vector<event_ptr>{};
   for (const auto& y : kept_)
     if (y.number > x.first && y.number <= x.last
-        && x.without.count(y.number) == 0)
+        && !std::binary_search(x.without.begin(), x.without.end(), y.number))
       result.push_back(y.what);
   return result;
 }

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace troupe {
@@ -36,7 +35,7 @@ public:
   struct horizon {
     uint64_t first = 0;
     uint64_t last = 0;
-    std::set<uint64_t> without;
+    std::vector<uint64_t> without; // in order
   };
 
   explicit event_history(settings x) : settings_(x) {
@@ -44,8 +43,9 @@ public:
   }
 
   /// An event begins its way through the handlers.
+  /// @param bytes Its `approximate_size`.
   /// @returns its number, from 1; 0 if it is not kept.
-  uint64_t begin(const event_ptr& what);
+  uint64_t begin(const event_ptr& what, size_t bytes);
 
   /// An event is through.
   void end(uint64_t number);
@@ -76,7 +76,9 @@ private:
   std::deque<entry> kept_;
   size_t bytes_ = 0;
   uint64_t last_ = 0;
-  std::set<uint64_t> under_way_;
+
+  /// In order: most come and go at the end.
+  std::vector<uint64_t> under_way_;
   std::map<uint64_t, uint64_t> functions_;
 };
 

@@ -1,6 +1,7 @@
 #include "actors/events/event_index.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace troupe {
@@ -23,6 +24,12 @@ event_entry& event_index::append(event_entry x) {
 }
 
 std::deque<event_entry>::iterator event_index::place_of(uint64_t number) {
+  // Mostly there are no gaps in the numbers.
+  if (!entries_.empty() && number >= entries_.front().number) {
+    const auto guess = number - entries_.front().number;
+    if (guess < entries_.size() && entries_[guess].number == number)
+      return entries_.begin() + static_cast<std::ptrdiff_t>(guess);
+  }
   return std::lower_bound(
     entries_.begin(), entries_.end(), number,
     [](const event_entry& x, uint64_t n) { return x.number < n; });
@@ -54,6 +61,8 @@ event_entry* event_index::next_of(status code, uint64_t after) {
   if (list == codes_.end())
     return nullptr;
   const auto& numbers = list->second.numbers;
+  if (numbers.back() <= after)
+    return nullptr;
   for (auto i = std::upper_bound(numbers.begin(), numbers.end(), after);
        i != numbers.end(); ++i)
     if (auto* x = find(*i))

@@ -21,7 +21,7 @@ std::string event_shelf::audit_readers() const {
        x = index_.next(x->number)) {
     auto count = uint32_t{0};
     for (const auto& [id, to] : readers_)
-      count += to.is_pending(*x) || to.in_flight().count(x->number) > 0 ? 1 : 0;
+      count += to.is_pending(*x) || to.is_in_flight(x->number) ? 1 : 0;
     if (count != x->owed)
       return about(*x, "owed to " + std::to_string(count) + ", not "
                          + std::to_string(x->owed));

@@ -111,9 +111,12 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
     return false;
   ++next_number_;
   entry.what = std::make_shared<const event>(std::move(x.what));
-  auto interested = std::set<client_id>{};
-  const auto note = [&](const std::vector<client_id>& ids) {
-    interested.insert(ids.begin(), ids.end());
+  auto interested = std::vector<client_id>{};
+  const auto note = [&](std::vector<client_id> ids) {
+    if (interested.empty())
+      interested = std::move(ids);
+    else
+      interested.insert(interested.end(), ids.begin(), ids.end());
   };
   if (is_of_environment)
     note(ring_.append(entry));
@@ -125,6 +128,7 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
       copy.admits_default = false;
     note(log->append(std::move(copy), row));
   }
+  // A connection reads one log, or the ring: nobody is there twice.
   for (const auto id : interested)
     hand_over(id, clients_.at(id));
   return true;
@@ -148,6 +152,8 @@ event_log::outcome event_log::offer(uint64_t ticket, offered_event x) {
 
 /// Takes what waits as far as there is room, one event of each stream in turn.
 void event_log::retry() {
+  if (streams_.empty())
+    return;
   auto freed = std::set<const namespace_log*>{};
   if (open_.take_freed())
     freed.insert(&open_);

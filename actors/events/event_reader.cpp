@@ -51,11 +51,15 @@ bool event_reader::wants(status code) const {
 // -- heads -------------------------------------------------------------------
 
 void event_reader::set_head(status code, cursor& x, uint64_t head) {
+  const auto place_of = [&](uint64_t number) {
+    return std::lower_bound(heads_.begin(), heads_.end(),
+                            std::pair{number, code});
+  };
   if (x.head != 0)
-    heads_.erase({x.head, code});
+    heads_.erase(place_of(x.head));
   x.head = head;
   if (head != 0)
-    heads_.emplace(head, code);
+    heads_.emplace(place_of(head), head, code);
 }
 
 /// Finds the first pending entry with a number above `after` that `x` asks for.
@@ -86,7 +90,7 @@ void event_reader::notice(const event_entry& x) {
 
 event_entry* event_reader::next(event_index& index) {
   while (!heads_.empty()) {
-    const auto [number, code] = *heads_.begin();
+    const auto [number, code] = heads_.front();
     auto* x = index.find(number);
     if (x != nullptr && is_pending(*x))
       return x;
@@ -107,17 +111,32 @@ void event_reader::hand(const event_entry& x, event_index& index) {
       advance(code, at, number, index);
   };
   const auto is_for_default = x.admits_default;
-  in_flight_.insert(number);
+  in_flight_.insert(
+    std::upper_bound(in_flight_.begin(), in_flight_.end(), number), number);
   move(x.code);
   if (is_for_default)
     move(default_events);
 }
 
 void event_reader::skip(uint64_t number, event_index& index) {
-  for (auto i = heads_.lower_bound({number, default_events});
-       i != heads_.end() && i->first == number;
-       i = heads_.lower_bound({number, default_events}))
-    advance(i->second, cursors_[i->second], number, index);
+  const auto first = [&] {
+    return std::lower_bound(heads_.begin(), heads_.end(),
+                            std::pair{number, default_events});
+  };
+  for (auto i = first(); i != heads_.end() && i->first == number; i = first()) {
+    const auto code = i->second;
+    advance(code, cursors_[code], number, index);
+  }
+}
+
+void event_reader::take(uint64_t number) {
+  const auto i = std::lower_bound(in_flight_.begin(), in_flight_.end(), number);
+  if (i != in_flight_.end() && *i == number)
+    in_flight_.erase(i);
+}
+
+bool event_reader::is_in_flight(uint64_t number) const {
+  return std::binary_search(in_flight_.begin(), in_flight_.end(), number);
 }
 
 // -- registrations -----------------------------------------------------------

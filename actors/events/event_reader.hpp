@@ -4,6 +4,7 @@
 #include "actors/events/event_index.hpp"
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -37,7 +38,7 @@ public:
 
   /// Whether the kernel has taken `x` for it.
   bool has_taken(const event_entry& x) const {
-    return has_had(x) && in_flight_.count(x.number) == 0;
+    return has_had(x) && !is_in_flight(x.number);
   }
 
   /// The codes that it has a cursor for; `default_events` stands for default
@@ -72,11 +73,13 @@ public:
   void hand(const event_entry& x, event_index& index);
 
   /// The kernel has taken what was handed over.
-  void take(uint64_t number) {
-    in_flight_.erase(number);
-  }
+  void take(uint64_t number);
 
-  const std::set<uint64_t>& in_flight() const noexcept {
+  /// Whether it has been handed an entry that the kernel has not taken.
+  bool is_in_flight(uint64_t number) const;
+
+  /// All of those, by number.
+  const std::deque<uint64_t>& in_flight() const noexcept {
     return in_flight_;
   }
 
@@ -132,10 +135,13 @@ private:
 
   proc_id proc_;
   std::map<status, cursor> cursors_;
-  std::set<std::pair<uint64_t, status>> heads_;
 
-  /// Handed over, but not taken.
-  std::set<uint64_t> in_flight_;
+  /// Those that are not 0, in order: few, and most come and go at the end.
+  std::vector<std::pair<uint64_t, status>> heads_;
+
+  /// Handed over, but not taken; in order: mostly it grows at the end and
+  /// shrinks at the begin.
+  std::deque<uint64_t> in_flight_;
 
   /// Where cursors begin.
   uint64_t floor_ = 0;

@@ -2,6 +2,9 @@
 
 #include "config/defaults.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace troupe {
 
 const event_reader* event_shelf::reader(client_id id) const {
@@ -28,12 +31,19 @@ void event_shelf::release(event_entry& x) {
   on_settled(x);
 }
 
-std::set<event_shelf::client_id>
+std::vector<event_shelf::client_id>
 event_shelf::concerned(const event_entry& x) const {
-  auto result = std::set<client_id>{};
-  for (const auto code : {x.code, default_events})
-    if (const auto i = by_code_.find(code); i != by_code_.end())
-      result.insert(i->second.begin(), i->second.end());
+  static const auto nobody = std::set<client_id>{};
+  const auto those = [this](status code) -> const std::set<client_id>& {
+    const auto i = by_code_.find(code);
+    return i != by_code_.end() ? i->second : nobody;
+  };
+  const auto& of_code = those(x.code);
+  const auto& of_all = those(default_events);
+  auto result = std::vector<client_id>{};
+  result.reserve(of_code.size() + of_all.size());
+  std::set_union(of_code.begin(), of_code.end(), of_all.begin(), of_all.end(),
+                 std::back_inserter(result));
   return result;
 }
 

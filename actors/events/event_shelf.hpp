@@ -111,8 +111,8 @@ private:
   void want(status code);
   void want_no_more(status code);
 
-  /// Those who have a cursor that `x` may move.
-  std::set<client_id> concerned(const event_entry& x) const;
+  /// Those who have a cursor that `x` may move, in order.
+  std::vector<client_id> concerned(const event_entry& x) const;
 
   std::string nspace_;
   event_gaps gaps_;

@@ -230,7 +230,7 @@ void begin_events(self_pointer self) {
     x->bytes = first.bytes;
     x->handlers = std::move(handlers);
     if (!first.only)
-      x->number = state.history.begin(x->what);
+      x->number = state.history.begin(x->what, x->bytes);
     state.queue.pop_front();
     run(self, x);
   }

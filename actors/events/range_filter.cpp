@@ -10,7 +10,8 @@ namespace troupe {
 range_filter::range_filter(const event& what, std::vector<proc_id> targets)
   : source_(what.source), range_(what.range), targets_(std::move(targets)),
     admits_default_(!flag(what.infos, attr::event_non_default)),
-    stays_local_(flag(what.infos, attr::event_stays_local)) {
+    stays_local_(flag(what.infos, attr::event_stays_local)),
+    reaches_source_(flag(what.infos, event_reaches_source)) {
   if (targets_.empty())
     if (const auto* custom = find(what.infos, attr::event_custom_range))
       targets_ = procs_of(*custom);
@@ -20,7 +21,7 @@ range_filter::range_filter(const event& what, std::vector<proc_id> targets)
 }
 
 bool range_filter::admits(const proc_id& proc) const {
-  if (proc == source_ || proc == except_)
+  if ((proc == source_ && !reaches_source_) || proc == except_)
     return false;
   switch (range_) {
     case data_range::proc_local:
@@ -77,7 +78,7 @@ std::set<std::string> range_filter::nspaces() const {
 std::vector<uint32_t>
 range_filter::excluded_of(const std::string& nspace) const {
   auto result = std::vector<uint32_t>{};
-  if (source_.nspace == nspace)
+  if (source_.nspace == nspace && !reaches_source_)
     result.push_back(source_.rank);
   if (except_ && except_->nspace == nspace && *except_ != source_)
     result.push_back(except_->rank);
@@ -97,7 +98,7 @@ range_filter::ranks_of(const std::string& nspace) const {
       continue;
     if (x.rank == rank_wildcard)
       return std::nullopt;
-    if (x != source_ && x != except_)
+    if ((x != source_ || reaches_source_) && x != except_)
       result.insert(x.rank);
   }
   return result;

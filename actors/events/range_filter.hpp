@@ -5,9 +5,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// BOOL, in an event that somebody else raised in the name of its source: the
+/// source gets it, too. Source: RFC0015, "Monitoring"; reading A20.
+inline constexpr std::string_view event_reaches_source =
+  "troupe.event.reaches.source";
 
 /// Decides which processes of this node an event is for. Plain data: what is
 /// costly to work out is worked out once per event.
@@ -19,8 +25,8 @@ public:
   ///                range names.
   explicit range_filter(const event& what, std::vector<proc_id> targets = {});
 
-  /// Whether `proc` may see the event. Its own notifier never does: its library
-  /// runs the handlers itself.
+  /// Whether `proc` may see the event. Its own notifier does not: its library
+  /// runs the handlers itself, unless somebody else has raised the event.
   bool admits(const proc_id& proc) const;
 
   /// Whether processes of other nodes may see the event.
@@ -72,6 +78,7 @@ private:
   std::vector<proc_id> targets_;
   bool admits_default_;
   bool stays_local_;
+  bool reaches_source_;
 };
 
 } // namespace troupe

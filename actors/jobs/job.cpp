@@ -106,7 +106,8 @@ void signal_all(self_pointer self, int32_t signal) {
 }
 
 /// Tells all processes to end, and kills what has not ended after the grace.
-void end_all(self_pointer self, int32_t signal) {
+void end_all(self_pointer self, const end_job& how) {
+  const auto signal = how.signal;
   auto& state = self->state;
   signal_all(self, signal);
   if (state.ending) {
@@ -118,6 +119,10 @@ void end_all(self_pointer self, int32_t signal) {
   state.ending = true;
   // A stopped process takes no signal until it goes on.
   signal_all(self, SIGCONT);
+  auto ranks = std::vector<uint32_t>{};
+  for (const auto& x : state.members)
+    ranks.push_back(x.rank);
+  note_resumed(self, ranks);
   // Not those on their way: they end when the launcher has answered.
   for (auto& x : state.members)
     if (x.state == proc_state::prepped) {
@@ -125,7 +130,7 @@ void end_all(self_pointer self, int32_t signal) {
       x.drained = true;
     }
   if (signal != SIGKILL)
-    call_later(self, defaults::kill_grace,
+    call_later(self, how.grace.value_or(defaults::kill_grace),
                [self] { signal_all(self, SIGKILL); });
   finish_if_over(self);
 }
@@ -140,6 +145,8 @@ void note_end(self_pointer self, const process_ended& what) {
     return;
   x->state = x->called_abort ? proc_state::called_abort
                              : final_state(what, x->connected, x->finalized);
+  if (x->told_to_end && x->state != proc_state::terminated)
+    x->state = proc_state::killed_by_cmd;
   self->send(state.directory.server, proc_ended{what.proc, x->state});
   report(self, *x, what.exit_code, what.signal);
   finish_if_over(self);
@@ -181,8 +188,8 @@ void note_abort(self_pointer self, const requester& who,
 /// The most paths that a job may register.
 constexpr size_t max_leftovers = 4096;
 
-caf::result<info_result> control(self_pointer self,
-                                 const job_control_request& request) {
+caf::result<info_result> register_cleanup(self_pointer self,
+                                          const job_control_request& request) {
   auto paths = read_cleanup(request);
   if (!paths)
     return paths.error();
@@ -204,7 +211,7 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
     [self](prepare_share& order) { return prepare(self, order); },
     [self](const start_share&) { return start(self); },
     [self](const end_share& request) {
-      end_all(self, request.how.signal);
+      end_all(self, request.how);
       return ack{};
     },
     [self](const requester& who, const abort_request& request) {
@@ -212,8 +219,9 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
       return ack{};
     },
     [self](const requester&, const job_control_request& request) {
-      return control(self, request);
+      return register_cleanup(self, request);
     },
+    [self](const control_procs& what) { return control(self, what); },
     [self](const forget_job&) { return forget(self); },
     [self](const client_connected& what) {
       if (auto* x = self->state.find(what.who.proc)) {

@@ -54,7 +54,7 @@ void add_preset(const spawn_request& request, std::vector<info>& to) {
   if (preset == nullptr)
     return;
   for (auto& x : infos_of(*preset))
-    if (x.key.compare(0, 4, "pmix") != 0)
+    if (x.key.compare(0, 4, "pmix") != 0 || x.key == attr::job_ctrl_restart)
       to.push_back(std::move(x));
 }
 

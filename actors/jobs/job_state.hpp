@@ -26,6 +26,12 @@ struct member {
   bool called_abort = false;
   bool drained = false;
 
+  /// Whether it stands still because somebody wants it to.
+  bool is_paused = false;
+
+  /// Whether somebody wants its end: then that is no failure.
+  bool told_to_end = false;
+
   bool is_running() const {
     return state >= proc_state::running && state <= proc_state::connected;
   }
@@ -94,6 +100,16 @@ void report(self_pointer self, const member& x, int32_t exit_code = 0,
 
 /// Reports the end when all processes have ended, and nothing is left of them.
 void finish_if_over(self_pointer self);
+
+// -- job_control.cpp
+// -----------------------------------------------------------------------
+
+/// Signals, pauses, resumes or ends some of the processes.
+caf::result<procs_controlled> control(self_pointer self,
+                                      const control_procs& what);
+
+/// Processes go on, whoever made them stand still.
+void note_resumed(self_pointer self, const std::vector<uint32_t>& ranks);
 
 // -- job_start.cpp
 // -----------------------------------------------------------------

@@ -164,8 +164,26 @@ void start_events(self_pointer self) {
     std::make_unique<event_spread>(state.locations, means_of_spread(self));
 }
 
+namespace {
+
+/// Job control hears what concerns it, whatever the range.
+void tell_control(self_pointer self, const proc_id& source,
+                  const notify_request& what) {
+  // One for the resource manager gets there anyway.
+  if (!job_controller::listens_to(what.code) || what.range == data_range::rm)
+    return;
+  auto copy = deliver_event{};
+  copy.what = event{what.code, source, what.range, what.infos};
+  ask(self, 0, std::move(copy), [](const caf::expected<host_reply>&) {
+    // A root that is gone needs to know nothing.
+  });
+}
+
+} // namespace
+
 caf::result<ack> spread_event(self_pointer self, const requester& who,
                               notify_request& what) {
+  tell_control(self, who.proc, what);
   return answer_later<ack>(self, [&](completion<ack> done) {
     self->state.spread->notify(who.proc, std::move(what), std::move(done));
   });
@@ -204,6 +222,10 @@ caf::expected<ack> take_event(self_pointer self, uint32_t from,
     return make_error(status::no_permissions, "node " + std::to_string(from)
                                                 + " does not run "
                                                 + to_string(what.what.source));
+  if (self->state.control && job_controller::listens_to(what.what.code))
+    self->state.control->hear(what.what);
+  if (what.what.range != data_range::rm)
+    return ack{};
   self->state.log(severity::info, to_string(what.what.source)
                                     + " tells the resource manager of "
                                     + to_string(what.what.code));

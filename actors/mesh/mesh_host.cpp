@@ -77,29 +77,6 @@ caf::result<ack> request_abort(self_pointer self, const requester& who,
   return ask_the_root<ack>(self, who, request);
 }
 
-/// Whether a request is for processes, and not for files of the requester's
-/// node.
-bool is_for_processes(const job_control_request& request) {
-  constexpr std::string_view keys[] = {
-    attr::job_ctrl_kill, attr::job_ctrl_terminate, attr::job_ctrl_pause,
-    attr::job_ctrl_resume, attr::job_ctrl_signal};
-  for (const auto key : keys)
-    if (find(request.directives, key) != nullptr)
-      return true;
-  return false;
-}
-
-caf::result<info_result> control(self_pointer self, const requester& who,
-                                 job_control_request& request) {
-  if (is_for_processes(request))
-    return ask_the_root<info_result>(self, who, request);
-  auto* x = self->state.find_share(who.proc.nspace);
-  if (x == nullptr)
-    return make_error(status::not_supported,
-                      "job control is not supported by this host");
-  return self->delegate(x->handle, who, std::move(request));
-}
-
 /// A query on its way: to the NODE actor of this node, and to the root.
 struct query_job {
   info_result result;
@@ -189,6 +166,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_calls(self);
   start_exchange(self);
   start_environment(self);
+  start_control(self);
   return {
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { take_message(self, what); },

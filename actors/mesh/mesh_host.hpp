@@ -19,6 +19,19 @@ struct mesh_node {
   std::optional<uint32_t> slots;
 };
 
+/// Commands of the site, with their first arguments; none: there is no such
+/// hook. What else they are told: see messages/site_hook.hpp.
+struct site_hooks {
+  /// Saves a process from outside: gets the id of the checkpoint.
+  std::vector<std::string> checkpoint;
+
+  /// What programs start with that the former saved.
+  std::vector<std::string> restart;
+
+  /// Puts an image on nodes: gets the list of nodes and the image. At the root.
+  std::vector<std::string> provision;
+};
+
 /// What the host of a node is told when it starts.
 struct mesh_host_options {
   /// The server it works for.
@@ -61,6 +74,8 @@ struct mesh_host_options {
   std::function<void(const mesh_duty_changed&)> on_duty;
   std::function<void(const member_changed&)> on_member;
 
+  site_hooks hooks;
+
   /// Seconds since the epoch, as events of the environment say; none: they do
   /// not.
   std::function<int64_t()> wall_clock;
@@ -76,6 +91,9 @@ struct mesh_host_directory {
 
   /// Takes the output of jobs that nobody else wants.
   output_sink_actor sink;
+
+  /// Runs the hooks of the site; may be missing.
+  command_runner_actor commands = {};
 };
 
 /// The resource manager of a DVM, as far as it is on this node. The host of the

@@ -170,9 +170,19 @@ struct executor {
     reply(ack{});
   }
 
-  void operator()(run_site_hook&) {
+  void operator()(run_site_hook& x) {
     if (is_from_root())
-      refuse(status::not_supported, "this node has no such hook");
+      run_hook(self, x, to_member<site_hook_result>(reply));
+  }
+
+  void operator()(control_procs& x) {
+    if (is_from_root())
+      control_share(self, x, to_member<procs_controlled>(reply));
+  }
+
+  void operator()(define_process_set& x) {
+    if (is_from_root())
+      define_set_here(self, x, to_member<ack>(reply));
   }
 
   void operator()(node_resources& x) {

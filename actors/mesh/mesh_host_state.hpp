@@ -3,6 +3,8 @@
 // The inside of the MESH HOST actor: shared by actors/mesh_*.cpp only.
 
 #include "actors/answer.hpp"
+#include "actors/control/checkpoint_desk.hpp"
+#include "actors/control/job_controller.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/mesh/environment_spread.hpp"
@@ -77,6 +79,9 @@ struct job_record {
   std::vector<std::string> commands;
 
   requester parent;
+
+  /// How it was started.
+  std::shared_ptr<const recorded_job> recorded;
 
   /// The node that takes the output.
   uint32_t origin = 0;
@@ -237,6 +242,11 @@ struct mesh_host_state {
 
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
+
+  std::unique_ptr<job_controller> control;
+
+  /// What processes have declared, and the checkpoints that they have saved.
+  checkpoint_desk checkpoints;
 
   /// Jobs that have heard of the loss of the node that is being dealt with.
   std::set<std::string> told_of_node;
@@ -467,10 +477,45 @@ caf::expected<ack> abort(self_pointer self, const requester& who,
 void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
                        const mesh_calls::answerer& reply);
 
-caf::expected<info_result> control_jobs(self_pointer self, const requester& who,
-                                        const job_control_request& request);
-
 job_list list(const mesh_host_state& state, const list_jobs& request);
+
+// -- mesh_control.cpp: job control
+// -----------------------------------------------------------------
+
+void start_control(self_pointer self);
+
+/// A process or tool of this node wants something done to processes.
+caf::result<info_result> control(self_pointer self, const requester& who,
+                                 job_control_request& request);
+
+/// The same, at the root, of whatever node.
+void control_at_root(self_pointer self, uint32_t from, const requester& who,
+                     const job_control_request& request,
+                     completion<info_result> done);
+
+/// The root has something done to processes of this node.
+void control_share(self_pointer self, const control_procs& what,
+                   completion<procs_controlled> done);
+
+void define_set_here(self_pointer self, const define_process_set& what,
+                     completion<ack> done);
+
+// -- mesh_checkpoints.cpp: checkpoints, preemption, restart, provision
+// -----------------------------------------------------------------
+
+/// What the controller needs for them.
+void add_checkpoint_means(self_pointer self, control_means& to);
+
+/// The controller offers them.
+void start_checkpoints(self_pointer self);
+
+/// Notes how a job is started, once it is mapped.
+void record_job(const mesh_host_state& state, job_record& job,
+                const spawn_request& request);
+
+/// Runs a hook of this node's site.
+void run_hook(self_pointer self, const run_site_hook& what,
+              completion<site_hook_result> done);
 
 // -- mesh_shares.cpp: what each node does
 // -------------------------------------------

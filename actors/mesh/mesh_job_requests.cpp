@@ -14,8 +14,8 @@ caf::error unknown_job(const std::string& nspace) {
   return make_error(status::not_found, "no job " + nspace);
 }
 
-/// Source: PMIx Standard v5, `PMIx_Abort`, `PMIx_Job_control`: only processes
-/// of the requester's own user; and the administrator's word counts, too.
+/// Source: PMIx Standard v5, `PMIx_Abort`: only processes of the requester's
+/// own user; and the administrator's word counts, too.
 bool may_control(const job_record& job, const requester& who) {
   return who.creds.uid == job.parent.creds.uid || who.creds.uid == 0;
 }
@@ -33,29 +33,6 @@ void signal_process_of(self_pointer self, const job_record& job,
         [](const caf::expected<host_reply>&) {
           // Who is lost needs no signal.
         });
-}
-
-/// What a request for control comes to.
-struct control {
-  /// The signal to send; none: nothing that this host can do.
-  std::optional<int32_t> signal;
-
-  /// Whether the whole job ends.
-  bool ends = false;
-};
-
-/// Source: PMIx Standard v5, "Job control attributes".
-control read_control(const std::vector<info>& directives) {
-  auto result = control{};
-  if (flag(directives, attr::job_ctrl_kill))
-    return {SIGKILL, true};
-  if (flag(directives, attr::job_ctrl_terminate))
-    return {SIGTERM, true};
-  if (const auto number =
-        troupe::number<int32_t>(directives, attr::job_ctrl_signal);
-      number && *number > 0 && *number < 65)
-    result.signal = *number;
-  return result;
 }
 
 void spawn_for(self_pointer self, uint32_t from, requester& who,
@@ -118,7 +95,7 @@ struct root_executor {
   }
 
   void operator()(job_control_request& x) {
-    give(control_jobs(self, who, x));
+    control_at_root(self, from, who, x, to_member<info_result>(reply));
   }
 };
 
@@ -198,53 +175,6 @@ caf::expected<ack> abort(self_pointer self, const requester& who,
     if (x.nspace == nspace && x.rank < job->procs.size())
       signal_process_of(self, *job, x, SIGKILL);
   return ack{};
-}
-
-caf::expected<info_result> control_jobs(self_pointer self, const requester& who,
-                                        const job_control_request& request) {
-  auto& state = self->state;
-  const auto wanted = read_control(request.directives);
-  if (!wanted.signal)
-    return make_error(status::not_supported,
-                      "this kind of job control is not supported by this host");
-  if (request.targets.empty()) {
-    if (!wanted.ends)
-      return make_error(status::bad_param, "name the processes to control");
-    const auto owner = state.options.owner.value_or(who.creds.uid);
-    if (who.creds.uid != owner && who.creds.uid != 0)
-      return make_error(status::no_permissions, "this DVM is another user's");
-    if (!state.options.on_terminate)
-      return make_error(status::not_supported, "this server cannot be ended");
-    state.options.on_terminate();
-    return info_result{};
-  }
-  for (const auto& x : request.targets) {
-    const auto* job = state.find_job(x.nspace);
-    if (job == nullptr)
-      return unknown_job(x.nspace);
-    if (!may_control(*job, who))
-      return forbidden(x.nspace);
-    if (x.rank != rank_wildcard && x.rank >= job->procs.size())
-      return make_error(status::not_found, "no process " + to_string(x));
-  }
-  for (const auto& x : request.targets) {
-    auto* job = state.find_job(x.nspace);
-    if (job == nullptr)
-      continue; // Named twice, and over already.
-    if (x.rank == rank_wildcard && wanted.ends) {
-      auto request = end_job{};
-      request.nspace = x.nspace;
-      request.reason = "the job was ended by a tool";
-      request.exit_status = 128 + *wanted.signal;
-      request.signal = *wanted.signal;
-      end(self, request);
-      continue;
-    }
-    for (uint32_t rank = 0; rank < job->procs.size(); ++rank)
-      if (x.rank == rank_wildcard || x.rank == rank)
-        signal_process_of(self, *job, {x.nspace, rank}, *wanted.signal);
-  }
-  return info_result{};
 }
 
 job_list list(const mesh_host_state& state, const list_jobs& request) {

@@ -32,6 +32,8 @@ void close_job(self_pointer self, const std::string& nspace) {
   auto& job = node.mapped();
   tell_of_job_end(self, job);
   tell_observer(self, job, job.outcome.report());
+  state.checkpoints.job_over(nspace);
+  state.control->job_over(nspace);
   state.locations.remove(nspace);
   state.sequencer->job_forgotten(nspace);
   state.outlets.erase(nspace);
@@ -115,6 +117,19 @@ void spread(self_pointer self, job_record& job, uint32_t from,
   }
 }
 
+/// Whoever waits for the end of processes hears of it, and may go on: jobs may
+/// end, or be over, when this returns.
+void note_controlled(mesh_host_state& state,
+                     const std::vector<proc_ended>& gone) {
+  auto procs = std::vector<proc_id>{};
+  for (const auto& x : gone)
+    procs.push_back(x.proc);
+  if (procs.empty())
+    return;
+  state.checkpoints.procs_ended(procs);
+  state.control->procs_ended(procs);
+}
+
 } // namespace
 
 void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
@@ -132,6 +147,7 @@ void drop_share(self_pointer self, const std::string& nspace, uint32_t node) {
   if (!gone.empty() && !job->ending)
     spread(self, *job, node, gone);
   check_over(self, nspace);
+  note_controlled(self->state, gone);
 }
 
 void inform(self_pointer self, job_record& job, uint32_t node) {
@@ -146,13 +162,22 @@ void inform(self_pointer self, job_record& job, uint32_t node) {
 
 namespace {
 
+/// What new states of processes come to.
+struct noted_states {
+  /// Whether the job is to be ended for it.
+  bool is_fatal = false;
+
+  /// Who has ended.
+  std::vector<proc_ended> gone;
+};
+
 /// Notes new states of processes of one node.
-/// @returns whether the job is to be ended for it.
-bool note_states(self_pointer self, job_record& job, uint32_t from,
-                 const std::vector<proc_changed>& procs) {
+noted_states note_states(self_pointer self, job_record& job, uint32_t from,
+                         const std::vector<proc_changed>& procs) {
   auto& state = self->state;
   auto has_failed = false;
-  auto gone = std::vector<proc_ended>{};
+  auto result = noted_states{};
+  auto& gone = result.gone;
   for (const auto& x : procs) {
     // X41: a daemon speaks for its own processes.
     if (x.proc.nspace != job.map.nspace || x.proc.rank >= job.procs.size()
@@ -170,8 +195,10 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
     proc.pid = x.pid;
     proc.exit_code = x.exit_code;
     tell_observer(self, job, x);
-    const auto has_run = x.state != proc_state::failed_to_start
-                         && x.state != proc_state::killed_by_cmd;
+    // Who was killed by command may have been so before it ran.
+    const auto has_run =
+      x.state != proc_state::failed_to_start
+      && (x.state != proc_state::killed_by_cmd || x.pid != 0);
     if (has_run && !std::exchange(job.has_begun, true))
       tell_of_job(self, job, status::job_start);
     if (was_connected && x.state == proc_state::running)
@@ -184,13 +211,14 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
     tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
     job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
-    has_failed |= is_failure(x.state, job.options.abort_non_zero);
+    has_failed |= x.state != proc_state::killed_by_cmd
+                  && is_failure(x.state, job.options.abort_non_zero);
   }
   if (!gone.empty() && !job.ending)
     spread(self, job, from, gone);
-  const auto is_fatal = has_failed && !job.options.recoverable && !job.ending;
-  job.has_failed |= is_fatal;
-  return is_fatal;
+  result.is_fatal = has_failed && !job.options.recoverable && !job.ending;
+  job.has_failed |= result.is_fatal;
+  return result;
 }
 
 } // namespace
@@ -198,8 +226,12 @@ bool note_states(self_pointer self, job_record& job, uint32_t from,
 void note_progress(self_pointer self, uint32_t from,
                    const share_progress& what) {
   auto* job = self->state.find_job(what.nspace);
-  if (job != nullptr && note_states(self, *job, from, what.procs))
+  if (job == nullptr)
+    return;
+  const auto noted = note_states(self, *job, from, what.procs);
+  if (noted.is_fatal)
     end_processes(self, what.nspace, SIGTERM);
+  note_controlled(self->state, noted.gone);
 }
 
 void note_share_ended(self_pointer self, uint32_t from,
@@ -229,7 +261,7 @@ void lose_node(self_pointer self, uint32_t node) {
     job->shares.erase(node);
     if (!job->ending && (!changes.empty() || is_origin))
       job->outcome.lose(state.name_of(node), changes.size());
-    note_states(self, *job, node, changes);
+    const auto noted = note_states(self, *job, node, changes);
     job->informed.erase(node);
     const auto goes_on =
       job->options.recoverable && !is_origin && !was_starting;
@@ -242,6 +274,7 @@ void lose_node(self_pointer self, uint32_t node) {
     if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
       end_processes(self, nspace, SIGTERM);
     check_over(self, nspace);
+    note_controlled(state, noted.gone);
   }
 }
 

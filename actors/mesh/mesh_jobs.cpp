@@ -222,6 +222,7 @@ void begin_job(self_pointer self, job_order order) {
       job.procs[proc.rank].app = proc.app;
     }
   }
+  record_job(state, job, order.request);
   state.locations.add(job.map);
   prepare_shares(self, job, order.request);
 }

@@ -196,7 +196,19 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
     if (nspace.empty() || found.size() != 1)
       found.clear();
     for (const auto& key : x.keys) {
-      if (key == attr::query_job_status && !found.empty())
+      if (key == control_key::status || key == attr::job_ctrl_id) {
+        if (auto states = state.control->describe(
+              who, troupe::text(x.qualifiers, attr::job_ctrl_id),
+              flag(x.qualifiers, control_key::user)))
+          add(key, std::move(*states));
+      } else if (key == attr::job_ctrl_preemptible
+                 || key == attr::job_ctrl_checkpoint_method) {
+        const auto rank = number<uint32_t>(x.qualifiers, attr::rank)
+                            .value_or(who.proc.rank);
+        for (auto& y : state.checkpoints.describe({nspace, rank}))
+          if (y.key == key)
+            result.infos.push_back(std::move(y));
+      } else if (key == attr::query_job_status && !found.empty())
         add(key, status_value(found.front()));
       else if (key == attr::query_proc_table && !found.empty())
         add(key, proc_table(found.front(), std::nullopt));

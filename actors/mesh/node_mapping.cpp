@@ -227,6 +227,8 @@ public:
           return why;
     if (auto why = check(request_, options_))
       return why;
+    if (map_as_wanted())
+      return result();
     // First what is free, then what slots there are.
     auto why = caf::error{};
     for (const auto only_free : {true, false}) {
@@ -241,13 +243,54 @@ public:
     }
     if (why)
       return why;
+    return result();
+  }
+
+private:
+  std::vector<node_share> result() {
     auto result = std::vector<node_share>{};
     for (auto& [rank, share] : shares_)
       result.push_back(std::move(share));
     return result;
   }
 
-private:
+  const mapping_node* node_named(const std::string& name) const {
+    const auto i =
+      std::find_if(nodes_.begin(), nodes_.end(),
+                   [&](const mapping_node& x) { return x.name == name; });
+    return i != nodes_.end() ? &*i : nullptr;
+  }
+
+  /// Puts processes where `wanted_hosts` says.
+  /// @returns whether all of them can be there.
+  bool map_as_wanted() {
+    const auto* wish = find(request_.job_infos, wanted_hosts);
+    const auto* list = wish != nullptr ? wish->array() : nullptr;
+    if (list == nullptr)
+      return false;
+    auto apps = std::vector<uint32_t>{}; // by rank
+    for (uint32_t number = 0; number < request_.apps.size(); ++number)
+      apps.insert(apps.end(),
+                  static_cast<size_t>(request_.apps[number].max_procs), number);
+    if (apps.size() != list->elements.size())
+      return false;
+    auto used = std::map<const mapping_node*, uint32_t>{};
+    auto shares = std::map<uint32_t, node_share>{};
+    for (uint32_t rank = 0; rank < apps.size(); ++rank) {
+      const auto* name = list->elements[rank].text();
+      const auto* node = name != nullptr ? node_named(*name) : nullptr;
+      if (node == nullptr
+          || (++used[node] > node->slots && !options_.oversubscribe))
+        return false;
+      auto& share = shares[node->rank];
+      share.node = node->rank;
+      share.hostname = node->name;
+      share.procs.push_back({rank, apps[rank], {}});
+    }
+    shares_ = std::move(shares);
+    return true;
+  }
+
   /// The nodes that a program may go to.
   caf::expected<std::vector<seat>> seats_of(const app& program) {
     auto result = std::vector<seat>{};

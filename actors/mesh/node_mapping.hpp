@@ -25,6 +25,9 @@ struct mapping_node {
 /// a program of it, to some nodes: `n1,n2:4`, where the number is the most
 /// slots to take there.
 ///
+/// `wanted_hosts` names the node of each process by rank; it is followed if it
+/// names as many as there are and all of these have slots for theirs.
+///
 /// @param request With `ppr:N:node` and no number of processes it gets one.
 /// @returns the nodes that have processes, in the order of their ranks, or
 ///   - `bad_param` if the request has no program or no process, or asks for a

@@ -172,7 +172,12 @@ void take_strange_lane(self_pointer self, const lane_opened& lane,
     refuse("it does not begin with a hello of its node");
     return;
   }
-  const auto key = peer_key{lane.rank, hello->sender.of.boot};
+  // A session that has not heard yet who answers will hear it here: were there
+  // another one, two of ours would replace each other at the peer.
+  const auto unnamed = peer_key{lane.rank, 0};
+  auto key = peer_key{lane.rank, hello->sender.of.boot};
+  if (state.peers.count(key) == 0 && state.peers.count(unnamed) > 0)
+    key = unnamed;
   if (state.peers.count(key) == 0
       && incarnations(state, lane.rank) >= defaults::incarnations_per_node) {
     refuse("too many daemons speak for the node: end all but one");

@@ -232,13 +232,17 @@ void close_relays(self_pointer self) {
 }
 
 /// Whether a frame is the first word of another incarnation than ours.
-bool is_strange(peer_actor_state& state, const lane_frame& frame) {
+bool is_strange(self_pointer self, const lane_frame& frame) {
+  auto& state = self->state;
   const auto* hello = std::get_if<hello_frame>(&frame);
   if (hello == nullptr || hello->sender.of.node != state.settings.peer.node
       || hello->sender.of.boot == 0)
     return false;
-  if (state.pinned == 0)
+  if (state.pinned == 0) {
     state.pinned = hello->sender.of.boot;
+    // Before the owner gets anything that names it.
+    tell(self, peer_state::heard);
+  }
   return state.pinned != hello->sender.of.boot;
 }
 
@@ -247,7 +251,7 @@ void take_frame(self_pointer self, lane_frame_arrived& x) {
   const auto i = state.lanes.find(x.lane);
   if (i == state.lanes.end())
     return;
-  if (is_strange(state, x.frame)) {
+  if (is_strange(self, x.frame)) {
     self->send(state.owner, i->second, std::move(x));
     close_lane_of(self, i->first);
     return;
@@ -259,7 +263,7 @@ void take_frame(self_pointer self, lane_frame_arrived& x) {
 
 void take_frame(self_pointer self, relay_frame& x) {
   auto& state = self->state;
-  if (is_strange(state, x.frame))
+  if (is_strange(self, x.frame))
     return;
   if (std::holds_alternative<hello_frame>(x.frame))
     open_relay(self, x.relay);

@@ -320,6 +320,9 @@ c_host_actor::behavior_type behavior(self_pointer self,
     [self](const client_connected& what) { return connect(self, what); },
     [self](const client_finalized& what) { return finalize(self, what); },
     [self](const client_lost& what) {
+      // A tool that was not let in: nobody knows of it.
+      if (what.who.proc.nspace.empty())
+        return;
       self->state.settings.subscriptions->remove(what.who);
       self->state.settings.on_lost(what.who);
     },

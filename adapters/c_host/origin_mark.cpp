@@ -1,29 +1,25 @@
 #include "adapters/c_host/origin_mark.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace troupe {
 
-namespace {
-
-constexpr std::string_view origin_key = "troupe.event.origin";
-
-} // namespace
-
 void mark_origin(std::vector<info>& infos, const std::string& server) {
+  // What a process says of it counts for nothing.
+  take_origin(infos, server);
   infos.push_back({std::string{origin_key}, 0, value::string(server)});
 }
 
 bool take_origin(std::vector<info>& infos, const std::string& server) {
-  const auto i = std::find_if(infos.begin(), infos.end(), [](const info& x) {
-    return x.key == origin_key;
-  });
-  if (i == infos.end())
-    return false;
-  const auto* text = i->val.text();
-  const auto is_ours = text != nullptr && *text == server;
-  infos.erase(i);
+  auto is_ours = false;
+  const auto is_mark = [&](const info& x) {
+    if (x.key != origin_key)
+      return false;
+    const auto* text = x.val.text();
+    is_ours = is_ours || (text != nullptr && *text == server);
+    return true;
+  };
+  infos.erase(std::remove_if(infos.begin(), infos.end(), is_mark), infos.end());
   return is_ours;
 }
 

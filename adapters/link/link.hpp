@@ -52,7 +52,9 @@ public:
 
   /// All run on the thread of the loop.
   struct callbacks {
-    std::function<void(event)> on_event;
+    /// What came at once.
+    std::function<void(event_batch)> on_events;
+
     std::function<void(io_delivery)> on_output;
 
     /// A message could not be read, or not be written.
@@ -147,6 +149,7 @@ private:
   void write_queued();
   uint32_t next_tag();
   caf::error transmit(const wire::request& x, pending* entry);
+  void name_default_handlers(const wire::request& x);
 
   // -- reading --
   bool take_reading();
@@ -161,8 +164,23 @@ private:
   void on_reply(const wire::frame& x);
   void hand(pending x, outcome y);
   void in_loop(std::function<void()> task);
-  void in_order(std::function<void()> task);
-  void hand_in_order();
+  void hand_events();
+  void keep_in_order(std::function<void()> task);
+  bool begin_handing();
+  void hand_arrivals();
+
+  /// Runs a task on the thread of the loop, after all that was read before: at
+  /// once, if that is the calling thread and nothing waits.
+  template <class F>
+  void in_order(F task) {
+    if (!begin_handing()) {
+      keep_in_order(std::move(task));
+      return;
+    }
+    task();
+    hand_arrivals();
+  }
+
   void tell_garbled(const caf::error& why);
 
   // -- the end --
@@ -186,8 +204,10 @@ private:
 
   std::atomic<intake> intake_{intake::all};
 
-  /// Belongs to whoever reads.
+  // These belong to whoever reads. Events are collected until something else
+  // comes, or nothing more is there.
   wire::frame_reader reader_;
+  event_batch events_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -92,6 +92,7 @@ client_actor::behavior_type behavior(self_pointer self,
     pass<io_pull_result, io_pull_request>(self),
     pass<ack, io_deregister_request>(self),
     pass<ack, io_push_request>(self),
+    [](read_now) { return unread{}; },
     [self](connection_lost) { self->quit(); },
     [self](const close_connection&) {
       self->state.to->close();

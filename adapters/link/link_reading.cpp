@@ -132,6 +132,7 @@ caf::error link::receive(bool wait) {
   reader_.push({chunk.data(), static_cast<size_t>(got)});
   while (const auto x = reader_.next())
     on_frame(*x);
+  hand_events();
   if (reader_.failure())
     tell_garbled(reader_.failure());
   if (reader_.failure())
@@ -204,14 +205,16 @@ link::outcome link::call(const wire::request& x,
 void link::on_frame(const wire::frame& x) {
   if (x.tag == wire::tag_event) {
     auto what = wire::decode_event(x.payload, peer_.rules);
-    if (what)
-      in_order([self = shared_from_this(), what = std::move(*what)]() mutable {
-        if (self->handlers_.on_event)
-          self->handlers_.on_event(std::move(what));
-      });
-    else
-      tell_garbled(what.error());
-  } else if (x.tag == wire::tag_output) {
+    if (what) {
+      events_.events.push_back(std::make_shared<const event>(std::move(*what)));
+      return;
+    }
+    hand_events();
+    tell_garbled(what.error());
+    return;
+  }
+  hand_events();
+  if (x.tag == wire::tag_output) {
     auto what = wire::decode_output(x.payload, peer_.rules);
     if (what)
       in_order([self = shared_from_this(), what = std::move(*what)]() mutable {
@@ -223,6 +226,16 @@ void link::on_frame(const wire::frame& x) {
   } else if (x.tag >= wire::tag_first_request) {
     on_reply(x);
   }
+}
+
+void link::hand_events() {
+  if (events_.events.empty())
+    return;
+  in_order(
+    [self = shared_from_this(), what = std::exchange(events_, {})]() mutable {
+      if (self->handlers_.on_events)
+        self->handlers_.on_events(std::move(what));
+    });
 }
 
 /// Source: RFC0002, "Client-Based Notifications", PMIX_ERR_FAILED_COMM.
@@ -255,34 +268,41 @@ void link::on_reply(const wire::frame& x) {
   in_order([parcel] { parcel->first.done(std::move(parcel->second)); });
 }
 
-/// Runs a task on the thread of the loop, after all that was read before.
-void link::in_order(std::function<void()> task) {
-  const auto is_here = loop_.in_loop_thread();
+void link::keep_in_order(std::function<void()> task) {
   auto is_first = false;
   {
     const auto guard = std::lock_guard{mutex_};
     is_first = arrivals_.empty();
     arrivals_.push_back(std::move(task));
   }
-  if (is_here)
-    hand_in_order();
-  else if (is_first && !loop_.post([self = shared_from_this()] {
-             self->hand_in_order();
-           }))
-    hand_in_order(); // The loop has ended: nobody else does it.
+  const auto hand_over = [self = shared_from_this()] {
+    if (!std::exchange(self->is_handing_, true))
+      self->hand_arrivals();
+  };
+  if (loop_.in_loop_thread() || (is_first && !loop_.post(hand_over)))
+    hand_over(); // In the second case the loop has ended: nobody else does it.
 }
 
-void link::hand_in_order() {
-  if (std::exchange(is_handing_, true))
-    return; // Within a task.
+/// @returns whether the calling thread may run a task at once; then it has to
+///          call `hand_arrivals`.
+bool link::begin_handing() {
+  if (!loop_.in_loop_thread() || is_handing_)
+    return false;
+  const auto guard = std::lock_guard{mutex_};
+  is_handing_ = arrivals_.empty();
+  return is_handing_;
+}
+
+/// Runs what waits, until there is nothing more.
+void link::hand_arrivals() {
   for (;;) {
     auto tasks = std::deque<std::function<void()>>{};
     {
       const auto guard = std::lock_guard{mutex_};
+      if (arrivals_.empty())
+        break;
       tasks.swap(arrivals_);
     }
-    if (tasks.empty())
-      break;
     for (auto& task : tasks)
       task();
   }

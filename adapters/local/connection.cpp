@@ -1,7 +1,9 @@
 #include "adapters/local/connection.hpp"
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/pushes.hpp"
+#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>
@@ -19,6 +21,9 @@ using phase = connection_state::phase;
 
 /// How much memory the place where frames are written keeps.
 constexpr size_t max_idle_capacity = size_t{64} << 10;
+
+/// What may wait for more that is to be sent.
+constexpr size_t max_held = size_t{16} << 10;
 
 void log(connection_ptr self, const std::string& what,
          severity weight = severity::warning) {
@@ -120,6 +125,7 @@ void close_in_order(connection_ptr self, const std::string& why) {
     return;
   if (!why.empty())
     log(self, "closed: " + why, severity::info);
+  send_held(self);
   state.now = phase::closing;
   state.socket->close_when_sent(state.service->options.limits.closing_time);
 }
@@ -148,32 +154,21 @@ void tell_session(connection_ptr self) {
 
 // -- pushes ------------------------------------------------------------------
 
-/// Sends what `encode` writes, under `tag`.
-template <class F>
-void push(connection_ptr self, uint32_t tag, F encode) {
+void push_output(connection_ptr self, const io_delivery& x) {
   auto& state = self->state;
   if (state.now != phase::serving)
     return;
-  const auto start = wire::begin_frame(state.out, tag);
-  auto err = encode(state.out);
+  const auto start = wire::begin_frame(state.out, wire::tag_output);
+  auto err = wire::encode_output(x, state.dialect, state.out);
   if (!err)
     err = wire::end_frame(state.out, start);
   if (err) {
     state.out.resize(start);
-    log(self, "cannot be sent an event or output: " + reason_of(err));
+    log(self, "cannot be sent output: " + reason_of(err));
     return;
   }
   ++state.service->statistics.pushes;
   flush(self);
-}
-
-/// Tells the session which events the kernel has taken.
-void tell_taken(connection_ptr self) {
-  auto& state = self->state;
-  if (state.now != phase::serving || state.events_told == state.events_taken)
-    return;
-  state.events_told = state.events_taken;
-  self->send(state.session, events_taken{state.events_taken});
 }
 
 void open(connection_ptr self, identified_peer x) {
@@ -195,22 +190,43 @@ void open(connection_ptr self, identified_peer x) {
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
-  state.tell.emplace(state.service->loop, [=] { tell_taken(self); });
+  state.end_of_turn.emplace(state.service->loop.base(), -1, short{0},
+                            [=] { send_held(self); });
   state.socket->resume();
 }
 
-/// Sends an event. One that cannot be sent counts as taken: nobody waits for
-/// it.
-void push_event(connection_ptr self, const event& x) {
+/// Whether there are messages after the one that is being handled.
+bool has_mail(connection_ptr self) {
+  const auto& mailbox = self->mailbox();
+  return !mailbox.closed() && !mailbox.blocked() && !mailbox.empty();
+}
+
+/// Sends events. One that cannot be sent counts as taken: nobody waits for it.
+void push_events(connection_ptr self, const event_batch& x) {
   auto& state = self->state;
   if (state.now != phase::serving)
     return;
-  push(self, wire::tag_event, [&](std::string& out) {
-    return wire::encode_event(x, state.dialect, out);
-  });
-  state.event_ends.push_back(state.socket->bytes_sent() + state.socket->queued()
-                             + state.out.size());
+  const auto frames = state.service->frames_of_events.of(x, state.dialect);
+  for (const auto& why : frames->failures)
+    log(self, "cannot be sent an event: " + reason_of(why));
+  const auto start =
+    state.socket->bytes_sent() + state.socket->queued() + state.out.size();
+  state.out += frames->bytes;
+  for (const auto end : frames->ends)
+    state.event_ends.push_back(start + end);
+  state.service->statistics.pushes +=
+    frames->ends.size() - frames->failures.size();
+  flush(self);
   note_taken(self);
+}
+
+/// Source: guarantees 5.9, MON-1 and MON-2.
+unread read_all(connection_ptr self) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return {};
+  state.socket->read_all(defaults::monitor_read_turns);
+  return {state.socket->unread()};
 }
 
 connection_actor::behavior_type
@@ -233,15 +249,9 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   open(self, std::move(*peer));
   ask_server(self, std::move(request));
   return {
-    [self](const event_batch& x) {
-      for (const auto& y : x.events)
-        push_event(self, *y);
-    },
-    [self](const io_delivery& x) {
-      push(self, wire::tag_output, [&](std::string& out) {
-        return wire::encode_output(x, self->state.dialect, out);
-      });
-    },
+    [self](const event_batch& x) { push_events(self, x); },
+    [self](const io_delivery& x) { push_output(self, x); },
+    [self](read_now) { return read_all(self); },
     [self](const close_connection& x) { close_in_order(self, x.reason); },
   };
 }
@@ -249,12 +259,36 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
 } // namespace
 
 void flush(connection_ptr self) {
+  // Should nothing come of what is in the mailbox, the end of the turn sends
+  // it.
+  if (has_mail(self)) {
+    flush_later(self);
+    return;
+  }
+  send_held(self);
+  update_reading(self);
+}
+
+void flush_later(connection_ptr self) {
   auto& state = self->state;
+  if (state.out.size() > max_held)
+    send_held(self);
+  else if (!state.end_of_turn->is_pending())
+    state.end_of_turn->fire_now();
+  update_reading(self);
+}
+
+void send_held(connection_ptr self) {
+  auto& state = self->state;
+  if (state.out.empty())
+    return;
+  ++state.service->statistics.writes;
   state.service->statistics.bytes_sent += state.out.size();
   state.socket->send(state.out);
   state.out.clear();
   if (state.out.capacity() > max_idle_capacity)
     state.out.shrink_to_fit();
+  note_taken(self);
   update_reading(self);
 }
 
@@ -285,8 +319,10 @@ void note_taken(connection_ptr self) {
   for (; !ends.empty() && ends.front() <= state.socket->bytes_sent();
        ends.pop_front())
     ++state.events_taken;
-  if (state.events_taken != state.events_told && !state.tell->is_running())
-    state.tell->start(std::chrono::nanoseconds::zero());
+  if (state.now != phase::serving || state.events_told == state.events_taken)
+    return;
+  state.events_told = state.events_taken;
+  self->send(state.session, events_taken{state.events_taken});
 }
 
 void drop(connection_ptr self, const std::string& why) {
@@ -309,8 +345,9 @@ void leave(connection_ptr self) {
   auto& state = self->state;
   if (state.now == phase::gone)
     return;
+  send_held(self);
   state.socket->close();
-  state.tell->cancel();
+  state.end_of_turn->remove();
   if (state.now == phase::waiting) {
     state.now = phase::abandoned;
     return;

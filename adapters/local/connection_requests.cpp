@@ -77,6 +77,16 @@ bool takes_answers(const connection_state& state) {
   return state.now == phase::serving;
 }
 
+/// Sends the answer to a request. Who raised an event is told after those whom
+/// it is for.
+template <class Request>
+void flush_answer(connection_ptr self) {
+  if constexpr (std::is_same_v<Request, notify_request>)
+    flush_later(self);
+  else
+    flush(self);
+}
+
 /// Answers that the request failed.
 template <class Request>
 void refuse(connection_ptr self, uint32_t tag, const caf::error& why) {
@@ -96,7 +106,7 @@ void refuse(connection_ptr self, uint32_t tag, const caf::error& why) {
       write_denial(state, tag, why);
     else
       write_status(state, tag, status_of(why));
-    flush(self);
+    flush_answer<Request>(self);
   }
 }
 
@@ -110,7 +120,7 @@ void answer(connection_ptr self, uint32_t tag, const Reply& x) {
     return;
   }
   close_request(state, tag);
-  flush(self);
+  flush_answer<Request>(self);
 }
 
 // -- requests ----------------------------------------------------------------

@@ -5,7 +5,7 @@
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
-#include "adapters/loop/timer.hpp"
+#include "adapters/loop/loop_event.hpp"
 #include "adapters/wire/dialect.hpp"
 #include "messages/actors.hpp"
 
@@ -72,8 +72,8 @@ struct connection_state {
   uint64_t events_taken = 0;
   uint64_t events_told = 0;
 
-  /// Tells the session once in a pass of the loop.
-  std::optional<timer> tell;
+  /// Sends what waits for more when all actors have had their turn.
+  std::optional<loop_event> end_of_turn;
 
   /// Whether the peer has asked to leave.
   bool finalized = false;
@@ -89,9 +89,16 @@ using connection_ptr = connection_actor::stateful_pointer<connection_state>;
 /// Takes a frame of the peer.
 void on_frame(connection_ptr self, const wire::frame& x);
 
-/// Sends what has been written to `state.out`, and takes requests or not
-/// according to how much the peer leaves unread and unanswered.
+/// Sends what has been written to `state.out`: now, or in one piece with what
+/// the next messages in the mailbox write. Takes requests or not according to
+/// how much the peer leaves unread and unanswered.
 void flush(connection_ptr self);
+
+/// The same, but not before the end of the turn.
+void flush_later(connection_ptr self);
+
+/// Sends it now.
+void send_held(connection_ptr self);
 
 /// Takes requests, unless too many are unanswered or too much is unread.
 void update_reading(connection_ptr self);
@@ -99,7 +106,7 @@ void update_reading(connection_ptr self);
 /// A request is answered.
 void close_request(connection_state& state, uint32_t tag);
 
-/// Finds out which events the kernel has taken.
+/// Finds out which events the kernel has taken, and tells the session.
 void note_taken(connection_ptr self);
 
 /// Logs why the peer cannot be served any more, and closes.

@@ -7,6 +7,7 @@
 
 #include <event2/buffer.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -100,7 +101,22 @@ void frame_socket::look_for_hang_up() {
     hang_up_.start(hang_up_interval);
 }
 
-void frame_socket::read_turn() {
+void frame_socket::read_all(size_t turns) {
+  while (turns > 0 && is_open() && reading_ == reading::on && read_turn())
+    --turns;
+}
+
+size_t frame_socket::unread() const {
+  if (!is_open() || reading_ != reading::paused)
+    return 0;
+  auto waiting = 0;
+  if (::ioctl(fd_.get(), FIONREAD, &waiting) != 0 || waiting < 0)
+    waiting = 0;
+  return static_cast<size_t>(waiting) + reader_.pending();
+}
+
+/// @returns whether there may be more.
+bool frame_socket::read_turn() {
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   next_turn_.cancel();
   auto is_drained = false;
@@ -112,12 +128,12 @@ void frame_socket::read_turn() {
       end(reader_.pending() == 0
             ? caf::error{}
             : make_error(status::lost_connection, "closed within a message"));
-      return;
+      return false;
     }
     if (got < 0) {
       if (!would_block(errno)) {
         end(system_error("read"));
-        return;
+        return false;
       }
       break;
     }
@@ -132,8 +148,10 @@ void frame_socket::read_turn() {
       break;
     }
   }
-  if (is_open() && reading_ == reading::on)
-    watch_reading();
+  if (!is_open() || reading_ != reading::on)
+    return false;
+  watch_reading();
+  return left.messages == 0 || left.bytes == 0;
 }
 
 /// @returns whether more may be read.

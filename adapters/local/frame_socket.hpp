@@ -72,6 +72,13 @@ public:
   /// second, and ends the connection with an error.
   void pause();
 
+  /// Takes what has come by now, unless that is paused. A peer that goes on
+  /// sending is left after some turns.
+  void read_all(size_t turns);
+
+  /// Bytes that have come and are not taken because that is paused.
+  size_t unread() const;
+
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
   void send(std::string_view bytes);
@@ -116,7 +123,7 @@ private:
     over,
   };
 
-  void read_turn();
+  bool read_turn();
   bool take_frames(turn_budget& left);
   void look_for_hang_up();
   void on_writable();

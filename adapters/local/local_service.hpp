@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/local/event_frames.hpp"
 #include "adapters/local/job_info_cache.hpp"
 #include "adapters/local/listener.hpp"
 #include "adapters/local/local_log.hpp"
@@ -24,6 +25,7 @@ struct local_service {
   local_statistics statistics;
   local_log log;
   job_info_cache job_infos;
+  event_frames frames_of_events;
 };
 
 } // namespace troupe

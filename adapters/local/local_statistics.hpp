@@ -43,6 +43,9 @@ struct local_statistics {
   /// Events and output sent to peers.
   uint64_t pushes = 0;
 
+  /// How often frames were written; several go out at once.
+  uint64_t writes = 0;
+
   /// Bytes of frames, headers included.
   uint64_t bytes_received = 0;
   uint64_t bytes_sent = 0;

@@ -95,6 +95,7 @@ behavior(connection_ptr self, event_loop* loop,
     [](const io_delivery&) {
       // Nor output.
     },
+    [](read_now) { return unread{}; },
     [self](const close_connection& x) { leave(self, x.reason); },
   };
 }

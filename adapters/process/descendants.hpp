@@ -1,5 +1,7 @@
 #pragma once
 
+#include "adapters/process/process_entries.hpp"
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -10,10 +12,6 @@ namespace troupe {
 
 /// In the environment of whatever starts daemons.
 inline constexpr auto daemon_variable = "TROUPE_STARTS_DAEMON=1";
-
-/// @returns whether /proc tells the children of a process. Not every kernel is
-///          built for it.
-bool kernel_lists_children();
 
 /// Sends SIGKILL to the living descendants of this process that belong to a
 /// job: members of its process groups, those whose environment names its

@@ -26,6 +26,7 @@ process_launcher_actor::behavior_type process_launcher(
       return table->start(request, owner, sink);
     },
     [table](const signal_process& request) { table->signal(request); },
+    [table](const control_procs& what) { return table->control(what); },
     [table](const find_process& request) { return table->find(request); },
     [self, table](const sweep_job& request) {
       auto reply = self->make_response_promise<ack>();

@@ -35,6 +35,11 @@ struct process_launcher_settings {
   /// How long `sweep_job` may take until it is refused with `timeout`.
   std::chrono::milliseconds sweep_limit{5000};
 
+  /// Whether processes are paused by the freezer of cgroups where we may use
+  /// it; otherwise, and elsewhere, they and whatever they started are stopped
+  /// by SIGSTOP.
+  bool with_freezer = true;
+
   /// Takes our end of the sockets of processes that are to find a PMI-1 server;
   /// empty: they find nobody.
   std::function<void(const proc_id&, unique_fd)> serve_pmi1;
@@ -68,6 +73,8 @@ struct process_launcher_state {
 ///   holds it open, when nothing has come for `quiet_grace`.
 /// - `process_drained` comes after both, once the sink has answered everything.
 /// - Until `sweep_job`, signals go to what is left of the process group too.
+/// - Who is paused stands still with all descendants, also those in other
+///   process groups; kills take these along as well.
 process_launcher_actor::behavior_type process_launcher(
   process_launcher_actor::stateful_pointer<process_launcher_state> self,
   event_loop* loop, process_launcher_settings settings);

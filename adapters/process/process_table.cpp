@@ -54,6 +54,7 @@ process_table::process_table(self_pointer self, event_loop& loop,
                              process_launcher_settings settings)
   : self_(self), loop_(loop), settings_(std::move(settings)),
     credit_(settings_.total_window),
+    freezer_(settings_.with_freezer ? delegated_cgroup() : std::nullopt),
     reap_later_(loop, [this] { reap_children(); }) {
   occupy_standard_descriptors();
   ignore_broken_pipes();
@@ -297,6 +298,8 @@ void process_table::settle(records::iterator pos) {
   }
   if (!x.is_drained || x.has_group)
     return;
+  if (!x.frozen_group.empty())
+    freezer_.remove(x.frozen_group);
   const auto last = latest_.find(x.proc);
   if (last != latest_.end() && last->second == pos->first)
     latest_.erase(last);
@@ -353,8 +356,12 @@ void process_table::signal_group(const record& x, int number) {
 
 void process_table::signal(const signal_process& request) {
   const auto pos = latest_.find(request.proc);
-  if (pos != latest_.end())
-    signal_group(records_.at(pos->second), request.signal);
+  if (pos == latest_.end())
+    return;
+  auto& x = records_.at(pos->second);
+  signal_group(x, request.signal);
+  if (request.signal == SIGCONT && x.is_running())
+    resume({&x});
 }
 
 caf::result<local_process> process_table::find(const find_process& request) {

@@ -2,8 +2,10 @@
 
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/child.hpp"
+#include "adapters/process/freezer.hpp"
 #include "adapters/process/input_pipe.hpp"
 #include "adapters/process/output_pipe.hpp"
+#include "adapters/process/process_entries.hpp"
 #include "adapters/process/process_launcher.hpp"
 
 #include <map>
@@ -41,6 +43,9 @@ public:
                                      const output_sink_actor& sink);
 
   void signal(const signal_process& request);
+
+  /// Pauses and the like, see process_table_control.cpp.
+  procs_controlled control(const control_procs& what);
 
   caf::result<local_process> find(const find_process& request);
 
@@ -82,6 +87,11 @@ private:
     std::unique_ptr<output_pipe> err;
     bool is_drained = false;
 
+    /// Whether it stands still because somebody wants it to, and the group of
+    /// the freezer that it has been moved to.
+    bool is_paused = false;
+    std::string frozen_group;
+
     bool is_running() const {
       return exit_watch != nullptr;
     }
@@ -108,6 +118,14 @@ private:
 
   record* running(const proc_id& proc);
   void signal_group(const record& x, int number);
+  void signal_on_request(record& x, int number);
+  std::map<pid_t, std::vector<process_entry>>
+  families_of(const std::vector<record*>& xs) const;
+  void pause(const std::vector<record*>& xs);
+  std::vector<record*> freeze(const std::vector<record*>& xs);
+  void stop(const std::vector<record*>& xs);
+  void resume(const std::vector<record*>& xs);
+  void kill_families(const std::vector<record*>& xs);
   void reap_children();
   void check_groups();
 
@@ -122,6 +140,7 @@ private:
   event_loop& loop_;
   process_launcher_settings settings_;
   output_credit credit_;
+  freezer freezer_;
   uint64_t last_id_ = 0;
   records records_;
   std::map<pid_t, uint64_t> running_;

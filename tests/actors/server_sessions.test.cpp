@@ -229,6 +229,8 @@ CAF_TEST(X11 the bound on tools holds when all come at once) {
   for (const auto& x : tools)
     served += x->code == status::success ? 1 : 0;
   CAF_CHECK_EQUAL(served, defaults::tools_per_user);
+  CAF_CHECK_EQUAL(uut.host_play->attached.size() - uut.host_play->lost.size(),
+                  served);
 }
 
 CAF_TEST(F4.10 the host may refuse a tool) {
@@ -244,6 +246,11 @@ CAF_TEST(X12 COLL-5 a tool does not become a process of a job) {
   greeting.role = peer_role::tool_with_identity;
   greeting.claimed_proc = intruder;
   CAF_CHECK_EQUAL(connect(greeting)->code, status::no_permissions);
+  // The host forgets the connection, not the process of that name.
+  CAF_REQUIRE_EQUAL(uut.host_play->lost.size(), 1u);
+  CAF_CHECK(uut.host_play->lost[0].proc == proc_id{});
+  CAF_CHECK_EQUAL(uut.host_play->lost[0].index,
+                  uut.host_play->attached.back().who.index);
   // The job does not wait for it.
   std::vector<pending<ack>> fences;
   for (uint32_t rank = 0; rank < 3; ++rank)

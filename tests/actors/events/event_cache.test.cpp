@@ -194,6 +194,41 @@ CAF_TEST(F4.37 who registers late gets what was before in order) {
   CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a, code_b, code_a}));
 }
 
+CAF_TEST(F4.37 events that come together go out together and in order) {
+  enroll(ranks[0], {code_a, code_b});
+  enroll(ranks[1], {code_b});
+  for (auto i = 0; i < 30; ++i)
+    caf::anon_send(uut.events, deliver_event{{i % 3 == 0 ? code_b : code_a,
+                                              {"", rank_undef},
+                                              data_range::global,
+                                              {with("n", value::uint32(i))}},
+                                             {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(ranks[0]->wire->batches, 1u);
+  CAF_CHECK_EQUAL(ranks[1]->wire->batches, 1u);
+  CAF_REQUIRE_EQUAL(ranks[0]->wire->events.size(), 30u);
+  CAF_REQUIRE_EQUAL(ranks[1]->wire->events.size(), 10u);
+  for (uint32_t i = 0; i < 30; ++i)
+    CAF_CHECK(ranks[0]->wire->events[i].infos.at(0).val == value::uint32(i));
+  for (uint32_t i = 0; i < 10; ++i)
+    CAF_CHECK(ranks[1]->wire->events[i].infos.at(0).val
+              == value::uint32(3 * i));
+}
+
+CAF_TEST(F4.37 who goes while events are on their way holds nobody up) {
+  enroll(ranks[0], {code_a});
+  enroll(ranks[1], {code_a});
+  for (auto i = 0; i < 5; ++i)
+    caf::anon_send(
+      uut.events,
+      deliver_event{{code_a, {"", rank_undef}, data_range::global, {}}, {}});
+  caf::anon_send(ranks[0]->session, connection_lost{});
+  consume_messages();
+  CAF_CHECK_EQUAL(ranks[1]->wire->events.size(), 5u);
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(ranks[1]->wire->events.size(), 6u);
+}
+
 CAF_TEST(F4.37 nothing comes twice) {
   enroll(ranks[0], {code_a});
   notify(ranks[2], code_a);

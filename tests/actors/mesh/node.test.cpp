@@ -16,6 +16,7 @@ struct record {
   std::vector<reach_node> reached;
   std::vector<uint32_t> released;
   std::vector<lane_id> adopted;
+  std::map<lane_id, lane_user_actor> users;
   std::vector<drop_lane> dropped;
   std::vector<put_lane_frame> frames;
   std::vector<member_message> messages;
@@ -27,7 +28,10 @@ networks_actor::behavior_type networks(networks_actor::pointer, record* out) {
   return {
     [=](const reach_node& x) { out->reached.push_back(x); },
     [=](const release_node& x) { out->released.push_back(x.rank); },
-    [=](lane_id x, const lane_user_actor&) { out->adopted.push_back(x); },
+    [=](lane_id x, const lane_user_actor& user) {
+      out->adopted.push_back(x);
+      out->users[x] = user;
+    },
     [=](put_lane_frame& x) { out->frames.push_back(std::move(x)); },
     [=](const drop_lane& x) { out->dropped.push_back(x); },
   };
@@ -48,6 +52,7 @@ struct fixture : deterministic {
   std::vector<std::string> log;
 
   ~fixture() override {
+    out.users.clear();
     self->send_exit(node, caf::exit_reason::user_shutdown);
     consume_messages();
   }
@@ -90,6 +95,20 @@ struct fixture : deterministic {
     x.is_dialled = is_dialled;
     self->send(node, x);
     consume_messages();
+  }
+
+  /// The other end of a lane says who it is.
+  void greet(lane_id id, incarnation who) {
+    auto token = session_token{};
+    token[0] = static_cast<uint8_t>(id);
+    self->send(out.users.at(id),
+               lane_frame_arrived{
+                 id, hello_frame{{who, 1, token}, {{2, 0}, 0, {}}, {}}});
+    consume_messages();
+  }
+
+  size_t sessions() {
+    return request<mesh_status>(node, get_mesh_status{}).peers.size();
   }
 
   send_to_member to(uint32_t rank, uint64_t incarnation = 0) {
@@ -168,6 +187,29 @@ CAF_TEST(a daemon dials the root with the addresses it was given) {
   // Nobody else is the root.
   open(2, 0, "n1", true);
   CAF_CHECK_EQUAL(out.dropped.size(), 1u);
+}
+
+CAF_TEST(P-M1 LINK-1 lanes of one daemon make one session whoever dials first) {
+  start(2);
+  open(1, 0, "n0", true);
+  // The root dials us, too, and its word is here first.
+  open(7, 0, "n0");
+  greet(7, {0, 100});
+  CAF_CHECK_EQUAL(sessions(), 1u);
+  greet(1, {0, 100});
+  CAF_CHECK_EQUAL(sessions(), 1u);
+  CAF_CHECK(out.dropped.empty());
+}
+
+CAF_TEST(P-M1 LINK-1 another start of the root has a session of its own) {
+  start(2);
+  open(1, 0, "n0", true);
+  open(7, 0, "n0");
+  // Both speak before anybody has told the node of the first.
+  self->send(out.users.at(7),
+             lane_frame_arrived{7, hello_frame{{{0, 101}, 1, {}}, {}, {}}});
+  greet(1, {0, 100});
+  CAF_CHECK_EQUAL(sessions(), 2u);
 }
 
 CAF_TEST(who cannot reach the root leaves within a second) {

@@ -626,6 +626,10 @@ CAF_TEST(C3.14 the library hears of a client that lost its connection) {
   settings.on_lost = [&](const requester& x) { lost.push_back(x); };
   start();
   caf::anon_send(uut, client_lost{who});
+  // A tool that was not let in.
+  auto nobody = who;
+  nobody.proc = {};
+  caf::anon_send(uut, client_lost{nobody});
   consume_messages();
   CAF_REQUIRE_EQUAL(lost.size(), 1u);
   CAF_CHECK(lost.front().proc == who.proc);

@@ -63,11 +63,17 @@ pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t* source,
                         pmix_data_range_t range, pmix_info_t info[],
                         size_t ninfo, pmix_op_cbfunc_t f, void* cbdata) {
   CAF_REQUIRE(source != nullptr);
-  host.journal +=
-    std::string{source->nspace} + ":" + std::to_string(source->rank)
-    + " raises " + std::to_string(code) + " in "
-    + std::to_string(static_cast<int>(range)) + " with " + std::to_string(ninfo)
-    + (info == nullptr && ninfo > 0 ? " null" : "") + ";";
+  host.journal += std::string{source->nspace} + ":"
+                  + std::to_string(source->rank) + " raises "
+                  + std::to_string(code) + " in "
+                  + std::to_string(static_cast<int>(range));
+  for (size_t i = 0; i < ninfo; ++i) {
+    CAF_REQUIRE(info != nullptr);
+    CAF_REQUIRE_EQUAL(info[i].value.type, PMIX_STRING);
+    host.journal +=
+      std::string{" "} + info[i].key + "=" + info[i].value.data.string;
+  }
+  host.journal += ";";
   return called(f, cbdata);
 }
 
@@ -82,6 +88,7 @@ struct fixture : deterministic {
     settings.module.register_events = on_register;
     settings.module.deregister_events = on_deregister;
     settings.module.notify_event = on_notify;
+    settings.origin = "here";
   }
 
   ~fixture() override {
@@ -173,7 +180,8 @@ CAF_TEST(E1 E38 E57 the event of a client goes to the host as it was raised) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(journal(), "job:3 raises "
                                + std::to_string(static_cast<int>(job_code))
-                               + " in 5 with 2;");
+                               + " in 5 pmix.evtext=hello"
+                                 " troupe.event.origin=here;");
 }
 
 CAF_TEST(E57 the word of the host is the answer to the notifier) {
@@ -205,7 +213,8 @@ CAF_TEST(E40 an event for the resource manager reaches the handlers of its host)
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_REQUIRE_EQUAL(heard.size(), 1u);
   CAF_CHECK(heard[0].source == who.proc);
-  CAF_CHECK(journal().find("in 1 with 1") != std::string::npos);
+  CAF_CHECK(journal().find("in 1 troupe.event.origin=here;")
+            != std::string::npos);
 }
 
 // 4.2, 42 and 44.

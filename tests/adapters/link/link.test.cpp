@@ -123,6 +123,48 @@ CAF_TEST(C3.10 replies may come in any order and pushes before them) {
   });
 }
 
+CAF_TEST(C3.10 events that come together are told together and in order) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    const auto request = x.frame();
+    auto bytes = std::string{};
+    const auto add = [&](uint32_t tag, const auto& encode) {
+      const auto start = wire::begin_frame(bytes, tag);
+      encode();
+      static_cast<void>(wire::end_frame(bytes, start));
+    };
+    const auto add_events = [&](int first, int last) {
+      for (auto i = first; i < last; ++i)
+        add(wire::tag_event, [&] {
+          const auto what =
+            event{static_cast<status>(-1000 - i), {"job", 1}, {}, {}};
+          static_cast<void>(wire::encode_event(what, x.rules, bytes));
+        });
+    };
+    add_events(0, 30);
+    add(request.first,
+        [&] { wire::encode_status(status::success, x.rules, bytes); });
+    add_events(30, 40);
+    x.send(bytes);
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto before_reply = size_t{0};
+  self.uut->submit(fence(), [&](const troupe::link::outcome&) {
+    before_reply = self.events.size();
+  });
+  CAF_REQUIRE(self.eventually([&] { return self.events.size() == 40; }));
+  self.on_loop([&] {
+    CAF_CHECK_EQUAL(before_reply, 30u);
+    // However the bytes arrive; mostly there are two.
+    CAF_CHECK_LESS(self.batches, 40u);
+    for (auto i = 0; i < 40; ++i)
+      CAF_CHECK_EQUAL(static_cast<int>(self.events[i].code), -1000 - i);
+    return 0;
+  });
+}
+
 CAF_TEST(C3.10 a request over the buffers of the kernel goes out in pieces) {
   auto size = std::promise<size_t>{};
   scripted_server server{[&](served_peer& x) {

@@ -187,7 +187,11 @@ public:
     if (!peer)
       return status_of(peer.error());
     auto handlers = troupe::link::callbacks{};
-    handlers.on_event = [this](event y) { events.push_back(std::move(y)); };
+    handlers.on_events = [this](const event_batch& y) {
+      ++batches;
+      for (const auto& z : y.events)
+        events.push_back(*z);
+    };
     handlers.on_output = [this](io_delivery y) {
       outputs.push_back(std::move(y));
     };
@@ -204,6 +208,7 @@ public:
 
   // -- of the thread of the loop --
   std::vector<event> events;
+  size_t batches = 0;
   std::vector<io_delivery> outputs;
   size_t losses = 0;
   size_t garbled = 0;

@@ -161,6 +161,50 @@ CAF_TEST(events and output are pushed) {
   CAF_CHECK_EQUAL(uut.statistics().pushes, 2u);
 }
 
+CAF_TEST(what a turn sends goes out at once and in order) {
+  world uut;
+  const auto client = uut.served();
+  const auto before = uut.statistics().writes;
+  uut.on_loop([&] {
+    const auto& to = uut.play.connections.front();
+    for (auto i = 0; i < 20; ++i) {
+      auto x = event_batch{};
+      for (auto k = 0; k < 3; ++k)
+        x.events.push_back(batch_of({static_cast<status>(-1000 - 3 * i - k),
+                                     {"job", 1},
+                                     data_range::local,
+                                     {}})
+                             .events.front());
+      caf::anon_send(to, std::move(x));
+    }
+    io_delivery y;
+    y.bytes = "last";
+    caf::anon_send(to, y);
+    return 0;
+  });
+  for (auto i = 0; i < 60; ++i) {
+    const auto [tag, payload] = client->frame();
+    CAF_REQUIRE_EQUAL(tag, wire::tag_event);
+    const auto x = wire::decode_event(payload, dialect());
+    CAF_REQUIRE(x);
+    CAF_REQUIRE_EQUAL(static_cast<int>(x->code), -1000 - i);
+  }
+  CAF_CHECK_EQUAL(client->frame().first, wire::tag_output);
+  CAF_CHECK_EQUAL(uut.statistics().writes - before, 1u);
+  CAF_CHECK_EQUAL(uut.statistics().pushes, 61u);
+  // Once the kernel has them the session knows.
+  CAF_CHECK(uut.eventually([&] { return uut.play.taken == 60u; }));
+}
+
+CAF_TEST(a request that comes alone is answered at once) {
+  world uut;
+  const auto client = uut.served();
+  const auto before = uut.statistics().writes;
+  for (uint32_t tag = 101; tag < 111; ++tag)
+    CAF_REQUIRE(client->ask(tag, commit_request{}));
+  CAF_CHECK_EQUAL(uut.statistics().writes - before, 10u);
+}
+
 // -- the end -----------------------------------------------------------------
 
 CAF_TEST(a client that goes without finalizing is lost) {

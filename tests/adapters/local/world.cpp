@@ -47,6 +47,7 @@ caf::behavior scripted_session(caf::event_based_actor* self, script* play) {
       play->deregistered.push_back(x);
     },
     [=](const heartbeat&) { ++play->heartbeats; },
+    [=](events_taken x) { play->taken = x.count; },
     [=](const connection_lost& x) {
       play->lost.push_back(x);
       self->quit();

@@ -218,6 +218,9 @@ struct script {
   std::vector<deregister_events_request> deregistered;
   std::vector<std::string> log;
   size_t heartbeats = 0;
+
+  /// Events that the kernel has taken, of the connection that said so last.
+  uint64_t taken = 0;
   size_t requests = 0;
 
   /// The sessions and connections, in the order of acceptance.

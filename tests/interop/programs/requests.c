@@ -167,11 +167,11 @@ static void not_supported(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"log_stdout", log_stdout},       {"log_stderr", log_stderr},
-    {"log_syslog", log_syslog},       {"log_unknown", log_unknown},
-    {"log_email", log_email},         {"abort_all", abort_all},
-    {"abort_named", abort_named},     {"abort_one", abort_one},
-    {"log_channels", log_channels},   {"not_supported", not_supported},
+    {"log_stdout", log_stdout},     {"log_stderr", log_stderr},
+    {"log_syslog", log_syslog},     {"log_unknown", log_unknown},
+    {"log_email", log_email},       {"abort_all", abort_all},
+    {"abort_named", abort_named},   {"abort_one", abort_one},
+    {"log_channels", log_channels}, {"not_supported", not_supported},
   };
   return RUN_CASE(cases);
 }

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "config/defaults.hpp"
+#include "messages/connection.hpp"
+#include "messages/enums.hpp"
+#include "messages/status.hpp"
+#include "messages/value.hpp"
+
+#include <caf/error.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// How a process or a file is watched.
+enum class monitor_method : uint8_t { heartbeat, file, kind };
+
+/// What few monitors have.
+struct monitor_extras {
+  /// For the event.
+  std::vector<info> event_infos;
+
+  /// Directives that begin with `troupe.monitor.`.
+  std::vector<info> settings;
+
+  /// The name of the kind, and what its last alert was about.
+  std::string kind;
+  std::string reason;
+};
+
+/// A monitor: who asked for it, and how its alerts look.
+struct monitor_entry {
+  /// PMIX_MONITOR_ID; empty: it has none.
+  std::string id;
+  std::unique_ptr<monitor_extras> extras;
+  status code = status::monitor_heartbeat_alert;
+  data_range range = data_range::nspace;
+  monitor_method method = monitor_method::heartbeat;
+  bool app_control = false;
+};
+
+/// The monitors of a node, by small numbers that are used again, and by numbers
+/// that are not.
+/// Source: guarantees, L7.
+class monitor_table {
+public:
+  using item = uint32_t;
+
+  /// A process that has monitors, under a small number of its own.
+  struct process {
+    proc_id proc;
+    credentials creds;
+    std::vector<item> items;
+  };
+
+  /// Whether there is room for more of a process.
+  caf::error room(const proc_id& proc, size_t more) const;
+
+  /// @pre `room(who.proc, 1)`
+  item add(const requester& who, monitor_entry what);
+
+  void remove(item x);
+
+  bool holds(item x) const {
+    return x < slots_.size() && slots_[x].process != none;
+  }
+
+  monitor_entry& operator[](item x) {
+    return slots_[x].entry;
+  }
+
+  const monitor_entry& operator[](item x) const {
+    return slots_[x].entry;
+  }
+
+  /// The small number of the process that asked for a monitor.
+  uint32_t process_of(item x) const {
+    return slots_[x].process;
+  }
+
+  const process& of(uint32_t process) const {
+    return processes_[process];
+  }
+
+  uint32_t connection_of(item x) const {
+    return slots_[x].connection;
+  }
+
+  /// The small number of a process that has monitors.
+  std::optional<uint32_t> find(const proc_id& proc) const;
+
+  /// All monitors that a process has asked for; with an identifier, those that
+  /// have it.
+  std::vector<item> select(const proc_id& proc,
+                           const std::optional<std::string>& id = {}) const;
+
+  std::vector<item> of_connection(const proc_id& proc, uint32_t index) const;
+  std::vector<item> of_nspace(const std::string& nspace) const;
+  std::vector<item> all() const;
+
+  /// A number that no other monitor had before or will have.
+  uint64_t number_of(item x) const {
+    return (uint64_t{slots_[x].generation} << 32) | x;
+  }
+
+  /// Nothing if that monitor is gone.
+  std::optional<item> item_of(uint64_t number) const;
+
+  size_t size() const {
+    return size_;
+  }
+
+  static size_t bytes_per_monitor() {
+    return sizeof(slot) + sizeof(item);
+  }
+
+private:
+  static constexpr uint32_t none = UINT32_MAX;
+
+  struct slot {
+    monitor_entry entry;
+    uint32_t process = none;
+    uint32_t connection = 0;
+    uint32_t generation = 1;
+  };
+
+  std::vector<slot> slots_;
+  std::vector<item> free_slots_;
+  std::vector<process> processes_;
+  std::vector<uint32_t> free_processes_;
+  std::map<proc_id, uint32_t> by_proc_;
+  size_t size_ = 0;
+};
+
+} // namespace troupe

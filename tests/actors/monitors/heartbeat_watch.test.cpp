@@ -1,0 +1,357 @@
+// When processes are said to be silent.
+
+#include "actors/monitors/heartbeat_watch.hpp"
+
+#include "tests/test.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+
+using namespace troupe;
+using namespace std::chrono_literals;
+
+namespace {
+
+using time_type = heartbeat_watch::time;
+using item = heartbeat_watch::item;
+
+constexpr time_type tick = defaults::monitor_tick;
+
+/// A node with an exact clock, which reads what has come before it alerts.
+struct world {
+  heartbeat_watch uut;
+  time_type now = 1h;
+
+  /// Alerts, with when they came.
+  std::vector<std::pair<item, time_type>> alerts;
+
+  /// What is read before an alert: who beats then, and what is left unread.
+  std::vector<uint32_t> in_socket;
+  uint64_t unread = 0;
+  size_t reads = 0;
+  size_t wakes = 0;
+
+  world() {
+    for (uint32_t process = 0; process < 4; ++process)
+      uut.add_process(process, now);
+  }
+
+  void watch(item x, uint32_t process, time_type window) {
+    uut.add(x, process, window, now);
+  }
+
+  void look() {
+    auto due = std::vector<item>{};
+    uut.advance(now, due);
+    if (due.empty())
+      return;
+    ++reads;
+    for (const auto process : std::exchange(in_socket, {}))
+      uut.beat(process, now);
+    for (const auto x : due)
+      if (uut.confirm(x, unread, now))
+        alerts.emplace_back(x, now);
+  }
+
+  /// Lets time pass, with a wake whenever one is asked for.
+  void pass(time_type interval) {
+    const auto end = now + interval;
+    for (auto next = uut.next(now); next && *next <= end;
+         next = uut.next(now)) {
+      now = std::max(now, *next);
+      ++wakes;
+      look();
+    }
+    now = end;
+  }
+
+  /// Lets time pass in which nothing of ours runs; then everything that has
+  /// come does, the timer first.
+  void stand_still(time_type interval) {
+    uut.next(now);
+    now += interval;
+    look();
+  }
+
+  void beat(uint32_t process) {
+    uut.beat(process, now);
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(heartbeat_watch_tests, world)
+
+CAF_TEST(M13 104 P-H1 a process that is silent from the start is found on time) {
+  const auto due = now + 3s;
+  watch(0, 0, 3s);
+  pass(3s - 1ns);
+  CAF_CHECK(alerts.empty());
+  pass(1s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second >= due);
+  CAF_CHECK(alerts[0].second <= due + tick);
+}
+
+CAF_TEST(M14 each beat begins the window anew) {
+  watch(0, 0, 1s);
+  for (int i = 0; i < 20; ++i) {
+    pass(999ms);
+    beat(0);
+  }
+  CAF_CHECK(alerts.empty());
+  const auto last = now;
+  pass(2s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second >= last + 1s);
+  CAF_CHECK(alerts[0].second <= last + 1s + tick);
+}
+
+CAF_TEST(MON-1 what is in the socket is read before an alert) {
+  watch(0, 0, 1s);
+  in_socket = {0};
+  pass(1900ms);
+  CAF_CHECK_EQUAL(reads, 1u);
+  CAF_CHECK(alerts.empty());
+  pass(200ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-3 107 one beat feeds all monitors of its process and no others) {
+  watch(0, 0, 1s);
+  watch(1, 0, 1500ms);
+  watch(2, 0, 2s);
+  watch(3, 1, 2s);
+  for (int i = 0; i < 5; ++i) {
+    pass(900ms);
+    beat(0);
+  }
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK_EQUAL(alerts[0].first, 3u);
+}
+
+CAF_TEST(M13 107 monitors of one process alert each in its own time) {
+  const auto start = now;
+  watch(0, 0, 1s);
+  watch(1, 0, 3s);
+  pass(5s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 2u);
+  CAF_CHECK_EQUAL(alerts[0].first, 0u);
+  CAF_CHECK(alerts[0].second - start <= 1s + tick);
+  CAF_CHECK_EQUAL(alerts[1].first, 1u);
+  CAF_CHECK(alerts[1].second - start >= 3s);
+}
+
+CAF_TEST(106 one silence is one alert and the next beat arms the monitor) {
+  watch(0, 0, 1s);
+  pass(10s);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(uut.is_silent(0));
+  beat(0);
+  CAF_CHECK(!uut.is_silent(0));
+  pass(900ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+  pass(200ms);
+  CAF_CHECK_EQUAL(alerts.size(), 2u);
+}
+
+CAF_TEST(MON-2 P-H1 our own lateness is no silence of others) {
+  watch(0, 0, 1s);
+  pass(500ms);
+  beat(0);
+  stand_still(2s); // The process is due in the midst of that.
+  CAF_CHECK(alerts.empty());
+  CAF_CHECK(uut.excused() >= 1500ms);
+  // We wanted to look after half a second: the rest of its window is left.
+  pass(490ms);
+  CAF_CHECK(alerts.empty());
+  pass(30ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-2 a process that is silent is found although we are late again and
+           again) {
+  watch(0, 0, 1s);
+  for (int i = 0; i < 20; ++i) {
+    stand_still(300ms);
+    pass(300ms);
+  }
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(119 P-H1 late wakes excuse no more than they last) {
+  watch(0, 0, 10s);
+  const auto start = now;
+  pass(3s);
+  stand_still(4s);
+  pass(20s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second >= start + 10s);
+  CAF_CHECK(alerts[0].second <= start + 14s + tick);
+}
+
+CAF_TEST(MON-2 a paused process is not silent and has its window when it goes
+           on) {
+  watch(0, 0, 1s);
+  pass(900ms);
+  uut.pause(0, true, now);
+  pass(1h);
+  CAF_CHECK(alerts.empty());
+  uut.pause(0, false, now);
+  pass(999ms);
+  CAF_CHECK(alerts.empty());
+  pass(20ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-2 a process that is paused while it is read is not silent) {
+  watch(0, 0, 1s);
+  pass(999ms);
+  now += 2ms;
+  auto due = std::vector<item>{};
+  uut.advance(now + tick, due);
+  CAF_REQUIRE_EQUAL(due.size(), 1u);
+  uut.pause(0, true, now);
+  CAF_CHECK(!uut.confirm(0, 0, now + tick));
+  pass(10s);
+  CAF_CHECK(alerts.empty());
+  uut.pause(0, false, now);
+  pass(1100ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-2 beats that we did not want to read excuse) {
+  watch(0, 0, 1s);
+  unread = 100;
+  pass(1500ms);
+  CAF_CHECK(alerts.empty());
+  unread = 120; // Something has come since.
+  pass(1s);
+  CAF_CHECK(alerts.empty());
+  pass(1s); // Nothing has.
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-2 a socket that is full excuses as long as we do not read) {
+  watch(0, 0, 1s);
+  unread = heartbeat_watch::full;
+  pass(1h);
+  CAF_CHECK(alerts.empty());
+  unread = 0;
+  pass(2s);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(M11 112 a monitor that is gone alerts no more) {
+  watch(0, 0, 1s);
+  watch(1, 0, 1s);
+  uut.remove(0);
+  pass(2s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK_EQUAL(alerts[0].first, 1u);
+  uut.remove(1);
+  CAF_CHECK_EQUAL(uut.size(), 0u);
+  beat(0);
+  pass(10s);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(112 a monitor that goes while its process is read does not alert) {
+  watch(0, 0, 1s);
+  watch(1, 0, 1s);
+  now += 1010ms;
+  auto due = std::vector<item>{};
+  uut.advance(now, due);
+  CAF_REQUIRE_EQUAL(due.size(), 2u);
+  uut.remove(0);
+  watch(0, 0, 5s); // Another one by the same number.
+  CAF_CHECK(!uut.confirm(0, 0, now));
+}
+
+CAF_TEST(120 LIM7 many monitors wake us as often as few) {
+  for (item x = 0; x < 10'000; ++x)
+    watch(x, x % 4, 1s + x % 7 * 1ms);
+  for (int i = 0; i < 100; ++i) {
+    pass(100ms);
+    for (uint32_t process = 0; process < 4; ++process)
+      beat(process);
+  }
+  CAF_CHECK(alerts.empty());
+  // 10 s: a wake for each tick in which something is due, not for each monitor.
+  CAF_CHECK(wakes < 120);
+  CAF_CHECK(heartbeat_watch::bytes_per_monitor() <= 48);
+}
+
+CAF_TEST(P-H1 M16 alerts come within a tick after they are due whatever beats) {
+  const auto ok = rc::check("due", [] {
+    auto play = world{};
+    const auto monitors = *rc::gen::inRange<item>(1, 6);
+    auto windows = std::vector<time_type>{};
+    for (item x = 0; x < monitors; ++x) {
+      windows.push_back(std::chrono::milliseconds{*rc::gen::inRange(1, 5000)});
+      play.watch(x, x % 2, windows.back());
+    }
+    auto last = std::vector<time_type>(2, play.now);
+    auto expected = std::map<item, time_type>{};
+    auto seen = size_t{0};
+    const auto steps = *rc::gen::inRange(1, 60);
+    for (int i = 0; i < steps; ++i) {
+      play.pass(std::chrono::microseconds{*rc::gen::inRange(0, 3'000'000)});
+      // Whoever is due has alerted, once, and nobody else.
+      for (item x = 0; x < monitors; ++x) {
+        const auto due = last[x % 2] + windows[x];
+        if (play.now >= due + tick)
+          RC_ASSERT(play.uut.is_silent(x));
+        if (play.now < due)
+          RC_ASSERT(!play.uut.is_silent(x));
+      }
+      for (; seen < play.alerts.size(); ++seen) {
+        const auto& [x, when] = play.alerts[seen];
+        const auto due = last[x % 2] + windows[x];
+        RC_ASSERT(when >= due);
+        RC_ASSERT(when <= due + tick);
+      }
+      const auto who = *rc::gen::inRange<uint32_t>(0, 3);
+      if (who < 2) {
+        play.beat(who);
+        last[who] = play.now;
+      }
+    }
+  });
+  CAF_CHECK(ok);
+}
+
+CAF_TEST(P-H1 MON-2 who beats in time has no alert whenever we stand still) {
+  const auto ok = rc::check("no false alert", [] {
+    auto play = world{};
+    const auto window = std::chrono::milliseconds{*rc::gen::inRange(20, 3000)};
+    play.watch(0, 0, window);
+    // It beats all the time; while we stand still its beats wait in the socket.
+    const auto period = window * 9 / 10;
+    auto next_beat = play.now + period;
+    const auto steps = *rc::gen::inRange(1, 60);
+    for (int i = 0; i < steps; ++i) {
+      if (*rc::gen::arbitrary<bool>()) {
+        const auto late = std::chrono::milliseconds{*rc::gen::inRange(0, 2000)};
+        play.uut.next(play.now);
+        while (next_beat <= play.now + late) {
+          play.in_socket.push_back(0);
+          next_beat += period;
+        }
+        play.stand_still(late);
+      }
+      // The loop reads what is there, and then what comes.
+      for (const auto process : std::exchange(play.in_socket, {}))
+        play.beat(process);
+      play.pass(std::max(next_beat - play.now, time_type{0}));
+      play.beat(0);
+      next_beat = play.now + period;
+    }
+    RC_ASSERT(play.alerts.empty());
+  });
+  CAF_CHECK(ok);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

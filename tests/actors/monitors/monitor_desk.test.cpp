@@ -1,0 +1,629 @@
+// Monitors from the request to the alert: a session, the desk, the log of
+// events, and the process that hears of it.
+
+#include "actors/monitors/monitor_desk.hpp"
+
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
+#include "messages/monitor.hpp"
+#include "tests/fixtures/node.hpp"
+#include "tests/test.hpp"
+
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+
+#include <map>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+using namespace std::chrono_literals;
+
+namespace {
+
+using infos = std::vector<info>;
+
+/// What there is in the file system.
+struct file_script {
+  std::map<std::string, file_stamp> files;
+  std::vector<check_files> asked;
+};
+
+file_checker_actor::behavior_type checker(file_checker_actor::pointer,
+                                          std::shared_ptr<file_script> play) {
+  return {
+    [play](check_files& x) {
+      auto result = file_stamps{};
+      for (const auto& path : x.paths) {
+        const auto i = play->files.find(path);
+        result.stamps.emplace_back();
+        if (i != play->files.end())
+          result.stamps.back() = i->second;
+        else
+          result.stamps.back().state = file_state::missing;
+      }
+      play->asked.push_back(std::move(x));
+      return result;
+    },
+    [](get_gauges) { return gauge_list{}; },
+    [](deadline) {},
+  };
+}
+
+/// What monitors of a kind of the test's own were told.
+struct kind_script {
+  status code = status::success;
+  std::vector<start_monitor> started;
+  monitor_user_actor user;
+  size_t stops = 0;
+  size_t ends = 0;
+};
+
+struct kind_state {
+  std::shared_ptr<kind_script> play;
+
+  ~kind_state() {
+    if (play)
+      ++play->ends;
+  }
+};
+
+monitor_actor::behavior_type
+kind_behavior(monitor_actor::stateful_pointer<kind_state> self,
+              const std::shared_ptr<kind_script>& play) {
+  self->state.play = play;
+  return {
+    [play](start_monitor& x, monitor_user_actor& user) -> caf::result<ack> {
+      play->started.push_back(std::move(x));
+      play->user = std::move(user);
+      if (play->code != status::success)
+        return make_error(play->code, "no");
+      return ack{};
+    },
+    [play](stop_monitor) { ++play->stops; },
+  };
+}
+
+struct reaction {
+  react_to_alert what;
+  infos directives;
+};
+
+struct fixture : deterministic {
+  std::shared_ptr<file_script> disk = std::make_shared<file_script>();
+  std::shared_ptr<kind_script> kind = std::make_shared<kind_script>();
+  std::vector<reaction> reactions;
+  file_checker_actor files = sys.spawn(checker, disk);
+  node uut{*this, [this](monitor_desk_options& x) {
+             x.is_enabled = true;
+             x.files = files;
+             x.make_kind =
+               [this](const std::string& name) -> caf::expected<monitor_actor> {
+               if (name != "queue")
+                 return make_error(status::not_supported, "no kind " + name);
+               return sys.spawn(kind_behavior, kind);
+             };
+             x.react = [this](react_to_alert what, const infos& directives) {
+               reactions.push_back({std::move(what), directives});
+             };
+           }};
+  peer_ptr first;
+  peer_ptr second;
+
+  fixture() {
+    uut.add_job("job", 3);
+    consume_messages();
+    first = connect(0);
+    second = connect(1);
+    file("/a");
+  }
+
+  ~fixture() override {
+    kind->user = nullptr;
+    end(files);
+  }
+
+  peer_ptr connect(uint32_t rank) {
+    auto result = uut.connect("job", rank);
+    consume_messages();
+    uut.ask<ack>(result, register_events_request{
+                           {status::monitor_heartbeat_alert,
+                            status::monitor_file_alert, status::proc_aborted},
+                           {}});
+    consume_messages();
+    return result;
+  }
+
+  void file(const std::string& path, uint64_t size = 1) {
+    auto x = file_stamp{};
+    x.state = file_state::regular;
+    x.size = size;
+    x.inode = 1;
+    x.keeps_access_time = true;
+    disk->files[path] = x;
+  }
+
+  pending<info_result> monitor(const peer_ptr& who, info what,
+                               infos directives = {},
+                               status code = status::success) {
+    auto result = uut.ask<info_result>(
+      who, monitor_request{std::move(what), code, std::move(directives)});
+    consume_messages();
+    return result;
+  }
+
+  /// Watches the heartbeats of a process.
+  void watch(const peer_ptr& who, uint32_t seconds, const std::string& id = {},
+             infos directives = {}, status code = status::success) {
+    directives.push_back(
+      with(attr::monitor_heartbeat_time, value::uint32(seconds)));
+    if (!id.empty())
+      directives.push_back(with(attr::monitor_id, value::string(id)));
+    CAF_REQUIRE_EQUAL(
+      monitor(who, with(attr::monitor_heartbeat), directives, code)->code,
+      status::success);
+  }
+
+  status cancel(const peer_ptr& who, value id) {
+    return monitor(who, with(attr::monitor_cancel, std::move(id)))->code;
+  }
+
+  void beat(const peer_ptr& who) {
+    caf::anon_send(who->session, heartbeat{});
+    consume_messages();
+  }
+
+  static std::vector<event>& heard(const peer_ptr& who) {
+    return who->wire->events;
+  }
+
+  gauge_list gauges() {
+    return request<gauge_list>(uut.monitors, get_gauges{});
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(monitor_desk_tests, fixture)
+
+CAF_TEST(M1 M8 M10 108 a silent process is told of with all that is known) {
+  watch(first, 2, "mine");
+  elapse(1990ms);
+  CAF_CHECK(heard(second).empty());
+  elapse(30ms);
+  CAF_REQUIRE_EQUAL(heard(second).size(), 1u);
+  const auto& x = heard(second)[0];
+  CAF_CHECK_EQUAL(x.code, status::monitor_heartbeat_alert);
+  CAF_CHECK(x.source == (proc_id{"job", 0}));
+  CAF_CHECK(x.range == data_range::nspace);
+  const auto* affected = find(x.infos, attr::event_affected_proc);
+  CAF_REQUIRE(affected != nullptr);
+  CAF_REQUIRE(affected->proc() != nullptr);
+  CAF_CHECK(*affected->proc() == (proc_id{"job", 0}));
+  CAF_CHECK(text(x.infos, attr::monitor_id) == "mine");
+}
+
+CAF_TEST(M3 A20 109 the requestor hears of itself as the others do) {
+  watch(first, 1);
+  elapse(2s);
+  CAF_REQUIRE_EQUAL(heard(first).size(), 1u);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(M3 109 a range narrows down who hears) {
+  uut.add_job("other", 1);
+  consume_messages();
+  const auto stranger = uut.connect("other", 0);
+  consume_messages();
+  uut.ask<ack>(stranger,
+               register_events_request{{status::monitor_heartbeat_alert}, {}});
+  consume_messages();
+  watch(first, 1, "own", {with_range(data_range::proc_local)});
+  watch(first, 2, "nspace");
+  watch(first, 3, "all", {with_range(data_range::global)});
+  watch(first, 4, "one",
+        {with_range(data_range::custom),
+         with(attr::event_custom_range, value::procs({{"job", 1}}))});
+  elapse(5s);
+  const auto ids = [](const peer_ptr& who) {
+    auto result = std::string{};
+    for (const auto& x : heard(who))
+      result += *text(x.infos, attr::monitor_id) + " ";
+    return result;
+  };
+  CAF_CHECK_EQUAL(ids(first), "own nspace all ");
+  CAF_CHECK_EQUAL(ids(second), "nspace all one ");
+  CAF_CHECK_EQUAL(ids(stranger), "all ");
+}
+
+CAF_TEST(M14 MON-3 beats keep all monitors of a process quiet) {
+  watch(first, 1, "a");
+  watch(first, 2, "b");
+  for (int i = 0; i < 10; ++i) {
+    elapse(900ms);
+    beat(first);
+  }
+  CAF_CHECK(heard(second).empty());
+  // As a request, too.
+  for (int i = 0; i < 3; ++i) {
+    elapse(900ms);
+    CAF_CHECK_EQUAL(monitor(first, with(attr::send_heartbeat))->code,
+                    status::success);
+  }
+  CAF_CHECK(heard(second).empty());
+  beat(second); // Not its own.
+  elapse(1100ms);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(MON-1 113 a beat that waits in the socket is read before the alert) {
+  watch(first, 1);
+  first->wire->on_read = [this] {
+    caf::anon_send(first->session, heartbeat{});
+    first->wire->on_read = nullptr;
+  };
+  elapse(1500ms);
+  CAF_CHECK_EQUAL(first->wire->reads, 1u);
+  CAF_CHECK(heard(second).empty());
+  elapse(1s);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+  CAF_CHECK(first->wire->reads >= 2u);
+}
+
+CAF_TEST(MON-2 113 what we do not read on purpose excuses) {
+  watch(first, 1);
+  first->wire->unread_bytes = 10;
+  elapse(1500ms);
+  CAF_CHECK(heard(second).empty());
+  elapse(1s);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(MON-2 a paused job is not silent) {
+  watch(first, 1);
+  watch(second, 1);
+  caf::anon_send(uut.server, procs_paused{{{"job", rank_wildcard}}, true});
+  elapse(1h);
+  CAF_CHECK(heard(second).empty());
+  caf::anon_send(uut.server, procs_paused{{{"job", 0}}, false});
+  elapse(990ms);
+  CAF_CHECK(heard(second).empty());
+  elapse(1h);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(M2 108 an alert has the code that was asked for) {
+  watch(first, 1, "", {}, status::proc_aborted);
+  elapse(2s);
+  CAF_REQUIRE_EQUAL(heard(second).size(), 1u);
+  CAF_CHECK_EQUAL(heard(second)[0].code, status::proc_aborted);
+}
+
+CAF_TEST(M11 110 one cancels its own monitors by identifier or all) {
+  watch(first, 1, "a");
+  watch(first, 1, "b");
+  watch(second, 1, "a");
+  CAF_CHECK_EQUAL(cancel(first, value::string("c")), status::not_found);
+  CAF_CHECK_EQUAL(cancel(second, value::string("b")), status::not_found);
+  CAF_CHECK_EQUAL(cancel(first, value::string("a")), status::success);
+  elapse(1500ms);
+  CAF_CHECK_EQUAL(heard(second).size(), 2u);
+  beat(first);
+  beat(second);
+  CAF_CHECK_EQUAL(cancel(first, {}), status::success);
+  CAF_CHECK_EQUAL(cancel(second, value::boolean(true)), status::success);
+  elapse(10s);
+  CAF_CHECK_EQUAL(heard(second).size(), 2u);
+  CAF_CHECK_EQUAL(cancel(first, {}), status::success); // There is none.
+}
+
+CAF_TEST(112 nobody is told of a process that has gone) {
+  watch(first, 1);
+  watch(second, 1);
+  const auto third = connect(2);
+  watch(third, 1);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 3u);
+  uut.lose(first, true);
+  uut.end_process({"job", 1});
+  elapse(5s);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 1u);
+  for (const auto& x : heard(third))
+    CAF_CHECK(x.source == (proc_id{"job", 2}));
+  uut.tell<ack>(deregister_nspace{"job"});
+  consume_messages();
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+}
+
+CAF_TEST(112 a process that goes while it is read is not told of) {
+  watch(first, 1);
+  first->wire->on_read = [this] { uut.lose(first); };
+  elapse(5s);
+  CAF_CHECK(heard(second).empty());
+}
+
+CAF_TEST(LIM7 the 65th monitor of a process is refused) {
+  for (int i = 0; i < 64; ++i)
+    watch(first, 100);
+  const auto x =
+    monitor(first, with(attr::monitor_heartbeat),
+            {with(attr::monitor_heartbeat_time, value::uint32(1))});
+  CAF_CHECK_EQUAL(x->code, status::out_of_resource);
+  CAF_CHECK(x->reason.find("job:0") != std::string::npos);
+}
+
+CAF_TEST(M4 a request that makes no sense is refused with a reason) {
+  const auto x = monitor(first, with(attr::monitor_heartbeat));
+  CAF_CHECK_EQUAL(x->code, status::bad_param);
+  CAF_CHECK(x->reason.find("PMIX_MONITOR_HEARTBEAT_TIME") != std::string::npos);
+}
+
+// -- files -------------------------------------------------------------------
+
+CAF_TEST(M9 M17 a file without signs of life is named) {
+  CAF_CHECK_EQUAL(
+    monitor(first, with(attr::monitor_file, value::string("/a")),
+            {with(attr::monitor_file_check_time, value::uint32(1)),
+             with(attr::monitor_id, value::string("f"))})
+      ->code,
+    status::success);
+  for (int i = 2; i < 6; ++i) {
+    file("/a", i);
+    elapse(1s);
+  }
+  CAF_CHECK(heard(second).empty());
+  elapse(1s);
+  CAF_REQUIRE_EQUAL(heard(second).size(), 1u);
+  const auto& x = heard(second)[0];
+  CAF_CHECK_EQUAL(x.code, status::monitor_file_alert);
+  CAF_CHECK(x.source == (proc_id{"job", 0}));
+  CAF_CHECK(text(x.infos, attr::monitor_file) == "/a");
+  CAF_CHECK(text(x.infos, attr::monitor_id) == "f");
+  CAF_CHECK_EQUAL(heard(first).size(), 1u);
+  CAF_CHECK_EQUAL(disk->asked[0].who.uid, our_uid);
+  CAF_CHECK_EQUAL(cancel(first, value::string("f")), status::success);
+  disk->asked.clear();
+  elapse(10s);
+  CAF_CHECK(disk->asked.empty());
+}
+
+CAF_TEST(M19 M23 115 what cannot be monitored is refused when it is asked for) {
+  disk->files["/dir"].state = file_state::not_regular;
+  disk->files["/secret"].state = file_state::no_permission;
+  disk->files["/hung"].state = file_state::timed_out;
+  file("/noatime");
+  disk->files["/noatime"].keeps_access_time = false;
+  file("/relatime");
+  disk->files["/relatime"].access_time_is_relative = true;
+  const auto ask = [&](const std::string& path, std::string_view sign) {
+    return monitor(first, with(attr::monitor_file, value::string(path)),
+                   {with(attr::monitor_file_check_time, value::uint32(1)),
+                    with(sign, value::boolean(true))});
+  };
+  CAF_CHECK_EQUAL(ask("/dir", attr::monitor_file_size)->code,
+                  status::bad_param);
+  CAF_CHECK_EQUAL(ask("/secret", attr::monitor_file_size)->code,
+                  status::no_permissions);
+  CAF_CHECK_EQUAL(ask("/hung", attr::monitor_file_size)->code, status::timeout);
+  const auto no = ask("/noatime", attr::monitor_file_access);
+  CAF_CHECK_EQUAL(no->code, status::not_supported);
+  CAF_CHECK(no->reason.find("/noatime") != std::string::npos);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+  CAF_CHECK_EQUAL(ask("/noatime", attr::monitor_file_modify)->code,
+                  status::success);
+  const auto remark = ask("/relatime", attr::monitor_file_access);
+  CAF_CHECK_EQUAL(remark->code, status::success);
+  CAF_CHECK(text(remark->value.infos, attr::event_text_message).has_value());
+  // It may come.
+  CAF_CHECK_EQUAL(ask("/missing", attr::monitor_file_size)->code,
+                  status::success);
+  elapse(1s);
+  const auto& last = heard(second).back();
+  CAF_CHECK(text(last.infos, attr::monitor_file).has_value());
+}
+
+CAF_TEST(M12 M24 118 what is done about an alert is left to the program that
+           wants it) {
+  watch(first, 1, "a", {with(monitor_reaction_key, value::string("log"))});
+  watch(first, 1, "b", {with(attr::monitor_app_control)});
+  elapse(2s);
+  CAF_CHECK_EQUAL(heard(second).size(), 2u);
+  CAF_REQUIRE_EQUAL(reactions.size(), 1u);
+  const auto& x = reactions[0];
+  CAF_CHECK_EQUAL(x.what.id, "a");
+  CAF_CHECK_EQUAL(x.what.kind, "heartbeat");
+  CAF_CHECK(x.what.proc == (proc_id{"job", 0}));
+  CAF_CHECK(x.what.who.creds.uid == our_uid);
+  CAF_CHECK(text(x.directives, monitor_reaction_key) == "log");
+}
+
+// -- kinds -------------------------------------------------------------------
+
+CAF_TEST(M1 a monitor of a named kind alerts through the desk) {
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  const auto x = monitor(first, queue,
+                         {with(attr::monitor_id, value::string("q")),
+                          with("troupe.monitor.depth", value::uint32(5))});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_REQUIRE_EQUAL(kind->started.size(), 1u);
+  CAF_CHECK(kind->started[0].proc == (proc_id{"job", 0}));
+  CAF_CHECK(find(kind->started[0].settings, "troupe.monitor.depth") != nullptr);
+  auto alert = monitor_alert{};
+  alert.number = kind->started[0].number;
+  alert.reason = "too long";
+  alert.infos = {with("depth", value::uint32(7))};
+  caf::anon_send(kind->user, alert);
+  consume_messages();
+  CAF_REQUIRE_EQUAL(heard(second).size(), 1u);
+  CAF_CHECK(text(heard(second)[0].infos, attr::monitor_id) == "q");
+  CAF_CHECK(find(heard(second)[0].infos, "depth") != nullptr);
+  CAF_CHECK_EQUAL(cancel(first, value::string("q")), status::success);
+  consume_messages();
+  CAF_CHECK_EQUAL(kind->stops, 1u);
+  CAF_CHECK_EQUAL(kind->ends, 1u);
+  caf::anon_send(kind->user, alert); // Too late.
+  consume_messages();
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+}
+
+CAF_TEST(M4 a monitor that refuses to start is no monitor) {
+  kind->code = status::bad_param;
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  CAF_CHECK_EQUAL(monitor(first, queue)->code, status::bad_param);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+  const auto strange = with(monitor_kind_key, value::string("strange"));
+  CAF_CHECK_EQUAL(monitor(first, strange)->code, status::not_supported);
+}
+
+// -- lists -------------------------------------------------------------------
+
+CAF_TEST(M10 the monitors of a node can be listed) {
+  watch(first, 1, "a");
+  monitor(second, with(attr::monitor_file, value::string("/a")),
+          {with(attr::monitor_file_check_time, value::uint32(100))});
+  elapse(2s);
+  const auto x = uut.ask<info_result>(
+    first, query_request{{{{std::string{monitor_list_key}}, {}}}});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  const auto list = infos_of(*find(x->value.infos, monitor_list_key));
+  CAF_REQUIRE_EQUAL(list.size(), 2u);
+  const auto one = infos_of(list[0].val);
+  CAF_CHECK(text(one, attr::monitor_id) == "a");
+  CAF_CHECK(text(one, monitor_kind_key) == "heartbeat");
+  CAF_CHECK(flag(one, "troupe.monitor.silent"));
+  const auto other = infos_of(list[1].val);
+  CAF_CHECK(text(other, attr::monitor_file) == "/a");
+  CAF_CHECK(!flag(other, "troupe.monitor.silent"));
+}
+
+// -- load --------------------------------------------------------------------
+
+CAF_TEST(120 LIM7 ten thousand monitors share their reminders) {
+  auto peers = std::vector<peer_ptr>{};
+  uut.add_job("big", 157);
+  consume_messages();
+  for (uint32_t rank = 0; rank < 157; ++rank)
+    peers.push_back(uut.connect("big", rank));
+  consume_messages();
+  for (const auto& x : peers)
+    for (int i = 0; i < 63; ++i)
+      watch(x, 1);
+  auto messages = size_t{0};
+  for (int i = 0; i < 20; ++i) {
+    messages += elapse(500ms);
+    for (const auto& x : peers)
+      caf::anon_send(x->session, heartbeat{});
+    consume_messages();
+  }
+  CAF_CHECK(heard(second).empty());
+  // 10 s: reminders, some of them stale, and no message for each monitor.
+  CAF_CHECK(messages < 2'000);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+// -- who monitors ------------------------------------------------------------
+
+namespace {
+
+struct deferring : deterministic {
+  std::unique_ptr<node> uut;
+  peer_ptr client;
+
+  void start(bool is_enabled, bool is_fallback) {
+    uut = std::make_unique<node>(*this, [=](monitor_desk_options& x) {
+      x.is_enabled = is_enabled;
+      x.is_fallback = is_fallback;
+    });
+    uut->add_job("job", 1);
+    consume_messages();
+    client = uut->connect("job", 0);
+    consume_messages();
+    uut->ask<ack>(
+      client, register_events_request{{status::monitor_heartbeat_alert}, {}});
+    consume_messages();
+  }
+
+  status watch() {
+    const auto x = uut->ask<info_result>(
+      client,
+      monitor_request{with(attr::monitor_heartbeat),
+                      status::success,
+                      {with(attr::monitor_heartbeat_time, value::uint32(1))}});
+    consume_messages();
+    return x->code;
+  }
+
+  size_t asked() const {
+    return uut->host_play->requests.size();
+  }
+
+  size_t alerts() {
+    elapse(3s);
+    return client->wire->events.size();
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(monitor_policy_tests, deferring)
+
+CAF_TEST(M7 A18 117 the host is asked unless monitoring is enabled) {
+  start(false, false);
+  CAF_CHECK_EQUAL(watch(), status::success);
+  CAF_CHECK_EQUAL(asked(), 1u);
+  CAF_CHECK_EQUAL(uut->host_play->requests[0].second, "monitor");
+  CAF_CHECK_EQUAL(alerts(), 0u);
+}
+
+CAF_TEST(M5 M7 A18 117 without a host that monitors it is not supported) {
+  start(false, false);
+  uut->host_play->others = status::not_supported;
+  CAF_CHECK_EQUAL(watch(), status::not_supported);
+  CAF_CHECK_EQUAL(alerts(), 0u);
+}
+
+CAF_TEST(M6 M7 A18 117 a server that monitors by itself asks nobody) {
+  start(true, false);
+  CAF_CHECK_EQUAL(watch(), status::success);
+  CAF_CHECK_EQUAL(asked(), 0u);
+  CAF_CHECK_EQUAL(alerts(), 1u);
+}
+
+CAF_TEST(M6 A18 a server may do what its host does not) {
+  start(false, true);
+  uut->host_play->others = status::not_supported;
+  CAF_CHECK_EQUAL(watch(), status::success);
+  CAF_CHECK_EQUAL(asked(), 1u);
+  CAF_CHECK_EQUAL(alerts(), 1u);
+}
+
+CAF_TEST(A18 what a host refuses for another reason stays refused) {
+  start(false, true);
+  uut->host_play->others = status::no_permissions;
+  CAF_CHECK_EQUAL(watch(), status::no_permissions);
+  CAF_CHECK_EQUAL(alerts(), 0u);
+}
+
+CAF_TEST(M11 A18 a host cancels what it monitors) {
+  start(false, false);
+  const auto x = uut->ask<info_result>(
+    client, monitor_request{with(attr::monitor_cancel, value::string("x")),
+                            status::success,
+                            {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(), 1u);
+}
+
+CAF_TEST(A18 what is not known here is for the host) {
+  start(true, false);
+  uut->host_play->others = status::success;
+  const auto x = uut->ask<info_result>(
+    client, monitor_request{with("site.monitor"), status::success, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(), 1u);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,413 @@
+/* Processes that are monitored, by themselves and by others.
+ *
+ *   monitors beats            rank 0 has itself watched by several monitors,
+ *                             beats for a while and stops; all hear of it in
+ *                             time and never early
+ *   monitors range            alerts for all, for the job, for one, with a code
+ *                             of its own
+ *   monitors cancels          by identifier, all, the wrong one
+ *   monitors stopped          rank 0 stops rank 1, which beats by a thread
+ *   monitors steady SECONDS   each process beats all the time and must not hear
+ *                             of an alert
+ *   monitors files FOLDER     files that grow, are read, vanish
+ *   monitors refused FOLDER   what cannot be monitored
+ *
+ * TROUPE_SLOW says how many times slower than usual the machine is. */
+
+#include "client.h"
+
+#include <sys/stat.h>
+
+/* PMIX_MONITOR_HEARTBEAT_TIME and PMIX_MONITOR_FILE_CHECK_TIME in
+ * milliseconds. */
+#define HEARTBEAT_MS "troupe.monitor.heartbeat_ms"
+#define FILE_CHECK_MS "troupe.monitor.file_check_ms"
+
+/* -- requests -------------------------------------------------------------- */
+
+static pmix_info_t number_info(const char* key, uint32_t value) {
+  pmix_info_t result;
+  PMIX_INFO_LOAD(&result, key, &value, PMIX_UINT32);
+  return result;
+}
+
+/* As the RFC loads a (void). */
+static pmix_info_t void_info(const char* key) {
+  pmix_info_t result;
+  PMIX_INFO_LOAD(&result, key, NULL, PMIX_POINTER);
+  return result;
+}
+
+static void on_answer(pmix_status_t outcome, pmix_info_t* infos UNUSED,
+                      size_t n UNUSED, void* data,
+                      pmix_release_cbfunc_t release, void* release_data) {
+  if (release != NULL)
+    release(release_data);
+  happen(data, outcome);
+}
+
+static pmix_status_t monitor(pmix_info_t what, pmix_status_t code,
+                             pmix_info_t* directives, size_t n) {
+  struct pending done = PENDING;
+  const pmix_status_t outcome = PMIx_Process_monitor_nb(
+    &what, code, directives, n, on_answer, &done);
+  if (outcome != PMIX_SUCCESS)
+    return outcome;
+  demand(happens(&done, 1, 10), "the request is answered");
+  return done.outcome;
+}
+
+static void watch_beats(const char* id, uint32_t ms, uint32_t drops) {
+  pmix_info_t directives[] = {string_info(PMIX_MONITOR_ID, id),
+                              number_info(HEARTBEAT_MS, ms),
+                              number_info(PMIX_MONITOR_HEARTBEAT_DROPS, drops)};
+  succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives,
+                  3),
+          "monitor of heartbeats");
+}
+
+static pmix_status_t cancel(pmix_info_t which) {
+  return monitor(which, PMIX_SUCCESS, NULL, 0);
+}
+
+static void beat(void) {
+  PMIx_Heartbeat();
+}
+
+static void beat_for(double seconds, long every_ms) {
+  const double until = now() + seconds;
+  while (now() < until) {
+    beat();
+    pause_ms(every_ms);
+  }
+}
+
+/* -- alerts ---------------------------------------------------------------- */
+
+struct alert {
+  double when;
+  pmix_status_t code;
+  pmix_proc_t source;
+  pmix_proc_t affected;
+  char id[64];
+  char file[256];
+};
+
+static struct alert alerts[64];
+static struct pending heard = PENDING;
+
+static void on_alert(size_t handler UNUSED, pmix_status_t code,
+                     const pmix_proc_t* source, pmix_info_t* infos, size_t n,
+                     pmix_info_t* results UNUSED, size_t nresults UNUSED,
+                     pmix_event_notification_cbfunc_fn_t done, void* data) {
+  struct alert x = {.when = now(), .code = code};
+  if (source != NULL)
+    x.source = *source;
+  for (size_t i = 0; i < n; ++i) {
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_AFFECTED_PROC))
+      x.affected = *infos[i].value.data.proc;
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_MONITOR_ID))
+      snprintf(x.id, sizeof x.id, "%s", infos[i].value.data.string);
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_MONITOR_FILE))
+      snprintf(x.file, sizeof x.file, "%s", infos[i].value.data.string);
+  }
+  if (heard.happened < 64)
+    alerts[heard.happened] = x;
+  happen(&heard, code);
+  if (done != NULL)
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static pmix_status_t codes[] = {PMIX_MONITOR_HEARTBEAT_ALERT,
+                                PMIX_MONITOR_FILE_ALERT, PMIX_ERR_PROC_MIGRATE};
+
+static void listen_for_alerts(void) {
+  handle(codes, 3, on_alert);
+}
+
+static const struct alert* find_alert(const char* id) {
+  for (int i = 0; i < heard.happened; ++i)
+    if (strcmp(alerts[i].id, id) == 0)
+      return &alerts[i];
+  fail("no alert of monitor %s", id);
+}
+
+/* How much later than due an alert may come. */
+static double tolerance(void) {
+  const char* slow = getenv("TROUPE_SLOW");
+  return 0.05 * (slow != NULL ? atof(slow) : 1);
+}
+
+static void expect_on_time(const char* id, double due) {
+  const struct alert* x = find_alert(id);
+  const double late = x->when - due;
+  printf("rank %u: alert of %s is %.1f ms after it is due\n", me.rank, id,
+         late * 1e3);
+  if (late < 0 || late > tolerance())
+    fail("alert of %s comes %.1f ms after it is due", id, late * 1e3);
+}
+
+/* Rank 0 tells the others a moment of its clock, which is theirs, too. */
+static double share(const char* key, double moment) {
+  char text[64];
+  if (me.rank == 0) {
+    snprintf(text, sizeof text, "%.9f", moment);
+    post(key, text);
+    meet();
+    return moment;
+  }
+  meet();
+  const pmix_proc_t first = rank_of(0);
+  pmix_value_t* value = NULL;
+  succeed(PMIx_Get(&first, key, NULL, 0, &value), key);
+  moment = atof(value->data.string);
+  PMIX_VALUE_RELEASE(value);
+  return moment;
+}
+
+/* -- cases ----------------------------------------------------------------- */
+
+static void beats(void) {
+  begin();
+  listen_for_alerts();
+  meet();
+  double last = 0;
+  if (me.rank == 0) {
+    watch_beats("fast", 300, 1);
+    watch_beats("slow", 1000, 0);
+    watch_beats("slower", 300, 3);
+    beat_for(1.5, 100);
+    demand(heard.happened == 0, "no alert while it beats");
+    last = now();
+    beat();
+  }
+  // The fence would be a sign of life if anything but a beat were one.
+  last = share("last", last);
+  demand(happens(&heard, 3, 10), "three alerts come");
+  expect_on_time("fast", last + 0.6);
+  expect_on_time("slow", last + 1.0);
+  expect_on_time("slower", last + 1.2);
+  const pmix_proc_t first = rank_of(0);
+  for (int i = 0; i < 3; ++i) {
+    demand(alerts[i].code == PMIX_MONITOR_HEARTBEAT_ALERT, "code");
+    demand(PMIX_CHECK_PROCID(&alerts[i].source, &first), "source");
+    demand(PMIX_CHECK_PROCID(&alerts[i].affected, &first), "affected");
+  }
+  meet();
+  // One alert for one silence; the next beat arms the monitors.
+  pause_ms(500);
+  demand(heard.happened == 3, "no alert comes twice");
+  if (me.rank == 0)
+    beat();
+  demand(happens(&heard, 6, 10), "all of them come again");
+  meet();
+  end();
+}
+
+static void range(void) {
+  begin();
+  listen_for_alerts();
+  meet();
+  if (me.rank == 0) {
+    const pmix_proc_t one = rank_of(1);
+    pmix_info_t directives[] = {number_info(HEARTBEAT_MS, 100),
+                                string_info(PMIX_MONITOR_ID, "own"),
+                                range_info(PMIX_RANGE_PROC_LOCAL)};
+    succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives,
+                    3),
+            "own");
+    pmix_info_t custom[] = {number_info(HEARTBEAT_MS, 100),
+                            string_info(PMIX_MONITOR_ID, "one"),
+                            range_info(PMIX_RANGE_CUSTOM),
+                            flag_info(PMIX_EVENT_NON_DEFAULT)};
+    PMIX_INFO_LOAD(&custom[3], PMIX_EVENT_CUSTOM_RANGE, &one, PMIX_PROC);
+    succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_ERR_PROC_MIGRATE,
+                    custom, 4),
+            "one");
+    demand(happens(&heard, 1, 5), "its own alert comes");
+  } else if (me.rank == 1) {
+    demand(happens(&heard, 1, 5), "an alert with its name comes");
+  }
+  pause_ms(300);
+  demand(heard.happened == (me.rank < 2 ? 1 : 0), "to nobody else");
+  if (me.rank == 0)
+    find_alert("own");
+  if (me.rank == 1)
+    demand(find_alert("one")->code == PMIX_ERR_PROC_MIGRATE,
+           "the code that was asked for");
+  meet();
+  end();
+}
+
+static void cancels(void) {
+  begin();
+  listen_for_alerts();
+  meet();
+  watch_beats("a", 400, 0);
+  watch_beats("b", 400, 0);
+  if (me.rank == 0) {
+    expect(cancel(string_info(PMIX_MONITOR_CANCEL, "c")), PMIX_ERR_NOT_FOUND,
+           "an identifier that is not there");
+    succeed(cancel(string_info(PMIX_MONITOR_CANCEL, "a")), "cancel a");
+    succeed(cancel(string_info(PMIX_MONITOR_CANCEL, NULL)), "cancel all");
+    succeed(cancel(void_info(PMIX_MONITOR_CANCEL)), "cancel all, of none");
+  }
+  demand(happens(&heard, 2, 5), "those of the other come");
+  pause_ms(200);
+  demand(heard.happened == 2, "and no others");
+  demand(alerts[0].source.rank == 1 && alerts[1].source.rank == 1,
+         "cancelling is one's own affair");
+  meet();
+  end();
+}
+
+static void* beat_on(void* data UNUSED) {
+  for (;;) {
+    beat();
+    pause_ms(50);
+  }
+  return NULL;
+}
+
+static void stopped(void) {
+  begin();
+  listen_for_alerts();
+  char text[32];
+  snprintf(text, sizeof text, "%d", (int)getpid());
+  post("pid", text);
+  if (me.rank == 1) {
+    watch_beats("thread", 300, 0);
+    pthread_t thread;
+    pthread_create(&thread, NULL, beat_on, NULL);
+  }
+  meet();
+  if (me.rank == 0) {
+    const pmix_proc_t other = rank_of(1);
+    pmix_value_t* value = NULL;
+    succeed(PMIx_Get(&other, "pid", NULL, 0, &value), "pid");
+    const pid_t pid = atoi(value->data.string);
+    PMIX_VALUE_RELEASE(value);
+    pause_ms(600);
+    demand(heard.happened == 0, "no alert while it runs");
+    const double when = now();
+    kill(pid, SIGSTOP);
+    const bool came = happens(&heard, 1, 5);
+    kill(pid, SIGCONT);
+    demand(came, "the process that was stopped is found");
+    const double took = alerts[0].when - when;
+    printf("found %.1f ms after it was stopped\n", took * 1e3);
+    demand(took > 0.24 && took < 0.3 + tolerance(), "in time");
+  } else {
+    demand(happens(&heard, 1, 10), "it hears of itself once it goes on");
+  }
+  meet();
+  demand(heard.happened == 1, "it is alive again");
+  // No thread may call PMIx after the end.
+  fflush(NULL);
+  _exit(0);
+}
+
+static void steady(void) {
+  begin();
+  listen_for_alerts();
+  watch_beats("steady", 400, 0);
+  meet();
+  if (me.rank == 0) {
+    printf("ready\n");
+    fflush(stdout);
+  }
+  beat_for(case_args[0] != NULL ? atof(case_args[0]) : 3, 100);
+  demand(heard.happened == 0, "no alert");
+  meet();
+  end();
+}
+
+/* -- files ----------------------------------------------------------------- */
+
+static char path[512];
+
+static void write_file(const char* name, const char* mode) {
+  snprintf(path, sizeof path, "%s/%s", case_args[0], name);
+  FILE* file = fopen(path, mode);
+  demand(file != NULL, path);
+  fputs("x", file);
+  fclose(file);
+}
+
+static pmix_status_t watch_file(const char* name, const char* sign,
+                                uint32_t drops) {
+  snprintf(path, sizeof path, "%s/%s", case_args[0], name);
+  pmix_info_t directives[] = {string_info(PMIX_MONITOR_ID, name),
+                              number_info(FILE_CHECK_MS, 200),
+                              number_info(PMIX_MONITOR_FILE_DROPS, drops),
+                              flag_info(sign)};
+  return monitor(string_info(PMIX_MONITOR_FILE, path), PMIX_SUCCESS, directives,
+                 4);
+}
+
+static void files(void) {
+  begin();
+  listen_for_alerts();
+  meet();
+  if (me.rank == 0) {
+    write_file("grows", "w");
+    write_file("written", "w");
+    write_file("vanishes", "w");
+    succeed(watch_file("grows", PMIX_MONITOR_FILE_SIZE, 1), "size");
+    succeed(watch_file("written", PMIX_MONITOR_FILE_MODIFY, 1), "modify");
+    succeed(watch_file("vanishes", PMIX_MONITOR_FILE_SIZE, 1), "vanishes");
+    succeed(watch_file("comes", PMIX_MONITOR_FILE_SIZE, 3), "comes");
+    for (int i = 0; i < 10; ++i) {
+      write_file("grows", "a");
+      write_file("written", "r+");
+      write_file("vanishes", "a");
+      if (i > 2)
+        write_file("comes", "a");
+      pause_ms(100);
+    }
+    demand(heard.happened == 0, "no alert while they are written");
+    unlink(strcat(strcpy(path, case_args[0]), "/vanishes"));
+  }
+  demand(happens(&heard, 4, 5), "four alerts come");
+  static const char* names[] = {"grows", "written", "vanishes", "comes"};
+  for (int i = 0; i < 4; ++i) {
+    const struct alert* x = find_alert(names[i]);
+    demand(x->code == PMIX_MONITOR_FILE_ALERT, "code");
+    snprintf(path, sizeof path, "%s/%s", case_args[0], names[i]);
+    demand(strcmp(x->file, path) == 0, "the file is named");
+    demand(x->source.rank == 0 && x->affected.rank == 0, "the process is");
+  }
+  meet();
+  end();
+}
+
+static void refused(void) {
+  begin();
+  pmix_info_t time = number_info(PMIX_MONITOR_FILE_CHECK_TIME, 1);
+  expect(watch_file(".", PMIX_MONITOR_FILE_SIZE, 0), PMIX_ERR_BAD_PARAM,
+         "a folder");
+  expect(monitor(string_info(PMIX_MONITOR_FILE, "relative"), PMIX_SUCCESS,
+                 &time, 1),
+         PMIX_ERR_BAD_PARAM, "a relative path");
+  expect(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, NULL, 0),
+         PMIX_ERR_BAD_PARAM, "heartbeats without a time");
+  expect(monitor(string_info(PMIX_MONITOR_FILE_ACCESS, "/proc/self/status"),
+                 PMIX_SUCCESS, &time, 1),
+         PMIX_ERR_BAD_PARAM, "a file of the kernel");
+  pmix_info_t beat_time = number_info(PMIX_MONITOR_HEARTBEAT_TIME, 100);
+  for (int i = 0; i < 64; ++i)
+    succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time,
+                    1),
+            "one of 64");
+  expect(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time, 1),
+         PMIX_ERR_OUT_OF_RESOURCE, "the 65th");
+  end();
+}
+
+int main(int argc, char** argv) {
+  static const struct test_case cases[] = {
+    {"beats", beats},     {"range", range}, {"cancels", cancels},
+    {"stopped", stopped}, {"steady", steady}, {"files", files},
+    {"refused", refused}};
+  return RUN_CASE(cases);
+}

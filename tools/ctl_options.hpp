@@ -1,0 +1,57 @@
+#pragma once
+
+#include "messages/control.hpp"
+
+#include <caf/expected.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+// The command line of `troupe ctl`, and what it asks for.
+
+namespace troupe {
+
+/// Asks a DVM to control processes.
+struct control_order {
+  std::string dvm;
+
+  /// As on the command line: `kill`.
+  std::string command;
+  job_control_request what;
+
+  /// How long to wait for the answer; none: as long as the DVM is there.
+  std::optional<std::chrono::seconds> limit;
+  bool json = false;
+};
+
+/// Asks a DVM for its requests for control.
+struct control_status_order {
+  std::string dvm;
+
+  /// None: all of this user.
+  std::optional<std::string> id;
+  bool json = false;
+};
+
+using ctl_order = std::variant<control_order, control_status_order>;
+
+/// Reads `NAMESPACE`, `NAMESPACE:*` or `NAMESPACE:RANKS`, where ranks are a
+/// list such as `0,4-7`.
+/// @returns `bad_param` in a sentence.
+caf::expected<std::vector<proc_id>> read_targets(const std::string& text);
+
+/// Reads the number of a signal or its name, with or without `SIG`: `USR1`,
+/// `RTMIN+2`.
+/// @returns `bad_param` in a sentence.
+caf::expected<int32_t> read_signal(const std::string& text);
+
+/// Reads the command line of `troupe ctl`.
+/// @returns what to do, or the exit status if there is nothing to do: help was
+///          printed, or one line on stderr says what is wrong.
+std::variant<ctl_order, int> parse_ctl_options(std::vector<std::string> args);
+
+} // namespace troupe
