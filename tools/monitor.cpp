@@ -37,11 +37,9 @@ int carry_out(const std::string& command, const std::string& dvm,
   if (!got)
     return fail(command, words_of(got.error()));
   const auto* result = std::get_if<info_result>(&*got);
-  const auto number = result != nullptr
-                        ? number<uint64_t>(result->infos, monitor_number_key)
-                        : std::nullopt;
-  if (command == "add" && number)
-    std::cout << *number << '\n';
+  if (command == "add" && result != nullptr)
+    if (const auto which = number<uint64_t>(result->infos, monitor_number_key))
+      std::cout << *which << '\n';
   return std::cout.flush() ? 0 : fail(command, "cannot write the answer");
 }
 
