@@ -54,6 +54,7 @@ read_cleanup(const job_control_request& request) {
                         "job control by " + x.key + " is not supported");
     auto what = like;
     what.is_directory = is_directory;
+    what.leave_top &= is_directory;
     if (is_kept)
       what = {{}, false, false, true};
     if (auto err = add(result, *list, what))
