@@ -113,8 +113,6 @@ struct job_controller::state : std::enable_shared_from_this<state> {
     const auto goes_on =
       x.code == status::success || x.code == status::partial_success;
     add(request.result, std::move(x));
-    // It may be running now: it goes when it has returned.
-    const auto old = request.steps.front();
     if (goes_on)
       request.steps.pop_front();
     else
