@@ -102,6 +102,16 @@ void server_node::spawn_actors(const host_factory& make_host) {
   sample.events = events_;
   usage_monitor_ = spawn_usage_monitor(sys, std::move(sample));
   files_ = std::make_unique<file_checking>(loop_);
+  auto kinds = node_monitors_options{};
+  kinds.server = options_.id;
+  kinds.hostname = options_.hostname;
+  kinds.settings = options_.monitors;
+  kinds.host = host_;
+  kinds.logs = logs_;
+  if (options_.launcher)
+    kinds.launcher = options_.launcher();
+  kinds.log = options_.log;
+  kinds_ = std::make_unique<node_monitors>(loop_, std::move(kinds));
   auto watch = monitor_desk_options{};
   watch.host = host_;
   watch.events = events_;
@@ -110,6 +120,11 @@ void server_node::spawn_actors(const host_factory& make_host) {
   watch.is_enabled = options_.enable_monitoring;
   watch.is_fallback = options_.monitoring_fallback;
   watch.owner = owner;
+  watch.make_kind = [known = kinds_->kinds()](const std::string& kind) {
+    return known->make(kind);
+  };
+  watch.check = node_monitors::check_request;
+  watch.react = kinds_->reactor();
   watch.log = options_.log;
   monitors_ = spawn_monitor_desk(sys, std::move(watch));
   auto serve = server_options{};
@@ -122,6 +137,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   registered_ = serve.registered;
   server_ = spawn_server(sys, std::move(serve),
                          {host_, events_, logs_, usage_, monitors_});
+  kinds_->set_server(server_);
 }
 
 caf::error server_node::listen() {
@@ -201,6 +217,7 @@ server_node::~server_node() {
   caf::anon_send_exit(monitors_, caf::exit_reason::user_shutdown);
   files_.reset();
   caf::anon_send_exit(usage_monitor_, caf::exit_reason::user_shutdown);
+  kinds_.reset();
   caf::anon_send_exit(events_, caf::exit_reason::user_shutdown);
   if (spool_)
     caf::anon_send_exit(spool_, caf::exit_reason::user_shutdown);
