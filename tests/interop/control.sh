@@ -8,11 +8,11 @@ build control
 limit=20
 
 # in_folder NAME COMMAND...: the ranks tell each other by files.
-in_folder() {
-  mkdir -p "$1" && cp control "$1/control" && cd "$1" || return 1
+in_folder() (
+  mkdir "$1" && cp control "$1/control" && cd "$1" || return 1
   shift
   "$@"
-}
+)
 
 # Whoever was killed by command is no failure; the status tells of it.
 pauses() { status 143 job -n 4 "$@" ./control pauses; }
