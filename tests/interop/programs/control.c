@@ -359,9 +359,64 @@ static void cleans(void) {
     pause_ms(1000);
 }
 
+/* Rank 0 sends rank 1 as many signals as it is told to: each arrives once,
+ * whatever happens to the lanes between them. */
+static void counts(void) {
+  const int wanted = atoi(case_args[0]);
+  signal(SIGUSR1, on_signal);
+  begin();
+  be_ready();
+  if (me.rank == 1) {
+    for (int seen = 0; read_number("over", 0) < 0; pause_ms(1))
+      if (seen != signals_seen)
+        write_number("seen", 1, seen = signals_seen);
+  } else if (me.rank == 0) {
+    for (int i = 1; i <= wanted; ++i) {
+      succeed(tell(1, int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1)), "a signal");
+      const double deadline = now() + 20;
+      while (read_number("seen", 1) < i) {
+        demand(now() < deadline, "each signal arrives");
+        pause_ms(1);
+      }
+      if (i == wanted / 4)
+        write_number("way", 0, i);
+    }
+    pause_ms(200);
+    demand(read_number("seen", 1) == wanted, "and arrives once");
+    write_number("over", 0, 1);
+    printf("each once\n");
+  }
+  end();
+}
+
+/* Rank 0 ends ranks on two nodes, one of which is lost in the middle. */
+static void bereaved(void) {
+  signal(SIGTERM, SIG_IGN);
+  begin();
+  be_ready();
+  if (me.rank != 0)
+    for (;;)
+      pause_ms(1000);
+  const pmix_proc_t all[] = {rank_of(1), rank_of(2), rank_of(3)};
+  pmix_info_t directives[] = {flag_info(PMIX_JOB_CTRL_TERMINATE),
+                              int_info(GRACE, 2000)};
+  const long near = await_number("pid", 2);
+  printf("asking\n");
+  fflush(stdout);
+  write_number("asking", 0, 1);
+  const double start = now();
+  succeed(control(all, 3, directives, 2), "ends on a node that is lost, too");
+  await_gone(near);
+  printf("answered after %.1f s\n", now() - start);
+  pmix_info_t pause = flag_info(PMIX_JOB_CTRL_PAUSE);
+  expect(control(all, 3, &pause, 1), PMIX_ERR_NOT_FOUND, "nobody is left");
+  end();
+}
+
 static const struct test_case cases[] = {
-  {"pauses", pauses},   {"signals", signals}, {"ends", ends},
-  {"cancels", cancels}, {"cleans", cleans},
+  {"pauses", pauses},     {"signals", signals}, {"ends", ends},
+  {"cancels", cancels},   {"cleans", cleans},   {"counts", counts},
+  {"bereaved", bereaved},
 };
 
 int main(int argc, char** argv) {
