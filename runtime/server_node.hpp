@@ -7,7 +7,9 @@
 #include "adapters/loop/loop_system.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
+#include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
+#include "runtime/node_monitors.hpp"
 
 #include <functional>
 #include <memory>
@@ -63,6 +65,13 @@ struct server_node_options {
 
   /// Whether it monitors what its host does not.
   bool monitoring_fallback = false;
+
+  /// What holds for monitors of named kinds, and for reactions to alerts.
+  monitor_settings monitors;
+
+  /// Who starts the processes of the node, once there is one; empty: nobody
+  /// here does.
+  std::function<process_launcher_actor()> launcher;
 
   /// Hears of processes that break the protocol, see `listener_options`.
   std::function<void(const proc_id&, const std::string& why)> on_violation;
@@ -120,6 +129,11 @@ public:
     return events_;
   }
 
+  /// Takes kinds of monitors beside the node's own.
+  monitor_kinds& kinds() {
+    return *kinds_->kinds();
+  }
+
   const monitor_desk_actor& monitors() const noexcept {
     return monitors_;
   }
@@ -162,6 +176,7 @@ private:
   std::optional<class session_directory> session_;
   host_actor host_;
   event_cache_actor events_;
+  std::unique_ptr<node_monitors> kinds_;
   monitor_desk_actor monitors_;
   spool_actor spool_;
   server_actor server_;

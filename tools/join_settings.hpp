@@ -39,6 +39,9 @@ struct join_settings {
   /// Commands of the site, as `read_hooks` takes them.
   std::vector<std::string> hooks;
 
+  /// Settings of its monitors, as `apply_setting` takes them.
+  std::vector<std::string> monitors;
+
   /// Whether lanes are plain text. No credentials follow then.
   bool is_insecure = false;
 

@@ -159,6 +159,11 @@ local_node::start(local_node_options options) {
   if (!hooks)
     return std::move(hooks.error());
   result->hooks_ = std::move(*hooks);
+  auto monitors = monitor_settings{};
+  if (auto err = apply_settings(monitors, options.monitors))
+    return err;
+  if (auto err = node_monitors::check(monitors))
+    return err;
   auto* part = options.dvm ? &*options.dvm : nullptr;
   if (part != nullptr && part->member.context) {
     part->member.log = result->log_;
@@ -175,6 +180,8 @@ local_node::start(local_node_options options) {
   serve.make_spool = [](loop_system& loop, const std::string& directory) {
     return spawn_spool(loop.actors(), loop.pool(), directory);
   };
+  serve.monitors = std::move(monitors);
+  serve.launcher = [node = result.get()] { return node->launcher_; };
   serve.security = options.security;
   serve.log = result->log_;
   serve.out = result->out_;

@@ -66,6 +66,8 @@ int main(int argc, char** argv) {
     ->allow_extra_args(false);
   cli.add_option("--hook", options.hooks, troupe::hook_help)
     ->allow_extra_args(false);
+  cli.add_option("--monitor", options.monitors, troupe::monitor_help)
+    ->allow_extra_args(false);
   cli.add_option("--security", security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   CLI11_PARSE(cli, argc, argv);
@@ -76,7 +78,8 @@ int main(int argc, char** argv) {
   if (!bootstrap_file.empty())
     return troupe::bootstrap(
       bootstrap_file, own_name,
-      {options.log_level, options.log_json, options.sensors, options.hooks});
+      {options.log_level, options.log_json, options.sensors, options.hooks,
+       options.monitors});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

@@ -67,6 +67,8 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   cli.add_flag("--log-json", x.node.log_json, "Log lines of JSON");
+  cli.add_option("--monitor", x.node.monitors, monitor_help)
+    ->allow_extra_args(false);
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
   cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
