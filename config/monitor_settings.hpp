@@ -1,6 +1,9 @@
 #pragma once
 
+#include <caf/error.hpp>
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
@@ -15,5 +18,15 @@ struct monitor_settings {
   /// empty: there are none.
   std::string plugins;
 };
+
+/// Understands a setting, `name=value`: `plugins=DIR`, and `reaction=REACTION`,
+/// which may come again.
+/// @returns `bad_param` in a sentence for anything else; whether a reaction is
+///          one is checked where reactions are known.
+caf::error apply_setting(monitor_settings& x, std::string_view setting);
+
+/// The same for several; stops at the first that is wrong.
+caf::error apply_settings(monitor_settings& x,
+                          const std::vector<std::string>& settings);
 
 } // namespace troupe

@@ -109,10 +109,13 @@ node_monitors::~node_monitors() {
   caf::anon_send_exit(probe_, caf::exit_reason::user_shutdown);
 }
 
-void node_monitors::react(react_to_alert what,
-                          const std::vector<info>& directives) const {
-  what.reactions = reactions_in(directives);
-  caf::anon_send(reactions_, std::move(what));
+std::function<void(react_to_alert, const std::vector<info>&)>
+node_monitors::reactor() const {
+  return [to = reactions_](react_to_alert what,
+                           const std::vector<info>& directives) {
+    what.reactions = reactions_in(directives);
+    caf::anon_send(to, std::move(what));
+  };
 }
 
 caf::error node_monitors::check_request(const requester& who,

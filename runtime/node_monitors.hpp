@@ -7,6 +7,7 @@
 
 #include <caf/error.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,9 +59,9 @@ public:
     *server_ = server;
   }
 
-  /// Does what is to be done about an alert.
-  /// @param directives Of the monitor: they may say what.
-  void react(react_to_alert what, const std::vector<info>& directives) const;
+  /// Has something done about an alert; the directives of its monitor may say
+  /// what.
+  std::function<void(react_to_alert, const std::vector<info>&)> reactor() const;
 
   /// Checks what a request for a monitor says on its alerts.
   static caf::error check_request(const requester& who,

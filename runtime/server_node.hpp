@@ -7,7 +7,9 @@
 #include "adapters/loop/loop_system.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
+#include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
+#include "runtime/node_monitors.hpp"
 
 #include <functional>
 #include <memory>
@@ -18,6 +20,7 @@
 namespace troupe {
 
 class fd_writer;
+class file_checking;
 
 struct server_node_options {
   /// The server's name; empty namespace: made from the node's name and the
@@ -26,6 +29,9 @@ struct server_node_options {
 
   /// The name of the node, as in the job data; empty: as `gethostname` says.
   std::string hostname;
+
+  /// The number of the node in its jobs' data, if it has one.
+  std::optional<uint32_t> node_id;
 
   security_policy security;
 
@@ -63,6 +69,13 @@ struct server_node_options {
 
   /// Whether it monitors what its host does not.
   bool monitoring_fallback = false;
+
+  /// What holds for monitors of named kinds, and for reactions to alerts.
+  monitor_settings monitors;
+
+  /// Who starts the processes of the node, once there is one; empty: nobody
+  /// here does.
+  std::function<process_launcher_actor()> launcher;
 
   /// Hears of processes that break the protocol, see `listener_options`.
   std::function<void(const proc_id&, const std::string& why)> on_violation;
@@ -120,8 +133,17 @@ public:
     return events_;
   }
 
+  /// Takes kinds of monitors beside the node's own.
+  monitor_kinds& kinds() {
+    return *kinds_->kinds();
+  }
+
   const monitor_desk_actor& monitors() const noexcept {
     return monitors_;
+  }
+
+  const usage_monitor_actor& usage_monitor() const noexcept {
+    return usage_monitor_;
   }
 
   const proc_id& id() const noexcept {
@@ -162,11 +184,14 @@ private:
   std::optional<class session_directory> session_;
   host_actor host_;
   event_cache_actor events_;
+  std::unique_ptr<node_monitors> kinds_;
   monitor_desk_actor monitors_;
   spool_actor spool_;
   server_actor server_;
   log_sink_actor logs_;
   usage_actor usage_;
+  usage_monitor_actor usage_monitor_;
+  std::unique_ptr<file_checking> files_;
   std::shared_ptr<registrations> registered_;
   client_environment environment_;
   std::unique_ptr<listener> listener_;

@@ -105,6 +105,8 @@ std::string encode(const join_settings& x) {
                         {"radix", x.radix},
                         {"networks", x.networks},
                         {"sensors", x.sensors},
+                        {"hooks", x.hooks},
+                        {"monitors", x.monitors},
                         {"insecure", x.is_insecure},
                         {"patience", x.patience},
                         {"log_level", static_cast<unsigned>(x.log_level)},
@@ -152,6 +154,8 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
   };
   from.each("networks", texts_into(result.networks));
   from.each("sensors", texts_into(result.sensors));
+  from.each("hooks", texts_into(result.hooks));
+  from.each("monitors", texts_into(result.monitors));
   from.read("insecure", result.is_insecure);
   from.read("patience", result.patience);
   from.read("log_level", level);

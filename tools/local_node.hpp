@@ -34,6 +34,12 @@ inline constexpr auto sensor_help =
   "What the node's sensors watch, such as file-system=/scratch, link=ib0 or "
   "off; may come again (docs/events.md)";
 
+/// The same of `--monitor`.
+inline constexpr auto monitor_help =
+  "What holds for monitors: plugins=DIR for kinds of your own, "
+  "reaction=REACTION for what is done on alerts; may come again "
+  "(docs/monitoring.md)";
+
 struct local_node_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -59,6 +65,11 @@ struct local_node_options {
 
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
+
+  /// Commands of the site, as `read_hooks` takes them.
+  std::vector<std::string> hooks;
+  /// Settings of the node's monitors, as `apply_setting` takes them.
+  std::vector<std::string> monitors;
 
   /// Whether tools that look for the system server find this one.
   bool system_server = false;
@@ -153,6 +164,10 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+
+  /// Runs the hooks of the site; none without hooks.
+  site_hooks hooks_;
+  command_runner_actor commands_;
   mesh_host_actor host_;
   std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;

@@ -2,6 +2,9 @@
 
 #include "actors/mesh/mesh_report.hpp"
 #include "adapters/log/escape.hpp"
+#include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
+#include "messages/monitor.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -158,6 +161,8 @@ std::string_view query_key(report_kind x) {
       return "troupe.jobs";
     case report_kind::processes:
       return "troupe.ps";
+    case report_kind::monitors:
+      return monitor_list_key;
     default:
       return "troupe.net";
   }
@@ -168,6 +173,8 @@ json to_json(const value& x) {
     return x.truth();
   if (const auto* text = x.text())
     return *text;
+  if (const auto* proc = x.proc())
+    return to_string(*proc);
   if (const auto number = x.number<uint64_t>())
     return *number;
   if (const auto number = x.number<int64_t>())
@@ -223,6 +230,14 @@ std::string to_text(report_kind kind, const json& x) {
                     {"PID", "pid"},
                     {"STATE", "state"},
                     {"COMMAND", "cmd"}},
+                   x);
+    case report_kind::monitors:
+      return table({{"NUMBER", monitor_number_key.data()},
+                    {"PROCESS", attr::procid.data()},
+                    {"KIND", monitor_kind_key.data()},
+                    {"ID", attr::monitor_id.data()},
+                    {"FILE", attr::monitor_file.data()},
+                    {"ALERT", monitor_reason_key.data()}},
                    x);
     default:
       return networks_text(x);

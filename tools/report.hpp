@@ -11,13 +11,14 @@
 namespace troupe {
 
 /// What tools can ask a DVM for.
-enum class report_kind : uint8_t { nodes, jobs, processes, networks };
+enum class report_kind : uint8_t { nodes, jobs, processes, networks, monitors };
 
 /// The key of the query.
 std::string_view query_key(report_kind x);
 
 /// An answer as JSON: an array of infos becomes an object, or an array if all
-/// have the key `item`. An empty one is an empty array.
+/// have the key `item`. An empty one is an empty array. A process is
+/// `NAMESPACE:RANK`.
 nlohmann::json to_json(const value& x);
 
 /// An answer as aligned columns under a line of titles. What it quotes from

@@ -1,5 +1,6 @@
 #include "tools/run_options.hpp"
 
+#include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
 
 #include <CLI/CLI.hpp>
@@ -39,6 +40,8 @@ struct job_flags {
   std::string security = "native";
   std::string dvm;
   std::vector<std::string> sensors;
+  std::vector<std::string> monitors;
+  std::vector<std::string> reactions;
   int32_t timeout = 0;
   bool label = false;
   bool timestamp = false;
@@ -88,6 +91,14 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   cli.add_option("--sensor", x.sensors, sensor_help)->allow_extra_args(false);
+  cli.add_option("--monitor", x.monitors, monitor_help)
+    ->allow_extra_args(false);
+  cli
+    .add_option("--on-alert", x.reactions,
+                "What is done when a monitor of the job raises an alert, such "
+                "as stack, kill or command:TEXT; may come again "
+                "(docs/monitoring.md)")
+    ->allow_extra_args(false);
 }
 
 /// Splits a list at commas.
@@ -171,6 +182,11 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
     infos.push_back(make_info(attr::bindto, value::string(x.bind_to)));
   if (x.timeout > 0)
     infos.push_back(make_info(attr::job_timeout, value::integer(x.timeout)));
+  for (const auto& reaction : x.reactions) {
+    if (const auto parsed = parse_reaction(reaction); !parsed)
+      refuse(reason_of(parsed.error()));
+    infos.push_back(make_info(monitor_reaction_key, value::string(reaction)));
+  }
   for (const auto& option : parts(x.rtos)) {
     if (option == "recoverable")
       infos.push_back(make_info(attr::job_recoverable, value::boolean(true)));
@@ -189,6 +205,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
   result.node.log_level = level_named(x.log_level);
   result.node.log_json = x.json;
   result.node.sensors = x.sensors;
+  result.node.monitors = x.monitors;
   if (x.security == "munge")
     result.node.security.mechanism = security_mechanism::munge;
 }

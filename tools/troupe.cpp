@@ -5,6 +5,7 @@
 #include "tools/authority_file.hpp"
 #include "tools/ctl.hpp"
 #include "tools/events.hpp"
+#include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 
@@ -26,6 +27,7 @@ Commands:
   ps         show their processes
   net        show the networks between its nodes
   events     watch, raise and list its events
+  monitor    have processes watched, and see who is
   ctl        signal, pause, end, checkpoint ... its processes
   authority  make the authority of a DVM that nobody launches
   version    print the version
@@ -59,6 +61,8 @@ int main(int argc, char** argv) {
     return troupe::down(std::move(rest));
   if (command == "events")
     return troupe::events(std::move(rest));
+  if (command == "monitor")
+    return troupe::monitor(std::move(rest));
   if (command == "ctl")
     return troupe::ctl(std::move(rest));
   if (command == "authority")

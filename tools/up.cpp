@@ -5,6 +5,7 @@
 #include "tools/bootstrap.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/hook_options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -66,8 +67,11 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   cli.add_flag("--log-json", x.node.log_json, "Log lines of JSON");
+  cli.add_option("--monitor", x.node.monitors, monitor_help)
+    ->allow_extra_args(false);
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
+  cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
   std::reverse(args.begin(), args.end());
   try {
     cli.parse(std::move(args));

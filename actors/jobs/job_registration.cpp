@@ -1,5 +1,6 @@
 #include "actors/jobs/job_plan.hpp"
 #include "actors/jobs/placement.hpp"
+#include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -47,6 +48,8 @@ std::string job_directory(const job_map& map, const job_context& context) {
 /// Data that whoever asks for the job gives it. What the host says cannot be
 /// overridden.
 void add_preset(const spawn_request& request, std::vector<info>& to) {
+  if (auto policy = job_policy(request.job_infos))
+    to.push_back(std::move(*policy));
   const auto* preset = find(request.job_infos, preset_data);
   if (preset == nullptr)
     return;

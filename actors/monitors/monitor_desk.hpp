@@ -34,6 +34,11 @@ struct monitor_desk_options {
   std::function<caf::expected<monitor_actor>(const std::string& kind)>
     make_kind;
 
+  /// Checks what the directives of a request say on its alerts; may be empty.
+  std::function<caf::error(const requester& who,
+                           const std::vector<info>& directives)>
+    check;
+
   /// Does something about an alert, beside the event, unless the program wants
   /// to do so itself. What is asked for stands in the directives.
   std::function<void(react_to_alert what, const std::vector<info>& directives)>

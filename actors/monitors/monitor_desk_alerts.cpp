@@ -142,6 +142,8 @@ void take_alert(self_pointer self, monitor_alert& what) {
   auto facts = alert_facts{};
   facts.reason = std::move(what.reason);
   facts.infos = std::move(what.infos);
+  if (const auto& extras = self->state.table[*x].extras)
+    extras->reason = facts.reason;
   raise(self, *x, std::move(facts));
 }
 

@@ -1,4 +1,5 @@
 #include "actors/monitors/monitor_desk_state.hpp"
+#include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -27,6 +28,23 @@ size_t cancel_here(self_pointer self, const requester& who,
   return count;
 }
 
+/// Ends one monitor of the requestor's user, whoever asked for it.
+caf::result<info_result> cancel_one(self_pointer self, const requester& who,
+                                    const value& which) {
+  auto& state = self->state;
+  const auto number = which.number<uint64_t>();
+  const auto x = number ? state.table.item_of(*number) : std::nullopt;
+  if (!x)
+    return make_error(status::not_found,
+                      "there is no monitor of that number on this node; see "
+                      "troupe monitor list");
+  const auto& of = state.table.of(state.table.process_of(*x));
+  if (!may_watch(who, of.creds.uid))
+    return make_error(status::no_permissions, "the monitor is another user's");
+  remove(self, *x);
+  return info_result{};
+}
+
 /// A cancellation goes to everybody who may have such a monitor.
 struct cancellation {
   answer<info_result> reply;
@@ -51,6 +69,8 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
                                 const monitor_plan& plan,
                                 const monitor_request& request) {
   auto& options = self->state.options;
+  if (const auto* number = find(request.directives, monitor_number_key))
+    return cancel_one(self, who, *number);
   auto promise = self->make_response_promise<info_result>();
   auto job = std::make_shared<cancellation>();
   job->reply = answer<info_result>{promise};
@@ -105,7 +125,7 @@ caf::result<info_result> list_monitors(self_pointer self, const requester& who,
     const auto put = [&](std::string_view key, value y) {
       one.push_back({std::string{key}, 0, std::move(y)});
     };
-    put("troupe.monitor.number", value::uint64(state.table.number_of(x)));
+    put(monitor_number_key, value::uint64(state.table.number_of(x)));
     put(attr::procid, value::of_proc(of.proc));
     put(monitor_kind_key,
         value::string(entry.method == monitor_method::heartbeat ? "heartbeat"
@@ -114,6 +134,8 @@ caf::result<info_result> list_monitors(self_pointer self, const requester& who,
                         : entry.extras->kind));
     if (!entry.id.empty())
       put(attr::monitor_id, value::string(entry.id));
+    if (entry.extras && !entry.extras->reason.empty())
+      put(monitor_reason_key, value::string(entry.extras->reason));
     if (state.files.holds(x))
       put(attr::monitor_file, value::string(state.files.path_of(x)));
     const auto is_silent =

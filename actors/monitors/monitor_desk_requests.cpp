@@ -1,5 +1,7 @@
 #include "actors/monitors/monitor_desk_state.hpp"
+#include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
 
 #include <caf/send.hpp>
 
@@ -43,7 +45,8 @@ monitor_table::item add(self_pointer self, const requester& who,
   const auto x = state.table.add(who, entry_of(plan, method));
   if (is_new)
     state.heartbeats.add_process(state.table.process_of(x), now(self));
-  state.sessions[who.index] = session;
+  if (who.index != 0)
+    state.sessions[who.index] = session;
   return x;
 }
 
@@ -178,6 +181,33 @@ caf::result<info_result> watch_files(self_pointer self, const requester& who,
     });
 }
 
+/// In whose name a process is watched by a monitor of a named kind.
+///
+/// Another process than the requestor is watched in its own name, on no
+/// connection, so the monitor stays until that process ends. All processes that
+/// a node starts are its owner's.
+caf::expected<requester> subject_of(const monitor_desk_state& state,
+                                    const requester& who,
+                                    const std::vector<info>& directives) {
+  const auto* named = find(directives, attr::monitor_target_procs);
+  if (named == nullptr)
+    return who;
+  const auto procs = procs_of(*named);
+  if (procs.size() != 1 || procs.front().rank == rank_wildcard)
+    return make_error(status::bad_param,
+                      "a monitor of a named kind watches one process: "
+                      "PMIX_MONITOR_TARGET_PROCS must name one");
+  if (procs.front() == who.proc)
+    return who;
+  if (!may_watch(who, state.options.owner.uid))
+    return make_error(status::no_permissions,
+                      to_string(procs.front()) + " is another user's");
+  auto result = requester{};
+  result.proc = procs.front();
+  result.creds = state.options.owner;
+  return result;
+}
+
 // -- named kinds -------------------------------------------------------------
 
 caf::result<info_result> watch_kind(self_pointer self, const requester& who,
@@ -188,19 +218,22 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   if (!state.options.make_kind)
     return make_error(status::not_supported,
                       "this node has no monitors of kind " + plan.kind);
-  if (auto why = state.table.room(who.proc, 1))
+  auto subject = subject_of(state, who, directives);
+  if (!subject)
+    return subject.error();
+  if (auto why = state.table.room(subject->proc, 1))
     return why;
   auto made = state.options.make_kind(plan.kind);
   if (!made)
     return made.error();
-  const auto x = add(self, who, plan, monitor_method::kind, session);
+  const auto x = add(self, *subject, plan, monitor_method::kind, session);
   const auto number = state.table.number_of(x);
   state.kinds[x] = *made;
   self->monitor(*made);
   auto request = start_monitor{};
   request.number = number;
   request.who = who;
-  request.proc = who.proc;
+  request.proc = subject->proc;
   request.settings = directives;
   auto owed = std::make_shared<answer<info_result>>(
     self->make_response_promise<info_result>());
@@ -208,12 +241,16 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   self
     ->request(*made, caf::infinite, std::move(request),
               monitor_user_actor{self})
-    .then([owed](ack) { owed->give(info_result{}); },
-          [self, owed, number](caf::error& why) {
-            if (const auto item = self->state.table.item_of(number))
-              remove(self, *item);
-            owed->fail(std::move(why));
-          });
+    .then(
+      [owed, number](ack) {
+        owed->give(info_result{
+          {{std::string{monitor_number_key}, 0, value::uint64(number)}}, true});
+      },
+      [self, owed, number](caf::error& why) {
+        if (const auto item = self->state.table.item_of(number))
+          remove(self, *item);
+        owed->fail(std::move(why));
+      });
   return promise;
 }
 
@@ -284,6 +321,13 @@ caf::result<info_result> take_request(self_pointer self, const requester& who,
       return ask_host(self, who, request, session);
     return plan.error();
   }
+  const auto is_new = plan->task == monitor_task::kind
+                      || (is_ours
+                          && (plan->task == monitor_task::heartbeat
+                              || plan->task == monitor_task::files));
+  if (is_new && state.options.check)
+    if (auto why = state.options.check(who, request.directives))
+      return why;
   switch (plan->task) {
     case monitor_task::beat:
       if (const auto process = state.table.find(who.proc))

@@ -260,9 +260,11 @@ caf::error read_id(const std::vector<info>& all, monitor_plan& plan) {
 }
 
 /// Source: PMIx Standard v5, PMIX_INFO_REQD.
-caf::error check_required(const std::vector<info>& directives) {
+caf::error check_required(const std::vector<info>& directives,
+                          monitor_task task) {
   for (const auto& x : directives)
-    if ((x.flags & info_required) != 0 && !is_known(x.key))
+    if ((x.flags & info_required) != 0 && !is_known(x.key)
+        && !(task == monitor_task::kind && x.key == attr::monitor_target_procs))
       return make_error(status::not_supported,
                         "directive " + name_of(x.key)
                           + " is required, but monitors do not know it");
@@ -286,7 +288,7 @@ caf::expected<monitor_plan> plan_monitor(const monitor_request& request) {
     return why;
   if (plan.task == monitor_task::cancel || plan.task == monitor_task::beat)
     return plan;
-  if (auto why = check_required(request.directives))
+  if (auto why = check_required(request.directives, plan.task))
     return why;
   if (auto why = read_range(request.directives, plan))
     return why;

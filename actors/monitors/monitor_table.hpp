@@ -28,8 +28,9 @@ struct monitor_extras {
   /// Directives that begin with `troupe.monitor.`.
   std::vector<info> settings;
 
-  /// The name of the kind.
+  /// The name of the kind, and what its last alert was about.
   std::string kind;
+  std::string reason;
 };
 
 /// A monitor: who asked for it, and how its alerts look.

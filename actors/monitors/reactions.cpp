@@ -224,17 +224,17 @@ void begin(self_pointer self, react_to_alert& alert) {
       [self, x](const caf::error&) { choose(self, x, {}); });
 }
 
+reactions_actor::behavior_type behavior(self_pointer self,
+                                        reactions_options options) {
+  self->state.options = std::move(options);
+  return {[self](react_to_alert& alert) { begin(self, alert); }};
+}
+
 } // namespace
 
 reactions_actor spawn_reactions(caf::actor_system& sys,
                                 reactions_options options) {
-  return sys.spawn(
-    [](self_pointer self,
-       reactions_options& x) -> reactions_actor::behavior_type {
-      self->state.options = std::move(x);
-      return {[self](react_to_alert& alert) { begin(self, alert); }};
-    },
-    std::move(options));
+  return sys.spawn(behavior, std::move(options));
 }
 
 } // namespace troupe

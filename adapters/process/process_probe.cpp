@@ -107,11 +107,30 @@ bool add(process_probe& sum, uint32_t pid, bool is_first) {
 
 } // namespace
 
+namespace {
+
+/// Whether the control group of a process is frozen. Source: cgroups(7), file
+/// cgroup.events.
+bool is_frozen(uint32_t pid) {
+  const auto groups = read_file(folder_of(pid) + "/cgroup");
+  constexpr std::string_view unified = "0::";
+  const auto begin = groups.rfind(unified);
+  if (begin == std::string::npos || (begin > 0 && groups[begin - 1] != '\n'))
+    return false;
+  const auto name = begin + unified.size();
+  const auto path = groups.substr(name, groups.find('\n', name) - name);
+  const auto events = read_file("/sys/fs/cgroup" + path + "/cgroup.events");
+  return events.find("frozen 1") != std::string::npos;
+}
+
+} // namespace
+
 std::optional<process_probe> probe(uint32_t pid) {
   auto result = process_probe{};
   result.pid = pid;
   if (!add(result, pid, true))
     return std::nullopt;
+  result.is_stopped = result.is_stopped || is_frozen(pid);
   auto seen = std::set<uint32_t>{pid};
   auto open = std::vector<uint32_t>{pid};
   while (!open.empty() && seen.size() < defaults::probed_descendants) {

@@ -1,0 +1,68 @@
+#include "tools/monitor.hpp"
+
+#include "messages/custom_monitor.hpp"
+#include "tools/ask.hpp"
+#include "tools/monitor_options.hpp"
+#include "tools/tool_session.hpp"
+
+#include <chrono>
+#include <iostream>
+
+namespace troupe {
+
+namespace {
+
+/// How long a server may take to answer.
+constexpr auto answer_time = std::chrono::seconds{30};
+
+int fail(const std::string& command, const std::string& reason) {
+  std::cerr << "troupe monitor " << command << ": " << reason << '\n';
+  return 1;
+}
+
+/// What a refusal comes to, in words.
+std::string words_of(const caf::error& why) {
+  const auto code = to_string(status_of(why));
+  const auto text = reason_of(why);
+  return text.empty() || text == code ? code : code + " (" + text + ")";
+}
+
+/// Asks for something that is done or refused.
+int carry_out(const std::string& command, const std::string& dvm,
+              const monitor_request& what) {
+  auto session = tool_session::open(dvm, false, {});
+  if (!session)
+    return fail(command, reason_of(session.error()));
+  const auto got = (**session).to()->call(what, answer_time);
+  if (!got)
+    return fail(command, words_of(got.error()));
+  const auto* result = std::get_if<info_result>(&*got);
+  if (command == "add" && result != nullptr)
+    if (const auto which = number<uint64_t>(result->infos, monitor_number_key))
+      std::cout << *which << '\n';
+  return std::cout.flush() ? 0 : fail(command, "cannot write the answer");
+}
+
+int run(const add_monitor& order) {
+  return carry_out("add", order.dvm, order.what);
+}
+
+int run(const cancel_monitor& order) {
+  return carry_out("cancel", order.dvm, order.what);
+}
+
+} // namespace
+
+int monitor(std::vector<std::string> args) {
+  if (!args.empty() && args.front() == "list") {
+    args.erase(args.begin());
+    return ask(report_kind::monitors, "monitor list", std::move(args));
+  }
+  auto order = parse_monitor_options(std::move(args));
+  if (const auto* status = std::get_if<int>(&order))
+    return *status;
+  return std::visit([](const auto& x) { return run(x); },
+                    std::get<monitor_order>(order));
+}
+
+} // namespace troupe
