@@ -176,6 +176,7 @@ local_node::start(local_node_options options) {
   serve.id = std::move(options.id);
   serve.hostname = std::move(options.hostname);
   serve.spans_nodes = result->member_ != nullptr;
+  serve.node_id = result->member_ ? result->member_->rank() : 0;
   serve.host_orders_events = true;
   serve.make_spool = [](loop_system& loop, const std::string& directory) {
     return spawn_spool(loop.actors(), loop.pool(), directory);
@@ -202,6 +203,7 @@ local_node::start(local_node_options options) {
   result->pmi1_->set_server(result->node_->server());
   caf::anon_send(result->host_, result->node_->server(),
                  result->node_->events());
+  caf::anon_send(result->host_, result->node_->usage_monitor());
   if (result->member_) {
     // The node begins once it has its user.
     caf::anon_send(result->host_, result->member_->node());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/control/checkpoint_methods.hpp"
+#include "actors/jobs/cleanup_request.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace troupe {
 class cleanup_book {
 public:
   /// @returns `out_of_resource` if the job has registered too much.
-  caf::error add(const std::string& nspace, std::vector<cleanup_path> paths);
+  caf::error add(const std::string& nspace, cleanup_request what);
 
   /// The paths of a job, which are forgotten.
   std::vector<cleanup_path> take(const std::string& nspace);
@@ -25,7 +26,7 @@ public:
   std::vector<cleanup_path> take_all();
 
 private:
-  std::map<std::string, std::vector<cleanup_path>> jobs_;
+  std::map<std::string, cleanup_list> jobs_;
 };
 
 /// What a server keeps of its processes' job control requests, whatever its

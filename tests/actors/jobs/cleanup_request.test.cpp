@@ -20,7 +20,21 @@ std::vector<cleanup_path> paths(std::vector<info> directives) {
   auto x = read_cleanup({{}, std::move(directives)});
   if (!x)
     CAF_FAIL("refused: " << reason_of(x.error()));
-  return std::move(*x);
+  return std::move(x->paths);
+}
+
+/// What is removed after all of these requests.
+std::vector<std::string> removed(std::vector<std::vector<info>> requests) {
+  auto list = cleanup_list{};
+  for (auto& directives : requests) {
+    auto x = read_cleanup({{}, std::move(directives)});
+    if (!x || list.add(std::move(*x)))
+      CAF_FAIL("refused");
+  }
+  auto result = std::vector<std::string>{};
+  for (auto& x : list.take())
+    result.push_back(std::move(x.path));
+  return result;
 }
 
 } // namespace
@@ -42,6 +56,27 @@ CAF_TEST(F5.20 files and directories are registered) {
                    with(attr::cleanup_leave_topdir)})
               .at(0)
               .leave_top);
+}
+
+CAF_TEST(J35 what is to be left alone is not removed) {
+  using list = std::vector<std::string>;
+  const auto files = with(attr::register_cleanup, value::string("/a/x,/a/y"));
+  const auto folder = with(attr::register_cleanup_dir, value::string("/a"));
+  const auto all = with(attr::cleanup_recursive, value::boolean(true));
+  const auto keep = [](const char* x) {
+    return std::vector<info>{with(attr::cleanup_ignore, value::string(x))};
+  };
+  CAF_CHECK((removed({{files}, keep("/a/x")}) == list{"/a/y"}));
+  CAF_CHECK((removed({keep("/a/x"), {files}}) == list{"/a/y"}));
+  CAF_CHECK((removed({{folder, all}, keep("/a/x/deep")}) == list{}));
+  CAF_CHECK((removed({{folder, all}, keep("/ab")}) == list{"/a"}));
+  // A directory that goes only if it is empty takes nothing with it.
+  CAF_CHECK((removed({{folder}, keep("/a/x")}) == list{"/a"}));
+  const auto empty = with(attr::cleanup_empty, value::boolean(true));
+  CAF_CHECK(!paths({folder, all, empty}).at(0).recursive);
+  CAF_CHECK_EQUAL(
+    refusal({files, with(attr::cleanup_ignore, value::string("/a/x"))}),
+    status::conflicting_cleanup_directives);
 }
 
 CAF_TEST(F5.20 a path that may lead anywhere is refused) {
