@@ -2,7 +2,7 @@
  * whoever should take them does not get on.
  *
  *   cc -shared -fPIC -I<prefix>/include/troupe -o plugins/queue.so
- * queue_monitor.c troupe run --monitor-plugins plugins -n 4 ./a_program &
+ * queue_monitor.c troupe run --monitor plugins=$PWD/plugins -n 4 ./a_program &
  *   troupe monitor add queue --proc NAMESPACE:0 --set directory=/tmp/queue
  *     --set limit=100 --reaction signal:USR1
  */
