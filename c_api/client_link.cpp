@@ -33,7 +33,7 @@ event own_event(status code, const proc_id& server) {
 /// Source: RFC0002, PMIX_ERR_LOST_SERVER_CONNECTION; requirements, reading A14.
 void tell_of_loss(const proc_id& server) {
   library::instance().push(
-    own_event(status::lost_connection_to_server, server));
+    batch_of(own_event(status::lost_connection_to_server, server)));
 }
 
 /// A message from the server, or to it, was in vain. Default handlers are not
@@ -44,7 +44,7 @@ void tell_of_garbled(const proc_id& server, const caf::error& why) {
   what.infos = {
     {std::string{attr::event_non_default}, 0, value::boolean(true)},
     {std::string{attr::event_text_message}, 0, value::string(reason_of(why))}};
-  library::instance().push(std::move(what));
+  library::instance().push(batch_of(std::move(what)));
 }
 
 std::string own_hostname() {

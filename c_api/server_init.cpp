@@ -3,6 +3,7 @@
 #include "adapters/log/logger.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "c_api/server_role.hpp"
+#include "messages/monitor.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -64,6 +65,9 @@ server_node_options options_of(const std::vector<info>& infos) {
     result.event_cache_size = *x;
   result.tools = rendezvous_of(infos);
   result.may_lack_files = true;
+  // Source: RFC0015, PMIX_SERVER_ENABLE_MONITORING; requirements A18.
+  result.enable_monitoring = flag(infos, attr::server_enable_monitoring);
+  result.monitoring_fallback = flag(infos, monitor_fallback_key);
   result.log = server_log();
   return result;
 }

@@ -81,14 +81,14 @@ void tell_of_loss(const requester& client) {
   what.range = data_range::proc_local;
   what.infos = {
     {std::string{attr::event_affected_proc}, 0, value::of_proc(client.proc)}};
-  library::instance().push(std::move(what));
+  library::instance().push(batch_of(std::move(what)));
 }
 
 /// Takes what is for the resource manager to the host's handlers.
 bool tell_of_manager_event(const event& what) {
   if (!event_desk::events_of_ours().is_expected(what.code))
     return false;
-  library::instance().push(what);
+  library::instance().push(batch_of(what));
   return true;
 }
 
@@ -105,7 +105,7 @@ void tell_of_violation(const proc_id& server, const proc_id& client,
     {std::string{attr::event_non_default}, 0, value::boolean(true)},
     {std::string{attr::event_affected_proc}, 0, value::of_proc(client)},
     {std::string{attr::event_text_message}, 0, value::string(why)}};
-  library::instance().push(std::move(what));
+  library::instance().push(batch_of(std::move(what)));
 }
 
 } // namespace

@@ -2,8 +2,10 @@
 
 #include "actors/events/event_cache.hpp"
 #include "actors/monitors/monitor_desk.hpp"
+#include "actors/monitors/usage_monitor.hpp"
 #include "actors/server.hpp"
 #include "actors/supervisor.hpp"
+#include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
 #include "adapters/process/usage.hpp"
@@ -90,6 +92,16 @@ void server_node::spawn_actors(const host_factory& make_host) {
     sys, [&sys, pool = &loop_.pool()] { return sys.spawn(usage, pool); },
     keep_alive("sampler of memory usage"));
   const auto owner = credentials{::geteuid(), ::getegid()};
+  auto sample = usage_monitor_options{};
+  sample.server = options_.id;
+  sample.hostname = options_.hostname;
+  sample.node_id = options_.node_id;
+  sample.owner = owner;
+  sample.usage = usage_;
+  sample.host = host_;
+  sample.events = events_;
+  usage_monitor_ = spawn_usage_monitor(sys, std::move(sample));
+  files_ = std::make_unique<file_checking>(loop_);
   auto kinds = node_monitors_options{};
   kinds.server = options_.id;
   kinds.hostname = options_.hostname;
@@ -103,6 +115,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   auto watch = monitor_desk_options{};
   watch.host = host_;
   watch.events = events_;
+  watch.files = files_->checker();
+  watch.usage = usage_monitor_;
   watch.is_enabled = options_.enable_monitoring;
   watch.is_fallback = options_.monitoring_fallback;
   watch.owner = owner;
@@ -201,6 +215,8 @@ server_node::~server_node() {
     listener_->stop_accepting();
   caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(monitors_, caf::exit_reason::user_shutdown);
+  files_.reset();
+  caf::anon_send_exit(usage_monitor_, caf::exit_reason::user_shutdown);
   kinds_.reset();
   caf::anon_send_exit(events_, caf::exit_reason::user_shutdown);
   if (spool_)

@@ -20,6 +20,7 @@
 namespace troupe {
 
 class fd_writer;
+class file_checking;
 
 struct server_node_options {
   /// The server's name; empty namespace: made from the node's name and the
@@ -28,6 +29,9 @@ struct server_node_options {
 
   /// The name of the node, as in the job data; empty: as `gethostname` says.
   std::string hostname;
+
+  /// The number of the node in its jobs' data, if it has one.
+  std::optional<uint32_t> node_id;
 
   security_policy security;
 
@@ -138,6 +142,10 @@ public:
     return monitors_;
   }
 
+  const usage_monitor_actor& usage_monitor() const noexcept {
+    return usage_monitor_;
+  }
+
   const proc_id& id() const noexcept {
     return options_.id;
   }
@@ -182,6 +190,8 @@ private:
   server_actor server_;
   log_sink_actor logs_;
   usage_actor usage_;
+  usage_monitor_actor usage_monitor_;
+  std::unique_ptr<file_checking> files_;
   std::shared_ptr<registrations> registered_;
   client_environment environment_;
   std::unique_ptr<listener> listener_;

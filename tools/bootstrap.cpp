@@ -87,6 +87,7 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
   setup.node.log_level = options.log_level;
   setup.node.log_json = options.log_json;
   setup.node.sensors = options.sensors;
+  setup.node.hooks = options.hooks;
   setup.node.monitors = options.monitors;
   setup.on_ready = [] { std::cout << "DVM ready" << std::endl; };
   auto root = std::unique_ptr<dvm_root>{};
@@ -139,6 +140,7 @@ int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   settings.log_level = options.log_level;
   settings.log_json = options.log_json;
   settings.sensors = options.sensors;
+  settings.hooks = options.hooks;
   settings.monitors = options.monitors;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);

@@ -18,6 +18,8 @@ struct bootstrap_options {
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
 
+  /// Commands of the site, as `read_hooks` takes them.
+  std::vector<std::string> hooks;
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 };

@@ -30,7 +30,7 @@ void print(const nlohmann::json& x) {
             << '\n';
 }
 
-int show(const control_order& order, const control_answer& x) {
+int show(const ctl_request& order, const control_answer& x) {
   if (order.json)
     print(to_json(x));
   else if (const auto done = to_text(x); !done.empty())
@@ -42,7 +42,7 @@ int show(const control_order& order, const control_answer& x) {
   return exit_status_of(x);
 }
 
-int carry_out(const control_order& order) {
+int carry_out(const ctl_request& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail(order.command, reason_of(session.error()));
@@ -56,7 +56,7 @@ int carry_out(const control_order& order) {
   return show(order, {status_of(got.error()), explanation_of(got.error())});
 }
 
-int carry_out(const control_status_order& order) {
+int carry_out(const ctl_status_request& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail("status", reason_of(session.error()));

@@ -242,7 +242,7 @@ const command commands[] = {
 };
 
 caf::expected<ctl_order> read(const command& kind, const words& x) {
-  auto result = control_order{};
+  auto result = ctl_request{};
   result.dvm = x.dvm;
   result.command = kind.name;
   result.json = x.json;
@@ -308,7 +308,7 @@ std::variant<ctl_order, int> parse_status(std::vector<std::string> args) {
   add_common(cli, x);
   if (const auto status = parse(cli, "status", std::move(args)))
     return *status;
-  auto order = control_status_order{x.dvm, {}, x.json};
+  auto order = ctl_status_request{x.dvm, {}, x.json};
   if (!x.name.empty())
     order.id = x.name;
   return ctl_order{std::move(order)};

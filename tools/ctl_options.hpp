@@ -16,7 +16,7 @@
 namespace troupe {
 
 /// Asks a DVM to control processes.
-struct control_order {
+struct ctl_request {
   std::string dvm;
 
   /// As on the command line: `kill`.
@@ -29,7 +29,7 @@ struct control_order {
 };
 
 /// Asks a DVM for its requests for control.
-struct control_status_order {
+struct ctl_status_request {
   std::string dvm;
 
   /// None: all of this user.
@@ -37,7 +37,7 @@ struct control_status_order {
   bool json = false;
 };
 
-using ctl_order = std::variant<control_order, control_status_order>;
+using ctl_order = std::variant<ctl_request, ctl_status_request>;
 
 /// Reads `NAMESPACE`, `NAMESPACE:*` or `NAMESPACE:RANKS`, where ranks are a
 /// list such as `0,4-7`.

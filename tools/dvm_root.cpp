@@ -201,6 +201,7 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.log_level = settings_.node.log_level;
     tell.log_json = settings_.node.log_json;
     tell.sensors = settings_.node.sensors;
+    tell.hooks = settings_.node.hooks;
     tell.monitors = settings_.node.monitors;
     tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())

@@ -105,6 +105,7 @@ std::string encode(const join_settings& x) {
                         {"radix", x.radix},
                         {"networks", x.networks},
                         {"sensors", x.sensors},
+                        {"hooks", x.hooks},
                         {"monitors", x.monitors},
                         {"insecure", x.is_insecure},
                         {"patience", x.patience},
@@ -153,6 +154,7 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
   };
   from.each("networks", texts_into(result.networks));
   from.each("sensors", texts_into(result.sensors));
+  from.each("hooks", texts_into(result.hooks));
   from.each("monitors", texts_into(result.monitors));
   from.read("insecure", result.is_insecure);
   from.read("patience", result.patience);

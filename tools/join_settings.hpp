@@ -36,6 +36,8 @@ struct join_settings {
   /// Settings of its sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
 
+  /// Commands of the site, as `read_hooks` takes them.
+  std::vector<std::string> hooks;
   /// Settings of its monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 

@@ -8,10 +8,12 @@
 #include "adapters/log/logger.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/process/cleaner.hpp"
+#include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "tools/hook_options.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -80,6 +82,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
+  work.hooks = hooks_;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
     work.slots = part->nodes.front().slots.value_or(slots_);
@@ -105,8 +108,11 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   const auto cleaning = supervise<cleaner_actor>(
     sys, [&sys, pool = &loop_.pool()] { return sys.spawn(cleaner, pool); },
     keep_alive("cleaner of left files"));
+  if (!hooks_.checkpoint.empty() || !hooks_.provision.empty())
+    commands_ =
+      sys.spawn(command_runner, &loop_.loop(), inherited_environment());
   host_ = spawn_mesh_host(sys, std::move(work),
-                          {launcher_, processors, cleaning, sink_});
+                          {launcher_, processors, cleaning, sink_, commands_});
   sensors_ =
     std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
   caf::anon_send(host_, sensors_->desk());
@@ -149,6 +155,10 @@ local_node::start(local_node_options options) {
   auto sensors = sensor_settings{};
   if (auto err = apply_settings(sensors, options.sensors))
     return err;
+  auto hooks = read_hooks(options.hooks);
+  if (!hooks)
+    return std::move(hooks.error());
+  result->hooks_ = std::move(*hooks);
   auto monitors = monitor_settings{};
   if (auto err = apply_settings(monitors, options.monitors))
     return err;
@@ -166,6 +176,7 @@ local_node::start(local_node_options options) {
   serve.id = std::move(options.id);
   serve.hostname = std::move(options.hostname);
   serve.spans_nodes = result->member_ != nullptr;
+  serve.node_id = result->member_ ? result->member_->rank() : 0;
   serve.host_orders_events = true;
   serve.make_spool = [](loop_system& loop, const std::string& directory) {
     return spawn_spool(loop.actors(), loop.pool(), directory);
@@ -192,6 +203,7 @@ local_node::start(local_node_options options) {
   result->pmi1_->set_server(result->node_->server());
   caf::anon_send(result->host_, result->node_->server(),
                  result->node_->events());
+  caf::anon_send(result->host_, result->node_->usage_monitor());
   if (result->member_) {
     // The node begins once it has its user.
     caf::anon_send(result->host_, result->member_->node());
@@ -208,6 +220,7 @@ local_node::~local_node() {
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)
     pmi1_->set_server({});
+  caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();
   member_.reset();

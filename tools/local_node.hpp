@@ -66,6 +66,8 @@ struct local_node_options {
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
 
+  /// Commands of the site, as `read_hooks` takes them.
+  std::vector<std::string> hooks;
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 
@@ -162,6 +164,10 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+
+  /// Runs the hooks of the site; none without hooks.
+  site_hooks hooks_;
+  command_runner_actor commands_;
   mesh_host_actor host_;
   std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;

@@ -84,6 +84,7 @@ caf::error daemon::start() {
   options.log_json = settings_.log_json;
   options.directory = settings_.directory;
   options.sensors = settings_.sensors;
+  options.hooks = settings_.hooks;
   options.monitors = settings_.monitors;
   // Tools of the root's node find the root alone.
   options.tools = settings_.root_host != node_name();

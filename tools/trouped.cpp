@@ -3,6 +3,7 @@
 
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/bootstrap.hpp"
+#include "tools/hook_options.hpp"
 #include "tools/join.hpp"
 #include "tools/local_node.hpp"
 
@@ -63,6 +64,8 @@ int main(int argc, char** argv) {
   cli.add_flag("--log-json", options.log_json, "Log lines of JSON");
   cli.add_option("--sensor", options.sensors, troupe::sensor_help)
     ->allow_extra_args(false);
+  cli.add_option("--hook", options.hooks, troupe::hook_help)
+    ->allow_extra_args(false);
   cli.add_option("--monitor", options.monitors, troupe::monitor_help)
     ->allow_extra_args(false);
   cli.add_option("--security", security, "native (default) or munge")
@@ -75,7 +78,8 @@ int main(int argc, char** argv) {
   if (!bootstrap_file.empty())
     return troupe::bootstrap(
       bootstrap_file, own_name,
-      {options.log_level, options.log_json, options.sensors, options.monitors});
+      {options.log_level, options.log_json, options.sensors, options.hooks,
+       options.monitors});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

@@ -5,6 +5,7 @@
 #include "tools/bootstrap.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/hook_options.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -70,6 +71,7 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
     ->allow_extra_args(false);
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
+  cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
   std::reverse(args.begin(), args.end());
   try {
     cli.parse(std::move(args));

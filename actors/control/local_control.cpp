@@ -227,8 +227,9 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
   state.kept.emplace(state.book, uid);
   self->link_to(state.host);
   self->set_exit_handler([self](const caf::exit_msg& x) {
-    caf::anon_send_exit(self->state.host, x.reason);
-    caf::anon_send_exit(self->state.cleaner, x.reason);
+    constexpr auto reason = caf::exit_reason::user_shutdown;
+    caf::anon_send_exit(self->state.host, reason);
+    caf::anon_send_exit(self->state.cleaner, reason);
     self->quit(x.reason);
   });
   self->set_default_handler(

@@ -1,6 +1,8 @@
 #include "adapters/process/usage.hpp"
 
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/process/usage_reader.hpp"
+#include "config/defaults.hpp"
 
 #include <caf/all.hpp>
 
@@ -68,8 +70,24 @@ usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool) {
                                  "too much work waits on this node"));
       return reply;
     },
-    [](const sample_usage&) -> caf::result<usage_samples> {
-      return make_error(status::not_supported, "not yet");
+    [self, pool](const sample_usage& request) -> caf::result<usage_samples> {
+      if (request.pids.size() > defaults::usage_procs
+          || request.disk_names.size() > defaults::usage_names
+          || request.net_names.size() > defaults::usage_names)
+        return make_error(status::bad_param,
+                          "too much to sample in one request");
+      auto reply = self->make_response_promise<usage_samples>();
+      const auto result = std::make_shared<usage_samples>();
+      const auto work = [request, result] {
+        *result = read_usage(request, "/proc");
+      };
+      const auto done = [reply, result]() mutable {
+        reply.deliver(std::move(*result));
+      };
+      if (!pool->post(work, done))
+        reply.deliver(make_error(status::resource_busy,
+                                 "too much work waits on this node"));
+      return reply;
     },
   };
 }

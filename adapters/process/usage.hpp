@@ -20,8 +20,8 @@ struct usage_state {
   static inline const char* name = "usage";
 };
 
-/// Samples memory on a thread of `pool`: the kernel walks the page tables for
-/// it. Refused with `resource_busy` if the pool is full.
+/// Samples on a thread of `pool`: for memory, the kernel walks the page tables.
+/// Refused with `resource_busy` if the pool is full.
 usage_actor::behavior_type
 usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool);
 

@@ -14,12 +14,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-control_order order(std::vector<std::string> args) {
+ctl_request order(std::vector<std::string> args) {
   auto x = parse_ctl_options(std::move(args));
   auto* result = std::get_if<ctl_order>(&x);
-  if (result == nullptr || !std::holds_alternative<control_order>(*result))
+  if (result == nullptr || !std::holds_alternative<ctl_request>(*result))
     CAF_FAIL("not what was asked for");
-  return std::move(std::get<control_order>(*result));
+  return std::move(std::get<ctl_request>(*result));
 }
 
 int refused(std::vector<std::string> args) {
@@ -29,11 +29,22 @@ int refused(std::vector<std::string> args) {
 }
 
 /// What the server understands of the request.
-control_directives directives_of(const control_order& x) {
+control_directives directives_of(const ctl_request& x) {
   auto result = read_directives(x.what.directives);
   if (!result)
     CAF_FAIL("refused: " << reason_of(result.error()));
   return std::move(*result);
+}
+
+std::vector<proc_id> targets_of(const std::string& text) {
+  auto result = read_targets(text);
+  return result ? std::move(*result) : std::vector<proc_id>{};
+}
+
+/// -1 if it is refused.
+int32_t signal_of(const std::string& text) {
+  auto result = read_signal(text);
+  return result ? *result : -1;
 }
 
 const auto whole_job = std::vector<proc_id>{{"job@1", rank_wildcard}};
@@ -41,24 +52,24 @@ const auto whole_job = std::vector<proc_id>{{"job@1", rank_wildcard}};
 } // namespace
 
 CAF_TEST(J3 targets are jobs or lists of ranks in them) {
-  CAF_CHECK(*read_targets("job@1") == whole_job);
-  CAF_CHECK(*read_targets("job@1:*") == whole_job);
+  CAF_CHECK(targets_of("job@1") == whole_job);
+  CAF_CHECK(targets_of("job@1:*") == whole_job);
   CAF_CHECK(
-    (*read_targets("a:b:0,4-6")
+    (targets_of("a:b:0,4-6")
      == std::vector<proc_id>{{"a:b", 0}, {"a:b", 4}, {"a:b", 5}, {"a:b", 6}}));
   for (const auto* x : {"", ":", ":3", "job:", "job:x", "job:-1", "job:4-2",
                         "job:1,", "job:1-", "job:4294967295", "job:0-65536"})
-    CAF_CHECK(!read_targets(x));
+    CAF_CHECK(targets_of(x).empty());
 }
 
 CAF_TEST(J15 signals have names and numbers) {
   for (const auto* x : {"USR1", "SIGUSR1", "sigusr1", "10"})
-    CAF_CHECK_EQUAL(*read_signal(x), SIGUSR1);
-  CAF_CHECK_EQUAL(*read_signal("0"), 0);
-  CAF_CHECK_EQUAL(*read_signal("RTMIN+2"), SIGRTMIN + 2);
-  CAF_CHECK_EQUAL(*read_signal("RTMIN"), SIGRTMIN);
+    CAF_CHECK_EQUAL(signal_of(x), SIGUSR1);
+  CAF_CHECK_EQUAL(signal_of("0"), 0);
+  CAF_CHECK_EQUAL(signal_of("RTMIN+2"), SIGRTMIN + 2);
+  CAF_CHECK_EQUAL(signal_of("RTMIN"), SIGRTMIN);
   for (const auto* x : {"", "NONE", "65", "-1", "RTMIN+99", "RTMIN-1", "SIG"})
-    CAF_CHECK(!read_signal(x));
+    CAF_CHECK_EQUAL(signal_of(x), -1);
 }
 
 CAF_TEST(J15 a signal goes to the ranks that are named) {
@@ -124,7 +135,7 @@ CAF_TEST(J20 status is of one request or of all) {
   auto x = parse_ctl_options({"status", "mine", "--json"});
   auto* some = std::get_if<ctl_order>(&x);
   CAF_REQUIRE(some != nullptr);
-  const auto& status = std::get<control_status_order>(*some);
+  const auto& status = std::get<ctl_status_request>(*some);
   CAF_CHECK(status.id == "mine");
   CAF_CHECK(status.json);
 }

@@ -20,6 +20,7 @@ join_settings example() {
   result.radix = 8;
   result.networks = {"eth0", "eth1"};
   result.sensors = {"file-system=/scratch", "off"};
+  result.hooks = {"checkpoint=save -q"};
   result.monitors = {"reaction=kill"};
   result.patience = 17;
   result.log_level = severity::debug;
@@ -48,6 +49,7 @@ CAF_TEST(settings arrive as they were and credentials follow) {
   CAF_CHECK_EQUAL(got->contacts.back().port, 4712u);
   CAF_CHECK_EQUAL(got->log_file, sent.log_file);
   CAF_CHECK(got->sensors == sent.sensors);
+  CAF_CHECK(got->hooks == sent.hooks);
   CAF_CHECK(got->monitors == sent.monitors);
 }
 

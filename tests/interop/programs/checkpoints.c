@@ -1,6 +1,7 @@
 /* A computation that saves its state and goes on from it.
  *
  *   checkpoints run FOLDER METHOD...
+ *   checkpoints provision NODES IMAGE    asks for nodes, and prints the answer
  *
  * Each rank adds up 1, 2, 3 ... until there is a file FOLDER/stop. Its state is
  * in FOLDER/state.RANK, written when it is asked for a checkpoint; started from
@@ -97,14 +98,13 @@ static void on_alert(size_t handler UNUSED, pmix_status_t code UNUSED,
 
 /* Whatever range a program takes: the resource manager hears of it. */
 static void say_complete(void) {
-  static const pmix_data_range_t ranges[]
-    = {PMIX_RANGE_RM, PMIX_RANGE_NAMESPACE, PMIX_RANGE_LOCAL};
+  static const pmix_data_range_t ranges[] = {
+    PMIX_RANGE_RM, PMIX_RANGE_NAMESPACE, PMIX_RANGE_LOCAL};
   pmix_info_t named = string_info(PMIX_JOB_CTRL_CHECKPOINT, id);
   struct pending done = PENDING;
-  const pmix_status_t outcome
-    = PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me,
-                        ranges[me.rank % 3], &named, id[0] != '\0' ? 1 : 0,
-                        on_done, &done);
+  const pmix_status_t outcome =
+    PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me, ranges[me.rank % 3],
+                      &named, id[0] != '\0' ? 1 : 0, on_done, &done);
   if (outcome != PMIX_OPERATION_SUCCEEDED) {
     succeed(outcome, "saying that it is done");
     demand(happens(&done, 1, 10), "that is answered");
@@ -206,8 +206,8 @@ static void run(void) {
       write_line("alerted", me.nspace);
       say_complete();
     }
-    const bool is_asked
-      = atomic_exchange(&asked_by_event, 0) != 0 || asked_by_signal != 0;
+    const bool is_asked =
+      atomic_exchange(&asked_by_event, 0) != 0 || asked_by_signal != 0;
     asked_by_signal = 0;
     if (!is_asked)
       continue;
@@ -226,7 +226,24 @@ static void run(void) {
   end();
 }
 
+/* -- nodes ----------------------------------------------------------------- */
+
+static void provision(void) {
+  demand(case_args[0] != NULL && case_args[1] != NULL, "nodes and an image");
+  begin();
+  pmix_info_t infos[] = {
+    string_info(PMIX_JOB_CTRL_PROVISION, case_args[0]),
+    string_info(PMIX_JOB_CTRL_PROVISION_IMAGE, case_args[1])};
+  struct pending done = PENDING;
+  succeed(PMIx_Job_control_nb(NULL, 0, infos, 2, on_declared, &done),
+          "asking for nodes");
+  demand(happens(&done, 1, 15), "that is answered");
+  puts(PMIx_Error_string(done.outcome));
+  end();
+}
+
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {{"run", run}};
+  static const struct test_case cases[] = {{"run", run},
+                                           {"provision", provision}};
   return RUN_CASE(cases);
 }

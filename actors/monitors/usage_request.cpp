@@ -1,0 +1,260 @@
+#include "actors/monitors/usage_request.hpp"
+
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+std::optional<usage_subject> subject_of(std::string_view key) {
+  if (key == attr::monitor_proc_resource_usage)
+    return usage_subject::procs;
+  if (key == attr::monitor_node_resource_usage)
+    return usage_subject::node;
+  if (key == attr::monitor_disk_resource_usage)
+    return usage_subject::disks;
+  if (key == attr::monitor_net_resource_usage)
+    return usage_subject::nets;
+  return std::nullopt;
+}
+
+caf::error bad(std::string_view key, const char* what) {
+  const auto* known = attribute_of(key);
+  return make_error(status::bad_param,
+                    std::string{known != nullptr ? known->c_name : key} + " "
+                      + what);
+}
+
+/// The elements of an array; none for what means no array, such as NULL.
+/// @returns `false` if the value is something else, or too long.
+bool take_array(const value& x, data_type type, size_t most,
+                std::vector<value>& to) {
+  if (std::holds_alternative<std::monostate>(x.data))
+    return true;
+  const auto* array = x.array();
+  if (array == nullptr || to.size() + array->elements.size() > most
+      || (array->element_type != type && !array->elements.empty()))
+    return false;
+  to.insert(to.end(), array->elements.begin(), array->elements.end());
+  return true;
+}
+
+/// Adds the strings of an array to those that are there.
+bool add_texts(const value& x, std::vector<std::string>& to) {
+  auto found = std::vector<value>{};
+  if (!take_array(x, data_type::string, defaults::usage_names - to.size(),
+                  found))
+    return false;
+  for (const auto& y : found) {
+    const auto* name = y.text();
+    if (name == nullptr || name->empty())
+      return false;
+    if (std::find(to.begin(), to.end(), *name) == to.end())
+      to.push_back(*name);
+  }
+  return true;
+}
+
+/// What an attribute names has room in a list.
+bool add_name(const value& x, std::vector<std::string>& to) {
+  const auto* name = x.text();
+  if (name == nullptr || name->empty() || to.size() >= defaults::usage_names)
+    return false;
+  if (std::find(to.begin(), to.end(), *name) == to.end())
+    to.push_back(*name);
+  return true;
+}
+
+bool starts_with(std::string_view x, std::string_view prefix) {
+  return x.substr(0, prefix.size()) == prefix;
+}
+
+/// Reads one request.
+class parser {
+public:
+  caf::expected<usage_request> parse(const monitor_request& x) {
+    const auto subject = subject_of(x.monitor.key);
+    if (!subject)
+      return make_error(status::bad_param,
+                        x.monitor.key + " is no use of resources");
+    out_.subject = *subject;
+    // Whoever gives no code of its own has the one of the Standard.
+    if (x.error_code != status::success)
+      out_.code = x.error_code;
+    if (auto err = take_fields(x.monitor))
+      return err;
+    for (const auto& y : x.directives)
+      if (auto err = take(y))
+        return err;
+    return std::move(out_);
+  }
+
+private:
+  /// The keys that are wanted: their values do not matter, except for names.
+  caf::error take_fields(const info& monitor) {
+    auto found = std::vector<value>{};
+    if (!take_array(monitor.val, data_type::info, defaults::usage_names, found))
+      return bad(monitor.key, "is no array of infos");
+    auto of_disks = false;
+    auto of_nets = false;
+    for (const auto& x : found) {
+      const auto* field = std::get_if<box<info>>(&x.data);
+      if (field == nullptr)
+        return bad(monitor.key, "is no array of infos");
+      const auto& key = (**field).key;
+      of_disks |= starts_with(key, "pmix.disk.");
+      of_nets |= starts_with(key, "pmix.net.");
+      if (key == attr::disk_id) {
+        if (!add_name((**field).val, out_.disk_names))
+          return bad(key, "is no name of a disk");
+      } else if (key == attr::network_id) {
+        if (!add_name((**field).val, out_.net_names))
+          return bad(key, "is no name of a network");
+      } else {
+        out_.fields.insert(key);
+      }
+    }
+    const auto all = found.empty();
+    out_.with_disks = out_.subject == usage_subject::node && (all || of_disks);
+    out_.with_nets = out_.subject == usage_subject::node && (all || of_nets);
+    return caf::none;
+  }
+
+  caf::error take(const info& x) {
+    const auto fine = [&](bool is_fine, const char* what) {
+      return is_fine ? caf::error{} : bad(x.key, what);
+    };
+    if (x.key == attr::monitor_id) {
+      const auto* id = x.val.text();
+      if (id != nullptr && !out_.id)
+        out_.id = *id;
+      return fine(id != nullptr, "is no string");
+    }
+    if (x.key == attr::monitor_resource_rate) {
+      const auto rate = x.val.number<uint32_t>();
+      out_.rate = rate.value_or(0);
+      return fine(rate && *rate <= defaults::usage_longest_rate,
+                  "is no number of seconds up to a year");
+    }
+    if (x.key == attr::monitor_local_only) {
+      out_.is_local = x.val.truth();
+      return caf::none;
+    }
+    if (x.key == attr::monitor_target_procs)
+      return fine(take_procs(x.val), "is no array of processes");
+    if (x.key == attr::monitor_target_pids)
+      return fine(take_pids(x.val), "is no array of nodes and pids");
+    if (x.key == attr::monitor_target_nodes)
+      return fine(add_texts(x.val, some(out_.hostnames)),
+                  "is no array of names");
+    if (x.key == attr::monitor_target_nodeids)
+      return fine(take_node_ids(x.val), "is no array of numbers");
+    if (x.key == attr::monitor_target_disks)
+      return fine(add_texts(x.val, out_.disk_names), "is no array of names");
+    if (x.key == attr::monitor_target_nets)
+      return fine(add_texts(x.val, out_.net_names), "is no array of names");
+    if ((x.flags & info_required) != 0 && x.key != attr::monitor_app_control)
+      return make_error(status::not_supported,
+                        x.key + " is required, but not known here");
+    return caf::none;
+  }
+
+  template <class T>
+  static std::vector<T>& some(std::optional<std::vector<T>>& x) {
+    return x ? *x : x.emplace();
+  }
+
+  bool take_procs(const value& x) {
+    auto found = std::vector<value>{};
+    auto& to = some(out_.procs);
+    if (!take_array(x, data_type::proc, defaults::usage_procs - to.size(),
+                    found))
+      return false;
+    for (const auto& y : found) {
+      if (y.proc() == nullptr)
+        return false;
+      to.push_back(*y.proc());
+    }
+    return true;
+  }
+
+  bool take_pids(const value& x) {
+    auto found = std::vector<value>{};
+    auto& to = some(out_.pids);
+    if (!take_array(x, data_type::node_pid, defaults::usage_procs - to.size(),
+                    found))
+      return false;
+    for (const auto& y : found) {
+      const auto* pid = std::get_if<box<node_pid>>(&y.data);
+      if (pid == nullptr)
+        return false;
+      to.push_back(**pid);
+    }
+    return true;
+  }
+
+  bool take_node_ids(const value& x) {
+    auto found = std::vector<value>{};
+    auto& to = some(out_.node_ids);
+    if (!take_array(x, data_type::uint32, defaults::usage_names - to.size(),
+                    found))
+      return false;
+    for (const auto& y : found) {
+      const auto number = y.number<uint32_t>();
+      if (!number)
+        return false;
+      to.push_back(*number);
+    }
+    return true;
+  }
+
+  usage_request out_;
+};
+
+} // namespace
+
+bool is_usage_request(const monitor_request& x) {
+  return subject_of(x.monitor.key).has_value();
+}
+
+bool usage_request::names_node(std::string_view hostname,
+                               std::optional<uint32_t> node_id) const {
+  if (!hostnames && !node_ids)
+    return true;
+  // An empty list is as good as none. Source: OpenPMIx.
+  const auto by_name =
+    hostnames
+    && (hostnames->empty()
+        || std::find(hostnames->begin(), hostnames->end(), hostname)
+             != hostnames->end());
+  const auto by_number =
+    node_ids
+    && (node_ids->empty()
+        || (node_id
+            && std::find(node_ids->begin(), node_ids->end(), *node_id)
+                 != node_ids->end()));
+  return by_name || by_number;
+}
+
+bool usage_request::names_other_nodes(std::string_view hostname,
+                                      std::optional<uint32_t> node_id) const {
+  const auto is_other = [&](const std::string& x) { return x != hostname; };
+  const auto has_other_id = [&](uint32_t x) { return x != node_id; };
+  return (hostnames
+          && (hostnames->empty()
+              || std::any_of(hostnames->begin(), hostnames->end(), is_other)))
+         || (node_ids
+             && (node_ids->empty()
+                 || std::any_of(node_ids->begin(), node_ids->end(),
+                                has_other_id)));
+}
+
+caf::expected<usage_request> parse_usage_request(const monitor_request& x) {
+  return parser{}.parse(x);
+}
+
+} // namespace troupe

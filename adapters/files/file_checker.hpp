@@ -1,0 +1,64 @@
+#pragma once
+
+#include "adapters/files/file_look.hpp"
+#include "messages/actors.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+class loop_system;
+class thread_pool;
+
+/// What a FILE CHECKER works with.
+struct file_checker_options {
+  using poster =
+    std::function<bool(std::function<void()> work, std::function<void()> done)>;
+
+  /// `thread_pool::post`: for looks, which may hang, and for the list of
+  /// mounts, which does not. `false` once the threads are gone.
+  poster look_on;
+  poster read_on;
+
+  /// The kernel's list of mounts, see `mount_table`; called on a thread.
+  std::function<std::string()> mounts;
+
+  /// Looks at a path with the rights of the calling thread; empty: `look_at`.
+  std::function<look_result(const std::string& point, const std::string& path)>
+    look;
+};
+
+/// Looks at files on threads, one batch per mount and tick.
+/// Source: guarantees 5.9, MON-4; X32.
+file_checker_actor spawn_file_checker(caf::actor_system& sys,
+                                      file_checker_options options);
+
+/// A FILE CHECKER with threads of its own, so that file systems that hang take
+/// none away from others. For the thread of the loop.
+class file_checking {
+public:
+  /// @param loop Must outlive the object.
+  explicit file_checking(loop_system& loop);
+
+  /// Ends the actor. Threads that hang are left behind.
+  ~file_checking();
+
+  file_checking(const file_checking&) = delete;
+
+  file_checking& operator=(const file_checking&) = delete;
+
+  const file_checker_actor& checker() const noexcept {
+    return checker_;
+  }
+
+private:
+  struct threads;
+
+  std::shared_ptr<threads> threads_;
+  file_checker_actor checker_;
+};
+
+} // namespace troupe

@@ -1,0 +1,240 @@
+#include "adapters/process/usage_text.hpp"
+
+#include "config/defaults.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+constexpr auto bytes_per_megabyte = 1024.0 * 1024.0;
+
+/// Drivers of disks that are hardware; others, such as loops and what is made
+/// of several disks, only by name. Source: OpenPMIx, "Where the numbers come
+/// from".
+constexpr std::string_view hardware_prefixes[] = {"sd",  "hd",   "vd",
+                                                  "xvd", "nvme", "mmcblk"};
+
+template <class T>
+std::optional<T> number(std::string_view x) {
+  auto result = T{};
+  const auto* const end = x.data() + x.size();
+  const auto [rest, code] = std::from_chars(x.data(), end, result);
+  if (x.empty() || code != std::errc{} || rest != end)
+    return std::nullopt;
+  return result;
+}
+
+std::optional<double> fraction(std::string_view x) {
+  auto result = 0.0;
+  const auto* const end = x.data() + x.size();
+  const auto [rest, code] =
+    std::from_chars(x.data(), end, result, std::chars_format::fixed);
+  if (x.empty() || code != std::errc{} || rest != end || !(result >= 0)
+      || result > std::numeric_limits<float>::max())
+    return std::nullopt;
+  return result;
+}
+
+bool is_blank(char x) {
+  return x == ' ' || x == '\t' || x == '\n';
+}
+
+/// Takes the next word off a text; empty: there is none.
+std::string_view next_word(std::string_view& text) {
+  const auto begin = std::find_if_not(text.begin(), text.end(), is_blank);
+  const auto end = std::find_if(begin, text.end(), is_blank);
+  const auto result = text.substr(static_cast<size_t>(begin - text.begin()),
+                                  static_cast<size_t>(end - begin));
+  text.remove_prefix(static_cast<size_t>(end - text.begin()));
+  return result;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const auto end = std::min(text.find('\n'), text.size());
+  const auto result = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return result;
+}
+
+/// The words of a text that are numbers, up to the first that is none.
+template <size_t N>
+size_t numbers_of(std::string_view text, std::array<uint64_t, N>& to) {
+  for (size_t i = 0; i < N; ++i) {
+    const auto x = number<uint64_t>(next_word(text));
+    if (!x)
+      return i;
+    to[i] = *x;
+  }
+  return N;
+}
+
+std::string printable(std::string_view x) {
+  auto result = std::string{x};
+  const auto is_odd = [](char c) { return c < ' ' || c > '~'; };
+  std::replace_if(result.begin(), result.end(), is_odd, '?');
+  return result;
+}
+
+bool is_wanted(std::string_view name, const std::vector<std::string>& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_hardware(std::string_view name) {
+  return std::any_of(
+    std::begin(hardware_prefixes), std::end(hardware_prefixes),
+    [&](std::string_view x) { return name.substr(0, x.size()) == x; });
+}
+
+} // namespace
+
+std::optional<process_stat> parse_process_stat(std::string_view text) {
+  // The name is between parentheses, and may have some in it.
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos
+      || close < open)
+    return std::nullopt;
+  auto result = process_stat{};
+  result.name = printable(text.substr(open + 1, close - open - 1));
+  text.remove_prefix(close + 1);
+  // From the third on, as proc(5) counts them.
+  constexpr size_t first = 3;
+  constexpr size_t last = 39;
+  auto words = std::array<std::string_view, last - first + 1>{};
+  for (auto& x : words)
+    x = next_word(text);
+  const auto word = [&](size_t n) { return words[n - first]; };
+  const auto utime = number<uint64_t>(word(14));
+  const auto stime = number<uint64_t>(word(15));
+  const auto priority = number<int32_t>(word(18));
+  const auto threads = number<uint32_t>(word(20));
+  const auto start = number<uint64_t>(word(22));
+  const auto processor = number<uint32_t>(word(39));
+  if (word(3).size() != 1 || !utime || !stime || !priority || !threads || !start
+      || !processor || *utime > std::numeric_limits<uint64_t>::max() - *stime)
+    return std::nullopt;
+  result.state = printable(word(3)).front();
+  result.cpu_ticks = *utime + *stime;
+  result.priority = *priority;
+  result.threads = *threads;
+  result.start_ticks = *start;
+  result.processor = *processor;
+  return result;
+}
+
+std::optional<uint64_t> bytes_named(std::string_view text,
+                                    std::string_view name) {
+  constexpr uint64_t kibibyte = 1024;
+  while (!text.empty()) {
+    auto line = next_line(text);
+    if (line.size() <= name.size() || line.substr(0, name.size()) != name
+        || line[name.size()] != ':')
+      continue;
+    line.remove_prefix(name.size() + 1);
+    const auto x = number<uint64_t>(next_word(line));
+    if (!x || next_word(line) != "kB"
+        || *x > std::numeric_limits<uint64_t>::max() / kibibyte)
+      return std::nullopt;
+    return *x * kibibyte;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_uptime(std::string_view text) {
+  return fraction(next_word(text));
+}
+
+bool parse_load(std::string_view text, node_stats& to) {
+  const auto one = fraction(next_word(text));
+  const auto five = fraction(next_word(text));
+  const auto fifteen = fraction(next_word(text));
+  if (!one || !five || !fifteen)
+    return false;
+  to.load_average = *one;
+  to.load_average_5 = *five;
+  to.load_average_15 = *fifteen;
+  return true;
+}
+
+bool parse_memory(std::string_view text, node_stats& to) {
+  const auto set = [&](std::string_view name, double& field) {
+    const auto x = bytes_named(text, name);
+    field = x ? static_cast<double>(*x) / bytes_per_megabyte : 0;
+    return x.has_value();
+  };
+  set("MemFree", to.free_memory);
+  set("Buffers", to.buffers);
+  set("Cached", to.cached);
+  set("SwapCached", to.swap_cached);
+  set("SwapTotal", to.swap_total);
+  set("SwapFree", to.swap_free);
+  set("Mapped", to.mapped);
+  return set("MemTotal", to.total_memory);
+}
+
+std::vector<disk_stats> parse_disks(std::string_view text,
+                                    const std::vector<std::string>& names) {
+  constexpr size_t fields = 11;
+  auto result = std::vector<disk_stats>{};
+  while (!text.empty() && result.size() < defaults::usage_devices) {
+    auto line = next_line(text);
+    next_word(line); // major
+    next_word(line); // minor
+    const auto name = next_word(line);
+    auto x = std::array<uint64_t, fields>{};
+    if (name.empty()
+        || !(names.empty() ? is_hardware(name) : is_wanted(name, names))
+        || numbers_of(line, x) < fields)
+      continue;
+    auto& to = result.emplace_back();
+    to.disk = printable(name);
+    to.num_reads_completed = x[0];
+    to.num_reads_merged = x[1];
+    to.num_sectors_read = x[2];
+    to.milliseconds_reading = x[3];
+    to.num_writes_completed = x[4];
+    to.num_writes_merged = x[5];
+    to.num_sectors_written = x[6];
+    to.milliseconds_writing = x[7];
+    to.num_ios_in_progress = x[8];
+    to.milliseconds_io = x[9];
+    to.weighted_milliseconds_io = x[10];
+  }
+  return result;
+}
+
+std::vector<net_stats> parse_nets(std::string_view text,
+                                  const std::vector<std::string>& names) {
+  constexpr size_t fields = 11;
+  auto result = std::vector<net_stats>{};
+  while (!text.empty() && result.size() < defaults::usage_devices) {
+    auto line = next_line(text);
+    // A name may have a colon in it; the numbers have none.
+    const auto colon = line.rfind(':');
+    if (colon == std::string_view::npos)
+      continue;
+    auto before = line.substr(0, colon);
+    const auto name = next_word(before);
+    auto x = std::array<uint64_t, fields>{};
+    if (name.empty() || (!names.empty() && !is_wanted(name, names))
+        || numbers_of(line.substr(colon + 1), x) < fields)
+      continue;
+    auto& to = result.emplace_back();
+    to.interface_name = printable(name);
+    to.num_bytes_received = x[0];
+    to.num_packets_received = x[1];
+    to.num_receive_errors = x[2];
+    to.num_bytes_sent = x[8];
+    to.num_packets_sent = x[9];
+    to.num_send_errors = x[10];
+  }
+  return result;
+}
+
+} // namespace troupe

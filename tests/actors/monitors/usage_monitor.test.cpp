@@ -1,0 +1,429 @@
+// The use of resources, from the request of a process to the answer and to the
+// updates.
+
+#include "actors/monitors/usage_monitor.hpp"
+
+#include "actors/monitors/usage_report.hpp"
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/node.hpp"
+#include "tests/test.hpp"
+
+#include <algorithm>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+using namespace std::chrono_literals;
+
+namespace {
+
+using infos = std::vector<info>;
+
+info make(std::string_view key, value x = {}) {
+  return {std::string{key}, 0, std::move(x)};
+}
+
+value names(const std::vector<std::string>& xs) {
+  auto elements = std::vector<value>{};
+  for (const auto& x : xs)
+    elements.push_back(value::string(x));
+  return value::array(data_type::string, std::move(elements));
+}
+
+monitor_request of(std::string_view key, infos fields = {},
+                   infos directives = {}, status code = status::success) {
+  return {make(key, value::infos(std::move(fields))), code,
+          std::move(directives)};
+}
+
+constexpr auto of_procs = attr::monitor_proc_resource_usage;
+
+/// Two processes of a job run here, another one elsewhere.
+struct fixture : deterministic {
+  std::shared_ptr<usage_script> play = std::make_shared<usage_script>();
+  usage_actor means = spawn_usage(sys, play);
+  usage_monitor_actor uut;
+  node here{*this, [this](monitor_desk_options& x) {
+              auto options = usage_monitor_options{};
+              options.server = {"server", 0};
+              options.hostname = "n0";
+              options.node_id = 3;
+              options.owner = {our_uid, 0};
+              options.usage = means;
+              options.host = x.host;
+              options.events = x.events;
+              uut = spawn_usage_monitor(sys, std::move(options));
+              x.usage = uut;
+            }};
+  peer_ptr first;
+  peer_ptr second;
+
+  fixture() {
+    here.add_job("job", 3);
+    consume_messages();
+    first = connect(0);
+    second = connect(1);
+    table({{"job", 0}, {"job", 1}});
+    play->answer = [](const sample_usage& x) { return sample(x); };
+  }
+
+  ~fixture() override {
+    end(uut);
+    end(means);
+  }
+
+  peer_ptr connect(uint32_t rank) {
+    auto result = here.connect("job", rank);
+    consume_messages();
+    here.ask<ack>(
+      result, register_events_request{
+                {status::monitor_resusage_update, status::proc_aborted}, {}});
+    consume_messages();
+    return result;
+  }
+
+  /// What the host says runs here: process number 100 + rank.
+  void table(const std::vector<proc_id>& procs) {
+    auto elements = std::vector<value>{};
+    for (const auto& x : procs) {
+      auto proc = proc_info{};
+      proc.proc = x;
+      proc.pid = 100 + x.rank;
+      proc.state = static_cast<uint8_t>(proc_state::connected);
+      elements.push_back({data_type::proc_info, box<proc_info>{proc}});
+    }
+    here.host_play->query.infos = {
+      make(attr::query_local_proc_table,
+           value::array(data_type::proc_info, std::move(elements))),
+      make(attr::query_namespaces, value::string("job,other"))};
+  }
+
+  static usage_samples sample(const sample_usage& x) {
+    auto result = usage_samples{};
+    result.taken = 1700000000;
+    for (const auto pid : x.pids) {
+      auto proc = proc_stats{};
+      proc.pid = pid;
+      proc.cmd = "prog";
+      proc.state = 'R';
+      proc.time = {2, 500000};
+      proc.rss = 12.5;
+      proc.pss = x.pss ? 6.25 : 0;
+      proc.num_threads = 4;
+      result.procs.push_back(proc);
+    }
+    if (x.node) {
+      result.node = node_stats{};
+      result.node->load_average = 1.5;
+    }
+    if (x.disks) {
+      result.disks.emplace_back();
+      result.disks[0].disk = "sda";
+      result.disks[0].num_reads_completed = 11;
+    }
+    if (x.nets) {
+      result.nets.emplace_back();
+      result.nets[0].interface_name = "eth0";
+      result.nets[0].num_bytes_sent = 12;
+    }
+    return result;
+  }
+
+  pending<info_result> ask(const peer_ptr& who, monitor_request what) {
+    auto result = here.ask<info_result>(who, std::move(what));
+    consume_messages();
+    return result;
+  }
+
+  status cancel(const peer_ptr& who, const std::string& id) {
+    return ask(who, {make(attr::monitor_cancel, value::string(id)),
+                     status::success,
+                     {}})
+      ->code;
+  }
+
+  static std::vector<event>& heard(const peer_ptr& who) {
+    return who->wire->events;
+  }
+
+  /// The ranks that an answer is of.
+  static std::vector<uint32_t> ranks_in(const infos& xs) {
+    auto result = std::vector<uint32_t>{};
+    for (const auto& x : xs)
+      if (x.key == attr::proc_resource_usage) {
+        const auto found = infos_of(x.val);
+        CAF_REQUIRE(!found.empty());
+        CAF_REQUIRE_EQUAL(found[0].key, attr::procid); // Comes first.
+        result.push_back(found[0].val.proc()->rank);
+      }
+    return result;
+  }
+
+  /// How often the host was asked for something.
+  size_t asked_of_host(const std::string& what) {
+    const auto& xs = here.host_play->requests;
+    return static_cast<size_t>(std::count_if(
+      xs.begin(), xs.end(), [&](const auto& x) { return x.second == what; }));
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(usage_monitor_tests, fixture)
+
+CAF_TEST(M27 the processes of a job are sampled once) {
+  const auto x = ask(first, of(of_procs));
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK(ranks_in(x->value.infos) == (std::vector<uint32_t>{0, 1}));
+  const auto found = infos_of(x->value.infos[1].val);
+  CAF_CHECK_EQUAL(number<uint32_t>(found, attr::proc_pid), 101u);
+  CAF_CHECK_EQUAL(text(found, attr::hostname), "n0");
+  CAF_CHECK_EQUAL(text(found, attr::cmd_line), "prog");
+  CAF_CHECK_EQUAL(text(found, attr::proc_os_state), "R");
+  CAF_CHECK_EQUAL(number<uint16_t>(found, attr::proc_num_threads), 4);
+  CAF_REQUIRE(find(found, attr::proc_time) != nullptr);
+  CAF_CHECK(*find(found, attr::proc_time)
+            == (value{data_type::timeval, timeval_value{2, 500000}}));
+  CAF_CHECK(*find(found, attr::proc_rss) == (value{data_type::float_, 12.5}));
+  CAF_CHECK(*find(found, attr::proc_pss) == (value{data_type::float_, 6.25}));
+  CAF_CHECK_EQUAL(found.back().key, attr::proc_sample_time);
+  CAF_CHECK(found.back().val == (value{data_type::time, uint64_t{1700000000}}));
+  elapse(10s);
+  CAF_CHECK(heard(first).empty());
+  CAF_CHECK_EQUAL(play->asked.size(), 1u);
+}
+
+CAF_TEST(M27 only the fields that are named are told) {
+  const auto x = ask(first, of(of_procs, {make(attr::proc_rss)}));
+  CAF_REQUIRE_EQUAL(x->value.infos.size(), 2u);
+  const auto found = infos_of(x->value.infos[0].val);
+  auto keys = std::vector<std::string>{};
+  for (const auto& y : found)
+    keys.push_back(y.key);
+  CAF_CHECK(keys
+            == (std::vector<std::string>{
+              std::string{attr::procid}, std::string{attr::proc_pid},
+              std::string{attr::hostname}, std::string{attr::proc_rss},
+              std::string{attr::proc_sample_time}}));
+  CAF_CHECK(!play->asked[0].pss); // It would cost something.
+}
+
+CAF_TEST(M27 processes can be named and those elsewhere are the matter of the host) {
+  const auto named = [](std::vector<proc_id> xs) {
+    return infos{make(attr::monitor_target_procs, value::procs(std::move(xs)))};
+  };
+  auto x = ask(first, of(of_procs, {}, named({{"job", 1}})));
+  CAF_CHECK(ranks_in(x->value.infos) == std::vector<uint32_t>{1});
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 0u);
+  x = ask(first, of(of_procs, {}, named({{"job", 1}, {"job", 2}})));
+  CAF_CHECK(ranks_in(x->value.infos) == std::vector<uint32_t>{1});
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 1u);
+  x = ask(first, of(of_procs, {}, named({{"job", rank_wildcard}})));
+  CAF_CHECK_EQUAL(x->value.infos.size(), 2u);
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 2u);
+  auto local = named({{"job", rank_wildcard}});
+  local.push_back(make(attr::monitor_local_only, value::boolean(true)));
+  x = ask(first, of(of_procs, {}, local));
+  CAF_CHECK_EQUAL(x->value.infos.size(), 2u);
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 2u);
+  x = ask(first, of(of_procs, {}, named({{"job", 77}})));
+  CAF_CHECK_EQUAL(x->code, status::not_found);
+  CAF_CHECK_EQUAL(asked_of_host("query"), 1u); // Kept for a while,
+  here.end_process({"job", 1});
+  consume_messages();
+  table({{"job", 0}});
+  x = ask(first, of(of_procs, {}, named({{"job", 1}})));
+  CAF_CHECK_EQUAL(x->code, status::not_found);
+  CAF_CHECK_EQUAL(asked_of_host("query"), 2u); // until one of them has ended.
+}
+
+CAF_TEST(M27 processes can be named by node and pid) {
+  const auto by_pid = [](std::optional<std::string> host, uint32_t node,
+                         uint32_t pid) {
+    auto x = value::array(
+      data_type::node_pid,
+      {value{data_type::node_pid, box<node_pid>{node_pid{host, node, pid}}}});
+    return infos{make(attr::monitor_target_pids, std::move(x))};
+  };
+  auto x = ask(first, of(of_procs, {}, by_pid("n0", UINT32_MAX, 101)));
+  CAF_CHECK(ranks_in(x->value.infos) == std::vector<uint32_t>{1});
+  x = ask(first, of(of_procs, {}, by_pid(std::nullopt, 3, 100)));
+  CAF_CHECK(ranks_in(x->value.infos) == std::vector<uint32_t>{0});
+  x = ask(first, of(of_procs, {}, by_pid("n0", 0, UINT32_MAX)));
+  CAF_CHECK_EQUAL(x->value.infos.size(), 2u);
+  // No other processes of the node are anybody's matter.
+  x = ask(first, of(of_procs, {}, by_pid("n0", UINT32_MAX, 1)));
+  CAF_CHECK_EQUAL(x->code, status::not_found);
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 0u);
+  ask(first, of(of_procs, {}, by_pid("n1", UINT32_MAX, 1)));
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 1u);
+}
+
+CAF_TEST(M27 a node is told of with its disks and networks) {
+  const auto x = ask(first, of(attr::monitor_node_resource_usage));
+  CAF_REQUIRE_EQUAL(x->value.infos.size(), 1u);
+  CAF_CHECK_EQUAL(x->value.infos[0].key, attr::node_resource_usage);
+  const auto found = infos_of(x->value.infos[0].val);
+  CAF_CHECK_EQUAL(found[0].key, attr::hostname);
+  CAF_CHECK_EQUAL(number<uint32_t>(found, attr::nodeid), 3u);
+  CAF_CHECK(*find(found, attr::node_load_avg)
+            == (value{data_type::float_, 1.5}));
+  CAF_REQUIRE(find(found, attr::disk_resource_usage) != nullptr);
+  CAF_REQUIRE(find(found, attr::network_resource_usage) != nullptr);
+  CAF_CHECK_EQUAL(found.back().key, attr::node_sample_time);
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 1u); // For the other nodes.
+  ask(first,
+      of(attr::monitor_node_resource_usage, {make(attr::node_load_avg)}));
+  CAF_CHECK(!play->asked.back().disks);
+  CAF_CHECK(!play->asked.back().nets);
+}
+
+CAF_TEST(M27 disks and networks are those of this node and can be named) {
+  auto x = ask(first, of(attr::monitor_disk_resource_usage, {},
+                         {make(attr::monitor_target_disks, names({"sda"}))}));
+  CAF_REQUIRE_EQUAL(x->value.infos.size(), 1u);
+  auto found = infos_of(x->value.infos[0].val);
+  CAF_CHECK_EQUAL(found[0].key, attr::disk_id);
+  CAF_CHECK_EQUAL(number<uint64_t>(found, attr::disk_read_completed), 11u);
+  CAF_CHECK(play->asked.back().disk_names == std::vector<std::string>{"sda"});
+  x = ask(first, of(attr::monitor_net_resource_usage,
+                    {make(attr::network_id, value::string("eth0"))}));
+  found = infos_of(x->value.infos[0].val);
+  CAF_CHECK_EQUAL(x->value.infos[0].key, attr::network_resource_usage);
+  CAF_CHECK_EQUAL(text(found, attr::network_id), "eth0");
+  CAF_CHECK_EQUAL(number<uint64_t>(found, attr::net_sent_bytes), 12u);
+  CAF_CHECK(play->asked.back().net_names == std::vector<std::string>{"eth0"});
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 0u);
+  x = ask(first, of(attr::monitor_net_resource_usage, {},
+                    {make(attr::monitor_target_nodes, names({"n1"}))}));
+  CAF_CHECK_EQUAL(x->code, status::not_found);
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 1u);
+  x = ask(first, of(attr::monitor_net_resource_usage, {},
+                    {make(attr::monitor_target_nodes, names({"n1", "n0"}))}));
+  CAF_CHECK_EQUAL(x->value.infos.size(), 1u);
+}
+
+CAF_TEST(M27 updates come as events until they are cancelled) {
+  const auto rate = [](uint32_t seconds, const std::string& id) {
+    return infos{make(attr::monitor_resource_rate, value::uint32(seconds)),
+                 make(attr::monitor_id, value::string(id))};
+  };
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, rate(3, "mine")))->code,
+                  status::success);
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, rate(3, "mine")))->code,
+                  status::exists);
+  CAF_CHECK_EQUAL(
+    ask(second, of(of_procs, {}, rate(1, "mine"), status::proc_aborted))->code,
+    status::success);
+  elapse(2999ms);
+  CAF_CHECK(heard(first).empty());
+  elapse(1ms);
+  CAF_REQUIRE_EQUAL(heard(first).size(), 1u);
+  CAF_CHECK_EQUAL(heard(second).size(), 3u);
+  const auto& x = heard(first)[0];
+  CAF_CHECK_EQUAL(x.code, status::monitor_resusage_update);
+  CAF_CHECK_EQUAL(text(x.infos, attr::monitor_id), "mine");
+  CAF_CHECK(flag(x.infos, attr::event_non_default));
+  CAF_CHECK(ranks_in(x.infos) == (std::vector<uint32_t>{0, 1}));
+  CAF_CHECK_EQUAL(heard(second)[0].code, status::proc_aborted);
+  CAF_CHECK_EQUAL(cancel(first, "none"), status::not_found);
+  CAF_CHECK_EQUAL(cancel(first, "mine"), status::success);
+  elapse(10s);
+  CAF_CHECK_EQUAL(heard(first).size(), 1u);
+  CAF_CHECK(heard(second).size() > 3u);
+  const auto before = heard(second).size();
+  CAF_CHECK_EQUAL(
+    ask(second, {make(attr::monitor_cancel), status::success, {}})->code,
+    status::success); // All.
+  elapse(10s);
+  CAF_CHECK_EQUAL(heard(second).size(), before);
+}
+
+CAF_TEST(M27 updates end with the connection and are bounded) {
+  const auto rate = infos{make(attr::monitor_resource_rate, value::uint32(1))};
+  for (size_t i = 0; i < defaults::usage_monitors_per_client; ++i)
+    CAF_REQUIRE_EQUAL(ask(first, of(of_procs, {}, rate))->code,
+                      status::success);
+  const auto refused = ask(first, of(of_procs, {}, rate));
+  CAF_CHECK_EQUAL(refused->code, status::out_of_resource);
+  CAF_CHECK(refused->reason.find("64") != std::string::npos);
+  here.lose(first);
+  consume_messages();
+  const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
+  CAF_CHECK_EQUAL(gauges.at(0).value, 0u);
+  const auto before = play->asked.size();
+  elapse(5s);
+  CAF_CHECK_EQUAL(play->asked.size(), before);
+}
+
+CAF_TEST(M27 what is refused leaves no monitor behind) {
+  auto directives =
+    infos{make(attr::monitor_resource_rate, value::uint32(1)),
+          make(attr::monitor_target_procs, value::procs({{"job", 77}}))};
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, directives))->code,
+                  status::not_found);
+  play->code = status::resource_busy;
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, {directives[0]}))->code,
+                  status::resource_busy);
+  const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
+  CAF_CHECK_EQUAL(gauges.at(0).value, 0u);
+}
+
+CAF_TEST(M27 a request that makes no sense is refused by name) {
+  const auto reason_of = [&](monitor_request x) {
+    const auto refused = parse_usage_request(x);
+    CAF_REQUIRE(!refused);
+    CAF_CHECK(status_of(refused.error()) == status::bad_param
+              || status_of(refused.error()) == status::not_supported);
+    return troupe::reason_of(refused.error());
+  };
+  const auto bad = [&](std::string_view key, value x) {
+    const auto reason = reason_of(of(of_procs, {}, {make(key, std::move(x))}));
+    CAF_CHECK_EQUAL(reason.substr(0, 5), "PMIX_");
+  };
+  bad(attr::monitor_id, value::uint32(1));
+  bad(attr::monitor_resource_rate, value::string("often"));
+  bad(attr::monitor_resource_rate, value::uint64(uint64_t{1} << 40));
+  bad(attr::monitor_target_procs, value::uint32(1));
+  bad(attr::monitor_target_procs, names({"job"}));
+  bad(attr::monitor_target_pids, names({"job"}));
+  bad(attr::monitor_target_nodes, value::string("n0"));
+  bad(attr::monitor_target_nodes, names({""}));
+  bad(attr::monitor_target_nodeids, names({"1"}));
+  bad(attr::monitor_target_disks, names(std::vector<std::string>(2000, "sda")));
+  CAF_CHECK_EQUAL(
+    reason_of({make(of_procs, value::string("all")), status::success, {}})
+      .substr(0, 5),
+    "PMIX_");
+  auto strange = make("site.key", value::uint32(1));
+  CAF_CHECK(parse_usage_request(of(of_procs, {}, {strange})));
+  strange.flags = info_required;
+  CAF_CHECK(reason_of(of(of_procs, {}, {strange})).find("site.key")
+            != std::string::npos);
+  // Without a value all is wanted, whatever type the array says it has.
+  CAF_CHECK(parse_usage_request({make(of_procs), status::success, {}}));
+  CAF_CHECK(parse_usage_request(
+    {make(of_procs, value::array(data_type::proc, {})), status::success, {}}));
+}
+
+CAF_TEST(M27 another node is sampled for without asking on) {
+  const auto who =
+    requester{{"far", 0}, {our_uid, 0}, peer_role::client, {}, 9};
+  auto x = request<info_result>(
+    uut, sample_elsewhere{who, of(attr::monitor_node_resource_usage)});
+  CAF_CHECK_EQUAL(x.infos.size(), 1u);
+  x = request<info_result>(
+    uut,
+    sample_elsewhere{who, of(of_procs, {},
+                             {make(attr::monitor_target_procs,
+                                   value::procs({{"job", 1}, {"job", 2}}))})});
+  CAF_CHECK(ranks_in(x.infos) == std::vector<uint32_t>{1});
+  x = request<info_result>(
+    uut, sample_elsewhere{
+           who, of(attr::monitor_net_resource_usage, {},
+                   {make(attr::monitor_target_nodes, names({"n1"}))})});
+  CAF_CHECK(x.infos.empty());
+  CAF_CHECK_EQUAL(asked_of_host("monitor"), 0u);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
