@@ -9,6 +9,9 @@ namespace troupe {
 
 /// Reads a job control request that registers what is to be removed at the end
 /// of the job, as Open MPI does for its session directories and segments.
+/// PMIX_CLEANUP_EMPTY: directories go only if nothing is in them.
+/// PMIX_CLEANUP_IGNORE: what stays, also in a directory that goes; a path that
+/// is no directory and has `leave_top`. Before or after what it is kept from.
 /// @returns
 ///   - `not_supported` if it asks for anything else,
 ///   - `bad_param` for a path that is not absolute or has `..` in it.
