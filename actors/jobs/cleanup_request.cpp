@@ -4,10 +4,15 @@
 #include "messages/status.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace troupe {
 
 namespace {
+
+/// The most paths that a job may register.
+constexpr size_t max_paths = 4096;
 
 /// A path may be removed if nobody can be surprised where it leads.
 bool is_plain(const std::string& path) {
@@ -64,6 +69,19 @@ read_cleanup(const job_control_request& request) {
     return make_error(status::not_supported,
                       "job control without directives is not supported");
   return result;
+}
+
+caf::error cleanup_list::add(std::vector<cleanup_path> paths) {
+  if (paths_.size() + paths.size() > max_paths)
+    return make_error(status::out_of_resource, "the job has registered "
+                                                 + std::to_string(max_paths)
+                                                 + " paths already");
+  std::move(paths.begin(), paths.end(), std::back_inserter(paths_));
+  return {};
+}
+
+std::vector<cleanup_path> cleanup_list::take() {
+  return std::exchange(paths_, {});
 }
 
 } // namespace troupe

@@ -19,4 +19,17 @@ namespace troupe {
 caf::expected<std::vector<cleanup_path>>
 read_cleanup(const job_control_request& request);
 
+/// What a job has registered so far.
+class cleanup_list {
+public:
+  /// @returns `out_of_resource` if that is too much; then nothing is added.
+  caf::error add(std::vector<cleanup_path> paths);
+
+  /// All of it, which is forgotten.
+  std::vector<cleanup_path> take();
+
+private:
+  std::vector<cleanup_path> paths_;
+};
+
 } // namespace troupe
