@@ -30,7 +30,9 @@ cleaned() {
   [ ! -e left.behind ]
 }
 check "J9 82" "kill cleans up what was registered" in_folder cleans cleaned
-for folder in pauses signals ends cancels cleans; do rm -rf "$folder"; done
+check "MON-2 81" "whoever is paused need not beat" \
+  in_folder beats job -n 2 ./control beats
+for folder in pauses signals ends cancels cleans beats; do rm -rf "$folder"; done
 
 clean "CTL-3" "no process is left"
 finish
