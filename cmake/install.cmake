@@ -30,6 +30,8 @@ install(DIRECTORY messages config DESTINATION "${troupe_include}"
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
 install(FILES actors/mesh/partial_host.hpp DESTINATION "${troupe_include}/actors/mesh")
 install(FILES runtime/runtime.hpp DESTINATION "${troupe_include}/runtime")
+install(FILES adapters/monitor_plugins/troupe_monitor.h
+        DESTINATION "${troupe_include}")
 
 set(TROUPE_PRIVATE_LIBRARIES "-lcaf_core -levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lpthread")
 configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/troupe.pc" @ONLY)

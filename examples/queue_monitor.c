@@ -1,10 +1,10 @@
 /* A kind of monitor of a site's own: too many files wait in a directory, so
  * whoever should take them does not get on.
  *
- *   cc -shared -fPIC -I<prefix>/include/troupe -o plugins/queue.so
- * queue_monitor.c troupe run --monitor-plugins plugins -n 4 ./a_program &
- *   troupe monitor add queue --proc NAMESPACE:0 --set directory=/tmp/queue
- *     --set limit=100 --reaction signal:USR1
+ *   cc -shared -fPIC -I PREFIX/include/troupe -o queue.so queue_monitor.c
+ *   troupe run --monitor plugins=$PWD -n 4 ./a_program &
+ *   troupe monitor add queue --proc NAMESPACE:0 --set limit=100
+ *     --set directory=/tmp/queue --reaction signal:USR1
  */
 #include <dirent.h>
 #include <stdio.h>

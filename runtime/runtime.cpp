@@ -135,6 +135,9 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   serve.session_directory = std::move(options.session_directory);
   serve.log =
     options.log ? std::move(options.log) : [](severity, const std::string&) {};
+  if (auto err = node_monitors::check(options.monitors))
+    return err;
+  serve.monitors = std::move(options.monitors);
   if (options.munge)
     serve.security.mechanism = security_mechanism::munge;
   if (!options.tools)
@@ -161,6 +164,12 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   if (!node)
     return node.error();
   result->node = std::move(*node);
+  for (auto& [name, make] : options.monitor_kinds) {
+    auto& sys = result->loop.actors();
+    const auto known = [&sys, make = std::move(make)] { return make(sys); };
+    if (auto err = result->node->kinds().add(name, known))
+      return err;
+  }
   for (const auto& x : {result->around, result->environment})
     if (x)
       caf::anon_send(x, result->node->server(), result->node->events());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config/journal.hpp"
+#include "config/monitor_settings.hpp"
 #include "config/sensor_settings.hpp"
 #include "messages/actors.hpp"
 
@@ -8,6 +9,7 @@
 #include <caf/fwd.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +45,14 @@ struct runtime_options {
   /// environment, beside what the host tells of; absent: nothing, and no sensor
   /// can be added.
   std::optional<sensor_settings> sensors;
+
+  /// Kinds of monitors of one's own, by name: makes a monitor that has not been
+  /// started. They are watched by PMIx_Process_monitor, see docs/monitoring.md.
+  std::map<std::string, std::function<monitor_actor(caf::actor_system&)>>
+    monitor_kinds;
+
+  /// What holds for monitors and reactions to alerts.
+  monitor_settings monitors;
 
   /// Completes the configuration: message types of one's own.
   std::function<void(caf::actor_system_config&)> configure;

@@ -4,7 +4,7 @@
  * TROUPE_MONITOR_VERSION.
  *
  *     cc -shared -fPIC -o queue.so queue_monitor.c
- *     troupe run --monitor-plugins DIRECTORY ...
+ *     troupe run --monitor plugins=DIRECTORY ...
  */
 #ifndef TROUPE_MONITOR_H
 #define TROUPE_MONITOR_H

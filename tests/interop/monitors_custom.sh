@@ -1,0 +1,123 @@
+# Monitors of named kinds, reactions to alerts, plugins: real processes that stall,
+# fall silent, use too much memory; a command that hangs; and who does what about it.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+
+export PATH=$TROUPE_BIN:$PATH
+cd "$TROUPE_WORK" || exit 1
+
+# -- a plugin, as its first lines say ------------------------------------------
+
+mkdir plugins queue
+chmod 755 plugins
+check "M6" "the example of a plugin compiles" \
+  "${TROUPE_CC:-cc}" -std=c99 -Wall -shared -fPIC \
+  -I "$TROUPE_SOURCE/adapters/monitor_plugins" -o plugins/queue.so \
+  "$TROUPE_SOURCE/examples/queue_monitor.c"
+chmod 755 plugins/queue.so
+cp plugins/queue.so plugins/open_to_all.so
+chmod 777 plugins/open_to_all.so
+
+# -- a job ---------------------------------------------------------------------
+
+cat >roles.sh <<'END'
+case $PMIX_RANK in
+  0) i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec sleep 1000 ;;
+  1) echo hello; exec sleep 1000 ;;
+  *) exec /usr/bin/python3 -c 'import time
+x = bytearray(b"x" * (96 << 20))
+time.sleep(1000)' ;;
+esac
+END
+timeout --kill-after=5 "$((60 * slow))" troupe run --oversubscribe -n 3 \
+  --monitor "plugins=$PWD/plugins" \
+  --monitor 'reaction=command:echo "$TROUPE_MONITOR_REASON" >>by_site' \
+  sh roles.sh >out 2>err &
+job_pid=$!
+eventually 10 grep -qx hello out
+launcher=pid:$(pgrep -P "$job_pid" -x troupe)
+nspace=$(troupe jobs --dvm "$launcher" | awk 'NR == 2 { print $1 }')
+
+# add KIND RANK [OPTION]...: has a process watched.
+add() {
+  local kind=$1 rank=$2
+  shift 2
+  troupe monitor add "$kind" --dvm "$launcher" --proc "$nspace:$rank" "$@"
+}
+
+# says FILE REGEX: an alert has come that says so.
+says() { eventually 10 grep -Eq "$2" "$1" || { cat "$1" err; return 1; }; }
+
+# in_words REGEX COMMAND...: COMMAND is refused in words that match.
+in_words() {
+  local regex=$1 said
+  shift
+  said=$("$@" 2>&1) && { echo "not refused: $said"; return 1; }
+  grep -Eq -- "$regex" <<<"$said" || { echo "$said"; return 1; }
+}
+
+check "M6 M24" "silence of standard output, a command as reaction" \
+  add output_silence 1 --interval 0.5 \
+  --reaction 'command:echo "$TROUPE_MONITOR_RANK $TROUPE_MONITOR_REASON" >silent'
+check "M6" "and the command learns of it" \
+  says silent '^1 nothing on standard output for 0\.'
+check "M6 M24" "a limit of memory, the reaction of the site" \
+  add memory_limit 2 --interval 0.1 --set limit=64M
+check "M24" "the site's command learns of it" \
+  says by_site '^uses [0-9]+ MiB of memory, more than 64 MiB$'
+check "M6" "a command that hangs, as a GPU may" \
+  add command 0 --interval 0.2 --set timeout=0.2 --set 'command=sleep 1000' \
+  --reaction 'command:echo "$TROUPE_MONITOR_REASON" >hung'
+check "M6" "is found" says hung '^the command was not over after 0.2 s$'
+check "M6 M10" "a plugin" \
+  add queue 0 --interval 0.1 --id spool --set "directory=$PWD/queue" \
+  --set limit=1 --reaction 'command:echo "$TROUPE_MONITOR_ID" >queued'
+sleep 0.3
+check "M6" "it is content" test ! -e queued
+touch queue/a queue/b
+check "M6" "and then it is not" says queued '^spool$'
+check_match "X32" "a plugin that others may write to is not loaded" \
+  'open_to_all.so: others may write to it' "$(cat err)"
+
+# -- lists, refusals -----------------------------------------------------------
+
+troupe monitor list --dvm "$launcher" >list
+check_equal "M11" "all are listed" "4" "$(grep -c "$nspace:" list)"
+number=$(awk '/spool/ { print $1 }' list)
+check "M11" "one is cancelled by its number" \
+  troupe monitor cancel --dvm "$launcher" "$number"
+check_equal "M11" "and gone" "3" \
+  "$(troupe monitor list --dvm "$launcher" | grep -c "$nspace:")"
+check "M11" "once" in_words 'NOT_FOUND' \
+  troupe monitor cancel --dvm "$launcher" "$number"
+check "M6" "a kind that there is not" in_words 'there are: command' \
+  add nothing 0
+check "M6" "a process that there is not" in_words 'NOT_FOUND' \
+  add cpu_progress 7
+check "M6" "a setting that makes no sense" in_words 'limit must be' \
+  add memory_limit 0 --set limit=much
+check "M24" "a reaction that there is not" in_words 'a reaction is event' \
+  add cpu_progress 0 --reaction hit
+
+# -- the end -------------------------------------------------------------------
+
+check "M6 M24" "a stalled process is found" \
+  add cpu_progress 0 --interval 0.4 --reaction log --reaction stack \
+  --reaction kill
+outcome=0
+wait "$job_pid" || outcome=$?
+check_equal "M24" "it is killed, and its job with it" "137" "$outcome"
+check_match "M24" "the log says why" \
+  "monitor cpu_progress of $nspace:0: no CPU time for 0" "$(cat err)"
+if command -v gdb >/dev/null || command -v eu-stack >/dev/null; then
+  check_match "M24" "its stack was taken before" "^#0 " "$(cat err)"
+else
+  skip "M24" "its stack" "neither gdb nor eu-stack is installed"
+fi
+
+check "M24" "a job says what is done on its alerts" status 2 \
+  troupe run --on-alert hit true
+rm -rf plugins queue
+clean "M6" "nothing is left"
+finish
