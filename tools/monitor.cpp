@@ -1,6 +1,8 @@
 #include "tools/monitor.hpp"
 
+#include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
+#include "messages/denial.hpp"
 #include "tools/ask.hpp"
 #include "tools/monitor_options.hpp"
 #include "tools/tool_session.hpp"
@@ -23,8 +25,8 @@ int fail(const std::string& command, const std::string& reason) {
 /// What a refusal comes to, in words.
 std::string words_of(const caf::error& why) {
   const auto code = to_string(status_of(why));
-  const auto text = reason_of(why);
-  return text.empty() || text == code ? code : code + " (" + text + ")";
+  const auto said = text(explanation_of(why), attr::event_text_message);
+  return said ? code + " (" + *said + ")" : code;
 }
 
 /// Asks for something that is done or refused.
