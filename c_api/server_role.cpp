@@ -216,8 +216,7 @@ void server_role::stop() {
   mesh_ = nullptr;
   control_ = nullptr;
   node_.reset();
-  for (const auto& x : cleanup_->take_all())
-    remove_path(x);
+  remove_all(cleanup_->take_all());
 }
 
 void server_role::tell_mesh(const register_nspace& what) const {

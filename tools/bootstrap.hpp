@@ -20,6 +20,7 @@ struct bootstrap_options {
 
   /// Commands of the site, as `read_hooks` takes them.
   std::vector<std::string> hooks;
+
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 };

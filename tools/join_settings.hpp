@@ -38,6 +38,7 @@ struct join_settings {
 
   /// Commands of the site, as `read_hooks` takes them.
   std::vector<std::string> hooks;
+
   /// Settings of its monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 

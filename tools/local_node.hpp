@@ -68,6 +68,7 @@ struct local_node_options {
 
   /// Commands of the site, as `read_hooks` takes them.
   std::vector<std::string> hooks;
+
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 

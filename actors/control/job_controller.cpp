@@ -113,8 +113,6 @@ struct job_controller::state : std::enable_shared_from_this<state> {
     const auto goes_on =
       x.code == status::success || x.code == status::partial_success;
     add(request.result, std::move(x));
-    // It may be running now: it goes when it has returned.
-    const auto old = request.steps.front();
     if (goes_on)
       request.steps.pop_front();
     else
@@ -137,9 +135,6 @@ struct job_controller::state : std::enable_shared_from_this<state> {
                                                     : " does not run");
     }
     const auto& directives = request.order.directives;
-    if (directives.id)
-      result.infos.push_back(
-        make_info(attr::job_ctrl_id, value::string(*directives.id)));
     if (!directives.ignored.empty()) {
       auto keys = std::vector<value>{};
       for (const auto& x : directives.ignored)
@@ -148,13 +143,11 @@ struct job_controller::state : std::enable_shared_from_this<state> {
         make_info(control_key::ignored,
                   value::array(data_type::string, std::move(keys))));
     }
-    auto kept = result;
-    // The id is said with every record.
-    kept.infos.erase(
-      std::remove_if(kept.infos.begin(), kept.infos.end(),
-                     [](const info& x) { return x.key == attr::job_ctrl_id; }),
-      kept.infos.end());
-    table.close(number, std::move(kept), means.now());
+    // The record says the id by itself.
+    table.close(number, result, means.now());
+    if (directives.id)
+      result.infos.push_back(
+        make_info(attr::job_ctrl_id, value::string(*directives.id)));
     request.done(std::move(result));
   }
 

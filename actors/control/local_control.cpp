@@ -1,6 +1,5 @@
 #include "actors/control/local_control.hpp"
 
-#include "actors/jobs/cleanup_request.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 
@@ -19,14 +18,6 @@
 namespace troupe {
 
 namespace {
-
-/// The most paths that a job may register.
-constexpr size_t max_paths = 4096;
-
-void append(std::vector<cleanup_path>& to, std::vector<cleanup_path> from) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()),
-            std::make_move_iterator(from.end()));
-}
 
 info to_info(const checkpoint_method& x) {
   if (x.signal)
@@ -54,24 +45,20 @@ proc_id subject_of(const requester& who, const query& question) {
 
 caf::error cleanup_book::add(const std::string& nspace,
                              std::vector<cleanup_path> paths) {
-  auto& all = jobs_[nspace];
-  if (all.size() + paths.size() > max_paths)
-    return make_error(status::out_of_resource,
-                      "the job has registered " + std::to_string(all.size())
-                        + " paths; at most " + std::to_string(max_paths));
-  append(all, std::move(paths));
-  return caf::none;
+  return jobs_[nspace].add(std::move(paths));
 }
 
 std::vector<cleanup_path> cleanup_book::take(const std::string& nspace) {
   auto job = jobs_.extract(nspace);
-  return job.empty() ? std::vector<cleanup_path>{} : std::move(job.mapped());
+  return job.empty() ? std::vector<cleanup_path>{} : job.mapped().take();
 }
 
 std::vector<cleanup_path> cleanup_book::take_all() {
   auto result = std::vector<cleanup_path>{};
-  for (auto& [nspace, paths] : std::exchange(jobs_, {}))
-    append(result, std::move(paths));
+  for (auto& [nspace, job] : std::exchange(jobs_, {})) {
+    auto paths = job.take();
+    std::move(paths.begin(), paths.end(), std::back_inserter(result));
+  }
   return result;
 }
 
@@ -88,7 +75,7 @@ local_declarations::take(const requester& who,
   auto result = remainder{};
   for (const auto& x : request.directives)
     (is_cleanup(x.key) ? cleanup.directives : result.directives).push_back(x);
-  auto paths = std::vector<cleanup_path>{};
+  auto paths = std::optional<std::vector<cleanup_path>>{};
   if (!cleanup.directives.empty()) {
     if (who.creds.uid != uid_)
       return make_error(status::no_permissions,
@@ -111,8 +98,8 @@ local_declarations::take(const requester& who,
       first_[who.proc] = rest->methods->front();
     result.is_kept = rest->verbs().empty() && !rest->cancel;
   }
-  if (!paths.empty())
-    if (auto why = book_->add(who.proc.nspace, std::move(paths)))
+  if (paths)
+    if (auto why = book_->add(who.proc.nspace, std::move(*paths)))
       return why;
   if (rest && rest->checkpoint && rest->checkpoint_by.empty())
     if (const auto* method = method_for(who, request.targets))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/control/checkpoint_methods.hpp"
+#include "actors/jobs/cleanup_request.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
@@ -25,7 +26,7 @@ public:
   std::vector<cleanup_path> take_all();
 
 private:
-  std::map<std::string, std::vector<cleanup_path>> jobs_;
+  std::map<std::string, cleanup_list> jobs_;
 };
 
 /// What a server keeps of its processes' job control requests, whatever its

@@ -1,4 +1,3 @@
-#include "actors/jobs/cleanup_request.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/job_state.hpp"
 #include "config/defaults.hpp"
@@ -69,7 +68,7 @@ void finish_if_over(self_pointer self) {
   state.over = true;
   self
     ->request(state.directory.cleaner, caf::infinite,
-              std::move(state.leftovers))
+              remove_paths{state.leftovers.take()})
     .then([=](ack) { report_end(self); },
           [=](const caf::error&) { report_end(self); });
 }
@@ -185,20 +184,13 @@ void note_abort(self_pointer self, const requester& who,
     x->called_abort = true;
 }
 
-/// The most paths that a job may register.
-constexpr size_t max_leftovers = 4096;
-
 caf::result<info_result> register_cleanup(self_pointer self,
                                           const job_control_request& request) {
   auto paths = read_cleanup(request);
   if (!paths)
-    return paths.error();
-  auto& all = self->state.leftovers.paths;
-  if (all.size() + paths->size() > max_leftovers)
-    return make_error(status::out_of_resource, "the job has registered "
-                                                 + std::to_string(max_leftovers)
-                                                 + " paths already");
-  std::move(paths->begin(), paths->end(), std::back_inserter(all));
+    return std::move(paths.error());
+  if (auto why = self->state.leftovers.add(std::move(*paths)))
+    return why;
   return info_result{};
 }
 

@@ -3,6 +3,7 @@
 // The inside of the JOB actor: shared by actors/job*.cpp only.
 
 #include "actors/answer.hpp"
+#include "actors/jobs/cleanup_request.hpp"
 #include "actors/jobs/job.hpp"
 #include "actors/reminders.hpp"
 
@@ -59,7 +60,7 @@ struct job_state_data {
   reminders waits;
 
   /// What goes when the share has ended.
-  remove_paths leftovers;
+  cleanup_list leftovers;
 
   /// Whether the processes have been told to end.
   bool ending = false;

@@ -93,8 +93,10 @@ void look_at_processes(self_pointer self) {
     by_connection[state.table.connection_of(x)].push_back(x);
   for (auto& [index, items] : by_connection) {
     const auto session = state.sessions.find(index);
-    if (session == state.sessions.end())
+    if (session == state.sessions.end()) {
+      confirm(self, items, {}); // The server itself: there is nothing to read.
       continue;
+    }
     self->request(session->second, caf::infinite, read_now{})
       .then([self,
              items = items](const unread& left) { confirm(self, items, left); },

@@ -32,6 +32,17 @@ caf::error lost(const std::string& why) {
   return make_error(status::lost_connection, why);
 }
 
+/// What has to go before a registration of default handlers: servers of
+/// OpenPMIx up to 6.1 note one only beside another; the first of all hears
+/// nothing, and is told that all is well. They keep them under a code, and who
+/// names that is noted. Source: OpenPMIx, pull request 4055.
+std::optional<wire::request> naming_default_handlers(const wire::request& x) {
+  const auto* events = std::get_if<register_events_request>(&x);
+  if (events == nullptr || !events->codes.empty())
+    return std::nullopt;
+  return register_events_request{{default_events}, events->directives};
+}
+
 } // namespace
 
 link::link(event_loop& loop, server_connection peer, callbacks handlers)
@@ -183,24 +194,13 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
   return caf::none;
 }
 
-/// Servers of OpenPMIx up to 6.1 note a default handler only beside another
-/// one; the first of all hears nothing, and is told that all is well. Who names
-/// the code under which they keep them is noted. Source: OpenPMIx, pull request
-/// 4055.
-void link::name_default_handlers(const wire::request& x) {
-  const auto* events = std::get_if<register_events_request>(&x);
-  if (events == nullptr || !events->codes.empty())
-    return;
-  const auto request = wire::request{
-    register_events_request{{default_events}, events->directives}};
-  auto entry = pending{wire::command_of(request), [](const outcome&) {
-                         // The registration itself has the outcome.
-                       }};
-  transmit(request, &entry);
-}
-
 void link::submit(const wire::request& x, on_outcome done, hand_over where) {
-  name_default_handlers(x);
+  if (const auto named = naming_default_handlers(x)) {
+    auto ignored = pending{wire::command_of(*named), [](const outcome&) {
+                             // That of the registration itself counts.
+                           }};
+    transmit(*named, &ignored);
+  }
   auto entry = pending{wire::command_of(x), std::move(done), where};
   if (!wire::is_answered(x)) {
     auto err = transmit(x, nullptr);

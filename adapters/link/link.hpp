@@ -149,7 +149,6 @@ private:
   void write_queued();
   uint32_t next_tag();
   caf::error transmit(const wire::request& x, pending* entry);
-  void name_default_handlers(const wire::request& x);
 
   // -- reading --
   bool take_reading();

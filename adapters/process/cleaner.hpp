@@ -17,7 +17,8 @@ struct cleaner_state {
 cleaner_actor::behavior_type
 cleaner(cleaner_actor::stateful_pointer<cleaner_state> self, thread_pool* pool);
 
-/// Removes one path, if it belongs to the calling user; follows no link.
-void remove_path(const cleanup_path& what);
+/// Removes paths, if they belong to the calling user; follows no link. A path
+/// that is no directory and has `leave_top` stays, and all that leads to it.
+void remove_all(const std::vector<cleanup_path>& paths);
 
 } // namespace troupe

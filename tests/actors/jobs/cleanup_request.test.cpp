@@ -44,6 +44,24 @@ CAF_TEST(F5.20 files and directories are registered) {
               .leave_top);
 }
 
+CAF_TEST(J35 what is to be ignored and what goes only if it is empty) {
+  const auto x =
+    paths({with(attr::register_cleanup_dir, value::string("/tmp/d")),
+           with(attr::cleanup_recursive), with(attr::cleanup_leave_topdir),
+           with(attr::cleanup_ignore, value::string("/tmp/d/a,/tmp/d/b"))});
+  CAF_REQUIRE_EQUAL(x.size(), 3u);
+  CAF_CHECK((x[0] == cleanup_path{"/tmp/d", true, true, true}));
+  CAF_CHECK((x[1] == cleanup_path{"/tmp/d/a", false, false, true}));
+  CAF_CHECK((x[2] == cleanup_path{"/tmp/d/b", false, false, true}));
+  // Open MPI registers what stays by itself.
+  CAF_CHECK_EQUAL(
+    paths({with(attr::cleanup_ignore, value::string("/tmp/c"))}).size(), 1u);
+  CAF_CHECK(!paths({with(attr::register_cleanup_dir, value::string("/tmp/d")),
+                    with(attr::cleanup_recursive), with(attr::cleanup_empty)})
+               .at(0)
+               .recursive);
+}
+
 CAF_TEST(F5.20 a path that may lead anywhere is refused) {
   for (const auto* path :
        {"", "/", "a", "a/b", "/a/../b", "/a/..", "/..", "/a,b", "/a,", ",/a"})

@@ -279,7 +279,7 @@ CAF_TEST(X29 control that is not allowed or makes no sense is refused) {
                   status::not_found);
   CAF_CHECK_EQUAL(
     control(tool, whole, attr::job_ctrl_signal, value::integer(77))->code,
-    status::not_supported);
+    status::bad_param);
   CAF_CHECK_EQUAL(
     control(tool, {}, attr::job_ctrl_signal, value::integer(10))->code,
     status::bad_param);

@@ -123,6 +123,19 @@ CAF_TEST(F3 counts are written even if they are 0) {
                   "00");
 }
 
+CAF_TEST(J4 a denial has its infos after the status as any reply) {
+  const auto why =
+    std::vector<info>{{"pmix.evtext", 0, value::string("rank 3 is gone")}};
+  for (const auto& d : {client_3, client_4, client_5, client_6}) {
+    auto out = std::string{};
+    CAF_REQUIRE(!encode_denial(status::not_found, why, d, out));
+    const auto x = decode_reply(command::job_control, out, d);
+    CAF_REQUIRE(x);
+    CAF_CHECK(x->outcome == status::not_found);
+    CAF_CHECK(std::get<info_result>(x->body).infos == why);
+  }
+}
+
 CAF_TEST(F3.2 F3.3 F3.4 F3.5 a group construct is answered in the layout of the release) {
   const auto x = group_construct_result{{{"ns", 0}}, 42, {}};
   CAF_CHECK_EQUAL(to_hex(encode(x, client_4)), "0200022a");
