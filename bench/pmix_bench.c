@@ -18,21 +18,16 @@
 
 #define _GNU_SOURCE
 
+#include "samples.h"
+
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
-#include <pmix.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
-  max_samples = 1 << 16,
   max_bytes = 1 << 20,
   warm_up_rounds = 5,
   repeated_gets = 20,
@@ -42,55 +37,11 @@ enum {
   pong = PMIX_EXTERNAL_ERR_BASE - 2,
 };
 
-struct sample {
-  const char* name;
-  double us;
-};
-
-static struct sample samples[max_samples];
-static size_t num_samples;
-
-static const char* out_file;
 static int rounds = 100;
 static size_t bytes;
 static unsigned seconds = 5;
 
-static pmix_proc_t self;
-static uint32_t job_size = 1;
-
 /* -- helpers -------------------------------------------------------------- */
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void record(const char* name, int64_t elapsed_ns) {
-  if (num_samples < max_samples)
-    samples[num_samples++] = (struct sample){name, (double)elapsed_ns / 1000.0};
-}
-
-static void check(pmix_status_t status, const char* what) {
-  if (status == PMIX_SUCCESS)
-    return;
-  fprintf(stderr, "pmix_bench: rank %u: %s: %s\n", self.rank, what,
-          PMIx_Error_string(status));
-  exit(1);
-}
-
-static void write_samples(void) {
-  if (self.rank != 0 || out_file == NULL)
-    return;
-  FILE* out = fopen(out_file, "w");
-  if (out == NULL) {
-    perror(out_file);
-    exit(1);
-  }
-  for (size_t i = 0; i < num_samples; ++i)
-    fprintf(out, "%s %.3f\n", samples[i].name, samples[i].us);
-  fclose(out);
-}
 
 static pmix_proc_t peer(uint32_t rank) {
   pmix_proc_t result;
@@ -121,30 +72,11 @@ static void get(const char* name, uint32_t rank, const char* key) {
   pmix_value_t* val = NULL;
   int64_t begin = now_ns();
   check(PMIx_Get(&who, key, NULL, 0, &val), "PMIx_Get");
-  record(name, now_ns() - begin);
+  record_us(name, now_ns() - begin);
   if (val->type != PMIX_BYTE_OBJECT || val->data.bo.size == 0
       || val->data.bo.bytes[0] != (char)(rank & 0x7f))
     check(PMIX_ERR_BAD_PARAM, "the value of another process");
   PMIX_VALUE_RELEASE(val);
-}
-
-static void ask_job_size(void) {
-  pmix_proc_t job = peer(PMIX_RANK_WILDCARD);
-  pmix_value_t* val = NULL;
-  check(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &val), "the job's size");
-  job_size = val->data.uint32;
-  PMIX_VALUE_RELEASE(val);
-}
-
-/* What this process is made of, in the units of /proc/self/status. */
-static void record_status(const char* name, const char* label) {
-  char line[256];
-  FILE* in = fopen("/proc/self/status", "r");
-  while (in != NULL && fgets(line, sizeof(line), in) != NULL)
-    if (strncmp(line, label, strlen(label)) == 0)
-      record(name, atoll(line + strlen(label)) * 1000);
-  if (in != NULL)
-    fclose(in);
 }
 
 static void need_procs(uint32_t count) {
@@ -158,8 +90,8 @@ static void need_procs(uint32_t count) {
 
 static void run_init(void) {
   /* main does the rest. */
-  record_status("threads", "Threads:");
-  record_status("rss", "VmRSS:");
+  record("threads", (double)own_status("Threads:"));
+  record("rss", (double)own_status("VmRSS:"));
 }
 
 /* What needs nobody else. */
@@ -170,14 +102,14 @@ static void run_local(void) {
     int64_t begin = now_ns();
     check(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &val), "the job's size");
     if (i >= 0)
-      record("get_job", now_ns() - begin);
+      record_us("get_job", now_ns() - begin);
     PMIX_VALUE_RELEASE(val);
   }
   for (int i = -warm_up_rounds; i < rounds; ++i) {
     int64_t begin = now_ns();
     put("bench.put", 64);
     if (i >= 0)
-      record("put", now_ns() - begin);
+      record_us("put", now_ns() - begin);
   }
 }
 
@@ -216,7 +148,7 @@ static void run_tcp(void) {
         || read(fd, message, sizeof(message)) != sizeof(message))
       check(PMIX_ERR_UNREACH, "a round trip");
     if (i >= 0)
-      record("tcp", now_ns() - begin);
+      record_us("tcp", now_ns() - begin);
   }
   close(fd);
   pthread_join(thread, NULL);
@@ -232,7 +164,7 @@ static void run_fence(void) {
     }
     fence(bytes > 0);
     if (i >= 0)
-      record("fence", now_ns() - begin);
+      record_us("fence", now_ns() - begin);
   }
 }
 
@@ -272,7 +204,7 @@ static void run_publish(void) {
     PMIX_INFO_LOAD(&info, key, &self.rank, PMIX_UINT32);
     int64_t begin = now_ns();
     check(PMIx_Publish(&info, 1), "PMIx_Publish");
-    record("publish", now_ns() - begin);
+    record_us("publish", now_ns() - begin);
   }
   fence(false);
   uint32_t next = (self.rank + 1) % job_size;
@@ -282,7 +214,7 @@ static void run_publish(void) {
     key_of(found.key, next, i);
     int64_t begin = now_ns();
     check(PMIx_Lookup(&found, 1, NULL, 0), "PMIx_Lookup");
-    record("lookup", now_ns() - begin);
+    record_us("lookup", now_ns() - begin);
     if (found.value.type != PMIX_UINT32 || found.value.data.uint32 != next)
       check(PMIX_ERR_BAD_PARAM, "published data");
     PMIX_PDATA_DESTRUCT(&found);
@@ -346,7 +278,7 @@ static void run_event(void) {
     int64_t begin = now_ns();
     notify(ping);
     await_event(i);
-    record("event", (heard_ns - begin) / 2);
+    record_us("event", (heard_ns - begin) / 2);
   }
   fence(false);
 }
@@ -361,21 +293,11 @@ static void run_idle(void) {
 
 /* -- main ----------------------------------------------------------------- */
 
-static const struct {
-  const char* name;
-  void (*run)(void);
-} modes[] = {
+static const struct mode modes[] = {
   {"init", run_init},   {"local", run_local}, {"tcp", run_tcp},
   {"fence", run_fence}, {"get", run_get},     {"publish", run_publish},
   {"event", run_event}, {"idle", run_idle},
 };
-
-static void (*find_mode(const char* name))(void) {
-  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i)
-    if (strcmp(modes[i].name, name) == 0)
-      return modes[i].run;
-  return NULL;
-}
 
 static int usage(void) {
   fprintf(stderr,
@@ -401,22 +323,22 @@ static bool parse(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-  void (*run)(void) = argc > 1 ? find_mode(argv[1]) : NULL;
+  void (*run)(void) = FIND_MODE(modes, argc > 1 ? argv[1] : NULL);
   if (run == NULL || !parse(argc, argv))
     return usage();
   alarm(max_life_seconds);
   int64_t begin = now_ns();
   check(PMIx_Init(&self, NULL, 0), "PMIx_Init");
-  record("init", now_ns() - begin);
+  record_us("init", now_ns() - begin);
   if (run != run_init)
     ask_job_size();
   run();
   begin = now_ns();
   check(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
-  record("finalize", now_ns() - begin);
+  record_us("finalize", now_ns() - begin);
   if (run == run_init)
     record("init_finalize",
-           (int64_t)((samples[0].us + samples[num_samples - 1].us) * 1000.0));
+           samples[0].figure + samples[num_samples - 1].figure);
   write_samples();
   return 0;
 }

@@ -17,39 +17,26 @@
 
 #define _GNU_SOURCE
 
+#include "samples.h"
+
 #include <dirent.h>
 #include <fcntl.h>
-#include <pmix.h>
 #include <pmix_tool.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { max_samples = 1 << 16, max_life_seconds = 120, max_targets = 4096 };
+enum { max_life_seconds = 120, max_targets = 4096 };
 
-struct sample {
-  const char* name;
-  double figure;
-};
-
-static struct sample samples[max_samples];
-static size_t num_samples;
-static const char* out_file;
 static const char* uri = "";
 static const char* nspace = "";
 static const char* shared_file = "targets";
 static int rounds = 100;
 static int procs = 1;
 static double seconds = 2;
-static pmix_proc_t self;
 
 /* What targets tell, and the process that dies. */
 struct board {
@@ -59,35 +46,6 @@ struct board {
 };
 
 static struct board* board;
-
-static int64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void record(const char* name, double figure) {
-  if (num_samples < max_samples)
-    samples[num_samples++] = (struct sample){name, figure};
-}
-
-static void check(int code, const char* what) {
-  if (code == PMIX_SUCCESS || code == PMIX_OPERATION_SUCCEEDED)
-    return;
-  fprintf(stderr, "pmix_control: %s: %s\n", what, PMIx_Error_string(code));
-  exit(1);
-}
-
-static void write_samples(void) {
-  FILE* out = out_file != NULL ? fopen(out_file, "w") : stdout;
-  if (out == NULL) {
-    fprintf(stderr, "pmix_control: cannot write %s\n", out_file);
-    exit(1);
-  }
-  for (size_t i = 0; i < num_samples; ++i)
-    fprintf(out, "%s %.3f\n", samples[i].name, samples[i].figure);
-  fclose(out);
-}
 
 static pmix_info_t signal_info(int number) {
   pmix_info_t result;
@@ -338,8 +296,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "pmix_control: there is no mode \"%s\"\n", mode);
     return 2;
   }
-  if (self.rank == 0)
-    write_samples();
+  write_samples();
   check(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
   return 0;
 }

@@ -2,9 +2,9 @@
  *
  *   pmix_monitors MONITORS PERIOD_MS SECONDS
  *
- * Each process asks for MONITORS monitors and beats once in PERIOD_MS for SECONDS;
- * two beats may be missed. Rank 0 prints `ready` when all are monitored. An alert
- * is a mistake: the process says so and fails. */
+ * Each process asks for MONITORS monitors and beats once in PERIOD_MS for
+ * SECONDS; two beats may be missed. Rank 0 prints `ready` when all are
+ * monitored. An alert is a mistake: the process says so and fails. */
 
 #ifndef _GNU_SOURCE
 #  define _GNU_SOURCE

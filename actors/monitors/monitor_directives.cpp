@@ -111,6 +111,13 @@ caf::error read_rhythm(const std::vector<info>& directives,
   return {};
 }
 
+/// Presence is enough; libraries make a number or nothing of a pointer.
+/// Source: reading A22.
+bool is_off(const value& x) {
+  const auto* flag = std::get_if<bool>(&x.data);
+  return flag != nullptr && !*flag;
+}
+
 // -- files -------------------------------------------------------------------
 
 struct file_list {
@@ -167,7 +174,7 @@ caf::error read_files(const std::vector<info>& all, monitor_plan& plan) {
         continue;
       if (const auto* path = x.val.text())
         named.add(*path).signs.*sign = true;
-      else if (x.val.truth())
+      else if (!is_off(x.val))
         flags.*sign = true;
     }
   };
@@ -210,10 +217,9 @@ monitor_task task_of(const monitor_request& request) {
     return monitor_task::cancel;
   if (what.key == attr::send_heartbeat)
     return monitor_task::beat;
-  // Source: reading A22.
   if (what.key == attr::monitor_heartbeat)
-    return what.val.truth() ? monitor_task::heartbeat
-                            : monitor_task::no_heartbeat;
+    return is_off(what.val) ? monitor_task::no_heartbeat
+                            : monitor_task::heartbeat;
   if (is_usage_key(what.key))
     return monitor_task::usage;
   if (what.key == monitor_kind_key
@@ -293,7 +299,8 @@ caf::expected<monitor_plan> plan_monitor(const monitor_request& request) {
   if (auto why = read_range(request.directives, plan))
     return why;
   plan.code = request.error_code;
-  plan.app_control = flag(request.directives, attr::monitor_app_control);
+  const auto* control = find(request.directives, attr::monitor_app_control);
+  plan.app_control = control != nullptr && !is_off(*control);
   for (const auto& x : all) {
     if (is_any(event_keys, x.key))
       plan.event_infos.push_back(x);
