@@ -26,8 +26,7 @@ std::optional<controlled_job> look_up_job(const mesh_host_state& state,
   result.owner = job.parent.creds;
   result.procs.reserve(job.procs.size());
   for (const auto& x : job.procs)
-    result.procs.push_back(
-      {x.node, x.state >= proc_state::running && !x.has_ended()});
+    result.procs.push_back({x.node, !x.has_ended()});
   return result;
 }
 
