@@ -46,16 +46,16 @@ bool has_ended(const mesh_host_state& state, const std::string& nspace) {
 /// Source: PMIx Standard v5, PMIX_JOB_CTRL_TERMINATE; OpenPMIx's tools end a
 /// DVM like this.
 caf::error halt(mesh_host_state& state, const requester& who) {
-  if (!is_tool(who.role))
-    return make_error(status::bad_param,
-                      to_string(who.proc)
-                        + " belongs to no job here: name the processes to end");
   const auto owner = state.options.owner.value_or(who.creds.uid);
   if (who.creds.uid != owner && who.creds.uid != 0)
     return make_error(status::no_permissions,
                       "this DVM is another user's: " + std::to_string(owner)
                         + " owns it, " + std::to_string(who.creds.uid)
                         + " asks");
+  if (!is_tool(who.role))
+    return make_error(status::bad_param,
+                      to_string(who.proc)
+                        + " belongs to no job here: name the processes to end");
   if (!state.options.on_terminate)
     return make_error(status::not_supported, "this server cannot be ended");
   state.options.on_terminate();
