@@ -100,6 +100,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   sample.usage = usage_;
   sample.host = host_;
   sample.events = events_;
+  sample.desk = [this] { return monitors_; };
   usage_monitor_ = spawn_usage_monitor(sys, std::move(sample));
   files_ = std::make_unique<file_checking>(loop_);
   auto kinds = node_monitors_options{};
@@ -119,6 +120,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   watch.usage = usage_monitor_;
   watch.is_enabled = options_.enable_monitoring;
   watch.is_fallback = options_.monitoring_fallback;
+  watch.spans_nodes = options_.spans_nodes;
+  watch.hostname = options_.hostname;
   watch.owner = owner;
   watch.make_kind = [known = kinds_->kinds()](const std::string& kind) {
     return known->make(kind);

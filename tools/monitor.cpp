@@ -1,6 +1,9 @@
 #include "tools/monitor.hpp"
 
+#include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
+#include "messages/denial.hpp"
+#include "messages/monitor.hpp"
 #include "tools/ask.hpp"
 #include "tools/monitor_options.hpp"
 #include "tools/tool_session.hpp"
@@ -23,8 +26,8 @@ int fail(const std::string& command, const std::string& reason) {
 /// What a refusal comes to, in words.
 std::string words_of(const caf::error& why) {
   const auto code = to_string(status_of(why));
-  const auto text = reason_of(why);
-  return text.empty() || text == code ? code : code + " (" + text + ")";
+  const auto said = text(explanation_of(why), attr::event_text_message);
+  return said ? code + " (" + *said + ")" : code;
 }
 
 /// Asks for something that is done or refused.
@@ -47,7 +50,45 @@ int run(const add_monitor& order) {
   return carry_out("add", order.dvm, order.what);
 }
 
-int run(const cancel_monitor& order) {
+/// Finds out whom a monitor watches: numbers are those of a node.
+/// @returns why that cannot be told.
+caf::error find_watched(link& to, monitor_request& what) {
+  auto question = query_request{};
+  question.queries.emplace_back().keys = {std::string{monitor_list_key}};
+  const auto got = to.call(question, answer_time);
+  if (!got)
+    return got.error();
+  const auto* result = std::get_if<info_result>(&*got);
+  const auto* list =
+    result != nullptr ? find(result->infos, monitor_list_key) : nullptr;
+  const auto wanted = number<uint64_t>(what.directives, monitor_number_key);
+  auto found = std::vector<proc_id>{};
+  if (list != nullptr)
+    for (const auto& item : infos_of(*list)) {
+      const auto entry = infos_of(item.val);
+      const auto* proc = find(entry, attr::procid);
+      if (number<uint64_t>(entry, monitor_number_key) == wanted
+          && proc != nullptr && proc->proc() != nullptr)
+        found.push_back(*proc->proc());
+    }
+  if (found.size() > 1)
+    return make_error(status::bad_param,
+                      "monitors of several nodes have that number: say whom it "
+                      "watches by --proc");
+  if (!found.empty())
+    what.directives.push_back({std::string{attr::monitor_target_procs}, 0,
+                               value::procs(std::move(found))});
+  return {};
+}
+
+int run(cancel_monitor& order) {
+  if (find(order.what.directives, attr::monitor_target_procs) == nullptr) {
+    auto session = tool_session::open(order.dvm, false, {});
+    if (!session)
+      return fail("cancel", reason_of(session.error()));
+    if (const auto why = find_watched(*(**session).to(), order.what))
+      return fail("cancel", words_of(why));
+  }
   return carry_out("cancel", order.dvm, order.what);
 }
 
@@ -61,7 +102,7 @@ int monitor(std::vector<std::string> args) {
   auto order = parse_monitor_options(std::move(args));
   if (const auto* status = std::get_if<int>(&order))
     return *status;
-  return std::visit([](const auto& x) { return run(x); },
+  return std::visit([](auto& x) { return run(x); },
                     std::get<monitor_order>(order));
 }
 

@@ -146,6 +146,13 @@ caf::expected<monitor_order> read_cancel(const words& x) {
   result.what.monitor = make_info(attr::monitor_cancel, value{});
   result.what.directives = {
     make_info(monitor_number_key, value::uint64(x.number))};
+  if (!x.proc.empty()) {
+    auto proc = read_proc(x.proc);
+    if (!proc)
+      return proc.error();
+    result.what.directives.push_back(
+      make_info(attr::monitor_target_procs, value::procs({std::move(*proc)})));
+  }
   return monitor_order{std::move(result)};
 }
 
@@ -175,6 +182,9 @@ parse_monitor_options(std::vector<std::string> args) {
     cli.description("Ends a monitor.");
     cli.add_option("NUMBER", x.number, "Which, as `troupe monitor list` shows")
       ->required();
+    cli.add_option("--proc", x.proc,
+                   "Whom it watches, NAMESPACE:RANK, if several have that "
+                   "number on different nodes");
   } else {
     std::cerr << (command.empty() ? "troupe monitor: a command is missing\n\n"
                                   : "troupe monitor: there is no command \""

@@ -234,6 +234,7 @@ std::string to_text(report_kind kind, const json& x) {
     case report_kind::monitors:
       return table({{"NUMBER", monitor_number_key.data()},
                     {"PROCESS", attr::procid.data()},
+                    {"NODE", attr::hostname.data()},
                     {"KIND", monitor_kind_key.data()},
                     {"ID", attr::monitor_id.data()},
                     {"FILE", attr::monitor_file.data()},

@@ -1,12 +1,15 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
+#include "messages/monitor.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-// The use of resources on other nodes: each host passes what it is asked to
-// whoever samples its node, and puts together what the others say.
+// The use of resources on other nodes, and their monitors of named kinds: each
+// host passes what it is asked to whoever samples or monitors its node, and
+// puts together what the others say.
 // Source: OpenPMIx, "Process & Resource Statistics", where the host relays.
 
 namespace troupe::mesh_internals {
@@ -82,22 +85,50 @@ void locate_all(self_pointer self, std::vector<proc_id> procs,
   locate(self, *unknown, next);
 }
 
+bool is_of_usage(std::string_view key) {
+  return key == attr::monitor_proc_resource_usage
+         || key == attr::monitor_node_resource_usage
+         || key == attr::monitor_disk_resource_usage
+         || key == attr::monitor_net_resource_usage;
+}
+
+/// Has the node of a process do what is asked.
+void ask_node_of(self_pointer self, const requester& who,
+                 const monitor_request& request, const proc_id& proc,
+                 completion<info_result> done) {
+  locate_all(self, {proc}, [=](const std::vector<proc_id>& known) {
+    auto& state = self->state;
+    const auto nodes = state.locations.nodes_of(known);
+    if (nodes.size() != 1 || nodes.front() == state.options.rank) {
+      done(make_error(status::not_found,
+                      to_string(proc) + " does not run in this DVM"));
+      return;
+    }
+    state.calls->call(nodes.front(), sample_elsewhere{who, request},
+                      reply_to<info_result>(done), defaults::usage_host_wait);
+    arm(self);
+  });
+}
+
 } // namespace
 
 void sample_others(self_pointer self, const requester& who,
                    const monitor_request& request,
                    completion<info_result> done) {
   const auto& key = request.monitor.key;
-  if (key != attr::monitor_proc_resource_usage
-      && key != attr::monitor_node_resource_usage
-      && key != attr::monitor_disk_resource_usage
-      && key != attr::monitor_net_resource_usage) {
+  auto procs = targets_of(request);
+  const auto is_for_desk =
+    key == monitor_kind_key || key == attr::monitor_cancel;
+  if (is_for_desk && procs.size() == 1) {
+    ask_node_of(self, who, request, procs.front(), std::move(done));
+    return;
+  }
+  if (!is_of_usage(key) && key != monitor_list_key) {
     done(make_error(status::not_supported,
                     "monitoring is not supported by this host"));
     return;
   }
   // Without processes every node answers for itself.
-  auto procs = targets_of(request);
   if (procs.empty()) {
     ask_nodes(self, who, request, self->state.calls->live(), std::move(done));
     return;

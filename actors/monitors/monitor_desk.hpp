@@ -44,6 +44,12 @@ struct monitor_desk_options {
   std::function<void(react_to_alert what, const std::vector<info>& directives)>
     react;
 
+  /// Whether the host has other nodes, whose desks it reaches.
+  bool spans_nodes = false;
+
+  /// The node, as lists say.
+  std::string hostname;
+
   /// Whose server this is: may ask about the monitors of others.
   credentials owner;
 

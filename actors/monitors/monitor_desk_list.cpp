@@ -3,6 +3,8 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 // Monitors end, and are listed.
@@ -22,6 +24,8 @@ size_t cancel_here(self_pointer self, const requester& who,
   });
   auto count = before - state.beginnings.size();
   for (const auto x : state.table.select(who.proc, id)) {
+    if (state.table.connection_of(x) == 0)
+      continue; // Somebody else has asked for it.
     remove(self, x);
     ++count;
   }
@@ -29,20 +33,21 @@ size_t cancel_here(self_pointer self, const requester& who,
 }
 
 /// Ends one monitor of the requestor's user, whoever asked for it.
-caf::result<info_result> cancel_one(self_pointer self, const requester& who,
-                                    const value& which) {
+/// @param proc Whom it watches, if that is said: numbers are those of a node.
+caf::error cancel_one(self_pointer self, const requester& who,
+                      const value& which, const std::vector<proc_id>& proc) {
   auto& state = self->state;
   const auto number = which.number<uint64_t>();
   const auto x = number ? state.table.item_of(*number) : std::nullopt;
-  if (!x)
+  const auto* of = x ? &state.table.of(state.table.process_of(*x)) : nullptr;
+  if (of == nullptr || (!proc.empty() && proc.front() != of->proc))
     return make_error(status::not_found,
-                      "there is no monitor of that number on this node; see "
-                      "troupe monitor list");
-  const auto& of = state.table.of(state.table.process_of(*x));
-  if (!may_watch(who, of.creds.uid))
+                      "there is no monitor of that number; see troupe monitor "
+                      "list");
+  if (!may_watch(who, of->creds.uid))
     return make_error(status::no_permissions, "the monitor is another user's");
   remove(self, *x);
-  return info_result{};
+  return caf::none;
 }
 
 /// A cancellation goes to everybody who may have such a monitor.
@@ -67,10 +72,24 @@ struct cancellation {
 
 caf::result<info_result> cancel(self_pointer self, const requester& who,
                                 const monitor_plan& plan,
-                                const monitor_request& request) {
+                                const monitor_request& request,
+                                const monitored_session_actor& session) {
   auto& options = self->state.options;
-  if (const auto* number = find(request.directives, monitor_number_key))
-    return cancel_one(self, who, *number);
+  if (const auto* number = find(request.directives, monitor_number_key)) {
+    const auto* named = find(request.directives, attr::monitor_target_procs);
+    const auto procs = named ? procs_of(*named) : std::vector<proc_id>{};
+    auto why = cancel_one(self, who, *number, procs);
+    if (!why)
+      return info_result{};
+    if (status_of(why) != status::not_found || !session || procs.empty()
+        || !options.spans_nodes)
+      return why;
+    auto owed = std::make_shared<answer<info_result>>(
+      self->make_response_promise<info_result>());
+    auto promise = owed->promise();
+    ask_elsewhere(self, who, request, owed);
+    return promise;
+  }
   auto promise = self->make_response_promise<info_result>();
   auto job = std::make_shared<cancellation>();
   job->reply = answer<info_result>{promise};
@@ -102,17 +121,16 @@ void cancel_heartbeats(self_pointer self, const requester& who,
       remove(self, x);
 }
 
-caf::result<info_result> list_monitors(self_pointer self, const requester& who,
-                                       const query_request& request) {
+void ask_elsewhere(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   const std::shared_ptr<answer<info_result>>& owed) {
+  self->request(self->state.options.host, caf::infinite, who, request)
+    .then([owed](info_result& x) { owed->give(std::move(x)); },
+          [owed](caf::error& why) { owed->fail(std::move(why)); });
+}
+
+std::vector<info> monitors_here(self_pointer self, const requester& who) {
   const auto& state = self->state;
-  const auto wants = std::any_of(
-    request.queries.begin(), request.queries.end(), [](const query& x) {
-      return std::find(x.keys.begin(), x.keys.end(), monitor_list_key)
-             != x.keys.end();
-    });
-  if (!wants)
-    return make_error(status::not_found,
-                      "monitors know only " + std::string{monitor_list_key});
   const auto sees_all =
     who.creds.uid == 0 || who.creds.uid == state.options.owner.uid;
   auto list = std::vector<info>{};
@@ -127,6 +145,8 @@ caf::result<info_result> list_monitors(self_pointer self, const requester& who,
     };
     put(monitor_number_key, value::uint64(state.table.number_of(x)));
     put(attr::procid, value::of_proc(of.proc));
+    if (!state.options.hostname.empty())
+      put(attr::hostname, value::string(state.options.hostname));
     put(monitor_kind_key,
         value::string(entry.method == monitor_method::heartbeat ? "heartbeat"
                       : entry.method == monitor_method::file
@@ -143,10 +163,43 @@ caf::result<info_result> list_monitors(self_pointer self, const requester& who,
     put("troupe.monitor.silent", value::boolean(is_silent));
     list.push_back({"item", 0, value::infos(std::move(one))});
   }
-  auto result = info_result{};
-  result.infos.push_back(
-    {std::string{monitor_list_key}, 0, value::infos(std::move(list))});
-  return result;
+  return list;
+}
+
+caf::result<info_result> list_monitors(self_pointer self, const requester& who,
+                                       const query_request& request) {
+  const auto& state = self->state;
+  const auto wants = std::any_of(
+    request.queries.begin(), request.queries.end(), [](const query& x) {
+      return std::find(x.keys.begin(), x.keys.end(), monitor_list_key)
+             != x.keys.end();
+    });
+  if (!wants)
+    return make_error(status::not_found,
+                      "monitors know only " + std::string{monitor_list_key});
+  const auto in_answer = [](std::vector<info> list, bool complete) {
+    return info_result{
+      {{std::string{monitor_list_key}, 0, value::infos(std::move(list))}},
+      complete};
+  };
+  if (!state.options.spans_nodes)
+    return in_answer(monitors_here(self, who), true);
+  auto question = monitor_request{};
+  question.monitor.key = std::string{monitor_list_key};
+  auto owed = std::make_shared<answer<info_result>>(
+    self->make_response_promise<info_result>());
+  auto promise = owed->promise();
+  self->request(state.options.host, caf::infinite, who, std::move(question))
+    .then(
+      [=](info_result& x) {
+        auto list = monitors_here(self, who);
+        std::move(x.infos.begin(), x.infos.end(), std::back_inserter(list));
+        owed->give(in_answer(std::move(list), x.complete));
+      },
+      [=](const caf::error&) {
+        owed->give(in_answer(monitors_here(self, who), false));
+      });
+  return promise;
 }
 
 } // namespace troupe::monitor_desk_internals

@@ -210,15 +210,15 @@ caf::expected<requester> subject_of(const monitor_desk_state& state,
 
 // -- named kinds -------------------------------------------------------------
 
+/// @param session None for a request of another node's.
 caf::result<info_result> watch_kind(self_pointer self, const requester& who,
-                                    monitor_plan& plan,
-                                    const std::vector<info>& directives,
+                                    monitor_plan& plan, monitor_request& what,
                                     const monitored_session_actor& session) {
   auto& state = self->state;
   if (!state.options.make_kind)
     return make_error(status::not_supported,
                       "this node has no monitors of kind " + plan.kind);
-  auto subject = subject_of(state, who, directives);
+  auto subject = subject_of(state, who, what.directives);
   if (!subject)
     return subject.error();
   if (auto why = state.table.room(subject->proc, 1))
@@ -234,7 +234,13 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   request.number = number;
   request.who = who;
   request.proc = subject->proc;
-  request.settings = directives;
+  request.settings = what.directives;
+  auto elsewhere = std::shared_ptr<monitor_request>{};
+  if (state.options.spans_nodes && session && subject->proc != who.proc) {
+    elsewhere = std::make_shared<monitor_request>(what);
+    elsewhere->monitor = {std::string{monitor_kind_key}, 0,
+                          value::string(plan.kind)};
+  }
   auto owed = std::make_shared<answer<info_result>>(
     self->make_response_promise<info_result>());
   auto promise = owed->promise();
@@ -246,10 +252,13 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
         owed->give(info_result{
           {{std::string{monitor_number_key}, 0, value::uint64(number)}}, true});
       },
-      [self, owed, number](caf::error& why) {
+      [self, owed, number, who, elsewhere](caf::error& why) {
         if (const auto item = self->state.table.item_of(number))
           remove(self, *item);
-        owed->fail(std::move(why));
+        if (elsewhere && status_of(why) == status::not_found)
+          ask_elsewhere(self, who, *elsewhere, owed);
+        else
+          owed->fail(std::move(why));
       });
   return promise;
 }
@@ -312,6 +321,8 @@ caf::result<info_result> take_request(self_pointer self, const requester& who,
                                       monitor_request& request,
                                       const monitored_session_actor& session) {
   auto& state = self->state;
+  if (!session && request.monitor.key == monitor_list_key)
+    return info_result{monitors_here(self, who), true};
   auto plan = plan_monitor(request);
   const auto is_ours =
     state.options.is_enabled || self->current_sender() == self->ctrl();
@@ -335,9 +346,9 @@ caf::result<info_result> take_request(self_pointer self, const requester& who,
       arm(self);
       return info_result{};
     case monitor_task::cancel:
-      return cancel(self, who, *plan, request);
+      return cancel(self, who, *plan, request, session);
     case monitor_task::kind:
-      return watch_kind(self, who, *plan, request.directives, session);
+      return watch_kind(self, who, *plan, request, session);
     default:
       break;
   }

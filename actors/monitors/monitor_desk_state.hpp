@@ -93,9 +93,19 @@ void drop_beginnings(self_pointer self, Predicate is_gone) {
 // -----------------------------------------------------
 
 /// Ends what a requestor asks to end, here and wherever it may be.
+/// @param session None for a request of another node's.
 caf::result<info_result> cancel(self_pointer self, const requester& who,
                                 const monitor_plan& plan,
-                                const monitor_request& request);
+                                const monitor_request& request,
+                                const monitored_session_actor& session);
+
+/// Has the desk of another node do what is asked, by the host.
+void ask_elsewhere(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   const std::shared_ptr<answer<info_result>>& owed);
+
+/// The monitors of this node that somebody may see, an item each.
+std::vector<info> monitors_here(self_pointer self, const requester& who);
 
 /// Ends its heartbeat monitors.
 void cancel_heartbeats(self_pointer self, const requester& who,

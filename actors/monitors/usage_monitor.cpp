@@ -352,6 +352,10 @@ caf::result<info_result> begin(self_pointer self, const requester& who,
 
 caf::result<info_result> begin_for_other(self_pointer self,
                                          sample_elsewhere& what) {
+  const auto& options = self->state.options;
+  if (!is_usage_request(what.what) && options.desk)
+    return self->delegate(options.desk(), std::move(what.who),
+                          std::move(what.what), monitored_session_actor{});
   auto request = parse_usage_request(what.what);
   if (!request)
     return std::move(request.error());

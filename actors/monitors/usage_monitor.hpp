@@ -3,6 +3,7 @@
 #include "actors/monitors/usage_request.hpp"
 #include "messages/actors.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,9 @@ struct usage_monitor_options {
   usage_actor usage;
   host_actor host;
   event_cache_actor events;
+
+  /// Takes requests of other nodes that are for monitors; empty: nobody does.
+  std::function<monitor_desk_actor()> desk;
 };
 
 /// Tells processes of the use of resources: of this node by itself, of others

@@ -23,7 +23,7 @@ chmod 777 plugins/open_to_all.so
 
 cat >roles.sh <<'END'
 case $PMIX_RANK in
-  0) i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec sleep 1000 ;;
+  0) echo $$ >stalled; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; exec sleep 1000 ;;
   1) echo hello; exec sleep 1000 ;;
   *) exec /usr/bin/python3 -c 'import time
 x = bytearray(b"x" * (96 << 20))
@@ -105,9 +105,8 @@ check "M24" "a reaction that there is not" in_words 'a reaction is event' \
 check "M6 M24" "a stalled process is found" \
   add cpu_progress 0 --interval 0.4 --reaction log --reaction stack \
   --reaction kill
-outcome=0
-wait "$job_pid" || outcome=$?
-check_equal "M24" "it is killed, and its job with it" "137" "$outcome"
+ended() { ! kill -0 "$1"; }
+check "M24" "and killed" eventually 20 ended "$(cat stalled)"
 check_match "M24" "the log says why" \
   "monitor cpu_progress of $nspace:0: no CPU time for 0" "$(cat err)"
 if command -v gdb >/dev/null || command -v eu-stack >/dev/null; then
@@ -116,8 +115,22 @@ else
   skip "M24" "its stack" "neither gdb nor eu-stack is installed"
 fi
 
-check "M24" "a job says what is done on its alerts" status 2 \
-  troupe run --on-alert hit true
+check "M24" "the others go on until they are ended" \
+  troupe ctl kill --dvm "$launcher" "$nspace"
+wait "$job_pid"
+
+# What a job says: a second one, whose monitor says nothing.
+timeout --kill-after=5 "$((20 * slow))" troupe run --on-alert kill -n 1 \
+  sh -c 'echo again; exec sleep 1000' >out 2>err &
+job_pid=$!
+eventually 10 grep -qx again out
+launcher=pid:$(pgrep -P "$job_pid" -x troupe)
+nspace=$(troupe jobs --dvm "$launcher" | awk 'NR == 2 { print $1 }')
+check "M24" "a monitor that says nothing" add output_silence 0 --interval 0.2
+outcome=0
+wait "$job_pid" || outcome=$?
+check_equal "M24" "does what its job says" "137" "$outcome"
+check "M24" "a job that says nonsense" status 2 troupe run --on-alert hit true
 rm -rf plugins queue
 clean "M6" "nothing is left"
 finish

@@ -110,13 +110,14 @@ CAF_TEST(monitors are shown in a table) {
     return info{
       "item", 0,
       value::infos({{std::string{monitor_number_key}, 0, value::uint64(number)},
+                    {std::string{attr::hostname}, 0, value::string("n1")},
                     {std::string{attr::procid}, 0, value::of_proc({"job", 3})},
                     {std::string{monitor_kind_key}, 0, value::string(kind)}})};
   };
   const auto shown =
     to_json(value::infos({row(7, "heartbeat"), row(12, "queue")}));
   CAF_CHECK_EQUAL(to_text(report_kind::monitors, shown),
-                  "NUMBER  PROCESS  KIND       ID  FILE  ALERT\n"
-                  "     7  job:3    heartbeat  -   -     -\n"
-                  "    12  job:3    queue      -   -     -\n");
+                  "NUMBER  PROCESS  NODE  KIND       ID  FILE  ALERT\n"
+                  "     7  job:3    n1    heartbeat  -   -     -\n"
+                  "    12  job:3    n1    queue      -   -     -\n");
 }

@@ -93,9 +93,16 @@ struct fixture : deterministic {
   std::shared_ptr<file_script> disk = std::make_shared<file_script>();
   std::shared_ptr<kind_script> kind = std::make_shared<kind_script>();
   std::vector<reaction> reactions;
+
+  /// What the check of reactions says.
+  caf::error objection;
   file_checker_actor files = sys.spawn(checker, disk);
   node uut{*this, [this](monitor_desk_options& x) {
              x.is_enabled = true;
+             x.owner = {our_uid, our_uid};
+             x.check = [this](const requester&, const infos&) {
+               return objection;
+             };
              x.files = files;
              x.make_kind =
                [this](const std::string& name) -> caf::expected<monitor_actor> {
@@ -472,6 +479,63 @@ CAF_TEST(M4 a monitor that refuses to start is no monitor) {
   CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
   const auto strange = with(monitor_kind_key, value::string("strange"));
   CAF_CHECK_EQUAL(monitor(first, strange)->code, status::not_supported);
+}
+
+CAF_TEST(M11 a monitor of another process is not cancelled with its own) {
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  const auto of_first =
+    with(attr::monitor_target_procs, value::procs({{"job", 0}}));
+  const auto x = monitor(second, queue, {of_first});
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_REQUIRE_EQUAL(kind->started.size(), 1u);
+  CAF_CHECK(kind->started[0].proc == (proc_id{"job", 0}));
+  CAF_CHECK(kind->started[0].who.proc == (proc_id{"job", 1}));
+  const auto* number = find(x->value.infos, monitor_number_key);
+  CAF_REQUIRE(number != nullptr);
+  CAF_CHECK_EQUAL(number->number<uint64_t>().value_or(0),
+                  kind->started[0].number);
+  cancel(first, value{});
+  cancel(second, value{});
+  CAF_CHECK_EQUAL(kind->stops, 0u);
+  const auto by_number = [&] {
+    return monitor(second, with(attr::monitor_cancel),
+                   {with(monitor_number_key, *number)})
+      ->code;
+  };
+  CAF_CHECK_EQUAL(by_number(), status::success);
+  CAF_CHECK_EQUAL(kind->stops, 1u);
+  CAF_CHECK_EQUAL(by_number(), status::not_found);
+}
+
+CAF_TEST(X32 a process of another user is not monitored) {
+  const auto stranger = our_uid + 1;
+  uut.add_job("theirs", 1, stranger);
+  consume_messages();
+  const auto them = uut.connect(node::greeting({"theirs", 0}, stranger));
+  consume_messages();
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  const auto of_first =
+    with(attr::monitor_target_procs, value::procs({{"job", 0}}));
+  CAF_CHECK_EQUAL(monitor(them, queue, {of_first})->code,
+                  status::no_permissions);
+  CAF_CHECK_EQUAL(monitor(first, queue,
+                          {with(attr::monitor_target_procs,
+                                value::procs({{"job", rank_wildcard}}))})
+                    ->code,
+                  status::bad_param);
+  CAF_CHECK(kind->started.empty());
+}
+
+CAF_TEST(M24 a reaction that makes no sense is refused before it is needed) {
+  objection = make_error(status::bad_param, "no such reaction");
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  CAF_CHECK_EQUAL(monitor(first, queue)->code, status::bad_param);
+  CAF_CHECK_EQUAL(
+    monitor(first, with(attr::monitor_heartbeat),
+            {with(attr::monitor_heartbeat_time, value::uint32(1))})
+      ->code,
+    status::bad_param);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
 }
 
 // -- lists -------------------------------------------------------------------
