@@ -240,7 +240,7 @@ CAF_TEST(M24 a command learns of the alert) {
   CAF_CHECK(log.empty());
 }
 
-CAF_TEST(M24 a command of another user is not run but the site's own is) {
+CAF_TEST(M24 a command of another user is not run but one of the site is) {
   alert.who = user(1001);
   react({"command:id"});
   CAF_CHECK(commands->ran.empty());
