@@ -54,6 +54,8 @@ tool_session::open(const std::string& dvm, bool launcher,
 }
 
 tool_session::~tool_session() {
+  if (link_ == nullptr)
+    return; // It was refused.
   if (link_->is_open())
     link_->call(wire::request{finalize_request{}}, goodbye);
   link_->close();

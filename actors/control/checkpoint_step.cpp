@@ -11,6 +11,9 @@ namespace {
 
 constexpr auto ended = "ended before the checkpoint was complete";
 
+/// As a rule because of the one before.
+constexpr auto ended_then = "ended then, too";
+
 info make_info(std::string_view key, value x) {
   return {std::string{key}, 0, std::move(x)};
 }
@@ -87,9 +90,11 @@ public:
     for (const auto& x : procs)
       if (round_.waiting().count(x) > 0)
         ours.push_back(x);
-    if (!ours.empty())
-      means_.call_later(defaults::lost_connection_wait,
-                        guard([this, ours] { fail_all(ours, ended); }));
+    if (ours.empty())
+      return;
+    const auto* why = std::exchange(has_lost_, true) ? ended_then : ended;
+    means_.call_later(defaults::lost_connection_wait,
+                      guard([this, ours, why] { fail_all(ours, why); }));
   }
 
 private:
@@ -223,6 +228,7 @@ private:
   checkpoint_round round_;
   std::map<proc_id, uint32_t> nodes_;
   bool is_asking_ = false;
+  bool has_lost_ = false;
   completion done_;
 };
 

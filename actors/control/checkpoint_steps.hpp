@@ -7,8 +7,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace troupe {
+
+/// In the answer to a preemption, array of PROC: who was alerted and has not
+/// said in time that it is ready.
+inline constexpr std::string_view preempt_silent_key = "troupe.preempt.silent";
 
 /// What checkpoints of a DVM have in common; steps share it.
 struct checkpoint_state {

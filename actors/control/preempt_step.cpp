@@ -1,9 +1,9 @@
-#include "actors/control/checkpoint_round.hpp"
 #include "actors/control/checkpoint_steps.hpp"
 #include "actors/control/control_steps.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace troupe {
@@ -134,7 +134,8 @@ private:
     // What follows has a grace of its own.
     order_.directives.grace.reset();
     const auto& action = *order_.directives.preempt;
-    if (order_.targets.whole.empty()) {
+    if (order_.targets.whole.empty() || order_.targets.size() == 0) {
+      // It has ended by itself.
       finish({});
     } else if (action == "pause") {
       run(make_act_step(means_, order_, control_action::pause));
@@ -174,8 +175,9 @@ private:
   void finish(control_result x) {
     std::move(saved_.infos.begin(), saved_.infos.end(),
               std::back_inserter(x.infos));
-    if (!silent_.empty() && x.reason.empty())
-      x.reason = list_of_procs(silent_) + " did not say in time to be ready";
+    if (!silent_.empty())
+      x.infos.push_back(make_info(
+        preempt_silent_key, value::procs({silent_.begin(), silent_.end()})));
     if (const auto done = std::exchange(done_, nullptr))
       done(std::move(x));
   }

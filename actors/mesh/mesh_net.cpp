@@ -61,6 +61,10 @@ std::vector<gauge> gauges_of(const mesh_host_state& state) {
     // A process ends once.
     result.push_back({"root.ends_to_tell", gone, 0, "processes"});
   }
+  if (state.control) {
+    auto more = state.control->gauges();
+    std::move(more.begin(), more.end(), std::back_inserter(result));
+  }
   return result;
 }
 

@@ -148,10 +148,16 @@ void sample_others(self_pointer self, const job_pointer& job) {
       });
 }
 
-/// Asks the host.
-/// @param then Gets what it says; nothing is asked of it if it cannot say.
-void ask_host(self_pointer self, const requester& who, query_request what,
+/// Asks the host. A process of another node is not ours to speak for: then the
+/// server asks for itself.
+void ask_host(self_pointer self, const sample_job& job, query_request what,
               std::function<void(const caf::expected<info_result>&)> then) {
+  auto who = job.who;
+  if (job.is_for_other) {
+    who = requester{};
+    who.proc = self->state.options.server;
+    who.creds = self->state.options.owner;
+  }
   self
     ->request(self->state.options.host, defaults::usage_host_wait, who,
               std::move(what))
@@ -177,7 +183,7 @@ void sample_procs_of(self_pointer self, const job_pointer& job,
     go_on();
     return;
   }
-  ask_host(self, job->who, query_local_procs(stale),
+  ask_host(self, *job, query_local_procs(stale),
            [self, job, stale, go_on](const caf::expected<info_result>& x) {
              if (x)
                self->state.procs.add(stale, *x, now(self));
@@ -200,7 +206,7 @@ void sample_procs(self_pointer self, const job_pointer& job) {
     sample_procs_of(self, job, {job->who.proc.nspace});
     return;
   }
-  ask_host(self, job->who, query_nspaces(),
+  ask_host(self, *job, query_nspaces(),
            [self, job, is_of_job](const caf::expected<info_result>& x) {
              auto nspaces = x ? nspaces_in(*x) : std::vector<std::string>{};
              if (nspaces.empty() && is_of_job)

@@ -8,11 +8,11 @@ build control
 limit=20
 
 # in_folder NAME COMMAND...: the ranks tell each other by files.
-in_folder() {
-  mkdir -p "$1" && cp control "$1/control" && cd "$1" || return 1
+in_folder() (
+  mkdir "$1" && cp control "$1/control" && cd "$1" || return 1
   shift
   "$@"
-}
+)
 
 # Whoever was killed by command is no failure; the status tells of it.
 pauses() { status 143 job -n 4 "$@" ./control pauses; }
@@ -30,7 +30,9 @@ cleaned() {
   [ ! -e left.behind ]
 }
 check "J9 82" "kill cleans up what was registered" in_folder cleans cleaned
-for folder in pauses signals ends cancels cleans; do rm -rf "$folder"; done
+check "MON-2 81" "whoever is paused need not beat" \
+  in_folder beats job -n 2 ./control beats
+for folder in pauses signals ends cancels cleans beats; do rm -rf "$folder"; done
 
 clean "CTL-3" "no process is left"
 finish

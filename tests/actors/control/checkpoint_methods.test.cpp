@@ -110,7 +110,7 @@ CAF_TEST(J18 a job says that it can be preempted and takes it back) {
 }
 
 CAF_TEST(J30 J18 what a process has declared can be asked for) {
-  declare(0, declaring({by_signal(12), by_event(static_cast<status>(-3000))}));
+  declare(0, declaring({by_signal(12), by_event(static_cast<status>(-3001))}));
   declare(0, preemptible(true));
   const auto infos = uut.describe(proc(0));
   CAF_CHECK(flag(infos, attr::job_ctrl_preemptible));
@@ -121,7 +121,7 @@ CAF_TEST(J30 J18 what a process has declared can be asked for) {
   CAF_CHECK_EQUAL(list[0].key, attr::job_ctrl_checkpoint_signal);
   CAF_CHECK_EQUAL(list[0].val.number<int32_t>(), 12);
   CAF_CHECK_EQUAL(list[1].key, attr::job_ctrl_checkpoint_event);
-  CAF_CHECK_EQUAL(list[1].val.number<int32_t>(), -3000);
+  CAF_CHECK_EQUAL(list[1].val.number<int32_t>(), -3001);
   CAF_CHECK(find(uut.describe(proc(1)), attr::job_ctrl_checkpoint_method)
             == nullptr);
 }
@@ -150,8 +150,8 @@ CAF_TEST(J13 a signal that no process can catch is no method) {
 CAF_TEST(J31 each process is asked by its first method) {
   declare(0, declaring({by_signal(12), by_event(status::jctrl_checkpoint)}));
   declare(1, declaring({by_event(status::jctrl_checkpoint), by_signal(12)}));
-  declare(2, declaring({by_event(static_cast<status>(-3000))}));
-  CAF_CHECK_EQUAL(plan(3), "signal 12 job@1: rank 0; event -3000 job@1: rank "
+  declare(2, declaring({by_event(static_cast<status>(-3001))}));
+  CAF_CHECK_EQUAL(plan(3), "signal 12 job@1: rank 0; event -3001 job@1: rank "
                            "2; event PMIX_JCTRL_CHECKPOINT job@1: rank 1");
 }
 

@@ -121,7 +121,7 @@ CAF_TEST(J4 who never was is a mistake and named) {
   CAF_CHECK_EQUAL(refusal({{"a", 0}, {"a", 4}}), status::not_found);
   CAF_CHECK_EQUAL(refusal({{"nothing", rank_wildcard}}), status::not_found);
   const auto x = resolve({{"a", 9}, {"nothing", 3}});
-  CAF_CHECK_EQUAL(reason_of(x.error()), "no process a.9, no process nothing.3");
+  CAF_CHECK_EQUAL(reason_of(x.error()), "no process a:9, no process nothing:3");
   CAF_CHECK_EQUAL(refusal({{"a", rank_undef}}), status::bad_param);
 }
 

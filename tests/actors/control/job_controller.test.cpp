@@ -236,7 +236,7 @@ CAF_TEST(J25 CTL-2 a node that is lost costs its processes and no answer) {
   const auto all = request({{"a", 3}}, attr::job_ctrl_pause);
   release();
   CAF_CHECK_EQUAL(all->code(), status::unreach);
-  CAF_CHECK(all->result.reason.find("a.3") != std::string::npos);
+  CAF_CHECK(all->result.reason.find("a:3") != std::string::npos);
 }
 
 CAF_TEST(J19 several verbs of a request are carried out one after another) {

@@ -151,7 +151,7 @@ CAF_TEST(CTL-2 a node lost in the middle costs its processes and no answer) {
   CAF_CHECK(result->is_pending());
   mesh.lose(1);
   CAF_CHECK_EQUAL(result->code, status::partial_success);
-  CAF_CHECK(result->reason.find(other + ".2") != std::string::npos);
+  CAF_CHECK(result->reason.find(other + ":2") != std::string::npos);
 }
 
 CAF_TEST(J25 a process whose request is on its way may end) {
@@ -299,7 +299,7 @@ CAF_TEST(X41 X29 a daemon does not control in the name of others) {
     CAF_CHECK_EQUAL(asked(node), "");
   const auto& lines = *mesh[0].lines;
   CAF_CHECK(std::any_of(lines.begin(), lines.end(), [](const auto& line) {
-    return line.find("node 1 asks for server@1.0") != std::string::npos;
+    return line.find("node 1 asks for server@1:0") != std::string::npos;
   }));
 }
 

@@ -406,7 +406,7 @@ CAF_TEST(M27 a request that makes no sense is refused by name) {
     {make(of_procs, value::array(data_type::proc, {})), status::success, {}}));
 }
 
-CAF_TEST(M27 another node is sampled for without asking on) {
+CAF_TEST(M27 X41 another node is sampled for without asking on) {
   const auto who =
     requester{{"far", 0}, {our_uid, 0}, peer_role::client, {}, 9};
   auto x = request<info_result>(
@@ -418,6 +418,9 @@ CAF_TEST(M27 another node is sampled for without asking on) {
                              {make(attr::monitor_target_procs,
                                    value::procs({{"job", 1}, {"job", 2}}))})});
   CAF_CHECK(ranks_in(x.infos) == std::vector<uint32_t>{1});
+  // X41: the server does not speak for processes of others.
+  for (const auto& [asker, what] : here.host_play->requests)
+    CAF_CHECK(what != "query" || asker.proc == (proc_id{"server", 0}));
   x = request<info_result>(
     uut, sample_elsewhere{
            who, of(attr::monitor_net_resource_usage, {},

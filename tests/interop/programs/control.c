@@ -359,9 +359,115 @@ static void cleans(void) {
     pause_ms(1000);
 }
 
+/* Rank 1 has itself watched and beats; whoever is paused need not beat, and
+ * whoever only stops beating is told of. */
+static struct pending alert = PENDING;
+
+static void on_alert(size_t handler UNUSED, pmix_status_t code,
+                     const pmix_proc_t* source UNUSED,
+                     pmix_info_t* infos UNUSED, size_t n UNUSED,
+                     pmix_info_t* results UNUSED, size_t nresults UNUSED,
+                     pmix_event_notification_cbfunc_fn_t done, void* data) {
+  happen(&alert, code);
+  if (done != NULL)
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+static void beats(void) {
+  begin();
+  signal(SIGUSR1, on_signal);
+  pmix_status_t codes[] = {PMIX_MONITOR_HEARTBEAT_ALERT};
+  handle(codes, 1, on_alert);
+  if (me.rank == 1) {
+    struct pending answer = PENDING;
+    pmix_info_t what = flag_info(PMIX_MONITOR_HEARTBEAT);
+    const uint32_t period = 300;
+    pmix_info_t directives[2] = {string_info(PMIX_MONITOR_ID, "paused")};
+    PMIX_INFO_LOAD(&directives[1], "troupe.monitor.heartbeat_ms", &period,
+                   PMIX_UINT32);
+    succeed(PMIx_Process_monitor_nb(&what, PMIX_MONITOR_HEARTBEAT_ALERT,
+                                    directives, 2, on_answer, &answer),
+            "a monitor");
+    demand(happens(&answer, 1, 10), "it is answered");
+    succeed(answer.outcome, "a monitor of heartbeats");
+  }
+  be_ready();
+  if (me.rank == 1)
+    while (signals_seen == 0) {
+      PMIx_Heartbeat();
+      pause_ms(20);
+    }
+  if (me.rank == 0) {
+    succeed(tell(1, flag_info(PMIX_JOB_CTRL_PAUSE)), "pause");
+    demand(!happens(&alert, 1, 1.2), "whoever is paused is excused");
+    succeed(tell(1, flag_info(PMIX_JOB_CTRL_RESUME)), "resume");
+    demand(!happens(&alert, 1, 0.6), "and beats again");
+    succeed(tell(1, int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1)), "a signal");
+    demand(happens(&alert, 1, 10), "whoever stops beating is told of");
+    printf("excused\n");
+  }
+  meet();
+  end();
+}
+
+/* Rank 0 sends rank 1 as many signals as it is told to: each arrives once,
+ * whatever happens to the lanes between them. */
+static void counts(void) {
+  const int wanted = atoi(case_args[0]);
+  signal(SIGUSR1, on_signal);
+  begin();
+  be_ready();
+  if (me.rank == 1) {
+    for (int seen = 0; read_number("over", 0) < 0; pause_ms(1))
+      if (seen != signals_seen)
+        write_number("seen", 1, seen = signals_seen);
+  } else if (me.rank == 0) {
+    for (int i = 1; i <= wanted; ++i) {
+      succeed(tell(1, int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1)), "a signal");
+      const double deadline = now() + 20;
+      while (read_number("seen", 1) < i) {
+        demand(now() < deadline, "each signal arrives");
+        pause_ms(1);
+      }
+      if (i == wanted / 4)
+        write_number("way", 0, i);
+    }
+    pause_ms(200);
+    demand(read_number("seen", 1) == wanted, "and arrives once");
+    write_number("over", 0, 1);
+    printf("each once\n");
+  }
+  end();
+}
+
+/* Rank 0 ends ranks on two nodes, one of which is lost in the middle. */
+static void bereaved(void) {
+  signal(SIGTERM, SIG_IGN);
+  begin();
+  be_ready();
+  if (me.rank != 0)
+    for (;;)
+      pause_ms(1000);
+  const pmix_proc_t all[] = {rank_of(1), rank_of(2), rank_of(3)};
+  pmix_info_t directives[] = {flag_info(PMIX_JOB_CTRL_TERMINATE),
+                              int_info(GRACE, 2000)};
+  const long near = await_number("pid", 2);
+  printf("asking\n");
+  fflush(stdout);
+  write_number("asking", 0, 1);
+  const double start = now();
+  succeed(control(all, 3, directives, 2), "ends on a node that is lost, too");
+  await_gone(near);
+  printf("answered after %.1f s\n", now() - start);
+  pmix_info_t pause = flag_info(PMIX_JOB_CTRL_PAUSE);
+  expect(control(all, 3, &pause, 1), PMIX_ERR_NOT_FOUND, "nobody is left");
+  end();
+}
+
 static const struct test_case cases[] = {
-  {"pauses", pauses},   {"signals", signals}, {"ends", ends},
-  {"cancels", cancels}, {"cleans", cleans},
+  {"pauses", pauses},     {"signals", signals}, {"ends", ends},
+  {"cancels", cancels},   {"cleans", cleans},   {"counts", counts},
+  {"bereaved", bereaved}, {"beats", beats},
 };
 
 int main(int argc, char** argv) {

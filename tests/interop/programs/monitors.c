@@ -49,8 +49,8 @@ static void on_answer(pmix_status_t outcome, pmix_info_t* infos UNUSED,
 static pmix_status_t monitor(pmix_info_t what, pmix_status_t code,
                              pmix_info_t* directives, size_t n) {
   struct pending done = PENDING;
-  const pmix_status_t outcome = PMIx_Process_monitor_nb(
-    &what, code, directives, n, on_answer, &done);
+  const pmix_status_t outcome =
+    PMIx_Process_monitor_nb(&what, code, directives, n, on_answer, &done);
   if (outcome != PMIX_SUCCESS)
     return outcome;
   demand(happens(&done, 1, 10), "the request is answered");
@@ -61,9 +61,9 @@ static void watch_beats(const char* id, uint32_t ms, uint32_t drops) {
   pmix_info_t directives[] = {string_info(PMIX_MONITOR_ID, id),
                               number_info(HEARTBEAT_MS, ms),
                               number_info(PMIX_MONITOR_HEARTBEAT_DROPS, drops)};
-  succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives,
-                  3),
-          "monitor of heartbeats");
+  succeed(
+    monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives, 3),
+    "monitor of heartbeats");
 }
 
 static pmix_status_t cancel(pmix_info_t which) {
@@ -213,13 +213,12 @@ static void range(void) {
     pmix_info_t directives[] = {number_info(HEARTBEAT_MS, 100),
                                 string_info(PMIX_MONITOR_ID, "own"),
                                 range_info(PMIX_RANGE_PROC_LOCAL)};
-    succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives,
-                    3),
-            "own");
-    pmix_info_t custom[] = {number_info(HEARTBEAT_MS, 100),
-                            string_info(PMIX_MONITOR_ID, "one"),
-                            range_info(PMIX_RANGE_CUSTOM),
-                            flag_info(PMIX_EVENT_NON_DEFAULT)};
+    succeed(
+      monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, directives, 3),
+      "own");
+    pmix_info_t custom[] = {
+      number_info(HEARTBEAT_MS, 100), string_info(PMIX_MONITOR_ID, "one"),
+      range_info(PMIX_RANGE_CUSTOM), flag_info(PMIX_EVENT_NON_DEFAULT)};
     PMIX_INFO_LOAD(&custom[3], PMIX_EVENT_CUSTOM_RANGE, &one, PMIX_PROC);
     succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_ERR_PROC_MIGRATE,
                     custom, 4),
@@ -261,8 +260,10 @@ static void cancels(void) {
   end();
 }
 
+static volatile bool is_over;
+
 static void* beat_on(void* data UNUSED) {
-  for (;;) {
+  while (!is_over) {
     beat();
     pause_ms(50);
   }
@@ -272,12 +273,12 @@ static void* beat_on(void* data UNUSED) {
 static void stopped(void) {
   begin();
   listen_for_alerts();
+  pthread_t thread;
   char text[32];
   snprintf(text, sizeof text, "%d", (int)getpid());
   post("pid", text);
   if (me.rank == 1) {
     watch_beats("thread", 300, 0);
-    pthread_t thread;
     pthread_create(&thread, NULL, beat_on, NULL);
   }
   meet();
@@ -303,8 +304,10 @@ static void stopped(void) {
   meet();
   demand(heard.happened == 1, "it is alive again");
   // No thread may call PMIx after the end.
-  fflush(NULL);
-  _exit(0);
+  is_over = true;
+  if (me.rank == 1)
+    pthread_join(thread, NULL);
+  end();
 }
 
 static void steady(void) {
@@ -337,10 +340,9 @@ static void write_file(const char* name, const char* mode) {
 static pmix_status_t watch_file(const char* name, const char* sign,
                                 uint32_t drops) {
   snprintf(path, sizeof path, "%s/%s", case_args[0], name);
-  pmix_info_t directives[] = {string_info(PMIX_MONITOR_ID, name),
-                              number_info(FILE_CHECK_MS, 200),
-                              number_info(PMIX_MONITOR_FILE_DROPS, drops),
-                              flag_info(sign)};
+  pmix_info_t directives[] = {
+    string_info(PMIX_MONITOR_ID, name), number_info(FILE_CHECK_MS, 200),
+    number_info(PMIX_MONITOR_FILE_DROPS, drops), flag_info(sign)};
   return monitor(string_info(PMIX_MONITOR_FILE, path), PMIX_SUCCESS, directives,
                  4);
 }
@@ -386,9 +388,9 @@ static void refused(void) {
   pmix_info_t time = number_info(PMIX_MONITOR_FILE_CHECK_TIME, 1);
   expect(watch_file(".", PMIX_MONITOR_FILE_SIZE, 0), PMIX_ERR_BAD_PARAM,
          "a folder");
-  expect(monitor(string_info(PMIX_MONITOR_FILE, "relative"), PMIX_SUCCESS,
-                 &time, 1),
-         PMIX_ERR_BAD_PARAM, "a relative path");
+  expect(
+    monitor(string_info(PMIX_MONITOR_FILE, "relative"), PMIX_SUCCESS, &time, 1),
+    PMIX_ERR_BAD_PARAM, "a relative path");
   expect(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, NULL, 0),
          PMIX_ERR_BAD_PARAM, "heartbeats without a time");
   expect(monitor(string_info(PMIX_MONITOR_FILE_ACCESS, "/proc/self/status"),
@@ -396,17 +398,18 @@ static void refused(void) {
          PMIX_ERR_BAD_PARAM, "a file of the kernel");
   pmix_info_t beat_time = number_info(PMIX_MONITOR_HEARTBEAT_TIME, 100);
   for (int i = 0; i < 64; ++i)
-    succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time,
-                    1),
-            "one of 64");
-  expect(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time, 1),
-         PMIX_ERR_OUT_OF_RESOURCE, "the 65th");
+    succeed(
+      monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time, 1),
+      "one of 64");
+  expect(
+    monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, &beat_time, 1),
+    PMIX_ERR_OUT_OF_RESOURCE, "the 65th");
   end();
 }
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"beats", beats},     {"range", range}, {"cancels", cancels},
+    {"beats", beats},     {"range", range},   {"cancels", cancels},
     {"stopped", stopped}, {"steady", steady}, {"files", files},
     {"refused", refused}};
   return RUN_CASE(cases);

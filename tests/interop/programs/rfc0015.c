@@ -1,8 +1,8 @@
-/* The program of RFC0015, corrected: a process says that it may be preempted and
- * how it takes checkpoints, has itself monitored by heartbeats, and beats. The
- * RFC's text does not compile (data of an array without its type, a missing
- * macro) and ends before its monitor could tell of anything; here beats stop, and
- * the default handler, which the RFC registers, hears of it.
+/* The program of RFC0015, corrected: a process says that it may be preempted
+ * and how it takes checkpoints, has itself monitored by heartbeats, and beats.
+ * The RFC's text does not compile (data of an array without its type, a missing
+ * macro) and ends before its monitor could tell of anything; here beats stop,
+ * and the default handler, which the RFC registers, hears of it.
  *
  *   rfc0015 [SECONDS [DROPS]]     period of the beats, and how many may be
  *                                 missed; the RFC has 5 and 2 */
