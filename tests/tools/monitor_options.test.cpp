@@ -5,6 +5,7 @@
 #include "config/monitor_settings.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
+#include "messages/enums.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 #include "tools/report.hpp"
