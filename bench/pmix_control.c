@@ -219,6 +219,7 @@ static void signal_all(void) {
             atomic_load(&board->next), procs);
     exit(1);
   }
+  sleep(1); /* Now the daemons have heard of all of them. */
   pmix_proc_t job;
   PMIX_LOAD_PROCID(&job, nspace, PMIX_RANK_WILDCARD);
   const pmix_info_t usr1 = signal_info(SIGUSR1);
@@ -234,8 +235,9 @@ static void signal_all(void) {
     for (int j = 0; j < 10000 && atomic_load(&board->signalled) < procs; ++j)
       usleep(1000);
     if (atomic_load(&board->signalled) != procs) {
-      fprintf(stderr, "pmix_control: %d of %d targets were signalled\n",
-              atomic_load(&board->signalled), procs);
+      fprintf(stderr,
+              "pmix_control: %d of %d targets were signalled in round %d\n",
+              atomic_load(&board->signalled), procs, i);
       exit(1);
     }
     record("all_answer", (double)(answered - start) / 1e6);

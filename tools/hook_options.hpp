@@ -10,7 +10,7 @@ namespace troupe {
 /// What `--hook` is, on any command line.
 inline constexpr auto hook_help =
   "A command of the site: checkpoint=COMMAND, restart=COMMAND or "
-  "provision=COMMAND; may come again (docs/job_control.md)";
+  "provision=COMMAND; may come again (docs/checkpoints.md)";
 
 /// Understands settings of hooks: `NAME=COMMAND`, where the command is split
 /// into words as a shell does.

@@ -16,6 +16,8 @@ namespace troupe {
 struct controlled_job {
   struct process {
     uint32_t node = 0;
+
+    /// Whether it has not ended; if it does not run yet, its node says so.
     bool is_running = false;
   };
 

@@ -77,8 +77,9 @@ local_declarations::take(const requester& who,
     (is_cleanup(x.key) ? cleanup.directives : result.directives).push_back(x);
   auto paths = std::optional<std::vector<cleanup_path>>{};
   if (!cleanup.directives.empty()) {
+    // Open MPI goes on at this status, and at no other.
     if (who.creds.uid != uid_)
-      return make_error(status::no_permissions,
+      return make_error(status::not_supported,
                         "this server removes files of its own user only");
     auto read = read_cleanup(cleanup);
     if (!read)

@@ -37,7 +37,14 @@ void offer(self_pointer self, offered_event what,
   const auto ticket = state.next_ticket++;
   const auto code = static_cast<int32_t>(what.what.code);
   const auto source = what.what.source;
-  switch (state.log->offer(ticket, std::move(what))) {
+  state.is_offering = true;
+  const auto outcome = state.log->offer(ticket, std::move(what));
+  state.is_offering = false;
+  if (self->mailbox().empty())
+    send_deliveries(self);
+  else
+    deliver_soon(self);
+  switch (outcome) {
     case event_log::outcome::taken:
       then({});
       break;

@@ -75,7 +75,13 @@ void deliver(self_pointer self, uint32_t to,
   }
   if (++state.num_deliveries == max_deliveries)
     send_deliveries(self);
-  else if (!std::exchange(state.will_deliver, true))
+  else if (!state.is_offering)
+    deliver_soon(self);
+}
+
+void deliver_soon(self_pointer self) {
+  auto& state = self->state;
+  if (!state.deliveries.empty() && !std::exchange(state.will_deliver, true))
     self->send(self, deadline{for_deliveries});
 }
 

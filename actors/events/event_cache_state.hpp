@@ -51,6 +51,9 @@ struct event_cache_state {
   size_t num_deliveries = 0;
   bool will_deliver = false;
 
+  /// Whether an event is being offered: who gets it is not complete yet.
+  bool is_offering = false;
+
   /// What is to be tried again.
   reminders later;
 
@@ -79,6 +82,10 @@ void deliver(self_pointer self, uint32_t to,
 
 /// The number of the `deadline` by which the actor tells itself to deliver.
 constexpr uint64_t for_deliveries = UINT64_MAX;
+
+/// Hands over what is to be delivered, if there is something, when the mailbox
+/// has been seen to.
+void deliver_soon(self_pointer self);
 
 /// Hands over what is to be delivered. Those that get the same share a message.
 void send_deliveries(self_pointer self);

@@ -26,8 +26,7 @@ std::optional<controlled_job> look_up_job(const mesh_host_state& state,
   result.owner = job.parent.creds;
   result.procs.reserve(job.procs.size());
   for (const auto& x : job.procs)
-    result.procs.push_back(
-      {x.node, x.state >= proc_state::running && !x.has_ended()});
+    result.procs.push_back({x.node, !x.has_ended()});
   return result;
 }
 
@@ -47,16 +46,16 @@ bool has_ended(const mesh_host_state& state, const std::string& nspace) {
 /// Source: PMIx Standard v5, PMIX_JOB_CTRL_TERMINATE; OpenPMIx's tools end a
 /// DVM like this.
 caf::error halt(mesh_host_state& state, const requester& who) {
-  if (!is_tool(who.role))
-    return make_error(status::bad_param,
-                      to_string(who.proc)
-                        + " belongs to no job here: name the processes to end");
   const auto owner = state.options.owner.value_or(who.creds.uid);
   if (who.creds.uid != owner && who.creds.uid != 0)
     return make_error(status::no_permissions,
                       "this DVM is another user's: " + std::to_string(owner)
                         + " owns it, " + std::to_string(who.creds.uid)
                         + " asks");
+  if (!is_tool(who.role))
+    return make_error(status::bad_param,
+                      to_string(who.proc)
+                        + " belongs to no job here: name the processes to end");
   if (!state.options.on_terminate)
     return make_error(status::not_supported, "this server cannot be ended");
   state.options.on_terminate();

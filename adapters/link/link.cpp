@@ -196,9 +196,11 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
 
 void link::submit(const wire::request& x, on_outcome done, hand_over where) {
   if (const auto named = naming_default_handlers(x)) {
-    auto ignored = pending{wire::command_of(*named), [](const outcome&) {
+    auto ignored = pending{wire::command_of(*named),
+                           [](const outcome&) {
                              // That of the registration itself counts.
-                           }};
+                           },
+                           hand_over::anywhere};
     transmit(*named, &ignored);
   }
   auto entry = pending{wire::command_of(x), std::move(done), where};

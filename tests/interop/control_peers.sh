@@ -103,6 +103,7 @@ used() {
   echo "$total"
 }
 before=$(used)
+check_equal "J6" "all three of them" 3 "$(pids | wc -l)"
 sleep 0.3
 check_equal "J6 81" "paused processes use no CPU time" "$before" "$(used)"
 check "J7" "troupe ctl resume" ctl resume "$nspace"

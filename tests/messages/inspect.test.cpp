@@ -85,6 +85,10 @@ private:
     x = std::chrono::nanoseconds{random_()};
   }
 
+  void fill(std::chrono::milliseconds& x) {
+    x = std::chrono::milliseconds{draw(1000000)};
+  }
+
   template <class T>
   void fill(std::optional<T>& x) {
     x.reset();

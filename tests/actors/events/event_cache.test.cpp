@@ -101,6 +101,19 @@ CAF_TEST(F4.37 who registered for a code gets it) {
   CAF_CHECK_EQUAL(got(ranks[2]), "");
 }
 
+CAF_TEST(E35 E7 whoever names the code of default handlers means them) {
+  enroll(ranks[0], {default_events});
+  enroll(ranks[0], {});
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
+  // They do not ask for the environment.
+  deliver(static_cast<status>(-250));
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+  withdraw(ranks[0], {default_events});
+  notify(ranks[2], code_a);
+  CAF_CHECK_EQUAL(got(ranks[0]), "");
+}
+
 CAF_TEST(F4.37 an event names its source and carries its infos) {
   enroll(ranks[0], {code_a});
   notify(ranks[2], code_a, data_range::nspace,

@@ -154,6 +154,26 @@ CAF_TEST(CTL-2 a node lost in the middle costs its processes and no answer) {
   CAF_CHECK(result->reason.find(other + ":2") != std::string::npos);
 }
 
+CAF_TEST(J4 J15 processes that do not run yet are named) {
+  mesh[1].launcher->holds_starts = true;
+  mesh.spawn(
+    job_host::program(3, {with(attr::mapby, value::string("ppr:2:node"))}));
+  consume_messages();
+  forget_asked();
+  const auto x = mesh.connect(0, nspace, 0);
+  const auto signal = [&] {
+    return control(x, {{other, rank_wildcard}},
+                   {with(attr::job_ctrl_signal, value::integer(SIGUSR1))});
+  };
+  const auto early = signal();
+  CAF_CHECK_EQUAL(early->code, status::partial_success);
+  CAF_CHECK(early->reason.find(other + ":2") != std::string::npos);
+  CAF_CHECK_EQUAL(asked(0), "signal 0 10, signal 1 10");
+  mesh[1].launcher->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(signal()->code, status::success);
+}
+
 CAF_TEST(J25 a process whose request is on its way may end) {
   const auto x = mesh.connect(2, nspace, 4);
   mesh.passes = [](uint32_t from, uint32_t, const host_message& what) {

@@ -97,13 +97,15 @@ struct fixture : deterministic {
     consume_messages();
   }
 
+  static lane_frame_arrived hello(lane_id id, incarnation who) {
+    auto token = session_token{};
+    token.fill(9);
+    return {id, hello_frame{{who, 1, token}, {{2, 0}, 0, {}}, {}}};
+  }
+
   /// The other end of a lane says who it is.
   void greet(lane_id id, incarnation who) {
-    auto token = session_token{};
-    token[0] = static_cast<uint8_t>(id);
-    self->send(out.users.at(id),
-               lane_frame_arrived{
-                 id, hello_frame{{who, 1, token}, {{2, 0}, 0, {}}, {}}});
+    self->send(out.users.at(id), hello(id, who));
     consume_messages();
   }
 
@@ -206,8 +208,7 @@ CAF_TEST(P-M1 LINK-1 another start of the root has a session of its own) {
   open(1, 0, "n0", true);
   open(7, 0, "n0");
   // Both speak before anybody has told the node of the first.
-  self->send(out.users.at(7),
-             lane_frame_arrived{7, hello_frame{{{0, 101}, 1, {}}, {}, {}}});
+  self->send(out.users.at(7), hello(7, {0, 101}));
   greet(1, {0, 100});
   CAF_CHECK_EQUAL(sessions(), 2u);
 }

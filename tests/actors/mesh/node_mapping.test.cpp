@@ -156,3 +156,28 @@ CAF_TEST(F5.11 free slots are taken first) {
   CAF_CHECK_EQUAL(map(programs({10}), nodes),
                   "n0: 0 1 2 3; n1.site.org: 4 5; n2: 6 7 8 9");
 }
+
+CAF_TEST(J10 processes go where they were if all of these nodes have room) {
+  const auto where = [](std::vector<std::string> names,
+                        std::vector<info> more = {}) {
+    auto values = std::vector<value>{};
+    for (auto& x : names)
+      values.push_back(value::string(std::move(x)));
+    more.push_back(
+      with(wanted_hosts, value::array(data_type::string, std::move(values))));
+    return more;
+  };
+  const auto dealt = map(programs({2, 2}));
+  CAF_CHECK_EQUAL(
+    map(programs({2, 2}, where({"n2", "n1.site.org", "n0", "n2"}))),
+    "n0: 2; n1.site.org: 1; n2: 0 3");
+  // One is gone, or full, or they are not as many.
+  CAF_CHECK_EQUAL(map(programs({2, 2}, where({"n2", "n7", "n0", "n2"}))),
+                  dealt);
+  const auto crowd = std::vector<std::string>(4, "n1.site.org");
+  CAF_CHECK_EQUAL(map(programs({2, 2}, where(crowd))), dealt);
+  CAF_CHECK_EQUAL(map(programs({2, 2}, where({"n2", "n2"}))), dealt);
+  CAF_CHECK_EQUAL(
+    map(programs({2, 2}, where(crowd, map_by("slot:OVERSUBSCRIBE")))),
+    "n1.site.org: 0 1 2 3");
+}

@@ -562,7 +562,7 @@ CAF_TEST(M10 the monitors of a node can be listed) {
 
 // -- load --------------------------------------------------------------------
 
-CAF_TEST(120 LIM7 ten thousand monitors share their reminders) {
+CAF_TEST(LIM7 120 ten thousand monitors share their reminders) {
   auto peers = std::vector<peer_ptr>{};
   uut.add_job("big", 157);
   consume_messages();

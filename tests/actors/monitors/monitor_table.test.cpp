@@ -91,7 +91,7 @@ CAF_TEST(LIM7 a process has 64 monitors and a node ten thousand) {
   CAF_CHECK(status_of(uut.room({"new", 0}, 1)) == status::out_of_resource);
 }
 
-CAF_TEST(120 LIM7 a heartbeat monitor takes 128 bytes at most) {
+CAF_TEST(LIM7 120 a heartbeat monitor takes 128 bytes at most) {
   CAF_CHECK(monitor_table::bytes_per_monitor()
               + heartbeat_watch::bytes_per_monitor()
             <= 128);

@@ -49,7 +49,7 @@ tick any_step() {
 
 } // namespace
 
-CAF_TEST(120 P-H1 the wheel gives what a search gives) {
+CAF_TEST(P-H1 120 the wheel gives what a search gives) {
   const auto ok = rc::check("wheel and model", [] {
     auto uut = timer_wheel{};
     auto other = model{};
@@ -103,7 +103,7 @@ CAF_TEST(120 P-H1 the wheel gives what a search gives) {
   CAF_CHECK(ok);
 }
 
-CAF_TEST(120 LIM7 ten thousand items cost a few calls each) {
+CAF_TEST(LIM7 120 ten thousand items cost a few calls each) {
   auto uut = timer_wheel{};
   const auto items = item{10'000};
   for (item x = 0; x < items; ++x)

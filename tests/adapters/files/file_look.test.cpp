@@ -101,7 +101,7 @@ CAF_TEST(X32 no list of mounts breaks the reader) {
     rc::check("any text", [](const std::string& text, const std::string& path) {
       const auto table = mount_table{text};
       const auto* x = table.find("/" + path);
-      RC_ASSERT(x == nullptr || x->point.front() == '/');
+      RC_ASSERT((x == nullptr || x->point.front() == '/'));
     }));
   CAF_CHECK(rc::check("damaged lines", [] {
     auto text = std::string{table_text};
@@ -109,7 +109,7 @@ CAF_TEST(X32 no list of mounts breaks the reader) {
     text[at] = *rc::gen::arbitrary<char>();
     const auto table = mount_table{text};
     for (const auto& x : table.entries())
-      RC_ASSERT(x.id != 0 && !x.point.empty() && x.point.front() == '/');
+      RC_ASSERT((x.id != 0 && !x.point.empty() && x.point.front() == '/'));
   }));
 }
 

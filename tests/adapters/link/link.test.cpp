@@ -165,6 +165,50 @@ CAF_TEST(C3.10 events that come together are told together and in order) {
   });
 }
 
+CAF_TEST(E35 208 default handlers are named to servers that forget the first) {
+  auto seen = std::vector<std::vector<status>>{};
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    for (const auto answer : {status::not_supported, status::success}) {
+      const auto request = x.frame();
+      const auto what = wire::decode_request(request.second, x.rules);
+      if (!what || !std::holds_alternative<register_events_request>(*what))
+        return;
+      seen.push_back(std::get<register_events_request>(*what).codes);
+      x.reply(request.first, answer);
+    }
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  // The answer is that of the registration without codes.
+  CAF_CHECK(code_of(self.uut->call(wire::request{register_events_request{}}))
+            == status::success);
+  CAF_REQUIRE_EQUAL(seen.size(), 2u);
+  CAF_CHECK(seen[0] == std::vector<status>{default_events});
+  CAF_CHECK(seen[1].empty());
+}
+
+CAF_TEST(E35 a registration of codes is sent as it is) {
+  auto seen = std::promise<size_t>{};
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    const auto request = x.frame();
+    const auto what = wire::decode_request(request.second, x.rules);
+    x.reply(request.first, status::success);
+    seen.set_value(what ? std::get<register_events_request>(*what).codes.size()
+                        : 0);
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  const auto codes = std::vector<status>{status::timeout, default_events};
+  CAF_CHECK(
+    code_of(self.uut->call(wire::request{register_events_request{codes, {}}}))
+    == status::success);
+  CAF_CHECK_EQUAL(seen.get_future().get(), 2u);
+}
+
 CAF_TEST(C3.10 a request over the buffers of the kernel goes out in pieces) {
   auto size = std::promise<size_t>{};
   scripted_server server{[&](served_peer& x) {

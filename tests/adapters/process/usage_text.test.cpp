@@ -148,17 +148,17 @@ CAF_TEST(M27 what the kernel says breaks no reader whatever it is) {
   }));
   CAF_CHECK(rc::check("damaged text", [] {
     if (const auto x = parse_process_stat(damaged(stat_text))) {
-      RC_ASSERT(x->state >= ' ' && x->state <= '~');
+      RC_ASSERT((x->state >= ' ' && x->state <= '~'));
       for (const auto c : x->name)
-        RC_ASSERT(c >= ' ' && c <= '~');
+        RC_ASSERT((c >= ' ' && c <= '~'));
     }
     auto node = node_stats{};
     parse_memory(damaged(meminfo_text), node);
     RC_ASSERT(node.free_memory >= 0);
     for (const auto& x : parse_disks(damaged(disks_text), {}))
-      RC_ASSERT(x.disk && !x.disk->empty());
+      RC_ASSERT((x.disk && !x.disk->empty()));
     for (const auto& x : parse_nets(damaged(nets_text), {}))
-      RC_ASSERT(x.interface_name && !x.interface_name->empty());
+      RC_ASSERT((x.interface_name && !x.interface_name->empty()));
   }));
 }
 

@@ -13,6 +13,16 @@ static void on_infos(pmix_status_t status, pmix_info_t* info, size_t ninfo,
     release_fn(release_cbdata);
 }
 
+/* As RFC0015 writes it, with its own spelling of PMIX_INFO_LOAD. */
+#define RFC_HEARTBEAT()                                                        \
+  do {                                                                         \
+    pmix_info_t in_;                                                           \
+    PMIX_INFO_CONSTRUCT(&in_);                                                 \
+    PMIX_LOAD_INFO(&in_, PMIX_SEND_HEARTBEAT, NULL, PMIX_POINTER);             \
+    CALL(PMIx_Process_monitor_nb(&in_, PMIX_SUCCESS, NULL, 0, NULL, NULL));    \
+    PMIX_INFO_DESTRUCT(&in_);                                                  \
+  } while (0)
+
 int main(void) {
   int calls = 0;
   pmix_proc_t target;
@@ -34,6 +44,12 @@ int main(void) {
   EXPECT_NO_SERVER(PMIx_Process_monitor_nb(&info, PMIX_MONITOR_FILE_ALERT, NULL,
                                            0, on_infos, &calls));
   PMIx_Heartbeat();
+  RFC_HEARTBEAT();
+  EXPECT(PMIX_RANK_WILDARD == PMIX_RANK_WILDCARD);
+  EXPECT_NO_SERVER(PMIx_Job_control(NULL, 0, &info, 1, NULL, NULL));
+  EXPECT_NO_SERVER(PMIx_Job_control_nb(NULL, 0, NULL, 0, NULL, NULL));
+  EXPECT_NO_SERVER(
+    PMIx_Process_monitor(NULL, PMIX_SUCCESS, NULL, 0, &results, &nresults));
 
   EXPECT(calls == 0);
   EXPECT(results == NULL);

@@ -59,19 +59,20 @@ static void declare(void) {
   succeed(control(NULL, 0, infos, 2, NULL), "what the process declares");
 }
 
-/* Rank 0 signals rank 1, then all by NULL, then rank 0 and 1 by name. */
+/* Rank 0 signals rank 1, then all by NULL, then rank 0 and 1 by name. Signals
+   of real time wait in a queue: each is counted. */
 static void signals(void) {
   begin();
-  signal(SIGUSR1, on_signal);
+  signal(SIGRTMIN + 1, on_signal);
   declare();
   meet();
-  const pmix_info_t usr1 = int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1);
+  const pmix_info_t number = int_info(PMIX_JOB_CTRL_SIGNAL, SIGRTMIN + 1);
   if (me.rank == 0) {
     const pmix_proc_t first = rank_of(1);
-    succeed(control(&first, 1, &usr1, 1, NULL), "signal rank 1");
-    succeed(control(NULL, 0, &usr1, 1, NULL), "signal all");
+    succeed(control(&first, 1, &number, 1, NULL), "signal rank 1");
+    succeed(control(NULL, 0, &number, 1, NULL), "signal all");
     const pmix_proc_t two[3] = {rank_of(0), rank_of(1), rank_of(1)};
-    pmix_info_t named[2] = {usr1, string_info(PMIX_JOB_CTRL_ID, "named")};
+    pmix_info_t named[2] = {number, string_info(PMIX_JOB_CTRL_ID, "named")};
     pmix_info_t* results = NULL;
     size_t n = 0;
     succeed(PMIx_Job_control(two, 3, named, 2, &results, &n), "signal two");

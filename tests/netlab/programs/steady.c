@@ -2,11 +2,11 @@
  *
  *   steady SECONDS FILE [PROCESSES...]
  *
- * Rank 0 ends it: it writes the number of the last round to FILE, which all
- * processes see, before it joins that round. It prints each pause of more than
- * 20 ms, `pause 123 ms until 1700000000.123` (the wall clock, to compare with
- * when something was done to a network), and at the end `1234 rounds, longest
- * pause 123 ms`. */
+ * Rank 0 ends it, earlier if there is a file FILE.enough: it writes the number
+ * of the last round to FILE, which all processes see, before it joins that
+ * round. It prints each pause of more than 20 ms, `pause 123 ms until
+ * 1700000000.123` (the wall clock, to compare with when something was done to a
+ * network), and at the end `1234 rounds, longest pause 123 ms`. */
 
 #include "../../interop/programs/client.h"
 
@@ -21,6 +21,12 @@ static long last_round(const char* file) {
     result = max_rounds;
   fclose(in);
   return result;
+}
+
+static bool is_enough(const char* file) {
+  char name[4096];
+  snprintf(name, sizeof name, "%s.enough", file);
+  return access(name, F_OK) == 0;
 }
 
 static void end_with(const char* file, long round) {
@@ -67,7 +73,7 @@ int main(int argc, char** argv) {
   long round = 0;
   for (bool over = false; !over; ++round) {
     const double start = now();
-    if (me.rank == 0 && start >= deadline)
+    if (me.rank == 0 && (start >= deadline || is_enough(argv[2])))
       end_with(argv[2], round);
     if (round % data_every == 0)
       exchange(round);
