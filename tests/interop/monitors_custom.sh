@@ -77,7 +77,7 @@ sleep 0.3
 check "M6" "it is content" test ! -e queued
 touch queue/a queue/b
 check "M6" "and then it is not" says queued '^spool$'
-check_match "X32" "a plugin that others may write to is not loaded" \
+check_match "M6" "a plugin that others may write to is not loaded" \
   'open_to_all.so: others may write to it' "$(cat err)"
 
 # -- lists, refusals -----------------------------------------------------------
