@@ -43,8 +43,10 @@ info reaction_info(value x) {
 struct command_script {
   std::vector<run_command> ran;
   std::deque<caf::typed_response_promise<command_result>> open;
+  command_runner_actor::pointer runner = nullptr;
 
   void answer(command_result x = {}) {
+    runner->context(nullptr); // It does not run now.
     open.front().deliver(std::move(x));
     open.pop_front();
   }
@@ -53,6 +55,7 @@ struct command_script {
 command_runner_actor::behavior_type
 runner(command_runner_actor::pointer self,
        const std::shared_ptr<command_script>& x) {
+  x->runner = self;
   return {[self, x](run_command& what) {
     x->ran.push_back(std::move(what));
     x->open.push_back(self->make_response_promise<command_result>());
