@@ -9,7 +9,8 @@
  *   event_flow order N      every rank raises N; each writes what it heard into
  *                           the file `heard.RANK`, for a script to compare
  *   event_flow ranges       two jobs: nobody hears what is not for him
- *   event_flow first        a default handler is the first to be registered */
+ *   event_flow first [local]  a default handler is the first to be registered;
+ *                           with `local` for events of that range only */
 
 #include "client.h"
 
@@ -384,6 +385,10 @@ static void ranges(void) {
  */
 
 static void first(void) {
+  const pmix_data_range_t to =
+    case_args[0] != NULL && strcmp(case_args[0], "local") == 0
+      ? PMIX_RANGE_LOCAL
+      : PMIX_RANGE_NAMESPACE;
   begin();
   sem_init(&credit, 0, window);
   if (me.rank != 0)
@@ -392,8 +397,8 @@ static void first(void) {
   if (me.rank == 0) {
     pmix_info_t info = number_info(nspace);
     for (int i = 0; i < 5; ++i)
-      raise_one(EVENT, PMIX_RANGE_NAMESPACE, &info, 1);
-    raise_one(LAST, PMIX_RANGE_NAMESPACE, NULL, 0);
+      raise_one(EVENT, to, &info, 1);
+    raise_one(LAST, to, NULL, 0);
     settle();
   } else {
     demand(happens(&last, 1, 20), "the last event comes");
