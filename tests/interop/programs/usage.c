@@ -122,7 +122,7 @@ static void run_self(void) {
   demand_near("resident MB", real(&results[0], "pmix.proc.rss"), rss_before,
               rss_after, 2);
   demand(real(&results[0], "pmix.proc.pss") >= 96, "its own memory");
-  demand(real(&results[0], "pmix.proc.pcpu") > 5, "it has worked");
+  demand(real(&results[0], "pmix.proc.pcpu") > 0, "it has worked");
   demand(element(&results[0], "pmix.proc.samptime") != NULL, "when");
   PMIX_INFO_FREE(results, nresults);
   free(block);
