@@ -76,10 +76,10 @@ int main(int argc, char** argv) {
   if (verbose)
     options.log_level = troupe::severity::debug;
   if (!bootstrap_file.empty())
-    return troupe::bootstrap(
-      bootstrap_file, own_name,
-      {options.log_level, options.log_json, options.sensors, options.hooks,
-       options.monitors});
+    return troupe::bootstrap(bootstrap_file, own_name,
+                             {options.log_level, options.log_json,
+                              options.sensors, options.hooks,
+                              options.monitors});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

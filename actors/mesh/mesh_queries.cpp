@@ -203,8 +203,8 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
           add(key, std::move(*states));
       } else if (key == attr::job_ctrl_preemptible
                  || key == attr::job_ctrl_checkpoint_method) {
-        const auto rank = number<uint32_t>(x.qualifiers, attr::rank)
-                            .value_or(who.proc.rank);
+        const auto rank =
+          number<uint32_t>(x.qualifiers, attr::rank).value_or(who.proc.rank);
         for (auto& y : state.checkpoints.describe({nspace, rank}))
           if (y.key == key)
             result.infos.push_back(std::move(y));

@@ -18,8 +18,9 @@ struct delivery_outcome {
 /// Writes a mail as sendmail reads it: header fields, an empty line, the text.
 /// Recipients are a comma-separated list; a subject beyond ASCII is encoded.
 /// @returns nothing if an address or the subject is not one line of text, or if
-///          there is no address or more than 256: what follows a line break would be a header
-///          field that somebody smuggled in. Source: RFC 5322, section 2.2.
+///          there is no address or more than 256: what follows a line break
+///          would be a header field that somebody smuggled in. Source: RFC
+///          5322, section 2.2.
 std::optional<std::string> compose_mail(const mail_envelope& envelope,
                                         const std::string& text);
 

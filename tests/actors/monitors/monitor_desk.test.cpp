@@ -506,7 +506,7 @@ CAF_TEST(M11 a monitor of another process is not cancelled with its own) {
   CAF_CHECK_EQUAL(by_number(), status::not_found);
 }
 
-CAF_TEST(X32 a process of another user is not monitored) {
+CAF_TEST(M4 a process of another user is not monitored) {
   const auto stranger = our_uid + 1;
   uut.add_job("theirs", 1, stranger);
   consume_messages();
