@@ -39,16 +39,6 @@ struct ctl_status_request {
 
 using ctl_order = std::variant<ctl_request, ctl_status_request>;
 
-/// Reads `NAMESPACE`, `NAMESPACE:*` or `NAMESPACE:RANKS`, where ranks are a
-/// list such as `0,4-7`.
-/// @returns `bad_param` in a sentence.
-caf::expected<std::vector<proc_id>> read_targets(const std::string& text);
-
-/// Reads the number of a signal or its name, with or without `SIG`: `USR1`,
-/// `RTMIN+2`.
-/// @returns `bad_param` in a sentence.
-caf::expected<int32_t> read_signal(const std::string& text);
-
 /// Reads the command line of `troupe ctl`.
 /// @returns what to do, or the exit status if there is nothing to do: help was
 ///          printed, or one line on stderr says what is wrong.

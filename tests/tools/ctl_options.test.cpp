@@ -6,6 +6,7 @@
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/ctl_words.hpp"
 
 #include <csignal>
 
