@@ -30,8 +30,10 @@ public:
                   std::shared_ptr<const recorded_job> job)
     : means_(means), state_(std::move(state)), plan_(std::move(plan)),
       id_(*order.directives.checkpoint),
-      patience_(order.directives.checkpoint_timeout.value_or(
-        defaults::checkpoint_patience)),
+      patience_(std::min<control_means::time>(
+        order.directives.checkpoint_timeout.value_or(
+          defaults::checkpoint_patience),
+        defaults::checkpoint_patience_max)),
       job_(std::move(job)), round_("checkpoint " + id_, order.targets.procs()) {
     for (const auto& x : order.targets.shares)
       for (const auto rank : x.ranks)

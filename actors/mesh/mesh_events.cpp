@@ -166,25 +166,45 @@ void start_events(self_pointer self) {
 
 namespace {
 
-/// Job control hears what concerns it, whatever the range.
-void tell_control(self_pointer self, const proc_id& source,
-                  const notify_request& what) {
-  // One for the resource manager gets there anyway.
-  if (!job_controller::listens_to(what.code) || what.range == data_range::rm)
-    return;
+/// Two things that have to be over before a process is answered.
+struct two_answers {
+  size_t pending = 2;
+  caf::expected<ack> outcome = ack{};
+  completion<ack> done;
+
+  void finish_one() {
+    if (--pending == 0)
+      done(std::move(outcome));
+  }
+};
+
+/// Job control hears what concerns it, whatever the range; until it has, the
+/// process is not answered, so that none can raise more than it hears.
+/// @returns what the event's own way answers.
+completion<ack> tell_control(self_pointer self, const proc_id& source,
+                             const notify_request& what, completion<ack> done) {
+  auto both = std::make_shared<two_answers>();
+  both->done = std::move(done);
   auto copy = deliver_event{};
   copy.what = event{what.code, source, what.range, what.infos};
-  ask(self, 0, std::move(copy), [](const caf::expected<host_reply>&) {
+  ask(self, 0, std::move(copy), [both](const caf::expected<host_reply>&) {
     // A root that is gone needs to know nothing.
+    both->finish_one();
   });
+  return [both](caf::expected<ack> x) {
+    both->outcome = std::move(x);
+    both->finish_one();
+  };
 }
 
 } // namespace
 
 caf::result<ack> spread_event(self_pointer self, const requester& who,
                               notify_request& what) {
-  tell_control(self, who.proc, what);
   return answer_later<ack>(self, [&](completion<ack> done) {
+    // One for the resource manager gets there anyway.
+    if (job_controller::listens_to(what.code) && what.range != data_range::rm)
+      done = tell_control(self, who.proc, what, std::move(done));
     self->state.spread->notify(who.proc, std::move(what), std::move(done));
   });
 }

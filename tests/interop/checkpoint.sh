@@ -114,9 +114,9 @@ provision() {
     ./checkpoints provision "$@" 2>&1
 }
 check_equal "J16 J17" "nodes and an image go to the site's hook" \
-  "SUCCESS|n3,n4 debian12" \
+  "0|n3,n4 debian12" \
   "$(provision n3,n4 debian12)|$(cat n3,n4.provisioned)"
-check_equal "J16" "whose failure is told" "ERROR" "$(provision n5 slackware)"
+check_equal "J16" "whose failure is told" "-1" "$(provision n5 slackware)"
 
 # -- the end -------------------------------------------------------------------
 

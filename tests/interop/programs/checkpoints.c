@@ -238,7 +238,7 @@ static void provision(void) {
   succeed(PMIx_Job_control_nb(NULL, 0, infos, 2, on_declared, &done),
           "asking for nodes");
   demand(happens(&done, 1, 15), "that is answered");
-  puts(PMIx_Error_string(done.outcome));
+  printf("%d\n", done.outcome);
   end();
 }
 
