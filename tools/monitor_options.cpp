@@ -71,7 +71,8 @@ void add_add(CLI::App& cli, words& x) {
   cli
     .add_option("--reaction", x.reactions,
                 "What is done on an alert beside the event: log, stack, "
-                "signal:N, kill, restart, command:TEXT, mail:ADDRESS; may come "
+                "signal:N, kill, restart:CHECKPOINT, command:TEXT, "
+                "mail:ADDRESS; may come "
                 "again")
     ->allow_extra_args(false);
   cli.add_option("--id", x.id, "A name for it, which its alerts bear");

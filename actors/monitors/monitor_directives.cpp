@@ -304,7 +304,7 @@ caf::expected<monitor_plan> plan_monitor(const monitor_request& request) {
   for (const auto& x : all) {
     if (is_any(event_keys, x.key))
       plan.event_infos.push_back(x);
-    else if (has_prefix(x.key, monitor_key_prefix))
+    else if (x.key == monitor_reaction_key)
       plan.settings.push_back(x);
   }
   if (plan.task == monitor_task::heartbeat) {

@@ -65,7 +65,8 @@ struct monitor_plan {
   /// What alerts carry besides: PMIX_EVENT_CUSTOM_RANGE and its like.
   std::vector<info> event_infos;
 
-  /// Those directives that begin with `troupe.monitor.`.
+  /// What is to be done on alerts: those directives that are
+  /// `troupe.monitor.reaction`.
   std::vector<info> settings;
 };
 

@@ -25,7 +25,7 @@ struct monitor_extras {
   /// For the event.
   std::vector<info> event_infos;
 
-  /// Directives that begin with `troupe.monitor.`.
+  /// What is to be done on alerts.
   std::vector<info> settings;
 
   /// The name of the kind, and what its last alert was about.

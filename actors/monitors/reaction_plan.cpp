@@ -101,7 +101,7 @@ caf::expected<reaction_step> plan_reaction(const std::string& text,
                           value::boolean(true)));
     case reaction_kind::restart:
       return step(control(alert, place, {alert.proc.nspace, rank_wildcard},
-                          attr::job_ctrl_restart, value::string({})));
+                          attr::job_ctrl_restart, value::string(parsed->text)));
     case reaction_kind::command:
       if (!alert.is_policy_of_site
           && !may_run_commands(alert.who, place.owner.uid))

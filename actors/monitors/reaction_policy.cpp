@@ -15,9 +15,8 @@ namespace {
 
 constexpr int32_t last_signal = 64;
 
-constexpr auto remedy =
-  "a reaction is event, log, stack, signal:NUMBER, kill, restart, "
-  "command:TEXT or mail:ADDRESS";
+constexpr auto remedy = "a reaction is event, log, stack, signal:NUMBER, kill, "
+                        "restart:CHECKPOINT, command:TEXT or mail:ADDRESS";
 
 constexpr std::pair<std::string_view, int32_t> signals[] = {
   {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"CONT", SIGCONT}, {"HUP", SIGHUP},
@@ -63,8 +62,7 @@ caf::expected<reaction> parse_reaction(const std::string& text) {
     {"event", reaction_kind::event},
     {"log", reaction_kind::log},
     {"stack", reaction_kind::stack},
-    {"kill", reaction_kind::kill},
-    {"restart", reaction_kind::restart}};
+    {"kill", reaction_kind::kill}};
   for (const auto& [word, kind] : plain)
     if (text == word)
       return reaction{kind, 0, {}};
@@ -75,6 +73,8 @@ caf::expected<reaction> parse_reaction(const std::string& text) {
                             + std::to_string(last_signal)
                             + ", or as in signal:USR1");
   }
+  if (name == "restart" && !rest.empty())
+    return reaction{reaction_kind::restart, 0, rest};
   if (name == "command" && !rest.empty())
     return reaction{reaction_kind::command, 0, rest};
   if (name == "mail" && !rest.empty())

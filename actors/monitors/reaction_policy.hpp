@@ -19,7 +19,7 @@ enum class reaction_kind : uint8_t {
   stack,   ///< where the process is, written to the daemon's standard error
   signal,  ///< the process gets a signal
   kill,    ///< the process is killed
-  restart, ///< its job is ended and started again
+  restart, ///< its job is ended and started again from a checkpoint
   command, ///< a command runs
   mail,    ///< somebody gets a mail
 };
@@ -30,12 +30,12 @@ struct reaction {
   /// Only of `signal`.
   int32_t signal = 0;
 
-  /// The command, or the addresses of a mail.
+  /// The checkpoint, the command, or the addresses of a mail.
   std::string text;
 };
 
 /// Reads `event`, `log`, `stack`, `signal:10` or `signal:USR1`, `kill`,
-/// `restart`, `command:TEXT` or `mail:ADDRESS`.
+/// `restart:CHECKPOINT`, `command:TEXT` or `mail:ADDRESS`.
 /// @returns `bad_param` for anything else.
 caf::expected<reaction> parse_reaction(const std::string& text);
 

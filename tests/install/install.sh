@@ -23,6 +23,7 @@ check "C5.3" "libpmix has a prefix of its own" there \
   "$pmix"/include/pmix{,_common,_deprecated,_server,_tool,_version}.h
 check "C5.3" "the C++ library stands in the prefix itself" there \
   "$lib"/libtroupe.a "$lib"/pkgconfig/troupe.pc \
+  "$prefix"/include/troupe/troupe_monitor.h \
   "$lib"/cmake/Troupe/{TroupeConfig,FindCAF}.cmake "$prefix"/bin/troupe
 check_equal "C5.3" "no libpmix where a distribution's is" "" \
   "$(find "$lib" -maxdepth 1 -name 'libpmix*')"

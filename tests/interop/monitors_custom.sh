@@ -77,7 +77,7 @@ sleep 0.3
 check "M6" "it is content" test ! -e queued
 touch queue/a queue/b
 check "M6" "and then it is not" says queued '^spool$'
-check_match "X32" "a plugin that others may write to is not loaded" \
+check_match "M6" "a plugin that others may write to is not loaded" \
   'open_to_all.so: others may write to it' "$(cat err)"
 
 # -- lists, refusals -----------------------------------------------------------
@@ -131,6 +131,48 @@ outcome=0
 wait "$job_pid" || outcome=$?
 check_equal "M24" "does what its job says" "137" "$outcome"
 check "M24" "a job that says nonsense" status 2 troupe run --on-alert hit true
+
+# -- other nodes ---------------------------------------------------------------
+
+# Daemons of other nodes, all on this machine: the remote shell runs its command
+# here, whatever the node is called.
+cat >here.sh <<'END'
+#!/bin/sh
+shift
+exec "$@"
+END
+chmod +x here.sh
+launcher=kinds
+troupe up --name kinds --remote-shell "$PWD/here.sh" --host a:1,b:1 \
+  --monitor 'reaction=command:echo "$TROUPE_MONITOR_RANK" >>of_nodes' \
+  >up 2>up.err </dev/null &
+dvm=$!
+if eventually 30 grep -qx "DVM ready" up; then
+  timeout --kill-after=5 "$((30 * slow))" troupe run --dvm kinds -n 2 \
+    sh -c 'echo here; exec sleep 1000' >out 2>err &
+  job_pid=$!
+  lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }
+  eventually 10 lines out 2
+  nspace=$(troupe jobs --dvm kinds | awk 'NR == 2 { print $1 }')
+  check "M6 M24" "a process of another node" \
+    add output_silence 1 --interval 0.2 --id far
+  check "M24" "the site's reaction happens there" says of_nodes '^1$'
+  check "M6" "and another" add output_silence 0 --interval 600 --id near
+  troupe monitor list --dvm kinds >list
+  check_equal "M10 M11" "all nodes are listed" "$nspace:0 a near|$nspace:1 b far" \
+    "$(awk 'NR > 1 { print $2, $3, $5 }' list | sort | paste -sd '|')"
+  check "M11" "one of another node is cancelled" troupe monitor cancel \
+    --dvm kinds --proc "$nspace:1" "$(awk '/ far / { print $1 }' list)"
+  check_equal "M11" "and no other" "near" \
+    "$(troupe monitor list --dvm kinds | awk 'NR > 1 { print $5 }')"
+  check "M6" "a process that is nowhere" in_words 'NOT_FOUND' \
+    add cpu_progress 9
+else
+  cat up.err
+  failed "M6" "a DVM of three daemons"
+fi
+within "$((20 * slow))" troupe down --dvm kinds >/dev/null 2>&1
+wait "$dvm" "$job_pid"
 rm -rf plugins queue
 clean "M6" "nothing is left"
 finish

@@ -7,6 +7,8 @@
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
 
+#include <rapidcheck.h>
+
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -485,6 +487,59 @@ CAF_TEST(J4 a request that is given up says what is missing) {
   CAF_CHECK_EQUAL(state("p"), "failed");
   release();
   CAF_CHECK_EQUAL(x->count, 1u);
+}
+
+CAF_TEST(CTL-2 whatever happens each request is answered once) {
+  const auto outcome = rc::check([](const std::vector<uint16_t>& steps) {
+    auto world = fixture{};
+    world.holds = true;
+    auto replies = std::vector<reply_ptr>{};
+    for (const auto step : steps) {
+      const auto rank = static_cast<uint32_t>(step / 16 % 4);
+      const auto who = asks({"a", static_cast<uint32_t>(step / 64 % 4)});
+      const auto ask = [&](std::string_view key, value val) {
+        auto directives = std::vector<info>{with(key, std::move(val))};
+        if (step / 256 % 2 > 0)
+          directives.push_back(id("named"));
+        if (step / 512 % 2 > 0)
+          directives.push_back(with(attr::timeout, value::integer(1)));
+        replies.push_back(
+          world.request({{"a", rank}, {"b", 0}}, std::move(directives), who));
+      };
+      switch (step % 8) {
+        case 0:
+          ask(attr::job_ctrl_pause, value::boolean(true));
+          break;
+        case 1:
+          ask(attr::job_ctrl_terminate, value::boolean(true));
+          break;
+        case 2:
+          ask(attr::job_ctrl_kill, value::boolean(true));
+          break;
+        case 3:
+          ask(attr::job_ctrl_cancel, {data_type::string, std::monostate{}});
+          break;
+        case 4:
+          world.release();
+          break;
+        case 5:
+          world.end("a", rank);
+          break;
+        case 6:
+          world.elapse(700ms);
+          break;
+        default:
+          world.lost.insert(rank);
+      }
+    }
+    world.holds = false;
+    world.release();
+    world.elapse(1min);
+    for (const auto& x : replies)
+      RC_ASSERT(x->count == 1u);
+    RC_ASSERT(world.outstanding() == 0u);
+  });
+  CAF_CHECK(outcome);
 }
 
 // -- process sets ------------------------------------------------------------

@@ -62,21 +62,25 @@ struct wire_script {
   uint64_t count = 0;
 };
 
+void hear(wire_script& script, const event& x) {
+  ++script.count;
+  script.missed += number<uint64_t>(x.infos, "troupe.event.missed").value_or(0);
+  const auto is_hit = script.count % 7 == 5;
+  if (script.broken == mutant::loses_event && is_hit)
+    return;
+  const auto mark = number<uint64_t>(x.infos, "mark").value_or(0);
+  script.marks.push_back(mark);
+  if (script.broken == mutant::doubles_event && is_hit)
+    script.marks.push_back(mark);
+  if (script.broken == mutant::swaps_events && is_hit
+      && script.marks.size() > 1)
+    std::swap(script.marks.back(), *(script.marks.end() - 2));
+}
+
 caf::behavior session_of(caf::event_based_actor*, wire_script* script) {
-  return {[script](const event& x) {
-    ++script->count;
-    script->missed +=
-      number<uint64_t>(x.infos, "troupe.event.missed").value_or(0);
-    const auto is_hit = script->count % 7 == 5;
-    if (script->broken == mutant::loses_event && is_hit)
-      return;
-    const auto mark = number<uint64_t>(x.infos, "mark").value_or(0);
-    script->marks.push_back(mark);
-    if (script->broken == mutant::doubles_event && is_hit)
-      script->marks.push_back(mark);
-    if (script->broken == mutant::swaps_events && is_hit
-        && script->marks.size() > 1)
-      std::swap(script->marks.back(), *(script->marks.end() - 2));
+  return {[script](const event_batch& x) {
+    for (const auto& what : x.events)
+      hear(*script, *what);
   }};
 }
 

@@ -119,7 +119,7 @@ CAF_TEST(M24 reactions have names) {
   CAF_CHECK(kind_of("log") == reaction_kind::log);
   CAF_CHECK(kind_of("stack") == reaction_kind::stack);
   CAF_CHECK(kind_of("kill") == reaction_kind::kill);
-  CAF_CHECK(kind_of("restart") == reaction_kind::restart);
+  CAF_CHECK(kind_of("restart:before") == reaction_kind::restart);
   CAF_CHECK_EQUAL(parse_reaction("command:echo a:b")->text, "echo a:b");
   CAF_CHECK_EQUAL(parse_reaction("mail:a@b, c@d")->text, "a@b, c@d");
   for (const auto* x : {"signal:10", "signal:USR1", "signal:SIGUSR1"})
@@ -128,9 +128,10 @@ CAF_TEST(M24 reactions have names) {
     "command:" + std::string(defaults::monitor_reaction_bytes, 'x');
   for (const auto& x :
        {std::string{}, std::string{"Kill"}, std::string{"kill:1"},
-        std::string{"signal"}, std::string{"signal:"}, std::string{"signal:0"},
-        std::string{"signal:65"}, std::string{"signal:9x"},
-        std::string{"signal:FOO"}, std::string{"command:"}, std::string{"mail"},
+        std::string{"restart"}, std::string{"signal"}, std::string{"signal:"},
+        std::string{"signal:0"}, std::string{"signal:65"},
+        std::string{"signal:9x"}, std::string{"signal:FOO"},
+        std::string{"command:"}, std::string{"mail"},
         std::string{"mail:a\0b", 8}, long_one})
     CAF_CHECK_EQUAL(status_of(parse_reaction(x).error()), status::bad_param);
 }
@@ -209,7 +210,7 @@ CAF_TEST(M24 a stack is taken before the process is killed) {
 
 CAF_TEST(M24 what cannot be done is named and the rest follows) {
   host->others = status::not_supported;
-  react({"stack", "restart", "log"});
+  react({"stack", "restart:a", "log"});
   auto said = command_result{};
   said.exit_code = 127;
   said.output = "neither eu-stack nor gdb is installed on this node\n";
@@ -219,7 +220,7 @@ CAF_TEST(M24 what cannot be done is named and the rest follows) {
   CAF_CHECK(log[0].find("cannot do \"stack\": it failed with status 127: "
                         "neither eu-stack nor gdb")
             != std::string::npos);
-  CAF_CHECK(log[1].find("cannot do \"restart\"") != std::string::npos);
+  CAF_CHECK(log[1].find("cannot do \"restart:a\"") != std::string::npos);
   CAF_CHECK(logs->written.empty());
 }
 
@@ -240,7 +241,7 @@ CAF_TEST(M24 a command learns of the alert) {
   CAF_CHECK(log.empty());
 }
 
-CAF_TEST(M24 a command of another user is not run but that of the site is) {
+CAF_TEST(M24 a command of another user is not run but one of the site is) {
   alert.who = user(1001);
   react({"command:id"});
   CAF_CHECK(commands->ran.empty());

@@ -54,6 +54,7 @@ struct fixture : deterministic {
               options.events = x.events;
               uut = spawn_usage_monitor(sys, std::move(options));
               x.usage = uut;
+              x.is_enabled = true;
             }};
   peer_ptr first;
   peer_ptr second;
