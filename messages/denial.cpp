@@ -18,7 +18,7 @@ caf::error make_error(status code, std::string what, std::vector<info> infos) {
 }
 
 std::vector<info> infos_of(const caf::error& why) {
-  if (why.category() == status_category
+  if (why && why.category() == status_category
       && why.context().match_elements<int32_t, std::string, info_result>())
     return why.context().get_as<info_result>(2).infos;
   return {};

@@ -371,11 +371,16 @@ CAF_TEST(F4.34 J33 a mail goes to all addresses of its list) {
   auto lines = std::istringstream{content("mail")};
   auto line = std::string{};
   std::getline(lines, line);
-  CAF_CHECK_EQUAL(line, "To: first@example.org, second@example.org,");
-  auto seen = size_t{2};
+  CAF_CHECK_EQUAL(
+    line.rfind("To: first@example.org, second@example.org, somebody.0@", 0),
+    0u);
+  const auto addresses_in = [](const std::string& x) {
+    return static_cast<size_t>(std::count(x.begin(), x.end(), '@'));
+  };
+  auto seen = addresses_in(line);
   while (std::getline(lines, line) && line.front() == ' ') {
     CAF_CHECK(line.size() <= 78);
-    seen += static_cast<size_t>(std::count(line.begin(), line.end(), '@'));
+    seen += addresses_in(line);
   }
   CAF_CHECK_EQUAL(seen, 10u);
   auto crowd = std::string{"a@b"};
