@@ -46,9 +46,11 @@ const event_entry* event_index::find(uint64_t number) const {
 }
 
 event_entry* event_index::next(uint64_t after) {
-  for (auto i = place_of(after + 1); i != entries_.end(); ++i)
+  for (auto i = place_of(after + 1); i != entries_.end(); ++i) {
+    ++looked_at_;
     if (!i->is_dead)
       return &*i;
+  }
   return nullptr;
 }
 
@@ -64,9 +66,11 @@ event_entry* event_index::next_of(status code, uint64_t after) {
   if (numbers.back() <= after)
     return nullptr;
   for (auto i = std::upper_bound(numbers.begin(), numbers.end(), after);
-       i != numbers.end(); ++i)
+       i != numbers.end(); ++i) {
+    ++looked_at_;
     if (auto* x = find(*i))
       return x;
+  }
   return nullptr;
 }
 

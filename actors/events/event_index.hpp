@@ -39,6 +39,11 @@ public:
     return last_;
   }
 
+  /// Entries that `next` and `next_of` have looked at so far.
+  uint64_t looked_at() const noexcept {
+    return looked_at_;
+  }
+
 private:
   struct code_list {
     std::deque<uint64_t> numbers;
@@ -52,6 +57,7 @@ private:
   std::map<status, code_list> codes_;
   size_t alive_ = 0;
   uint64_t last_ = 0;
+  uint64_t looked_at_ = 0;
 };
 
 } // namespace troupe

@@ -53,6 +53,7 @@ std::vector<event_shelf::client_id> event_shelf::add(event_entry x) {
   auto result = std::vector<client_id>{};
   auto& entry = index_.append(std::move(x));
   for (const auto id : concerned(entry)) {
+    ++considered_;
     auto& to = readers_.at(id);
     if (!to.is_pending(entry))
       continue;

@@ -70,8 +70,14 @@ public:
     return owed_;
   }
 
+  /// Connections that events have been compared with so far.
+  uint64_t considered() const noexcept {
+    return considered_;
+  }
+
 protected:
-  /// Adds an event.
+  /// Adds an event. Costs as much as there are connections that have registered
+  /// its code, or default handlers (CACHE-7).
   /// @returns the connections that are to get it.
   std::vector<client_id> add(event_entry x);
 
@@ -124,6 +130,7 @@ private:
   bool has_wanted_changed_ = false;
 
   size_t owed_ = 0;
+  uint64_t considered_ = 0;
 };
 
 } // namespace troupe

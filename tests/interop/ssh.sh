@@ -64,6 +64,7 @@ tool() {
 
 # start_dvm OPTION...: sets dvm_pid.
 start_dvm() {
+  : >"$TROUPE_WORK/up" # What is waited for is what this one says.
   troupe up --name bysshd "$@" >"$TROUPE_WORK/up" 2>"$TROUPE_WORK/up.err" \
     </dev/null &
   dvm_pid=$!

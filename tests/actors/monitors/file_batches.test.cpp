@@ -117,7 +117,7 @@ CAF_TEST(MON-4 paths of a tick go together in one batch for each mount) {
   CAF_CHECK_EQUAL(uut.waiting(), 0u);
 }
 
-CAF_TEST(X32 MON-4 a mount that hangs delays no other and costs one thread) {
+CAF_TEST(X32 MON-4 LIM21 a mount that hangs delays no other and costs one thread) {
   ask(1, {"/net/a"});
   ask(2, {"/b"});
   uut.flush(now);
@@ -161,7 +161,7 @@ CAF_TEST(MON-4 a mount that is slow but goes on is waited for) {
   CAF_CHECK(state_of(1, 2) == file_state::regular);
 }
 
-CAF_TEST(X32 a user whose mounts hang has no more threads but others do) {
+CAF_TEST(X32 LIM21 a user whose mounts hang has no more threads but others do) {
   const auto evil = credentials{666, 666};
   ask(1, {"/fuse/1", "/fuse/2"}, evil);
   uut.flush(now);

@@ -73,7 +73,7 @@ CAF_TEST(a number is never used again) {
   CAF_CHECK(uut.of(uut.process_of(y)).proc == p1);
 }
 
-CAF_TEST(LIM7 a process has 64 monitors and a node ten thousand) {
+CAF_TEST(LIM7 X23 a process has 64 monitors and a node ten thousand) {
   for (size_t i = 0; i < defaults::monitors_per_client; ++i) {
     CAF_REQUIRE(!uut.room(p0, 1));
     uut.add(asks(p0), called(std::to_string(i)));
