@@ -333,6 +333,11 @@ inline constexpr auto monitor_interval_max = std::chrono::hours{24 * 366};
 /// How often a monitor looks again that has failed to look.
 inline constexpr size_t monitor_failed_looks = 5;
 
+/// How long whoever looks for a monitor of a named kind may take, beyond the
+/// time of a command; and whoever carries out a reaction to an alert.
+inline constexpr auto monitor_look_time = 30s;
+inline constexpr auto reaction_time = 60s;
+
 /// How long a command of a monitor, and one of a reaction, may take; the
 /// longest that one may ask for; how much of its output is kept; how many run
 /// at a time, and how many wait.
@@ -371,9 +376,6 @@ inline constexpr auto checkpoint_patience = std::chrono::hours{1};
 /// be; one more, and the oldest is forgotten.
 inline constexpr size_t checkpoints_kept = 256;
 inline constexpr size_t checkpoint_id_bytes = 255;
-
-/// Checkpoints, preemptions, restarts and provisions under way.
-inline constexpr size_t checkpoint_requests = 1024;
 
 /// How long a job has to get ready for its preemption if the request does not
 /// say.

@@ -39,10 +39,6 @@ inline constexpr std::string_view monitor_interval_key =
   "troupe.monitor.interval";
 inline constexpr std::string_view monitor_drops_key = "troupe.monitor.drops";
 
-/// BOOL: the monitor stays when whoever asked for it leaves, until it is
-/// cancelled or whom it watches is gone.
-inline constexpr std::string_view monitor_keep_key = "troupe.monitor.keep";
-
 /// UINT64: which monitor of a node, in lists; and beside PMIX_MONITOR_CANCEL,
 /// which one to cancel, whoever of the same user asked for it.
 inline constexpr std::string_view monitor_number_key = "troupe.monitor.number";
@@ -98,15 +94,6 @@ TROUPE_MESSAGE(monitor_alert, x.number, x.reason, x.infos)
 
 // -- reactions
 // ------------------------------------------------------------------
-
-/// What is done on alerts of processes of a namespace whose monitors do not say
-/// so themselves. Forgotten with the namespace.
-struct monitor_policy {
-  std::string nspace;
-  std::vector<std::string> reactions;
-};
-
-TROUPE_MESSAGE(monitor_policy, x.nspace, x.reactions)
 
 /// An alert to which something is to be done, beside the event.
 struct react_to_alert {

@@ -133,7 +133,6 @@ struct mesh_duty_changed;
 struct mesh_failure;
 struct mesh_status;
 struct monitor_alert;
-struct monitor_policy;
 struct monitor_request;
 struct networks_changed;
 struct node_topology;
@@ -357,7 +356,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::mesh_failure))
   TROUPE_ADD_TYPE_ID((troupe::mesh_status))
   TROUPE_ADD_TYPE_ID((troupe::monitor_alert))
-  TROUPE_ADD_TYPE_ID((troupe::monitor_policy))
   TROUPE_ADD_TYPE_ID((troupe::monitor_request))
   TROUPE_ADD_TYPE_ID((troupe::networks_changed))
   TROUPE_ADD_TYPE_ID((troupe::node_topology))

@@ -140,7 +140,6 @@
   X(mesh_failure)                                                              \
   X(mesh_status)                                                               \
   X(monitor_alert)                                                             \
-  X(monitor_policy)                                                            \
   X(monitor_request)                                                           \
   X(net_stats)                                                                 \
   X(networks_changed)                                                          \

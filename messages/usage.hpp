@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/connection.hpp"
 #include "messages/control.hpp"
 #include "messages/inspect.hpp"
 #include "messages/value.hpp"

@@ -138,6 +138,9 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   if (auto err = node_monitors::check(options.monitors))
     return err;
   serve.monitors = std::move(options.monitors);
+  // The host monitors, unless it refuses to (RFC0015, "Monitoring"; A18).
+  serve.enable_monitoring = false;
+  serve.monitoring_fallback = true;
   if (options.munge)
     serve.security.mechanism = security_mechanism::munge;
   if (!options.tools)

@@ -1,4 +1,6 @@
 #include "actors/mesh/mesh_calls_state.hpp"
+#include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
 
 #include <utility>
 
@@ -11,13 +13,16 @@ namespace {
 
 /// Whether a question may be carried out twice: it changes nothing.
 bool is_reading(const host_question& what) {
+  // Monitors of other nodes begin and end by it, too.
+  if (const auto* x = std::get_if<sample_elsewhere>(&what))
+    return x->what.monitor.key != monitor_kind_key
+           && x->what.monitor.key != attr::monitor_cancel;
   return std::holds_alternative<direct_modex>(what)
          || std::holds_alternative<locate_job>(what)
          || std::holds_alternative<list_jobs>(what)
          || std::holds_alternative<get_mesh_status>(what)
          || std::holds_alternative<list_nspaces>(what)
-         || std::holds_alternative<find_procs>(what)
-         || std::holds_alternative<sample_elsewhere>(what);
+         || std::holds_alternative<find_procs>(what);
 }
 
 /// What a caller keeps of a question, roughly, beyond its fixed part.

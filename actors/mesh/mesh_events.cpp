@@ -226,7 +226,7 @@ void raise_event(self_pointer self, const event& what,
   one(ack{});
 }
 
-bool may_raise(self_pointer self, uint32_t from, const proc_id& source) {
+bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source) {
   if (from == self->state.options.rank)
     return true;
   // What the system makes comes from the root.
@@ -238,7 +238,7 @@ bool may_raise(self_pointer self, uint32_t from, const proc_id& source) {
 
 caf::expected<ack> take_event(self_pointer self, uint32_t from,
                               deliver_event& what) {
-  if (!may_raise(self, from, what.what.source))
+  if (!may_speak_for(self, from, what.what.source))
     return make_error(status::no_permissions, "node " + std::to_string(from)
                                                 + " does not run "
                                                 + to_string(what.what.source));

@@ -217,7 +217,7 @@ struct executor {
   }
 
   void operator()(submit_event& x) {
-    if (!may_raise(self, from.rank, x.what.what.source))
+    if (!may_speak_for(self, from.rank, x.what.what.source))
       refuse(status::no_permissions, "node " + std::to_string(from.rank)
                                        + " does not run "
                                        + to_string(x.what.what.source));
@@ -251,7 +251,13 @@ struct executor {
   }
 
   void operator()(sample_elsewhere& x) {
-    sample_here(self, x, to_member<info_result>(reply));
+    // X41
+    if (!may_speak_for(self, from.rank, x.who.proc))
+      refuse(status::no_permissions, "node " + std::to_string(from.rank)
+                                       + " does not run "
+                                       + to_string(x.who.proc));
+    else
+      sample_here(self, x, to_member<info_result>(reply));
   }
 
   void operator()(environment_interest& x) {

@@ -377,8 +377,8 @@ void raise_event(self_pointer self, const event& what,
 caf::expected<ack> take_event(self_pointer self, uint32_t from,
                               deliver_event& what);
 
-/// X41: whether a node may raise events in the name of a source.
-bool may_raise(self_pointer self, uint32_t from, const proc_id& source);
+/// X41: whether a node may raise events, or ask, in the name of a process.
+bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source);
 
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);

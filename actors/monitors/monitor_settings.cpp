@@ -87,8 +87,7 @@ std::optional<uint64_t> byte_count(const value& x) {
 monitor_settings_reader::monitor_settings_reader(
   std::string kind, const std::vector<info>& settings)
   : kind_(std::move(kind)),
-    settings_(settings), known_{monitor_kind_key, monitor_reaction_key,
-                                monitor_keep_key} {
+    settings_(settings), known_{monitor_kind_key, monitor_reaction_key} {
   // nop
 }
 

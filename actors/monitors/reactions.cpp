@@ -1,7 +1,6 @@
 #include "actors/monitors/reactions.hpp"
 
 #include "config/defaults.hpp"
-#include "config/monitor_times.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>

@@ -3,7 +3,6 @@
 #include "actors/monitors/monitor_rules.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
-#include "config/monitor_times.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/actor_system.hpp>

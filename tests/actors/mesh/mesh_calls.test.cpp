@@ -1,5 +1,7 @@
 #include "actors/mesh/mesh_calls.hpp"
 
+#include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>
@@ -29,6 +31,8 @@ std::string text_of(const host_question& x) {
     return what->nspace;
   if (const auto* what = std::get_if<close_stdin>(&x))
     return what->proc.nspace;
+  if (const auto* what = std::get_if<sample_elsewhere>(&x))
+    return what->what.monitor.key;
   return std::get<locate_job>(x).nspace;
 }
 
@@ -312,6 +316,21 @@ CAF_TEST(questions that change nothing are answered anew) {
     b.subject.take({0, 7, host_call{1, 0, 0, {}, {}, reading("x")}});
   CAF_CHECK_EQUAL(b.done.size(), 2u);
   CAF_CHECK_EQUAL(b.subject.remembered(), 0u);
+}
+
+CAF_TEST(CTL-1 M11 a monitor on another node begins and ends once) {
+  auto b = host{{1, 9}};
+  uint64_t number = 0;
+  for (const auto key : {monitor_kind_key, attr::monitor_cancel}) {
+    auto what = sample_elsewhere{};
+    what.what.monitor.key = std::string{key};
+    ++number;
+    for (auto i = 0; i < 2; ++i)
+      b.subject.take({0, 7, host_call{number, number - 1, 0, {}, {}, what}});
+  }
+  CAF_CHECK(b.done
+            == (texts{std::string{monitor_kind_key},
+                      std::string{attr::monitor_cancel}}));
 }
 
 CAF_TEST(X44 numbers that make no sense are ignored) {

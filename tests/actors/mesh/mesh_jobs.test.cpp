@@ -3,6 +3,7 @@
 #include "actors/data/job_data.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"
 #include "tests/test.hpp"
@@ -425,6 +426,24 @@ CAF_TEST(X41 a daemon asks for its own processes only) {
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::no_permissions);
   CAF_CHECK(!is_over());
+}
+
+CAF_TEST(X41 M24 a daemon has others monitored for its own processes only) {
+  spawn(6);
+  const auto monitor_for = [&](uint32_t rank) {
+    auto request = monitor_request{};
+    request.monitor = {std::string{monitor_kind_key}, 0,
+                       value::string("cpu_progress")};
+    request.directives = {{std::string{attr::monitor_target_procs}, 0,
+                           value::of_proc({nspace, 2})}};
+    const auto x = troupe::fixtures::ask<info_result>(
+      sys, mesh[2].host, asks({nspace, rank}), std::move(request));
+    consume_messages();
+    return x->code;
+  };
+  // That node has nobody who monitors, and says so to those whom it believes.
+  CAF_CHECK_EQUAL(monitor_for(4), status::not_supported);
+  CAF_CHECK_EQUAL(monitor_for(0), status::no_permissions);
 }
 
 // -- messages that are lost --------------------------------------------------

@@ -3,7 +3,6 @@
 #include "actors/monitors/kinds_of_monitors.hpp"
 
 #include "config/defaults.hpp"
-#include "config/monitor_times.hpp"
 #include "messages/status.hpp"
 #include "tests/fixtures/deterministic.hpp"
 
