@@ -505,6 +505,27 @@ inline constexpr size_t acknowledgement_bytes = size_t{32} << 10;
 /// How late our own timer may be before others are excused for it.
 inline constexpr auto own_lateness = 100ms;
 
+// -- groups
+// --------------------------------------------------------------------
+
+/// Groups per namespace, and participants of one (L17).
+inline constexpr size_t groups_per_namespace = 1024;
+inline constexpr size_t group_participants = size_t{1} << 20;
+
+/// How long a server waits for the other participants of its node before it
+/// says who has called.
+inline constexpr auto group_watch = 100ms;
+
+/// How long the home of a log keeps a call for those of other nodes.
+inline constexpr auto group_gathering = 2ms;
+
+/// How long handlers may think about who leads, or what becomes of a group
+/// (`T_select`).
+inline constexpr auto group_decision = 2s;
+
+/// Keys of groups that are over, against messages that come late.
+inline constexpr size_t groups_remembered = 1024;
+
 // -- the lanes' sockets
 // --------------------------------------------------------
 

@@ -8,6 +8,7 @@
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
 #include "messages/group.hpp"
+#include "messages/group_actors.hpp"
 #include "messages/host.hpp"
 #include "messages/io.hpp"
 #include "messages/job.hpp"
@@ -87,6 +88,8 @@ using client_actor = caf::typed_actor<
   caf::replies_to<notify_request>::with<ack>,
   // Events for this process.
   caf::reacts_to<event_batch>,
+  // The members of a group that it may name.
+  caf::reacts_to<group_known>,
   // Output for this process.
   caf::reacts_to<io_delivery>,
   // -- questions and logs --
@@ -192,6 +195,15 @@ using server_actor = caf::typed_actor<
   caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
   // Ends a connection of processes.
   caf::replies_to<requester, disconnect_procs_request>::with<ack>,
+  // Joins the construction of a group.
+  caf::replies_to<requester,
+                  group_construct_request>::with<group_construct_result>,
+  // Joins the end of a group.
+  caf::replies_to<requester, group_destruct_request>::with<ack>,
+  // Leaves a group.
+  caf::replies_to<requester, group_leave_request>::with<ack>,
+  // Raises an event of a group; others are not taken.
+  caf::replies_to<requester, notify_request>::with<ack>,
   // Data of a process.
   caf::replies_to<requester, get_request>::with<get_result>,
   // Fresh data of a process.
@@ -244,6 +256,17 @@ using server_actor = caf::typed_actor<
   caf::replies_to<get_statistics>::with<server_statistics>,
   // How full it is.
   caf::replies_to<get_gauges>::with<gauge_list>,
+  // The next entry of the log of a group; answered when it is carried out.
+  caf::replies_to<group_entry_ordered>::with<ack>,
+  // A node is lost.
+  caf::reacts_to<host_node_lost>,
+  // Which groups have members here.
+  caf::replies_to<list_groups>::with<group_list>,
+  // -- from its groups --
+  // INTERNAL: which local processes are members has changed.
+  caf::reacts_to<group_changed>,
+  // INTERNAL: nothing of a group is left.
+  caf::reacts_to<group_over>,
   // -- from its collectives --
   // INTERNAL: an operation has answered all its participants.
   caf::reacts_to<collective_retired>,
@@ -295,6 +318,8 @@ using event_cache_actor = caf::typed_actor<
   // What is kept, and for whom: `troupe.event.counts`,
   // `troupe.event.retained`.
   caf::replies_to<requester, query_request>::with<info_result>,
+  // Which processes have registered for a code.
+  caf::replies_to<find_listeners>::with<event_listeners>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>,
   // How full it is.
@@ -355,13 +380,17 @@ using host_actor = caf::typed_actor<
   caf::replies_to<requester, fabric_register_request>::with<info_result>,
   // Wants fresh information on a fabric.
   caf::replies_to<requester, fabric_update_request>::with<info_result>,
-  // Joins the construction of a group.
-  caf::replies_to<requester,
-                  group_construct_request>::with<group_construct_result>,
-  // Joins the end of a group.
-  caf::replies_to<requester, group_destruct_request>::with<ack>,
-  // Leaves a group.
-  caf::replies_to<requester, group_leave_request>::with<ack>,
+  // Where processes run.
+  caf::replies_to<locate_procs>::with<proc_places>,
+  // An entry for the log of a group.
+  caf::replies_to<order_group_entry>::with<ack>,
+  // More nodes keep the log of a group.
+  caf::reacts_to<extend_group_log>,
+  // The log of a group is over.
+  caf::reacts_to<close_group_log>,
+  // All local participants have called a collective operation on a group; for
+  // hosts that conduct groups themselves.
+  caf::replies_to<host_group>::with<info_result>,
   // Wants output of processes.
   caf::replies_to<requester, io_pull_request>::with<io_pull_result>,
   // Ends a subscription to output.

@@ -70,10 +70,14 @@ struct host_collective {
   /// operation fails meanwhile.
   status failure = status::success;
   std::string reason;
+
+  /// Whether it goes on without those who end or leave.
+  bool is_fault_tolerant = false;
 };
 
 TROUPE_MESSAGE(host_collective, x.kind, x.procs, x.directives, x.data,
-               x.is_local, x.generation, x.failure, x.reason)
+               x.is_local, x.generation, x.failure, x.reason,
+               x.is_fault_tolerant)
 
 struct host_collective_result {
   /// What participants on other nodes contributed.

@@ -3,6 +3,7 @@
 #include "messages/collective.hpp"
 #include "messages/connection.hpp"
 #include "messages/control.hpp"
+#include "messages/group_entry.hpp"
 #include "messages/membership.hpp"
 #include "messages/peer_frames.hpp"
 #include "messages/site_hook.hpp"
@@ -14,6 +15,14 @@ namespace troupe {
 
 constexpr collective_kind last_of(collective_kind) {
   return collective_kind::disconnect;
+}
+
+constexpr group_operation last_of(group_operation) {
+  return group_operation::destruct;
+}
+
+constexpr group_phase last_of(group_phase) {
+  return group_phase::over;
 }
 
 constexpr control_action last_of(control_action) {

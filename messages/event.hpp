@@ -98,6 +98,15 @@ constexpr bool is_of_environment(status code) {
          || (number <= -32230 && number >= -32330);
 }
 
+/// Whether events with this code are of a group: its servers see them first.
+/// `group_verdict` is ours: what a library's handlers decided about an event
+/// that asked them, for its server alone.
+/// Source: RFC0033.
+constexpr bool is_of_group(status code) {
+  const auto number = static_cast<int32_t>(code);
+  return (number <= -159 && number >= -170) || code == status::group_verdict;
+}
+
 /// The kernel has taken events for a process: how many since its connection
 /// began. Source: guarantees 5.1.
 struct events_taken {

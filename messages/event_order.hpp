@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/group_entry.hpp"
 #include "messages/host.hpp"
 
 #include <cstdint>
@@ -13,7 +14,25 @@
 // as tools; all nodes host it.
 // Source: guarantees 5.2.
 
+// The log of a group is kept in the same way: `nspace` is then its `log_name`,
+// and `hosts` the nodes that
+// keep it, ascending (none: all).
+
 namespace troupe {
+
+/// The name of the log of a group: no namespace has a name like it.
+inline std::string log_name(const group_key& x) {
+  return '\x1f' + std::to_string(x.participants) + '.'
+         + std::to_string(x.generation) + '.' + x.id;
+}
+
+/// Whether this is the name of the log of a group.
+inline bool is_group_log(const std::string& nspace) {
+  return !nspace.empty() && nspace.front() == '\x1f';
+}
+
+/// What has a place in an order.
+using ordered_content = std::variant<deliver_event, group_entry>;
 
 /// To the home of a namespace: an event for its processes. Answered when all
 /// live nodes of the namespace have it. Refused with `unreach` by a daemon that
@@ -24,17 +43,21 @@ struct submit_event {
   /// 1, 2, 3 ... per namespace and incarnation of the sender. What comes again
   /// after a home was lost comes with the number that it had.
   uint64_t number = 0;
-  deliver_event what;
+  ordered_content what;
+  std::vector<uint32_t> hosts{};
+
+  /// Whether it may wait a moment for what other nodes have to say.
+  bool may_wait = false;
 };
 
-TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what)
+TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what, x.hosts, x.may_wait)
 
 /// An event that has its place, and who had submitted it.
 struct ordered_event {
   uint32_t origin = 0;
   uint64_t incarnation = 0;
   uint64_t number = 0;
-  deliver_event what;
+  ordered_content what;
 };
 
 TROUPE_MESSAGE(ordered_event, x.origin, x.incarnation, x.number, x.what)
@@ -54,10 +77,11 @@ struct order_events {
   /// To be passed on to these.
   std::vector<uint32_t> below;
   std::vector<ordered_event> events;
+  std::vector<uint32_t> hosts{};
 };
 
 TROUPE_MESSAGE(order_events, x.nspace, x.home, x.first, x.stable, x.below,
-               x.events)
+               x.events, x.hosts)
 
 /// From a new home: what do you have? From then on nothing of former homes is
 /// taken. Answered with `collected_events`.
@@ -68,9 +92,11 @@ struct collect_events {
   /// Whether the events behind place `after` are wanted, too.
   bool wants_events = false;
   uint64_t after = 0;
+  std::vector<uint32_t> hosts{};
 };
 
-TROUPE_MESSAGE(collect_events, x.nspace, x.home, x.wants_events, x.after)
+TROUPE_MESSAGE(collect_events, x.nspace, x.home, x.wants_events, x.after,
+               x.hosts)
 
 struct collected_events {
   /// The last place that the node has.

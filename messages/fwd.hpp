@@ -22,6 +22,7 @@ struct client_environment;
 struct client_finalized;
 struct client_lost;
 struct close_connection;
+struct close_group_log;
 struct close_peer;
 struct close_stdin;
 struct collect_events;
@@ -37,6 +38,7 @@ struct connect_accepted;
 struct connect_procs_request;
 struct connect_procs_result;
 struct connect_request;
+struct connection_changed;
 struct connection_lost;
 struct control_procs;
 struct credentials;
@@ -63,14 +65,17 @@ struct environment_interest;
 struct erase_spool;
 struct event;
 struct event_batch;
+struct event_listeners;
 struct events_taken;
 struct expect_procs;
+struct extend_group_log;
 struct fabric_register_request;
 struct fabric_update_request;
 struct fence_request;
 struct file_stamp;
 struct file_stamps;
 struct finalize_request;
+struct find_listeners;
 struct find_process;
 struct find_procs;
 struct forget_job;
@@ -78,14 +83,35 @@ struct gauge_list;
 struct get_credential_request;
 struct get_credential_result;
 struct get_gauges;
+struct get_group_status;
 struct get_mesh_status;
 struct get_request;
 struct get_result;
 struct get_statistics;
+struct group_caller;
+struct group_calls;
+struct group_changed;
+struct group_conflict;
 struct group_construct_request;
 struct group_construct_result;
+struct group_data;
+struct group_departure;
 struct group_destruct_request;
+struct group_entry;
+struct group_entry_ordered;
+struct group_host_outcome;
+struct group_key;
+struct group_known;
 struct group_leave_request;
+struct group_list;
+struct group_notice;
+struct group_over;
+struct group_procs_ended;
+struct group_snapshot;
+struct group_status;
+struct group_time_up;
+struct group_verdict;
+struct group_verdicts;
 struct handler_done;
 struct handler_registered;
 struct handler_verdict;
@@ -94,6 +120,8 @@ struct host_answer;
 struct host_call;
 struct host_collective;
 struct host_collective_result;
+struct host_group;
+struct host_node_lost;
 struct info;
 struct info_result;
 struct io_delivery;
@@ -116,10 +144,12 @@ struct lane_failed;
 struct lane_frame_arrived;
 struct lane_opened;
 struct leave_mesh;
+struct list_groups;
 struct list_jobs;
 struct list_nspaces;
 struct local_process;
 struct locate_job;
+struct locate_procs;
 struct log_entry;
 struct log_request;
 struct lookup_request;
@@ -139,6 +169,7 @@ struct node_topology;
 struct notify_request;
 struct nspace_list;
 struct order_events;
+struct order_group_entry;
 struct ordered_event;
 struct pdata;
 struct peer_changed;
@@ -153,13 +184,14 @@ struct proc_changed;
 struct proc_data;
 struct proc_ended;
 struct proc_id;
+struct proc_places;
 struct process_drained;
 struct process_ended;
 struct process_output;
 struct process_probe;
 struct process_started;
-struct procs_controlled;
 struct processing_unit;
+struct procs_controlled;
 struct procs_gone;
 struct procs_paused;
 struct publish_request;
@@ -213,8 +245,8 @@ struct start_process;
 struct start_sensor;
 struct start_share;
 struct stop_monitor;
-struct submit_event;
 struct stop_sensor;
+struct submit_event;
 struct sweep_job;
 struct tool_connected;
 struct unpublish_request;
@@ -222,8 +254,8 @@ struct unread;
 struct usage_samples;
 struct validate_credential_request;
 struct value;
-struct write_stdin;
 struct write_spool;
+struct write_stdin;
 
 } // namespace troupe
 
@@ -305,6 +337,38 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::get_request))
   TROUPE_ADD_TYPE_ID((troupe::get_result))
   TROUPE_ADD_TYPE_ID((troupe::get_statistics))
+  TROUPE_ADD_TYPE_ID((troupe::close_group_log))
+  TROUPE_ADD_TYPE_ID((troupe::event_listeners))
+  TROUPE_ADD_TYPE_ID((troupe::extend_group_log))
+  TROUPE_ADD_TYPE_ID((troupe::find_listeners))
+  TROUPE_ADD_TYPE_ID((troupe::get_group_status))
+  TROUPE_ADD_TYPE_ID((troupe::group_calls))
+  TROUPE_ADD_TYPE_ID((troupe::group_caller))
+  TROUPE_ADD_TYPE_ID((troupe::group_changed))
+  TROUPE_ADD_TYPE_ID((troupe::group_conflict))
+  TROUPE_ADD_TYPE_ID((troupe::group_data))
+  TROUPE_ADD_TYPE_ID((troupe::group_departure))
+  TROUPE_ADD_TYPE_ID((troupe::group_entry))
+  TROUPE_ADD_TYPE_ID((troupe::group_entry_ordered))
+  TROUPE_ADD_TYPE_ID((troupe::group_host_outcome))
+  TROUPE_ADD_TYPE_ID((troupe::group_key))
+  TROUPE_ADD_TYPE_ID((troupe::group_known))
+  TROUPE_ADD_TYPE_ID((troupe::group_list))
+  TROUPE_ADD_TYPE_ID((troupe::group_notice))
+  TROUPE_ADD_TYPE_ID((troupe::group_over))
+  TROUPE_ADD_TYPE_ID((troupe::group_procs_ended))
+  TROUPE_ADD_TYPE_ID((troupe::group_snapshot))
+  TROUPE_ADD_TYPE_ID((troupe::group_status))
+  TROUPE_ADD_TYPE_ID((troupe::group_time_up))
+  TROUPE_ADD_TYPE_ID((troupe::group_verdict))
+  TROUPE_ADD_TYPE_ID((troupe::group_verdicts))
+  TROUPE_ADD_TYPE_ID((troupe::host_group))
+  TROUPE_ADD_TYPE_ID((troupe::host_node_lost))
+  TROUPE_ADD_TYPE_ID((troupe::list_groups))
+  TROUPE_ADD_TYPE_ID((troupe::locate_procs))
+  TROUPE_ADD_TYPE_ID((troupe::order_group_entry))
+  TROUPE_ADD_TYPE_ID((troupe::proc_places))
+  TROUPE_ADD_TYPE_ID((troupe::connection_changed))
   TROUPE_ADD_TYPE_ID((troupe::group_construct_request))
   TROUPE_ADD_TYPE_ID((troupe::group_construct_result))
   TROUPE_ADD_TYPE_ID((troupe::group_destruct_request))

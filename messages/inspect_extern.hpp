@@ -88,6 +88,38 @@
   X(get_request)                                                               \
   X(get_result)                                                                \
   X(get_statistics)                                                            \
+  X(close_group_log)                                                           \
+  X(event_listeners)                                                           \
+  X(extend_group_log)                                                          \
+  X(find_listeners)                                                            \
+  X(get_group_status)                                                          \
+  X(group_calls)                                                               \
+  X(group_caller)                                                              \
+  X(group_changed)                                                             \
+  X(group_known)                                                               \
+  X(group_conflict)                                                            \
+  X(group_data)                                                                \
+  X(group_departure)                                                           \
+  X(group_entry)                                                               \
+  X(group_entry_ordered)                                                       \
+  X(group_host_outcome)                                                        \
+  X(group_key)                                                                 \
+  X(group_list)                                                                \
+  X(group_notice)                                                              \
+  X(group_over)                                                                \
+  X(group_procs_ended)                                                         \
+  X(group_snapshot)                                                            \
+  X(group_status)                                                              \
+  X(group_time_up)                                                             \
+  X(group_verdict)                                                             \
+  X(group_verdicts)                                                            \
+  X(host_group)                                                                \
+  X(host_node_lost)                                                            \
+  X(list_groups)                                                               \
+  X(locate_procs)                                                              \
+  X(order_group_entry)                                                         \
+  X(proc_places)                                                               \
+  X(connection_changed)                                                        \
   X(group_construct_request)                                                   \
   X(group_construct_result)                                                    \
   X(group_destruct_request)                                                    \

@@ -154,6 +154,15 @@ struct ask_root {
 
 TROUPE_MESSAGE(ask_root, x.who, x.what)
 
+/// To the root: these processes have connected, or have disconnected.
+/// Source: PMIx Standard v5, `PMIx_Connect`.
+struct connection_changed {
+  std::vector<proc_id> procs;
+  bool connected = true;
+};
+
+TROUPE_MESSAGE(connection_changed, x.procs, x.connected)
+
 // -- collectives
 // -------------------------------------------------------------------
 
@@ -196,10 +205,14 @@ struct collective_part {
 
   /// Asks the receiver what it knows: an outcome, or a part comes back.
   bool is_question = false;
+
+  /// Whether it goes on without those who end or leave.
+  /// Source: PMIx Standard v5, PMIX_GROUP_FT_COLLECTIVE; RFC0033, Group_leave.
+  bool is_fault_tolerant = false;
 };
 
 TROUPE_MESSAGE(collective_part, x.id, x.root, x.joined, x.data, x.failure,
-               x.reason, x.is_question)
+               x.reason, x.is_question, x.is_fault_tolerant)
 
 /// Down the same tree: the operation is over, for all alike.
 struct collective_outcome {
@@ -296,7 +309,8 @@ using host_question =
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
                environment_interest, environment_event, control_procs,
-               define_process_set, run_site_hook, sample_elsewhere>;
+               define_process_set, run_site_hook, sample_elsewhere,
+               delete_process_set, connection_changed, list_groups>;
 
 /// Something went wrong, in words.
 struct mesh_failure {
@@ -312,7 +326,8 @@ TROUPE_MESSAGE(mesh_failure, x.code, x.reason, x.infos)
 using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
                lookup_result, info_result, job_list, collected_events,
-               nspace_list, mesh_status, procs_controlled, site_hook_result>;
+               nspace_list, mesh_status, procs_controlled, site_hook_result,
+               group_list>;
 
 /// Asks a host.
 struct host_call {
