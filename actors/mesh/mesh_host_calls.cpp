@@ -185,18 +185,6 @@ struct executor {
       define_set_here(self, x, to_member<ack>(reply));
   }
 
-<<<<<<< HEAD
-  void operator()(delete_process_set&) {
-    refuse(status::not_supported, "process sets are not deleted here");
-  }
-
-  void operator()(connection_changed&) {
-    refuse(status::not_supported, "the root keeps no connections");
-  }
-
-  void operator()(list_groups) {
-    list_groups_here(self, to_member<group_list>(reply));
-=======
   void operator()(delete_process_set& x) {
     if (is_from_root())
       delete_set_here(self, x, to_member<ack>(reply));
@@ -205,7 +193,10 @@ struct executor {
   void operator()(connection_changed& x) {
     if (is_at_root())
       give(note_connection(self, from.rank, x));
->>>>>>> origin/w7-psets
+  }
+
+  void operator()(list_groups) {
+    list_groups_here(self, to_member<group_list>(reply));
   }
 
   void operator()(node_resources& x) {
