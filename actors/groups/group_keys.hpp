@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/group.hpp"
+
 #include <string_view>
 
 namespace troupe {
@@ -8,14 +10,14 @@ namespace troupe {
 namespace group_keys {
 
 /// Which question an event asks (uint64); the verdict repeats it.
-inline constexpr std::string_view round = "troupe.grp.round";
+inline constexpr std::string_view round = group_round_key;
 
 /// The status with which handlers ended (int32); in a LEADER_SELECTED event
 /// without a leader, the error.
-inline constexpr std::string_view status = "troupe.grp.status";
+inline constexpr std::string_view status = group_status_key;
 
 /// Which invitation (uint64): INVITED says it, the answer repeats it.
-inline constexpr std::string_view invitation = "troupe.grp.invitation";
+inline constexpr std::string_view invitation = group_invitation_key;
 
 /// Who has accepted, and who has not answered yet, when a new leader takes an
 /// invitation over (arrays of PROC).
