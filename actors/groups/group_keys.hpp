@@ -1,7 +1,5 @@
 #pragma once
 
-#include "messages/group.hpp"
-
 #include <string_view>
 
 namespace troupe {
@@ -10,14 +8,14 @@ namespace troupe {
 namespace group_keys {
 
 /// Which question an event asks (uint64); the verdict repeats it.
-inline constexpr std::string_view round = group_round_key;
+inline constexpr std::string_view round = "troupe.grp.round";
 
 /// The status with which handlers ended (int32); in a LEADER_SELECTED event
 /// without a leader, the error.
-inline constexpr std::string_view status = group_status_key;
+inline constexpr std::string_view status = "troupe.grp.status";
 
 /// Which invitation (uint64): INVITED says it, the answer repeats it.
-inline constexpr std::string_view invitation = group_invitation_key;
+inline constexpr std::string_view invitation = "troupe.grp.invitation";
 
 /// Who has accepted, and who has not answered yet, when a new leader takes an
 /// invitation over (arrays of PROC).
