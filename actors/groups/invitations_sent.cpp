@@ -2,7 +2,7 @@
 
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/invitations.hpp"
-#include "actors/groups/process_group_questions.hpp"
+#include "actors/groups/group_wish.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
