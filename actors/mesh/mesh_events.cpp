@@ -85,9 +85,12 @@ event_sequencer::effects means_of_order(self_pointer self) {
                    event_stream::reply_handler then) {
     ask(self, rank, std::move(what), std::move(then));
   };
-  out.deliver = [self](const std::string& nspace, deliver_event what,
+  out.deliver = [self](const std::string& nspace, ordered_content what,
                        std::function<void()> then) {
-    deliver(self, nspace, std::move(what), std::move(then));
+    if (auto* event = std::get_if<deliver_event>(&what))
+      deliver(self, nspace, std::move(*event), std::move(then));
+    else
+      then();
   };
   out.locate = [self](const std::string& nspace,
                       std::function<void(const caf::error&)> then) {

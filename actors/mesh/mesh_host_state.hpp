@@ -383,6 +383,24 @@ bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source);
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
 
+// -- mesh_groups.cpp: groups over several nodes
+// ----------------------------------------------------------------------
+
+/// Where processes run, wildcards spelt out.
+void locate_all(self_pointer self, std::vector<proc_id> procs,
+                completion<proc_places> done);
+
+/// X41: whether a node may say this of a group: it speaks for its own
+/// processes only, except that all may know who has ended.
+bool may_say(self_pointer self, uint32_t from, const group_entry& what);
+
+/// A node is lost; `locations` and the calls know.
+void lose_host(self_pointer self, uint32_t rank);
+
+/// The groups of this node; of all nodes, at the root, for tools.
+void list_groups_here(self_pointer self, completion<group_list> done);
+void list_all_groups(self_pointer self, completion<group_list> done);
+
 // -- mesh_environment.cpp: what happens to nodes
 // -------------------------------------------------------------------
 
