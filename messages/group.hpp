@@ -6,15 +6,6 @@
 
 namespace troupe {
 
-/// Ours, in events of groups. An event that asks handlers carries which
-/// question it is (`uint64`); the `group_verdict` that answers it carries the
-/// same and the status with which the handlers ended (`int32`). INVITED carries
-/// which invitation it is (`uint64`), and answers to it repeat that.
-inline constexpr std::string_view group_round_key = "troupe.grp.round";
-inline constexpr std::string_view group_status_key = "troupe.grp.status";
-inline constexpr std::string_view group_invitation_key =
-  "troupe.grp.invitation";
-
 /// Makes a group. Source: RFC0033, Group_construct.
 struct group_construct_request {
   std::string id;

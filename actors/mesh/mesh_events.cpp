@@ -229,6 +229,15 @@ void raise_event(self_pointer self, const event& what,
   one(ack{});
 }
 
+void raise_event_for(self_pointer self, const event& what,
+                     const std::vector<proc_id>& audience) {
+  auto parts = std::map<std::string, std::vector<proc_id>>{};
+  for (const auto& x : audience)
+    parts[x.nspace].push_back(x);
+  for (auto& [nspace, procs] : parts)
+    self->state.spread->raise(what, nspace, std::move(procs), nullptr);
+}
+
 bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source) {
   if (from == self->state.options.rank)
     return true;

@@ -185,12 +185,14 @@ struct executor {
       define_set_here(self, x, to_member<ack>(reply));
   }
 
-  void operator()(delete_process_set&) {
-    refuse(status::not_supported, "process sets are not deleted here");
+  void operator()(delete_process_set& x) {
+    if (is_from_root())
+      delete_set_here(self, x, to_member<ack>(reply));
   }
 
-  void operator()(connection_changed&) {
-    refuse(status::not_supported, "the root keeps no connections");
+  void operator()(connection_changed& x) {
+    if (is_at_root())
+      give(note_connection(self, from.rank, x));
   }
 
   void operator()(list_groups) {
@@ -413,6 +415,9 @@ void change_member(self_pointer self, const member_changed& what) {
   if (!was_live && what.rank == 0)
     tell_resources(self);
   note_member(self, what, was_live);
+  if (state.is_root() && state.calls->is_live(what.rank)
+      && (!was_live || is_over))
+    tell_sets(self, what.rank);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);
