@@ -137,6 +137,11 @@ inline constexpr auto lost_connection_wait = 1s;
 inline constexpr size_t resources = 1024;
 inline constexpr size_t process_sets = 1024;
 
+/// Sets of connected processes that a server or a host keeps, and the entries
+/// in all of them together.
+inline constexpr size_t connected_sets = 16384;
+inline constexpr size_t connected_procs = size_t{1} << 20;
+
 /// How long a host may take to answer an up-call before whoever asked is told
 /// that it does not.
 inline constexpr auto host_call = 60s;

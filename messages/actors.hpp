@@ -267,6 +267,8 @@ using server_actor = caf::typed_actor<
   caf::reacts_to<group_changed>,
   // INTERNAL: nothing of a group is left.
   caf::reacts_to<group_over>,
+  // INTERNAL: fills in what local processes have posted for others.
+  caf::replies_to<group_data>::with<group_data>,
   // -- from its collectives --
   // INTERNAL: an operation has answered all its participants.
   caf::reacts_to<collective_retired>,

@@ -113,8 +113,11 @@ TROUPE_MESSAGE(collective_failed, x.code, x.reason)
 /// is not needed any more.
 struct collective_retired {
   uint64_t id = 0;
+
+  /// Whether it has succeeded.
+  bool succeeded = false;
 };
 
-TROUPE_MESSAGE(collective_retired, x.id)
+TROUPE_MESSAGE(collective_retired, x.id, x.succeeded)
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/inspect.hpp"
+#include "messages/status.hpp"
 #include "messages/value.hpp"
 
 namespace troupe {
@@ -15,12 +16,17 @@ struct group_construct_request {
 TROUPE_MESSAGE(group_construct_request, x.id, x.procs, x.directives)
 
 struct group_construct_result {
+  /// In the order of their ranks.
   std::vector<proc_id> members;
   std::optional<uint64_t> context_id;
   std::vector<info> infos;
+
+  /// `partial_success`: without some who need not have come.
+  status outcome = status::success;
 };
 
-TROUPE_MESSAGE(group_construct_result, x.members, x.context_id, x.infos)
+TROUPE_MESSAGE(group_construct_result, x.members, x.context_id, x.infos,
+               x.outcome)
 
 /// Ends a group. Source: RFC0033, Group_destruct.
 struct group_destruct_request {

@@ -47,8 +47,8 @@ struct group_caller {
   proc_id proc;
   std::vector<info> directives;
 
-  /// What it has posted for others.
-  std::vector<posted_data> posted;
+  /// What it has posted for others; none if they are all on its node.
+  std::vector<key_value> posted;
 };
 
 TROUPE_MESSAGE(group_caller, x.proc, x.directives, x.posted)
@@ -65,7 +65,7 @@ struct group_calls {
 TROUPE_MESSAGE(group_calls, x.operation, x.procs, x.callers)
 
 /// What members have posted for others, once a group by invitation has all its
-/// members.
+/// members. To a SERVER without entries, it asks for those of local processes.
 struct group_data {
   std::vector<proc_data> procs;
 };
@@ -90,8 +90,8 @@ TROUPE_MESSAGE(group_departure, x.proc)
 struct group_time_up {
   group_operation operation = group_operation::construct;
 
-  /// What waits, counted by the group: 0 is the operation itself, later ones
-  /// are questions to handlers.
+  /// What waits, counted by the group: 0 is the construction; what comes later,
+  /// operations and questions to handlers, counts from 1.
   uint64_t round = 0;
 };
 
@@ -168,9 +168,13 @@ struct group_entry {
   /// later entries, none.
   std::vector<proc_id> participants;
   group_step what;
+
+  /// What the group may have as its context id: no other group of the DVM has
+  /// it. 0: nothing is offered.
+  uint64_t context_id = 0;
 };
 
-TROUPE_MESSAGE(group_entry, x.group, x.participants, x.what)
+TROUPE_MESSAGE(group_entry, x.group, x.participants, x.what, x.context_id)
 
 // -- with the host
 // -------------------------------------------------------------------
@@ -282,11 +286,18 @@ typename Inspector::result_type inspect(Inspector& f, group_known& x) {
   }
 }
 
-/// From a GROUP TRACKER: these local processes are members, in the order of
-/// their group ranks; those that were and are not listed are no longer.
+/// From a GROUP TRACKER: who may name the group has changed.
 struct group_changed {
   group_key group;
+
+  /// The members on all nodes, in the order of their ranks. Local processes
+  /// that were among them and are not any more may no longer name it. Null:
+  /// it is no group.
   std::shared_ptr<const std::vector<proc_id>> members;
+
+  /// Local processes that have done with the group: they may use its
+  /// identifier anew.
+  std::vector<proc_id> released;
 
   /// Who has left or ended since, on any node: collectives that are fault
   /// tolerant go on without them.
@@ -295,16 +306,19 @@ struct group_changed {
 
 template <class Inspector>
 typename Inspector::result_type inspect(Inspector& f, group_changed& x) {
-  auto members = x.members ? *x.members : std::vector<proc_id>{};
+  auto members = x.members ? std::optional{*x.members}
+                           : std::optional<std::vector<proc_id>>{};
   if constexpr (Inspector::writes_state) {
-    if (auto err = f(x.group, members, x.departed))
+    if (auto err = f(x.group, members, x.released, x.departed))
       return err;
     x.members =
-      std::make_shared<const std::vector<proc_id>>(std::move(members));
+      members
+        ? std::make_shared<const std::vector<proc_id>>(std::move(*members))
+        : nullptr;
     return caf::none;
   } else {
     return f(caf::meta::type_name("troupe.group_changed"), x.group, members,
-             x.departed);
+             x.released, x.departed);
   }
 }
 
