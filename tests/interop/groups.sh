@@ -3,6 +3,7 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/group_growth.sh"
 
 build groups group_names group_ends
 limit=20
@@ -62,18 +63,8 @@ check "G1 G5 173" "a daemon: a group of two jobs" in_daemon -n 1 ./groups spawne
 check "G11 G19 G31 G57 G58 134 135 141 142" \
   "a daemon: members end in all ways at all times" dies in_daemon
 
-# grows_not [OPTION]...: many in turn take no more time or memory at last.
-grows_not() {
-  in_daemon -n 2 ./groups many "$1" >many 2>&1 || { cat many; return 1; }
-  cat many
-  sed -n 's/^a group in turn: \([0-9]*\) us.* \([0-9]*\) us.* \([0-9]*\) KiB at f.* \([0-9]*\) KiB.*/\1 \2 \3 \4/p' \
-    many | awk '{ found = 1; exit !($2 < 4 * $1 && $4 - $3 < 1024) }
-                END { if (!found) exit 1 }'
-}
-count=1000
-[ -z "${TROUPE_LONG_TESTS:-}" ] || count=20000
-check "G3 G13 174" "$count in turn take no more time or memory at last" \
-  grows_not "$count"
+check "G3 G13 174" "1,000 in turn take no more time or memory at last" \
+  grows_not 1000 in_daemon
 cat many
 stop_trouped >/dev/null 2>&1
 clean "G3" "nothing is left"
