@@ -1,6 +1,8 @@
 #include "actors/client.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/groups/group_names.hpp"
+#include "messages/event.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -20,6 +22,9 @@ struct client_state {
   connection_actor connection;
   monitor_desk_actor monitors;
 
+  /// Groups that the process may name.
+  group_names groups{};
+
   /// A beat, as all of them are.
   caf::message beat;
 };
@@ -35,6 +40,25 @@ auto pass_to(self_pointer self, Handle client_state::*receiver) {
   };
 }
 
+/// Puts members in the place of groups that a request names.
+template <class Request>
+caf::error name_members(self_pointer self, Request& request) {
+  const auto& groups = self->state.groups;
+  return groups.empty() ? caf::error{} : spell_out(groups, request);
+}
+
+/// The same for a request that may name groups.
+/// Source: RFC0033, Description.
+template <class Result, class Request, class Handle>
+auto name_to(self_pointer self, Handle client_state::*receiver) {
+  return [self, receiver](Request& request) -> caf::result<Result> {
+    if (auto why = name_members(self, request))
+      return why;
+    return self->delegate(self->state.*receiver, self->state.who,
+                          std::move(request));
+  };
+}
+
 /// Passes a request only if the user that the peer wrote is the real one.
 template <class Result, class Request>
 auto pass_with_user(self_pointer self) {
@@ -45,6 +69,8 @@ auto pass_with_user(self_pointer self) {
                         to_string(who.proc) + " writes user "
                           + std::to_string(request.uid) + " but is "
                           + std::to_string(who.creds.uid));
+    if (auto why = name_members(self, request))
+      return why;
     return self->delegate(self->state.host, who, std::move(request));
   };
 }
@@ -57,8 +83,44 @@ void pass_events(self_pointer self) {
               self->context());
 }
 
+/// An event of a group is the server's business, which says `not_found` to one
+/// that concerns no group: then it is an event like any other.
+/// Source: RFC0033; guarantees 5.6.
+caf::result<ack> notify_group(self_pointer self, notify_request& request) {
+  const auto& state = self->state;
+  if (request.code == status::group_verdict)
+    return self->delegate(state.server, state.who, std::move(request));
+  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
+  auto promise = owed->promise();
+  self->request(state.server, caf::infinite, state.who, request)
+    .then([owed](ack) { owed->give(ack{}); },
+          [self, owed, request](caf::error& why) {
+            if (status_of(why) != status::not_found) {
+              owed->fail(std::move(why));
+              return;
+            }
+            self
+              ->request(self->state.events, caf::infinite, self->state.who,
+                        request)
+              .then([owed](ack) { owed->give(ack{}); },
+                    [owed](caf::error& err) { owed->fail(std::move(err)); });
+          });
+  return promise;
+}
+
+caf::result<ack> notify(self_pointer self, notify_request& request) {
+  if (auto why = name_members(self, request))
+    return why;
+  if (is_of_group(request.code))
+    return notify_group(self, request);
+  return self->delegate(self->state.events, self->state.who,
+                        std::move(request));
+}
+
 caf::result<info_result> monitor(self_pointer self, monitor_request& request) {
   auto& state = self->state;
+  if (auto why = name_members(self, request))
+    return why;
   if (!state.monitors)
     return self->delegate(state.host, state.who, std::move(request));
   return self->delegate(state.monitors, state.who, std::move(request),
@@ -98,43 +160,47 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
                  std::move(host),
                  std::move(connection),
                  std::move(monitors),
+                 {},
                  {}};
   constexpr auto to_server = &client_state::server;
   constexpr auto to_host = &client_state::host;
   return {
     pass_to<job_info_reply, job_info_request>(self, to_server),
     pass_to<ack, commit_request>(self, to_server),
-    pass_to<ack, fence_request>(self, to_server),
-    pass_to<get_result, get_request>(self, to_server),
+    name_to<ack, fence_request>(self, to_server),
+    name_to<get_result, get_request>(self, to_server),
     pass_to<ack, finalize_request>(self, to_server),
-    pass_to<ack, abort_request>(self, to_host),
-    pass_to<refresh_cache_result, refresh_cache_request>(self, to_server),
+    name_to<ack, abort_request>(self, to_host),
+    name_to<refresh_cache_result, refresh_cache_request>(self, to_server),
     pass_to<resolve_peers_result, resolve_peers_request>(self, to_server),
     pass_to<resolve_nodes_result, resolve_nodes_request>(self, to_server),
     pass_with_user<ack, publish_request>(self),
     pass_with_user<lookup_result, lookup_request>(self),
     pass_with_user<ack, unpublish_request>(self),
-    pass_to<spawn_result, spawn_request>(self, to_host),
-    pass_to<connect_procs_result, connect_procs_request>(self, to_server),
-    pass_to<ack, disconnect_procs_request>(self, to_server),
+    name_to<spawn_result, spawn_request>(self, to_host),
+    name_to<connect_procs_result, connect_procs_request>(self, to_server),
+    name_to<ack, disconnect_procs_request>(self, to_server),
     [self](register_events_request& request) -> caf::result<ack> {
+      if (auto why = name_members(self, request))
+        return why;
       return self->delegate(self->state.events, self->state.who,
                             std::move(request), client_actor{self});
     },
     [self](deregister_events_request& request) {
       self->send(self->state.events, self->state.who, std::move(request));
     },
-    pass_to<ack, notify_request>(self, &client_state::events),
+    [self](notify_request& request) { return notify(self, request); },
     [self](const event_batch&) { pass_events(self); },
+    [self](group_known& what) { self->state.groups.learn(std::move(what)); },
     [self](io_delivery& what) {
       self->send(self->state.connection, std::move(what));
     },
-    pass_to<info_result, query_request>(self, to_server),
-    pass_to<ack, log_request>(self, to_server),
-    pass_to<info_result, job_control_request>(self, to_host),
+    name_to<info_result, query_request>(self, to_server),
+    name_to<ack, log_request>(self, to_server),
+    name_to<info_result, job_control_request>(self, to_host),
     [self](monitor_request& request) { return monitor(self, request); },
     [self](heartbeat) { pass_beat(self); },
-    pass_to<info_result, allocation_request>(self, to_host),
+    name_to<info_result, allocation_request>(self, to_host),
     pass_to<info_result, session_control_request>(self, to_host),
     pass_to<ack, resource_block_request>(self, to_host),
     pass_to<get_credential_result, get_credential_request>(self, to_host),
@@ -146,12 +212,12 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
       return make_error(status::not_supported,
                         "distances to devices are computed by the client");
     },
-    pass_to<group_construct_result, group_construct_request>(self, to_host),
-    pass_to<ack, group_destruct_request>(self, to_host),
-    pass_to<ack, group_leave_request>(self, to_host),
-    pass_to<io_pull_result, io_pull_request>(self, to_host),
+    name_to<group_construct_result, group_construct_request>(self, to_server),
+    name_to<ack, group_destruct_request>(self, to_server),
+    pass_to<ack, group_leave_request>(self, to_server),
+    name_to<io_pull_result, io_pull_request>(self, to_host),
     pass_to<ack, io_deregister_request>(self, to_host),
-    pass_to<ack, io_push_request>(self, to_host),
+    name_to<ack, io_push_request>(self, to_host),
     [self](events_taken what) {
       self->send(self->state.events, self->state.who, what);
     },

@@ -77,11 +77,11 @@ caf::result<Result> join(self_pointer self, const requester& who) {
 }
 
 /// The operation is over: another one may begin.
-void retire(self_pointer self, uint64_t id) {
+void retire(self_pointer self, uint64_t id, bool succeeded) {
   auto& state = self->state;
   state.jobs.clear();
   state.failure.reset();
-  self->send(state.server, collective_retired{id});
+  self->send(state.server, collective_retired{id, succeeded});
 }
 
 void ask_host(self_pointer self, collective_ready& ready) {
@@ -94,12 +94,12 @@ void ask_host(self_pointer self, collective_ready& ready) {
         if (!result.data.empty())
           self->send(self->state.server, std::move(result));
         succeed(self->state);
-        retire(self, id);
+        retire(self, id, true);
       },
       [self, id = ready.id](const caf::error& err) {
         self->state.failure = collective_failed{status_of(err), reason_of(err)};
         fail(self->state);
-        retire(self, id);
+        retire(self, id, false);
       });
 }
 

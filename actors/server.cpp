@@ -46,6 +46,7 @@ caf::result<ack> remove_namespace(self_pointer self,
   self->send(state.directory.events, request);
   tell_monitors(self, request);
   state.table.forget(request.nspace);
+  state.connected.forget(request.nspace);
   state.namespaces.erase(i);
   return ack{};
 }
@@ -124,7 +125,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       return join_and_delegate<ack>(self, who, collective_kind::disconnect,
                                     request);
     },
-    [self](collective_retired done) { retire_collective(self, done.id); },
+    [self](const collective_retired& done) { retire_collective(self, done); },
     [self](const requester& who, get_request& request) {
       return get(self, who, request);
     },

@@ -97,6 +97,53 @@ caf::error refusal(server_state& state, const requester& who,
   return {};
 }
 
+/// Why an operation on connections cannot begin, if so.
+/// Source: PMIx Standard v5, `PMIx_Disconnect`.
+caf::error connection_refusal(const server_state& state, collective_kind kind,
+                              const std::vector<proc_id>& procs) {
+  if (kind == collective_kind::disconnect && !state.connected.contains(procs))
+    return make_error(status::invalid_operation,
+                      names(procs)
+                        + " are not connected: name those that PMIx_Connect "
+                          "has connected, in the same way");
+  if (kind == collective_kind::connect && !state.connected.has_room(procs))
+    return make_error(status::out_of_resource,
+                      "more than " + std::to_string(defaults::connected_sets)
+                        + " sets of processes are connected; disconnect some");
+  return {};
+}
+
+/// Whether a fence over connected processes ends their connection: Open MPI
+/// calls one where it means `PMIx_Disconnect`. Its processes are known by what
+/// they post.
+/// Source: Open MPI 4.1 to 5.0, MPI_Comm_disconnect.
+bool disconnects(server_state& state, const collective_table::operation& x) {
+  if (x.kind != collective_kind::fence || x.procs.size() < 2
+      || !state.connected.contains(x.procs))
+    return false;
+  const auto& joined = x.members.joined();
+  return std::any_of(joined.begin(), joined.end(), [&](const proc_id& proc) {
+    const auto* entry = state.find_namespace(proc.nspace);
+    if (entry == nullptr)
+      return false;
+    const auto& posted = entry->posted.visible_here(proc.rank);
+    return std::any_of(posted.begin(), posted.end(), [](const auto& y) {
+      const auto key = posted_key(y.first);
+      return key.compare(0, 4, "btl.") == 0 || key.compare(0, 4, "pml.") == 0
+             || key.compare(0, 4, "mtl.") == 0;
+    });
+  });
+}
+
+/// Notes what an operation that has succeeded means for who is connected.
+void note_connection(server_state& state,
+                     const collective_table::operation& x) {
+  if (x.kind == collective_kind::connect)
+    state.connected.connect(x.procs);
+  else if (x.kind == collective_kind::disconnect || disconnects(state, x))
+    state.connected.disconnect(x.procs);
+}
+
 /// The operation has failed: tells whoever has joined it here.
 void conclude(self_pointer self, uint64_t id, status code,
               const std::string& why) {
@@ -230,8 +277,11 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
     procs.push_back({who.proc.nspace, rank_wildcard});
   if (auto why = refusal(state, who, procs))
     return why;
+  const auto participants = canonical(state, procs);
+  if (auto why = connection_refusal(state, kind, participants))
+    return why;
   const auto [x, is_new] = state.table.join(
-    kind, who.proc, canonical(state, procs),
+    kind, who.proc, participants,
     [&] { return local_participants(state, procs); },
     [&] { return !is_local(state, procs); });
   id = x->id;
@@ -298,6 +348,9 @@ void check_complete(self_pointer self, uint64_t id) {
   ready.call.directives = open.directives;
   ready.call.generation = x->generation;
   ready.call.is_local = is_local(state, x->procs);
+  if (disconnects(state, *x))
+    ready.call.directives.push_back(
+      {std::string{disconnecting_fence}, 0, value::boolean(true)});
   if (!ready.call.is_local && flag(open.directives, attr::collect_data))
     ready.call.data = contributions(state, *x);
   if (x->kind == collective_kind::connect)
@@ -305,8 +358,12 @@ void check_complete(self_pointer self, uint64_t id) {
   self->send(open.handle, std::move(ready));
 }
 
-void retire_collective(self_pointer self, uint64_t id) {
+void retire_collective(self_pointer self, const collective_retired& what) {
   auto& state = self->state;
+  const auto id = what.id;
+  const auto* x = state.table.find(id);
+  if (x != nullptr && what.succeeded && !x->failed)
+    note_connection(state, *x);
   state.table.retire(id);
   auto node = state.collectives.extract(id);
   if (node.empty())

@@ -200,6 +200,22 @@ void ask_for_remote(self_pointer self, const get_request& request,
       });
 }
 
+/// Source: PMIx Standard v5, PMIX_PSET_NAMES.
+caf::result<get_result> sets_of(const server_state& state,
+                                const proc_id& proc) {
+  auto names = std::vector<value>{};
+  for (const auto& [name, members] : state.process_sets)
+    if (std::any_of(members.begin(), members.end(),
+                    [&](const proc_id& x) { return matches(x, proc); }))
+      names.push_back(value::string(name));
+  if (names.empty())
+    return make_error(status::not_found,
+                      to_string(proc) + " is in no process set");
+  return get_result{{{proc,
+                      {{std::string{attr::pset_names},
+                        value::array(data_type::string, std::move(names))}}}}};
+}
+
 } // namespace
 
 caf::result<job_info_reply> get_job_info(self_pointer self,
@@ -238,6 +254,8 @@ caf::result<get_result> get(self_pointer self, const requester& who,
   auto& state = self->state;
   if (request.target.nspace.empty())
     request.target.nspace = who.proc.nspace;
+  if (request.key == attr::pset_names && request.target.rank <= rank_valid_max)
+    return sets_of(state, request.target);
   const auto* entry = state.find_namespace(request.target.nspace);
   if (entry == nullptr) {
     if (flag(request.directives, attr::immediate)

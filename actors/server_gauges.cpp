@@ -19,6 +19,8 @@ gauge_list gauges_of(const server_state& state) {
             state.options.registered->total * defaults::connections_per_rank,
             "connections"},
            {"server.collectives", state.collectives.size(), 0, "operations"},
+           {"server.connected", state.connected.size(),
+            defaults::connected_sets, "sets"},
            {"server.gets", state.gets.size(), 0, "requests"},
            {"server.modexes", state.modexes.size(), 0, "requests"},
            {"server.fetches", state.fetching.size(), 0, "namespaces"}}};

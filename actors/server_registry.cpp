@@ -1,3 +1,4 @@
+#include "actors/jobs/process_sets.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
@@ -177,10 +178,15 @@ caf::result<ack> remove_resources(self_pointer self,
 }
 
 caf::result<ack> define_set(self_pointer self, define_process_set& request) {
-  if (request.name.empty() || request.members.empty())
+  if (auto why = set_name_refusal(request.name))
+    return why;
+  if (request.members.empty())
     return make_error(status::bad_param,
-                      "a process set has a name and members");
+                      "process set " + request.name + " has no members");
   auto& sets = self->state.process_sets;
+  const auto known = sets.find(request.name);
+  if (known != sets.end() && known->second == request.members)
+    return ack{};
   if (sets.size() >= defaults::process_sets && sets.count(request.name) == 0)
     return make_error(status::out_of_resource,
                       "more than " + std::to_string(defaults::process_sets)

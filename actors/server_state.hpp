@@ -6,6 +6,7 @@
 #include "actors/collective_table.hpp"
 #include "actors/data/datastore.hpp"
 #include "actors/data/job_data.hpp"
+#include "actors/groups/connected_sets.hpp"
 #include "actors/reminders.hpp"
 #include "actors/server.hpp"
 #include "actors/timeout.hpp"
@@ -129,6 +130,9 @@ struct server_state {
 
   std::map<std::string, std::vector<proc_id>> process_sets;
 
+  /// The processes that are connected, as far as some of them are here.
+  connected_sets connected;
+
   collective_table table;
   std::map<uint64_t, open_collective> collectives;
 
@@ -246,7 +250,7 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
 void check_complete(self_pointer self, uint64_t id);
 
 /// The operation's actor has answered everybody.
-void retire_collective(self_pointer self, uint64_t id);
+void retire_collective(self_pointer self, const collective_retired& what);
 
 /// Fails the operations that wait for `proc`.
 void leave_collectives(self_pointer self, const proc_id& proc,

@@ -1,5 +1,6 @@
 #include "tools/run_options.hpp"
 
+#include "actors/jobs/process_sets.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
 
@@ -26,6 +27,7 @@ constexpr int most_processes = 65535;
 struct app_options {
   int32_t np = 0;
   std::string wdir;
+  std::string pset;
   std::vector<std::string> exported;
 };
 
@@ -53,6 +55,10 @@ void add_app_options(CLI::App& cli, app_options& x) {
   cli.add_option("-n,--np,-c,--ntasks", x.np, "Number of processes")
     ->check(CLI::Range(1, most_processes));
   cli.add_option("--wdir,--wd", x.wdir, "Directory in which they start");
+  cli.add_option("--pset", x.pset, "Name of the process set that they become")
+    ->check([](const std::string& name) {
+      return reason_of(set_name_refusal(name));
+    });
   cli
     .add_option("-x", x.exported,
                 "NAME or NAME=VALUE: variable for the processes; may be "
@@ -123,6 +129,10 @@ segments(const std::vector<std::string>& args) {
   throw CLI::ValidationError(what, usage_error);
 }
 
+info make_info(std::string_view key, value val) {
+  return {std::string{key}, 0, std::move(val)};
+}
+
 app make_app(const app_options& x, std::vector<std::string> command) {
   if (command.empty())
     refuse("no program given; see troupe run --help");
@@ -134,6 +144,8 @@ app make_app(const app_options& x, std::vector<std::string> command) {
   result.max_procs = x.np;
   if (!x.wdir.empty())
     result.cwd = x.wdir;
+  if (!x.pset.empty())
+    result.infos.push_back(make_info(attr::pset_name, value::string(x.pset)));
   for (const auto& variable : x.exported) {
     if (variable.find('=') != std::string::npos)
       result.env.push_back(variable);
@@ -163,10 +175,6 @@ uint32_t stdin_target(const std::string& given) {
   if (err != std::errc{} || rest != end || rank > rank_valid_max)
     refuse("--stdin takes a rank, all or none, not " + given);
   return rank;
-}
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
 }
 
 void apply(const job_flags& x, bool in_dvm, run_options& result) {

@@ -290,8 +290,12 @@ job_controller::job_controller(control_means means, control_limits bounds)
                           + " process sets"));
         return;
       }
-      self->sets[what.name] = what.members;
-      define(what, std::move(then));
+      define(what, [weak, what, then = std::move(then)](caf::expected<ack> x) {
+        const auto self = weak.lock();
+        if (x && self != nullptr)
+          self->sets[what.name] = what.members;
+        then(std::move(x));
+      });
     };
   const auto acts = [](control_action action) {
     return [action](const control_means& x, const control_order& y) {

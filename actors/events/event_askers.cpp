@@ -11,8 +11,12 @@ event make_copy_for_askers(event what, const std::vector<std::string>& told) {
   auto procs = std::vector<proc_id>{};
   for (const auto& nspace : told)
     procs.push_back({nspace, rank_wildcard});
+  return make_copy_for_askers(std::move(what), std::move(procs));
+}
+
+event make_copy_for_askers(event what, std::vector<proc_id> told) {
   what.infos.push_back(
-    {std::string{event_told_key}, 0, value::procs(std::move(procs))});
+    {std::string{event_told_key}, 0, value::procs(std::move(told))});
   return what;
 }
 
@@ -77,7 +81,7 @@ std::vector<proc_id> event_askers::unwrap(event& what) const {
       x.codes.count(what.code) > 0 || x.codes.count(default_events) > 0;
     const auto knows =
       std::any_of(told.begin(), told.end(),
-                  [&](const proc_id& y) { return y.nspace == who.nspace; });
+                  [&](const proc_id& y) { return matches(y, who); });
     if (wants && !knows
         && std::find(result.begin(), result.end(), who) == result.end())
       result.push_back(who);

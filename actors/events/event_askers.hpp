@@ -9,13 +9,16 @@
 namespace troupe {
 
 /// Marks a copy of an event about a job for whoever asks for those of other
-/// jobs; its value names the namespaces that get the event anyway. Stays
+/// jobs; its value names those that get the event anyway. Stays
 /// between hosts and servers.
 inline constexpr std::string_view event_told_key = "troupe.event.told";
 
 /// An event about a job, for those who ask.
 /// @param told Namespaces that get it anyway.
 event make_copy_for_askers(event what, const std::vector<std::string>& told);
+
+/// The same, where some get it without the others of their namespaces.
+event make_copy_for_askers(event what, std::vector<proc_id> told);
 
 /// Processes of this node that ask for what happens to jobs that are not
 /// theirs: those that register with PMIX_RANGE of a session or wider, or for

@@ -320,6 +320,9 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const requester& who, const query_request& request) {
       return answer_query(self, who, request);
     },
+    [self](const find_listeners& what) {
+      return event_listeners{self->state.log->listeners(what.code, what.procs)};
+    },
     [self](get_gauges) { return gauges_of(self->state); },
     [self](deadline what) {
       if (what.id == for_deliveries) {

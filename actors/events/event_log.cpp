@@ -159,6 +159,19 @@ caf::error event_log::subscribe(client_id id, std::vector<status> codes,
   return {};
 }
 
+std::vector<proc_id>
+event_log::listeners(status code, const std::vector<proc_id>& procs) const {
+  auto found = std::set<proc_id>{};
+  for (const auto& [id, x] : clients_)
+    if (x.log != nullptr && x.codes.count(code) > 0)
+      found.insert(x.proc);
+  auto result = std::vector<proc_id>{};
+  for (const auto& proc : procs)
+    if (found.count(proc) > 0)
+      result.push_back(proc);
+  return result;
+}
+
 void event_log::unsubscribe(client_id id, const std::vector<status>& codes) {
   const auto i = clients_.find(id);
   if (i == clients_.end())

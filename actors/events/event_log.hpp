@@ -176,6 +176,11 @@ public:
 
   std::vector<counts> count() const;
 
+  /// Those of `procs` that have registered `code` and are connected; default
+  /// handlers do not count.
+  std::vector<proc_id> listeners(status code,
+                                 const std::vector<proc_id>& procs) const;
+
   /// Calls `f` with each event of a namespace above `since`; null is passed for
   /// one that is only on disk.
   void each(const std::string& nspace, uint64_t since,

@@ -136,19 +136,46 @@ std::vector<info> job_level(const job_map& map, const spawn_request& request,
   return result;
 }
 
-info app_array(uint32_t number, app_range range, const app& program) {
-  return make_info(
-    attr::app_info_array,
-    value::infos(
-      {make_info(attr::appnum, value::uint32(number)),
-       make_info(attr::app_size, value::uint32(range.size)),
-       make_info(attr::appldr, value::rank(range.first)),
-       make_info(attr::app_argv, value::string(command_line(program)))}));
+/// Processes of one program, and what names they have as a set.
+info app_array(uint32_t number, app_range range, const app& program,
+               const std::string& nspace) {
+  auto infos = std::vector<info>{
+    make_info(attr::appnum, value::uint32(number)),
+    make_info(attr::app_size, value::uint32(range.size)),
+    make_info(attr::appldr, value::rank(range.first)),
+    make_info(attr::app_argv, value::string(command_line(program)))};
+  if (const auto set = text(program.infos, attr::pset_name)) {
+    auto members = std::vector<proc_id>{};
+    for (auto rank = range.first; rank < range.first + range.size; ++rank)
+      members.push_back({nspace, rank});
+    infos.push_back(make_info(attr::pset_name, value::string(*set)));
+    infos.push_back(
+      make_info(attr::pset_members, value::procs(std::move(members))));
+  }
+  return make_info(attr::app_info_array, value::infos(std::move(infos)));
+}
+
+/// The process set of each program; empty if none has one. Open MPI asks for
+/// that of every process of the job, and gives up at the first without: those
+/// have the empty name.
+/// Source: Open MPI 5.0, MPI_Group_from_session_pset.
+std::vector<std::string> sets_by_program(const spawn_request& request) {
+  auto result = std::vector<std::string>{};
+  auto has_any = false;
+  for (const auto& x : request.apps) {
+    auto name = text(x.infos, attr::pset_name);
+    has_any |= name.has_value();
+    result.push_back(name.value_or(""));
+  }
+  if (!has_any)
+    result.clear();
+  return result;
 }
 
 /// @param local Its place among the processes of its node.
 info rank_array(const placed_proc& proc, uint16_t local,
                 const node_share& share, app_range range, const job_map& map,
+                const std::vector<std::string>& sets,
                 const job_context& context, const node_topology& topology) {
   auto infos = std::vector<info>{
     make_info(attr::rank, value::rank(proc.rank)),
@@ -161,6 +188,8 @@ info rank_array(const placed_proc& proc, uint16_t local,
     make_info(attr::app_rank, value::rank(proc.rank - range.first)),
     make_info(attr::reincarnation, value::uint32(0)),
   };
+  if (!sets.empty())
+    infos.push_back(make_info(attr::pset_name, value::string(sets[proc.app])));
   if (share.node == context.node && !context.session_directory.empty())
     infos.push_back(
       make_info(attr::procdir, value::string(job_directory(map, context) + "/"
@@ -217,14 +246,16 @@ std::vector<info> describe_job(const job_map& map, const spawn_request& request,
   const auto ranges = app_ranges(request);
   auto result = job_level(map, request, parent, options, context, topology);
   for (uint32_t number = 0; number < ranges.size(); ++number)
-    result.push_back(app_array(number, ranges[number], request.apps[number]));
+    result.push_back(
+      app_array(number, ranges[number], request.apps[number], map.nspace));
+  const auto sets = sets_by_program(request);
   auto by_rank = std::map<uint32_t, info>{};
   for (const auto& share : map.shares)
     for (size_t i = 0; i < share.procs.size(); ++i) {
       const auto& x = share.procs[i];
       by_rank.emplace(x.rank,
                       rank_array(x, static_cast<uint16_t>(i), share,
-                                 ranges[x.app], map, context, topology));
+                                 ranges[x.app], map, sets, context, topology));
     }
   for (auto& [rank, x] : by_rank)
     result.push_back(std::move(x));

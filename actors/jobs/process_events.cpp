@@ -84,6 +84,16 @@ std::optional<event> make_end_event(const proc_changed& what, bool was_told,
   return result;
 }
 
+event make_unsynced_event(const proc_changed& what) {
+  auto result = make_event(status::proc_term_wo_sync, what.proc);
+  add(result, attr::exit_code, value::integer(what.exit_code));
+  add(result, attr::event_text_message,
+      value::string("rank " + std::to_string(what.proc.rank)
+                    + " has ended without disconnecting"));
+  hide_from_default_handlers(result);
+  return result;
+}
+
 event make_lost_connection_event(const proc_id& proc) {
   auto result = make_event(status::lost_connection, proc);
   add(result, attr::event_text_message,

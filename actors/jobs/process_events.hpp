@@ -26,6 +26,11 @@ inline constexpr std::string_view exit_signal_key = "troupe.exit.signal";
 std::optional<event> make_end_event(const proc_changed& what, bool was_told,
                                     bool recoverable);
 
+/// A process has ended well, but without disconnecting: for those that it was
+/// connected to. Source: PMIx Standard v5, "Connecting and Disconnecting
+/// Processes".
+event make_unsynced_event(const proc_changed& what);
+
 /// A process goes on without a server: its connection broke, and it has not
 /// ended since.
 event make_lost_connection_event(const proc_id& proc);

@@ -57,6 +57,14 @@ void event_sequencer::submit(const std::string& nspace, deliver_event what,
   stream(nspace).submit(std::move(what), std::move(then));
 }
 
+void event_sequencer::submit(order_group_entry what, completion then) {
+  then(make_error(status::not_supported, what.entry.group.id));
+}
+
+void event_sequencer::extend(const group_key&, const std::vector<uint32_t>&) {}
+
+void event_sequencer::close_log(const group_key&) {}
+
 void event_sequencer::job_started(const std::string& nspace) {
   if (!hosts(nspace) || !started_.insert(nspace).second)
     return;

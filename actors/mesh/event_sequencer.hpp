@@ -25,7 +25,7 @@ public:
 
     /// Gives an event to the server of this node.
     /// @param then Comes when its log has it.
-    std::function<void(const std::string& nspace, deliver_event what,
+    std::function<void(const std::string& nspace, ordered_content what,
                        std::function<void()> then)>
       deliver;
 
@@ -48,6 +48,15 @@ public:
   /// @param then Comes when all nodes that host the namespace have it.
   ///             `unreach`: none is left; `not_found`: the namespace is gone.
   void submit(const std::string& nspace, deliver_event what, completion then);
+
+  /// Takes an entry of this node for the log of a group.
+  void submit(order_group_entry what, completion then);
+
+  /// More nodes keep the log of a group from the next entry on.
+  void extend(const group_key& group, const std::vector<uint32_t>& hosts);
+
+  /// A group is over here.
+  void close_log(const group_key& group);
 
   /// All nodes of a job know it.
   void job_started(const std::string& nspace);

@@ -97,10 +97,15 @@ void event_spread::notify(const proc_id& source, notify_request what,
 
 void event_spread::raise(event what, const std::string& nspace,
                          completion then) {
+  raise(std::move(what), nspace, {{nspace, rank_wildcard}}, std::move(then));
+}
+
+void event_spread::raise(event what, const std::string& nspace,
+                         std::vector<proc_id> audience, completion then) {
   auto x = entry{};
   x.what = std::move(what);
   x.then = std::move(then);
-  x.audience = {{nspace, rank_wildcard}};
+  x.audience = std::move(audience);
   // The system is a source of its own for each namespace.
   add({nspace, rank_undef}, std::move(x));
 }

@@ -75,6 +75,10 @@ public:
   /// Takes an event that the system makes about a namespace, for its processes.
   void raise(event what, const std::string& nspace, completion then);
 
+  /// The same, for some of its processes.
+  void raise(event what, const std::string& nspace,
+             std::vector<proc_id> audience, completion then);
+
   /// Events that are not answered.
   size_t waiting() const;
 

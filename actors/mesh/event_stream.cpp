@@ -27,7 +27,7 @@ std::vector<uint32_t> event_stream::members() const {
   return result;
 }
 
-void event_stream::submit(deliver_event what, completion then) {
+void event_stream::submit(ordered_content what, completion then) {
   outbox_.emplace(next_number_++, outgoing{std::move(what), std::move(then)});
   pump();
 }

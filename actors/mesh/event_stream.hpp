@@ -52,7 +52,7 @@ public:
 
     /// Gives an event to the server of this node.
     /// @param then Comes when its log has it.
-    std::function<void(const std::string& nspace, deliver_event what,
+    std::function<void(const std::string& nspace, ordered_content what,
                        std::function<void()> then)>
       deliver;
 
@@ -71,7 +71,7 @@ public:
   /// Takes an event of this node.
   /// @param then Comes when all live nodes of the namespace have it; `unreach`
   ///             if there is none, `not_found` if the namespace is gone.
-  void submit(deliver_event what, completion then);
+  void submit(ordered_content what, completion then);
 
   /// All nodes know the namespace: its home may give places.
   void open();
@@ -109,7 +109,7 @@ public:
 private:
   /// An event of this node that is not stable.
   struct outgoing {
-    deliver_event what;
+    ordered_content what;
     completion then;
   };
 

@@ -21,6 +21,7 @@ bool is_reading(const host_question& what) {
          || std::holds_alternative<locate_job>(what)
          || std::holds_alternative<list_jobs>(what)
          || std::holds_alternative<get_mesh_status>(what)
+         || std::holds_alternative<list_groups>(what)
          || std::holds_alternative<list_nspaces>(what)
          || std::holds_alternative<find_procs>(what);
 }

@@ -62,19 +62,6 @@ caf::error halt(mesh_host_state& state, const requester& who) {
   return caf::none;
 }
 
-/// All nodes' servers answer questions about the set from then on.
-void define_set(self_pointer self, const define_process_set& what,
-                completion<ack> then) {
-  const auto nodes = self->state.calls->live();
-  auto left = std::make_shared<size_t>(nodes.size());
-  for (const auto node : nodes)
-    ask(self, node, what, [left, then](const caf::expected<host_reply>&) {
-      // A node that is lost has nobody who could ask.
-      if (--*left == 0)
-        then(ack{});
-    });
-}
-
 control_means means_of_control(self_pointer self) {
   auto out = control_means{};
   out.now = [self] { return self->clock().now().time_since_epoch(); };
@@ -95,6 +82,10 @@ control_means means_of_control(self_pointer self) {
   };
   out.lookup.job = [self](const std::string& nspace) {
     return look_up_job(self->state, nspace);
+  };
+  out.lookup.set = [self](const std::string& name) {
+    const auto* x = self->state.sets.find(name);
+    return x != nullptr ? std::optional{*x} : std::nullopt;
   };
   out.lookup.has_ended = [self](const std::string& nspace) {
     return has_ended(self->state, nspace);
@@ -204,13 +195,6 @@ void control_share(self_pointer self, const control_procs& what,
             // The share has gone: so have its processes.
             done(procs_controlled{});
           });
-}
-
-void define_set_here(self_pointer self, const define_process_set& what,
-                     completion<ack> done) {
-  self->request(self->state.server, caf::infinite, what)
-    .then([done](ack) { done(ack{}); },
-          [done](caf::error& why) { done(std::move(why)); });
 }
 
 } // namespace troupe::mesh_internals

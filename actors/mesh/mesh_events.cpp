@@ -85,9 +85,12 @@ event_sequencer::effects means_of_order(self_pointer self) {
                    event_stream::reply_handler then) {
     ask(self, rank, std::move(what), std::move(then));
   };
-  out.deliver = [self](const std::string& nspace, deliver_event what,
+  out.deliver = [self](const std::string& nspace, ordered_content what,
                        std::function<void()> then) {
-    deliver(self, nspace, std::move(what), std::move(then));
+    if (auto* event = std::get_if<deliver_event>(&what))
+      deliver(self, nspace, std::move(*event), std::move(then));
+    else
+      then();
   };
   out.locate = [self](const std::string& nspace,
                       std::function<void(const caf::error&)> then) {
@@ -224,6 +227,15 @@ void raise_event(self_pointer self, const event& what,
       self->state.spread->raise(what, nspace, one);
     }
   one(ack{});
+}
+
+void raise_event_for(self_pointer self, const event& what,
+                     const std::vector<proc_id>& audience) {
+  auto parts = std::map<std::string, std::vector<proc_id>>{};
+  for (const auto& x : audience)
+    parts[x.nspace].push_back(x);
+  for (auto& [nspace, procs] : parts)
+    self->state.spread->raise(what, nspace, std::move(procs), nullptr);
 }
 
 bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source) {

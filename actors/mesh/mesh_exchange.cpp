@@ -79,12 +79,32 @@ void locate(self_pointer self, const std::string& nspace,
 
 caf::result<host_collective_result> join_collective(self_pointer self,
                                                     host_collective& what) {
+  const auto change = connection_change(what);
   // All processes are on this node: there is nobody else to wait for.
-  if (what.is_local)
+  if (what.is_local && !change)
     return host_collective_result{};
   return answer_later<host_collective_result>(
     self, [&](completion<host_collective_result> done) {
-      self->state.collectives->join(std::move(what), std::move(done));
+      // Before anybody goes on: whoever fails then has failed all of them.
+      if (change)
+        done = [self, change = *change,
+                done](caf::expected<host_collective_result> x) {
+          if (!x) {
+            done(std::move(x));
+            return;
+          }
+          tell_connection(self, change,
+                          [done, x = std::move(x)](caf::expected<ack> y) {
+                            if (y)
+                              done(x);
+                            else
+                              done(std::move(y.error()));
+                          });
+        };
+      if (what.is_local)
+        done(host_collective_result{});
+      else
+        self->state.collectives->join(std::move(what), std::move(done));
     });
 }
 

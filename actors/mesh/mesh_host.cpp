@@ -234,9 +234,26 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     refuse<info_result, validate_credential_request>("a credential"),
     refuse<info_result, fabric_register_request>("a fabric"),
     refuse<info_result, fabric_update_request>("a fabric"),
-    refuse<group_construct_result, group_construct_request>("a group"),
-    refuse<ack, group_destruct_request>("a group"),
-    refuse<ack, group_leave_request>("a group"),
+    [self](locate_procs& what) {
+      return answer_later<proc_places>(self, [&](completion<proc_places> done) {
+        locate_all(self, std::move(what.procs), std::move(done));
+      });
+    },
+    [self](order_group_entry& what) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        self->state.sequencer->submit(std::move(what), std::move(done));
+      });
+    },
+    [self](const extend_group_log& what) {
+      self->state.sequencer->extend(what.group, what.hosts);
+    },
+    [self](const close_group_log& what) {
+      self->state.sequencer->close_log(what.group);
+    },
+    [](const host_group&) -> caf::result<info_result> {
+      return make_error(status::not_supported,
+                        "this host conducts no groups itself");
+    },
     refuse<io_pull_result, io_pull_request>("output forwarding to tools"),
     refuse<ack, io_deregister_request>("output forwarding to tools"),
     [self](const requester& who, const io_push_request& request) {

@@ -185,6 +185,20 @@ struct executor {
       define_set_here(self, x, to_member<ack>(reply));
   }
 
+  void operator()(delete_process_set& x) {
+    if (is_from_root())
+      delete_set_here(self, x, to_member<ack>(reply));
+  }
+
+  void operator()(connection_changed& x) {
+    if (is_at_root())
+      give(note_connection(self, from.rank, x));
+  }
+
+  void operator()(list_groups) {
+    list_groups_here(self, to_member<group_list>(reply));
+  }
+
   void operator()(node_resources& x) {
     if (!is_at_root())
       return;
@@ -217,10 +231,17 @@ struct executor {
   }
 
   void operator()(submit_event& x) {
-    if (!may_speak_for(self, from.rank, x.what.what.source))
+    const auto* event = std::get_if<deliver_event>(&x.what);
+    if (event != nullptr && !may_speak_for(self, from.rank, event->what.source))
       refuse(status::no_permissions, "node " + std::to_string(from.rank)
                                        + " does not run "
-                                       + to_string(x.what.what.source));
+                                       + to_string(event->what.source));
+    else if (event == nullptr
+             && !may_say(self, from.rank, std::get<group_entry>(x.what)))
+      refuse(status::no_permissions,
+             "node " + std::to_string(from.rank)
+               + " does not run whom it speaks for in group "
+               + std::get<group_entry>(x.what).group.id);
     else
       self->state.sequencer->take(from.rank, from.incarnation, std::move(x),
                                   reply);
@@ -388,12 +409,15 @@ void change_member(self_pointer self, const member_changed& what) {
   const auto was_live = state.calls->is_live(what.rank);
   state.calls->member_changed(what);
   if (is_over)
-    state.sequencer->node_lost(what.rank);
+    lose_host(self, what.rank);
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
   if (!was_live && what.rank == 0)
     tell_resources(self);
   note_member(self, what, was_live);
+  if (state.is_root() && state.calls->is_live(what.rank)
+      && (!was_live || is_over))
+    tell_sets(self, what.rank);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);

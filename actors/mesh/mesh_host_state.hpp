@@ -5,8 +5,10 @@
 #include "actors/answer.hpp"
 #include "actors/control/checkpoint_desk.hpp"
 #include "actors/control/job_controller.hpp"
+#include "actors/groups/connected_sets.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/jobs/process_sets.hpp"
 #include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
@@ -82,6 +84,9 @@ struct job_record {
 
   /// How it was started.
   std::shared_ptr<const recorded_job> recorded;
+
+  /// The process sets that its programs name, until all nodes know them.
+  std::vector<define_process_set> sets;
 
   /// The node that takes the output.
   uint32_t origin = 0;
@@ -251,6 +256,11 @@ struct mesh_host_state {
   /// Jobs that have heard of the loss of the node that is being dealt with.
   std::set<std::string> told_of_node;
 
+  /// Processes of several jobs that are connected.
+  connected_sets connected;
+
+  process_sets sets;
+
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
     return is_root() ? duty != mesh_duty::fenced : duty == mesh_duty::active;
@@ -373,6 +383,10 @@ void raise_event(self_pointer self, const event& what,
                  const std::vector<std::string>& audience,
                  completion<ack> then = nullptr);
 
+/// Tells some processes, each once in the order of its namespace.
+void raise_event_for(self_pointer self, const event& what,
+                     const std::vector<proc_id>& audience);
+
 /// An event for the resource manager, of a process of another node.
 caf::expected<ack> take_event(self_pointer self, uint32_t from,
                               deliver_event& what);
@@ -382,6 +396,24 @@ bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source);
 
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
+
+// -- mesh_groups.cpp: groups over several nodes
+// ----------------------------------------------------------------------
+
+/// Where processes run, wildcards spelt out.
+void locate_all(self_pointer self, std::vector<proc_id> procs,
+                completion<proc_places> done);
+
+/// X41: whether a node may say this of a group: it speaks for its own
+/// processes only, except that all may know who has ended.
+bool may_say(self_pointer self, uint32_t from, const group_entry& what);
+
+/// A node is lost; `locations` and the calls know.
+void lose_host(self_pointer self, uint32_t rank);
+
+/// The groups of this node; of all nodes, at the root, for tools.
+void list_groups_here(self_pointer self, completion<group_list> done);
+void list_all_groups(self_pointer self, completion<group_list> done);
 
 // -- mesh_environment.cpp: what happens to nodes
 // -------------------------------------------------------------------
@@ -444,7 +476,7 @@ void lose_node(self_pointer self, uint32_t node);
 // -- mesh_job_events.cpp: what the root tells of jobs
 // ---------------------------------------------------------------------
 
-/// A process has ended.
+/// A process has ended, of which those that are connected to it hear, too.
 /// @param was_told Whether the job was being ended already.
 void tell_of_process(self_pointer self, const job_record& job,
                      const proc_changed& what, bool was_told);
@@ -457,6 +489,12 @@ void tell_of_lost_connection(self_pointer self, const job_record& job,
 void tell_of_job(self_pointer self, const job_record& job, status code);
 
 void tell_of_job_end(self_pointer self, const job_record& job);
+
+/// A job is ended since one of its processes, or one that they are connected
+/// to, has ended without disconnecting.
+/// @param connected The other jobs that are concerned.
+void tell_of_job_failure(self_pointer self, const job_record& job,
+                         const std::vector<std::string>& connected);
 
 /// A node that the job runs on: `event_node_down` or `event_node_offline`.
 void tell_of_node(self_pointer self, const job_record& job, status code,
@@ -497,8 +535,53 @@ void control_at_root(self_pointer self, uint32_t from, const requester& who,
 void control_share(self_pointer self, const control_procs& what,
                    completion<procs_controlled> done);
 
+// -- mesh_process_sets.cpp: names for processes, known on all nodes
+// -------------------------------------------------------------------
+
+/// Defines a set on all nodes. `exists` if the name means others.
+void define_set(self_pointer self, define_process_set what,
+                completion<ack> then);
+
+/// Takes the sets that the programs of a job name, which is mapped.
+/// @returns why it cannot start, if so.
+caf::error define_sets_of(self_pointer self, const job_record& job,
+                          const spawn_request& request,
+                          std::vector<define_process_set>& to);
+
+/// Tells all nodes of sets.
+void tell_sets(self_pointer self, std::vector<define_process_set> sets,
+               std::function<void()> then);
+
+/// A job is over: sets go with the last job that has processes in them.
+void end_sets_of(self_pointer self, const std::string& nspace);
+
+/// A node has joined: it gets to know all sets.
+void tell_sets(self_pointer self, uint32_t node);
+
 void define_set_here(self_pointer self, const define_process_set& what,
                      completion<ack> done);
+
+void delete_set_here(self_pointer self, const delete_process_set& what,
+                     completion<ack> done);
+
+// -- mesh_connections.cpp: processes that are connected, and what it means
+// -------------------------------------------------------------------
+
+/// How an operation changes who is connected; nothing if it does not.
+std::optional<connection_changed>
+connection_change(const host_collective& what);
+
+/// Tells the root, which acts on it.
+void tell_connection(self_pointer self, const connection_changed& what,
+                     completion<ack> then);
+
+/// At the root: a node says so. X41: it has a process in it.
+caf::expected<ack> note_connection(self_pointer self, uint32_t from,
+                                   connection_changed& what);
+
+/// Processes of one job have failed, which ends the job: so do those that they
+/// are connected to, unless these are recoverable.
+void end_connected(self_pointer self, const std::vector<proc_id>& failed);
 
 // -- mesh_checkpoints.cpp: checkpoints, preemption, restart, provision
 // -----------------------------------------------------------------

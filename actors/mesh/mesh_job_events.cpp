@@ -33,12 +33,38 @@ void raise(self_pointer self, event what, std::vector<std::string> audience,
   self->state.environment->raise({copy.code, std::move(copy.infos)});
 }
 
+/// The same for some processes of other jobs, too.
+void raise(self_pointer self, event what,
+           const std::vector<std::string>& audience,
+           std::vector<proc_id> others) {
+  raise_event(self, what, audience);
+  raise_event_for(self, what, others);
+  for (const auto& nspace : audience)
+    others.push_back({nspace, rank_wildcard});
+  auto copy = make_copy_for_askers(std::move(what), std::move(others));
+  self->state.environment->raise({copy.code, std::move(copy.infos)});
+}
+
 } // namespace
 
 void tell_of_process(self_pointer self, const job_record& job,
                      const proc_changed& what, bool was_told) {
-  if (auto x = make_end_event(what, was_told, job.options.recoverable))
-    raise(self, *x, audience_of(self, job));
+  auto x = make_end_event(what, was_told, job.options.recoverable);
+  if (!x)
+    return;
+  const auto audience = audience_of(self, job);
+  const auto peers = self->state.connected.peers_of(what.proc);
+  // A good end is none for those that it is still connected to.
+  if (x->code == status::event_proc_terminated) {
+    raise(self, *x, audience);
+    raise_event_for(self, make_unsynced_event(what), peers);
+    return;
+  }
+  auto others = std::vector<proc_id>{};
+  for (const auto& y : peers)
+    if (std::find(audience.begin(), audience.end(), y.nspace) == audience.end())
+      others.push_back(y);
+  raise(self, std::move(*x), audience, std::move(others));
 }
 
 void tell_of_lost_connection(self_pointer self, const job_record& job,
@@ -48,6 +74,16 @@ void tell_of_lost_connection(self_pointer self, const job_record& job,
 
 void tell_of_job(self_pointer self, const job_record& job, status code) {
   raise(self, make_job_event(code, job.map.nspace), audience_of(self, job));
+}
+
+void tell_of_job_failure(self_pointer self, const job_record& job,
+                         const std::vector<std::string>& connected) {
+  auto audience = audience_of(self, job);
+  for (const auto& nspace : connected)
+    if (std::find(audience.begin(), audience.end(), nspace) == audience.end())
+      audience.push_back(nspace);
+  raise(self, make_job_event(status::job_term_wo_sync, job.map.nspace),
+        std::move(audience));
 }
 
 void tell_of_job_end(self_pointer self, const job_record& job) {

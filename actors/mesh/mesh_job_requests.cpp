@@ -168,6 +168,9 @@ caf::expected<ack> abort(self_pointer self, const requester& who,
   job->outcome.abort(who.proc.rank, request.exit_status,
                      request.message.value_or(""));
   if (names_all) {
+    // Whoever aborts its own job has failed.
+    if (nspace == who.proc.nspace && !job->ending)
+      end_connected(self, {who.proc});
     end_processes(self, nspace, SIGTERM);
     return ack{};
   }

@@ -38,6 +38,8 @@ void close_job(self_pointer self, const std::string& nspace) {
   state.sequencer->job_forgotten(nspace);
   state.outlets.erase(nspace);
   state.published.nspace_ended(nspace);
+  state.connected.forget(nspace);
+  end_sets_of(self, nspace);
   if (!state.jobs.empty())
     return;
   for (auto& x : std::exchange(state.closing, {}))
@@ -164,8 +166,8 @@ namespace {
 
 /// What new states of processes come to.
 struct noted_states {
-  /// Whether the job is to be ended for it.
-  bool is_fatal = false;
+  /// Who has failed in a way that ends the job.
+  std::vector<proc_id> failed;
 
   /// Who has ended.
   std::vector<proc_ended> gone;
@@ -175,7 +177,7 @@ struct noted_states {
 noted_states note_states(self_pointer self, job_record& job, uint32_t from,
                          const std::vector<proc_changed>& procs) {
   auto& state = self->state;
-  auto has_failed = false;
+  const auto is_fatal = !job.options.recoverable && !job.ending;
   auto result = noted_states{};
   auto& gone = result.gone;
   for (const auto& x : procs) {
@@ -211,13 +213,13 @@ noted_states note_states(self_pointer self, job_record& job, uint32_t from,
     tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
     job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
-    has_failed |= x.state != proc_state::killed_by_cmd
-                  && is_failure(x.state, job.options.abort_non_zero);
+    if (is_fatal && x.state != proc_state::killed_by_cmd
+        && is_failure(x.state, job.options.abort_non_zero))
+      result.failed.push_back(x.proc);
   }
   if (!gone.empty() && !job.ending)
     spread(self, job, from, gone);
-  result.is_fatal = has_failed && !job.options.recoverable && !job.ending;
-  job.has_failed |= result.is_fatal;
+  job.has_failed |= !result.failed.empty();
   return result;
 }
 
@@ -229,8 +231,10 @@ void note_progress(self_pointer self, uint32_t from,
   if (job == nullptr)
     return;
   const auto noted = note_states(self, *job, from, what.procs);
-  if (noted.is_fatal)
+  if (!noted.failed.empty()) {
+    end_connected(self, noted.failed);
     end_processes(self, what.nspace, SIGTERM);
+  }
   note_controlled(self->state, noted.gone);
 }
 
@@ -271,11 +275,14 @@ void lose_node(self_pointer self, uint32_t node) {
                                + " was lost while the job started"));
     if (!changes.empty())
       tell_of_node(self, *job, status::event_node_down, state.name_of(node));
-    if (!job->ending && (is_origin || (!goes_on && !changes.empty())))
+    if (!job->ending && (is_origin || (!goes_on && !changes.empty()))) {
+      end_connected(self, noted.failed);
       end_processes(self, nspace, SIGTERM);
+    }
     check_over(self, nspace);
     note_controlled(state, noted.gone);
   }
+  state.connected.node_lost(node);
 }
 
 } // namespace troupe::mesh_internals

@@ -97,6 +97,18 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
 
 void start_shares(self_pointer self, job_record& job) {
   const auto nspace = job.map.nspace;
+  if (!job.sets.empty()) {
+    tell_sets(self, std::exchange(job.sets, {}), [self, nspace] {
+      auto* job = self->state.find_job(nspace);
+      if (job == nullptr || job->reporting)
+        return;
+      if (job->ending)
+        job->cancel();
+      else
+        start_shares(self, *job);
+    });
+    return;
+  }
   auto mapped = job_mapped{};
   mapped.nspace = nspace;
   mapped.map_by = mapping_of(job.options);
@@ -221,6 +233,10 @@ void begin_job(self_pointer self, job_order order) {
       job.procs[proc.rank].node = x.node;
       job.procs[proc.rank].app = proc.app;
     }
+  }
+  if (const auto why = define_sets_of(self, job, order.request, job.sets)) {
+    give_up(self, job, why);
+    return;
   }
   record_job(state, job, order.request);
   state.locations.add(job.map);

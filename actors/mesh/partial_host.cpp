@@ -58,9 +58,24 @@ caf::message_handler defaults_of_a_host() {
     refuse<info_result, validate_credential_request>(),
     refuse<info_result, fabric_register_request>(),
     refuse<info_result, fabric_update_request>(),
-    refuse<group_construct_result, group_construct_request>(),
-    refuse<ack, group_destruct_request>(),
-    refuse<ack, group_leave_request>(),
+    [](const locate_procs&) -> caf::result<proc_places> {
+      return make_error(status::not_supported,
+                        "the resource manager does not join nodes");
+    },
+    [](const order_group_entry&) -> caf::result<ack> {
+      return make_error(status::not_supported,
+                        "the resource manager does not join nodes");
+    },
+    [](const extend_group_log&) {
+      // No log is kept.
+    },
+    [](const close_group_log&) {
+      // No log is kept.
+    },
+    [](const host_group&) -> caf::result<info_result> {
+      return make_error(status::not_supported,
+                        "the resource manager conducts no groups");
+    },
     refuse<io_pull_result, io_pull_request>(),
     refuse<ack, io_deregister_request>(),
     refuse<ack, io_push_request>(),

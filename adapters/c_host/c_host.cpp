@@ -300,17 +300,6 @@ caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
   return promise;
 }
 
-// -- groups ------------------------------------------------------------------
-
-/// A construction is one up-call for all local members, which the server does
-/// not gather yet.
-template <class Result, class Request>
-auto no_groups() {
-  return [](const requester&, const Request&) -> caf::result<Result> {
-    return missing("group");
-  };
-}
-
 // NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 c_host_actor::behavior_type behavior(self_pointer self,
                                      c_host_settings settings) {
@@ -389,9 +378,21 @@ c_host_actor::behavior_type behavior(self_pointer self,
         self, who, PMIX_FABRIC_UPDATE_INFO,
         {{std::string{attr::fabric_index}, 0, value::size(request.index)}});
     },
-    no_groups<group_construct_result, group_construct_request>(),
-    no_groups<ack, group_destruct_request>(),
-    no_groups<ack, group_leave_request>(),
+    [](const locate_procs&) -> caf::result<proc_places> {
+      return missing("mesh that joins its nodes");
+    },
+    [](const order_group_entry&) -> caf::result<ack> {
+      return missing("mesh that joins its nodes");
+    },
+    [](const extend_group_log&) {
+      // No log is kept.
+    },
+    [](const close_group_log&) {
+      // No log is kept.
+    },
+    [](const host_group&) -> caf::result<info_result> {
+      return missing("group");
+    },
     [self](const requester& who, io_pull_request& request) {
       return pull_output(self, who, request);
     },

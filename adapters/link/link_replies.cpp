@@ -142,7 +142,9 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
     return std::move(x.error());
   const auto is_fine = x->outcome == status::success
                        || x->outcome == status::operation_succeeded
-                       || x->outcome == status::query_partial_success;
+                       || x->outcome == status::query_partial_success
+                       || (x->outcome == status::partial_success
+                           && asked == wire::command::group_construct);
   if (!is_fine && !tells_why(asked))
     return make_error(x->outcome);
   if (auto err = std::visit(unpacker{rules}, x->body))

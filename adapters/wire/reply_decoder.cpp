@@ -109,8 +109,9 @@ reply_body unpack_credential(reader& r) {
   return x;
 }
 
-reply_body unpack_group(reader& r) {
+reply_body unpack_group(reader& r, status outcome) {
   auto x = group_construct_result{};
+  x.outcome = outcome;
   const auto layout = group_layout_of(r.rules().peer);
   if (layout != group_layout::context_id)
     x.members = unpack_procs(r);
@@ -161,7 +162,7 @@ reply_body unpack_body(reader& r, command asked, status outcome) {
     case command::io_pull:
       return io_pull_result{unpack_size(r)};
     case command::group_construct:
-      return unpack_group(r);
+      return unpack_group(r, outcome);
     case command::device_distances:
       return unpack_distances(r);
     case command::refresh_cache:

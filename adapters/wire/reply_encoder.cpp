@@ -2,6 +2,9 @@
 #include "adapters/wire/replies.hpp"
 #include "messages/attributes.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace troupe::wire {
 
 namespace {
@@ -102,6 +105,32 @@ void pack_body(writer& w, const io_pull_result& x) {
   w.packed_size(x.subscription);
 }
 
+/// Infos of which the first says whose they are.
+bool is_from_proc(const value& x) {
+  const auto* array = x.array();
+  if (array == nullptr || array->element_type != data_type::info
+      || array->elements.empty())
+    return false;
+  const auto* first = std::get_if<box<info>>(&array->elements.front().data);
+  return first != nullptr && (*first)->key == attr::procid
+         && (*first)->val.proc() != nullptr;
+}
+
+/// What clients of 6 look for in the answer to a group construct: they take
+/// everything for this, without a look at its type.
+bool is_group_info(const info& x) {
+  if (x.key == attr::group_info)
+    return is_from_proc(x.val);
+  const auto* array = x.val.array();
+  if (x.key != attr::group_info_array || array == nullptr)
+    return false;
+  const auto& all = array->elements;
+  return std::all_of(all.begin(), all.end(), [](const value& y) {
+    const auto* one = std::get_if<box<info>>(&y.data);
+    return one != nullptr && is_from_proc((*one)->val);
+  });
+}
+
 void pack_body(writer& w, const group_construct_result& x) {
   const auto layout = group_layout_of(w.rules().peer);
   if (layout != group_layout::context_id)
@@ -112,8 +141,12 @@ void pack_body(writer& w, const group_construct_result& x) {
   }
   if (x.context_id)
     w.packed_size(*x.context_id);
-  if (layout == group_layout::members_and_infos)
-    pack_infos(w, x.infos);
+  if (layout == group_layout::members_and_infos) {
+    auto infos = std::vector<info>{};
+    std::copy_if(x.infos.begin(), x.infos.end(), std::back_inserter(infos),
+                 is_group_info);
+    pack_infos(w, infos);
+  }
 }
 
 void pack_body(writer& w, const device_distances_result& x) {
@@ -164,6 +197,14 @@ caf::error encode_reply(const info_result& x, const dialect& d,
     x, x.complete ? status::success : status::query_partial_success, d, out);
 }
 
+caf::error encode_reply(const group_construct_result& x, const dialect& d,
+                        std::string& out) {
+  // Clients of 6 read on after `success` only.
+  const auto may_differ =
+    group_layout_of(d.peer) != group_layout::members_and_infos;
+  return encode_body(x, may_differ ? x.outcome : status::success, d, out);
+}
+
 #define TROUPE_ENCODE_REPLY(type)                                              \
   caf::error encode_reply(const type& x, const dialect& d, std::string& out) { \
     return encode_body(x, status::success, d, out);                            \
@@ -176,7 +217,6 @@ TROUPE_ENCODE_REPLY(spawn_result)
 TROUPE_ENCODE_REPLY(connect_procs_result)
 TROUPE_ENCODE_REPLY(get_credential_result)
 TROUPE_ENCODE_REPLY(io_pull_result)
-TROUPE_ENCODE_REPLY(group_construct_result)
 TROUPE_ENCODE_REPLY(device_distances_result)
 TROUPE_ENCODE_REPLY(refresh_cache_result)
 TROUPE_ENCODE_REPLY(resolve_peers_result)

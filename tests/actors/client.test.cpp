@@ -66,10 +66,6 @@ CAF_TEST(X12 requests go to the host in the name of the process) {
   check_host<info_result>("validate credential", validate_credential_request{});
   check_host<info_result>("fabric register", fabric_register_request{});
   check_host<info_result>("fabric update", fabric_update_request{});
-  check_host<group_construct_result>("group construct",
-                                     group_construct_request{});
-  check_host<ack>("group destruct", group_destruct_request{});
-  check_host<ack>("group leave", group_leave_request{});
   check_host<io_pull_result>("io pull", io_pull_request{});
   check_host<ack>("io deregister", io_deregister_request{});
   check_host<ack>("io push", io_push_request{});
@@ -90,8 +86,6 @@ CAF_TEST(X3 who writes another user than its own is refused) {
 CAF_TEST(F4.38 what the host does not support is said so) {
   uut.host_play->others = status::not_supported;
   CAF_CHECK_EQUAL(ask<info_result>(monitor_request{})->code,
-                  status::not_supported);
-  CAF_CHECK_EQUAL(ask<group_construct_result>(group_construct_request{})->code,
                   status::not_supported);
   CAF_CHECK_EQUAL(
     ask<device_distances_result>(device_distances_request{})->code,

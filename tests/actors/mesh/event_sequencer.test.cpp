@@ -70,10 +70,11 @@ struct cluster {
       else
         sent.push_back({rank, to, std::move(what), std::move(then)});
     };
-    out.deliver = [&x](const std::string& name, const deliver_event& what,
+    out.deliver = [&x](const std::string& name, const ordered_content& what,
                        std::function<void()> then) {
       (name.empty() ? x.for_tools : x.events)
-        .push_back(static_cast<int>(what.what.code));
+        .push_back(
+          static_cast<int>(std::get<deliver_event>(what).what.code));
       if (x.is_slow)
         x.slow.push_back(std::move(then));
       else

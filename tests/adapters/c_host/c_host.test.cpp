@@ -577,10 +577,9 @@ CAF_TEST(C4.5 without an entry the error is that of the Standard) {
   CAF_CHECK_EQUAL(call<info_result>(who, fabric_register_request{})->code,
                   none);
   CAF_CHECK_EQUAL(call<info_result>(who, fabric_update_request{})->code, none);
-  CAF_CHECK_EQUAL(
-    call<group_construct_result>(who, group_construct_request{})->code, none);
-  CAF_CHECK_EQUAL(call<ack>(who, group_destruct_request{})->code, none);
-  CAF_CHECK_EQUAL(call<ack>(who, group_leave_request{})->code, none);
+  CAF_CHECK_EQUAL(call<info_result>(host_group{})->code, none);
+  CAF_CHECK_EQUAL(call<proc_places>(locate_procs{})->code, none);
+  CAF_CHECK_EQUAL(call<ack>(order_group_entry{})->code, none);
   CAF_CHECK_EQUAL(call<io_pull_result>(who, io_pull_request{})->code, none);
   CAF_CHECK_EQUAL(call<ack>(who, io_push_request{})->code, none);
   CAF_CHECK_EQUAL(call<proc_id>(tool_connected{who, {}})->code, none);

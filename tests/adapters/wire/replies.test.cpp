@@ -154,6 +154,48 @@ CAF_TEST(F3.2 F3.3 F3.4 F3.5 a group construct is answered in the layout of the 
   }
 }
 
+CAF_TEST(G18 clients of 6 are not told that a group is smaller by the status) {
+  auto x = group_construct_result{{{"ns", 0}}, 42, {}};
+  x.outcome = status::partial_success;
+  for (const auto& d : {client_4, client_5}) {
+    const auto y = decode_reply(command::group_construct, encode(x, d), d);
+    CAF_REQUIRE(y);
+    CAF_CHECK_EQUAL(y->outcome, status::partial_success);
+    CAF_CHECK_EQUAL(std::get<group_construct_result>(y->body).outcome,
+                    status::partial_success);
+  }
+  // They would leave the members unread.
+  const auto y =
+    decode_reply(command::group_construct, encode(x, client_6), client_6);
+  CAF_REQUIRE(y);
+  CAF_CHECK_EQUAL(y->outcome, status::success);
+  CAF_CHECK_EQUAL(std::get<group_construct_result>(y->body).members.size(), 1u);
+}
+
+CAF_TEST(G60 clients of 6 get what is posted for a group and nothing else) {
+  const auto of_proc = [](std::string key) {
+    return info{std::move(key), 0,
+                value::infos({{"pmix.procid", 0, value::of_proc({"ns", 1})},
+                              {"pmix.grp.lclid", 0, value::size(7)}})};
+  };
+  auto x = group_construct_result{{{"ns", 0}}, 42, {}};
+  x.infos = {
+    of_proc("pmix.grp.info"),
+    // Whatever is no array, or does not say whose it is, would end them.
+    {"pmix.grp.info", 0, value::size(1)},
+    {"pmix.grp.info", 0, value::infos({})},
+    {"pmix.grp.infoarray", 0, value::size(1)},
+    {"pmix.grp.infoarray", 0, value::infos({{"a", 0, value::size(1)}})},
+    {"site.note", 0, value::string("hello")},
+    {"pmix.grp.infoarray", 0, value::infos({of_proc("pmix.grp.info")})},
+  };
+  const auto y = decode<group_construct_result>(command::group_construct,
+                                                encode(x, client_6), client_6);
+  CAF_REQUIRE_EQUAL(y.infos.size(), 2u);
+  CAF_CHECK(y.infos[0] == x.infos.front());
+  CAF_CHECK(y.infos[1] == x.infos.back());
+}
+
 CAF_TEST(F3.1 F3.5 clients of 3 get no entry that they cannot read) {
   auto job = job_info{};
   job.nspace = "ns";

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string_view>
+
+namespace troupe {
+
+/// Keys of our own in the events of groups and in what handlers answer.
+namespace group_keys {
+
+/// Which question an event asks (uint64); the verdict repeats it.
+inline constexpr std::string_view round = "troupe.grp.round";
+
+/// The status with which handlers ended (int32); in a LEADER_SELECTED event
+/// without a leader, the error.
+inline constexpr std::string_view status = "troupe.grp.status";
+
+/// Which invitation (uint64): INVITED says it, the answer repeats it.
+inline constexpr std::string_view invitation = "troupe.grp.invitation";
+
+/// Who has accepted, and who has not answered yet, when a new leader takes an
+/// invitation over (arrays of PROC).
+inline constexpr std::string_view accepted = "troupe.grp.accepted";
+inline constexpr std::string_view pending = "troupe.grp.pending";
+
+/// A result of a handler that stands for the status of this name.
+/// Source: RFC0033, Group_construct; reading A31.
+inline constexpr std::string_view abort = "PMIX_GROUP_CONSTRUCT_ABORT";
+
+} // namespace group_keys
+
+} // namespace troupe

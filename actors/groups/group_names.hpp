@@ -1,0 +1,86 @@
+#pragma once
+
+#include "messages/actors.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// The groups that a process may name like namespaces, and who is meant: with
+/// the wildcard rank all members, with rank k the one at place k.
+/// Source: RFC0033, Description; reading A17.
+class group_names {
+public:
+  /// Groups that the process may no longer name, for clear words only.
+  static constexpr size_t most_former = 64;
+
+  void learn(group_known what);
+
+  /// Whether there is nothing to spell out.
+  bool empty() const noexcept {
+    return groups_.empty() && former_.empty();
+  }
+
+  /// The members of a group in the order of their ranks; null if `nspace` is
+  /// none that the process may name.
+  const std::vector<proc_id>* find(const std::string& nspace) const;
+
+  /// Puts members in the place of groups. A process that is named twice
+  /// because of that is named once.
+  /// @returns `bad_param` for a rank that the group has not,
+  /// `invalid_namespace`
+  ///          for a group that the process may no longer name.
+  caf::error spell_out(std::vector<proc_id>& procs) const;
+
+  /// Puts a member in the place of {group, rank}; the wildcard is refused.
+  caf::error spell_out(proc_id& proc) const;
+
+  /// Does the same to processes in the value of a reserved key. What the
+  /// application writes under keys of its own stays as it is.
+  caf::error spell_out(info& x, int depth = 0) const;
+  caf::error spell_out(std::vector<info>& infos) const;
+
+  /// The same for qualifiers, where PMIX_NSPACE may name a group if PMIX_RANK
+  /// stands beside it.
+  caf::error spell_out_qualifiers(std::vector<info>& infos) const;
+
+private:
+  caf::error spell_out_array(value& x, int depth) const;
+
+  /// Whether `nspace` is a group; an error if it is one no longer.
+  caf::expected<const std::vector<proc_id>*>
+  members(const std::string& nspace) const;
+
+  std::map<std::string, std::shared_ptr<const std::vector<proc_id>>> groups_;
+  std::deque<std::string> former_;
+};
+
+// Spell out whoever a request names.
+
+caf::error spell_out(const group_names& groups, fence_request& x);
+caf::error spell_out(const group_names& groups, get_request& x);
+caf::error spell_out(const group_names& groups, abort_request& x);
+caf::error spell_out(const group_names& groups, refresh_cache_request& x);
+caf::error spell_out(const group_names& groups, publish_request& x);
+caf::error spell_out(const group_names& groups, lookup_request& x);
+caf::error spell_out(const group_names& groups, unpublish_request& x);
+caf::error spell_out(const group_names& groups, spawn_request& x);
+caf::error spell_out(const group_names& groups, connect_procs_request& x);
+caf::error spell_out(const group_names& groups, disconnect_procs_request& x);
+caf::error spell_out(const group_names& groups, register_events_request& x);
+caf::error spell_out(const group_names& groups, notify_request& x);
+caf::error spell_out(const group_names& groups, query_request& x);
+caf::error spell_out(const group_names& groups, log_request& x);
+caf::error spell_out(const group_names& groups, job_control_request& x);
+caf::error spell_out(const group_names& groups, monitor_request& x);
+caf::error spell_out(const group_names& groups, allocation_request& x);
+caf::error spell_out(const group_names& groups, group_construct_request& x);
+caf::error spell_out(const group_names& groups, group_destruct_request& x);
+caf::error spell_out(const group_names& groups, io_pull_request& x);
+caf::error spell_out(const group_names& groups, io_push_request& x);
+
+} // namespace troupe

@@ -1,0 +1,311 @@
+#pragma once
+
+#include "actors/groups/process_group_state.hpp"
+#include "messages/group_entry.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// A group of processes, as its log makes it.
+///
+/// A plain class: entries in, effects out. All nodes that keep the log apply
+/// the same entries in the same order and so draw the same conclusions; each
+/// carries out what concerns its own processes. It knows neither the time nor
+/// the node. Source: RFC0033; guarantees 5.6, GRP-1 to GRP-5.
+class process_group {
+public:
+  /// What calls are answered with. Those who have not called yet are answered
+  /// with it when they do.
+  struct outcome {
+    group_operation operation = group_operation::construct;
+    status code = status::success;
+
+    /// For the log: the culprit, and the remedy.
+    std::string reason;
+
+    /// Of a construction that has succeeded.
+    std::shared_ptr<const group_construct_result> result;
+  };
+
+  /// An event that asks handlers. Each process among its targets answers once
+  /// with a `group_verdict`; who does not listen, with an empty one, which its
+  /// node enters at once; who does not answer in time, with a `group_time_up`
+  /// of the round.
+  struct question {
+    uint64_t round = 0;
+    deliver_event what;
+  };
+
+  /// What follows from an entry, on all nodes alike.
+  struct effects {
+    /// Operations that are decided, in this order.
+    std::vector<outcome> outcomes;
+
+    /// Operations that have begun, with the number that a `group_time_up`
+    /// names.
+    std::vector<std::pair<group_operation, uint64_t>> begun;
+
+    /// Events with all their targets.
+    std::vector<deliver_event> events;
+    std::vector<question> questions;
+
+    /// What processes have posted: kept by nodes on which they are not.
+    std::vector<proc_data> data;
+
+    /// Whether `members()` is new.
+    bool is_changed = false;
+
+    /// Who has left or ended.
+    std::vector<proc_id> departed;
+
+    /// Who takes part from now on; their nodes keep the log, too.
+    std::vector<proc_id> added;
+
+    /// Whether each node now enters a `group_data` of its processes that have
+    /// joined.
+    bool needs_data = false;
+  };
+
+  /// @param participants Who is named when the group begins, spelt out, each
+  ///                     once.
+  process_group(group_key key, std::vector<proc_id> participants);
+
+  /// Applies the next entry of the log. Never fails: what makes no sense is
+  /// passed over, by all nodes alike.
+  void apply(const group_entry& entry, effects& out);
+
+  const group_key& key() const {
+    return key_;
+  }
+
+  group_phase phase() const {
+    return phase_;
+  }
+
+  /// Whether nothing of it is left: every participant has had its answers, or
+  /// is gone.
+  bool is_over() const;
+
+  /// In the order of their ranks; null before it is complete and after its end.
+  const std::shared_ptr<const std::vector<proc_id>>& members() const {
+    return members_;
+  }
+
+  /// Whether `proc` takes part: may call, and is told.
+  bool is_participant(const proc_id& proc) const;
+
+  bool is_member(const proc_id& proc) const;
+
+  /// Whether `proc` has called the operation.
+  bool has_called(group_operation operation, const proc_id& proc) const;
+
+  /// Whether `proc` has done with the group: may use its identifier anew.
+  bool is_released(const proc_id& proc) const;
+
+  /// What the operation came to; null while it is not decided.
+  const outcome* outcome_of(group_operation operation) const;
+
+  /// The number of the operation that is under way; nothing if none is.
+  std::optional<uint64_t> round_of(group_operation operation) const;
+
+  /// The participants whose end it has not been told of, ascending.
+  std::vector<proc_id> live_participants() const;
+
+  /// Those that the question `round` waits for; none if it is decided.
+  std::vector<proc_id> asked(uint64_t round) const;
+
+  std::vector<proc_id> leaders() const;
+
+  group_status describe() const;
+
+private:
+  using standing = process_group_internals::standing;
+  using participant = process_group_internals::participant;
+  using topic = process_group_internals::topic;
+  using inquiry = process_group_internals::inquiry;
+  using contribution = process_group_internals::contribution;
+
+  // -- process_group.cpp
+  // ----------------------------------------------------------
+
+  participant* find(const proc_id& proc);
+  const participant* find(const proc_id& proc) const;
+
+  /// Takes `proc` in as one who is awaited, or awaits it again; it will be a
+  /// member if it joins. References to participants end.
+  participant& add(const proc_id& proc, effects& out);
+
+  /// Changes where `who` stands; nothing else may.
+  void set(participant& who, standing state);
+
+  /// `who` has joined the construction.
+  void note_joined(participant& who);
+
+  /// Whether it is told of the group: until it is complete everybody who lives,
+  /// then its members.
+  bool is_concerned(const participant& who) const;
+
+  /// Raises an event of the group; `PMIX_GROUP_ID` is added. Targets that are
+  /// gone are left out; without any that are not, there is no event.
+  void raise(status code, const proc_id& source, std::vector<proc_id> targets,
+             std::vector<info> infos, effects& out) const;
+
+  deliver_event make_event(status code, const proc_id& source,
+                           std::vector<proc_id> targets,
+                           std::vector<info> infos) const;
+
+  /// Whom the group concerns, but `but`.
+  std::vector<proc_id> others(const proc_id& but) const;
+
+  /// Who hears of failures: the leaders that live, or everybody whom it
+  /// concerns.
+  std::vector<proc_id> watchers() const;
+
+  // -- process_group_construct.cpp
+  // ----------------------------------------------------
+
+  void take(const group_calls& what, effects& out);
+  void take(const group_conflict& what, effects& out);
+  void take(const group_host_outcome& what, effects& out);
+  void take(const group_snapshot& what, effects& out);
+
+  void join(const group_calls& what, const group_caller& caller, effects& out);
+
+  /// Completes the construction if nobody is awaited and no question is open.
+  void check_complete(effects& out);
+
+  /// Those who have joined, in the order of their group ranks.
+  std::vector<proc_id> ordered_members() const;
+
+  /// The processes of an array, wildcards spelt out.
+  std::vector<proc_id> spelt_out(const std::vector<proc_id>& procs) const;
+
+  /// The group has its members now: those who have joined. Raises no
+  /// CONSTRUCT_COMPLETE.
+  void complete(effects& out);
+
+  /// The construction has failed: `code` for all who call it or have called.
+  /// Raises no event.
+  void abort(status code, std::string reason, effects& out);
+
+  /// A participant has ended before the construction was decided: a leader is
+  /// followed by another, then `replace_ended`.
+  void constructor_ended(participant& who, effects& out);
+
+  /// Goes on without `proc`, which has ended, or asks what becomes of the
+  /// construction.
+  void replace_ended(const proc_id& proc, effects& out);
+
+  // -- process_group_ending.cpp
+  // -------------------------------------------------------
+
+  void take(const group_procs_ended& what, effects& out);
+  void take(const group_departure& what, effects& out);
+  void take(const group_time_up& what, effects& out);
+  void take_destruct(const group_calls& what, effects& out);
+
+  /// Ends the group if all members have called for it.
+  void check_destructed(effects& out);
+
+  /// It is no group any more: all members learn so when they call.
+  void end(status code, std::string reason, effects& out);
+
+  void member_ended(participant& who, effects& out);
+
+  /// `proc` is no member any more: those behind it close ranks.
+  void remove_member(const proc_id& proc, effects& out);
+
+  // -- process_group_invitation.cpp
+  // ---------------------------------------------------
+
+  /// A participant has raised an event of the group. The first entry of a group
+  /// by invitation is the INVITED of its leader.
+  void take(const group_notice& what, effects& out);
+  void take(const group_data& what, effects& out);
+
+  /// A participant has ended while the group is inviting.
+  void invitee_ended(participant& who, effects& out);
+
+  // -- process_group_leader.cpp
+  // -------------------------------------------------------
+
+  /// A leader has ended: asks who leads. Its `participant` says so already.
+  void leader_ended(const proc_id& leader, effects& out);
+
+  // -- process_group_questions.cpp
+  // ----------------------------------------------------
+
+  void take(const group_verdicts& what, effects& out);
+
+  /// Nobody has to answer any more.
+  void question_time_up(uint64_t round, effects& out);
+
+  /// Whoever has ended, left or been dropped answers nothing more.
+  void stop_asking(const proc_id& proc, effects& out);
+
+  /// Asks the handlers of `targets`: adds a question, and keeps it until all
+  /// have answered. Without targets it is decided at once.
+  void ask(topic about, const proc_id& subject, status code,
+           const proc_id& source, std::vector<proc_id> targets,
+           std::vector<info> infos, effects& out);
+
+  group_key key_;
+  group_phase phase_ = group_phase::constructing;
+
+  /// Ascending.
+  std::vector<participant> participants_;
+
+  /// How many of them are awaited, have joined, and have called the end.
+  size_t awaited_ = 0;
+  size_t joined_ = 0;
+  size_t ending_ = 0;
+  std::shared_ptr<const std::vector<proc_id>> members_;
+
+  // What the callers of the construction ask for: what one wants, all have.
+  bool is_optional_ = false;
+  bool is_fault_tolerant_ = false;
+  bool notifies_termination_ = false;
+  bool wants_context_id_ = false;
+
+  /// The leaders of a bootstrap that have to call, and that have; 0: it is
+  /// none.
+  uint64_t leaders_expected_ = 0;
+  uint64_t leaders_come_ = 0;
+
+  /// The array that the first caller has given, and whether others differ.
+  std::vector<proc_id> first_array_;
+  bool arrays_differ_ = false;
+  std::vector<proc_id> final_order_;
+  bool is_order_of_leader_ = false;
+  std::vector<contribution> contributions_;
+  std::optional<uint64_t> context_id_;
+
+  /// The first number that was offered.
+  uint64_t offered_context_id_ = 0;
+
+  std::optional<outcome> construct_;
+  std::optional<outcome> destruct_;
+
+  /// Somebody has ended without having left, in silence.
+  std::optional<proc_id> lost_;
+
+  /// The members are others than those that were named.
+  bool is_reduced_ = false;
+  bool is_extended_ = false;
+
+  /// Whether the end goes on without those who end.
+  bool ends_fault_tolerant_ = false;
+
+  uint32_t arrivals_ = 0;
+  uint64_t next_round_ = 1;
+  uint64_t destruct_round_ = 0;
+  std::map<uint64_t, inquiry> inquiries_;
+  uint64_t entries_ = 0;
+};
+
+} // namespace troupe
