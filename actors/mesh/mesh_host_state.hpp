@@ -689,6 +689,14 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
 
+/// Takes the keys about groups out of a request.
+std::vector<query> take_group_queries(query_request& request);
+
+/// Answers them from what all nodes know.
+void answer_group_queries(self_pointer self, const requester& who,
+                          std::vector<query> what,
+                          std::function<void(std::vector<info>)> done);
+
 // -- mesh_net.cpp
 // ------------------------------------------------------
 
