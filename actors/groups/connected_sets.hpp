@@ -25,11 +25,21 @@ class connected_sets {
 public:
   using procs = std::vector<proc_id>;
 
-  /// @param most_sets  How many sets are kept.
-  /// @param most_procs How many entries all of them have together.
-  explicit connected_sets(size_t most_sets = defaults::connected_sets,
-                          size_t most_procs = defaults::connected_procs)
-    : most_sets_(most_sets), most_procs_(most_procs) {
+  /// How much is kept.
+  struct limits {
+    size_t sets = defaults::connected_sets;
+
+    /// Sets with processes of the same namespace, so that no job uses up what
+    /// others need.
+    size_t sets_of_one = defaults::groups_per_namespace;
+
+    /// The entries of all sets.
+    size_t procs = defaults::connected_procs;
+  };
+
+  connected_sets() = default;
+
+  explicit connected_sets(limits bounds) : bounds_(bounds) {
     // nop
   }
 
@@ -91,8 +101,7 @@ private:
   /// Those that name processes of this namespace.
   const std::set<id>* of(const std::string& nspace) const;
 
-  size_t most_sets_;
-  size_t most_procs_;
+  limits bounds_{};
   size_t num_procs_ = 0;
   id next_ = 1;
   std::map<id, record> sets_;
