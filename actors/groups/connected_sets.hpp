@@ -16,6 +16,18 @@ namespace troupe {
 /// processes.
 inline constexpr std::string_view disconnecting_fence = "troupe.disconnects";
 
+/// How much is kept of connected processes.
+struct connection_limits {
+  size_t sets = defaults::connected_sets;
+
+  /// Sets with processes of the same namespace, so that no job uses up what
+  /// others need.
+  size_t sets_of_one = defaults::groups_per_namespace;
+
+  /// The entries of all sets.
+  size_t procs = defaults::connected_procs;
+};
+
 /// Which processes are connected: from `PMIx_Connect` to `PMIx_Disconnect`, or
 /// until one of two jobs is over. A set that is connected twice is to be
 /// disconnected twice. In which order processes are named makes no difference,
@@ -25,21 +37,7 @@ class connected_sets {
 public:
   using procs = std::vector<proc_id>;
 
-  /// How much is kept.
-  struct limits {
-    size_t sets = defaults::connected_sets;
-
-    /// Sets with processes of the same namespace, so that no job uses up what
-    /// others need.
-    size_t sets_of_one = defaults::groups_per_namespace;
-
-    /// The entries of all sets.
-    size_t procs = defaults::connected_procs;
-  };
-
-  connected_sets() = default;
-
-  explicit connected_sets(limits bounds) : bounds_(bounds) {
+  explicit connected_sets(connection_limits bounds = {}) : bounds_(bounds) {
     // nop
   }
 
@@ -101,7 +99,7 @@ private:
   /// Those that name processes of this namespace.
   const std::set<id>* of(const std::string& nspace) const;
 
-  limits bounds_{};
+  connection_limits bounds_;
   size_t num_procs_ = 0;
   id next_ = 1;
   std::map<id, record> sets_;
