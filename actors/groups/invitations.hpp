@@ -184,7 +184,8 @@ private:
     /// What the invitees have posted.
     std::vector<info> infos;
 
-    /// Whether the server has shown us the last event.
+    /// Whether the server has taken the last event, and shown it to us.
+    bool is_confirmed = false;
     bool was_shown = false;
     bool is_over = false;
   };

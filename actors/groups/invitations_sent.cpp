@@ -292,8 +292,12 @@ void invitations::end_sent(const event& what, effects& out) {
       continue;
     if (what.code == status::group_construct_abort) {
       x.was_shown = true;
-      if (x.last_notice != 0)
-        x.code = x.code == status::success ? what.code : x.code;
+      if (x.code == status::success && x.last_notice != 0)
+        x.code = what.code;
+      if (x.is_confirmed)
+        end(x, x.code, out);
+      else if (x.last_notice != 0)
+        return; // The server's answer is on its way.
       else if (number)
         end(x, what.code, out); // Its server has told all.
       else
@@ -307,6 +311,8 @@ void invitations::end_sent(const event& what, effects& out) {
       x.members = procs_of(*members);
     x.context_id =
       troupe::number<uint64_t>(what.infos, attr::group_context_id);
+    if (x.is_confirmed)
+      end(x, x.code, out);
     return;
   }
 }

@@ -557,35 +557,47 @@ CAF_TEST(G30 nobody leads and the call fails) {
 }
 
 CAF_TEST(G44 the server knows better who is a member) {
-  // It shows the event to the inviter too, with what it has added.
-  invite(0, 1, {rank(0), rank(1), rank(2)});
-  join(1, 1, 0);
-  auto out = invitations::effects{};
-  at(0).uut.decide(event{status::group_invite_accepted, rank(2),
-                         data_range::custom,
-                         {make(attr::group_id, value::string("g")),
-                          make(group_keys::invitation, value::uint64(3))}},
-                   {rank(0), 0, status::no_action_taken, {}}, now, out);
-  CAF_REQUIRE_EQUAL(out.notices.size(), 1u);
-  CAF_CHECK_EQUAL(*number<uint64_t>(out.notices[0].second.infos,
-                                    group_keys::invitation),
-                  3u);
-  hear(at(0),
-       event{status::group_construct_complete,
-             rank(0),
-             data_range::custom,
-             {make(attr::group_id, value::string("g")),
-              make(group_keys::invitation, value::uint64(3)),
-              make(attr::group_context_id, value::size(41)),
-              make(attr::group_membership, value::procs({rank(0), rank(1)}))}});
-  auto end = invitations::effects{};
-  at(0).uut.confirm(out.notices[0].first, status::success, end);
-  carry_out(at(0), std::move(end));
-  CAF_CHECK_EQUAL(membership(0, 1), (procs{rank(0), rank(1)}));
-  CAF_CHECK_EQUAL(*number<uint64_t>(at(0).outcomes[1].infos,
-                                    attr::group_context_id),
-                  41u);
-  CAF_CHECK(has_seen(0, status::group_construct_complete));
+  // It shows the event to the inviter too, with what it has added, before or
+  // after it has taken it.
+  const auto infos =
+    std::vector<info>{make(attr::group_id, value::string("g")),
+                      make(group_keys::invitation, value::uint64(3))};
+  auto complete = event{status::group_construct_complete, rank(0),
+                        data_range::custom, infos};
+  complete.infos.push_back(make(attr::group_context_id, value::size(41)));
+  complete.infos.push_back(
+    make(attr::group_membership, value::procs({rank(0), rank(1)})));
+  for (uint64_t call = 1; call < 3; ++call) {
+    at(0).seen.clear();
+    invite(0, call, {rank(0), rank(1), rank(2)});
+    join(1, call, 0);
+    auto out = invitations::effects{};
+    at(0).uut.decide(event{status::group_invite_accepted, rank(2),
+                           data_range::custom, infos},
+                     {rank(0), 0, status::no_action_taken, {}}, now, out);
+    CAF_REQUIRE_EQUAL(out.notices.size(), 1u);
+    CAF_CHECK_EQUAL(*number<uint64_t>(out.notices[0].second.infos,
+                                      group_keys::invitation),
+                    3u);
+    if (call == 1)
+      hear(at(0), complete);
+    auto end = invitations::effects{};
+    at(0).uut.confirm(out.notices[0].first, status::success, end);
+    carry_out(at(0), std::move(end));
+    if (call == 2) {
+      CAF_CHECK_EQUAL(code(0, call), pending);
+      hear(at(0), complete);
+    }
+    CAF_CHECK_EQUAL(membership(0, call), (procs{rank(0), rank(1)}));
+    CAF_CHECK_EQUAL(*number<uint64_t>(at(0).outcomes[call].infos,
+                                      attr::group_context_id),
+                    41u);
+    CAF_CHECK(has_seen(0, status::group_construct_complete));
+    at(1).uut = invitations{{2s, 8, 64}};
+    at(1).uut.set_self(rank(1));
+    at(2).uut = at(1).uut;
+    at(2).uut.set_self(rank(2));
+  }
 }
 
 CAF_TEST(G38 what the server refuses ends the call) {

@@ -481,9 +481,12 @@ static void refused(void) {
   PMIX_INFO_LOAD(&bad, PMIX_TIMEOUT, "soon", PMIX_STRING);
   expect(PMIx_Group_invite("g", &other, 1, &bad, 1, NULL, NULL),
          PMIX_ERR_BAD_PARAM, "a time that is a text");
-  expect(PMIx_Group_construct("g", &other, me.rank == 0 ? 1 : 0, NULL, 0, NULL,
-                              NULL),
-         me.rank == 0 ? -66 : PMIX_ERR_BAD_PARAM, "construct without ourselves");
+  expect(PMIx_Group_construct("g", NULL, 1, NULL, 0, NULL, NULL),
+         PMIX_ERR_BAD_PARAM, "construct of null");
+  const pmix_status_t not_a_member = -66; /* PMIX_ERR_NOT_A_MEMBER */
+  const pmix_proc_t stranger = rank_of((me.rank + 1) % job_size);
+  expect(PMIx_Group_construct("g", &stranger, 1, NULL, 0, NULL, NULL),
+         not_a_member, "construct without ourselves");
   meet();
   end();
 }
