@@ -46,8 +46,8 @@ const std::vector<status>& invitations::codes() {
 void invitations::observe(const event& what, time now, effects& out) {
   if (is_death(what.code)) {
     const auto* affected = find(what.infos, attr::event_affected_proc);
-    auto dead = affected != nullptr ? procs_of(*affected)
-                                    : std::vector{what.source};
+    auto dead =
+      affected != nullptr ? procs_of(*affected) : std::vector{what.source};
     for (const auto& x : dead) {
       lose_invitee(x, now);
       lose_leader(x, now);

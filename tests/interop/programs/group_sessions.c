@@ -143,8 +143,8 @@ static void bootstrap(void) {
   size_t n = 0;
   if (me.rank < 2) {
     pmix_proc_t follower = rank_of(me.rank + 2);
-    pmix_data_array_t array = {.type = PMIX_PROC, .size = 1,
-                               .array = &follower};
+    pmix_data_array_t array = {
+      .type = PMIX_PROC, .size = 1, .array = &follower};
     pmix_info_t directives[3];
     const size_t leaders = 2;
     PMIX_INFO_LOAD(&directives[0], PMIX_GROUP_BOOTSTRAP, &leaders, PMIX_SIZE);
