@@ -1,76 +1,98 @@
-// Groups: construct, destruct, leave; invitations.
+// Groups: construct, destruct, leave.
 
 #include "c_api/group_book.hpp"
+#include "c_api/group_call.hpp"
+#include "c_api/group_desk.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "messages/group.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 using namespace troupe;
 using namespace troupe::c_api;
 
 namespace {
 
-/// Whether a group's name has an end and is not too long.
-bool is_group_name(const char* x) {
-  return x != nullptr && *x != '\0'
-         && ::strnlen(x, PMIX_MAX_NSLEN + 1) <= PMIX_MAX_NSLEN;
+/// Whether processes may be named that the caller is not among: those who add
+/// themselves later, or are added by others.
+/// Source: OpenPMIx 6, PMIX_GROUP_BOOTSTRAP and PMIX_GROUP_ADD_MEMBERS.
+bool may_be_apart(const std::vector<info>& directives) {
+  return find(directives, attr::group_bootstrap) != nullptr
+         || find(directives, attr::group_add_members) != nullptr;
 }
 
 caf::expected<group_construct_request>
 make_construct(const library& lib, const char* grp, const pmix_proc_t* procs,
                size_t nprocs, const pmix_info_t* infos, size_t ninfo) {
-  if (!is_group_name(grp))
-    return make_error(status::bad_param);
-  auto directives = to_infos(infos, ninfo);
+  auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
-  // Those who add themselves later name nobody.
-  // Source: OpenPMIx 6, PMIX_GROUP_BOOTSTRAP.
-  if (nprocs == 0 && find(*directives, attr::group_bootstrap) == nullptr)
+  const auto is_apart = may_be_apart(*directives);
+  if (nprocs == 0 && !is_apart)
     return make_error(status::bad_param);
-  auto members = to_procs(procs, nprocs);
+  auto members = to_procs_of_jobs(lib, procs, nprocs);
   if (!members)
     return std::move(members.error());
-  for (auto& x : *members)
-    if (x.nspace.empty())
-      x.nspace = lib.proc().nspace;
+  const auto is_self = [self = lib.proc()](const proc_id& x) {
+    return matches(x, self);
+  };
+  if (!is_apart && std::none_of(members->begin(), members->end(), is_self))
+    return make_error(status::not_a_member,
+                      "the caller is not among the processes of the group");
   return group_construct_request{grp, std::move(*members),
                                  std::move(*directives)};
 }
 
-/// All ranks of those that stand for a whole namespace.
-std::vector<proc_id> expand(const library& lib,
-                            const std::vector<proc_id>& xs) {
-  auto result = std::vector<proc_id>{};
-  for (const auto& x : xs) {
-    auto size = std::optional<uint32_t>{};
-    if (x.rank == rank_wildcard)
-      lib.store()->get({x, attr::job_size}, {},
-                       [&](const value& y) { size = y.number<uint32_t>(); });
-    if (size && *size <= rank_valid_max)
-      for (uint32_t rank = 0; rank < *size; ++rank)
-        result.push_back({x.nspace, rank});
-    else
-      result.push_back(x);
-  }
-  return result;
+/// Keeps what a member has given to the others, as values of this group only:
+/// PMIX_GROUP_CONTEXT_ID tells them apart. The first entry says who it was.
+/// Source: OpenPMIx 6.1, PMIX_GROUP_INFO.
+void keep_info(process_store& store, uint64_t context_id,
+               const std::vector<info>& xs) {
+  const auto* proc = find(xs, attr::procid);
+  const auto owner = proc != nullptr ? procs_of(*proc) : std::vector<proc_id>{};
+  if (owner.size() != 1)
+    return;
+  for (const auto& x : xs)
+    if (x.key != attr::procid)
+      store.add({owner.front(),
+                 {{std::string{attr::qualified_value},
+                   value::infos({x,
+                                 {std::string{attr::group_context_id},
+                                  info_qualifier, value::size(context_id)}})}}});
 }
 
 /// Notes the group and lists what the caller is told of it.
 std::vector<info> enter(const library& lib, const std::string& id,
                         const std::vector<proc_id>& asked,
                         const group_construct_result& x) {
-  auto members = x.members.empty() ? expand(lib, asked) : x.members;
-  auto result = x.infos;
-  if (find(result, attr::group_context_id) == nullptr && x.context_id)
-    result.push_back(
-      {std::string{attr::group_context_id}, 0, value::size(*x.context_id)});
-  if (find(result, attr::group_membership) == nullptr)
-    result.push_back(
-      {std::string{attr::group_membership}, 0, value::procs(members)});
-  lib.core()->groups->add(id, std::move(members));
+  auto members = x.members.empty() ? spell_out(lib, asked) : x.members;
+  auto result = std::vector<info>{};
+  const auto add = [&](std::string_view key, value y) {
+    if (find(x.infos, key) == nullptr)
+      result.push_back({std::string{key}, 0, std::move(y)});
+  };
+  add(attr::group_id, value::string(id));
+  add(attr::group_membership, value::procs(members));
+  if (x.context_id)
+    add(attr::group_context_id, value::size(*x.context_id));
+  result.insert(result.end(), x.infos.begin(), x.infos.end());
+  const auto store = lib.store();
+  for (const auto& y : x.infos) {
+    if (!x.context_id || !store)
+      break;
+    if (y.key == attr::group_info)
+      keep_info(*store, *x.context_id, infos_of(y.val));
+    else if (y.key == attr::group_info_array)
+      for (const auto& z : infos_of(y.val))
+        keep_info(*store, *x.context_id, infos_of(z.val));
+  }
+  if (const auto core = lib.core())
+    core->groups->add(id, std::move(members));
+  lib.post([] {
+    if (auto* desk = group_desk::current())
+      desk->follow_members();
+  });
   return result;
 }
 
@@ -78,23 +100,22 @@ caf::expected<group_destruct_request> make_destruct(const library& lib,
                                                     const char* grp,
                                                     const pmix_info_t* infos,
                                                     size_t ninfo) {
-  if (!is_group_name(grp))
-    return make_error(status::bad_param);
-  auto directives = to_infos(infos, ninfo);
+  auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
-  auto members = lib.core()->groups->members(grp);
+  const auto core = lib.core();
+  auto members = core ? core->groups->members(grp) : std::nullopt;
   if (!members)
     return make_error(status::not_found);
   return group_destruct_request{grp, std::move(members),
                                 std::move(*directives)};
 }
 
-caf::expected<group_leave_request>
-make_leave(const char* grp, const pmix_info_t* infos, size_t ninfo) {
-  if (!is_group_name(grp))
-    return make_error(status::bad_param);
-  auto directives = to_infos(infos, ninfo);
+caf::expected<group_leave_request> make_leave(const library& lib,
+                                              const char* grp,
+                                              const pmix_info_t* infos,
+                                              size_t ninfo) {
+  auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
   return group_leave_request{grp, std::move(*directives)};
@@ -125,7 +146,7 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
   const auto y = lib.ask_and_wait<group_construct_result>(std::move(*x), limit);
   if (!y)
     return to_c(y.error());
-  return give_infos(PMIX_SUCCESS, enter(lib, grp, asked, *y), results,
+  return give_infos(to_c(y->outcome), enter(lib, grp, asked, *y), results,
                     nresults);
 }
 
@@ -147,7 +168,8 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
       if (y && self.core())
         infos = enter(self, id, asked, *y);
       if (cbfunc != nullptr)
-        show_infos(code_of(y), infos, cbfunc, cbdata);
+        show_infos(y ? to_c(y->outcome) : to_c(y.error()), infos, cbfunc,
+                   cbdata);
     });
 }
 
@@ -181,7 +203,7 @@ pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
-  TROUPE_TAKE(x, make_leave(grp, info, ninfo));
+  TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
   return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x)));
 }
 
@@ -191,59 +213,11 @@ pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[],
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
-  TROUPE_TAKE(x, make_leave(grp, info, ninfo));
+  TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
   return lib.ask<ack>(std::move(*x), [id = std::string{grp}, cbfunc,
                                       cbdata](const caf::expected<ack>& y) {
     const auto code = exit_group(library::instance(), id, y);
     if (cbfunc != nullptr)
       cbfunc(code, cbdata);
   });
-}
-
-// Not supported: nobody keeps the book of who accepted; groups are made by
-// PMIx_Group_construct.
-pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
-                                size_t nprocs, const pmix_info_t*, size_t,
-                                pmix_info_t** results, size_t* nresult) {
-  if (const auto code = library::instance().check_blocking();
-      code != PMIX_SUCCESS)
-    return code;
-  clear(results, nresult);
-  if (!is_group_name(grp) || procs == nullptr || nprocs == 0)
-    return PMIX_ERR_BAD_PARAM;
-  return PMIX_ERR_NOT_SUPPORTED;
-}
-
-// Not supported: nobody keeps the book of who accepted; groups are made by
-// PMIx_Group_construct.
-pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
-                                   size_t nprocs, const pmix_info_t*, size_t,
-                                   pmix_info_cbfunc_t, void*) {
-  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
-    return code;
-  if (!is_group_name(grp) || procs == nullptr || nprocs == 0)
-    return PMIX_ERR_BAD_PARAM;
-  return PMIX_ERR_NOT_SUPPORTED;
-}
-
-// Not supported: nobody keeps the book of who accepted; groups are made by
-// PMIx_Group_construct.
-pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t*,
-                              pmix_group_opt_t, const pmix_info_t*, size_t,
-                              pmix_info_t** results, size_t* nresult) {
-  if (const auto code = library::instance().check_blocking();
-      code != PMIX_SUCCESS)
-    return code;
-  clear(results, nresult);
-  return is_group_name(grp) ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM;
-}
-
-// Not supported: nobody keeps the book of who accepted; groups are made by
-// PMIx_Group_construct.
-pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t*,
-                                 pmix_group_opt_t, const pmix_info_t*, size_t,
-                                 pmix_info_cbfunc_t, void*) {
-  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
-    return code;
-  return is_group_name(grp) ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM;
 }

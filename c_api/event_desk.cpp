@@ -1,5 +1,6 @@
 #include "c_api/event_desk.hpp"
 
+#include "c_api/group_desk.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -84,6 +85,10 @@ event_session_actor::behavior_type to_server(event_session_actor::pointer self,
   return {
     [=](register_events_request& x) { return ask(std::move(x)); },
     [=](deregister_events_request& x) {
+      if (const auto* groups = group_desk::current())
+        groups->keep(x.codes);
+      if (x.codes.empty())
+        return;
       if (const auto to = lib->current_link())
         to->submit(wire::request{std::move(x)}, [](const link::outcome&) {});
       else if (const auto session = lib->session())
@@ -234,6 +239,10 @@ event_desk::event_desk(library& lib) : lib_(lib) {
   auto options = chain_options();
   options.run = [this](const handler_turn& x) { return run(x); };
   options.on_end = [this](uint64_t walk) { end_walk(walk); };
+  options.on_decided = [](const event& what, handler_verdict verdict) {
+    if (auto* groups = group_desk::current())
+      groups->decide(what, std::move(verdict));
+  };
   options.on_intake = [&lib](event_intake x) {
     events_of_ours().set_open(x != event_intake::nothing);
     if (const auto to = lib.current_link())
@@ -304,6 +313,8 @@ bool event_desk::deregister_handler(uint64_t id, on_done done) {
 
 void event_desk::take(event_batch what) {
   tell_identity();
+  if (auto* groups = group_desk::current())
+    groups->observe(what);
   caf::anon_send(chain_, std::move(what));
 }
 
@@ -428,19 +439,27 @@ void event_desk::complete(uint64_t ticket, handler_verdict verdict) {
 // ----------------------------------------------------------------
 
 void start_events(library& lib) {
-  lib.run_in_loop([&] { new event_desk{lib}; });
+  lib.run_in_loop([&] {
+    new event_desk{lib};
+    new group_desk{lib};
+  });
   lib.set_event_sink([](event_batch what) {
     if (the_desk != nullptr)
       the_desk->take(std::move(what));
   });
   lib.set_server_sink([&lib] {
-    if (the_desk != nullptr && !lib.server().nspace.empty())
-      the_desk->meet_server();
+    if (the_desk == nullptr || lib.server().nspace.empty())
+      return;
+    the_desk->meet_server();
+    group_desk::current()->meet_server();
   });
 }
 
 void stop_events(library& lib) {
-  lib.run_in_loop([] { delete the_desk; });
+  lib.run_in_loop([] {
+    delete group_desk::current();
+    delete the_desk;
+  });
 }
 
 } // namespace troupe::c_api

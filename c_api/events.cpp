@@ -3,6 +3,7 @@
 #include "actors/events/handler_chain.hpp"
 #include "adapters/c_host/origin_mark.hpp"
 #include "c_api/event_desk.hpp"
+#include "c_api/group_desk.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"
 #include "config/defaults.hpp"
@@ -173,6 +174,8 @@ pmix_status_t fault_of(const notify_request& x) {
 
 /// Takes an event to our own handlers, if they are among those whom it is for.
 pmix_status_t raise_here(const library& lib, const notify_request& x) {
+  if (x.code == status::group_construct_abort)
+    at_desk(lib, [x](event_desk&) { group_desk::current()->raise(x); });
   auto self = lib.proc();
   if (!is_for_notifier(x, self))
     return PMIX_SUCCESS;

@@ -55,6 +55,17 @@ void note_verdict(handler_chain_state& state, walk& x,
   x.results.push_back({std::move(name), 0, value::infos(std::move(all))});
 }
 
+/// Adds what a handler said to what all of them decide.
+void note_decision(walk& x, const handler_verdict& verdict) {
+  if (!x.decision)
+    return;
+  auto& all = *x.decision;
+  if (all.outcome != status::group_construct_abort)
+    all.outcome = verdict.outcome;
+  all.results.insert(all.results.end(), verdict.results.begin(),
+                     verdict.results.end());
+}
+
 /// How far an event got.
 enum class progress : uint8_t {
   /// A handler has not completed.
@@ -95,6 +106,7 @@ progress advance(self_pointer self, walk& x) {
       return progress::waiting;
     if (!state.overdue.empty())
       state.overdue.erase(id);
+    note_decision(x, *verdict);
     if (verdict->outcome == status::action_complete)
       return progress::ended;
     if (x.next < x.handlers.size())
@@ -138,6 +150,8 @@ void run(self_pointer self, const walk_ptr& x) {
     state.history.end(x->number);
     if (state.options.on_end)
       state.options.on_end(x->id);
+    if (x->decision)
+      state.options.on_decided(*x->what, std::move(*x->decision));
     return;
   }
   if (state.walks.emplace(x->id, x).second)
@@ -195,6 +209,7 @@ void take_verdict(self_pointer self, handler_done& done) {
     return;
   }
   const auto x = i->second;
+  note_decision(*x, done.verdict);
   if (done.verdict.outcome == status::action_complete)
     x->next = x->handlers.size();
   else
@@ -229,8 +244,11 @@ void begin_events(self_pointer self) {
     x->what = std::move(first.what);
     x->bytes = first.bytes;
     x->handlers = std::move(handlers);
-    if (!first.only)
+    if (!first.only) {
       x->number = state.history.begin(x->what, x->bytes);
+      if (state.options.on_decided && is_of_group(x->what->code))
+        x->decision = handler_verdict{status::no_action_taken, {}};
+    }
     state.queue.pop_front();
     run(self, x);
   }

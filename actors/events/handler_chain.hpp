@@ -75,6 +75,12 @@ struct handler_chain_options {
   /// may go.
   std::function<void(uint64_t walk)> on_end;
 
+  /// What the handlers of an event of a group decided: the last status, unless
+  /// one of them aborts, and all their results, also of the one that ended the
+  /// chain. Once for each such event, also if nobody handles it.
+  /// Source: RFC0033; requirements, readings A31 and A32.
+  std::function<void(const event&, handler_verdict)> on_decided;
+
   /// There is less room for events from outside, or more again.
   std::function<void(event_intake)> on_intake;
 

@@ -39,6 +39,9 @@ struct walk {
   /// What those that have run reported.
   std::vector<info> results;
 
+  /// What they decided, if the event is of a group and comes the first time.
+  std::optional<handler_verdict> decision;
+
   /// Whose turn it is, and how many turns there have been: an answer that comes
   /// after its turn counts for nothing.
   uint64_t current = 0;

@@ -90,13 +90,18 @@ event_sequencer::effects means_of_order(self_pointer self) {
     if (auto* event = std::get_if<deliver_event>(&what))
       deliver(self, nspace, std::move(*event), std::move(then));
     else
-      then();
+      carry_out(self, nspace, std::move(std::get<group_entry>(what)),
+                std::move(then));
   };
   out.locate = [self](const std::string& nspace,
                       std::function<void(const caf::error&)> then) {
     locate(self, nspace, std::move(then));
   };
   out.live = [self] { return self->state.calls->live(); };
+  out.after = [self](std::chrono::nanoseconds delay,
+                     std::function<void()> then) {
+    call_later(self, delay, std::move(then));
+  };
   return out;
 }
 
