@@ -1,4 +1,5 @@
 #include "actors/collective.hpp"
+#include "actors/data/qualified_value.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 

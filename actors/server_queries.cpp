@@ -1,3 +1,4 @@
+#include "actors/groups/group_report.hpp"
 #include "actors/server_state.hpp"
 #include "actors/supported.hpp"
 #include "messages/attributes.hpp"
@@ -122,8 +123,6 @@ bool answer_here(self_pointer self, const std::string& key,
     add(*job, key, value::string(version_text));
   } else if (key == attr::query_num_psets) {
     add(*job, key, value::size(state.process_sets.size()));
-  } else if (key == attr::query_num_groups) {
-    add(*job, key, value::size(0));
   } else if (key == attr::query_pset_names) {
     add(*job, key, value::string(names_of_sets(state)));
   } else if (key == attr::query_pset_membership) {
@@ -150,6 +149,48 @@ void ask_other(self_pointer self, const Handle& other, const requester& who,
         finish_one(*job);
       },
       [=](const caf::error&) { finish_one(*job); });
+}
+
+/// Answers from the groups that this node knows.
+void ask_own_groups(self_pointer self, const requester& who, query what,
+                    const std::shared_ptr<query_job>& job) {
+  ++job->pending;
+  self->request(server_actor{self}, caf::infinite, list_groups{})
+    .then(
+      [job, who, what = std::move(what)](group_list& found) {
+        const auto all = without_repeats(std::move(found.groups));
+        for (const auto& key : what.keys)
+          if (auto x = group_answer(key, what.qualifiers, who, all))
+            add(*job, key, std::move(*x));
+        finish_one(*job);
+      },
+      [job](const caf::error&) { finish_one(*job); });
+}
+
+/// Asks who knows the groups of all nodes, else what is known here.
+void ask_groups(self_pointer self, const requester& who, query what,
+                const std::shared_ptr<query_job>& job) {
+  if (!self->state.options.spans_nodes) {
+    ask_own_groups(self, who, std::move(what), job);
+    return;
+  }
+  ++job->pending;
+  const auto go_on = [=](std::vector<info> found) {
+    auto rest = query{{}, what.qualifiers};
+    for (const auto& key : what.keys)
+      if (const auto* x = find(found, key))
+        add(*job, key, *x);
+      else
+        rest.keys.push_back(key);
+    if (!rest.keys.empty())
+      ask_own_groups(self, who, std::move(rest), job);
+    finish_one(*job);
+  };
+  self
+    ->request(self->state.directory.host, caf::infinite, who,
+              query_request{{what}})
+    .then([go_on](info_result& found) { go_on(std::move(found.infos)); },
+          [go_on](const caf::error&) { go_on({}); });
 }
 
 } // namespace
@@ -207,6 +248,7 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
     auto unknown = query{};
     auto of_events = query{};
     auto of_monitors = query{};
+    auto of_groups = query{};
     for (auto& key : x.keys) {
       ++job->asked;
       if (key.rfind(event_keys, 0) == 0)
@@ -214,6 +256,8 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
       else if (self->state.directory.monitors
                && key.rfind(monitor_keys, 0) == 0)
         of_monitors.keys.push_back(std::move(key));
+      else if (is_group_key(key))
+        of_groups.keys.push_back(std::move(key));
       else if (!answer_here(self, key, x.qualifiers, job))
         unknown.keys.push_back(std::move(key));
     }
@@ -225,6 +269,10 @@ caf::result<info_result> answer_query(self_pointer self, const requester& who,
     if (!of_monitors.keys.empty())
       ask_other(self, self->state.directory.monitors, who,
                 query_request{{std::move(of_monitors)}}, job);
+    if (!of_groups.keys.empty()) {
+      of_groups.qualifiers = x.qualifiers;
+      ask_groups(self, who, std::move(of_groups), job);
+    }
     if (!unknown.keys.empty()) {
       unknown.qualifiers = std::move(x.qualifiers);
       rest.queries.push_back(std::move(unknown));

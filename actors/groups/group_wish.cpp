@@ -50,8 +50,7 @@ group_wish wish_of(const group_verdict& x, const proc_id& failed) {
       result.goes_on |= !members.empty() && !contains(members, failed);
     } else if (y.key == attr::group_add_members) {
       for (auto& proc : procs_of(y.val))
-        if (proc.rank <= rank_valid_max
-            && !contains(result.replacements, proc))
+        if (proc.rank <= rank_valid_max && !contains(result.replacements, proc))
           result.replacements.push_back(std::move(proc));
     }
   }

@@ -25,6 +25,7 @@ void process_group::apply(const group_entry& entry, effects& out) {
   if (offered_context_id_ == 0)
     offered_context_id_ = entry.context_id;
   std::visit([&](const auto& what) { take(what, out); }, entry.what);
+  settle(out);
 }
 
 bool process_group::is_over() const {

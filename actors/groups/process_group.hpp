@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/groups/group_wish.hpp"
 #include "actors/groups/process_group_state.hpp"
 #include "messages/group_entry.hpp"
 
@@ -69,6 +70,12 @@ public:
     /// Whether each node now enters a `group_data` of its processes that have
     /// joined.
     bool needs_data = false;
+
+    /// What the notice of this entry is refused with, at whoever raised it:
+    /// `not_a_member` the answer of a stranger, or one that comes too late;
+    /// `no_permissions` what only the leader may say; `exists` what is decided
+    /// already; or what the construction has failed with.
+    std::optional<status> refused;
   };
 
   /// @param participants Who is named when the group begins, spelt out, each
@@ -129,6 +136,8 @@ private:
   using topic = process_group_internals::topic;
   using inquiry = process_group_internals::inquiry;
   using contribution = process_group_internals::contribution;
+  using invitation = process_group_internals::invitation;
+  using election = process_group_internals::election;
 
   // -- process_group.cpp
   // ----------------------------------------------------------
@@ -224,18 +233,69 @@ private:
   // ---------------------------------------------------
 
   /// A participant has raised an event of the group. The first entry of a group
-  /// by invitation is the INVITED of its leader.
+  /// by invitation is the INVITED of its leader, or the ACCEPTED of somebody
+  /// who knows the leader otherwise.
   void take(const group_notice& what, effects& out);
   void take(const group_data& what, effects& out);
 
-  /// A participant has ended while the group is inviting.
-  void invitee_ended(participant& who, effects& out);
+  void begin_invitation(const group_notice& what);
+
+  /// Whether the first that is heard of the group is that somebody joins it.
+  bool is_open_to(const group_notice& what) const;
+
+  void invite(const group_notice& what, effects& out);
+  void accept(const group_notice& what, effects& out);
+  void decline(const group_notice& what, effects& out);
+
+  /// The leader says that all members have come.
+  void conclude(const group_notice& what, effects& out);
+
+  /// The leader wants no group any more.
+  void call_off(const group_notice& what, effects& out);
+
+  /// Somebody says itself that it leads now.
+  void announce_leader(const group_notice& what, effects& out);
+
+  /// What `conclude` and `call_off` are refused with.
+  status refusal() const;
+
+  void take_wishes(const std::vector<info>& infos);
+
+  /// What all events of an invitation carry.
+  std::vector<info> invitation_infos() const;
+
+  /// The event of a participant, for these.
+  void pass_on(const group_notice& what, std::vector<proc_id> targets,
+               effects& out) const;
+
+  /// INVITE_FAILED, to the leader of an invitation.
+  void report_failed(const proc_id& proc, effects& out) const;
+
+  /// A participant has ended while the group is inviting, or cannot join.
+  void lose_invitee(participant& who, standing state, effects& out);
+
+  /// Completes or ends what is due, after each entry.
+  void conclude_invitation(effects& out);
+  void found(effects& out);
+  void disband(effects& out);
 
   // -- process_group_leader.cpp
   // -------------------------------------------------------
 
+  /// Whether participants are being asked who leads.
+  bool is_electing() const;
+
   /// A leader has ended: asks who leads. Its `participant` says so already.
   void leader_ended(const proc_id& leader, effects& out);
+
+  /// `proc` leads if it is left to it.
+  /// @returns whether it may say so now.
+  bool nominate(const proc_id& proc);
+
+  void count_votes(const inquiry& x, effects& out);
+  std::optional<proc_id> choose_leader() const;
+  void elect(const proc_id& failed, effects& out);
+  std::vector<info> selection_infos(const std::optional<proc_id>& winner) const;
 
   // -- process_group_questions.cpp
   // ----------------------------------------------------
@@ -249,10 +309,21 @@ private:
   void stop_asking(const proc_id& proc, effects& out);
 
   /// Asks the handlers of `targets`: adds a question, and keeps it until all
-  /// have answered. Without targets it is decided at once.
+  /// have answered. It is decided at the end of the entry that answers it.
   void ask(topic about, const proc_id& subject, status code,
            const proc_id& source, std::vector<proc_id> targets,
            std::vector<info> infos, effects& out);
+
+  /// Decides the questions that have all their answers; ends each entry.
+  void settle(effects& out);
+
+  /// Decides about a participant that has failed to join.
+  void rule(const inquiry& x, effects& out);
+
+  /// Takes these in, in the place of one that has failed.
+  /// @returns what else to do if it takes in nobody.
+  group_ruling::kind replace(const proc_id& failed, const proc_id& by,
+                             const std::vector<proc_id>& with, effects& out);
 
   group_key key_;
   group_phase phase_ = group_phase::constructing;
@@ -305,6 +376,8 @@ private:
   uint64_t next_round_ = 1;
   uint64_t destruct_round_ = 0;
   std::map<uint64_t, inquiry> inquiries_;
+  invitation invitation_;
+  election election_;
   uint64_t entries_ = 0;
 };
 

@@ -106,7 +106,10 @@ void process_group::join(const group_calls& what, const group_caller& caller,
         add(proc, out);
         invited.push_back(proc);
       }
-    raise(status::group_invited, caller.proc, std::move(invited), {}, out);
+    invitation_.invited.insert(invitation_.invited.end(), invited.begin(),
+                               invited.end());
+    raise(status::group_invited, caller.proc, std::move(invited),
+          invitation_infos(), out);
   }
 }
 
@@ -130,7 +133,8 @@ process_group::spelt_out(const std::vector<proc_id>& procs) const {
 
 void process_group::check_complete(effects& out) {
   if (construct_ || phase_ != group_phase::constructing || awaited_ > 0
-      || !inquiries_.empty() || leaders_come_ < leaders_expected_)
+      || !inquiries_.empty() || !invitation_.without_data.empty()
+      || leaders_come_ < leaders_expected_)
     return;
   if (joined_ == 0)
     abort(status::group_construct_abort,
@@ -165,7 +169,7 @@ std::vector<proc_id> process_group::ordered_members() const {
 
 void process_group::complete(effects& out) {
   for (const auto& x : participants_)
-    if (x.state != standing::joined && !x.is_added)
+    if (x.state != standing::joined && !x.is_added && !invitation_.inviter)
       is_reduced_ = true;
   members_ = std::make_shared<const std::vector<proc_id>>(ordered_members());
   phase_ = group_phase::complete;
@@ -249,6 +253,9 @@ void process_group::abort(status code, std::string reason, effects& out) {
 void process_group::take(const group_conflict& what, effects& out) {
   if (phase_ == group_phase::constructing)
     abort(what.code, what.reason, out);
+  else if (auto* who = find(what.proc);
+           phase_ == group_phase::inviting && who != nullptr && who->is_live())
+    lose_invitee(*who, standing::declined, out);
 }
 
 // -- deaths

@@ -14,7 +14,7 @@ void process_group::take(const group_procs_ended& what, effects& out) {
     if (phase_ == group_phase::constructing)
       constructor_ended(*who, out);
     else if (phase_ == group_phase::inviting)
-      invitee_ended(*who, out);
+      lose_invitee(*who, standing::ended, out);
     else if (who->state == standing::joined && members_ != nullptr)
       member_ended(*who, out);
     else

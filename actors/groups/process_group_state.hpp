@@ -4,6 +4,9 @@
 
 #include "messages/group_entry.hpp"
 
+#include <optional>
+#include <vector>
+
 namespace troupe::process_group_internals {
 
 /// Where a participant stands.
@@ -53,9 +56,6 @@ enum class topic : uint8_t {
 
   /// Likewise, somebody has declined.
   invite_declined,
-
-  /// Somebody has accepted: the leader may abort.
-  invite_accepted,
 };
 
 /// A question that handlers think about.
@@ -74,6 +74,44 @@ struct inquiry {
 struct contribution {
   proc_id proc;
   std::vector<info> infos;
+};
+
+/// Those who have been asked to join by an event.
+struct invitation {
+  /// Who began the group by it; none if it is being constructed, and some are
+  /// invited to that.
+  std::optional<proc_id> inviter;
+
+  /// In the order in which they were named, which is that of their ranks.
+  std::vector<proc_id> invited;
+
+  /// Nobody has been invited, but some have joined.
+  bool is_open = false;
+
+  /// The leader has said that all have come; what is missing are data.
+  std::optional<group_notice> completion;
+
+  /// Who has joined by an event, and whose data have not come.
+  std::vector<proc_id> without_data;
+
+  /// Who has said that there is no group.
+  std::optional<proc_id> called_off;
+  bool is_disbanded = false;
+};
+
+/// Who leads after leaders have ended: while questions about it are open.
+struct election {
+  /// Who would lead.
+  std::vector<proc_id> candidates;
+
+  /// Who of them has told all others itself.
+  std::vector<proc_id> announced;
+
+  /// Who has failed while nobody was there to decide about it.
+  std::vector<proc_id> waiting;
+
+  /// How many have been decided.
+  uint64_t count = 0;
 };
 
 } // namespace troupe::process_group_internals

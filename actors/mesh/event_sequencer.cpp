@@ -17,6 +17,7 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
   x.radix = std::max(radix, 1u);
   x.ask = out_.ask;
   x.deliver = out_.deliver;
+  x.after = out_.after;
   x.hosts = [this](const std::string& nspace) {
     return nspace.empty() ? out_.live() : places_.hosts_of(nspace);
   };
@@ -56,14 +57,6 @@ void event_sequencer::submit(const std::string& nspace, deliver_event what,
   }
   stream(nspace).submit(std::move(what), std::move(then));
 }
-
-void event_sequencer::submit(order_group_entry what, completion then) {
-  then(make_error(status::not_supported, what.entry.group.id));
-}
-
-void event_sequencer::extend(const group_key&, const std::vector<uint32_t>&) {}
-
-void event_sequencer::close_log(const group_key&) {}
 
 void event_sequencer::job_started(const std::string& nspace) {
   if (!hosts(nspace) || !started_.insert(nspace).second)
@@ -107,7 +100,11 @@ void event_sequencer::stop() {
 
 void event_sequencer::take(uint32_t from, uint64_t incarnation,
                            submit_event what, answerer reply) {
-  if (hosts(what.nspace)) {
+  if (is_group_log(what.nspace)) {
+    take_entry(from, incarnation, std::move(what), reply);
+  } else if (std::holds_alternative<group_entry>(what.what)) {
+    reply(mesh_failure{status::bad_param, what.nspace + " is no group"});
+  } else if (hosts(what.nspace)) {
     stream(what.nspace).take(from, incarnation, what, reply);
   } else if (places_.knows(what.nspace)) {
     reply(
@@ -128,8 +125,10 @@ void event_sequencer::take(uint32_t from, uint64_t incarnation,
 
 void event_sequencer::take(uint32_t from, order_events what,
                            const answerer& reply) {
-  // A job that has been forgotten has nobody who is owed anything.
-  if (!hosts(what.nspace))
+  if (is_group_log(what.nspace))
+    take_entries(from, std::move(what), reply);
+  else if (!hosts(what.nspace))
+    // A job that has been forgotten has nobody who is owed anything.
     reply(ack{});
   else
     stream(what.nspace).take(from, what, reply);
@@ -137,7 +136,12 @@ void event_sequencer::take(uint32_t from, order_events what,
 
 void event_sequencer::take(uint32_t from, const collect_events& what,
                            const answerer& reply) {
-  if (!hosts(what.nspace))
+  const auto log = is_group_log(what.nspace)
+                     ? log_of(what.nspace, what.hosts, nullptr)
+                     : nullptr;
+  if (log)
+    log->take(from, what, reply);
+  else if (is_group_log(what.nspace) || !hosts(what.nspace))
     reply(mesh_failure{status::not_found, what.nspace + " is gone"});
   else
     stream(what.nspace).take(from, what, reply);

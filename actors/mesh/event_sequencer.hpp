@@ -9,6 +9,10 @@ namespace troupe {
 /// that host the namespace. An empty namespace stands for those that are no
 /// jobs: all members host it, and its home is the root.
 ///
+/// Beside them, the logs of groups: a log begins at a node with the first
+/// message that names it, which also says who keeps it, and ends there with the
+/// group.
+///
 /// A plain class: what it wants done are calls of `effects`, which may come
 /// before a call returns and may call back in.
 /// Source: guarantees 5.2.
@@ -36,6 +40,11 @@ public:
 
     /// All members, this node among them, ascending.
     std::function<std::vector<uint32_t>()> live;
+
+    /// Calls back after a while.
+    std::function<void(std::chrono::nanoseconds delay,
+                       std::function<void()> then)>
+      after;
   };
 
   /// @param places Where jobs run, and which of their nodes are lost; outlives
@@ -50,12 +59,14 @@ public:
   void submit(const std::string& nspace, deliver_event what, completion then);
 
   /// Takes an entry of this node for the log of a group.
+  /// @param then Comes when all nodes that keep the log have carried it out.
+  ///             `unreach`: none is left; `not_found`: the group is over.
   void submit(order_group_entry what, completion then);
 
   /// More nodes keep the log of a group from the next entry on.
   void extend(const group_key& group, const std::vector<uint32_t>& hosts);
 
-  /// A group is over here.
+  /// A group is over here. What comes for it later is refused.
   void close_log(const group_key& group);
 
   /// All nodes of a job know it.
@@ -78,6 +89,10 @@ public:
   void take(uint32_t from, order_events what, const answerer& reply);
   void take(uint32_t from, const collect_events& what, const answerer& reply);
 
+  /// The nodes that keep the log of a group, ascending; none: all members, or
+  /// it is not known.
+  std::vector<uint32_t> hosts_of_log(const std::string& name) const;
+
   // -- gauges
   // ----------------------------------------------------------------
 
@@ -87,11 +102,36 @@ public:
   /// Events that are kept for new homes.
   size_t kept() const;
 
+  /// Logs of groups that are kept here, and of those that are remembered to be
+  /// over.
+  size_t logs() const;
+  size_t closed_logs() const {
+    return closed_.size();
+  }
+
 private:
   /// Whether this node hosts a namespace.
   bool hosts(const std::string& nspace) const;
 
   event_stream& stream(const std::string& nspace);
+
+  bool is_closed(const std::string& name) const {
+    return closed_names_.count(name) > 0;
+  }
+
+  /// The log of a group; null if this node is not to keep it.
+  /// @param hosts As the message that names it says.
+  /// @param entry Its first entry, if that is at hand.
+  std::shared_ptr<event_stream> log_of(const std::string& name,
+                                       const std::vector<uint32_t>& hosts,
+                                       const group_entry* entry);
+  void take_entry(uint32_t from, uint64_t incarnation, submit_event what,
+                  const answerer& reply);
+  void take_entries(uint32_t from, order_events what, const answerer& reply);
+  std::shared_ptr<event_stream> begin_log(const std::string& name,
+                                          log_hosts hosts);
+  log_hosts hosts_for(const std::vector<uint32_t>& given,
+                      const group_entry* entry) const;
   void succeed(const std::string& nspace);
 
   uint32_t self_;
@@ -100,6 +140,10 @@ private:
   std::shared_ptr<const event_stream::means> means_;
   std::map<std::string, std::shared_ptr<event_stream>> streams_;
   std::set<std::string> started_;
+
+  /// Groups that are over, oldest first.
+  std::deque<std::string> closed_;
+  std::set<std::string> closed_names_;
   bool is_stopped_ = false;
 };
 

@@ -11,15 +11,50 @@
 
 namespace troupe {
 
-event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out)
-  : nspace_(std::move(nspace)), out_(std::move(out)) {
+event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
+                           log_hosts hosts)
+  : nspace_(std::move(nspace)), out_(std::move(out)),
+    gone_(hosts.lost.begin(), hosts.lost.end()),
+    hosts_(std::move(hosts.ranks)) {
   // Nobody may begin anew without asking, except the first of all.
-  epoch_ = out_->founder(nspace_);
+  epoch_ = !hosts_.empty() ? hosts_.front()
+           : is_global()   ? out_->founder({})
+                           : out_->founder(nspace_);
   is_open_ = nspace_.empty();
 }
 
+bool event_stream::precedes(uint32_t x, uint32_t y) const {
+  if (hosts_.empty())
+    return x < y;
+  const auto i = std::find(hosts_.begin(), hosts_.end(), x);
+  return i < std::find(hosts_.begin(), hosts_.end(), y);
+}
+
+std::vector<uint32_t> event_stream::log_ranks() const {
+  auto result = hosts_;
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// Takes what another node knows of who keeps the log: who knows more has the
+/// same ones first.
+void event_stream::merge_hosts(const std::vector<uint32_t>& ranks) {
+  if (!hosts_.empty() && ranks.size() > hosts_.size())
+    hosts_ = ranks;
+}
+
+/// A node is the home: those before it are lost.
+void event_stream::pass_over_before(uint32_t home) {
+  for (const auto rank : hosts_) {
+    if (rank == home)
+      return;
+    gone_.insert(rank);
+  }
+}
+
 std::vector<uint32_t> event_stream::members() const {
-  auto result = out_->hosts(nspace_);
+  auto result =
+    !hosts_.empty() ? hosts_ : out_->hosts(is_global() ? "" : nspace_);
   result.erase(
     std::remove_if(result.begin(), result.end(),
                    [this](uint32_t rank) { return gone_.count(rank) > 0; }),
@@ -27,8 +62,25 @@ std::vector<uint32_t> event_stream::members() const {
   return result;
 }
 
-void event_stream::submit(ordered_content what, completion then) {
-  outbox_.emplace(next_number_++, outgoing{std::move(what), std::move(then)});
+void event_stream::submit(ordered_content what, completion then,
+                          bool may_wait) {
+  outbox_.emplace(next_number_++,
+                  outgoing{std::move(what), std::move(then), may_wait, {}});
+  pump();
+}
+
+void event_stream::extend(const std::vector<uint32_t>& ranks) {
+  auto x = outgoing{};
+  for (const auto rank : ranks)
+    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0
+        && std::count(x.joining.begin(), x.joining.end(), rank) == 0)
+      x.joining.push_back(rank);
+  if (hosts_.empty() || x.joining.empty())
+    return;
+  std::sort(x.joining.begin(), x.joining.end());
+  // It has a place, and says nothing.
+  x.what = group_entry{{}, {}, group_snapshot{}, 0};
+  outbox_.emplace(next_number_++, std::move(x));
   pump();
 }
 
@@ -59,11 +111,17 @@ void event_stream::pump() {
 }
 
 void event_stream::send(uint32_t home, uint64_t number) {
-  const auto& what = outbox_.at(number).what;
+  const auto& out = outbox_.at(number);
+  auto hosts = hosts_;
+  for (const auto rank : out.joining)
+    if (std::count(hosts.begin(), hosts.end(), rank) == 0)
+      hosts.push_back(rank);
   const auto weak = weak_from_this();
   if (home == out_->self) {
     auto x = submission{};
-    x.what = {out_->self, out_->incarnation, number, what};
+    x.what = {out_->self, out_->incarnation, number, out.what};
+    x.may_wait = out.may_wait;
+    x.hosts = std::move(hosts);
     x.then = [weak, home, number](const caf::expected<ack>& y) {
       if (const auto self = weak.lock())
         self->on_submitted(home, number,
@@ -73,11 +131,13 @@ void event_stream::send(uint32_t home, uint64_t number) {
     place(std::move(x));
     return;
   }
-  out_->ask(home, submit_event{nspace_, number, what},
-            [weak, home, number](const caf::expected<host_reply>& x) {
-              if (const auto self = weak.lock())
-                self->on_submitted(home, number, x);
-            });
+  out_->ask(
+    home,
+    submit_event{nspace_, number, out.what, std::move(hosts), out.may_wait},
+    [weak, home, number](const caf::expected<host_reply>& x) {
+      if (const auto self = weak.lock())
+        self->on_submitted(home, number, x);
+    });
 }
 
 void event_stream::on_submitted(uint32_t home, uint64_t number,
@@ -108,6 +168,13 @@ void event_stream::complete(uint64_t number, caf::expected<ack> x) {
     node.mapped().then(std::move(x));
 }
 
+void event_stream::follow(uint32_t home) {
+  if (home == out_->self)
+    return;
+  epoch_ = home;
+  pass_over_before(home);
+}
+
 void event_stream::open() {
   is_open_ = true;
   check_home();
@@ -118,12 +185,14 @@ void event_stream::lose(uint32_t rank) {
     return;
   const auto keep_alive = shared_from_this();
   // All others come back under another incarnation, which hosts no job.
-  if (!nspace_.empty())
+  if (!is_global())
     gone_.insert(rank);
-  parked_.erase(
-    std::remove_if(parked_.begin(), parked_.end(),
+  for (auto* those : {&parked_, &gathered_})
+    those->erase(std::remove_if(
+                   those->begin(), those->end(),
                    [&](const submission& x) { return x.what.origin == rank; }),
-    parked_.end());
+                 those->end());
+  heard_.erase(rank);
   pending_.erase(rank);
   collected_.erase(rank);
   acknowledged_.erase(rank);
@@ -138,7 +207,50 @@ void event_stream::lose(uint32_t rank) {
   advance();
   distribute();
   check_home();
+  if (!gathered_.empty())
+    gather({});
   pump();
+  check_over();
+}
+
+void event_stream::retire(std::function<void()> over) {
+  if (is_closed_ || std::exchange(is_retired_, true))
+    return;
+  const auto keep_alive = shared_from_this();
+  over_ = std::move(over);
+  const auto gone = make_error(status::not_found, "the group is over");
+  for (auto* those : {&parked_, &gathered_})
+    for (auto& x : std::exchange(*those, {}))
+      x.then(gone);
+  while (!outbox_.empty())
+    complete(outbox_.begin()->first, gone);
+  advance();
+  check_over();
+}
+
+/// Ends what has been retired once nobody needs it: as the home when all others
+/// know that they have everything, elsewhere when this node knows that.
+void event_stream::check_over() {
+  if (!is_retired_ || !over_ || is_closed_)
+    return;
+  if (role_ == role::deposed || (role_ == role::member && stable_ == last_)) {
+    std::exchange(over_, nullptr)();
+    return;
+  }
+  if (role_ != role::home || stable_ != last_)
+    return;
+  auto untold = std::vector<uint64_t>{};
+  auto is_waiting = false;
+  for (const auto& [id, x] : branches_) {
+    is_waiting |= x.in_flight > 0;
+    if (x.told < stable_)
+      untold.push_back(id);
+  }
+  for (const auto id : untold)
+    if (const auto i = branches_.find(id); i != branches_.end())
+      send_batch(id, i->second);
+  if (!is_waiting && untold.empty())
+    std::exchange(over_, nullptr)();
 }
 
 void event_stream::close() {
@@ -153,8 +265,9 @@ void event_stream::close() {
   for (auto& [place, then] : std::exchange(awaiting_taken_, {}))
     then();
   const auto gone = make_error(status::not_found, nspace_ + " is gone");
-  for (auto& x : std::exchange(parked_, {}))
-    x.then(gone);
+  for (auto* those : {&parked_, &gathered_})
+    for (auto& x : std::exchange(*those, {}))
+      x.then(gone);
   while (!outbox_.empty())
     complete(outbox_.begin()->first, gone);
 }

@@ -4,6 +4,7 @@
 
 #include <caf/expected.hpp>
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -12,6 +13,16 @@
 #include <set>
 
 namespace troupe {
+
+/// Who keeps the log of a group.
+struct log_hosts {
+  /// Ascending, and behind them those that have joined, in the order in which
+  /// they have.
+  std::vector<uint32_t> ranks;
+
+  /// Those among them whose processes were lost before this node heard of it.
+  std::vector<uint32_t> lost;
+};
 
 /// The events of one namespace, as one node sees them: those of this node that
 /// have no place in the order yet, the order as far as it is here, and, at the
@@ -24,6 +35,11 @@ namespace troupe {
 /// of former epochs from then on, gets what the longest has and gives it to
 /// all, and only then goes on. Whoever had submitted what is not stable submits
 /// it again; a mark per origin tells repeats.
+///
+/// The log of a group is a stream, too, whose nodes the messages name. Its home
+/// keeps entries that may wait until all nodes have sent one, so that they
+/// leave together. Nodes that join get what comes after the entry that adds
+/// them, once all others have that.
 ///
 /// A plain class: what it wants done are calls of `means`, which may come
 /// before a call returns and may call back in. It does not rely on messages
@@ -50,8 +66,8 @@ public:
     std::function<void(uint32_t rank, host_question what, reply_handler then)>
       ask;
 
-    /// Gives an event to the server of this node.
-    /// @param then Comes when its log has it.
+    /// Gives an event, or an entry, to the server of this node.
+    /// @param then Comes when its log has it, or it is carried out.
     std::function<void(const std::string& nspace, ordered_content what,
                        std::function<void()> then)>
       deliver;
@@ -61,9 +77,16 @@ public:
 
     /// The first node that ever hosted it.
     std::function<uint32_t(const std::string& nspace)> founder;
+
+    /// Calls back after a while.
+    std::function<void(std::chrono::nanoseconds delay,
+                       std::function<void()> then)>
+      after;
   };
 
-  event_stream(std::string nspace, std::shared_ptr<const means> out);
+  /// @param hosts Of the log of a group; none: all members keep it.
+  event_stream(std::string nspace, std::shared_ptr<const means> out,
+               log_hosts hosts = {});
 
   // -- of this node
   // ----------------------------------------------------------------
@@ -71,7 +94,14 @@ public:
   /// Takes an event of this node.
   /// @param then Comes when all live nodes of the namespace have it; `unreach`
   ///             if there is none, `not_found` if the namespace is gone.
-  void submit(ordered_content what, completion then);
+  /// @param may_wait Whether it may wait for what others have to say.
+  void submit(ordered_content what, completion then, bool may_wait = false);
+
+  /// More nodes keep the log from the next entry on.
+  void extend(const std::vector<uint32_t>& ranks);
+
+  /// Nothing is known here yet: who tells first is the home.
+  void follow(uint32_t home);
 
   /// All nodes know the namespace: its home may give places.
   void open();
@@ -81,6 +111,11 @@ public:
 
   /// The namespace is gone: nothing is owed any more.
   void close();
+
+  /// The group is over here: nothing is owed to this node any more. Others may
+  /// still need what it has.
+  /// @param over Comes when nobody does.
+  void retire(std::function<void()> over);
 
   /// This node counts as lost: no event is accepted any more.
   void depose();
@@ -92,6 +127,9 @@ public:
             const answerer& reply);
   void take(uint32_t from, order_events& what, const answerer& reply);
   void take(uint32_t from, const collect_events& what, const answerer& reply);
+
+  /// The nodes that keep the log of a group, ascending; none: all.
+  std::vector<uint32_t> log_ranks() const;
 
   // -- gauges
   // ----------------------------------------------------------------
@@ -111,6 +149,10 @@ private:
   struct outgoing {
     ordered_content what;
     completion then;
+    bool may_wait = false;
+
+    /// Nodes that join the log with it.
+    std::vector<uint32_t> joining;
   };
 
   struct entry {
@@ -128,6 +170,10 @@ private:
   struct submission {
     ordered_event what;
     completion then;
+    bool may_wait = false;
+
+    /// Who keeps the log, as the sender sees it or wants it.
+    std::vector<uint32_t> hosts;
   };
 
   /// Nodes that get their events together; the first passes them on.
@@ -138,6 +184,9 @@ private:
     /// The stable place that they have been told.
     uint64_t told = 0;
     size_t in_flight = 0;
+
+    /// Nothing is sent until this place is stable.
+    uint64_t held = 0;
   };
 
   enum class role : uint8_t {
@@ -148,7 +197,17 @@ private:
     deposed, ///< another node has taken over: this one counts as lost
   };
 
+  bool is_global() const {
+    return hosts_.empty() && (nspace_.empty() || is_group_log(nspace_));
+  }
+
+  /// Whether one comes before another in the order of homes.
+  bool precedes(uint32_t x, uint32_t y) const;
+
   std::vector<uint32_t> members() const;
+  void merge_hosts(const std::vector<uint32_t>& ranks);
+  void pass_over_before(uint32_t home);
+  void check_over();
 
   // -- event_stream.cpp: as an origin
   void pump();
@@ -175,6 +234,10 @@ private:
   void on_fetched(uint32_t rank, caf::expected<host_reply> x);
   void reign();
   void place(submission x);
+  void gather(submission x);
+  void flush();
+  void put(submission x);
+  void add_joining(const std::vector<uint32_t>& ranks);
   void add_followers();
   void arrange();
   void distribute();
@@ -188,6 +251,14 @@ private:
   std::shared_ptr<const means> out_;
   bool is_open_ = false;
   bool is_closed_ = false;
+
+  /// Of the log of a group: who keeps it, in the order in which they may be
+  /// its home.
+  std::vector<uint32_t> hosts_;
+
+  /// Set once the group is over here.
+  bool is_retired_ = false;
+  std::function<void()> over_;
 
   /// Nodes that are lost to this namespace, whatever `hosts` says.
   std::set<uint32_t> gone_;
@@ -224,6 +295,13 @@ private:
   std::set<uint32_t> pending_;
   std::map<uint32_t, uint64_t> collected_;
   std::vector<submission> parked_;
+
+  /// Entries that wait for others, and who has sent one of late.
+  std::vector<submission> gathered_;
+  std::set<uint32_t> heard_;
+
+  /// The place that has to be stable before the newest nodes get anything.
+  uint64_t held_ = 0;
 
   /// What each of the others has, and how they are reached.
   std::map<uint32_t, uint64_t> acknowledged_;

@@ -26,10 +26,15 @@ void event_stream::check_home() {
   if (role_ != role::member || !is_open_ || is_closed_)
     return;
   const auto nodes = members();
-  if (nodes.empty() || nodes.front() != out_->self || epoch_ > out_->self)
+  if (nodes.empty() || nodes.front() != out_->self
+      || precedes(out_->self, epoch_))
     return;
+  // A node that has been asked to keep a log has heard from its home.
+  const auto is_founder =
+    hosts_.empty() ? out_->founder(is_global() ? "" : nspace_) == out_->self
+                   : hosts_.front() == out_->self;
   epoch_ = out_->self;
-  if (out_->founder(nspace_) == out_->self)
+  if (is_founder)
     reign();
   else
     collect();
@@ -45,7 +50,7 @@ void event_stream::collect() {
   const auto others = pending_;
   for (const auto rank : others)
     if (pending_.count(rank) > 0)
-      out_->ask(rank, collect_events{nspace_, out_->self, false, 0},
+      out_->ask(rank, collect_events{nspace_, out_->self, false, 0, hosts_},
                 [weak, rank](caf::expected<host_reply> x) {
                   if (const auto self = weak.lock())
                     self->on_collected(rank, std::move(x));
@@ -65,7 +70,9 @@ void event_stream::on_collected(uint32_t rank, caf::expected<host_reply> x) {
       depose();
     return;
   }
-  if (what->last < stable_) {
+  // Who has been asked to keep a log, and has nothing yet, begins here.
+  const auto is_new = !hosts_.empty() && what->last == 0;
+  if (what->last < stable_ && !is_new) {
     // It had all of that once: whatever it is, it is not that node any more.
     lose(rank);
     return;
@@ -89,7 +96,7 @@ void event_stream::fetch() {
   role_ = role::fetching;
   const auto rank = longest->first;
   const auto weak = weak_from_this();
-  out_->ask(rank, collect_events{nspace_, out_->self, true, last_},
+  out_->ask(rank, collect_events{nspace_, out_->self, true, last_, hosts_},
             [weak, rank](caf::expected<host_reply> x) {
               if (const auto self = weak.lock())
                 self->on_fetched(rank, std::move(x));
@@ -120,10 +127,11 @@ void event_stream::reign() {
   for (const auto& [rank, last] : std::exchange(collected_, {})) {
     if (gone_.count(rank) > 0)
       continue;
-    acknowledged_[rank] = stable_;
+    const auto has = last < stable_ ? last_ : last;
+    acknowledged_[rank] = last < stable_ ? last_ : stable_;
     const auto id = next_branch_++;
     // Also if nothing is missing: the answer says what its log has.
-    send_batch(id, branches_[id] = {{rank}, last, 0, 0});
+    send_batch(id, branches_[id] = {{rank}, has, 0, 0, 0});
   }
   add_followers();
   distribute();
@@ -150,6 +158,8 @@ void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
   x.then = [reply](const caf::expected<ack>& y) {
     reply(y ? host_reply{*y} : refusal(y.error()));
   };
+  x.may_wait = what.may_wait;
+  x.hosts = std::move(what.hosts);
   place(std::move(x));
 }
 
@@ -161,6 +171,47 @@ void event_stream::place(submission x) {
     parked_.push_back(std::move(x));
     return;
   }
+  if (x.may_wait) {
+    gather(std::move(x));
+    return;
+  }
+  gathered_.push_back(std::move(x));
+  flush();
+}
+
+/// Keeps an entry until all nodes have sent one, or for a moment.
+/// @param x Without a number, there is none: somebody is lost.
+void event_stream::gather(submission x) {
+  if (x.what.number > 0) {
+    heard_.insert(x.what.origin);
+    gathered_.push_back(std::move(x));
+  }
+  const auto nodes = members();
+  if (std::all_of(nodes.begin(), nodes.end(),
+                  [this](uint32_t rank) { return heard_.count(rank) > 0; })) {
+    heard_.clear();
+    flush();
+  } else if (gathered_.size() == 1 && x.what.number > 0) {
+    out_->after(defaults::group_gathering, [weak = weak_from_this()] {
+      if (const auto self = weak.lock())
+        self->flush();
+    });
+  }
+}
+
+/// Gives all that has been gathered their places; they leave together.
+void event_stream::flush() {
+  if (role_ != role::home)
+    return;
+  const auto keep_alive = shared_from_this();
+  for (auto& x : std::exchange(gathered_, {}))
+    put(std::move(x));
+  distribute();
+  advance();
+}
+
+/// Gives an event its place.
+void event_stream::put(submission x) {
   const auto i = marks_.find(x.what.origin);
   if (i != marks_.end() && i->second.incarnation == x.what.incarnation
       && x.what.number <= i->second.number) {
@@ -176,10 +227,24 @@ void event_stream::place(submission x) {
     return;
   }
   add_followers();
+  add_joining(x.hosts);
   awaiting_stable_.emplace(last_ + 1, std::move(x.then));
   append(std::move(x.what));
-  distribute();
-  advance();
+}
+
+/// From behind the next place on, these keep the log, too. They get nothing
+/// before all others know of them: whoever becomes the home then asks them.
+void event_stream::add_joining(const std::vector<uint32_t>& ranks) {
+  if (hosts_.empty())
+    return;
+  for (const auto rank : ranks) {
+    if (std::count(hosts_.begin(), hosts_.end(), rank) > 0)
+      continue;
+    hosts_.push_back(rank);
+    held_ = last_ + 1;
+    acknowledged_[rank] = held_;
+    branches_[next_branch_++] = {{rank}, held_, held_, 0, held_};
+  }
 }
 
 // -- the others
@@ -190,7 +255,7 @@ void event_stream::add_followers() {
   auto is_new = false;
   for (const auto rank : members())
     if (rank != out_->self && acknowledged_.emplace(rank, last_).second) {
-      branches_[next_branch_++] = {{rank}, last_, last_, 0};
+      branches_[next_branch_++] = {{rank}, last_, last_, 0, 0};
       is_new = true;
     }
   if (is_new)
@@ -218,6 +283,7 @@ void event_stream::arrange() {
                                   ranks.begin() + size * (i + 1) / parts},
                                  last_,
                                  told,
+                                 0,
                                  0};
 }
 
@@ -230,6 +296,7 @@ void event_stream::distribute() {
   for (const auto id : ids)
     for (auto i = branches_.find(id);
          i != branches_.end() && i->second.sent < last_
+         && i->second.held <= stable_
          && i->second.in_flight < defaults::event_batches;
          i = branches_.find(id))
       send_batch(id, i->second);
@@ -238,7 +305,8 @@ void event_stream::distribute() {
 /// Sends what follows what has been sent; nothing but the stable place, if
 /// nothing follows.
 void event_stream::send_batch(uint64_t id, branch& to) {
-  auto what = order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}};
+  auto what =
+    order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}, hosts_};
   what.below.assign(to.ranks.begin() + 1, to.ranks.end());
   while (to.sent < last_ && what.events.size() < defaults::event_batch)
     what.events.push_back(at(++to.sent));
@@ -279,6 +347,7 @@ void event_stream::on_batch(uint64_t id, const std::vector<uint32_t>& ranks,
   }
   advance();
   distribute();
+  check_over();
 }
 
 /// From now on each of these is reached directly, from what it surely has on.
@@ -290,7 +359,7 @@ void event_stream::dissolve(uint64_t id) {
     if (const auto i = acknowledged_.find(rank); i != acknowledged_.end()) {
       const auto next = next_branch_++;
       // Also if nothing is missing: one of them may be lost.
-      send_batch(next, branches_[next] = {{rank}, i->second, 0, 0});
+      send_batch(next, branches_[next] = {{rank}, i->second, 0, 0, 0});
     }
 }
 
@@ -307,6 +376,10 @@ void event_stream::advance() {
     auto node = awaiting_stable_.extract(awaiting_stable_.begin());
     node.mapped()(ack{});
   }
+  if (role_ == role::home && held_ > 0 && stable_ >= held_) {
+    held_ = 0;
+    distribute();
+  }
   if (role_ != role::home || stable_ != last_)
     return;
   arrange();
@@ -317,6 +390,7 @@ void event_stream::advance() {
   for (const auto id : ids)
     if (const auto i = branches_.find(id); i != branches_.end())
       send_batch(id, i->second);
+  check_over();
 }
 
 } // namespace troupe

@@ -16,11 +16,23 @@ host_reply refuse_epoch() {
   return mesh_failure{status::bad_param, "the namespace has another home now"};
 }
 
+/// Whether an entry only says who joins the log.
+bool is_mark(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  return entry != nullptr && entry->group.id.empty();
+}
+
 } // namespace
 
 void event_stream::append(ordered_event what) {
   marks_[what.origin] = {what.incarnation, what.number};
   const auto place = ++last_;
+  if (is_retired_ || is_mark(what.what)) {
+    kept_.push_back({std::move(what), true});
+    if (taken_ + 1 == place)
+      on_taken(place);
+    return;
+  }
   auto copy = what.what;
   kept_.push_back({std::move(what), false});
   const auto weak = weak_from_this();
@@ -91,10 +103,11 @@ void event_stream::pass_on(const order_events& what,
 void event_stream::take(uint32_t from, order_events& what,
                         const answerer& reply) {
   const auto keep_alive = shared_from_this();
-  const auto nodes = out_->hosts(nspace_);
+  merge_hosts(what.hosts);
+  const auto nodes = members();
   if (what.home != epoch_ || what.home == out_->self || what.first == 0
       || (from != what.home
-          && !std::binary_search(nodes.begin(), nodes.end(), from))) {
+          && std::find(nodes.begin(), nodes.end(), from) == nodes.end())) {
     reply(refuse_epoch());
     return;
   }
@@ -117,7 +130,7 @@ void event_stream::take(uint32_t from, order_events& what,
     finish_one();
   });
   // A node that has joined begins with what is sent to it first.
-  if (nspace_.empty() && last_ == 0)
+  if (last_ == 0 && (is_global() || (!hosts_.empty() && what.stable > 0)))
     stable_ = taken_ = last_ = what.first - 1;
   const auto stable = what.stable;
   if (what.first > last_ + 1) {
@@ -138,11 +151,13 @@ void event_stream::take(uint32_t from, order_events& what,
   else
     awaiting_taken_.emplace(end, finish_one);
   trim(stable);
+  check_over();
 }
 
 void event_stream::take(uint32_t from, const collect_events& what,
                         const answerer& reply) {
-  if (what.home != from || what.home < epoch_
+  merge_hosts(what.hosts);
+  if (what.home != from || precedes(what.home, epoch_)
       || (what.wants_events && what.after < stable_)) {
     reply(refuse_epoch());
     return;
@@ -150,6 +165,7 @@ void event_stream::take(uint32_t from, const collect_events& what,
   if (role_ != role::member)
     depose();
   epoch_ = what.home;
+  pass_over_before(what.home);
   early_.clear();
   auto result = collected_events{last_, {}};
   if (what.wants_events)

@@ -60,7 +60,8 @@ void deliver(self_pointer self, const std::string& nspace, deliver_event what,
     if (concerns(state, what.targets))
       hand_over(self, std::move(what), then);
     else
-      then();
+      carry_out(self, nspace, std::move(std::get<group_entry>(what)),
+                std::move(then));
     return;
   }
   auto left = std::make_shared<size_t>(1);
@@ -97,6 +98,10 @@ event_sequencer::effects means_of_order(self_pointer self) {
     locate(self, nspace, std::move(then));
   };
   out.live = [self] { return self->state.calls->live(); };
+  out.after = [self](std::chrono::nanoseconds delay,
+                     std::function<void()> then) {
+    call_later(self, delay, std::move(then));
+  };
   return out;
 }
 

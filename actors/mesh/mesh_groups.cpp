@@ -50,9 +50,9 @@ caf::expected<proc_places> places_of(const mesh_host_state& state,
       continue;
     }
     if (!locations.knows(proc.nspace))
-      return x.why ? x.why
-                   : make_error(status::not_found,
-                                "no process " + to_string(proc));
+      return x.why
+               ? x.why
+               : make_error(status::not_found, "no process " + to_string(proc));
     const auto lost = locations.lost_of(proc.nspace);
     const auto add = [&](const proc_id& id) {
       auto node = locations.node_of(id);
@@ -174,6 +174,20 @@ bool may_say(self_pointer self, uint32_t from, const group_entry& what) {
   return std::all_of(procs.begin(), procs.end(), [&](const proc_id& x) {
     return may_speak_for(self, from, x);
   });
+}
+
+void carry_out(self_pointer self, const std::string& log, group_entry what,
+               std::function<void()> then) {
+  auto& state = self->state;
+  if (!state.server) {
+    then();
+    return;
+  }
+  auto hosts = state.sequencer->hosts_of_log(log);
+  self
+    ->request(state.server, caf::infinite,
+              group_entry_ordered{std::move(what), std::move(hosts)})
+    .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
 }
 
 void lose_host(self_pointer self, uint32_t rank) {

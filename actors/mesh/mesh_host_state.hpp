@@ -404,6 +404,10 @@ bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
 void locate_all(self_pointer self, std::vector<proc_id> procs,
                 completion<proc_places> done);
 
+/// Gives an entry of a log to the server of this node.
+void carry_out(self_pointer self, const std::string& log, group_entry what,
+               std::function<void()> then);
+
 /// X41: whether a node may say this of a group: it speaks for its own
 /// processes only, except that all may know who has ended.
 bool may_say(self_pointer self, uint32_t from, const group_entry& what);
@@ -684,6 +688,14 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
+
+/// Takes the keys about groups out of a request.
+std::vector<query> take_group_queries(query_request& request);
+
+/// Answers them from what all nodes know.
+void answer_group_queries(self_pointer self, const requester& who,
+                          std::vector<query> what,
+                          std::function<void(std::vector<info>)> done);
 
 // -- mesh_net.cpp
 // ------------------------------------------------------

@@ -1,3 +1,4 @@
+#include "actors/groups/group_report.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
 #include "messages/attributes.hpp"
@@ -235,6 +236,37 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
     }
   }
   return result;
+}
+
+std::vector<query> take_group_queries(query_request& request) {
+  auto result = std::vector<query>{};
+  for (auto& x : request.queries) {
+    const auto first = std::stable_partition(
+      x.keys.begin(), x.keys.end(),
+      [](const std::string& key) { return !is_group_key(key); });
+    if (first == x.keys.end())
+      continue;
+    result.push_back({{first, x.keys.end()}, x.qualifiers});
+    x.keys.erase(first, x.keys.end());
+  }
+  return result;
+}
+
+void answer_group_queries(self_pointer self, const requester& who,
+                          std::vector<query> what,
+                          std::function<void(std::vector<info>)> done) {
+  list_all_groups(self, [who, what = std::move(what), done = std::move(done)](
+                          caf::expected<group_list> found) {
+    auto result = std::vector<info>{};
+    if (found) {
+      const auto all = without_repeats(std::move(found->groups));
+      for (const auto& x : what)
+        for (const auto& key : x.keys)
+          if (auto y = group_answer(key, x.qualifiers, who, all))
+            result.push_back({key, 0, std::move(*y)});
+    }
+    done(std::move(result));
+  });
 }
 
 } // namespace troupe::mesh_internals

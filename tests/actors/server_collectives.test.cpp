@@ -192,6 +192,68 @@ CAF_TEST(F4.26 who connects gets to know the other jobs) {
   CAF_CHECK_EQUAL(gone->code, status::success);
 }
 
+// Source: PMIx Standard v5, `PMIx_Disconnect`: PMIX_ERR_INVALID_OPERATION.
+CAF_TEST(G2 F4.26 who is not connected cannot disconnect) {
+  const auto both = procs{{"job", 0}, {"other", 0}};
+  const auto disconnect = [&](const peer_ptr& who, procs named) {
+    auto x = uut.ask<ack>(who, disconnect_procs_request{std::move(named), {}});
+    consume_messages();
+    return x;
+  };
+  const auto none = disconnect(ranks[0], both);
+  CAF_CHECK_EQUAL(none->code, status::invalid_operation);
+  CAF_CHECK(none->reason.find("job:0, other:0") != std::string::npos);
+  // Twice connected, twice disconnected.
+  for (int i = 0; i < 2; ++i) {
+    connect(ranks[0], both);
+    CAF_CHECK_EQUAL(connect(stranger, both)->code, status::success);
+  }
+  CAF_CHECK_EQUAL(disconnect(ranks[0], {{"job", 1}, {"other", 0}})->code,
+                  status::invalid_operation);
+  for (int i = 0; i < 2; ++i) {
+    const auto x = disconnect(ranks[0], {{"other", 0}, {"job", 0}});
+    CAF_CHECK(x->is_pending());
+    disconnect(stranger, both);
+    CAF_CHECK_EQUAL(x->code, status::success);
+  }
+  CAF_CHECK_EQUAL(disconnect(stranger, both)->code, status::invalid_operation);
+  // All ranks, and the wildcard, are the same.
+  const auto whole = procs{{"job", rank_wildcard}};
+  for (const auto& x : ranks)
+    connect(x, whole);
+  const auto last = disconnect(ranks[0], whole);
+  disconnect(ranks[1], {{"job", 2}, {"job", 1}, {"job", 0}});
+  disconnect(ranks[2], whole);
+  CAF_CHECK_EQUAL(last->code, status::success);
+}
+
+CAF_TEST(G2 P-C1 who times out is not connected) {
+  const auto both = procs{{"job", 0}, {"other", 0}};
+  const auto x = uut.ask<connect_procs_result>(
+    ranks[0], connect_procs_request{both, {timeout(1)}, {}});
+  consume_messages();
+  elapse(1s);
+  CAF_CHECK_EQUAL(x->code, status::timeout);
+  const auto y = uut.ask<ack>(ranks[0], disconnect_procs_request{both, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(y->code, status::invalid_operation);
+}
+
+// Edge case 72.
+CAF_TEST(G2 a death during disconnect is an error and leaves them connected) {
+  const auto both = procs{{"job", 0}, {"other", 0}};
+  connect(ranks[0], both);
+  connect(stranger, both);
+  const auto x = uut.ask<ack>(stranger, disconnect_procs_request{both, {}});
+  consume_messages();
+  CAF_CHECK(x->is_pending());
+  end_process(0);
+  CAF_CHECK_EQUAL(x->code, status::lost_connection);
+  const auto y = uut.ask<ack>(stranger, disconnect_procs_request{both, {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(y->code, status::lost_connection);
+}
+
 // -- time-outs ---------------------------------------------------------------
 
 CAF_TEST(F4.18 P-C1 a fence that one never joins ends for all) {

@@ -223,6 +223,12 @@ CAF_TEST(C4.10 process sets are announced and may be asked for) {
   consume_messages();
   CAF_REQUIRE_EQUAL(names->code, status::success);
   CAF_CHECK(text(names->value.infos, attr::query_pset_names) == "odd");
+  // The same again is no news.
+  CAF_CHECK_EQUAL(tell<ack>(define_process_set{"odd", {{"job", 1}}})->code,
+                  status::success);
+  CAF_CHECK_EQUAL(who->wire->events.size(), 1u);
+  CAF_CHECK_EQUAL(tell<ack>(define_process_set{"a,b", {{"job", 1}}})->code,
+                  status::bad_param);
   CAF_CHECK_EQUAL(tell<ack>(delete_process_set{"odd"})->code, status::success);
   CAF_CHECK_EQUAL(who->wire->events.size(), 2u);
   CAF_CHECK_EQUAL(tell<ack>(delete_process_set{"odd"})->code,

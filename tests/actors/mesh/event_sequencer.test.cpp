@@ -73,8 +73,7 @@ struct cluster {
     out.deliver = [&x](const std::string& name, const ordered_content& what,
                        std::function<void()> then) {
       (name.empty() ? x.for_tools : x.events)
-        .push_back(
-          static_cast<int>(std::get<deliver_event>(what).what.code));
+        .push_back(static_cast<int>(std::get<deliver_event>(what).what.code));
       if (x.is_slow)
         x.slow.push_back(std::move(then));
       else
