@@ -134,6 +134,9 @@ struct server_state {
   connected_sets connected;
 
   collective_table table;
+
+  /// Participants of whom some have left a group of just these.
+  std::set<std::vector<proc_id>> reduced;
   std::map<uint64_t, open_collective> collectives;
 
   reminders waits;
@@ -252,7 +255,11 @@ void check_complete(self_pointer self, uint64_t id);
 /// The operation's actor has answered everybody.
 void retire_collective(self_pointer self, const collective_retired& what);
 
-/// Fails the operations that wait for `proc`.
+/// Members have left a group: fences over it that are fault tolerant go on
+/// without them. Source: RFC0033, Group_leave; readings A33, A34.
+void reduce_collectives(self_pointer self, const group_changed& what);
+
+/// Fails the operations that wait for `proc`, or has them go on without it.
 void leave_collectives(self_pointer self, const proc_id& proc,
                        const std::string& reason);
 
