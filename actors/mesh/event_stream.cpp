@@ -14,8 +14,8 @@ namespace troupe {
 event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
                            log_hosts hosts)
   : nspace_(std::move(nspace)), out_(std::move(out)),
-    gone_(hosts.lost.begin(), hosts.lost.end()),
-    hosts_(std::move(hosts.ranks)) {
+    hosts_(std::move(hosts.ranks)),
+    gone_(hosts.lost.begin(), hosts.lost.end()) {
   // Nobody may begin anew without asking, except the first of all.
   epoch_ = !hosts_.empty() ? hosts_.front()
            : is_global()   ? out_->founder({})

@@ -5,10 +5,6 @@
 #include "tests/fixtures/group_log.hpp"
 #include "tests/test.hpp"
 
-#include <map>
-#include <random>
-#include <set>
-
 using namespace troupe;
 using namespace troupe::fixtures;
 
