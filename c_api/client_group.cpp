@@ -14,11 +14,12 @@ using namespace troupe::c_api;
 
 namespace {
 
-/// Whether processes may be named that the caller is not among: those who add
-/// themselves later, or are added by others.
+/// Whether a caller may name processes without itself. Those who name nobody
+/// follow the leaders of a bootstrap, who name them.
 /// Source: OpenPMIx 6, PMIX_GROUP_BOOTSTRAP and PMIX_GROUP_ADD_MEMBERS.
-bool may_be_apart(const std::vector<info>& directives) {
-  return find(directives, attr::group_bootstrap) != nullptr
+bool may_be_apart(const std::vector<proc_id>& procs,
+                  const std::vector<info>& directives) {
+  return procs.empty() || find(directives, attr::group_bootstrap) != nullptr
          || find(directives, attr::group_add_members) != nullptr;
 }
 
@@ -28,20 +29,37 @@ make_construct(const library& lib, const char* grp, const pmix_proc_t* procs,
   auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
-  const auto is_apart = may_be_apart(*directives);
-  if (nprocs == 0 && !is_apart)
-    return make_error(status::bad_param);
   auto members = to_procs_of_jobs(lib, procs, nprocs);
   if (!members)
     return std::move(members.error());
   const auto is_self = [self = lib.proc()](const proc_id& x) {
     return matches(x, self);
   };
-  if (!is_apart && std::none_of(members->begin(), members->end(), is_self))
+  if (!may_be_apart(*members, *directives)
+      && std::none_of(members->begin(), members->end(), is_self))
     return make_error(status::not_a_member,
                       "the caller is not among the processes of the group");
   return group_construct_request{grp, std::move(*members),
                                  std::move(*directives)};
+}
+
+/// Keeps what a member has given to the others, as values of this group only:
+/// PMIX_GROUP_CONTEXT_ID tells them apart. The first entry says who it was.
+/// Source: OpenPMIx 6.1, PMIX_GROUP_INFO.
+void keep_info(process_store& store, uint64_t context_id,
+               const std::vector<info>& xs) {
+  const auto* proc = find(xs, attr::procid);
+  const auto owner = proc != nullptr ? procs_of(*proc) : std::vector<proc_id>{};
+  if (owner.size() != 1)
+    return;
+  for (const auto& x : xs)
+    if (x.key != attr::procid)
+      store.add(
+        {owner.front(),
+         {{std::string{attr::qualified_value},
+           value::infos({x,
+                         {std::string{attr::group_context_id}, info_qualifier,
+                          value::size(context_id)}})}}});
 }
 
 /// Notes the group and lists what the caller is told of it.
@@ -49,13 +67,26 @@ std::vector<info> enter(const library& lib, const std::string& id,
                         const std::vector<proc_id>& asked,
                         const group_construct_result& x) {
   auto members = x.members.empty() ? spell_out(lib, asked) : x.members;
-  auto result = x.infos;
-  if (find(result, attr::group_context_id) == nullptr && x.context_id)
-    result.push_back(
-      {std::string{attr::group_context_id}, 0, value::size(*x.context_id)});
-  if (find(result, attr::group_membership) == nullptr)
-    result.push_back(
-      {std::string{attr::group_membership}, 0, value::procs(members)});
+  auto result = std::vector<info>{};
+  const auto add = [&](std::string_view key, value y) {
+    if (find(x.infos, key) == nullptr)
+      result.push_back({std::string{key}, 0, std::move(y)});
+  };
+  add(attr::group_id, value::string(id));
+  add(attr::group_membership, value::procs(members));
+  if (x.context_id)
+    add(attr::group_context_id, value::size(*x.context_id));
+  result.insert(result.end(), x.infos.begin(), x.infos.end());
+  const auto store = lib.store();
+  for (const auto& y : x.infos) {
+    if (!x.context_id || !store)
+      break;
+    if (y.key == attr::group_info)
+      keep_info(*store, *x.context_id, infos_of(y.val));
+    else if (y.key == attr::group_info_array)
+      for (const auto& z : infos_of(y.val))
+        keep_info(*store, *x.context_id, infos_of(z.val));
+  }
   if (const auto core = lib.core())
     core->groups->add(id, std::move(members));
   lib.post([] {
@@ -115,7 +146,7 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
   const auto y = lib.ask_and_wait<group_construct_result>(std::move(*x), limit);
   if (!y)
     return to_c(y.error());
-  return give_infos(PMIX_SUCCESS, enter(lib, grp, asked, *y), results,
+  return give_infos(to_c(y->outcome), enter(lib, grp, asked, *y), results,
                     nresults);
 }
 
@@ -137,7 +168,8 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
       if (y && self.core())
         infos = enter(self, id, asked, *y);
       if (cbfunc != nullptr)
-        show_infos(code_of(y), infos, cbfunc, cbdata);
+        show_infos(y ? to_c(y->outcome) : to_c(y.error()), infos, cbfunc,
+                   cbdata);
     });
 }
 

@@ -58,6 +58,9 @@ public:
     /// What processes have posted: kept by nodes on which they are not.
     std::vector<proc_data> data;
 
+    /// What callers give to the other members: kept by all nodes.
+    std::vector<proc_data> infos;
+
     /// Whether `members()` is new.
     bool is_changed = false;
 
@@ -66,6 +69,9 @@ public:
 
     /// Who takes part from now on; their nodes keep the log, too.
     std::vector<proc_id> added;
+
+    /// Why the event that a participant has raised counts for nothing.
+    std::optional<status> refused;
 
     /// Whether each node now enters a `group_data` of its processes that have
     /// joined.

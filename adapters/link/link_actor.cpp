@@ -67,6 +67,9 @@ client_actor::behavior_type behavior(self_pointer self,
     [](const event_batch&) {
       // Come from the server to us, never the other way round.
     },
+    [](const group_known&) {
+      // Likewise.
+    },
     [](events_taken) {
       // Likewise: the server sees for itself what we take.
     },
