@@ -35,7 +35,8 @@ public:
     all.erase(std::remove(all.begin(), all.end(), member), all.end());
   }
 
-  /// The groups that we are invited to, or invite to, and that are not complete.
+  /// The groups that we are invited to, or invite to, and that are not
+  /// complete.
   void set_open(const std::vector<std::string>& ids) {
     const auto guard = std::lock_guard{mutex_};
     open_ = {ids.begin(), ids.end()};
@@ -58,7 +59,7 @@ public:
 private:
   mutable std::mutex mutex_;
   std::map<std::string, std::vector<proc_id>> groups_; // guarded by mutex_
-  std::set<std::string> open_;                           // guarded by mutex_
+  std::set<std::string> open_;                         // guarded by mutex_
 };
 
 } // namespace troupe::c_api

@@ -32,8 +32,8 @@ to_procs_of_jobs(const library& lib, const pmix_proc_t* procs, size_t n) {
       x.nspace = lib.proc().nspace;
     const auto group = core ? core->groups->members(x.nspace) : std::nullopt;
     if (!group && core && core->groups->is_open(x.nspace))
-      return make_error(status::not_found, "the group \"" + x.nspace
-                                             + "\" is not complete yet");
+      return make_error(status::not_found,
+                        "the group \"" + x.nspace + "\" is not complete yet");
     if (!group)
       result.push_back(std::move(x));
     else if (x.rank == rank_wildcard)
