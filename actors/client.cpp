@@ -1,12 +1,15 @@
 #include "actors/client.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
 #include "messages/event.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
 
 namespace troupe {
 
@@ -108,7 +111,17 @@ caf::result<ack> notify_group(self_pointer self, notify_request& request) {
   return promise;
 }
 
+/// What only servers say to libraries: no process can have others believe it.
+bool is_of_server(const info& x) {
+  return x.key.rfind(group_keys::prefix, 0) == 0
+         && x.key != group_keys::invitation;
+}
+
 caf::result<ack> notify(self_pointer self, notify_request& request) {
+  auto& infos = request.infos;
+  if (request.code != status::group_verdict)
+    infos.erase(std::remove_if(infos.begin(), infos.end(), is_of_server),
+                infos.end());
   if (auto why = name_members(self, request))
     return why;
   if (is_of_group(request.code))

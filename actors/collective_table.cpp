@@ -33,9 +33,7 @@ collective_table::join(collective_kind kind, const proc_id& caller,
   }
   const auto id = next_id_++;
   auto& created =
-    operations_
-      .emplace(id, operation{id, kind, procs, membership{expected()}, 0, false,
-                             false, false})
+    operations_.emplace(id, operation{id, kind, procs, membership{expected()}})
       .first->second;
   if (is_counted && is_counted())
     created.generation = ++counts_[k];
@@ -48,6 +46,37 @@ collective_table::join(collective_kind kind, const proc_id& caller,
 collective_table::operation* collective_table::find(uint64_t id) {
   const auto i = operations_.find(id);
   return i != operations_.end() ? &i->second : nullptr;
+}
+
+collective_table::operation*
+collective_table::join_reduced(collective_kind kind, const proc_id& caller,
+                               const std::vector<proc_id>& procs) {
+  for (auto& [id, x] : operations_)
+    if (x.kind == kind && !x.reduced_to.empty() && x.reduced_to == procs
+        && x.members.join(caller))
+      return &x;
+  return nullptr;
+}
+
+std::vector<uint64_t>
+collective_table::reduce(const std::vector<proc_id>& procs,
+                         const std::vector<proc_id>& departed,
+                         const std::vector<proc_id>& others) {
+  auto result = std::vector<uint64_t>{};
+  const auto all = signature_of(collective_kind::fence, procs);
+  for (auto& [id, x] : operations_) {
+    if (!x.is_fault_tolerant || x.failed
+        || (x.reduced_to.empty() ? signatures_.at(id) != all
+                                 : x.reduced_to != procs))
+      continue;
+    x.reduced_to = others;
+    auto is_hit = false;
+    for (const auto& proc : departed)
+      is_hit |= x.members.drop(proc);
+    if (is_hit)
+      result.push_back(id);
+  }
+  return result;
 }
 
 void collective_table::retire(uint64_t id) {

@@ -37,6 +37,13 @@ public:
     bool is_given_up = false;
     bool is_watched = false;
 
+    /// Whether it goes on without those who end or leave.
+    /// Source: PMIX_GROUP_FT_COLLECTIVE.
+    bool is_fault_tolerant = false;
+
+    /// Who takes part now that some have left; none: all that were named.
+    std::vector<proc_id> reduced_to{};
+
     /// Some participant can no longer join, or the time is up: everybody who
     /// joins late learns the failure as well.
     bool failed = false;
@@ -57,6 +64,18 @@ public:
        const std::function<bool()>& is_counted = nullptr);
 
   operation* find(uint64_t id);
+
+  /// The operation, begun before some of its participants left, to which a call
+  /// belongs that names the others only; `caller` now counts as joined.
+  operation* join_reduced(collective_kind kind, const proc_id& caller,
+                          const std::vector<proc_id>& procs);
+
+  /// Notes that of the participants some have left: fault tolerant fences of
+  /// all go on without them.
+  /// @returns those that may be complete now.
+  std::vector<uint64_t> reduce(const std::vector<proc_id>& procs,
+                               const std::vector<proc_id>& departed,
+                               const std::vector<proc_id>& others);
 
   /// Ends an operation.
   void retire(uint64_t id);

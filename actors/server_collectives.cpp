@@ -6,6 +6,7 @@
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace troupe::server_internals {
@@ -109,8 +110,9 @@ caf::error connection_refusal(const server_state& state, collective_kind kind,
                           "has connected, in the same way");
   if (kind == collective_kind::connect && !state.connected.has_room(procs))
     return make_error(status::out_of_resource,
-                      "more than " + std::to_string(defaults::connected_sets)
-                        + " sets of processes are connected; disconnect some");
+                      "too many sets of processes are connected ("
+                        + std::to_string(defaults::groups_per_namespace)
+                        + " of one namespace); disconnect some");
   return {};
 }
 
@@ -179,6 +181,7 @@ void tell_host(self_pointer self, const collective_table::operation& x,
   ask.generation = x.generation;
   ask.failure = code;
   ask.reason = why;
+  ask.is_fault_tolerant = x.is_fault_tolerant;
   self->request(self->state.directory.host, caf::infinite, std::move(ask))
     .then(
       [](const host_collective_result&) {
@@ -281,11 +284,17 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
   const auto participants = canonical(state, procs);
   if (auto why = connection_refusal(state, kind, participants))
     return why;
-  const auto [x, is_new] = state.table.join(
-    kind, who.proc, participants,
-    [&] { return local_participants(state, procs); },
-    [&] { return !is_local(state, procs); });
+  const auto goes_on = flag(directives, attr::group_ft_collective);
+  auto* x =
+    goes_on ? state.table.join_reduced(kind, who.proc, participants) : nullptr;
+  auto is_new = false;
+  if (x == nullptr)
+    std::tie(x, is_new) = state.table.join(
+      kind, who.proc, participants,
+      [&] { return local_participants(state, procs); },
+      [&] { return !is_local(state, procs); });
   id = x->id;
+  x->is_fault_tolerant |= goes_on;
   if (is_new) {
     if (state.table.size() > defaults::collectives_in_flight
         || state.table.counted() > defaults::collective_signatures) {
@@ -319,7 +328,8 @@ void check_complete(self_pointer self, uint64_t id) {
   if (!std::exchange(state.collectives.at(id).checked, true)) {
     for (const auto& proc : x->members.missing()) {
       const auto* local = state.find_local(proc);
-      if (local != nullptr && local->is_gone() && x->members.drop(proc)) {
+      if (local != nullptr && local->is_gone() && x->members.drop(proc)
+          && !x->is_fault_tolerant) {
         fail(self, *x, status::lost_connection,
              troupe::to_string(proc) + " had ended");
         if (state.table.find(id) == nullptr)
@@ -348,6 +358,7 @@ void check_complete(self_pointer self, uint64_t id) {
   ready.call.procs = x->procs;
   ready.call.directives = open.directives;
   ready.call.generation = x->generation;
+  ready.call.is_fault_tolerant = x->is_fault_tolerant;
   ready.call.is_local = is_local(state, x->procs);
   if (disconnects(state, *x))
     ready.call.directives.push_back(
@@ -382,10 +393,44 @@ void leave_collectives(self_pointer self, const proc_id& proc,
   auto ids = std::vector<uint64_t>{};
   for (const auto* x : table.drop(proc))
     ids.push_back(x->id);
-  for (const auto id : ids)
-    if (auto* x = table.find(id))
+  for (const auto id : ids) {
+    auto* x = table.find(id);
+    if (x != nullptr && x->is_fault_tolerant && !x->failed)
+      check_complete(self, id);
+    else if (x != nullptr)
       fail(self, *x, status::lost_connection,
            troupe::to_string(proc) + " can not join: " + reason);
+  }
+}
+
+void reduce_collectives(self_pointer self, const group_changed& what) {
+  auto& state = self->state;
+  if (!what.members)
+    return;
+  const auto others = canonical(state, *what.members);
+  auto ask = host_collective{};
+  ask.is_fault_tolerant = true;
+  if (what.departed.empty()) {
+    // Whoever had left these may be back.
+    if (state.reduced.erase(others) == 0)
+      return;
+    ask.procs = others;
+  } else {
+    auto all = *what.members;
+    all.insert(all.end(), what.departed.begin(), what.departed.end());
+    all = canonical(state, std::move(all));
+    for (const auto id : state.table.reduce(all, what.departed, others))
+      check_complete(self, id);
+    if (state.reduced.size() < defaults::groups_remembered)
+      state.reduced.insert(all);
+    ask.procs = std::move(all);
+    ask.failure = status::lost_connection;
+    for (const auto& proc : what.departed)
+      ask.data.push_back({proc, {}});
+  }
+  if (state.options.spans_nodes)
+    self->request(state.directory.host, caf::infinite, std::move(ask))
+      .then([](const host_collective_result&) {}, [](const caf::error&) {});
 }
 
 } // namespace troupe::server_internals

@@ -35,6 +35,7 @@ host_offers offers_of(const pmix_server_module_t& module) {
   result.publish = module.publish != nullptr && module.lookup != nullptr;
   result.connect = module.connect != nullptr && module.disconnect != nullptr;
   result.events = module.notify_event != nullptr;
+  result.group = module.group != nullptr;
   return result;
 }
 

@@ -18,6 +18,10 @@ process_group::process_group(group_key key, std::vector<proc_id> participants)
     participants_.back().proc = std::move(proc);
   }
   awaited_ = participants_.size();
+  // Questions of groups of one name are told apart by their numbers.
+  constexpr auto mix = uint64_t{0x9e3779b97f4a7c15};
+  const auto start = (key_.participants ^ (key_.generation * mix)) * mix;
+  next_round_ = ((start >> 33) << 20) + 1;
 }
 
 void process_group::apply(const group_entry& entry, effects& out) {

@@ -58,6 +58,9 @@ public:
     /// What processes have posted: kept by nodes on which they are not.
     std::vector<proc_data> data;
 
+    /// What callers give to the other members: kept by all nodes.
+    std::vector<proc_data> infos;
+
     /// Whether `members()` is new.
     bool is_changed = false;
 

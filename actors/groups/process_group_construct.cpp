@@ -190,7 +190,7 @@ void process_group::complete(effects& out) {
     for (const auto& y : x.infos)
       data.entries.push_back(context_id_ ? qualified(y, *context_id_)
                                          : key_value{y.key, y.val});
-    out.data.push_back(std::move(data));
+    out.infos.push_back(std::move(data));
     x.infos.insert(x.infos.begin(),
                    info{std::string{attr::procid}, 0, value::of_proc(x.proc)});
     arrays.push_back(

@@ -21,6 +21,9 @@ struct embedded_mesh_state {
   server_actor server;
   event_cache_actor events;
   std::map<std::string, host_actor> jobs;
+
+  /// Whose job the log of a group is of.
+  std::map<std::string, std::string> logs;
 };
 
 using self_pointer = caf::stateful_actor<embedded_mesh_state>*;
@@ -48,6 +51,7 @@ void open(self_pointer self, const register_nspace& what) {
   job.make_means = state.options.make_means;
   job.node = state.options.node;
   job.log = state.options.log;
+  job.keeper = self;
   // A job of the same name comes as somebody new.
   ++state.options.node.membership.incarnation;
   auto handle = spawn_job_mesh(self->home_system(), std::move(job));
@@ -56,9 +60,64 @@ void open(self_pointer self, const register_nspace& what) {
 }
 
 void close(self_pointer self, const deregister_nspace& what) {
+  auto& logs = self->state.logs;
+  for (auto i = logs.begin(); i != logs.end();)
+    i = i->second == what.nspace ? logs.erase(i) : std::next(i);
   auto job = self->state.jobs.extract(what.nspace);
   if (!job.empty())
     self->send(caf::actor_cast<caf::actor>(job.mapped()), what);
+}
+
+/// The mesh of a job; null if there is none.
+caf::actor mesh_of(const embedded_mesh_state& state,
+                   const std::string& nspace) {
+  const auto i = state.jobs.find(nspace);
+  return i != state.jobs.end() ? caf::actor_cast<caf::actor>(i->second)
+                               : nullptr;
+}
+
+/// That which keeps the log of a group.
+caf::actor keeper_of(const embedded_mesh_state& state, const group_key& group) {
+  const auto i = state.logs.find(log_name(group));
+  return i != state.logs.end() ? mesh_of(state, i->second) : nullptr;
+}
+
+/// Where processes are, unless the host conducts groups itself.
+caf::result<proc_places> locate(self_pointer self, locate_procs& what) {
+  const auto& state = self->state;
+  const auto nspace = what.procs.empty() ? "" : what.procs.front().nspace;
+  const auto mesh = mesh_of(state, nspace);
+  if (state.options.offers.group || !mesh)
+    return make_error(status::not_supported,
+                      mesh ? "the host conducts groups itself"
+                           : "the servers of " + nspace + " have no mesh");
+  return self->delegate(caf::actor_cast<host_actor>(mesh), std::move(what));
+}
+
+caf::result<ack> order(self_pointer self, order_group_entry& what) {
+  auto& state = self->state;
+  if (!what.entry.participants.empty())
+    state.logs.emplace(log_name(what.entry.group),
+                       what.entry.participants.front().nspace);
+  const auto mesh = keeper_of(state, what.entry.group);
+  if (!mesh)
+    return make_error(status::not_found, "no server keeps the log of group "
+                                           + what.entry.group.id);
+  return self->delegate(caf::actor_cast<host_actor>(mesh), std::move(what));
+}
+
+/// Groups are the host's, if it has an entry that means it.
+caf::result<info_result> conduct_group(self_pointer self, host_group& what) {
+  auto promise = self->make_response_promise<info_result>();
+  self->request(self->state.options.host, caf::infinite, std::move(what))
+    .then([promise](info_result& x) mutable { promise.deliver(std::move(x)); },
+          [self, promise](caf::error& err) mutable {
+            // The next group is ours.
+            if (status_of(err) == status::not_supported)
+              self->state.options.offers.group = false;
+            promise.deliver(std::move(err));
+          });
+  return promise;
 }
 
 /// Has the host do something if it does it, or else the mesh of a job. A host
@@ -158,6 +217,22 @@ caf::behavior behavior(self_pointer self, embedded_mesh_options options) {
     [self](const requester& who, notify_request& request) {
       return pass<ack>(self, &host_offers::events, who.proc.nspace, who,
                        std::move(request));
+    },
+    [self](locate_procs& what) { return locate(self, what); },
+    [self](order_group_entry& what) { return order(self, what); },
+    [self](const extend_group_log& what) {
+      if (const auto mesh = keeper_of(self->state, what.group))
+        self->send(mesh, what);
+    },
+    [self](const close_group_log& what) {
+      if (const auto mesh = keeper_of(self->state, what.group))
+        self->send(mesh, what);
+      self->state.logs.erase(log_name(what.group));
+    },
+    [self](host_group& what) { return conduct_group(self, what); },
+    // From the mesh of a job: it keeps this log.
+    [self](const std::string& nspace, const std::string& log) {
+      self->state.logs.emplace(log, nspace);
     },
     [self](const client_finalized& what) {
       tell_job(self, what.who.proc, what);

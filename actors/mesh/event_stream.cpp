@@ -11,11 +11,20 @@
 
 namespace troupe {
 
+namespace {
+
+/// An entry that has a place, and says nothing.
+ordered_content joining_mark() {
+  return group_entry{{}, {}, group_snapshot{}, 0};
+}
+
+} // namespace
+
 event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
                            log_hosts hosts)
   : nspace_(std::move(nspace)), out_(std::move(out)),
-    gone_(hosts.lost.begin(), hosts.lost.end()),
-    hosts_(std::move(hosts.ranks)) {
+    hosts_(std::move(hosts.ranks)),
+    gone_(hosts.lost.begin(), hosts.lost.end()) {
   // Nobody may begin anew without asking, except the first of all.
   epoch_ = !hosts_.empty() ? hosts_.front()
            : is_global()   ? out_->founder({})
@@ -78,8 +87,7 @@ void event_stream::extend(const std::vector<uint32_t>& ranks) {
   if (hosts_.empty() || x.joining.empty())
     return;
   std::sort(x.joining.begin(), x.joining.end());
-  // It has a place, and says nothing.
-  x.what = group_entry{{}, {}, group_snapshot{}, 0};
+  x.what = joining_mark();
   outbox_.emplace(next_number_++, std::move(x));
   pump();
 }
@@ -209,6 +217,17 @@ void event_stream::lose(uint32_t rank) {
   check_home();
   if (!gathered_.empty())
     gather({});
+  // Whether the others have what the lost home gave: the next one knows.
+  if (over_ && rank == epoch_ && role_ == role::member) {
+    auto x = outgoing{};
+    x.what = joining_mark();
+    x.then = [weak = weak_from_this()](const caf::expected<ack>&) {
+      const auto self = weak.lock();
+      if (self && self->over_)
+        std::exchange(self->over_, nullptr)();
+    };
+    outbox_.emplace(next_number_++, std::move(x));
+  }
   pump();
   check_over();
 }

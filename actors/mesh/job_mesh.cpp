@@ -224,6 +224,7 @@ void job_mesh::change_member(const member_changed& x) {
     if (x.state == node_state::lost)
       log(severity::info, "lost node " + x.name);
     collectives->node_lost(x.rank);
+    lose_host(x.rank);
     for (const auto proc : places.ranks_on(x.rank, nspace()))
       published.proc_ended({nspace(), proc});
   }
@@ -364,6 +365,16 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
       return x->notify(who, request);
     },
     [](const requester&, const register_events_request&) { return ack{}; },
+    [x](locate_procs& request) { return x->locate(request); },
+    [x](order_group_entry& request) { return x->order(request); },
+    [x](const extend_group_log& what) {
+      x->sequencer->extend(what.group, what.hosts);
+      x->arm();
+    },
+    [x](const close_group_log& what) {
+      x->sequencer->close_log(what.group);
+      x->arm();
+    },
     [x](const client_finalized& what) { x->end_process(what.who.proc); },
     [x](const client_lost& what) { x->end_process(what.who.proc); },
     [x](const deregister_nspace&) { x->leave(); },

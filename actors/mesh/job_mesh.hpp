@@ -5,6 +5,7 @@
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <caf/actor.hpp>
 #include <caf/expected.hpp>
 
 #include <functional>
@@ -43,6 +44,7 @@ struct host_offers {
   bool publish = false;
   bool connect = false;
   bool events = false;
+  bool group = false;
 };
 
 struct job_mesh_options {
@@ -54,6 +56,10 @@ struct job_mesh_options {
 
   server_actor server;
   event_cache_actor events;
+
+  /// Hears which logs of groups are of this job, before the server does:
+  /// `nspace, log name`.
+  caf::actor keeper;
 
   job_mesh_maker make_means;
 

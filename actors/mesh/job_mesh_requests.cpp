@@ -108,6 +108,26 @@ struct executor {
     reply(ack{});
   }
 
+  void operator()(submit_event& x) {
+    const auto* entry = std::get_if<group_entry>(&x.what);
+    if (entry == nullptr)
+      refuse(status::not_supported, "that is for the resource manager");
+    else if (!mesh.may_say(from.rank, *entry))
+      refuse(status::no_permissions, "whoever says that of group "
+                                       + entry->group.id
+                                       + " is not a process of that node");
+    else
+      mesh.sequencer->take(from.rank, from.incarnation, std::move(x), reply);
+  }
+
+  void operator()(order_events& x) {
+    mesh.sequencer->take(from.rank, std::move(x), reply);
+  }
+
+  void operator()(collect_events& x) {
+    mesh.sequencer->take(from.rank, x, reply);
+  }
+
   template <class Other>
   void operator()(Other&) {
     refuse(status::not_supported, "that is for the resource manager");
@@ -142,6 +162,7 @@ void job_mesh::start_calls() {
   tells.is_live = [this](uint32_t x) { return live.count(x) > 0; };
   collectives =
     std::make_unique<mesh_collectives>(rank(), places, std::move(tells));
+  start_groups();
 }
 
 void job_mesh::ask(uint32_t to, host_question what,

@@ -3,6 +3,7 @@
 // The inside of a JOB MESH: shared by actors/job_mesh*.cpp only.
 
 #include "actors/answer.hpp"
+#include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/job_locations.hpp"
 #include "actors/mesh/job_mesh.hpp"
 #include "actors/mesh/mesh_calls.hpp"
@@ -107,6 +108,14 @@ struct job_mesh {
   caf::result<get_result> fetch(direct_modex& request);
   void end_process(const proc_id& proc);
 
+  // -- groups (job_mesh_groups.cpp) ------------------------------------------
+
+  void start_groups();
+  caf::result<proc_places> locate(locate_procs& request);
+  caf::result<ack> order(order_group_entry& request);
+  bool may_say(uint32_t node, const group_entry& what) const;
+  void lose_host(uint32_t node);
+
   caf::event_based_actor* self;
   job_mesh_options options;
   job_locations places;
@@ -132,6 +141,10 @@ struct job_mesh {
 
   std::unique_ptr<mesh_calls> calls;
   std::unique_ptr<mesh_collectives> collectives;
+
+  /// The logs of groups, and the nodes that are lost to them.
+  std::unique_ptr<event_sequencer> sequencer;
+  std::set<uint32_t> lost;
 
   /// How many operations there were, by kind and participants.
   std::map<std::pair<collective_kind, std::vector<proc_id>>, uint64_t>

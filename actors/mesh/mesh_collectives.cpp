@@ -119,9 +119,11 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
     x.failure = part.failure;
     x.reason = part.reason;
   }
-  if (part.root == self && part.joined.empty())
+  x.is_fault_tolerant |= part.is_fault_tolerant;
+  const auto goes_on = x.lost.empty() || x.is_fault_tolerant;
+  if (part.root == self && (part.joined.empty() || !x.lost.empty()))
     x.reports.insert(from);
-  if (part.joined.size() == x.nodes.size() && x.lost.empty()) {
+  if (part.joined.size() == x.nodes.size() && goes_on) {
     auto is_new = std::vector<bool>(x.nodes.size());
     for (size_t i = 0; i < is_new.size(); ++i)
       is_new[i] = part.joined[i] && !x.joined[i];
@@ -145,11 +147,15 @@ void mesh_collectives::state::advance(const key& k) {
   auto& x = *found;
   const auto root = root_of(x);
   x.promised = std::max(x.promised, root);
+  if (x.is_fault_tolerant && !x.has_joined && has_nobody(x)) {
+    x.has_joined = true;
+    x.joined[place_of(x, self)] = true;
+  }
   if (root == self) {
     lead(k);
     return;
   }
-  if (!x.lost.empty()) {
+  if (!x.lost.empty() && !x.is_fault_tolerant) {
     report(x, root);
     return;
   }
@@ -157,19 +163,19 @@ void mesh_collectives::state::advance(const key& k) {
     if (x.failed_to == root)
       return;
     x.failed_to = root;
-    auto part = collective_part{};
-    part.id = x.id;
-    part.root = root;
+    auto part = part_of(x, root);
     part.failure = x.failure;
     part.reason = x.reason;
     out.tell(root, std::move(part));
     return;
   }
+  if (!x.lost.empty()) {
+    bring(x, root);
+    return;
+  }
   if (!x.is_sent && is_complete(x)) {
     x.is_sent = true;
-    auto part = collective_part{};
-    part.id = x.id;
-    part.root = root;
+    auto part = part_of(x, root);
     part.joined = x.joined;
     part.data = std::exchange(x.data, {});
     out.tell(x.nodes[(place_of(x, self) - 1) / radix], std::move(part));
@@ -202,6 +208,7 @@ void mesh_collectives::join(host_collective what, completion then) {
     return;
   }
   auto& x = s.begin(k, id);
+  x.is_fault_tolerant |= what.is_fault_tolerant;
   if (what.failure == status::success && !x.joiner)
     x.joiner = std::move(then);
   else
@@ -216,8 +223,11 @@ void mesh_collectives::join(host_collective what, completion then) {
   } else if (!std::exchange(x.has_joined, true)) {
     auto& data = what.data;
     data.erase(std::remove_if(data.begin(), data.end(), is_lazy), data.end());
-    if (!data.empty())
+    if (!data.empty()) {
       x.data.push_back({s.self, pack_data(data)});
+      if (x.is_fault_tolerant)
+        x.own = x.data.back();
+    }
     if (!x.is_parked())
       x.joined[state::place_of(x, s.self)] = true;
   }

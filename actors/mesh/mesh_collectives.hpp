@@ -21,6 +21,10 @@ namespace troupe {
 /// operations in which its processes take part and builds the others' trees
 /// anew.
 ///
+/// An operation that is *fault tolerant* goes on without those who have ended
+/// or left, and without nodes that are lost or have no other participants. Once
+/// a node is lost, the others send what they bring straight to the root.
+///
 /// A plain class: what it wants done are calls of `effects`. They come before
 /// its own calls return, the outcome of an operation last: who gets it may join
 /// the next one at once.
@@ -74,6 +78,11 @@ public:
   /// These processes will take part in nothing any more. To be told of those
   /// of other nodes and of this one.
   void procs_gone(const std::vector<proc_ended>& procs);
+
+  /// These have left a group of `procs`: operations over just these processes
+  /// that are fault tolerant go on without them. None: they are back.
+  void procs_left(std::vector<proc_id> procs,
+                  const std::vector<proc_id>& departed);
 
   /// `places` knows a job now, or it never will.
   void job_known(const std::string& nspace);

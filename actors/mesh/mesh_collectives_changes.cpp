@@ -27,6 +27,27 @@ void mesh_collectives::procs_gone(const std::vector<proc_ended>& procs) {
     s.advance(k);
 }
 
+void mesh_collectives::procs_left(std::vector<proc_id> procs,
+                                  const std::vector<proc_id>& departed) {
+  auto& s = *state_;
+  auto id = mesh_collective_id{collective_kind::fence, std::move(procs), 0};
+  state::key_of(id);
+  if (departed.empty()) {
+    s.left.erase(id.procs);
+    return;
+  }
+  if (s.left.size() >= defaults::groups_remembered
+      && s.left.count(id.procs) == 0)
+    s.left.erase(s.left.begin());
+  s.left[id.procs].insert(departed.begin(), departed.end());
+  auto keys = std::vector<state::key>{};
+  for (const auto& [k, x] : s.open)
+    if (*k.procs == id.procs)
+      keys.push_back(k);
+  for (const auto& k : keys)
+    s.advance(k);
+}
+
 void mesh_collectives::job_known(const std::string& nspace) {
   auto& s = *state_;
   s.locating.erase(nspace);
@@ -101,6 +122,8 @@ void mesh_collectives::job_forgotten(const std::string& nspace) {
     i = i->second.empty() ? s.order.erase(i) : std::next(i);
   for (auto i = s.forgotten.begin(); i != s.forgotten.end();)
     i = names(i->first.second) ? s.forgotten.erase(i) : std::next(i);
+  for (auto i = s.left.begin(); i != s.left.end();)
+    i = names(i->first) ? s.left.erase(i) : std::next(i);
   s.gone.erase(nspace);
   s.lost.erase(nspace);
   s.locating.erase(nspace);

@@ -18,31 +18,89 @@ uint32_t mesh_collectives::state::root_of(const operation& x) {
   return x.nodes.front();
 }
 
+collective_part mesh_collectives::state::part_of(const operation& x,
+                                                 uint32_t root) const {
+  auto result = collective_part{};
+  result.id = x.id;
+  result.root = root;
+  result.is_fault_tolerant = x.is_fault_tolerant;
+  return result;
+}
+
 /// Tells the root what this node knows: no outcome.
 void mesh_collectives::state::report(operation& x, uint32_t to) {
   if (x.reported_to == to)
     return;
   x.reported_to = to;
-  auto part = collective_part{};
-  part.id = x.id;
-  part.root = to;
+  out.tell(to, part_of(x, to));
+}
+
+/// Nodes are lost, and the operation goes on: the root gets what this node has.
+void mesh_collectives::state::bring(operation& x, uint32_t to) {
+  if (!x.has_joined) {
+    report(x, to);
+    return;
+  }
+  if (x.brought_to == to)
+    return;
+  x.brought_to = to;
+  auto part = part_of(x, to);
+  part.joined.assign(x.nodes.size(), false);
+  part.joined[place_of(x, self)] = true;
+  if (x.own)
+    part.data.push_back(*x.own);
   out.tell(to, std::move(part));
 }
 
-/// Whether a participant has ended of whose node nothing has come.
-bool mesh_collectives::state::knows_gone(const operation& x) const {
+/// The participants that have ended; and those that have left, if it goes on
+/// without them.
+std::set<proc_id> mesh_collectives::state::gone_from(const operation& x) const {
+  auto result = std::set<proc_id>{};
   for (const auto& proc : x.id.procs) {
     const auto i = gone.find(proc.nspace);
     if (i == gone.end())
       continue;
-    for (const auto rank : i->second) {
-      if (!matches(proc, {proc.nspace, rank}))
-        continue;
-      const auto node = places.node_of({proc.nspace, rank});
-      const auto place = node ? place_of(x, *node) : x.nodes.size();
-      if (place < x.nodes.size() && !x.joined[place])
-        return true;
-    }
+    if (proc.rank == rank_wildcard)
+      for (const auto rank : i->second)
+        result.insert({proc.nspace, rank});
+    else if (i->second.count(proc.rank) > 0)
+      result.insert(proc);
+  }
+  const auto i = left.find(x.id.procs);
+  if (x.is_fault_tolerant && i != left.end())
+    result.insert(i->second.begin(), i->second.end());
+  return result;
+}
+
+/// Whether all participants of this node have ended or left.
+bool mesh_collectives::state::has_nobody(const operation& x) const {
+  if (gone.empty() && left.empty())
+    return false;
+  const auto out_of_it = gone_from(x);
+  const auto own = places.procs_on(self, x.id.procs);
+  return !own.empty()
+         && std::all_of(own.begin(), own.end(), [&](const proc_id& proc) {
+              return out_of_it.count(proc) > 0;
+            });
+}
+
+/// Whether all nodes that are not lost have joined.
+bool mesh_collectives::state::all_have_joined(const operation& x) const {
+  for (size_t i = 0; i < x.nodes.size(); ++i)
+    if (!x.joined[i] && x.lost.count(x.nodes[i]) == 0)
+      return false;
+  return true;
+}
+
+/// Whether a participant has ended of whose node nothing has come.
+bool mesh_collectives::state::knows_gone(const operation& x) const {
+  if (gone.empty() && left.empty())
+    return false;
+  for (const auto& proc : gone_from(x)) {
+    const auto node = places.node_of(proc);
+    const auto place = node ? place_of(x, *node) : x.nodes.size();
+    if (place < x.nodes.size() && !x.joined[place])
+      return true;
   }
   return false;
 }
@@ -64,24 +122,28 @@ mesh_collectives::state::gone_here(const operation& x) const {
 
 /// A participant has ended: asks its node whether it had joined before.
 void mesh_collectives::state::ask_for_gone(operation& x) {
-  auto question = collective_part{};
-  question.id = x.id;
-  question.root = self;
+  if (gone.empty() && left.empty())
+    return;
+  auto question = part_of(x, self);
   question.is_question = true;
-  for (const auto& proc : x.id.procs) {
-    const auto i = gone.find(proc.nspace);
-    if (i == gone.end())
-      continue;
-    for (const auto rank : i->second) {
-      if (!matches(proc, {proc.nspace, rank}))
-        continue;
-      const auto node = places.node_of({proc.nspace, rank});
-      const auto place = node ? place_of(x, *node) : x.nodes.size();
-      if (place < x.nodes.size() && !x.joined[place] && *node != self
-          && x.asked.insert(*node).second)
-        out.tell(*node, question);
-    }
+  for (const auto& proc : gone_from(x)) {
+    const auto node = places.node_of(proc);
+    const auto place = node ? place_of(x, *node) : x.nodes.size();
+    if (place < x.nodes.size() && !x.joined[place] && *node != self
+        && x.asked.insert(*node).second)
+      out.tell(*node, question);
   }
+}
+
+/// Nodes are lost, and the operation goes on: asks the others what they have.
+void mesh_collectives::state::ask_the_missing(operation& x) {
+  auto question = part_of(x, self);
+  question.is_question = true;
+  for (size_t i = 0; i < x.nodes.size(); ++i)
+    if (const auto rank = x.nodes[i]; !x.joined[i] && rank != self
+                                      && x.lost.count(rank) == 0
+                                      && x.asked.insert(rank).second)
+      out.tell(rank, question);
 }
 
 std::string
@@ -102,7 +164,7 @@ mesh_collectives::state::lost_participants(const operation& x) const {
 void mesh_collectives::state::lead(const key& k) {
   auto& x = *find(k);
   if (x.lost.empty()) {
-    if (!x.has_joined && x.failure == status::success)
+    if (!x.has_joined && x.failure == status::success && !x.is_fault_tolerant)
       if (const auto proc = gone_here(x)) {
         x.failure = status::lost_connection;
         x.reason = to_string(*proc) + " had ended";
@@ -119,9 +181,7 @@ void mesh_collectives::state::lead(const key& k) {
   auto is_sure = x.nodes.front() == self;
   if (!is_sure) {
     is_sure = true;
-    auto question = collective_part{};
-    question.id = x.id;
-    question.root = self;
+    auto question = part_of(x, self);
     question.is_question = true;
     for (const auto rank : x.nodes) {
       if (rank == self || x.lost.count(rank) > 0 || x.reports.count(rank) > 0)
@@ -131,8 +191,16 @@ void mesh_collectives::state::lead(const key& k) {
         out.tell(rank, question);
     }
   }
-  if (is_sure)
+  if (!is_sure)
+    return;
+  if (!x.is_fault_tolerant)
     decide(k, status::lost_connection, lost_participants(x));
+  else if (x.failure != status::success)
+    decide(k, x.failure, x.reason);
+  else if (all_have_joined(x))
+    decide(k, status::success, {});
+  else
+    ask_the_missing(x);
 }
 
 /// Says what is known of an operation that is over.
@@ -165,10 +233,23 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
   if (place_of(x, from) == x.nodes.size())
     return; // A stranger.
   x.promised = std::max(x.promised, part.root);
-  if (!x.has_joined)
+  x.is_fault_tolerant |= part.is_fault_tolerant;
+  reply.is_fault_tolerant = x.is_fault_tolerant;
+  if (!x.has_joined && !x.is_fault_tolerant)
     if (const auto proc = gone_here(x))
       fail(to_string(*proc) + " had ended");
   out.tell(from, std::move(reply));
+  if (!x.is_fault_tolerant)
+    return;
+  // The root may be reached in no other way.
+  if (!x.lost.empty() || x.has_joined || !has_nobody(x)) {
+    advance(k);
+    return;
+  }
+  x.has_joined = true;
+  x.joined[place_of(x, self)] = true;
+  bring(x, part.root);
+  advance(k);
 }
 
 /// Ends an operation for all: at its root.
@@ -185,6 +266,8 @@ void mesh_collectives::state::decide(const key& k, status code,
     receivers = children(x);
     what.data = std::move(x.data);
   } else {
+    if (code == status::success && x.is_fault_tolerant)
+      what.data = std::move(x.data);
     // Also to those that have not joined: their operations are counted alike.
     for (const auto rank : x.nodes)
       if (rank != self && x.lost.count(rank) == 0)

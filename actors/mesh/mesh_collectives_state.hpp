@@ -41,6 +41,12 @@ struct mesh_collectives::operation {
 
   bool is_sent = false;
 
+  /// Whether it goes on without those who end or leave, what this node brings
+  /// to such an operation, and the root that has got it directly.
+  bool is_fault_tolerant = false;
+  std::optional<node_data> own;
+  std::optional<uint32_t> brought_to;
+
   /// The root that has been told what this node knows, and of the failure.
   std::optional<uint32_t> reported_to;
   std::optional<uint32_t> failed_to;
@@ -97,6 +103,9 @@ struct mesh_collectives::state {
 
   std::map<std::string, std::set<uint32_t>> gone;
   std::map<std::string, std::set<uint32_t>> lost;
+
+  /// Who has left, by the participants.
+  std::map<std::vector<proc_id>, std::set<proc_id>> left;
   std::set<std::string> locating;
   size_t parked = 0;
 
@@ -131,10 +140,16 @@ struct mesh_collectives::state {
   /// The first node that is not lost.
   static uint32_t root_of(const operation& x);
 
+  collective_part part_of(const operation& x, uint32_t root) const;
   void report(operation& x, uint32_t to);
+  void bring(operation& x, uint32_t to);
   bool knows_gone(const operation& x) const;
   std::optional<proc_id> gone_here(const operation& x) const;
+  std::set<proc_id> gone_from(const operation& x) const;
+  bool has_nobody(const operation& x) const;
+  bool all_have_joined(const operation& x) const;
   void ask_for_gone(operation& x);
+  void ask_the_missing(operation& x);
   void lead(const key& k);
   void answer(const key& k, uint32_t to, bool as_root);
   void take_question(const key& k, uint32_t from, const collective_part& part);

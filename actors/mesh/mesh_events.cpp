@@ -60,8 +60,7 @@ void deliver(self_pointer self, const std::string& nspace, deliver_event what,
     if (concerns(state, what.targets))
       hand_over(self, std::move(what), then);
     else
-      carry_out(self, nspace, std::move(std::get<group_entry>(what)),
-                std::move(then));
+      then();
     return;
   }
   auto left = std::make_shared<size_t>(1);
@@ -91,7 +90,8 @@ event_sequencer::effects means_of_order(self_pointer self) {
     if (auto* event = std::get_if<deliver_event>(&what))
       deliver(self, nspace, std::move(*event), std::move(then));
     else
-      then();
+      carry_out(self, nspace, std::move(std::get<group_entry>(what)),
+                std::move(then));
   };
   out.locate = [self](const std::string& nspace,
                       std::function<void(const caf::error&)> then) {

@@ -79,6 +79,14 @@ void locate(self_pointer self, const std::string& nspace,
 
 caf::result<host_collective_result> join_collective(self_pointer self,
                                                     host_collective& what) {
+  // Some have left a group, or are back: no operation.
+  if (what.is_fault_tolerant && what.generation == 0 && !what.is_local) {
+    auto departed = std::vector<proc_id>{};
+    for (const auto& x : what.data)
+      departed.push_back(x.proc);
+    self->state.collectives->procs_left(std::move(what.procs), departed);
+    return host_collective_result{};
+  }
   const auto change = connection_change(what);
   // All processes are on this node: there is nobody else to wait for.
   if (what.is_local && !change)

@@ -1,3 +1,4 @@
+#include "actors/mesh/group_speakers.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 
 #include <caf/actor_system.hpp>
@@ -122,55 +123,8 @@ void locate_all(self_pointer self, std::vector<proc_id> procs,
   finish_one(self, x);
 }
 
-namespace {
-
-/// Who speaks, according to an entry.
-struct speakers {
-  std::vector<proc_id> operator()(const group_calls& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& caller : x.callers)
-      result.push_back(caller.proc);
-    return result;
-  }
-
-  std::vector<proc_id> operator()(const group_data& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& of : x.procs)
-      result.push_back(of.proc);
-    return result;
-  }
-
-  std::vector<proc_id> operator()(const group_departure& x) const {
-    return {x.proc};
-  }
-
-  std::vector<proc_id> operator()(const group_conflict& x) const {
-    return {x.proc};
-  }
-
-  std::vector<proc_id> operator()(const group_notice& x) const {
-    return {x.source};
-  }
-
-  /// Who does not listen, or does not answer, is spoken for by its node, too.
-  std::vector<proc_id> operator()(const group_verdicts& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& verdict : x.verdicts)
-      result.push_back(verdict.proc);
-    return result;
-  }
-
-  /// All may know who has ended, how late it is, and what has been so far.
-  template <class Other>
-  std::vector<proc_id> operator()(const Other&) const {
-    return {};
-  }
-};
-
-} // namespace
-
 bool may_say(self_pointer self, uint32_t from, const group_entry& what) {
-  const auto procs = std::visit(speakers{}, what.what);
+  const auto procs = speakers_of(what);
   return std::all_of(procs.begin(), procs.end(), [&](const proc_id& x) {
     return may_speak_for(self, from, x);
   });

@@ -51,6 +51,9 @@ std::vector<gauge> gauges_of(const mesh_host_state& state) {
      "requests"},
     {"host.events", state.spread->waiting(), 0, "events"},
     {"host.unstable_events", state.sequencer->kept(), 0, "events"},
+    {"host.group_logs", state.sequencer->logs(), 0, "groups"},
+    {"host.groups_remembered", state.sequencer->closed_logs(),
+     defaults::groups_remembered, "groups"},
     {"host.shares", state.shares.size(), 0, "jobs"},
     {"host.progress", progress, 0, "changes"}};
   if (state.is_root()) {

@@ -300,6 +300,15 @@ caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
   return promise;
 }
 
+/// No log is kept here.
+template <class Result, class Request>
+auto no_mesh() {
+  return [](const Request&) -> caf::result<Result> {
+    return make_error(status::not_supported,
+                      "this server keeps no logs of groups with others");
+  };
+}
+
 // NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 c_host_actor::behavior_type behavior(self_pointer self,
                                      c_host_settings settings) {
@@ -378,21 +387,11 @@ c_host_actor::behavior_type behavior(self_pointer self,
         self, who, PMIX_FABRIC_UPDATE_INFO,
         {{std::string{attr::fabric_index}, 0, value::size(request.index)}});
     },
-    [](const locate_procs&) -> caf::result<proc_places> {
-      return missing("mesh that joins its nodes");
-    },
-    [](const order_group_entry&) -> caf::result<ack> {
-      return missing("mesh that joins its nodes");
-    },
-    [](const extend_group_log&) {
-      // No log is kept.
-    },
-    [](const close_group_log&) {
-      // No log is kept.
-    },
-    [](const host_group&) -> caf::result<info_result> {
-      return missing("group");
-    },
+    no_mesh<proc_places, locate_procs>(),
+    no_mesh<ack, order_group_entry>(),
+    [](const extend_group_log&) {},
+    [](const close_group_log&) {},
+    [self](host_group& request) { return conduct_group(self, request); },
     [self](const requester& who, io_pull_request& request) {
       return pull_output(self, who, request);
     },

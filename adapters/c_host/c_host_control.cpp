@@ -2,8 +2,8 @@
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 
-// Control of jobs, sessions and allocations, and monitoring: each up-call as it
-// stands in the module.
+// Control of jobs, sessions and allocations, monitoring and groups: each
+// up-call as it stands in the module.
 
 namespace troupe::c_host_internals {
 
@@ -115,6 +115,33 @@ caf::result<ack> change_block(self_pointer self, const requester& who,
                request.block ? args->text.c_str() : nullptr, args->units.data(),
                args->units.size(), args->infos.data(), args->infos.size(),
                upcalls::on_op, cbdata);
+    });
+}
+
+// -- groups
+// -----------------------------------------------------------------------
+
+caf::result<info_result> conduct_group(self_pointer self, host_group& request) {
+  const auto f = self->state.module().group;
+  if (f == nullptr)
+    return make_error(status::not_supported,
+                      "group " + request.id
+                        + " has members on other nodes, and the host has no"
+                          " group; Troupe's own mesh (TROUPE_MESH=1) would"
+                          " join them");
+  const auto operation = request.operation == group_operation::construct
+                           ? PMIX_GROUP_CONSTRUCT
+                           : PMIX_GROUP_DESTRUCT;
+  auto args = std::make_shared<arguments>();
+  const auto time = limit_of(request.directives);
+  args->text = std::move(request.id);
+  args->set_procs(request.procs);
+  args->set_infos(without_false(std::move(request.directives)));
+  return call_and_reply<info_result>(
+    self, "group", args, time, [&](void* cbdata) {
+      return f(operation, args->text.data(), args->procs.data(),
+               args->procs.size(), args->infos.data(), args->infos.size(),
+               upcalls::on_info, cbdata);
     });
 }
 

@@ -211,6 +211,14 @@ std::vector<info> with_credentials(std::vector<info> infos,
 /// Without booleans that say no: hosts look for the key only (trap 21).
 std::vector<info> without_false(std::vector<info> infos);
 
+// -- c_host_control.cpp
+// -----------------------------------------------------------------------
+
+/// All local members have called. Groups of the same processes differ by their
+/// identifiers, unlike fences.
+/// Source: RFC0033, "implementation note" of Group_construct.
+caf::result<info_result> conduct_group(self_pointer self, host_group& request);
+
 // -- c_host_requests.cpp
 // -----------------------------------------------------------------------
 

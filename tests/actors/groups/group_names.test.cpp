@@ -3,6 +3,7 @@
 #include "actors/groups/group_names.hpp"
 
 #include "actors/groups/group_report.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
@@ -161,6 +162,34 @@ CAF_TEST(G7 a process that knows no group pays nothing) {
   auto left = group_names{};
   left.learn({"g", nullptr});
   CAF_CHECK(!left.empty());
+}
+
+CAF_TEST(X27 G7 one request does not become more than a group may be) {
+  // The same again and again is meant once.
+  const auto often = proc_list(10000, all_of_g);
+  CAF_CHECK(
+    (spelt_out(fence_request{often, {}}).procs == proc_list{a2, b0, a0}));
+  // Each of many lists is a list of its own: all together are bounded.
+  auto names = make_names();
+  const auto half = defaults::group_participants / 2;
+  auto many = proc_list{};
+  for (uint32_t i = 0; i < half; ++i)
+    many.push_back({"n", i});
+  names.learn({"big", std::make_shared<const proc_list>(std::move(many))});
+  const auto all = proc_id{"big", rank_wildcard};
+  for (const auto& [count, is_fine] :
+       {std::pair{2, true}, std::pair{3, false}}) {
+    auto x = notify_request{};
+    for (int i = 0; i < count; ++i)
+      x.infos.push_back(with(attr::event_custom_range, value::of_proc(all)));
+    const auto why = spell_out(names, x);
+    CAF_CHECK_EQUAL(!why, is_fine);
+    if (why)
+      CAF_CHECK_EQUAL(status_of(why), status::bad_param);
+  }
+  auto x = fence_request{{{"big", 7}, all, {"g", 0}}, {}};
+  CAF_CHECK(!spell_out(names, x));
+  CAF_CHECK_EQUAL(x.procs.size(), half + 1);
 }
 
 // -- one process -------------------------------------------------------------

@@ -5,10 +5,6 @@
 #include "tests/fixtures/group_log.hpp"
 #include "tests/test.hpp"
 
-#include <map>
-#include <random>
-#include <set>
-
 using namespace troupe;
 using namespace troupe::fixtures;
 
@@ -50,7 +46,7 @@ CAF_TEST(G31 an abort is a status or a result by its name or value) {
   const auto code = static_cast<int32_t>(status::group_construct_abort);
   CAF_CHECK(wish({{"any", 0, value::of_status(code)}}).aborts);
   CAF_CHECK(!wish({{"any", 0, value::integer(code)}}).aborts);
-  CAF_CHECK(!wish({}, status::event_action_complete).aborts);
+  CAF_CHECK(!wish({}, status::action_complete).aborts);
 }
 
 CAF_TEST(G28 a process nominates itself and nobody else) {

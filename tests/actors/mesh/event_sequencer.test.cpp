@@ -13,6 +13,7 @@ using namespace troupe;
 namespace {
 
 const auto nspace = std::string{"job"};
+const auto key = group_key{"grp", 7, 1};
 
 /// Nodes whose messages wait until the test lets them go.
 struct cluster {
@@ -30,6 +31,10 @@ struct cluster {
     /// Codes that its server has been given, for a job and for tools.
     std::vector<int> events;
     std::vector<int> for_tools;
+
+    /// Rounds of the entries that it has carried out, of all groups.
+    std::vector<int> entries;
+    std::vector<std::function<void()>> timers;
 
     /// Whether its server takes events when the test says so.
     bool is_slow = false;
@@ -72,8 +77,12 @@ struct cluster {
     };
     out.deliver = [&x](const std::string& name, const ordered_content& what,
                        std::function<void()> then) {
-      (name.empty() ? x.for_tools : x.events)
-        .push_back(static_cast<int>(std::get<deliver_event>(what).what.code));
+      if (const auto* entry = std::get_if<group_entry>(&what))
+        x.entries.push_back(
+          static_cast<int>(std::get<group_time_up>(entry->what).round));
+      else
+        (name.empty() ? x.for_tools : x.events)
+          .push_back(static_cast<int>(std::get<deliver_event>(what).what.code));
       if (x.is_slow)
         x.slow.push_back(std::move(then));
       else
@@ -83,6 +92,9 @@ struct cluster {
                       std::function<void(const caf::error&)> then) {
       x.located.push_back(name);
       x.waiting = std::move(then);
+    };
+    out.after = [&x](std::chrono::nanoseconds, std::function<void()> then) {
+      x.timers.push_back(std::move(then));
     };
     out.live = [this] {
       auto result = std::vector<uint32_t>{};
@@ -114,6 +126,28 @@ struct cluster {
         *result = x ? status::success : status_of(x.error());
       });
     return result;
+  }
+
+  /// Says something of a group.
+  outcome enter(uint32_t rank, uint64_t round, std::vector<uint32_t> hosts,
+                bool may_wait = false, const group_key& group = key) {
+    auto result = std::make_shared<std::optional<status>>();
+    auto what = order_group_entry{};
+    what.entry.group = group;
+    what.entry.what = group_time_up{group_operation::construct, round};
+    what.hosts = std::move(hosts);
+    what.may_wait = may_wait;
+    nodes[rank]->subject->submit(
+      std::move(what), [result](const caf::expected<ack>& x) {
+        *result = x ? status::success : status_of(x.error());
+      });
+    return result;
+  }
+
+  /// Time goes by at a node.
+  void wait(uint32_t rank) {
+    for (auto& x : std::exchange(nodes[rank]->timers, {}))
+      x();
   }
 
   static void answer(const event_stream::reply_handler& then, host_reply x) {
@@ -465,4 +499,236 @@ CAF_TEST(X43 batches that make no sense change nothing) {
   CAF_CHECK(x[2].events.empty());
   CAF_CHECK(!put(0, 0, 1));
   CAF_CHECK_EQUAL(x[2].events.size(), 1 + 2 * defaults::event_batches);
+}
+
+// -- logs of groups
+// ------------------------------------------------------------------------
+
+CAF_TEST(GRP-3 SEQ-1 all nodes of a group have its log in one order) {
+  auto x = cluster{5};
+  const auto near = x.enter(1, 1, {1, 2, 4});
+  const auto far = x.enter(4, 2, {1, 2, 4});
+  // Who has no part in it may say something, too.
+  const auto other = x.enter(0, 3, {1, 2, 4});
+  x.run();
+  for (const auto rank : {1u, 2u, 4u})
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3}));
+  for (const auto rank : {0u, 3u})
+    CAF_CHECK(x[rank].entries.empty());
+  for (const auto& y : {near, far, other})
+    CAF_CHECK(is(y, status::success));
+}
+
+CAF_TEST(GRP-3 P-J4 a group goes on when the home of its log is lost) {
+  auto x = cluster{4};
+  const auto first = x.enter(2, 1, {0, 2, 3});
+  // The home has it, and has told node 3.
+  auto y = std::move(x.sent.front());
+  x.sent.pop_front();
+  x.execute(std::move(y));
+  for (auto& z : x.sent)
+    if (z.to == 3) {
+      x.execute(z);
+      break;
+    }
+  CAF_CHECK((x[3].entries == codes{1}));
+  x.lose(0);
+  const auto second = x.enter(3, 2, {2, 3});
+  x.run();
+  for (const auto rank : {2u, 3u})
+    CAF_CHECK((x[rank].entries == codes{1, 2}));
+  CAF_CHECK(is(first, status::success));
+  CAF_CHECK(is(second, status::success));
+}
+
+CAF_TEST(GRP-3 nodes that hear of a loss at different times have one log) {
+  auto x = cluster{4};
+  // Those who take part say where it is kept; what was lost before is known.
+  auto what = order_group_entry{};
+  what.entry.group = key;
+  what.entry.participants = {{nspace, rank_wildcard}};
+  what.entry.what = group_time_up{group_operation::construct, 1};
+  what.hosts = {0, 1, 2, 3};
+  auto early = std::optional<status>{};
+  const auto note = [](std::optional<status>& to) {
+    return [&to](const caf::expected<ack>& y) {
+      to = y ? status::success : status_of(y.error());
+    };
+  };
+  x[2].subject->submit(what, note(early));
+  x.lose(0);
+  what.hosts = {1, 2, 3};
+  what.entry.what = group_time_up{group_operation::construct, 2};
+  auto late = std::optional<status>{};
+  x[3].subject->submit(what, note(late));
+  x.run();
+  CAF_CHECK(early == status::success);
+  CAF_CHECK(late == status::success);
+  CAF_CHECK_EQUAL(x[1].entries.size(), 2u);
+  for (const auto rank : {2u, 3u})
+    CAF_CHECK(x[rank].entries == x[1].entries);
+  CAF_CHECK(x[0].entries.empty());
+}
+
+CAF_TEST(GRP-3 calls of all nodes leave in one message to each) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7};
+  auto x = cluster{8};
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : hosts)
+    all.push_back(x.enter(rank, rank + 1, hosts, true));
+  CAF_CHECK_EQUAL(x.count_sent<submit_event>(), 7u);
+  while (x.count_sent<submit_event>() > 0) {
+    CAF_CHECK_EQUAL(x.count_sent<order_events>(), 0u);
+    auto y = std::move(x.sent.front());
+    x.sent.pop_front();
+    x.execute(std::move(y));
+  }
+  // Two of them pass it on to the others.
+  CAF_REQUIRE_EQUAL(x.count_sent<order_events>(), 2u);
+  CAF_CHECK_EQUAL(std::get<order_events>(x.sent.front().what).events.size(),
+                  8u);
+  x.run();
+  for (const auto rank : hosts) {
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3, 4, 5, 6, 7, 8}));
+    CAF_CHECK(is(all[rank], status::success));
+  }
+}
+
+CAF_TEST(GRP-3 SEQ-5 what may wait is not kept long) {
+  auto x = cluster{3};
+  const auto first = x.enter(1, 1, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK(x[0].entries.empty());
+  x.wait(0);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1}));
+  CAF_CHECK(is(first, status::success));
+  // Those who come later are not kept once all have been heard.
+  x.enter(0, 2, {0, 1, 2}, true);
+  x.enter(2, 3, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK((x[1].entries == codes{1, 2, 3}));
+  // What may not wait takes with it what came before.
+  x.enter(1, 4, {0, 1, 2}, true);
+  x.enter(1, 5, {0, 1, 2});
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3, 4, 5}));
+}
+
+CAF_TEST(GRP-3 nobody waits for what a lost node would have said) {
+  auto x = cluster{3};
+  const auto first = x.enter(0, 1, {0, 1, 2}, true);
+  const auto second = x.enter(2, 2, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK(x[0].entries.empty());
+  x.lose(1);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1, 2}));
+  CAF_CHECK(is(first, status::success));
+  CAF_CHECK(is(second, status::success));
+}
+
+CAF_TEST(GRP-3 a group that is over does not come to life again) {
+  auto x = cluster{3};
+  x.enter(1, 1, {0, 1, 2});
+  x.run();
+  x[1].subject->close_log(key);
+  CAF_CHECK(is(x.enter(1, 2, {0, 1, 2}), status::not_found));
+  // The home of the log is still there for node 2.
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 1u);
+  x[0].subject->close_log(key);
+  x.run();
+  const auto late = x.enter(2, 3, {0, 1, 2});
+  x.run();
+  CAF_CHECK(is(late, status::not_found));
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 0u);
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 0u);
+  x[2].subject->close_log(key);
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK((x[rank].entries == codes{1}));
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+    CAF_CHECK_EQUAL(x[rank].subject->kept(), 0u);
+  }
+  // The next one of that name is another.
+  x.enter(2, 4, {0, 1, 2}, false, group_key{"grp", 7, 2});
+  x.run();
+  CAF_CHECK((x[1].entries == codes{1, 4}));
+}
+
+CAF_TEST(GRP-3 P-J4 the end of a group arrives although its home is lost) {
+  auto x = cluster{3};
+  const auto last = x.enter(0, 1, {0, 1, 2});
+  // Node 1 has it, and with that the group is over there and at the home.
+  for (auto& y : x.sent)
+    if (y.to == 1) {
+      x.execute(y);
+      break;
+    }
+  CAF_CHECK((x[1].entries == codes{1}));
+  x[0].subject->close_log(key);
+  x[1].subject->close_log(key);
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
+  x.lose(0);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1}));
+  x[2].subject->close_log(key);
+  x.run();
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 0u);
+  CAF_CHECK_EQUAL(x[2].subject->logs(), 0u);
+}
+
+CAF_TEST(GRP-3 nodes that join the log of a group have what follows) {
+  auto x = cluster{4};
+  x.enter(2, 1, {2, 3});
+  x.run();
+  x[3].subject->extend(key, {0, 2, 3});
+  const auto second = x.enter(3, 2, {2, 3});
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1, 2}));
+  CAF_CHECK((x[0].entries == codes{2}));
+  CAF_CHECK(is(second, status::success));
+  CAF_CHECK((x[0].subject->hosts_of_log(log_name(key))
+             == std::vector<uint32_t>{0, 2, 3}));
+  const auto third = x.enter(0, 3, {0, 2, 3});
+  x.run();
+  CAF_CHECK(is(third, status::success));
+  // Its home are those who began it, then those who have joined.
+  x.lose(2);
+  x.enter(0, 4, {0, 3});
+  x.run();
+  x.lose(3);
+  const auto fifth = x.enter(0, 5, {0});
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2, 3, 4, 5}));
+  CAF_CHECK(is(fifth, status::success));
+}
+
+CAF_TEST(GRP-3 a log without hosts is kept by all members) {
+  auto x = cluster{3};
+  const auto first = x.enter(2, 1, {});
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK((x[rank].entries == codes{1}));
+  CAF_CHECK(is(first, status::success));
+}
+
+CAF_TEST(X41 what is said of another group is refused) {
+  auto x = cluster{2};
+  auto wrong = submit_event{log_name(key), 1, group_entry{}, {0, 1}, false};
+  std::get<group_entry>(wrong.what).group = group_key{"other", 7, 1};
+  auto refused = std::optional<status>{};
+  x[0].subject->take(1, 1001, wrong, [&](host_reply y) {
+    const auto* why = std::get_if<mesh_failure>(&y);
+    refused = why != nullptr ? why->code : status::success;
+  });
+  CAF_CHECK(refused == status::bad_param);
+  wrong.nspace = nspace;
+  x[0].subject->take(1, 1001, wrong, [&](host_reply y) {
+    const auto* why = std::get_if<mesh_failure>(&y);
+    refused = why != nullptr ? why->code : status::success;
+  });
+  CAF_CHECK(refused == status::bad_param);
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 0u);
 }

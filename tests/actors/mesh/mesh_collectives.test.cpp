@@ -50,6 +50,24 @@ struct cluster {
     }
   }
 
+  static host_collective tolerant(uint64_t generation) {
+    auto x = fence(generation);
+    x.is_fault_tolerant = true;
+    return x;
+  }
+
+  /// A node is lost with its process and all that is on its way.
+  void lose(uint32_t rank) {
+    sent.erase(std::remove_if(sent.begin(), sent.end(),
+                              [&](const message& x) {
+                                return x.from == rank || x.to == rank;
+                              }),
+               sent.end());
+    for (uint32_t i = 0; i < nodes.size(); ++i)
+      if (i != rank)
+        nodes[i]->node_lost(rank);
+  }
+
   static host_collective fence(uint64_t generation) {
     auto x = host_collective{};
     x.procs = {{nspace, rank_wildcard}};
@@ -238,4 +256,81 @@ CAF_TEST(P-C2 the second root asks what the first one has decided) {
   x.nodes[1]->node_lost(0);
   x.run();
   CAF_CHECK_EQUAL(x.told.back(), "1 ok");
+}
+
+CAF_TEST(G53 a tolerant fence goes on without processes and nodes) {
+  // Edge case 168: the only participant of node 1 ends before it has joined;
+  // node 9 below it is not reached through it only.
+  auto x = cluster{12};
+  for (const auto rank : {0u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u, 10u})
+    x.join(rank, cluster::tolerant(1));
+  x.run();
+  CAF_CHECK(x.told.empty());
+  for (const auto& node : x.nodes)
+    node->procs_gone({{{nspace, 1}, proc_state::aborted_by_sig}});
+  x.run();
+  CAF_CHECK(x.told.empty());
+  x.lose(11);
+  x.run();
+  CAF_CHECK_EQUAL(x.told.size(), 10u);
+  for (const auto& y : x.told)
+    CAF_CHECK(y.find(" ok") != std::string::npos);
+  for (uint32_t rank = 0; rank < 11; ++rank)
+    CAF_CHECK_EQUAL(x.nodes[rank]->open(), 0u);
+}
+
+CAF_TEST(G53 a tolerant fence brings the data of those that are left) {
+  auto x = cluster{4};
+  auto got = std::vector<proc_data>{};
+  for (const auto rank : {1u, 2u, 3u}) {
+    auto what = cluster::tolerant(1);
+    what.data = {{{nspace, rank}, {{"key", value::uint32(rank)}}}};
+    x.nodes[rank]->join(std::move(what),
+                        [&got](caf::expected<host_collective_result> y) {
+                          got = std::move(y->data);
+                        });
+  }
+  // What they had sent to their root is lost with it; the next one asks.
+  x.lose(0);
+  x.run();
+  CAF_CHECK_EQUAL(got.size(), 2u);
+  for (const auto rank : {1u, 2u, 3u})
+    CAF_CHECK_EQUAL(x.nodes[rank]->open(), 0u);
+}
+
+CAF_TEST(G53 A33 who has left a group is not waited for by its tolerant fences) {
+  for (const auto is_tolerant : {true, false}) {
+    auto x = cluster{3};
+    for (const auto rank : {0u, 1u})
+      x.join(rank, is_tolerant ? cluster::tolerant(1) : cluster::fence(1));
+    for (const auto& node : x.nodes)
+      node->procs_left({{nspace, rank_wildcard}}, {{nspace, 2}});
+    x.run();
+    CAF_CHECK_EQUAL(x.told.size(), is_tolerant ? 2u : 0u);
+    // It may be in the group anew; then all are waited for.
+    for (const auto& node : x.nodes)
+      node->procs_left({{nspace, rank_wildcard}}, {});
+    x.told.clear();
+    for (const auto rank : {0u, 1u})
+      x.join(rank, cluster::tolerant(2));
+    x.run();
+    CAF_CHECK(x.told.empty());
+    x.join(2, cluster::tolerant(2));
+    x.run();
+    CAF_CHECK_EQUAL(x.told.size(), 3u);
+  }
+}
+
+CAF_TEST(G53 one that asks for it makes a fence tolerant) {
+  auto x = cluster{3};
+  x.join(0, cluster::fence(1));
+  x.join(1, cluster::tolerant(1));
+  x.lose(2);
+  x.run();
+  CAF_CHECK_EQUAL(x.told, (std::vector<std::string>{"0 ok", "1 ok"}));
+  x.join(0, cluster::fence(2));
+  x.join(1, cluster::fence(2));
+  x.run();
+  CAF_CHECK_EQUAL(x.told.size(), 4u);
+  CAF_CHECK_EQUAL(x.told.back().substr(2), "PMIX_ERR_LOST_CONNECTION");
 }

@@ -25,6 +25,8 @@ struct play {
   std::vector<info> monitor;
   std::vector<info> directives;
   pmix_status_t error = PMIX_SUCCESS;
+  pmix_group_operation_t operation = PMIX_GROUP_NONE;
+  std::string group;
   pmix_info_cbfunc_t reply = nullptr;
   void* cbdata = nullptr;
 };
@@ -57,6 +59,19 @@ pmix_status_t on_monitor(const pmix_proc_t* requestor,
   return host.returns;
 }
 
+pmix_status_t on_group(pmix_group_operation_t operation, char id[],
+                       const pmix_proc_t procs[], size_t nprocs,
+                       const pmix_info_t directives[], size_t ndirs,
+                       pmix_info_cbfunc_t f, void* cbdata) {
+  host.operation = operation;
+  host.group = id;
+  host.targets = *c_api::to_procs(procs, nprocs);
+  host.directives = *c_api::to_infos(directives, ndirs);
+  host.reply = f;
+  host.cbdata = cbdata;
+  return host.returns;
+}
+
 const auto pause_job =
   std::vector<info>{with(attr::job_ctrl_pause, value::boolean(true)),
                     with(attr::job_ctrl_id, value::string("mine"))};
@@ -70,6 +85,7 @@ struct fixture : deterministic {
     host = play{};
     settings.module.job_control = on_job_control;
     settings.module.monitor = on_monitor;
+    settings.module.group = on_group;
   }
 
   ~fixture() override {
@@ -83,6 +99,14 @@ struct fixture : deterministic {
     if (!uut)
       uut = spawn_c_host(sys, settings);
     auto result = ask<info_result>(sys, uut, who, std::move(x));
+    consume_messages();
+    return result;
+  }
+
+  pending<info_result> conduct(host_group x) {
+    if (!uut)
+      uut = spawn_c_host(sys, settings);
+    auto result = ask<info_result>(sys, uut, std::move(x));
     consume_messages();
     return result;
   }
@@ -194,6 +218,84 @@ CAF_TEST(M5 the host gets monitor and error and directives) {
   CAF_CHECK_EQUAL(x->code, status::not_supported);
   CAF_CHECK_EQUAL(text(x->infos, attr::event_text_message).value_or(""),
                   "no beats here");
+}
+
+// -- groups
+// -----------------------------------------------------------------------
+
+namespace {
+
+host_group group(std::string id, group_operation operation) {
+  auto x = host_group{};
+  x.operation = operation;
+  x.id = std::move(id);
+  x.procs = {{"job", rank_wildcard}, {"other", 2}};
+  x.directives = {with(attr::group_assign_context_id, value::boolean(true)),
+                  with(attr::group_optional, value::boolean(false))};
+  return x;
+}
+
+} // namespace
+
+CAF_TEST(G32 A38 a host conducts groups and its results come back) {
+  const auto x = conduct(group("one", group_operation::construct));
+  CAF_CHECK_EQUAL(host.operation, PMIX_GROUP_CONSTRUCT);
+  CAF_CHECK_EQUAL(host.group, "one");
+  CAF_CHECK((host.targets
+             == std::vector<proc_id>{{"job", rank_wildcard}, {"other", 2}}));
+  CAF_CHECK(flag(host.directives, attr::group_assign_context_id));
+  // A host looks for the key only.
+  CAF_CHECK(find(host.directives, attr::group_optional) == nullptr);
+  CAF_CHECK(x->is_pending());
+  reply(PMIX_SUCCESS, {with(attr::group_context_id, value::size(7)),
+                       with(attr::group_membership,
+                            value::procs({{"other", 2}, {"job", 0}}))});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(
+    number<uint64_t>(x->value.infos, attr::group_context_id).value_or(0), 7u);
+  const auto* members = find(x->value.infos, attr::group_membership);
+  CAF_REQUIRE(members != nullptr);
+  CAF_CHECK(
+    (procs_of(*members) == std::vector<proc_id>{{"other", 2}, {"job", 0}}));
+}
+
+CAF_TEST(G32 two groups of the same processes are told apart by their names) {
+  const auto one = conduct(group("one", group_operation::construct));
+  const auto first = host;
+  const auto two = conduct(group("two", group_operation::construct));
+  CAF_CHECK_EQUAL(host.group, "two");
+  reply(PMIX_SUCCESS, {with(attr::group_context_id, value::size(2))});
+  CAF_CHECK_EQUAL(
+    number<uint64_t>(two->value.infos, attr::group_context_id).value_or(0), 2u);
+  CAF_CHECK(one->is_pending());
+  host = first;
+  reply(PMIX_SUCCESS, {with(attr::group_context_id, value::size(1))});
+  CAF_CHECK_EQUAL(
+    number<uint64_t>(one->value.infos, attr::group_context_id).value_or(0), 1u);
+  // Its callback may be late, or come twice.
+  reply(PMIX_ERROR);
+  CAF_CHECK_EQUAL(one->code, status::success);
+}
+
+CAF_TEST(G32 A38 a host refuses a group and ends one) {
+  host.returns = PMIX_ERR_OUT_OF_RESOURCE;
+  CAF_CHECK_EQUAL(conduct(group("one", group_operation::construct))->code,
+                  status::out_of_resource);
+  host.returns = PMIX_OPERATION_SUCCEEDED;
+  CAF_CHECK_EQUAL(conduct(group("one", group_operation::destruct))->code,
+                  status::success);
+  CAF_CHECK_EQUAL(host.operation, PMIX_GROUP_DESTRUCT);
+  host.returns = PMIX_SUCCESS;
+  const auto late = conduct(group("two", group_operation::destruct));
+  reply(PMIX_ERR_TIMEOUT);
+  CAF_CHECK_EQUAL(late->code, status::timeout);
+}
+
+CAF_TEST(A38 a host without an entry names the remedy) {
+  settings.module.group = nullptr;
+  const auto x = conduct(group("one", group_operation::construct));
+  CAF_CHECK_EQUAL(x->code, status::not_supported);
+  CAF_CHECK(x->reason.find("TROUPE_MESH") != std::string::npos);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -6,13 +6,16 @@
  *   connected ends       the same for jobs that are not: both end
  *   connected parts      they disconnect before: the first hears nothing
  *   connected finalizes  it finalizes without disconnecting
- *   connected strangers  disconnects, and connects that cannot be, are refused
+ *   connected bereaved   the node of that process is lost, once there is the
+ * file `connected.ready` connected strangers  disconnects, and connects that
+ * cannot be, are refused
  */
 
 #include "client.h"
 
 enum { children = 3 };
 
+static const char* second_map = "slot:OVERSUBSCRIBE";
 static char partner[PMIX_MAX_NSLEN + 1];
 static struct pending heard = PENDING;
 static pmix_proc_t affected_proc;
@@ -33,8 +36,9 @@ static void on_end(size_t id UNUSED, pmix_status_t code,
 
 static void listen_for_ends(void) {
   static pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED_BY_SIG,
-                                  PMIX_ERR_PROC_TERM_WO_SYNC};
-  handle(codes, 2, on_end);
+                                  PMIX_ERR_PROC_TERM_WO_SYNC,
+                                  PMIX_ERR_PROC_ABORTED};
+  handle(codes, 3, on_end);
 }
 
 static void name_both(const char* other, pmix_proc_t procs[2]) {
@@ -69,7 +73,7 @@ static void start_second(const char* name, bool recoverable) {
     PMIX_ARGV_APPEND(outcome, app.argv, name);
     succeed(outcome, "arguments");
     app.maxprocs = children;
-    pmix_info_t infos[2] = {string_info(PMIX_MAPBY, "slot:OVERSUBSCRIBE"),
+    pmix_info_t infos[2] = {string_info(PMIX_MAPBY, second_map),
                             flag_info(PMIX_JOB_RECOVERABLE)};
     succeed(PMIx_Spawn(infos, recoverable ? 2 : 1, &app, 1, partner), "spawn");
     PMIX_APP_DESTRUCT(&app);
@@ -129,6 +133,20 @@ static void finalizes(void) {
   end();
 }
 
+static void bereaved(void) {
+  second_map = "ppr:1:node";
+  start_second("mourns", true);
+  connect_with(partner);
+  meet();
+  if (me.rank == 0)
+    fclose(fopen("connected.ready", "w"));
+  happens(&heard, 1, 30);
+  expect_end_of(partner, PMIX_ERR_PROC_ABORTED);
+  await_end(partner, 20);
+  demand(heard.happened == 1 + children - 1, "each end is heard of once");
+  end();
+}
+
 static void strangers(void) {
   start_second("waits", false);
   pmix_proc_t procs[2];
@@ -165,6 +183,14 @@ static void dies(void) {
   end();
 }
 
+static void mourns(void) {
+  begin_second();
+  connect_with(partner);
+  happens(&heard, 1, 30);
+  expect_end_of(me.nspace, PMIX_ERR_PROC_ABORTED);
+  end();
+}
+
 static void parts_and_dies(void) {
   begin_second();
   connect_with(partner);
@@ -195,7 +221,8 @@ int main(int argc, char** argv) {
     {"parts", parts},         {"finalizes", finalizes},
     {"strangers", strangers}, {"dies", dies},
     {"just_ends", just_ends}, {"parts_and_dies", parts_and_dies},
-    {"waits", waits},
+    {"waits", waits},         {"bereaved", bereaved},
+    {"mourns", mourns},
   };
   return RUN_CASE(cases);
 }

@@ -1,0 +1,242 @@
+#include "actors/groups/group_tracker.hpp"
+
+#include "actors/groups/group_tracker_state.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace group_tracker_internals {
+
+bool tracker_state::is_local(const proc_id& proc) const {
+  return keeper == log_keeper::tracker
+         || std::binary_search(options.local.begin(), options.local.end(),
+                               proc);
+}
+
+std::vector<proc_id>
+tracker_state::local_of(const std::vector<proc_id>& procs) const {
+  auto result = std::vector<proc_id>{};
+  for (const auto& proc : procs)
+    if (is_local(proc))
+      result.push_back(proc);
+  return result;
+}
+
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then) {
+  const auto id = self->state.waits.add(std::move(then));
+  self->delayed_send(group_tracker_actor{self}, delay, deadline{id});
+}
+
+namespace {
+
+/// The number that no other group of the DVM has: nodes count for themselves.
+uint64_t context_id(const tracker_state& state) {
+  return (uint64_t{state.here} << 32) | state.options.number;
+}
+
+void drain(self_pointer self) {
+  auto& state = self->state;
+  if (std::exchange(state.is_draining, true))
+    return;
+  while (!state.queue.empty() && !state.is_over) {
+    const auto entry = std::move(state.queue.front());
+    state.queue.pop_front();
+    apply(self, entry);
+  }
+  state.is_draining = false;
+}
+
+/// The lowest of the nodes that live says what has become of those that do not.
+void report_lost(self_pointer self) {
+  auto& state = self->state;
+  if (state.keeper != log_keeper::mesh || !state.has_begun)
+    return;
+  const auto lowest =
+    std::find_if(state.hosts.begin(), state.hosts.end(),
+                 [&](uint32_t rank) { return state.lost.count(rank) == 0; });
+  if (lowest == state.hosts.end() || *lowest != state.here)
+    return;
+  auto ended = group_procs_ended{};
+  const auto note = [&](const proc_id& proc) {
+    if (state.group->is_participant(proc))
+      ended.procs.push_back({proc, proc_state::comm_failed});
+  };
+  for (const auto& proc : state.placeless)
+    note(proc);
+  for (const auto& [proc, rank] : state.places)
+    if (state.lost.count(rank) > 0)
+      note(proc);
+  if (!ended.procs.empty())
+    submit(self, std::move(ended));
+}
+
+/// Now that it is known who keeps the log, calls become entries.
+void begin(self_pointer self) {
+  gather(self, group_operation::construct);
+  report_lost(self);
+}
+
+void learn_places(self_pointer self, const proc_places& found) {
+  auto& state = self->state;
+  state.here = found.here;
+  auto hosts = std::set<uint32_t>{state.hosts.begin(), state.hosts.end()};
+  hosts.insert(found.here);
+  for (const auto& x : found.procs) {
+    if (!x.node) {
+      state.placeless.push_back(x.proc);
+      continue;
+    }
+    hosts.insert(*x.node);
+    if (*x.node != found.here)
+      state.places.emplace(x.proc, *x.node);
+  }
+  // Nobody is named when a group is bootstrapped: all nodes keep its log.
+  if (state.options.key.participants == 0)
+    state.keeper = log_keeper::mesh;
+  else if (hosts.size() == 1)
+    state.keeper = log_keeper::tracker;
+  else
+    state.keeper = log_keeper::mesh;
+  if (state.options.hosts.empty() && state.options.key.participants != 0)
+    state.hosts.assign(hosts.begin(), hosts.end());
+  begin(self);
+}
+
+/// Asks where the participants are.
+void locate(self_pointer self) {
+  auto& state = self->state;
+  if (!state.options.spans_nodes
+      && state.options.local == state.options.participants) {
+    state.keeper = log_keeper::tracker;
+    return;
+  }
+  self
+    ->request(state.host, caf::infinite,
+              locate_procs{state.options.participants})
+    .then([self](const proc_places& found) { learn_places(self, found); },
+          [self](const caf::error& err) {
+            if (status_of(err) != status::not_supported) {
+              give_up(self, status_of(err),
+                      "the participants of group " + self->state.options.key.id
+                        + " cannot be found: " + reason_of(err));
+              return;
+            }
+            self->state.keeper = log_keeper::host;
+            begin(self);
+          });
+}
+
+caf::result<ack> take(self_pointer self, group_entry_ordered& what) {
+  apply(self, what.entry);
+  return ack{};
+}
+
+void note_end(self_pointer self, const proc_ended& what) {
+  auto& state = self->state;
+  state.constructs.erase(what.proc);
+  state.destructs.erase(what.proc);
+  if (!state.has_begun)
+    state.options.gone.push_back(what.proc);
+  else
+    submit(self, group_procs_ended{{what}});
+  gather(self, group_operation::construct);
+  gather(self, group_operation::destruct);
+}
+
+group_tracker_actor::behavior_type
+behavior(self_pointer self, group_tracker_options options, server_actor server,
+         host_actor host, event_cache_actor events) {
+  auto& state = self->state;
+  state.options = std::move(options);
+  state.server = std::move(server);
+  state.host = std::move(host);
+  state.events = std::move(events);
+  state.hosts = state.options.hosts;
+  state.group.emplace(state.options.key, state.options.participants);
+  if (!state.hosts.empty())
+    state.keeper = log_keeper::mesh;
+  locate(self);
+  return {
+    [self](const requester& who, group_construct_request& request) {
+      return construct(self, who, request);
+    },
+    [self](const requester& who, group_destruct_request& request) {
+      return destruct(self, who, request);
+    },
+    [self](const requester& who, const group_leave_request&) {
+      return leave(self, who);
+    },
+    [self](const requester& who, notify_request& request) {
+      return notify(self, who, request);
+    },
+    [self](group_entry_ordered& what) { return take(self, what); },
+    [self](const proc_ended& what) { note_end(self, what); },
+    [self](host_node_lost what) {
+      self->state.lost.insert(what.rank);
+      report_lost(self);
+    },
+    [self](get_group_status) { return self->state.group->describe(); },
+    [self](deadline due) { self->state.waits.fire(due.id); },
+  };
+}
+
+} // namespace
+
+void submit(self_pointer self, group_step what, bool may_wait) {
+  auto& state = self->state;
+  if (state.is_over)
+    return;
+  auto entry = group_entry{};
+  entry.group = state.options.key;
+  if (!state.has_begun)
+    entry.participants = state.options.written;
+  entry.what = std::move(what);
+  entry.context_id = context_id(state);
+  if (state.keeper != log_keeper::mesh) {
+    state.queue.push_back(std::move(entry));
+    drain(self);
+    return;
+  }
+  self
+    ->request(state.host, caf::infinite,
+              order_group_entry{std::move(entry), state.hosts, may_wait})
+    .then(
+      [](ack) {
+        // It has come back as an entry of the log, or will.
+      },
+      [self](const caf::error& err) {
+        give_up(self, status_of(err),
+                "the log of group " + self->state.options.key.id
+                  + " is not kept any more: " + reason_of(err));
+      });
+}
+
+void give_up(self_pointer self, status code, const std::string& why) {
+  auto& state = self->state;
+  if (std::exchange(state.is_over, true))
+    return;
+  state.log(severity::warning, why);
+  for (auto& [proc, call] : std::exchange(state.constructs, {}))
+    call.reply.fail(code, why);
+  for (auto& [proc, call] : std::exchange(state.destructs, {}))
+    call.reply.fail(code, why);
+  self->send(state.server, group_over{state.options.key});
+  self->quit();
+}
+
+} // namespace group_tracker_internals
+
+group_tracker_actor spawn_group_tracker(caf::actor_system& sys,
+                                        group_tracker_options options,
+                                        server_actor server, host_actor host,
+                                        event_cache_actor events) {
+  return sys.spawn(group_tracker_internals::behavior, std::move(options),
+                   std::move(server), std::move(host), std::move(events));
+}
+
+} // namespace troupe

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+/// Ours, in a CONSTRUCT_ABORT that the server sends to a tracker: the
+/// construction cannot complete, because a participant has to do with another
+/// group of the same name.
+inline constexpr std::string_view group_conflict_key = "troupe.grp.conflict";
+
+/// What a group tracker is told when it starts.
+struct group_tracker_options {
+  group_key key;
+
+  /// Who is named when the group begins, spelt out, each once, ascending.
+  std::vector<proc_id> participants;
+
+  /// The same as it was written.
+  std::vector<proc_id> written;
+
+  /// Those on this node, ascending, and which of them have ended.
+  std::vector<proc_id> local;
+  std::vector<proc_id> gone;
+
+  /// Whether the host is that of a mesh: it keeps the logs of groups.
+  bool spans_nodes = false;
+
+  /// The nodes that keep the log, if it has begun elsewhere.
+  std::vector<uint32_t> hosts;
+
+  /// Counts the groups of this node, from 1: gives the group a context id.
+  uint64_t number = 1;
+
+  /// The process's own log.
+  journal log;
+};
+
+/// A group on a node, from the first call to the end: makes entries of what
+/// happens here, and carries out here what follows from the entries of its log.
+/// Source: guarantees 5.6; RFC0033, "PMIx Groups".
+group_tracker_actor spawn_group_tracker(caf::actor_system& sys,
+                                        group_tracker_options options,
+                                        server_actor server, host_actor host,
+                                        event_cache_actor events);
+
+} // namespace troupe
