@@ -70,9 +70,6 @@ public:
     /// Who takes part from now on; their nodes keep the log, too.
     std::vector<proc_id> added;
 
-    /// Why the event that a participant has raised counts for nothing.
-    std::optional<status> refused;
-
     /// Whether each node now enters a `group_data` of its processes that have
     /// joined.
     bool needs_data = false;
