@@ -30,6 +30,7 @@ caf::result<ack> remove_namespace(self_pointer self,
     state.stop_awaiting(i->second, proc);
     proc.state = proc_state::terminated;
     leave_collectives(self, {request.nspace, rank}, "its job is over");
+    tell_groups(self, proc_ended{{request.nspace, rank}, proc.state});
     wake_gets(self, {request.nspace, rank});
   }
   // Forgotten at once: the name may be registered anew before they are closed.
@@ -47,6 +48,7 @@ caf::result<ack> remove_namespace(self_pointer self,
   tell_monitors(self, request);
   state.table.forget(request.nspace);
   state.connected.forget(request.nspace);
+  state.groups.forget(request.nspace);
   state.namespaces.erase(i);
   return ack{};
 }
@@ -73,6 +75,7 @@ void note_end(self_pointer self, const proc_ended& what) {
   state.stop_awaiting(*state.find_namespace(what.proc.nspace), *proc);
   proc->state = what.state;
   leave_collectives(self, what.proc, "it ended");
+  tell_groups(self, what);
   wake_gets(self, what.proc);
 }
 
@@ -125,6 +128,24 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       return join_and_delegate<ack>(self, who, collective_kind::disconnect,
                                     request);
     },
+    [self](const requester& who, group_construct_request& request) {
+      return construct_group(self, who, request);
+    },
+    [self](const requester& who, group_destruct_request& request) {
+      return destruct_group(self, who, request);
+    },
+    [self](const requester& who, group_leave_request& request) {
+      return leave_group(self, who, request);
+    },
+    [self](const requester& who, notify_request& request) {
+      return notify_group(self, who, request);
+    },
+    [self](group_entry_ordered& what) { return take_group_entry(self, what); },
+    [self](const host_node_lost& what) { tell_groups(self, what); },
+    [self](list_groups) { return list_groups_here(self); },
+    [self](const group_changed& what) { change_group(self, what); },
+    [self](const group_over& what) { close_group(self, what); },
+    [self](const group_data& what) { return group_data_here(self, what); },
     [self](const collective_retired& done) { retire_collective(self, done); },
     [self](const requester& who, get_request& request) {
       return get(self, who, request);

@@ -110,8 +110,9 @@ caf::error connection_refusal(const server_state& state, collective_kind kind,
                           "has connected, in the same way");
   if (kind == collective_kind::connect && !state.connected.has_room(procs))
     return make_error(status::out_of_resource,
-                      "more than " + std::to_string(defaults::connected_sets)
-                        + " sets of processes are connected; disconnect some");
+                      "too many sets of processes are connected ("
+                        + std::to_string(defaults::groups_per_namespace)
+                        + " of one namespace); disconnect some");
   return {};
 }
 

@@ -145,6 +145,7 @@ caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
     if (session.who.proc == proc)
       self->send(session.handle, close_connection{"the host let it go"});
   leave_collectives(self, proc, "the host let it go");
+  tell_groups(self, proc_ended{proc, proc_state::terminated});
   wake_gets(self, proc);
   return ack{};
 }

@@ -73,7 +73,9 @@ void admit(self_pointer self, const requester& who,
   auto session = spawn_client(self->home_system(), who, server_actor{self},
                               state.directory.events, state.directory.host,
                               connection, state.directory.monitors);
-  state.sessions.emplace(who.index, session_entry{who, session});
+  const auto [i, is_new] =
+    state.sessions.emplace(who.index, session_entry{who, session});
+  tell_session_groups(self, i->second);
   ++state.statistics.connections;
   state.log(severity::debug, to_string(who.proc) + " connected");
   const auto accepted = connect_accepted{who.proc, state.options.id, who.index};
@@ -237,6 +239,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
   if (entry->is_tool) {
     proc.state = proc_state::terminated;
     leave_collectives(self, who.proc, "the tool has left");
+    tell_groups(self, proc_ended{who.proc, proc_state::terminated});
     wake_gets(self, who.proc);
     entry->procs.erase(i);
     if (entry->procs.empty()) {
@@ -248,6 +251,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     state.log(severity::info,
               to_string(who.proc) + " lost its connection without finalizing");
     leave_collectives(self, who.proc, "its connection is lost");
+    tell_groups(self, proc_ended{who.proc, proc_state::comm_failed});
     wake_gets(self, who.proc);
   }
   if (!finalized)

@@ -7,6 +7,7 @@
 #include "actors/data/datastore.hpp"
 #include "actors/data/job_data.hpp"
 #include "actors/groups/connected_sets.hpp"
+#include "actors/groups/group_directory.hpp"
 #include "actors/reminders.hpp"
 #include "actors/server.hpp"
 #include "actors/timeout.hpp"
@@ -139,6 +140,14 @@ struct server_state {
   std::set<std::vector<proc_id>> reduced;
   std::map<uint64_t, open_collective> collectives;
 
+  group_directory groups;
+
+  /// Entries of groups whose participants are being made known.
+  std::map<
+    group_key,
+    std::vector<std::pair<group_entry_ordered, std::shared_ptr<answer<ack>>>>>
+    group_entries;
+
   reminders waits;
 
   server_statistics statistics;
@@ -262,6 +271,45 @@ void reduce_collectives(self_pointer self, const group_changed& what);
 /// Fails the operations that wait for `proc`, or has them go on without it.
 void leave_collectives(self_pointer self, const proc_id& proc,
                        const std::string& reason);
+
+// -- server_groups.cpp
+// -------------------------------------------------------------
+
+caf::result<group_construct_result>
+construct_group(self_pointer self, const requester& who,
+                group_construct_request& request);
+
+caf::result<ack> destruct_group(self_pointer self, const requester& who,
+                                group_destruct_request& request);
+
+caf::result<ack> leave_group(self_pointer self, const requester& who,
+                             group_leave_request& request);
+
+/// Takes an event of a group; `not_found` if it is about none.
+caf::result<ack> notify_group(self_pointer self, const requester& who,
+                              notify_request& request);
+
+/// The next entry of the log of a group.
+caf::result<ack> take_group_entry(self_pointer self, group_entry_ordered& what);
+
+void change_group(self_pointer self, const group_changed& what);
+
+void close_group(self_pointer self, const group_over& what);
+
+/// Keeps entries that members have for each other; of processes without
+/// entries, says what they have posted for others.
+caf::result<group_data> group_data_here(self_pointer self,
+                                        const group_data& what);
+
+/// A local process takes part in nothing any more.
+void tell_groups(self_pointer self, const proc_ended& what);
+
+void tell_groups(self_pointer self, const host_node_lost& what);
+
+/// Tells a new session which groups its process is in.
+void tell_session_groups(self_pointer self, const session_entry& session);
+
+caf::result<group_list> list_groups_here(self_pointer self);
 
 // -- server_data.cpp
 // ---------------------------------------------------------------

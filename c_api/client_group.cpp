@@ -14,11 +14,12 @@ using namespace troupe::c_api;
 
 namespace {
 
-/// Whether processes may be named that the caller is not among: those who add
-/// themselves later, or are added by others.
+/// Whether a caller may name processes without itself. Those who name nobody
+/// follow the leaders of a bootstrap, who name them.
 /// Source: OpenPMIx 6, PMIX_GROUP_BOOTSTRAP and PMIX_GROUP_ADD_MEMBERS.
-bool may_be_apart(const std::vector<info>& directives) {
-  return find(directives, attr::group_bootstrap) != nullptr
+bool may_be_apart(const std::vector<proc_id>& procs,
+                  const std::vector<info>& directives) {
+  return procs.empty() || find(directives, attr::group_bootstrap) != nullptr
          || find(directives, attr::group_add_members) != nullptr;
 }
 
@@ -28,16 +29,14 @@ make_construct(const library& lib, const char* grp, const pmix_proc_t* procs,
   auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
-  const auto is_apart = may_be_apart(*directives);
-  if (nprocs == 0 && !is_apart)
-    return make_error(status::bad_param);
   auto members = to_procs_of_jobs(lib, procs, nprocs);
   if (!members)
     return std::move(members.error());
   const auto is_self = [self = lib.proc()](const proc_id& x) {
     return matches(x, self);
   };
-  if (!is_apart && std::none_of(members->begin(), members->end(), is_self))
+  if (!may_be_apart(*members, *directives)
+      && std::none_of(members->begin(), members->end(), is_self))
     return make_error(status::not_a_member,
                       "the caller is not among the processes of the group");
   return group_construct_request{grp, std::move(*members),
@@ -55,11 +54,12 @@ void keep_info(process_store& store, uint64_t context_id,
     return;
   for (const auto& x : xs)
     if (x.key != attr::procid)
-      store.add({owner.front(),
-                 {{std::string{attr::qualified_value},
-                   value::infos({x,
-                                 {std::string{attr::group_context_id},
-                                  info_qualifier, value::size(context_id)}})}}});
+      store.add(
+        {owner.front(),
+         {{std::string{attr::qualified_value},
+           value::infos({x,
+                         {std::string{attr::group_context_id}, info_qualifier,
+                          value::size(context_id)}})}}});
 }
 
 /// Notes the group and lists what the caller is told of it.

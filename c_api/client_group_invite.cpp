@@ -128,12 +128,12 @@ caf::expected<desk_call> make_join(const library& lib, const char* grp,
     if (from->nspace.empty())
       from->nspace = lib.proc().nspace;
   }
-  return desk_call{[id = std::string{grp}, from, opt,
-                    directives = std::move(*directives)](
-                     group_desk& desk, group_desk::on_outcome done) {
-    return desk.join(id, from ? &*from : nullptr, opt == PMIX_GROUP_ACCEPT,
-                     directives, std::move(done));
-  }};
+  return desk_call{
+    [id = std::string{grp}, from, opt, directives = std::move(*directives)](
+      group_desk& desk, group_desk::on_outcome done) {
+      return desk.join(id, from ? &*from : nullptr, opt == PMIX_GROUP_ACCEPT,
+                       directives, std::move(done));
+    }};
 }
 
 } // namespace

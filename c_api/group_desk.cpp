@@ -85,8 +85,8 @@ status group_desk::join(const std::string& id, const proc_id* leader,
   invitations_.set_self(lib_.proc());
   auto out = invitations::effects{};
   const auto call = ++last_call_;
-  const auto code = invitations_.join(call, id, leader, accepts, directives,
-                                      now(), out);
+  const auto code =
+    invitations_.join(call, id, leader, accepts, directives, now(), out);
   if (code != status::success)
     return code;
   calls_.emplace(call, std::move(done));
@@ -136,8 +136,8 @@ void group_desk::follow(const event& what) {
   } else if (what.code == status::group_left
              || what.code == status::group_member_failed) {
     const auto* gone = find(what.infos, attr::event_affected_proc);
-    for (const auto& x : gone != nullptr ? procs_of(*gone)
-                                         : std::vector{what.source})
+    for (const auto& x :
+         gone != nullptr ? procs_of(*gone) : std::vector{what.source})
       book.remove_member(*id, x);
   }
 }
@@ -148,13 +148,11 @@ void group_desk::decide(const event& what, handler_verdict verdict) {
   const auto round = number<uint64_t>(what.infos, group_keys::round);
   const auto id = text(what.infos, attr::group_id);
   if (round && id) {
-    auto answer =
-      notify_request{status::group_verdict, data_range::local, {}};
-    answer.infos = {
-      {std::string{attr::group_id}, 0, value::string(*id)},
-      {std::string{group_keys::round}, 0, value::uint64(*round)},
-      {std::string{group_keys::status}, 0,
-       value::integer(static_cast<int32_t>(verdict.outcome))}};
+    auto answer = notify_request{status::group_verdict, data_range::local, {}};
+    answer.infos = {{std::string{attr::group_id}, 0, value::string(*id)},
+                    {std::string{group_keys::round}, 0, value::uint64(*round)},
+                    {std::string{group_keys::status}, 0,
+                     value::integer(static_cast<int32_t>(verdict.outcome))}};
     if (const auto* x = find(what.infos, group_keys::invitation))
       answer.infos.push_back({std::string{group_keys::invitation}, 0, *x});
     answer.infos.insert(answer.infos.end(), verdict.results.begin(),
@@ -226,7 +224,7 @@ void group_desk::carry_out(invitations::effects what) {
     book.add(id, spell_out(lib_, members));
     follow_members();
   }
-  book.set_open(invitations_.open_groups());
+  book.keep_out(invitations_.open_groups());
   const auto due = invitations_.next();
   if (due)
     timer_.start(*due - now());

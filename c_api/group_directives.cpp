@@ -12,10 +12,12 @@ namespace troupe::c_api {
 namespace {
 
 /// Yes or no; present without a value is yes.
-constexpr auto switches = std::array{
-  attr::group_assign_context_id,  attr::group_ft_collective,
-  attr::group_leader,             attr::group_local_only,
-  attr::group_notify_termination, attr::group_optional};
+constexpr auto switches = std::array{attr::group_assign_context_id,
+                                     attr::group_ft_collective,
+                                     attr::group_leader,
+                                     attr::group_local_only,
+                                     attr::group_notify_termination,
+                                     attr::group_optional};
 
 /// A number that is not negative.
 constexpr auto numbers =

@@ -51,28 +51,6 @@ bool is_numeric(const std::vector<row>& rows, size_t column) {
   return has_number;
 }
 
-/// Numbers to the right, text to the left; nothing after the last column.
-std::string align(const std::vector<row>& rows) {
-  auto lines = std::vector<std::string>(rows.size());
-  for (size_t i = 0; i < rows.front().size(); ++i) {
-    auto width = size_t{0};
-    for (const auto& x : rows)
-      width = std::max(width, x[i].size());
-    const auto numeric = is_numeric(rows, i);
-    for (size_t r = 0; r < rows.size(); ++r) {
-      const auto blanks = std::string(width - rows[r][i].size(), ' ');
-      lines[r] += i > 0 ? "  " : "";
-      lines[r] += numeric ? blanks + rows[r][i] : rows[r][i] + blanks;
-    }
-  }
-  auto result = std::string{};
-  for (auto& x : lines) {
-    x.erase(x.find_last_not_of(' ') + 1);
-    result += x + "\n";
-  }
-  return result;
-}
-
 std::string table(const std::vector<column>& columns, const json& items) {
   auto rows = std::vector<row>(1);
   for (const auto& x : columns)
@@ -152,6 +130,27 @@ std::string networks_text(const json& nodes) {
 }
 
 } // namespace
+
+std::string align(const std::vector<row>& rows) {
+  auto lines = std::vector<std::string>(rows.size());
+  for (size_t i = 0; i < rows.front().size(); ++i) {
+    auto width = size_t{0};
+    for (const auto& x : rows)
+      width = std::max(width, x[i].size());
+    const auto numeric = is_numeric(rows, i);
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const auto blanks = std::string(width - rows[r][i].size(), ' ');
+      lines[r] += i > 0 ? "  " : "";
+      lines[r] += numeric ? blanks + rows[r][i] : rows[r][i] + blanks;
+    }
+  }
+  auto result = std::string{};
+  for (auto& x : lines) {
+    x.erase(x.find_last_not_of(' ') + 1);
+    result += x + "\n";
+  }
+  return result;
+}
 
 std::string_view query_key(report_kind x) {
   switch (x) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <vector>
 
 // What our queries answer, for people and for programs.
 
@@ -24,5 +25,9 @@ nlohmann::json to_json(const value& x);
 /// An answer as aligned columns under a line of titles. What it quotes from
 /// elsewhere cannot reach the terminal.
 std::string to_text(report_kind kind, const nlohmann::json& x);
+
+/// Rows of cells, the first of which are titles, as columns: numbers to the
+/// right, text to the left, nothing after the last.
+std::string align(const std::vector<std::vector<std::string>>& rows);
 
 } // namespace troupe

@@ -5,6 +5,7 @@
 #include "tools/authority_file.hpp"
 #include "tools/ctl.hpp"
 #include "tools/events.hpp"
+#include "tools/group.hpp"
 #include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
@@ -28,6 +29,7 @@ Commands:
   net        show the networks between its nodes
   events     watch, raise and list its events
   monitor    have processes watched, and see who is
+  group      show and watch its groups of processes
   ctl        signal, pause, end, checkpoint ... its processes
   authority  make the authority of a DVM that nobody launches
   version    print the version
@@ -63,6 +65,8 @@ int main(int argc, char** argv) {
     return troupe::events(std::move(rest));
   if (command == "monitor")
     return troupe::monitor(std::move(rest));
+  if (command == "group")
+    return troupe::group(std::move(rest));
   if (command == "ctl")
     return troupe::ctl(std::move(rest));
   if (command == "authority")

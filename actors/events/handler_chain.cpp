@@ -1,7 +1,6 @@
 #include "actors/events/handler_chain.hpp"
 
 #include "actors/events/handler_chain_state.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -375,22 +374,6 @@ bool is_for_notifier(const notify_request& request, const proc_id& notifier) {
   const auto targets = procs_of(*custom);
   return std::any_of(targets.begin(), targets.end(),
                      [&](const proc_id& x) { return matches(x, notifier); });
-}
-
-handler_chain_options handler_chain_options::with_defaults() {
-  auto result = handler_chain_options{};
-  result.order.capacity = defaults::event_handlers;
-  result.history.capacity = defaults::event_history;
-  result.history.max_bytes = defaults::event_history_bytes;
-  result.history.max_functions = defaults::event_history_functions;
-  result.tick = defaults::event_handler_tick;
-  result.patience_ticks = defaults::event_handler_patience_ticks;
-  result.answer_ticks = defaults::event_handler_answer_ticks;
-  result.max_events = defaults::events_awaiting_handlers;
-  result.max_bytes = defaults::event_bytes_awaiting_handlers;
-  result.hard_factor = defaults::events_awaiting_hard_factor;
-  result.calls_per_turn = defaults::event_handler_calls_per_turn;
-  return result;
 }
 
 handler_chain_actor spawn_handler_chain(caf::actor_system& sys,

@@ -28,9 +28,14 @@ connected_sets::procs normal(connected_sets::procs which) {
 
 bool connected_sets::has_room(procs which) const {
   which = normal(std::move(which));
-  return ids_.count(which) > 0
-         || (sets_.size() < most_sets_
-             && num_procs_ + which.size() <= most_procs_);
+  if (ids_.count(which) > 0)
+    return true;
+  return sets_.size() < bounds_.sets
+         && num_procs_ + which.size() <= bounds_.procs
+         && std::all_of(which.begin(), which.end(), [this](const proc_id& x) {
+              const auto* ids = of(x.nspace);
+              return ids == nullptr || ids->size() < bounds_.sets_of_one;
+            });
 }
 
 bool connected_sets::connect(procs which, uint32_t node) {

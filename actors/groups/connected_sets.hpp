@@ -16,6 +16,18 @@ namespace troupe {
 /// processes.
 inline constexpr std::string_view disconnecting_fence = "troupe.disconnects";
 
+/// How much is kept of connected processes.
+struct connection_limits {
+  size_t sets = defaults::connected_sets;
+
+  /// Sets with processes of the same namespace, so that no job uses up what
+  /// others need.
+  size_t sets_of_one = defaults::groups_per_namespace;
+
+  /// The entries of all sets.
+  size_t procs = defaults::connected_procs;
+};
+
 /// Which processes are connected: from `PMIx_Connect` to `PMIx_Disconnect`, or
 /// until one of two jobs is over. A set that is connected twice is to be
 /// disconnected twice. In which order processes are named makes no difference,
@@ -25,11 +37,7 @@ class connected_sets {
 public:
   using procs = std::vector<proc_id>;
 
-  /// @param most_sets  How many sets are kept.
-  /// @param most_procs How many entries all of them have together.
-  explicit connected_sets(size_t most_sets = defaults::connected_sets,
-                          size_t most_procs = defaults::connected_procs)
-    : most_sets_(most_sets), most_procs_(most_procs) {
+  explicit connected_sets(connection_limits bounds = {}) : bounds_(bounds) {
     // nop
   }
 
@@ -91,8 +99,7 @@ private:
   /// Those that name processes of this namespace.
   const std::set<id>* of(const std::string& nspace) const;
 
-  size_t most_sets_;
-  size_t most_procs_;
+  connection_limits bounds_;
   size_t num_procs_ = 0;
   id next_ = 1;
   std::map<id, record> sets_;

@@ -34,6 +34,7 @@ bool has_member(const group_status& x, const proc_id& proc) {
 value describe(const group_status& x) {
   auto infos = std::vector<info>{
     {"id", 0, value::string(x.group.id)},
+    {"participants", 0, value::uint64(x.group.participants)},
     {"generation", 0, value::uint64(x.group.generation)},
     {"phase", 0, value::string(std::string{text_of(x.phase)})},
     {"members", 0, value::procs(x.members)},

@@ -13,9 +13,10 @@
 namespace troupe {
 
 /// Asks for all that is known of groups: a list of objects, as
-/// actors/mesh/mesh_report.hpp says, with `id`, `generation`, `phase`,
-/// `members`, `leaders`, `missing`, `context_id` if there is one, and
-/// `entries`. The qualifier PMIX_GROUP_ID asks for those of that name.
+/// actors/mesh/mesh_report.hpp says, with `id`, `participants` and `generation`
+/// (which tell groups of the same name apart), `phase`, `members`, `leaders`,
+/// `missing`, `context_id` if there is one, and `entries`. The qualifier
+/// PMIX_GROUP_ID asks for those of that name.
 inline constexpr std::string_view group_list_key = "troupe.groups";
 
 /// Whether a query with this key is about groups: PMIX_QUERY_NUM_GROUPS,

@@ -110,10 +110,9 @@ void learn_places(self_pointer self, const proc_places& found) {
 /// Asks where the participants are.
 void locate(self_pointer self) {
   auto& state = self->state;
-  if (!state.options.spans_nodes) {
-    state.keeper = state.options.local == state.options.participants
-                     ? log_keeper::tracker
-                     : log_keeper::host;
+  if (!state.options.spans_nodes
+      && state.options.local == state.options.participants) {
+    state.keeper = log_keeper::tracker;
     return;
   }
   self
@@ -121,9 +120,14 @@ void locate(self_pointer self) {
               locate_procs{state.options.participants})
     .then([self](const proc_places& found) { learn_places(self, found); },
           [self](const caf::error& err) {
-            give_up(self, status_of(err),
-                    "the participants of group " + self->state.options.key.id
-                      + " cannot be found: " + reason_of(err));
+            if (status_of(err) != status::not_supported) {
+              give_up(self, status_of(err),
+                      "the participants of group " + self->state.options.key.id
+                        + " cannot be found: " + reason_of(err));
+              return;
+            }
+            self->state.keeper = log_keeper::host;
+            begin(self);
           });
 }
 

@@ -5,9 +5,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// Ours, in a CONSTRUCT_ABORT that the server sends to a tracker: the
+/// construction cannot complete, because a participant has to do with another
+/// group of the same name.
+inline constexpr std::string_view group_conflict_key = "troupe.grp.conflict";
 
 /// What a group tracker is told when it starts.
 struct group_tracker_options {

@@ -1,3 +1,4 @@
+#include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_tracker_state.hpp"
 #include "actors/timeout.hpp"
 #include "config/defaults.hpp"
@@ -226,7 +227,7 @@ caf::result<ack> leave(self_pointer self, const requester& who) {
   auto& state = self->state;
   const auto& id = state.options.key.id;
   if (!state.group->is_member(who.proc) || state.leaving.count(who.proc) > 0)
-    return make_error(status::not_found,
+    return make_error(status::not_a_member,
                       to_string(who.proc) + " is in no group " + id
                         + "; nobody leaves one that is not complete");
   if (is_waiting(state, group_operation::destruct, who.proc))
@@ -234,6 +235,10 @@ caf::result<ack> leave(self_pointer self, const requester& who) {
                       to_string(who.proc) + " is ending group " + id);
   // The others hear of it in time; for the process itself it is over.
   state.leaving.insert(who.proc);
+  state.released.insert(who.proc);
+  self->send(
+    state.server,
+    group_changed{state.options.key, state.group->members(), {who.proc}, {}});
   submit(self, group_departure{who.proc});
   return ack{};
 }
@@ -241,20 +246,28 @@ caf::result<ack> leave(self_pointer self, const requester& who) {
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
+  if (const auto reason = text(request.infos, group_conflict_key)) {
+    submit(self, group_conflict{who.proc, status::exists, *reason});
+    return ack{};
+  }
   if (request.code == status::group_left)
     return leave(self, who);
   if (request.code != status::group_verdict) {
+    auto promise = self->make_response_promise<ack>();
+    self->state.notices.push_back(
+      {who.proc, request.code, answer<ack>{promise}});
     submit(self, group_notice{who.proc, std::move(request)});
-    return ack{};
+    return promise;
   }
   auto verdict = group_verdict{};
   verdict.proc = who.proc;
-  verdict.round = number<uint64_t>(request.infos, group_round_key).value_or(0);
+  verdict.round =
+    number<uint64_t>(request.infos, group_keys::round).value_or(0);
   verdict.outcome = static_cast<status>(
-    number<int32_t>(request.infos, group_status_key)
+    number<int32_t>(request.infos, group_keys::status)
       .value_or(static_cast<int32_t>(status::no_action_taken)));
   for (auto& x : request.infos)
-    if (x.key != group_round_key && x.key != group_status_key
+    if (x.key != group_keys::round && x.key != group_keys::status
         && x.key != attr::group_id)
       verdict.results.push_back(std::move(x));
   const auto asked = state.group->asked(verdict.round);
@@ -263,11 +276,46 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   return ack{};
 }
 
+void answer_notice(self_pointer self, const group_notice& what,
+                   std::optional<status> refused) {
+  auto& notices = self->state.notices;
+  const auto i = std::find_if(
+    notices.begin(), notices.end(), [&](const waiting_notice& x) {
+      return !x.is_taken && x.source == what.source && x.code == what.what.code;
+    });
+  if (i == notices.end())
+    return;
+  if (!refused && what.what.code == status::group_construct_complete) {
+    i->is_taken = true;
+    return;
+  }
+  if (refused)
+    i->reply.fail(*refused, "group " + self->state.options.key.id
+                              + " does not take this event of "
+                              + to_string(what.source));
+  else
+    i->reply.give({});
+  notices.erase(i);
+}
+
 void answer_calls(self_pointer self,
                   const std::shared_ptr<const group_construct_result>& result) {
   auto& state = self->state;
   const auto& group = *state.group;
-  if (const auto* x = group.outcome_of(group_operation::construct))
+  if (const auto* x = group.outcome_of(group_operation::construct)) {
+    const auto is_made =
+      x->code == status::success || x->code == status::partial_success;
+    for (auto i = state.notices.begin(); i != state.notices.end();) {
+      if (!i->is_taken) {
+        ++i;
+        continue;
+      }
+      if (is_made)
+        i->reply.give({});
+      else
+        i->reply.fail(x->code, x->reason);
+      i = state.notices.erase(i);
+    }
     for (auto i = state.constructs.begin(); i != state.constructs.end();) {
       const auto& proc = i->first;
       auto& reply = i->second.reply;
@@ -285,6 +333,7 @@ void answer_calls(self_pointer self,
         reply.fail(x->code, x->reason);
       i = state.constructs.erase(i);
     }
+  }
   if (const auto* x = group.outcome_of(group_operation::destruct))
     for (auto i = state.destructs.begin(); i != state.destructs.end();) {
       if (!group.has_called(group_operation::destruct, i->first)) {

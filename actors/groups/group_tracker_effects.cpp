@@ -131,6 +131,8 @@ void apply(self_pointer self, const group_entry& entry) {
     if (!x.reason.empty())
       state.log(severity::info, x.reason);
   }
+  if (const auto* notice = std::get_if<group_notice>(&entry.what))
+    answer_notice(self, *notice, out.refused);
   answer_calls(self, result);
   for (const auto& x : out.questions)
     ask_handlers(self, x);

@@ -49,6 +49,16 @@ using waiting_construct =
   waiting_call<group_construct_request, group_construct_result>;
 using waiting_destruct = waiting_call<group_destruct_request, ack>;
 
+/// An event of the group that a local process has raised.
+struct waiting_notice {
+  proc_id source;
+  status code = status::success;
+  answer<ack> reply;
+
+  /// Whether it is in the log: it waits for the end of the construction.
+  bool is_taken = false;
+};
+
 struct tracker_state {
   static inline const char* name = "group-tracker";
 
@@ -73,6 +83,7 @@ struct tracker_state {
 
   std::map<proc_id, waiting_construct> constructs;
   std::map<proc_id, waiting_destruct> destructs;
+  std::vector<waiting_notice> notices;
 
   /// Local participants that have done with the group, and that leave.
   std::set<proc_id> released;
@@ -130,6 +141,10 @@ caf::result<ack> notify(self_pointer self, const requester& who,
 
 /// Makes entries of calls if it is time.
 void gather(self_pointer self, group_operation operation);
+
+/// Answers who has raised an event that is in the log now.
+void answer_notice(self_pointer self, const group_notice& what,
+                   std::optional<status> refused);
 
 /// Answers the calls that are decided.
 void answer_calls(self_pointer self,

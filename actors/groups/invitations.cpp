@@ -46,8 +46,8 @@ const std::vector<status>& invitations::codes() {
 void invitations::observe(const event& what, time now, effects& out) {
   if (is_death(what.code)) {
     const auto* affected = find(what.infos, attr::event_affected_proc);
-    auto dead = affected != nullptr ? procs_of(*affected)
-                                    : std::vector{what.source};
+    auto dead =
+      affected != nullptr ? procs_of(*affected) : std::vector{what.source};
     for (const auto& x : dead) {
       lose_invitee(x, now);
       lose_leader(x, now);
@@ -78,16 +78,26 @@ void invitations::raise(const notify_request& what, effects& out) {
   const auto id = text(what.infos, attr::group_id);
   if (what.code != status::group_construct_abort || !id)
     return;
-  for (auto& x : sent_)
-    if (x.id == *id)
+  for (auto& x : sent_) {
+    if (x.id != *id || x.last_notice != 0)
+      continue;
+    if (x.number)
+      end(x, what.code, out); // Its server tells all who are invited.
+    else
       abort(x, what.code, out);
+  }
+  remove_sent();
 }
 
 void invitations::confirm(uint64_t notice, status code, effects& out) {
   for (auto& x : sent_) {
     if (x.last_notice == notice) {
-      // What failed before stays what it was.
-      end(x, x.code == status::success ? code : x.code, out);
+      // A server that keeps a log shows us what has become of the group.
+      if (x.number && x.code == status::success && code == status::success
+          && !x.was_shown)
+        x.is_confirmed = true;
+      else
+        end(x, x.code == status::success ? code : x.code, out);
     } else if (x.first_notice == notice && code != status::success
                && x.last_notice == 0) {
       if (x.is_extended)

@@ -20,8 +20,8 @@ namespace troupe {
 /// Inviter and invitees agree by events, as they do in OpenPMIx, so that each
 /// side may have another library: PMIX_GROUP_INVITED, an answer from each
 /// invitee, then PMIX_GROUP_CONSTRUCT_COMPLETE or PMIX_GROUP_CONSTRUCT_ABORT
-/// from the inviter. Our servers keep a log of the invitation on top of it: what
-/// they send carries `group_keys::invitation`, and they alone find another
+/// from the inviter. Our servers keep a log of the invitation on top of it:
+/// what they send carries `group_keys::invitation`, and they alone find another
 /// leader when the inviter fails. Under other servers the invitation ends then.
 ///
 /// An answer counts once the handlers of the process have seen it: what they
@@ -77,7 +77,8 @@ public:
   // -------------------------------------------------------------------
 
   /// Invites processes to a group. The caller is a member if it is among them.
-  /// @param call The number of the call; it ends in an outcome if this succeeds.
+  /// @param call The number of the call; it ends in an outcome if this
+  /// succeeds.
   /// @param range Whom it names, wildcards as they were written.
   /// @param procs The same spelt out, in the order of their ranks.
   /// @returns `bad_param` if nobody else is invited, `exists` if an invitation
@@ -184,7 +185,8 @@ private:
     /// What the invitees have posted.
     std::vector<info> infos;
 
-    /// Whether the server has shown us the last event.
+    /// Whether the server has taken the last event, and shown it to us.
+    bool is_confirmed = false;
     bool was_shown = false;
     bool is_over = false;
   };
@@ -204,8 +206,8 @@ private:
     uint64_t notice = 0;
     std::optional<time> deadline;
 
-    /// The leader is lost: when we say so ourselves. Never if the server keeps a
-    /// log, since it has another one elected.
+    /// The leader is lost: when we say so ourselves. Never if the server keeps
+    /// a log, since it has another one elected.
     std::optional<time> due;
     bool is_over = false;
   };
@@ -248,9 +250,9 @@ private:
   void advance_received(time now, effects& out);
   void remove_received();
 
-  uint64_t notify(status code, std::vector<proc_id> range, const std::string& id,
-                  const std::optional<uint64_t>& number, std::vector<info> more,
-                  effects& out);
+  uint64_t notify(status code, std::vector<proc_id> range,
+                  const std::string& id, const std::optional<uint64_t>& number,
+                  std::vector<info> more, effects& out);
 
   settings settings_;
   proc_id self_;

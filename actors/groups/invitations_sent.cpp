@@ -1,8 +1,8 @@
 // Invitations that a process has sent.
 
 #include "actors/groups/group_keys.hpp"
-#include "actors/groups/invitations.hpp"
 #include "actors/groups/group_wish.hpp"
+#include "actors/groups/invitations.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ status invitations::invite(uint64_t call, const std::string& id,
   for (const auto& y : procs)
     x.invitees.push_back(
       {y, y == self_ ? standing::accepted : standing::pending});
-  x.first_notice = notify(status::group_invited, std::move(range), id, {},
-                          directives, out);
+  x.first_notice =
+    notify(status::group_invited, std::move(range), id, {}, directives, out);
   settle(x, out);
   return status::success;
 }
@@ -63,8 +63,8 @@ status invitations::invite(uint64_t call, const std::string& id,
 invitations::sent* invitations::find_sent(const event& what,
                                           const proc_id& who) {
   const auto id = text(what.infos, attr::group_id);
-  const auto number = troupe::number<uint64_t>(what.infos,
-                                               group_keys::invitation);
+  const auto number =
+    troupe::number<uint64_t>(what.infos, group_keys::invitation);
   for (auto& x : sent_) {
     if (x.last_notice != 0 || (id && *id != x.id) || !agree(x.number, number))
       continue;
@@ -81,9 +81,8 @@ invitations::sent* invitations::find_sent(const event& what,
 }
 
 invitations::invitee* invitations::find_invitee(sent& x, const proc_id& who) {
-  const auto i =
-    std::find_if(x.invitees.begin(), x.invitees.end(),
-                 [&](const invitee& y) { return y.proc == who; });
+  const auto i = std::find_if(x.invitees.begin(), x.invitees.end(),
+                              [&](const invitee& y) { return y.proc == who; });
   return i != x.invitees.end() ? &*i : nullptr;
 }
 
@@ -125,8 +124,7 @@ void invitations::refuse_late(const event& what, effects& out) {
   for (const auto& [over, members] : ended_) {
     if (over != *id)
       continue;
-    if (std::find(members.begin(), members.end(), what.source)
-        == members.end())
+    if (std::find(members.begin(), members.end(), what.source) == members.end())
       notify(status::group_construct_abort, {what.source}, *id, {}, {}, out);
     return;
   }
@@ -136,8 +134,8 @@ void invitations::refuse_late(const event& what, effects& out) {
 void invitations::take_failure(const event& what, const group_verdict& verdict,
                                time now, effects& out) {
   const auto* affected = find(what.infos, attr::event_affected_proc);
-  for (const auto& proc : affected ? procs_of(*affected)
-                                   : std::vector<proc_id>{}) {
+  for (const auto& proc :
+       affected ? procs_of(*affected) : std::vector<proc_id>{}) {
     auto* x = find_sent(what, proc);
     if (x == nullptr)
       continue;
@@ -285,15 +283,19 @@ void invitations::end(sent& x, status code, effects& out) {
 /// The end of an own invitation, as the server or an invitee has it.
 void invitations::end_sent(const event& what, effects& out) {
   const auto id = text(what.infos, attr::group_id);
-  const auto number = troupe::number<uint64_t>(what.infos,
-                                               group_keys::invitation);
+  const auto number =
+    troupe::number<uint64_t>(what.infos, group_keys::invitation);
   for (auto& x : sent_) {
     if (!id || *id != x.id || x.is_over || !agree(x.number, number))
       continue;
     if (what.code == status::group_construct_abort) {
       x.was_shown = true;
-      if (x.last_notice != 0)
-        x.code = x.code == status::success ? what.code : x.code;
+      if (x.code == status::success && x.last_notice != 0)
+        x.code = what.code;
+      if (x.is_confirmed)
+        end(x, x.code, out);
+      else if (x.last_notice != 0)
+        return; // The server's answer is on its way.
       else if (number)
         end(x, what.code, out); // Its server has told all.
       else
@@ -305,8 +307,9 @@ void invitations::end_sent(const event& what, effects& out) {
     x.was_shown = true;
     if (const auto* members = find(what.infos, attr::group_membership))
       x.members = procs_of(*members);
-    x.context_id =
-      troupe::number<uint64_t>(what.infos, attr::group_context_id);
+    x.context_id = troupe::number<uint64_t>(what.infos, attr::group_context_id);
+    if (x.is_confirmed)
+      end(x, x.code, out);
     return;
   }
 }
@@ -338,8 +341,8 @@ void invitations::take_over(const received& from, const event& what,
 void invitations::lose_invitee(const proc_id& who, time now) {
   for (auto& x : sent_) {
     auto* y = x.last_notice == 0 ? find_invitee(x, who) : nullptr;
-    if (y == nullptr || y->how == standing::out
-        || y->how == standing::doubtful || y->how == standing::lost)
+    if (y == nullptr || y->how == standing::out || y->how == standing::doubtful
+        || y->how == standing::lost)
       continue;
     y->how = standing::lost;
     y->due = now + settings_.grace;

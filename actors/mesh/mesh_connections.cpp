@@ -70,8 +70,9 @@ caf::expected<ack> note_connection(self_pointer self, uint32_t from,
     state.connected.disconnect(std::move(what.procs), from);
   else if (!state.connected.connect(std::move(what.procs), from))
     return make_error(status::out_of_resource,
-                      "more than " + std::to_string(defaults::connected_sets)
-                        + " sets of processes are connected; disconnect some");
+                      "too many sets of processes are connected ("
+                        + std::to_string(defaults::groups_per_namespace)
+                        + " of one namespace); disconnect some");
   return ack{};
 }
 

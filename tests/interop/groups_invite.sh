@@ -4,7 +4,7 @@
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 
 export LD_LIBRARY_PATH=$TROUPE_LIB${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-build groups_invite
+build groups_invite group_sessions
 
 # invited CASE...: four processes.
 invited() { job -n 4 ./groups_invite "$@"; }
@@ -36,6 +36,11 @@ check "G27 G28 G29" "an inviter is killed; another one leads" \
   bereft dead_inviter
 check "G27 G30" "nobody leads" bereft leaderless
 check "G27 G31" "somebody aborts" bereft leaderless abort
+
+check "G5 G6 G13 G16 G60" "context ids and local ones as Open MPI 5 asks" \
+  job -n 4 ./group_sessions sessions
+check "G60" "leaders bring their own processes" \
+  job -n 4 ./group_sessions bootstrap
 
 clean "G38" "nothing is left"
 finish

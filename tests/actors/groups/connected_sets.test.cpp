@@ -105,7 +105,7 @@ CAF_TEST(G2 a job that is over leaves nobody behind) {
 }
 
 CAF_TEST(L17 G2 sets and their processes are bounded) {
-  auto small = connected_sets{2, 5};
+  auto small = connected_sets{connection_limits{2, 9, 5}};
   CAF_CHECK(small.connect({{"a", 0}, {"b", 0}}));
   CAF_CHECK(!small.has_room({{"a", 0}, {"b", 1}, {"c", 0}, {"d", 0}}));
   CAF_CHECK(small.connect({{"a", 0}, {"b", 1}}));
@@ -114,6 +114,11 @@ CAF_TEST(L17 G2 sets and their processes are bounded) {
   // One more of what is there costs nothing.
   CAF_CHECK(small.has_room({{"a", 0}, {"b", 0}}));
   CAF_CHECK(small.connect({{"a", 0}, {"b", 0}}));
+  // No job takes what others need.
+  auto fair = connected_sets{connection_limits{9, 1, 9}};
+  CAF_CHECK(fair.connect({{"a", 0}, {"b", 0}}));
+  CAF_CHECK(!fair.connect({{"a", 0}, {"c", 0}}));
+  CAF_CHECK(fair.connect({{"c", 0}, {"d", 0}}));
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -7,24 +7,20 @@
 #  define PMIX_GROUP_ADD_MEMBERS "pmix.grp.add"
 #endif
 
-/* -- what a process has seen ------------------------------------------------ */
+/* -- what a process has seen ------------------------------------------------
+ */
 
 enum { code_count = 10 };
 static const pmix_status_t codes_of_groups[code_count] = {
-  PMIX_GROUP_INVITED,
-  PMIX_GROUP_LEFT,
-  PMIX_GROUP_INVITE_ACCEPTED,
-  PMIX_GROUP_INVITE_DECLINED,
-  PMIX_GROUP_INVITE_FAILED,
-  PMIX_GROUP_MEMBERSHIP_UPDATE,
-  PMIX_GROUP_CONSTRUCT_ABORT,
-  PMIX_GROUP_CONSTRUCT_COMPLETE,
-  PMIX_GROUP_LEADER_SELECTED,
-  PMIX_GROUP_LEADER_FAILED};
+  PMIX_GROUP_INVITED,         PMIX_GROUP_LEFT,
+  PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
+  PMIX_GROUP_INVITE_FAILED,   PMIX_GROUP_MEMBERSHIP_UPDATE,
+  PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_CONSTRUCT_COMPLETE,
+  PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEADER_FAILED};
 
-static struct pending seen[code_count] = {
-  PENDING, PENDING, PENDING, PENDING, PENDING,
-  PENDING, PENDING, PENDING, PENDING, PENDING};
+static struct pending seen[code_count] = {PENDING, PENDING, PENDING, PENDING,
+                                          PENDING, PENDING, PENDING, PENDING,
+                                          PENDING, PENDING};
 
 static struct pending* seen_of(pmix_status_t code) {
   for (int i = 0; i < code_count; ++i)
@@ -49,7 +45,8 @@ static const pmix_info_t* find(const pmix_info_t* infos, size_t n,
   return NULL;
 }
 
-/* -- what its handlers do --------------------------------------------------- */
+/* -- what its handlers do ---------------------------------------------------
+ */
 
 /* What they return, for events of this code. */
 static pmix_status_t asked_code = 0;
@@ -158,14 +155,18 @@ static enum reply accept_all(const char* group UNUSED) {
   return accept_it;
 }
 
-/* -- calls ------------------------------------------------------------------ */
+/* -- calls ------------------------------------------------------------------
+ */
 
 static void make_procs(pmix_proc_t* procs, size_t n, const pmix_rank_t* ranks) {
   for (size_t i = 0; i < n; ++i)
     procs[i] = rank_of(ranks[i]);
 }
 
-#define RANKS(...) (const pmix_rank_t[]){__VA_ARGS__}
+#define RANKS(...)                                                             \
+  (const pmix_rank_t[]) {                                                      \
+    __VA_ARGS__                                                                \
+  }
 
 /* Invites ranks and waits. */
 static pmix_status_t invite(const char* group, size_t n,
@@ -201,7 +202,8 @@ static pmix_status_t fence_of(const char* group) {
   return PMIx_Fence(&all, 1, &patience, 1);
 }
 
-/* -- everybody joins -------------------------------------------------------- */
+/* -- everybody joins --------------------------------------------------------
+ */
 
 /* Blocking invite, join in the handler; then the group is used by its name.
  * Handlers that end the chain do not hide the answers from the library, and are
@@ -255,17 +257,17 @@ static void without_waiting(void) {
   } else if (me.rank < 3) {
     demand(sees(PMIX_GROUP_INVITED, 1, 20), "the invitation comes");
     const pmix_proc_t wrong = rank_of(2 - me.rank + 1);
-    expect(PMIx_Group_join("nb", &wrong, PMIX_GROUP_ACCEPT, NULL, 0, NULL,
-                           NULL),
-           PMIX_ERR_BAD_PARAM, "join with another leader");
+    expect(
+      PMIx_Group_join("nb", &wrong, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
+      PMIX_ERR_BAD_PARAM, "join with another leader");
     expect(PMIx_Group_join("other", &inviter, PMIX_GROUP_ACCEPT, NULL, 0, NULL,
                            NULL),
            PMIX_ERR_NOT_FOUND, "join without an invitation");
     pmix_info_t* infos = NULL;
     size_t n = 0;
-    succeed(PMIx_Group_join("nb", &inviter, PMIX_GROUP_ACCEPT, NULL, 0, &infos,
-                            &n),
-            "join");
+    succeed(
+      PMIx_Group_join("nb", &inviter, PMIX_GROUP_ACCEPT, NULL, 0, &infos, &n),
+      "join");
     snprintf(last_members, sizeof last_members, "%s", members_in(infos, n));
     PMIX_INFO_FREE(infos, n);
     expect_members("0 1 2");
@@ -276,7 +278,8 @@ static void without_waiting(void) {
   end();
 }
 
-/* -- not everybody joins ---------------------------------------------------- */
+/* -- not everybody joins ----------------------------------------------------
+ */
 
 static enum reply decline_odd(const char* group UNUSED) {
   return me.rank == 1 ? decline_it : accept_it;
@@ -352,7 +355,8 @@ static void decided(void) {
   end();
 }
 
-/* -- several at once -------------------------------------------------------- */
+/* -- several at once --------------------------------------------------------
+ */
 
 static enum reply accept_b(const char* group) {
   return strcmp(group, "b") == 0 ? accept_it : decline_it;
@@ -404,7 +408,8 @@ static void same_name(void) {
   end();
 }
 
-/* -- silence ---------------------------------------------------------------- */
+/* -- silence ----------------------------------------------------------------
+ */
 
 static void silent(void) {
   reply_to = later;
@@ -422,9 +427,9 @@ static void silent(void) {
   } else if (me.rank == 1) {
     demand(sees(PMIX_GROUP_CONSTRUCT_ABORT, 1, 20), "the end is told");
     const pmix_proc_t leader = rank_of(0);
-    expect(PMIx_Group_join("quiet", &leader, PMIX_GROUP_ACCEPT, NULL, 0, NULL,
-                           NULL),
-           PMIX_ERR_NOT_FOUND, "join after the end");
+    expect(
+      PMIx_Group_join("quiet", &leader, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
+      PMIX_ERR_NOT_FOUND, "join after the end");
   } else if (me.rank == 2) {
     pmix_proc_t procs[2];
     make_procs(procs, 2, RANKS(1, 3));
@@ -444,7 +449,8 @@ static void silent(void) {
   end();
 }
 
-/* -- bad calls -------------------------------------------------------------- */
+/* -- bad calls --------------------------------------------------------------
+ */
 
 static void refused(void) {
   listen_all();
@@ -456,9 +462,9 @@ static void refused(void) {
   for (size_t i = 0; i < 4; ++i) {
     expect(PMIx_Group_invite(names[i], &other, 1, NULL, 0, NULL, NULL),
            PMIX_ERR_BAD_PARAM, "invite to a bad name");
-    expect(PMIx_Group_join(names[i], &other, PMIX_GROUP_ACCEPT, NULL, 0, NULL,
-                           NULL),
-           PMIX_ERR_BAD_PARAM, "join by a bad name");
+    expect(
+      PMIx_Group_join(names[i], &other, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
+      PMIX_ERR_BAD_PARAM, "join by a bad name");
     expect(PMIx_Group_construct(names[i], &me, 1, NULL, 0, NULL, NULL),
            PMIX_ERR_BAD_PARAM, "construct with a bad name");
   }
@@ -481,14 +487,18 @@ static void refused(void) {
   PMIX_INFO_LOAD(&bad, PMIX_TIMEOUT, "soon", PMIX_STRING);
   expect(PMIx_Group_invite("g", &other, 1, &bad, 1, NULL, NULL),
          PMIX_ERR_BAD_PARAM, "a time that is a text");
-  expect(PMIx_Group_construct("g", &other, me.rank == 0 ? 1 : 0, NULL, 0, NULL,
-                              NULL),
-         me.rank == 0 ? -66 : PMIX_ERR_BAD_PARAM, "construct without ourselves");
+  expect(PMIx_Group_construct("g", NULL, 1, NULL, 0, NULL, NULL),
+         PMIX_ERR_BAD_PARAM, "construct of null");
+  const pmix_status_t not_a_member = -66; /* PMIX_ERR_NOT_A_MEMBER */
+  const pmix_proc_t stranger = rank_of((me.rank + 1) % job_size);
+  expect(PMIx_Group_construct("g", &stranger, 1, NULL, 0, NULL, NULL),
+         not_a_member, "construct without ourselves");
   meet();
   end();
 }
 
-/* -- deaths ----------------------------------------------------------------- */
+/* -- deaths -----------------------------------------------------------------
+ */
 
 static enum reply die_if_one(const char* group UNUSED) {
   if (me.rank == 1)
@@ -564,25 +574,30 @@ static void leaderless(void) {
   if (aborts && me.rank == 2)
     answer(PMIX_GROUP_LEADER_FAILED, PMIX_GROUP_CONSTRUCT_ABORT, NULL);
   if (me.rank < 3)
-    expect_joined(aborts ? PMIX_GROUP_CONSTRUCT_ABORT
-                         : PMIX_GROUP_LEADER_FAILED,
-                  NULL);
+    expect_joined(
+      aborts ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_GROUP_LEADER_FAILED, NULL);
   else
-    demand(sees(aborts ? PMIX_GROUP_CONSTRUCT_ABORT
-                       : PMIX_GROUP_LEADER_SELECTED,
-                1, 20),
-           "the end is told");
+    demand(
+      sees(aborts ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_GROUP_LEADER_SELECTED, 1,
+           20),
+      "the end is told");
   end();
 }
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"all", all_join},           {"nb", without_waiting},
-    {"declined", declined},      {"replaced", replaced},
-    {"decided", decided},        {"overlapping", overlapping},
-    {"same_name", same_name},    {"silent", silent},
-    {"refused", refused},        {"dead_invitee", dead_invitee},
-    {"dead_inviter", dead_inviter}, {"leaderless", leaderless},
+    {"all", all_join},
+    {"nb", without_waiting},
+    {"declined", declined},
+    {"replaced", replaced},
+    {"decided", decided},
+    {"overlapping", overlapping},
+    {"same_name", same_name},
+    {"silent", silent},
+    {"refused", refused},
+    {"dead_invitee", dead_invitee},
+    {"dead_inviter", dead_inviter},
+    {"leaderless", leaderless},
   };
   return RUN_CASE(cases);
 }
