@@ -100,7 +100,7 @@ public:
   /// More nodes keep the log from the next entry on.
   void extend(const std::vector<uint32_t>& ranks);
 
-  /// Nothing is known here yet: who tells first, or is told, is the home.
+  /// Nothing is known here yet: who tells first is the home.
   void follow(uint32_t home);
 
   /// All nodes know the namespace: its home may give places.
