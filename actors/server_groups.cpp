@@ -392,6 +392,7 @@ caf::result<ack> take_group_entry(self_pointer self,
 
 void change_group(self_pointer self, const group_changed& what) {
   auto& state = self->state;
+  reduce_collectives(self, what);
   auto* group = state.groups.find(what.group);
   if (group == nullptr)
     return;
@@ -422,7 +423,6 @@ void change_group(self_pointer self, const group_changed& what) {
     group->members = what.members;
   }
   tell_sessions(self, what.group.id, news);
-  reduce_collectives(self, what);
 }
 
 void close_group(self_pointer self, const group_over& what) {
