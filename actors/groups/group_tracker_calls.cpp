@@ -276,6 +276,28 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   return ack{};
 }
 
+void answer_notice(self_pointer self, const group_notice& what,
+                   std::optional<status> refused) {
+  auto& notices = self->state.notices;
+  const auto i = std::find_if(
+    notices.begin(), notices.end(), [&](const waiting_notice& x) {
+      return !x.is_taken && x.source == what.source && x.code == what.what.code;
+    });
+  if (i == notices.end())
+    return;
+  if (!refused && what.what.code == status::group_construct_complete) {
+    i->is_taken = true;
+    return;
+  }
+  if (refused)
+    i->reply.fail(*refused, "group " + self->state.options.key.id
+                              + " does not take this event of "
+                              + to_string(what.source));
+  else
+    i->reply.give({});
+  notices.erase(i);
+}
+
 void answer_calls(self_pointer self,
                   const std::shared_ptr<const group_construct_result>& result) {
   auto& state = self->state;

@@ -46,7 +46,7 @@ CAF_TEST(G31 an abort is a status or a result by its name or value) {
   const auto code = static_cast<int32_t>(status::group_construct_abort);
   CAF_CHECK(wish({{"any", 0, value::of_status(code)}}).aborts);
   CAF_CHECK(!wish({{"any", 0, value::integer(code)}}).aborts);
-  CAF_CHECK(!wish({}, status::event_action_complete).aborts);
+  CAF_CHECK(!wish({}, status::action_complete).aborts);
 }
 
 CAF_TEST(G28 a process nominates itself and nobody else) {

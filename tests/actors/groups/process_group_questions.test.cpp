@@ -106,7 +106,7 @@ private:
     for (auto i = 1 + draw(3); i > 0; --i)
       what.verdicts.push_back({anybody(), 1 + draw(log_.questions.size() + 1),
                                draw(12) == 0 ? status::group_construct_abort
-                                             : status::event_action_complete,
+                                             : status::action_complete,
                                wishes()});
     apply(std::move(what));
   }
