@@ -276,6 +276,30 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   return ack{};
 }
 
+void answer_notice(self_pointer self, const group_notice& what,
+                   std::optional<status> refused) {
+  auto& state = self->state;
+  const auto i = std::find_if(state.notices.begin(), state.notices.end(),
+                              [&](const waiting_notice& x) {
+                                return x.source == what.source
+                                       && x.code == what.what.code
+                                       && !x.is_taken;
+                              });
+  if (i == state.notices.end())
+    return;
+  if (!refused && what.what.code == status::group_construct_complete
+      && state.group->outcome_of(group_operation::construct) == nullptr) {
+    i->is_taken = true;
+    return;
+  }
+  if (refused)
+    i->reply.fail(*refused, "the event is of no use to group "
+                              + state.options.key.id);
+  else
+    i->reply.give({});
+  state.notices.erase(i);
+}
+
 void answer_calls(self_pointer self,
                   const std::shared_ptr<const group_construct_result>& result) {
   auto& state = self->state;
