@@ -85,9 +85,10 @@ std::vector<group_calls> take_calls(tracker_state& state,
       std::find_if(result.begin(), result.end(), [&](const group_calls& y) {
         return y.procs == x.request.procs;
       });
-    if (same == result.end())
-      result.push_back({operation, std::move(x.request.procs), {}});
-    auto& calls = same == result.end() ? result.back() : *same;
+    auto& calls = same != result.end()
+                    ? *same
+                    : result.emplace_back(
+                      group_calls{operation, std::move(x.request.procs), {}});
     calls.callers.push_back({proc, std::move(x.request.directives), {}});
   }
   return result;
@@ -279,8 +280,8 @@ caf::result<ack> notify(self_pointer self, const requester& who,
 void answer_notice(self_pointer self, const group_notice& what,
                    std::optional<status> refused) {
   auto& notices = self->state.notices;
-  const auto i = std::find_if(
-    notices.begin(), notices.end(), [&](const waiting_notice& x) {
+  const auto i =
+    std::find_if(notices.begin(), notices.end(), [&](const waiting_notice& x) {
       return !x.is_taken && x.source == what.source && x.code == what.what.code;
     });
   if (i == notices.end())

@@ -299,25 +299,26 @@ void process_group::take(const group_host_outcome& what, effects& out) {
     return;
   if (what.code != status::success) {
     abort(what.code, "the host has not made group " + key_.id, out);
-    return;
-  }
-  if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
-    context_id_ = *id;
-  if (const auto* members = troupe::find(what.infos, attr::group_membership)) {
-    final_order_ = spelt_out(procs_of(*members));
+  } else {
+    if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
+      context_id_ = *id;
+    const auto* members = troupe::find(what.infos, attr::group_membership);
+    if (members != nullptr)
+      final_order_ = spelt_out(procs_of(*members));
+    else
+      final_order_ = live_participants();
     add_unknown(final_order_, out);
-    if (construct_)
-      return;
     for (const auto& proc : final_order_)
       if (auto* who = find(proc);
           who != nullptr && who->state == standing::awaited)
         set(*who, standing::joined);
-  } else {
-    for (auto& x : participants_)
-      if (x.state == standing::awaited)
-        set(x, standing::joined);
+    if (!construct_)
+      complete(out);
   }
-  complete(out);
+  // All that are here have called, and those elsewhere are the host's.
+  for (auto& x : participants_)
+    if (x.state == standing::awaited)
+      set(x, standing::dropped);
 }
 
 void process_group::take(const group_snapshot&, effects&) {
