@@ -35,17 +35,6 @@ void mesh_collectives::state::report(operation& x, uint32_t to) {
   out.tell(to, part_of(x, to));
 }
 
-/// The first node is lost: what has gone up the tree may be lost with it, and is
-/// brought again.
-void mesh_collectives::state::begin_anew(operation& x) const {
-  x.joined.assign(x.nodes.size(), false);
-  x.data.clear();
-  if (x.has_joined)
-    x.joined[place_of(x, self)] = true;
-  if (x.own)
-    x.data.push_back(*x.own);
-}
-
 /// Nodes are lost, and the operation goes on: the root gets what this node has.
 void mesh_collectives::state::bring(operation& x, uint32_t to) {
   if (!x.has_joined) {
