@@ -137,9 +137,15 @@ void mesh_collectives::node_lost(uint32_t rank) {
       s.lost[nspace].insert(rank);
   }
   auto keys = std::vector<state::key>{};
-  for (auto& [k, x] : s.open)
-    if (state::place_of(x, rank) < x.nodes.size() && x.lost.insert(rank).second)
-      keys.push_back(k);
+  for (auto& [k, x] : s.open) {
+    const auto is_first = x.lost.empty();
+    if (state::place_of(x, rank) == x.nodes.size()
+        || !x.lost.insert(rank).second)
+      continue;
+    keys.push_back(k);
+    if (is_first && x.is_fault_tolerant)
+      s.begin_anew(x);
+  }
   for (const auto& k : keys)
     s.advance(k);
 }

@@ -35,6 +35,17 @@ void mesh_collectives::state::report(operation& x, uint32_t to) {
   out.tell(to, part_of(x, to));
 }
 
+/// The first node is lost: what has gone up the tree may be lost with it, and is
+/// brought again.
+void mesh_collectives::state::begin_anew(operation& x) const {
+  x.joined.assign(x.nodes.size(), false);
+  x.data.clear();
+  if (x.has_joined)
+    x.joined[place_of(x, self)] = true;
+  if (x.own)
+    x.data.push_back(*x.own);
+}
+
 /// Nodes are lost, and the operation goes on: the root gets what this node has.
 void mesh_collectives::state::bring(operation& x, uint32_t to) {
   if (!x.has_joined) {
@@ -224,8 +235,14 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
   };
   if (places.first_unknown(part.id.procs)) {
     // It has ended processes of a job that never ran under this daemon.
-    if (find(k) == nullptr)
+    if (part.is_fault_tolerant
+        && (find(k) != nullptr || parked < defaults::parked_collectives)) {
+      auto& x = begin(k, part.id);
+      x.is_fault_tolerant = true;
+      x.promised = std::max(x.promised, part.root);
+    } else if (find(k) == nullptr) {
       fail("the daemon of node " + std::to_string(self) + " has changed");
+    }
     out.tell(from, std::move(reply));
     return;
   }

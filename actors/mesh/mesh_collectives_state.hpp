@@ -143,6 +143,7 @@ struct mesh_collectives::state {
   collective_part part_of(const operation& x, uint32_t root) const;
   void report(operation& x, uint32_t to);
   void bring(operation& x, uint32_t to);
+  void begin_anew(operation& x) const;
   bool knows_gone(const operation& x) const;
   std::optional<proc_id> gone_here(const operation& x) const;
   std::set<proc_id> gone_from(const operation& x) const;
