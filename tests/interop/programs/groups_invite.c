@@ -93,7 +93,6 @@ static const char* members_in(const pmix_info_t* infos, size_t n) {
 
 static char last_members[256];
 static char last_group[64];
-static struct pending released = PENDING;
 
 static void on_group(pmix_status_t status, pmix_info_t* infos, size_t n,
                      void* data, pmix_release_cbfunc_t release,
