@@ -1,8 +1,10 @@
 #include "actors/groups/process_group.hpp"
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace troupe {
@@ -105,6 +107,42 @@ process_group::participant& process_group::add(const proc_id& proc,
   return *known;
 }
 
+std::vector<proc_id> process_group::add_all(std::vector<proc_id> procs,
+                                            effects& out) {
+  std::sort(procs.begin(), procs.end());
+  procs.erase(std::unique(procs.begin(), procs.end()), procs.end());
+  auto result = std::vector<proc_id>{};
+  auto unknown = std::vector<participant>{};
+  for (auto& proc : procs) {
+    if (proc.rank > rank_valid_max)
+      continue;
+    if (auto* known = find(proc)) {
+      if (known->is_live() || known->state == standing::ended)
+        continue;
+      add(proc, out);
+    } else if (participants_.size() + unknown.size()
+               >= defaults::group_participants) {
+      continue;
+    } else {
+      unknown.emplace_back();
+      unknown.back().proc = proc;
+      unknown.back().is_added = true;
+      out.added.push_back(proc);
+    }
+    result.push_back(std::move(proc));
+  }
+  if (unknown.empty())
+    return result;
+  is_extended_ = true;
+  awaited_ += unknown.size();
+  const auto size = participants_.size();
+  std::move(unknown.begin(), unknown.end(), std::back_inserter(participants_));
+  std::inplace_merge(
+    participants_.begin(), participants_.begin() + size, participants_.end(),
+    [](const participant& x, const participant& y) { return x.proc < y.proc; });
+  return result;
+}
+
 void process_group::set(participant& who, standing state) {
   const auto count = [&](int step) {
     if (who.state == standing::awaited)
@@ -118,6 +156,8 @@ void process_group::set(participant& who, standing state) {
   count(-1);
   who.state = state;
   count(1);
+  if (state != standing::joined)
+    set_owes_data(who, false);
 }
 
 void process_group::note_joined(participant& who) {
@@ -170,7 +210,9 @@ std::vector<proc_id> process_group::watchers() const {
 
 std::vector<proc_id> process_group::asked(uint64_t round) const {
   const auto i = inquiries_.find(round);
-  return i != inquiries_.end() ? i->second.asked : std::vector<proc_id>{};
+  if (i == inquiries_.end())
+    return {};
+  return {i->second.asked.begin(), i->second.asked.end()};
 }
 
 deliver_event process_group::make_event(status code, const proc_id& source,

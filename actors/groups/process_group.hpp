@@ -70,9 +70,6 @@ public:
     /// Who takes part from now on; their nodes keep the log, too.
     std::vector<proc_id> added;
 
-    /// Why the event that a participant has raised counts for nothing.
-    std::optional<status> refused;
-
     /// Whether each node now enters a `group_data` of its processes that have
     /// joined.
     bool needs_data = false;
@@ -154,6 +151,10 @@ private:
   /// Takes `proc` in as one who is awaited, or awaits it again; it will be a
   /// member if it joins. References to participants end.
   participant& add(const proc_id& proc, effects& out);
+
+  /// Likewise these, as many as a group may have; but nobody who has ended.
+  /// @returns who takes part now and did not, ascending.
+  std::vector<proc_id> add_all(std::vector<proc_id> procs, effects& out);
 
   /// Changes where `who` stands; nothing else may.
   void set(participant& who, standing state);
@@ -246,8 +247,14 @@ private:
 
   void begin_invitation(const group_notice& what);
 
-  /// Whether the first that is heard of the group is that somebody joins it.
-  bool is_open_to(const group_notice& what) const;
+  /// Marks those who have not been asked to join yet.
+  void note_invited(const std::vector<proc_id>& procs);
+
+  /// What `who` has posted is wanted, or no longer is.
+  void set_owes_data(participant& who, bool owes);
+
+  /// Whether it is open what the construction comes to.
+  bool is_undecided() const;
 
   void invite(const group_notice& what, effects& out);
   void accept(const group_notice& what, effects& out);
