@@ -99,9 +99,8 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   if (!caller.posted.empty())
     out.data.push_back({caller.proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
-    auto invited = add_unknown(procs_of(*more), out);
-    invitation_.invited.insert(invitation_.invited.end(), invited.begin(),
-                               invited.end());
+    auto invited = add_all(procs_of(*more), out);
+    note_invited(invited);
     raise(status::group_invited, caller.proc, std::move(invited),
           invitation_infos(), out);
   }
@@ -127,7 +126,7 @@ process_group::spelt_out(const std::vector<proc_id>& procs) const {
 
 void process_group::check_complete(effects& out) {
   if (construct_ || phase_ != group_phase::constructing || awaited_ > 0
-      || !inquiries_.empty() || !invitation_.without_data.empty()
+      || !inquiries_.empty() || invitation_.owing > 0
       || leaders_come_ < leaders_expected_)
     return;
   if (joined_ == 0)
@@ -167,7 +166,10 @@ void process_group::complete(effects& out) {
       is_reduced_ = true;
   members_ = std::make_shared<const std::vector<proc_id>>(ordered_members());
   phase_ = group_phase::complete;
-  inquiries_.clear();
+  // Who leads is told all the same.
+  for (auto i = inquiries_.begin(); i != inquiries_.end();)
+    i = i->second.about == topic::leader_failed ? std::next(i)
+                                                : inquiries_.erase(i);
   if (wants_context_id_ && !context_id_ && offered_context_id_ != 0)
     context_id_ = offered_context_id_;
   auto result = group_construct_result{};
