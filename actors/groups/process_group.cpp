@@ -1,5 +1,6 @@
 #include "actors/groups/process_group.hpp"
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -103,6 +104,38 @@ process_group::participant& process_group::add(const proc_id& proc,
   set(*known, standing::awaited);
   out.added.push_back(proc);
   return *known;
+}
+
+std::vector<proc_id> process_group::add_unknown(std::vector<proc_id> procs,
+                                                effects& out) {
+  std::sort(procs.begin(), procs.end());
+  procs.erase(std::unique(procs.begin(), procs.end()), procs.end());
+  procs.erase(std::remove_if(procs.begin(), procs.end(),
+                             [&](const proc_id& proc) {
+                               return proc.rank > rank_valid_max
+                                      || find(proc) != nullptr;
+                             }),
+              procs.end());
+  if (procs.size() + participants_.size() > defaults::group_participants) {
+    abort(status::out_of_resource,
+          "group " + key_.id + " would have more than "
+            + std::to_string(defaults::group_participants) + " participants",
+          out);
+    return {};
+  }
+  for (const auto& proc : procs) {
+    auto x = participant{};
+    x.proc = proc;
+    x.is_added = true;
+    participants_.push_back(std::move(x));
+  }
+  std::sort(
+    participants_.begin(), participants_.end(),
+    [](const participant& x, const participant& y) { return x.proc < y.proc; });
+  awaited_ += procs.size();
+  is_extended_ |= !procs.empty();
+  out.added.insert(out.added.end(), procs.begin(), procs.end());
+  return procs;
 }
 
 void process_group::set(participant& who, standing state) {

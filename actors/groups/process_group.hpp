@@ -64,7 +64,7 @@ public:
     /// Whether `members()` is new.
     bool is_changed = false;
 
-    /// Who has left or ended.
+    /// Who is no member any more.
     std::vector<proc_id> departed;
 
     /// Who takes part from now on; their nodes keep the log, too.
@@ -151,6 +151,10 @@ private:
   /// Takes `proc` in as one who is awaited, or awaits it again; it will be a
   /// member if it joins. References to participants end.
   participant& add(const proc_id& proc, effects& out);
+
+  /// Takes in those of `procs` whom it does not know, as awaited.
+  /// @returns these; none, and the construction fails, if they were too many.
+  std::vector<proc_id> add_unknown(std::vector<proc_id> procs, effects& out);
 
   /// Changes where `who` stands; nothing else may.
   void set(participant& who, standing state);

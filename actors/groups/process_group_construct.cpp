@@ -99,13 +99,7 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   if (!caller.posted.empty())
     out.data.push_back({caller.proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
-    auto invited = std::vector<proc_id>{};
-    for (const auto& proc : procs_of(*more))
-      if (const auto* known = find(proc);
-          proc.rank <= rank_valid_max && known == nullptr) {
-        add(proc, out);
-        invited.push_back(proc);
-      }
+    auto invited = add_unknown(procs_of(*more), out);
     invitation_.invited.insert(invitation_.invited.end(), invited.begin(),
                                invited.end());
     raise(status::group_invited, caller.proc, std::move(invited),
@@ -311,9 +305,13 @@ void process_group::take(const group_host_outcome& what, effects& out) {
     context_id_ = *id;
   if (const auto* members = troupe::find(what.infos, attr::group_membership)) {
     final_order_ = spelt_out(procs_of(*members));
+    add_unknown(final_order_, out);
+    if (construct_)
+      return;
     for (const auto& proc : final_order_)
-      if (auto& who = add(proc, out); who.state == standing::awaited)
-        set(who, standing::joined);
+      if (auto* who = find(proc);
+          who != nullptr && who->state == standing::awaited)
+        set(*who, standing::joined);
   } else {
     for (auto& x : participants_)
       if (x.state == standing::awaited)
