@@ -309,7 +309,7 @@ void process_group::take(const group_host_outcome& what, effects& out) {
       final_order_ = spelt_out(procs_of(*members));
     else
       final_order_ = live_participants();
-    add_unknown(final_order_, out);
+    add_all(final_order_, out);
     for (const auto& proc : final_order_)
       if (auto* who = find(proc);
           who != nullptr && who->state == standing::awaited)
