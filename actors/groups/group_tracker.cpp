@@ -57,12 +57,12 @@ bool is_lowest(const tracker_state& state) {
 
 void speak_for_all(self_pointer self) {
   auto& state = self->state;
-  if (state.keeper != log_keeper::mesh || !state.has_begun || state.is_joining
+  if (state.keeper != log_keeper::mesh || !state.has_begun || state.joining_mark
       || !is_lowest(state))
     return;
-  if (state.history_due) {
-    auto past = group_history{state.options.participants, state.history};
-    past.entries.resize(*state.history_due);
+  for (const auto& [mark, count] : state.history_due) {
+    auto past = group_history{mark, state.options.participants, state.history};
+    past.entries.resize(count);
     submit(self, group_snapshot{encode(past)});
   }
   auto ended = group_procs_ended{};
