@@ -450,6 +450,7 @@ void change_group(self_pointer self, const group_changed& what) {
 }
 
 void close_group(self_pointer self, const group_over& what) {
+  self->state.table.forget(what.group);
   self->state.groups.remove(what.group);
 }
 
