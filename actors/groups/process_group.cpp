@@ -4,6 +4,7 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace troupe {
@@ -106,36 +107,40 @@ process_group::participant& process_group::add(const proc_id& proc,
   return *known;
 }
 
-std::vector<proc_id> process_group::add_unknown(std::vector<proc_id> procs,
-                                                effects& out) {
+std::vector<proc_id> process_group::add_all(std::vector<proc_id> procs,
+                                            effects& out) {
   std::sort(procs.begin(), procs.end());
   procs.erase(std::unique(procs.begin(), procs.end()), procs.end());
-  procs.erase(std::remove_if(procs.begin(), procs.end(),
-                             [&](const proc_id& proc) {
-                               return proc.rank > rank_valid_max
-                                      || find(proc) != nullptr;
-                             }),
-              procs.end());
-  if (procs.size() + participants_.size() > defaults::group_participants) {
-    abort(status::out_of_resource,
-          "group " + key_.id + " would have more than "
-            + std::to_string(defaults::group_participants) + " participants",
-          out);
-    return {};
+  auto result = std::vector<proc_id>{};
+  auto unknown = std::vector<participant>{};
+  for (auto& proc : procs) {
+    if (proc.rank > rank_valid_max)
+      continue;
+    if (auto* known = find(proc)) {
+      if (known->is_live() || known->state == standing::ended)
+        continue;
+      add(proc, out);
+    } else if (participants_.size() + unknown.size()
+               >= defaults::group_participants) {
+      continue;
+    } else {
+      unknown.emplace_back();
+      unknown.back().proc = proc;
+      unknown.back().is_added = true;
+      out.added.push_back(proc);
+    }
+    result.push_back(std::move(proc));
   }
-  for (const auto& proc : procs) {
-    auto x = participant{};
-    x.proc = proc;
-    x.is_added = true;
-    participants_.push_back(std::move(x));
-  }
-  std::sort(
-    participants_.begin(), participants_.end(),
+  if (unknown.empty())
+    return result;
+  is_extended_ = true;
+  awaited_ += unknown.size();
+  const auto size = participants_.size();
+  std::move(unknown.begin(), unknown.end(), std::back_inserter(participants_));
+  std::inplace_merge(
+    participants_.begin(), participants_.begin() + size, participants_.end(),
     [](const participant& x, const participant& y) { return x.proc < y.proc; });
-  awaited_ += procs.size();
-  is_extended_ |= !procs.empty();
-  out.added.insert(out.added.end(), procs.begin(), procs.end());
-  return procs;
+  return result;
 }
 
 void process_group::set(participant& who, standing state) {
@@ -151,6 +156,8 @@ void process_group::set(participant& who, standing state) {
   count(-1);
   who.state = state;
   count(1);
+  if (state != standing::joined)
+    set_owes_data(who, false);
 }
 
 void process_group::note_joined(participant& who) {
@@ -203,7 +210,9 @@ std::vector<proc_id> process_group::watchers() const {
 
 std::vector<proc_id> process_group::asked(uint64_t round) const {
   const auto i = inquiries_.find(round);
-  return i != inquiries_.end() ? i->second.asked : std::vector<proc_id>{};
+  if (i == inquiries_.end())
+    return {};
+  return {i->second.asked.begin(), i->second.asked.end()};
 }
 
 deliver_event process_group::make_event(status code, const proc_id& source,

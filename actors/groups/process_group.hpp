@@ -152,9 +152,9 @@ private:
   /// member if it joins. References to participants end.
   participant& add(const proc_id& proc, effects& out);
 
-  /// Takes in those of `procs` whom it does not know, as awaited.
-  /// @returns these; none, and the construction fails, if they were too many.
-  std::vector<proc_id> add_unknown(std::vector<proc_id> procs, effects& out);
+  /// Likewise these, as many as a group may have; but nobody who has ended.
+  /// @returns who takes part now and did not, ascending.
+  std::vector<proc_id> add_all(std::vector<proc_id> procs, effects& out);
 
   /// Changes where `who` stands; nothing else may.
   void set(participant& who, standing state);
@@ -247,8 +247,14 @@ private:
 
   void begin_invitation(const group_notice& what);
 
-  /// Whether the first that is heard of the group is that somebody joins it.
-  bool is_open_to(const group_notice& what) const;
+  /// Marks those who have not been asked to join yet.
+  void note_invited(const std::vector<proc_id>& procs);
+
+  /// What `who` has posted is wanted, or no longer is.
+  void set_owes_data(participant& who, bool owes);
+
+  /// Whether it is open what the construction comes to.
+  bool is_undecided() const;
 
   void invite(const group_notice& what, effects& out);
   void accept(const group_notice& what, effects& out);

@@ -99,9 +99,8 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   if (!caller.posted.empty())
     out.data.push_back({caller.proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
-    auto invited = add_unknown(procs_of(*more), out);
-    invitation_.invited.insert(invitation_.invited.end(), invited.begin(),
-                               invited.end());
+    auto invited = add_all(procs_of(*more), out);
+    note_invited(invited);
     raise(status::group_invited, caller.proc, std::move(invited),
           invitation_infos(), out);
   }
@@ -127,7 +126,7 @@ process_group::spelt_out(const std::vector<proc_id>& procs) const {
 
 void process_group::check_complete(effects& out) {
   if (construct_ || phase_ != group_phase::constructing || awaited_ > 0
-      || !inquiries_.empty() || !invitation_.without_data.empty()
+      || !inquiries_.empty() || invitation_.owing > 0
       || leaders_come_ < leaders_expected_)
     return;
   if (joined_ == 0)
@@ -167,7 +166,10 @@ void process_group::complete(effects& out) {
       is_reduced_ = true;
   members_ = std::make_shared<const std::vector<proc_id>>(ordered_members());
   phase_ = group_phase::complete;
-  inquiries_.clear();
+  // Who leads is told all the same.
+  for (auto i = inquiries_.begin(); i != inquiries_.end();)
+    i = i->second.about == topic::leader_failed ? std::next(i)
+                                                : inquiries_.erase(i);
   if (wants_context_id_ && !context_id_ && offered_context_id_ != 0)
     context_id_ = offered_context_id_;
   auto result = group_construct_result{};
@@ -299,25 +301,26 @@ void process_group::take(const group_host_outcome& what, effects& out) {
     return;
   if (what.code != status::success) {
     abort(what.code, "the host has not made group " + key_.id, out);
-    return;
-  }
-  if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
-    context_id_ = *id;
-  if (const auto* members = troupe::find(what.infos, attr::group_membership)) {
-    final_order_ = spelt_out(procs_of(*members));
-    add_unknown(final_order_, out);
-    if (construct_)
-      return;
+  } else {
+    if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
+      context_id_ = *id;
+    const auto* members = troupe::find(what.infos, attr::group_membership);
+    if (members != nullptr)
+      final_order_ = spelt_out(procs_of(*members));
+    else
+      final_order_ = live_participants();
+    add_all(final_order_, out);
     for (const auto& proc : final_order_)
       if (auto* who = find(proc);
           who != nullptr && who->state == standing::awaited)
         set(*who, standing::joined);
-  } else {
-    for (auto& x : participants_)
-      if (x.state == standing::awaited)
-        set(x, standing::joined);
+    if (!construct_)
+      complete(out);
   }
-  complete(out);
+  // All that are here have called, and those elsewhere are the host's.
+  for (auto& x : participants_)
+    if (x.state == standing::awaited)
+      set(x, standing::dropped);
 }
 
 void process_group::take(const group_snapshot&, effects&) {

@@ -4,6 +4,7 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 // Invitations. The library of the inviter, who leads, counts the answers and
@@ -18,12 +19,18 @@ namespace troupe {
 
 namespace {
 
-bool contains(const std::vector<proc_id>& xs, const proc_id& x) {
-  return std::find(xs.begin(), xs.end(), x) != xs.end();
-}
-
 void drop(std::vector<proc_id>& xs, const proc_id& x) {
   xs.erase(std::remove(xs.begin(), xs.end(), x), xs.end());
+}
+
+/// Each once, in the order in which they come first.
+std::vector<proc_id> without_repeats(const std::vector<proc_id>& xs) {
+  auto result = std::vector<proc_id>{};
+  auto seen = std::set<proc_id>{};
+  for (const auto& x : xs)
+    if (x.rank <= rank_valid_max && seen.insert(x).second)
+      result.push_back(x);
+  return result;
 }
 
 std::vector<proc_id> targets_of(const std::vector<info>& infos) {
@@ -56,8 +63,10 @@ std::vector<info> without(std::vector<info> infos,
 void process_group::take(const group_notice& what, effects& out) {
   if (entries_ == 1)
     begin_invitation(what);
-  const auto* who = find(what.source);
-  if (who == nullptr && !is_open_to(what)) {
+  if (invitation_.is_open && phase_ == group_phase::inviting
+      && what.what.code == status::group_invite_accepted)
+    note_invited(add_all({what.source}, out));
+  if (find(what.source) == nullptr) {
     out.refused = status::not_a_member;
     return;
   }
@@ -95,24 +104,46 @@ void process_group::begin_invitation(const group_notice& what) {
   }
   phase_ = group_phase::inviting;
   invitation_.inviter = leader;
-  for (auto& x : participants_)
-    if (x.proc != leader && !contains(named, x.proc))
-      set(x, standing::dropped);
   auto ignored = effects{};
-  add(leader, ignored).is_leader = true;
-  for (const auto& proc : named)
-    add(proc, ignored);
+  auto all = named;
+  all.push_back(leader);
+  add_all(std::move(all), ignored);
   is_extended_ = false;
-  if (contains(named, leader))
-    note_joined(*find(leader));
+  const auto members = std::set<proc_id>(named.begin(), named.end());
+  for (auto& x : participants_) {
+    x.is_leader = x.proc == leader;
+    const auto is_member = members.count(x.proc) > 0;
+    if (x.is_leader && is_member)
+      note_joined(x);
+    else if (!x.is_leader && !is_member)
+      set(x, standing::dropped);
+  }
+  if (invitation_.is_open)
+    note_invited(named);
   if (const auto* order =
         troupe::find(what.what.infos, attr::group_final_membership_order))
     final_order_ = procs_of(*order);
 }
 
-bool process_group::is_open_to(const group_notice& what) const {
-  return invitation_.is_open && phase_ == group_phase::inviting
-         && what.what.code == status::group_invite_accepted;
+void process_group::note_invited(const std::vector<proc_id>& procs) {
+  for (const auto& proc : procs)
+    if (auto* who = find(proc);
+        who != nullptr && !std::exchange(who->is_invited, true))
+      invitation_.invited.push_back(proc);
+}
+
+void process_group::set_owes_data(participant& who, bool owes) {
+  if (who.owes_data == owes)
+    return;
+  who.owes_data = owes;
+  if (owes)
+    ++invitation_.owing;
+  else
+    --invitation_.owing;
+}
+
+bool process_group::is_undecided() const {
+  return !construct_ && !invitation_.completion;
 }
 
 void process_group::invite(const group_notice& what, effects& out) {
@@ -123,44 +154,32 @@ void process_group::invite(const group_notice& what, effects& out) {
     return;
   }
   take_wishes(what.what.infos);
+  const auto named = without_repeats(spelt_out(targets_of(what.what.infos)));
+  const auto added = add_all(named, out);
   auto told = std::vector<proc_id>{};
-  for (const auto& proc : spelt_out(targets_of(what.what.infos))) {
-    if (proc.rank > rank_valid_max || contains(told, proc))
-      continue;
-    const auto is_known = contains(invitation_.invited, proc);
+  for (const auto& proc : named) {
     const auto* who = find(proc);
-    if (who != nullptr && who->state == standing::ended) {
+    if (who == nullptr || who->state == standing::ended)
       report_failed(proc, out);
-      continue;
-    }
-    if (who == nullptr || !who->is_live())
-      add(proc, out);
-    else if (is_known)
-      continue;
-    if (!is_known)
-      invitation_.invited.push_back(proc);
-    told.push_back(proc);
+    else if (!who->is_invited
+             || std::binary_search(added.begin(), added.end(), proc))
+      told.push_back(proc);
   }
+  note_invited(named);
   first_array_ = invitation_.invited;
   pass_on(what, std::move(told), out);
 }
 
 void process_group::accept(const group_notice& what, effects& out) {
   const auto& proc = what.source;
-  if (find(proc) == nullptr) {
-    add(proc, out);
-    invitation_.invited.push_back(proc);
-  } else if (invitation_.is_open && !contains(invitation_.invited, proc)) {
-    invitation_.invited.push_back(proc);
-  }
   auto& who = *find(proc);
   if (who.state == standing::joined)
     return;
   if (who.state != standing::awaited || construct_ || invitation_.completion
-      || !contains(invitation_.invited, proc)) {
+      || !who.is_invited) {
     // Nothing else would tell it that the group is made without it.
     out.refused = status::not_a_member;
-    if (contains(invitation_.invited, proc) && who.state != standing::ended) {
+    if (who.is_invited && who.state != standing::ended) {
       if (who.state == standing::awaited)
         set(who, standing::dropped);
       out.events.push_back(
@@ -172,14 +191,14 @@ void process_group::accept(const group_notice& what, effects& out) {
   pass_on(what, leaders(), out);
   if (phase_ == group_phase::constructing) {
     who.has_answered = true;
-    invitation_.without_data.push_back(proc);
+    set_owes_data(who, true);
     out.needs_data = true;
   }
 }
 
 void process_group::decline(const group_notice& what, effects& out) {
   auto& who = *find(what.source);
-  if (!contains(invitation_.invited, what.source)) {
+  if (!who.is_invited) {
     out.refused = status::not_a_member;
     return;
   }
@@ -188,7 +207,6 @@ void process_group::decline(const group_notice& what, effects& out) {
   const auto proc = what.source;
   set(who, standing::declined);
   stop_asking(proc, out);
-  drop(invitation_.without_data, proc);
   if (phase_ == group_phase::inviting) {
     pass_on(what, leaders(), out);
   } else if (is_optional_ || is_fault_tolerant_ || notifies_termination_) {
@@ -208,9 +226,9 @@ void process_group::conclude(const group_notice& what, effects& out) {
   }
   take_wishes(what.what.infos);
   invitation_.completion = what;
-  for (const auto& x : participants_)
+  for (auto& x : participants_)
     if (x.state == standing::joined)
-      invitation_.without_data.push_back(x.proc);
+      set_owes_data(x, true);
   out.needs_data = true;
 }
 
@@ -267,8 +285,10 @@ void process_group::pass_on(const group_notice& what,
                             std::vector<proc_id> targets, effects& out) const {
   drop(targets, what.source);
   const auto code = what.what.code;
-  auto infos = without(what.what.infos,
-                       {attr::event_custom_range, group_keys::invitation});
+  auto infos =
+    without(what.what.infos, {attr::event_custom_range, group_keys::invitation,
+                              group_keys::round, group_keys::status,
+                              group_keys::accepted, group_keys::pending});
   if (code == status::group_invited)
     put(infos, attr::event_non_default, value::boolean(true));
   if (code == status::group_invite_accepted
@@ -291,9 +311,10 @@ void process_group::report_failed(const proc_id& proc, effects& out) const {
 
 void process_group::take(const group_data& what, effects& out) {
   for (const auto& x : what.procs) {
-    if (!contains(invitation_.without_data, x.proc))
+    auto* who = find(x.proc);
+    if (who == nullptr || !who->owes_data)
       continue;
-    drop(invitation_.without_data, x.proc);
+    set_owes_data(*who, false);
     out.data.push_back(x);
   }
 }
@@ -304,7 +325,6 @@ void process_group::lose_invitee(participant& who, standing state,
   const auto led = who.is_leader;
   set(who, state);
   stop_asking(proc, out);
-  drop(invitation_.without_data, proc);
   if (led)
     leader_ended(proc, out);
   else
@@ -313,7 +333,7 @@ void process_group::lose_invitee(participant& who, standing state,
 
 void process_group::conclude_invitation(effects& out) {
   if (phase_ == group_phase::inviting && invitation_.completion
-      && invitation_.without_data.empty()) {
+      && invitation_.owing == 0) {
     if (joined_ > 0)
       found(out);
     else
@@ -327,17 +347,12 @@ void process_group::conclude_invitation(effects& out) {
 void process_group::found(effects& out) {
   const auto& what = *invitation_.completion;
   const auto leader = what.source;
-  auto elections = std::move(inquiries_);
   complete(out);
-  inquiries_ = std::move(elections);
   for (auto& x : participants_)
-    if (x.state == standing::awaited)
+    if (x.state == standing::awaited) {
       set(x, standing::dropped);
-  for (auto& [round, x] : inquiries_)
-    x.asked.erase(
-      std::remove_if(x.asked.begin(), x.asked.end(),
-                     [&](const proc_id& y) { return !is_member(y); }),
-      x.asked.end());
+      stop_asking(x.proc, out);
+    }
   auto infos =
     without(what.what.infos, {attr::event_custom_range, attr::group_membership,
                               attr::group_context_id, group_keys::invitation});
@@ -365,11 +380,10 @@ void process_group::disband(effects& out) {
     return;
   auto targets = std::vector<proc_id>{};
   for (auto& x : participants_) {
-    const auto is_invited = contains(invitation_.invited, x.proc);
     // Who has called is answered, and who has joined a construction by an event
     // has been told.
-    const auto is_told = invitation_.inviter ? is_invited || x.is_leader
-                                             : is_invited && x.arrival == 0;
+    const auto is_told = invitation_.inviter ? x.is_invited || x.is_leader
+                                             : x.is_invited && x.arrival == 0;
     if (is_told && x.state != standing::ended
         && x.proc != invitation_.called_off)
       targets.push_back(x.proc);

@@ -21,14 +21,6 @@
 
 namespace troupe {
 
-namespace {
-
-bool contains(const std::vector<proc_id>& xs, const proc_id& x) {
-  return std::find(xs.begin(), xs.end(), x) != xs.end();
-}
-
-} // namespace
-
 bool process_group::is_electing() const {
   return std::any_of(inquiries_.begin(), inquiries_.end(), [](const auto& x) {
     return x.second.about == topic::leader_failed;
@@ -47,20 +39,18 @@ void process_group::leader_ended(const proc_id& leader, effects& out) {
 bool process_group::nominate(const proc_id& proc) {
   if (!is_electing() || !is_participant(proc))
     return false;
-  election_.candidates.push_back(proc);
-  election_.announced.push_back(proc);
-  for (auto& [round, x] : inquiries_) {
-    auto& asked = x.asked;
+  election_.candidates.insert(proc);
+  election_.announced.insert(proc);
+  for (auto& [round, x] : inquiries_)
     if (x.about == topic::leader_failed)
-      asked.erase(std::remove(asked.begin(), asked.end(), proc), asked.end());
-  }
+      x.asked.erase(proc);
   return true;
 }
 
 void process_group::count_votes(const inquiry& x, effects& out) {
   for (const auto& verdict : x.verdicts) {
     const auto wish = wish_of(verdict, x.subject);
-    if (wish.aborts && !construct_ && !invitation_.completion) {
+    if (wish.aborts && is_undecided()) {
       abort(status::group_construct_abort,
             to_string(verdict.proc) + " wants no group without its leader "
               + to_string(x.subject),
@@ -68,7 +58,7 @@ void process_group::count_votes(const inquiry& x, effects& out) {
       return;
     }
     if (wish.leads)
-      election_.candidates.push_back(verdict.proc);
+      election_.candidates.insert(verdict.proc);
   }
   if (!is_electing())
     elect(x.subject, out);
@@ -76,15 +66,15 @@ void process_group::count_votes(const inquiry& x, effects& out) {
 
 std::optional<proc_id> process_group::choose_leader() const {
   auto order = members_ ? *members_ : spelt_out(first_array_);
+  // Those without a place in it come last.
   for (auto& proc : live_participants())
-    if (!contains(order, proc))
-      order.push_back(std::move(proc));
+    order.push_back(std::move(proc));
   auto left = std::optional<proc_id>{};
   for (const auto& proc : order) {
     const auto* who = find(proc);
     if (who == nullptr || !who->is_live())
       continue;
-    if (contains(election_.candidates, proc))
+    if (election_.candidates.count(proc) > 0)
       return proc;
     if (who->is_leader && !left)
       left = proc;
@@ -106,12 +96,12 @@ void process_group::elect(const proc_id& failed, effects& out) {
       note_joined(leader);
   }
   auto targets = others({});
-  if (winner && contains(votes.announced, *winner))
+  if (winner && votes.announced.count(*winner) > 0)
     targets.erase(std::remove(targets.begin(), targets.end(), *winner),
                   targets.end());
   raise(status::group_leader_selected, {}, std::move(targets),
         selection_infos(winner), out);
-  if (construct_ || invitation_.completion)
+  if (!is_undecided())
     return;
   const auto goes_on =
     is_optional_ || is_fault_tolerant_ || notifies_termination_;

@@ -10,24 +10,28 @@ namespace troupe {
 
 namespace {
 
-void drop(std::vector<proc_id>& xs, const proc_id& x) {
-  xs.erase(std::remove(xs.begin(), xs.end(), x), xs.end());
-}
+/// Questions of a group that are open at once; what fails beyond that, nobody
+/// is asked about.
+constexpr size_t max_questions = 64;
 
 } // namespace
 
 void process_group::ask(topic about, const proc_id& subject, status code,
                         const proc_id& source, std::vector<proc_id> targets,
                         std::vector<info> infos, effects& out) {
-  targets.erase(
-    std::remove_if(targets.begin(), targets.end(),
-                   [&](const proc_id& x) { return !is_participant(x); }),
-    targets.end());
+  const auto is_gone = [&](const proc_id& x) {
+    const auto* who = find(x);
+    return who == nullptr || !is_concerned(*who);
+  };
+  targets.erase(std::remove_if(targets.begin(), targets.end(), is_gone),
+                targets.end());
+  if (inquiries_.size() >= max_questions)
+    targets.clear();
   const auto round = next_round_++;
   auto& x = inquiries_[round];
   x.about = about;
   x.subject = subject;
-  x.asked = targets;
+  x.asked = {targets.begin(), targets.end()};
   if (targets.empty())
     return;
   if (troupe::find(infos, attr::event_affected_proc) == nullptr)
@@ -43,14 +47,10 @@ void process_group::ask(topic about, const proc_id& subject, status code,
 void process_group::take(const group_verdicts& what, effects&) {
   for (const auto& x : what.verdicts) {
     const auto i = inquiries_.find(x.round);
-    if (i == inquiries_.end())
+    if (i == inquiries_.end() || i->second.asked.erase(x.proc) == 0)
       continue;
-    auto& asked = i->second.asked;
-    const auto j = std::find(asked.begin(), asked.end(), x.proc);
-    if (j == asked.end())
-      continue;
-    asked.erase(j);
     i->second.verdicts.push_back(x);
+    i->second.aborts |= wish_of(x, i->second.subject).aborts;
   }
 }
 
@@ -61,9 +61,10 @@ void process_group::question_time_up(uint64_t round, effects&) {
 }
 
 void process_group::stop_asking(const proc_id& proc, effects&) {
-  drop(election_.candidates, proc);
+  election_.candidates.erase(proc);
   for (auto& [round, x] : inquiries_) {
-    drop(x.asked, proc);
+    if (x.asked.erase(proc) != 0)
+      continue;
     auto& verdicts = x.verdicts;
     verdicts.erase(
       std::remove_if(verdicts.begin(), verdicts.end(),
@@ -74,10 +75,7 @@ void process_group::stop_asking(const proc_id& proc, effects&) {
 
 void process_group::settle(effects& out) {
   const auto is_settled = [&](const auto& x) {
-    return x.second.asked.empty()
-           || (!construct_
-               && rule_on(x.second.verdicts, x.second.subject).what
-                    == group_ruling::kind::aborts);
+    return x.second.asked.empty() || (x.second.aborts && is_undecided());
   };
   while (phase_ != group_phase::over) {
     const auto i =
@@ -137,28 +135,21 @@ group_ruling::kind process_group::replace(const proc_id& failed,
                                           const std::vector<proc_id>& with,
                                           effects& out) {
   using kind = group_ruling::kind;
-  auto chosen = std::vector<proc_id>{};
-  auto result = kind::nothing;
-  for (const auto& proc : with) {
-    const auto* known = find(proc);
-    if (known == nullptr
-        || (!known->is_live() && known->state != standing::ended))
-      chosen.push_back(proc);
-    else if (known->is_live())
-      result = kind::goes_on;
-  }
+  const auto is_in = [&](const proc_id& x) { return is_participant(x); };
+  const auto some_are_in = std::any_of(with.begin(), with.end(), is_in);
+  auto chosen = add_all(with, out);
   if (chosen.empty())
-    return result;
+    return some_are_in ? kind::goes_on : kind::nothing;
+  note_invited(chosen);
   // In its place, so that the ranks of the others stay.
   auto& array = first_array_;
   array = spelt_out(array);
-  array.insert(std::find(array.begin(), array.end(), failed), chosen.begin(),
+  const auto place = std::find(array.begin(), array.end(), failed);
+  const auto is_listed = place != array.end();
+  array.insert(is_listed ? std::next(place) : place, chosen.begin(),
                chosen.end());
-  drop(array, failed);
-  for (const auto& proc : chosen) {
-    add(proc, out);
-    invitation_.invited.push_back(proc);
-  }
+  if (is_listed)
+    array.erase(std::find(array.begin(), array.end(), failed));
   auto infos = invitation_infos();
   infos.push_back(
     {std::string{attr::group_membership}, 0, value::procs(array)});

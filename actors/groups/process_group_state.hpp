@@ -5,6 +5,7 @@
 #include "messages/group_entry.hpp"
 
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace troupe::process_group_internals {
@@ -32,8 +33,14 @@ struct participant {
   /// Was not named when the group began: is invited to it.
   bool is_added = false;
 
+  /// Has been asked to join by an event.
+  bool is_invited = false;
+
   /// Has joined by an answer to an invitation: CONSTRUCT_COMPLETE tells it.
   bool has_answered = false;
+
+  /// Has joined by an event, and what it has posted has not come.
+  bool owes_data = false;
 
   /// Has called the end of the group.
   bool has_called_destruct = false;
@@ -66,8 +73,11 @@ struct inquiry {
   proc_id subject;
 
   /// Those that have not answered.
-  std::vector<proc_id> asked;
+  std::set<proc_id> asked;
   std::vector<group_verdict> verdicts;
+
+  /// Whether anybody wants no group any more.
+  bool aborts = false;
 };
 
 /// What a caller of the construction brings along.
@@ -91,8 +101,8 @@ struct invitation {
   /// The leader has said that all have come; what is missing are data.
   std::optional<group_notice> completion;
 
-  /// Who has joined by an event, and whose data have not come.
-  std::vector<proc_id> without_data;
+  /// How many owe data.
+  size_t owing = 0;
 
   /// Who has said that there is no group.
   std::optional<proc_id> called_off;
@@ -102,10 +112,10 @@ struct invitation {
 /// Who leads after leaders have ended: while questions about it are open.
 struct election {
   /// Who would lead.
-  std::vector<proc_id> candidates;
+  std::set<proc_id> candidates;
 
   /// Who of them has told all others itself.
-  std::vector<proc_id> announced;
+  std::set<proc_id> announced;
 
   /// Who has failed while nobody was there to decide about it.
   std::vector<proc_id> waiting;

@@ -177,7 +177,7 @@ void mesh_collectives::state::advance(const key& k) {
     x.is_sent = true;
     auto part = part_of(x, root);
     part.joined = x.joined;
-    part.data = std::exchange(x.data, {});
+    part.data = x.is_fault_tolerant ? x.data : std::exchange(x.data, {});
     out.tell(x.nodes[(place_of(x, self) - 1) / radix], std::move(part));
   } else if (!x.is_sent && knows_gone(x)) {
     report(x, root);

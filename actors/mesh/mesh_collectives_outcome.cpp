@@ -224,8 +224,14 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
   };
   if (places.first_unknown(part.id.procs)) {
     // It has ended processes of a job that never ran under this daemon.
-    if (find(k) == nullptr)
+    if (part.is_fault_tolerant
+        && (find(k) != nullptr || parked < defaults::parked_collectives)) {
+      auto& x = begin(k, part.id);
+      x.is_fault_tolerant = true;
+      x.promised = std::max(x.promised, part.root);
+    } else if (find(k) == nullptr) {
       fail("the daemon of node " + std::to_string(self) + " has changed");
+    }
     out.tell(from, std::move(reply));
     return;
   }

@@ -510,4 +510,70 @@ CAF_TEST(X27 LIM18 operations in flight are bounded) {
   CAF_CHECK_EQUAL(fences.back()->code, status::lost_connection);
 }
 
+// -- without those who end or leave
+// -----------------------------------------------------------------------
+
+namespace {
+
+const auto tolerant =
+  std::vector<info>{with(attr::group_ft_collective, value::boolean(true))};
+
+} // namespace
+
+CAF_TEST(G53 A34 a fence goes on without who ends if it is to) {
+  const auto x = fence(0, {}, tolerant);
+  const auto y = fence(1, {}, tolerant);
+  CAF_CHECK(x->is_pending());
+  end_process(2);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+  CAF_CHECK(is_quiet());
+  // So does one that begins after its end; no other does.
+  const auto again = fence(0, {}, tolerant);
+  CAF_CHECK(again->is_pending());
+  CAF_CHECK_EQUAL(fence(1, {}, tolerant)->code, status::success);
+  CAF_CHECK_EQUAL(again->code, status::success);
+  CAF_CHECK_EQUAL(fence(0)->code, status::lost_connection);
+}
+
+CAF_TEST(G53 A33 168 a fence goes on without who leaves the group if it is to) {
+  const auto leave = [this](std::vector<proc_id> others, uint32_t who) {
+    auto what = group_changed{};
+    what.group = {"grp", 1, 1};
+    what.members =
+      std::make_shared<const std::vector<proc_id>>(std::move(others));
+    what.departed = {{"job", who}};
+    caf::anon_send(uut.server, std::move(what));
+    consume_messages();
+  };
+  const auto x = fence(0, {}, tolerant);
+  const auto plain = fence(0);
+  leave({{"job", 0}, {"job", 1}}, 2);
+  CAF_CHECK(x->is_pending());
+  // Whoever calls now names the others only, and means the same.
+  const auto y = fence(1, {{"job", 0}, {"job", 1}}, tolerant);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+  CAF_CHECK(plain->is_pending());
+  // Who has left may still take part in what is none of the group's business.
+  fence(1);
+  fence(2);
+  CAF_CHECK_EQUAL(plain->code, status::success);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(G53 A33 a fence is complete when the last that is missing leaves) {
+  const auto pair = procs{{"job", 0}, {"job", 2}};
+  const auto x = fence(0, pair, tolerant);
+  auto what = group_changed{};
+  what.group = {"grp", 1, 1};
+  what.members =
+    std::make_shared<const std::vector<proc_id>>(procs{{"job", 0}});
+  what.departed = {{"job", 2}};
+  caf::anon_send(uut.server, std::move(what));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK(is_quiet());
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -125,7 +125,7 @@ CAF_TEST(G10 a single invitee and wildcards) { // 153
   CAF_CHECK_EQUAL(one.invite(0, ranks({1})), words{"INVITED by 0 > 1"});
   one.accept(1);
   one.notify(0, status::group_construct_complete);
-  CAF_CHECK_EQUAL(one.data({1}).front(), "construct SUCCESS 1");
+  CAF_CHECK_EQUAL(first(one.data({1})), "construct SUCCESS 1");
 
   group_log all{ranks({0, 1, 2})};
   CAF_CHECK_EQUAL(all.invite(1, {{"job", rank_wildcard}}),
@@ -149,7 +149,7 @@ CAF_TEST(G48 whoever accepted and then declines is no member) { // 159 163
   accept(2);
   CAF_CHECK_EQUAL(decline(2), words{"INVITE_DECLINED by 2 > 0"});
   complete();
-  CAF_CHECK_EQUAL(data({0, 1}).front(), "construct SUCCESS 0 1");
+  CAF_CHECK_EQUAL(first(data({0, 1})), "construct SUCCESS 0 1");
 }
 
 CAF_TEST(G48 whoever declines while the data come is no member) {
@@ -158,7 +158,7 @@ CAF_TEST(G48 whoever declines while the data come is no member) {
   complete();
   data({0, 1});
   CAF_CHECK(group.phase() == group_phase::inviting);
-  CAF_CHECK_EQUAL(decline(2).front(), "construct SUCCESS 0 1");
+  CAF_CHECK_EQUAL(first(decline(2)), "construct SUCCESS 0 1");
 }
 
 CAF_TEST(G36 an answer that comes too late says so to who gives it) { // 159
@@ -166,7 +166,7 @@ CAF_TEST(G36 an answer that comes too late says so to who gives it) { // 159
   complete();
   const auto late = words{"refused NOT_A_MEMBER", "CONSTRUCT_ABORT > 2"};
   CAF_CHECK_EQUAL(accept(2), late);
-  CAF_CHECK_EQUAL(data({0, 1}).front(), "construct SUCCESS 0 1");
+  CAF_CHECK_EQUAL(first(data({0, 1})), "construct SUCCESS 0 1");
   CAF_CHECK_EQUAL(accept(2), late);
   CAF_CHECK_EQUAL(decline(2), words{});
 }
@@ -204,7 +204,7 @@ CAF_TEST(G40 G43 the leader is told of invitees that end) { // 158
   CAF_CHECK_EQUAL(end({2}), words{"INVITE_FAILED about 2 > 0"});
   CAF_CHECK_EQUAL(end({2}), words{});
   complete();
-  CAF_CHECK_EQUAL(data({0}).front(), "construct SUCCESS 0");
+  CAF_CHECK_EQUAL(first(data({0})), "construct SUCCESS 0");
 }
 
 CAF_TEST(G44 a member that ends while the data come is none) { // 158
@@ -234,7 +234,7 @@ CAF_TEST(G39 replacements are invited later) {
   CAF_CHECK_EQUAL(accept(3), words{"INVITE_ACCEPTED by 3 > 0"});
   accept(2);
   complete();
-  CAF_CHECK_EQUAL(data({0, 2, 3}).front(), "construct SUCCESS 0 2 3");
+  CAF_CHECK_EQUAL(first(data({0, 2, 3})), "construct SUCCESS 0 2 3");
 }
 
 CAF_TEST(G39 who has declined may be asked again and who has ended not) {
@@ -279,7 +279,7 @@ CAF_TEST(G27 G29 the new leader of an invitation learns how it stands) {
   CAF_CHECK_EQUAL(list(listed(group_keys::pending)), " 1");
   CAF_CHECK_EQUAL(accept(1), words{"INVITE_ACCEPTED by 1 > 2"});
   CAF_CHECK_EQUAL(notify(2, status::group_construct_complete), words{"data"});
-  CAF_CHECK_EQUAL(data({1, 2}).front(), "construct SUCCESS 1 2");
+  CAF_CHECK_EQUAL(first(data({1, 2})), "construct SUCCESS 1 2");
 }
 
 CAF_TEST(G29 an invitee that leads has accepted) {

@@ -88,8 +88,9 @@ private:
       case 2:
         return answer();
       case 3:
-        return apply(group_time_up{group_operation::construct,
-                                   1 + draw(log_.questions.size() + 2)});
+        return apply(
+          group_time_up{group_operation::construct,
+                        log_.round_of(1 + draw(log_.questions.size() + 2))});
       case 4:
         return apply(calls());
       case 5:
@@ -104,10 +105,11 @@ private:
   void answer() {
     auto what = group_verdicts{};
     for (auto i = 1 + draw(3); i > 0; --i)
-      what.verdicts.push_back({anybody(), 1 + draw(log_.questions.size() + 1),
-                               draw(12) == 0 ? status::group_construct_abort
-                                             : status::action_complete,
-                               wishes()});
+      what.verdicts.push_back(
+        {anybody(), log_.round_of(1 + draw(log_.questions.size() + 1)),
+         draw(12) == 0 ? status::group_construct_abort
+                       : status::action_complete,
+         wishes()});
     apply(std::move(what));
   }
 
@@ -164,7 +166,8 @@ private:
   void apply(group_step what) {
     if (const auto* x = std::get_if<group_procs_ended>(&what))
       for (const auto& y : x->procs)
-        ended_.insert(y.proc);
+        if (log_.group.is_participant(y.proc))
+          ended_.insert(y.proc);
     const auto words = log_.apply(what);
     // Another node that has the same log: the same effects and state.
     CAF_REQUIRE_EQUAL(other_.apply(std::move(what)), words);

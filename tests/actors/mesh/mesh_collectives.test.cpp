@@ -325,6 +325,7 @@ CAF_TEST(G53 one that asks for it makes a fence tolerant) {
   auto x = cluster{3};
   x.join(0, cluster::fence(1));
   x.join(1, cluster::tolerant(1));
+  x.run();
   x.lose(2);
   x.run();
   CAF_CHECK_EQUAL(x.told, (std::vector<std::string>{"0 ok", "1 ok"}));
