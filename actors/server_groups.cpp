@@ -111,9 +111,13 @@ void tell_conflict(self_pointer self, const proc_id& proc,
   auto who = requester{};
   who.proc = proc;
   self->request(tracker, caf::infinite, std::move(who), std::move(what))
-    .then([](ack) {
-      // All its callers hear of it.
-    });
+    .then(
+      [](ack) {
+        // All its callers hear of it.
+      },
+      [](const caf::error&) {
+        // It is over.
+      });
 }
 
 /// A local participant that is in another group of the name.
