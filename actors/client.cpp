@@ -1,12 +1,17 @@
 #include "actors/client.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
+#include "actors/groups/group_places.hpp"
 #include "messages/event.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <iterator>
 
 namespace troupe {
 
@@ -75,6 +80,93 @@ auto pass_with_user(self_pointer self) {
   };
 }
 
+/// Answers under the name that was asked for as well: clients that do not know
+/// groups look for the value there.
+void add_alias(get_result& to, const proc_id& member, const proc_id& asked) {
+  auto copies = std::vector<proc_data>{};
+  for (const auto& x : to.blocks)
+    if (x.proc == member)
+      copies.push_back({asked, x.entries});
+  std::move(copies.begin(), copies.end(), std::back_inserter(to.blocks));
+}
+
+caf::result<get_result> get(self_pointer self, get_request& request) {
+  auto& state = self->state;
+  if (state.groups.empty())
+    return self->delegate(state.server, state.who, std::move(request));
+  auto asked = request.target;
+  if (auto why = spell_out(state.groups, request))
+    return why;
+  if (request.target == asked)
+    return self->delegate(state.server, state.who, std::move(request));
+  auto owed = std::make_shared<answer<get_result>>(
+    self->make_response_promise<get_result>());
+  auto promise = owed->promise();
+  auto member = request.target;
+  self->request(state.server, caf::infinite, state.who, std::move(request))
+    .then(
+      [owed, member = std::move(member),
+       asked = std::move(asked)](get_result& found) {
+        add_alias(found, member, asked);
+        owed->give(std::move(found));
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
+/// Asks the server for the peers and nodes of namespaces.
+std::shared_ptr<group_places> places_of(self_pointer self,
+                                        const std::vector<proc_id>& members) {
+  const auto ask = [self](auto request, auto empty, auto then) {
+    self
+      ->request(self->state.server, caf::infinite, self->state.who,
+                std::move(request))
+      .then([then](decltype(empty)& found) { then(found); },
+            [then, empty](const caf::error&) { then(empty); });
+  };
+  auto questions = group_places::questions{};
+  questions.peers_on = [ask](resolve_peers_request request, auto then) {
+    ask(std::move(request), resolve_peers_result{},
+        [then](const resolve_peers_result& x) { then(x.procs); });
+  };
+  questions.nodes_of = [ask](resolve_nodes_request request, auto then) {
+    ask(std::move(request), resolve_nodes_result{},
+        [then](const resolve_nodes_result& x) { then(x.nodes); });
+  };
+  return std::make_shared<group_places>(members, std::move(questions));
+}
+
+caf::result<resolve_peers_result> peers(self_pointer self,
+                                        resolve_peers_request& request) {
+  auto& state = self->state;
+  const auto* members =
+    request.nspace ? state.groups.find(*request.nspace) : nullptr;
+  if (members == nullptr)
+    return self->delegate(state.server, state.who, std::move(request));
+  auto owed = std::make_shared<answer<resolve_peers_result>>(
+    self->make_response_promise<resolve_peers_result>());
+  places_of(self, *members)
+    ->find_peers(request.node, [owed](std::vector<proc_id> found) {
+      owed->give({std::move(found)});
+    });
+  return owed->promise();
+}
+
+caf::result<resolve_nodes_result> nodes(self_pointer self,
+                                        resolve_nodes_request& request) {
+  auto& state = self->state;
+  const auto* members =
+    request.nspace ? state.groups.find(*request.nspace) : nullptr;
+  if (members == nullptr)
+    return self->delegate(state.server, state.who, std::move(request));
+  auto owed = std::make_shared<answer<resolve_nodes_result>>(
+    self->make_response_promise<resolve_nodes_result>());
+  places_of(self, *members)->find_nodes([owed](std::string found) {
+    owed->give({std::move(found)});
+  });
+  return owed->promise();
+}
+
 /// Passes the events that have just come, without a copy of its own.
 void pass_events(self_pointer self) {
   caf::actor_cast<caf::strong_actor_ptr>(self->state.connection)
@@ -108,7 +200,17 @@ caf::result<ack> notify_group(self_pointer self, notify_request& request) {
   return promise;
 }
 
+/// What only servers say to libraries: no process can have others believe it.
+bool is_of_server(const info& x) {
+  return x.key.rfind(group_keys::prefix, 0) == 0
+         && x.key != group_keys::invitation;
+}
+
 caf::result<ack> notify(self_pointer self, notify_request& request) {
+  auto& infos = request.infos;
+  if (request.code != status::group_verdict)
+    infos.erase(std::remove_if(infos.begin(), infos.end(), is_of_server),
+                infos.end());
   if (auto why = name_members(self, request))
     return why;
   if (is_of_group(request.code))
@@ -168,12 +270,12 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     pass_to<job_info_reply, job_info_request>(self, to_server),
     pass_to<ack, commit_request>(self, to_server),
     name_to<ack, fence_request>(self, to_server),
-    name_to<get_result, get_request>(self, to_server),
+    [self](get_request& request) { return get(self, request); },
     pass_to<ack, finalize_request>(self, to_server),
     name_to<ack, abort_request>(self, to_host),
     name_to<refresh_cache_result, refresh_cache_request>(self, to_server),
-    pass_to<resolve_peers_result, resolve_peers_request>(self, to_server),
-    pass_to<resolve_nodes_result, resolve_nodes_request>(self, to_server),
+    [self](resolve_peers_request& request) { return peers(self, request); },
+    [self](resolve_nodes_request& request) { return nodes(self, request); },
     pass_with_user<ack, publish_request>(self),
     pass_with_user<lookup_result, lookup_request>(self),
     pass_with_user<ack, unpublish_request>(self),

@@ -55,13 +55,11 @@ caf::error id_refusal(server_state& state, const std::string& id) {
   return {};
 }
 
-/// Why a call may not begin or join a construction, if so.
-caf::error refusal(server_state& state, const requester& who,
-                   const group_construct_request& request) {
-  if (auto why = id_refusal(state, request.id))
-    return why;
+/// Why these processes cannot be a group, if so.
+caf::error procs_refusal(server_state& state, const std::string& id,
+                         const std::vector<proc_id>& procs) {
   auto count = uint64_t{0};
-  for (const auto& proc : request.procs) {
+  for (const auto& proc : procs) {
     const auto* entry = state.find_namespace(proc.nspace);
     if (entry == nullptr)
       return make_error(status::invalid_namespace,
@@ -76,9 +74,19 @@ caf::error refusal(server_state& state, const requester& who,
   }
   if (count > defaults::group_participants)
     return make_error(status::out_of_resource,
-                      "group " + request.id + " has more than "
+                      "group " + id + " has more than "
                         + std::to_string(defaults::group_participants)
                         + " participants");
+  return {};
+}
+
+/// Why a call may not begin or join a construction, if so.
+caf::error refusal(server_state& state, const requester& who,
+                   const group_construct_request& request) {
+  if (auto why = id_refusal(state, request.id))
+    return why;
+  if (auto why = procs_refusal(state, request.id, request.procs))
+    return why;
   const auto is_member =
     request.procs.empty()
     || std::any_of(request.procs.begin(), request.procs.end(),
@@ -92,12 +100,14 @@ caf::error refusal(server_state& state, const requester& who,
 }
 
 /// Makes the tracker of a group.
+/// @param nspace Whose process begins it.
 /// @param written The participants as they were named.
 open_group& open(self_pointer self, const group_key& key,
+                 const std::string& nspace, bool is_counted,
                  const std::vector<proc_id>& participants,
                  std::vector<proc_id> written, std::vector<uint32_t> hosts) {
   auto& state = self->state;
-  auto& group = state.groups.add(key, participants);
+  auto& group = state.groups.add(key, nspace, is_counted);
   auto options = group_tracker_options{};
   options.key = key;
   options.participants = participants;
@@ -184,23 +194,28 @@ void take_endpoints(self_pointer self, const requester& who,
   wake_gets(self, who.proc);
 }
 
-/// An invitation makes a group of the invited and the inviter.
-open_group* invite(self_pointer self, const requester& who,
-                   const std::string& id, const notify_request& request) {
+/// An invitation makes a group of the invited and the inviter. So does the
+/// answer of a process that knows its leader otherwise.
+caf::expected<open_group*> begin_by_event(self_pointer self,
+                                          const requester& who,
+                                          const std::string& id,
+                                          const notify_request& request) {
   auto& state = self->state;
-  for (auto& [key, group] : state.groups.of(who.proc, id))
-    if (group->leader == who.proc && group->members == nullptr)
-      return group;
   const auto* range = find(request.infos, attr::event_custom_range);
-  if (range == nullptr || id_refusal(state, id))
+  auto written = range != nullptr ? procs_of(*range) : std::vector<proc_id>{};
+  if (written.empty())
     return nullptr;
-  auto written = procs_of(*range);
   written.push_back(who.proc);
+  if (auto why = id_refusal(state, id))
+    return why;
+  if (auto why = procs_refusal(state, id, written))
+    return why;
   const auto participants = spelt_out(state, written);
-  if (participants.size() > defaults::group_participants)
-    return nullptr;
   const auto key = state.groups.invitation(who.proc, id, participants);
-  auto& group = open(self, key, participants, std::move(written), {});
+  if (!key)
+    return key.error();
+  auto& group = open(self, *key, who.proc.nspace, false, participants,
+                     std::move(written), {});
   group.leader = who.proc;
   group.local[who.proc] = use::taking_part;
   return &group;
@@ -221,6 +236,10 @@ open_group* group_of(server_state& state, const requester& who,
     if (local == group.local.end() || local->second == use::released
         || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
+      continue;
+    // A leader invites once for each group that is open.
+    if (request.code == status::group_invited
+        && (group.leader != who.proc || group.members != nullptr))
       continue;
     // Answers of older clients name their inviter only.
     if (!id
@@ -245,8 +264,16 @@ caf::result<ack> enter(self_pointer self, group_entry_ordered& what) {
     const auto& written = what.entry.participants;
     if ((written.empty() && key.participants != 0) || state.groups.is_over(key))
       return ack{};
-    group = &open(self, key, spelt_out(state, written), written, what.hosts);
-    if (const auto* notice = std::get_if<group_notice>(&what.entry.what))
+    auto nspace = written.empty() ? std::string{} : written.front().nspace;
+    const auto* notice = std::get_if<group_notice>(&what.entry.what);
+    if (notice != nullptr)
+      nspace = notice->source.nspace;
+    else if (const auto* calls = std::get_if<group_calls>(&what.entry.what);
+             calls != nullptr && !calls->callers.empty())
+      nspace = calls->callers.front().proc.nspace;
+    group = &open(self, key, nspace, notice == nullptr,
+                  spelt_out(state, written), written, what.hosts);
+    if (notice != nullptr)
       group->leader = notice->source;
   }
   return self->delegate(group->tracker, std::move(what));
@@ -268,12 +295,18 @@ construct_group(self_pointer self, const requester& who,
       > 0)
     request.procs.clear();
   const auto participants = spelt_out(state, request.procs);
-  const auto place = state.groups.place(who.proc, request.id, participants);
+  const auto is_local =
+    !participants.empty()
+    && std::all_of(participants.begin(), participants.end(),
+                   [&](const proc_id& x) { return state.find_local(x); });
+  const auto place =
+    state.groups.place(who.proc, request.id, participants, is_local);
   if (!place)
     return place.error();
   take_endpoints(self, who, request.directives);
   auto& group = place->is_new
-                  ? open(self, place->key, participants, request.procs, {})
+                  ? open(self, place->key, who.proc.nspace, place->is_counted,
+                         participants, request.procs, {})
                   : *state.groups.find(place->key);
   group.local[who.proc] = use::taking_part;
   tell_sessions(self, request.id, {{who.proc, nullptr}});
@@ -312,9 +345,15 @@ caf::result<ack> notify_group(self_pointer self, const requester& who,
                    [](const info& x) { return x.key == group_conflict_key; }),
     infos.end());
   const auto id = text(infos, attr::group_id);
-  auto* group = id && request.code == status::group_invited
-                  ? invite(self, who, *id, request)
-                  : group_of(state, who, request);
+  auto* group = group_of(state, who, request);
+  if (group == nullptr && id
+      && (request.code == status::group_invited
+          || request.code == status::group_invite_accepted)) {
+    auto begun = begin_by_event(self, who, *id, request);
+    if (!begun)
+      return begun.error();
+    group = *begun;
+  }
   if (group == nullptr)
     return make_error(status::not_found,
                       "the event of " + to_string(who.proc)
@@ -383,6 +422,7 @@ void change_group(self_pointer self, const group_changed& what) {
     group->members = what.members;
   }
   tell_sessions(self, what.group.id, news);
+  reduce_collectives(self, what);
 }
 
 void close_group(self_pointer self, const group_over& what) {

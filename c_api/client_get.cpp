@@ -49,6 +49,8 @@ caf::expected<lookup> make_lookup(const library& lib, const pmix_proc_t* proc,
     x.proc = to_proc(*proc);
   if (x.proc.nspace.empty())
     x.proc.nspace = lib.proc().nspace;
+  if (auto why = spell_out_groups(lib, x.proc))
+    return why;
   if (ninfo > 0) {
     auto directives = to_infos(infos, ninfo);
     if (!directives)

@@ -76,6 +76,8 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
   if (ncodes > defaults::event_codes_per_client)
     return PMIX_ERR_OUT_OF_RESOURCE;
   TROUPE_TAKE(directives, to_infos(info, ninfo));
+  if (const auto why = spell_out_groups(lib, *directives))
+    return to_c(why);
   auto request = register_handler{};
   for (size_t i = 0; i < ncodes; ++i) {
     request.codes.push_back(static_cast<status>(codes[i]));
@@ -193,6 +195,8 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
   if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
     return ready;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
+  if (const auto why = spell_out_groups(lib, *infos))
+    return to_c(why);
   auto request =
     notify_request{static_cast<troupe::status>(status),
                    static_cast<data_range>(range), std::move(*infos)};

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "messages/proc_id.hpp"
+#include "actors/groups/group_names.hpp"
+#include "config/defaults.hpp"
 
 #include <algorithm>
-#include <map>
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -17,49 +18,63 @@ class group_book {
 public:
   void add(std::string id, std::vector<proc_id> members) {
     const auto guard = std::lock_guard{mutex_};
-    groups_.insert_or_assign(std::move(id), std::move(members));
+    learn(std::move(id),
+          std::make_shared<const std::vector<proc_id>>(std::move(members)));
   }
 
-  void remove(const std::string& id) {
+  void remove(std::string id) {
     const auto guard = std::lock_guard{mutex_};
-    groups_.erase(id);
+    learn(std::move(id), nullptr);
   }
 
   /// One member is none any more; the ranks of those after it follow.
   void remove_member(const std::string& id, const proc_id& member) {
     const auto guard = std::lock_guard{mutex_};
-    const auto i = groups_.find(id);
-    if (i == groups_.end())
+    const auto* found = names_.find(id);
+    if (found == nullptr)
       return;
-    auto& all = i->second;
+    auto all = *found;
     all.erase(std::remove(all.begin(), all.end(), member), all.end());
+    learn(id, std::make_shared<const std::vector<proc_id>>(std::move(all)));
   }
 
-  /// The groups that we are invited to, or invite to, and that are not
-  /// complete.
-  void set_open(const std::vector<std::string>& ids) {
+  /// These groups are invited to and not complete: they may not be named yet.
+  /// Source: RFC0033, Group_invite.
+  void keep_out(const std::vector<std::string>& ids) {
     const auto guard = std::lock_guard{mutex_};
-    open_ = {ids.begin(), ids.end()};
-  }
-
-  /// Whether the group may not be named yet.
-  /// Source: RFC0033, Group_invite: not before PMIX_GROUP_CONSTRUCT_COMPLETE.
-  bool is_open(const std::string& id) const {
-    const auto guard = std::lock_guard{mutex_};
-    return open_.count(id) > 0 && groups_.count(id) == 0;
+    for (const auto& id : ids)
+      if (names_.find(id) == nullptr)
+        learn(id, nullptr);
   }
 
   /// @returns the members in the order of their ranks in the group.
   std::optional<std::vector<proc_id>> members(const std::string& id) const {
     const auto guard = std::lock_guard{mutex_};
-    const auto i = groups_.find(id);
-    return i != groups_.end() ? std::optional{i->second} : std::nullopt;
+    const auto* found = names_.find(id);
+    return found != nullptr ? std::optional{*found} : std::nullopt;
+  }
+
+  /// Puts members in the place of groups: in a process, in processes, or in
+  /// infos. Costs nothing in a process that is in no group.
+  template <class T>
+  caf::error spell_out(T& x) const {
+    if (!is_used_)
+      return {};
+    const auto guard = std::lock_guard{mutex_};
+    auto room = defaults::group_participants;
+    return names_.spell_out(x, room);
   }
 
 private:
+  void learn(std::string id,
+             std::shared_ptr<const std::vector<proc_id>> members) {
+    names_.learn({std::move(id), std::move(members)});
+    is_used_ = true;
+  }
+
+  std::atomic<bool> is_used_{false};
   mutable std::mutex mutex_;
-  std::map<std::string, std::vector<proc_id>> groups_; // guarded by mutex_
-  std::set<std::string> open_;                         // guarded by mutex_
+  group_names names_; // guarded by mutex_
 };
 
 } // namespace troupe::c_api

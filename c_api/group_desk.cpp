@@ -224,7 +224,7 @@ void group_desk::carry_out(invitations::effects what) {
     book.add(id, spell_out(lib_, members));
     follow_members();
   }
-  book.set_open(invitations_.open_groups());
+  book.keep_out(invitations_.open_groups());
   const auto due = invitations_.next();
   if (due)
     timer_.start(*due - now());

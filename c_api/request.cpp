@@ -25,25 +25,12 @@ to_procs_of_jobs(const library& lib, const pmix_proc_t* procs, size_t n) {
   auto asked = to_procs(procs, n);
   if (!asked)
     return asked;
-  const auto core = lib.core();
-  auto result = std::vector<proc_id>{};
-  for (auto& x : *asked) {
+  for (auto& x : *asked)
     if (x.nspace.empty())
       x.nspace = lib.proc().nspace;
-    const auto group = core ? core->groups->members(x.nspace) : std::nullopt;
-    if (!group && core && core->groups->is_open(x.nspace))
-      return make_error(status::not_found,
-                        "the group \"" + x.nspace + "\" is not complete yet");
-    if (!group)
-      result.push_back(std::move(x));
-    else if (x.rank == rank_wildcard)
-      result.insert(result.end(), group->begin(), group->end());
-    else if (x.rank < group->size())
-      result.push_back((*group)[x.rank]);
-    else
-      return make_error(status::bad_param);
-  }
-  return result;
+  if (auto why = spell_out_groups(lib, *asked))
+    return why;
+  return asked;
 }
 
 caf::expected<std::vector<proc_id>>

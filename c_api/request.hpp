@@ -1,6 +1,7 @@
 #pragma once
 
-#include "c_api/library.hpp"
+#include "c_api/group_book.hpp"
+#include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 #include "messages/query.hpp"
@@ -37,6 +38,16 @@ limit_of(const std::vector<info>& directives);
 template <class Answer>
 pmix_status_t code_of(const caf::expected<Answer>& x) {
   return x ? PMIX_SUCCESS : to_c(x.error());
+}
+
+/// Puts the members of groups in the place of their names: in a process, in
+/// processes, or in the values of infos.
+/// @returns `bad_param` for a rank that the group does not have,
+///          `invalid_namespace` for a group that is not complete or is over.
+template <class T>
+caf::error spell_out_groups(const library& lib, T& x) {
+  const auto core = lib.core();
+  return core ? core->groups->spell_out(x) : caf::error{};
 }
 
 /// Fills in empty namespaces with ours, and puts the members of groups in the

@@ -53,7 +53,8 @@ uint64_t group_directory::signature(const group_key& key) {
 
 caf::expected<group_directory::placement>
 group_directory::place(const proc_id& caller, const std::string& id,
-                       const std::vector<proc_id>& participants) {
+                       const std::vector<proc_id>& participants,
+                       bool is_local) {
   auto result = placement{};
   result.key = {id, hash(participants), 0};
   auto last = uint64_t{0};
@@ -90,41 +91,62 @@ group_directory::place(const proc_id& caller, const std::string& id,
   }
   if (result.key.generation != 0)
     return result;
-  const auto nspace =
-    participants.empty() ? std::string{} : participants.front().nspace;
+  if (auto why = refusal(caller.nspace))
+    return why;
+  result.is_new = true;
+  if (is_local) {
+    // Nobody else has to come to the same number.
+    result.key.generation = next_number();
+    return result;
+  }
+  result.is_counted = true;
+  const auto what = signature(result.key);
+  auto is_known = false;
+  for (const auto& [nspace, sets] : counts_)
+    if (const auto n = sets.find(what); n != sets.end()) {
+      is_known = true;
+      last = std::max<uint64_t>(last, n->second);
+    }
+  if (!is_known && counted() >= defaults::collective_signatures)
+    return make_error(status::out_of_resource,
+                      "more than "
+                        + std::to_string(defaults::collective_signatures)
+                        + " different groups over several nodes; use their"
+                          " names again");
+  result.key.generation = last + 1;
+  return result;
+}
+
+caf::error group_directory::refusal(const std::string& nspace) const {
   const auto alive =
     std::count_if(groups_.begin(), groups_.end(),
                   [&](const auto& x) { return x.second.nspace == nspace; });
   if (static_cast<size_t>(alive) >= defaults::groups_per_namespace)
     return make_error(status::out_of_resource,
-                      "namespace " + nspace + " has " + std::to_string(alive)
+                      "processes of namespace " + nspace + " have begun "
+                        + std::to_string(alive)
                         + " groups already; let some of them end");
-  const auto& counted = counts_[nspace];
-  const auto n = counted.find(signature(result.key));
-  if (n != counted.end())
-    last = std::max<uint64_t>(last, n->second);
-  result.key.generation = last + 1;
-  result.is_new = true;
-  return result;
+  return {};
 }
 
-group_key
+caf::expected<group_key>
 group_directory::invitation(const proc_id& leader, const std::string& id,
                             const std::vector<proc_id>& participants) {
+  if (auto why = refusal(leader.nspace))
+    return why;
   // Counted by the node of the leader, of which there is one.
   const auto who = hash({leader}) & 0x7fffffff;
-  return {id, hash(participants),
-          invitation_bit | (who << 32) | (next_number() & 0xffffffff)};
+  return group_key{id, hash(participants),
+                   invitation_bit | (who << 32) | (next_number() & 0xffffffff)};
 }
 
-group_directory::open_group&
-group_directory::add(const group_key& key,
-                     const std::vector<proc_id>& participants) {
+group_directory::open_group& group_directory::add(const group_key& key,
+                                                  const std::string& nspace,
+                                                  bool is_counted) {
   auto& result = groups_[key];
-  if (!participants.empty())
-    result.nspace = participants.front().nspace;
-  if ((key.generation & invitation_bit) == 0) {
-    auto& n = counts_[result.nspace][signature(key)];
+  result.nspace = nspace;
+  if (is_counted && (key.generation & invitation_bit) == 0) {
+    auto& n = counts_[nspace][signature(key)];
     n = std::max(n, static_cast<uint32_t>(key.generation));
   }
   return result;

@@ -42,7 +42,7 @@ public:
     /// As the tracker has told last; null: it is no group.
     std::shared_ptr<const std::vector<proc_id>> members;
 
-    /// The namespace that it counts for.
+    /// The namespace whose process began it, for which it counts.
     std::string nspace;
 
     /// Whose invitation it is, if it is one.
@@ -56,6 +56,9 @@ public:
     /// Whether the group has to be made.
     bool is_new = false;
 
+    /// Whether other nodes take part, and count alike.
+    bool is_counted = false;
+
     /// Whether the group cannot be: the caller has to do with another of the
     /// same name.
     bool is_conflict = false;
@@ -66,18 +69,22 @@ public:
 
   /// Where a construction belongs that `caller` calls.
   /// @param participants Spelt out, ascending, each once.
+  /// @param is_local Whether they are all on this node.
   /// @returns `exists` if it has called this construction already,
   ///          `out_of_resource` at a limit.
   caf::expected<placement> place(const proc_id& caller, const std::string& id,
-                                 const std::vector<proc_id>& participants);
+                                 const std::vector<proc_id>& participants,
+                                 bool is_local);
 
   /// The key of a new invitation.
-  group_key invitation(const proc_id& leader, const std::string& id,
-                       const std::vector<proc_id>& participants);
+  caf::expected<group_key> invitation(const proc_id& leader,
+                                      const std::string& id,
+                                      const std::vector<proc_id>& participants);
 
   /// Adds a group.
-  open_group& add(const group_key& key,
-                  const std::vector<proc_id>& participants);
+  /// @param nspace Whose process begins it.
+  open_group& add(const group_key& key, const std::string& nspace,
+                  bool is_counted);
 
   /// Null if there is none.
   open_group* find(const group_key& key);
@@ -120,9 +127,12 @@ private:
 
   static uint64_t signature(const group_key& key);
 
+  /// Why a process of this namespace may not begin another group, if so.
+  caf::error refusal(const std::string& nspace) const;
+
   std::map<group_key, open_group> groups_;
 
-  /// How many groups each set has had, by the namespace of its first process.
+  /// How many groups each set has had, by the namespace that they count for.
   std::map<std::string, counts> counts_;
 
   /// Invitations that are over, the oldest first.

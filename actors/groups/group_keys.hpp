@@ -7,6 +7,9 @@ namespace troupe {
 /// Keys of our own in the events of groups and in what handlers answer.
 namespace group_keys {
 
+/// How those begin that servers and libraries tell each other.
+inline constexpr std::string_view prefix = "troupe.grp.";
+
 /// Which question an event asks (uint64); the verdict repeats it.
 inline constexpr std::string_view round = "troupe.grp.round";
 

@@ -1,5 +1,6 @@
 #include "actors/groups/group_names.hpp"
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -35,6 +36,17 @@ caf::error names_one(const std::string& group, const std::string& where) {
   return make_error(status::bad_param,
                     "group " + group + " is named where one process is meant ("
                       + where + "): give the rank of a member");
+}
+
+/// Takes room for the members of a group.
+caf::error take_room(size_t members, size_t& room) {
+  if (members > room)
+    return make_error(status::bad_param,
+                      "the groups that one request names have more than "
+                        + std::to_string(defaults::group_participants)
+                        + " members: name fewer of them at once");
+  room -= members;
+  return {};
 }
 
 /// Drops whoever comes again.
@@ -82,7 +94,7 @@ group_names::members(const std::string& nspace) const {
 
 // -- processes ---------------------------------------------------------------
 
-caf::error group_names::spell_out(proc_id& proc) const {
+caf::error group_names::spell_out(proc_id& proc, size_t&) const {
   const auto found = members(proc.nspace);
   if (!found)
     return found.error();
@@ -96,8 +108,10 @@ caf::error group_names::spell_out(proc_id& proc) const {
   return {};
 }
 
-caf::error group_names::spell_out(std::vector<proc_id>& procs) const {
+caf::error group_names::spell_out(std::vector<proc_id>& procs,
+                                  size_t& room) const {
   auto result = std::vector<proc_id>{};
+  auto whole = std::set<std::string>{};
   auto has_group = false;
   for (size_t i = 0; i < procs.size(); ++i) {
     const auto& proc = procs[i];
@@ -115,10 +129,13 @@ caf::error group_names::spell_out(std::vector<proc_id>& procs) const {
     if (!std::exchange(has_group, true))
       result.assign(procs.begin(),
                     procs.begin() + static_cast<std::ptrdiff_t>(i));
-    if (proc.rank == rank_wildcard)
-      result.insert(result.end(), all.begin(), all.end());
-    else
+    if (proc.rank != rank_wildcard) {
       result.push_back(all[proc.rank]);
+    } else if (whole.insert(proc.nspace).second) {
+      if (auto why = take_room(all.size(), room))
+        return why;
+      result.insert(result.end(), all.begin(), all.end());
+    }
   }
   if (!has_group)
     return {};
@@ -129,7 +146,8 @@ caf::error group_names::spell_out(std::vector<proc_id>& procs) const {
 
 // -- values ------------------------------------------------------------------
 
-caf::error group_names::spell_out_array(value& x, int depth) const {
+caf::error group_names::spell_out_array(value& x, size_t& room,
+                                        int depth) const {
   auto* array = std::get_if<box<data_array>>(&x.data);
   if (array == nullptr)
     return {};
@@ -137,7 +155,7 @@ caf::error group_names::spell_out_array(value& x, int depth) const {
   if ((*array)->element_type == data_type::info) {
     for (auto& y : elements)
       if (auto* inner = std::get_if<box<info>>(&y.data))
-        if (auto why = spell_out(**inner, depth + 1))
+        if (auto why = spell_out(**inner, room, depth + 1))
           return why;
     return {};
   }
@@ -151,44 +169,48 @@ caf::error group_names::spell_out_array(value& x, int depth) const {
   if (std::none_of(elements.begin(), elements.end(), names_group))
     return {};
   auto procs = procs_of(x);
-  if (auto why = spell_out(procs))
+  if (auto why = spell_out(procs, room))
     return why;
   x = value::procs(std::move(procs));
   return {};
 }
 
-caf::error group_names::spell_out(info& x, int depth) const {
+caf::error group_names::spell_out(info& x, size_t& room, int depth) const {
   if (depth > max_value_depth || !is_reserved(x.key) || is_opaque(x.key))
     return {};
   auto* proc = std::get_if<proc_id>(&x.val.data);
   if (proc == nullptr)
-    return spell_out_array(x.val, depth);
+    return spell_out_array(x.val, room, depth);
   const auto found = members(proc->nspace);
   if (!found)
     return found.error();
   if (*found == nullptr)
     return {};
   if (proc->rank != rank_wildcard)
-    return spell_out(*proc);
+    return spell_out(*proc, room);
   if (x.key == attr::event_affected_proc) {
     x.key = attr::event_affected_procs;
   } else if (const auto* known = attribute_of(x.key);
              known != nullptr && known->type == data_type::proc) {
     return names_one(proc->nspace, x.key);
   }
+  if (auto why = take_room((*found)->size(), room))
+    return why;
   x.val = value::procs(**found);
   return {};
 }
 
-caf::error group_names::spell_out(std::vector<info>& infos) const {
+caf::error group_names::spell_out(std::vector<info>& infos,
+                                  size_t& room) const {
   for (auto& x : infos)
-    if (auto why = spell_out(x))
+    if (auto why = spell_out(x, room))
       return why;
   return {};
 }
 
-caf::error group_names::spell_out_qualifiers(std::vector<info>& infos) const {
-  if (auto why = spell_out(infos))
+caf::error group_names::spell_out_qualifiers(std::vector<info>& infos,
+                                             size_t& room) const {
+  if (auto why = spell_out(infos, room))
     return why;
   const auto named = text(infos, attr::nspace);
   if (!named)
@@ -200,7 +222,7 @@ caf::error group_names::spell_out_qualifiers(std::vector<info>& infos) const {
     return {};
   auto proc = proc_id{
     *named, number<uint32_t>(infos, attr::rank).value_or(rank_wildcard)};
-  if (auto why = spell_out(proc))
+  if (auto why = spell_out(proc, room))
     return why;
   for (auto& x : infos) {
     if (x.key == attr::nspace)
@@ -215,113 +237,135 @@ caf::error group_names::spell_out_qualifiers(std::vector<info>& infos) const {
 
 namespace {
 
-/// One list after the other, until there is a mistake.
-template <class... Ts>
-caf::error all_of(const group_names& groups, Ts&... xs) {
-  auto why = caf::error{};
-  const auto one = [&](auto& x) {
-    why = groups.spell_out(x);
-    return !why;
-  };
-  (... && one(xs));
-  return why;
-}
+/// Spells out one list after the other, until there is a mistake.
+class request_speller {
+public:
+  explicit request_speller(const group_names& groups) : groups_(groups) {
+    // nop
+  }
+
+  template <class... Ts>
+  request_speller& operator()(Ts&... xs) {
+    (one(xs), ...);
+    return *this;
+  }
+
+  request_speller& qualifiers(std::vector<info>& xs) {
+    if (!why_)
+      why_ = groups_.spell_out_qualifiers(xs, room_);
+    return *this;
+  }
+
+  caf::error take() {
+    return std::move(why_);
+  }
+
+private:
+  template <class T>
+  void one(T& x) {
+    if (!why_)
+      why_ = groups_.spell_out(x, room_);
+  }
+
+  const group_names& groups_;
+  size_t room_ = defaults::group_participants;
+  caf::error why_;
+};
 
 } // namespace
 
 caf::error spell_out(const group_names& groups, fence_request& x) {
-  return all_of(groups, x.procs, x.directives);
+  return request_speller{groups}(x.procs, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, get_request& x) {
-  return all_of(groups, x.target, x.directives);
+  return request_speller{groups}(x.target, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, abort_request& x) {
-  return groups.spell_out(x.procs);
+  return request_speller{groups}(x.procs).take();
 }
 
 caf::error spell_out(const group_names& groups, refresh_cache_request& x) {
-  return groups.spell_out(x.target);
+  return request_speller{groups}(x.target).take();
 }
 
 caf::error spell_out(const group_names& groups, publish_request& x) {
-  return groups.spell_out(x.infos);
+  return request_speller{groups}(x.infos).take();
 }
 
 caf::error spell_out(const group_names& groups, lookup_request& x) {
-  return groups.spell_out(x.directives);
+  return request_speller{groups}(x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, unpublish_request& x) {
-  return groups.spell_out(x.directives);
+  return request_speller{groups}(x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, spawn_request& x) {
-  auto why = groups.spell_out(x.job_infos);
-  for (auto i = x.apps.begin(); !why && i != x.apps.end(); ++i)
-    why = groups.spell_out(i->infos);
-  return why;
+  auto spell = request_speller{groups};
+  spell(x.job_infos);
+  for (auto& program : x.apps)
+    spell(program.infos);
+  return spell.take();
 }
 
 caf::error spell_out(const group_names& groups, connect_procs_request& x) {
-  return all_of(groups, x.procs, x.directives);
+  return request_speller{groups}(x.procs, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, disconnect_procs_request& x) {
-  return all_of(groups, x.procs, x.directives);
+  return request_speller{groups}(x.procs, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, register_events_request& x) {
-  return groups.spell_out(x.directives);
+  return request_speller{groups}(x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, notify_request& x) {
-  return groups.spell_out(x.infos);
+  return request_speller{groups}(x.infos).take();
 }
 
 caf::error spell_out(const group_names& groups, query_request& x) {
-  auto why = caf::error{};
-  for (auto i = x.queries.begin(); !why && i != x.queries.end(); ++i)
-    why = groups.spell_out_qualifiers(i->qualifiers);
-  return why;
+  auto spell = request_speller{groups};
+  for (auto& y : x.queries)
+    spell.qualifiers(y.qualifiers);
+  return spell.take();
 }
 
 caf::error spell_out(const group_names& groups, log_request& x) {
-  return all_of(groups, x.data, x.directives);
+  return request_speller{groups}(x.data, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, job_control_request& x) {
-  return all_of(groups, x.targets, x.directives);
+  return request_speller{groups}(x.targets, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, monitor_request& x) {
-  if (auto why = groups.spell_out(x.monitor))
-    return why;
-  return groups.spell_out(x.directives);
+  return request_speller{groups}(x.monitor, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, allocation_request& x) {
-  return groups.spell_out(x.infos);
+  return request_speller{groups}(x.infos).take();
 }
 
 caf::error spell_out(const group_names& groups, group_construct_request& x) {
-  return all_of(groups, x.procs, x.directives);
+  return request_speller{groups}(x.procs, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, group_destruct_request& x) {
+  auto spell = request_speller{groups};
   if (x.procs)
-    if (auto why = groups.spell_out(*x.procs))
-      return why;
-  return groups.spell_out(x.directives);
+    spell(*x.procs);
+  return spell(x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, io_pull_request& x) {
-  return all_of(groups, x.procs, x.directives);
+  return request_speller{groups}(x.procs, x.directives).take();
 }
 
 caf::error spell_out(const group_names& groups, io_push_request& x) {
-  return all_of(groups, x.targets, x.directives);
+  return request_speller{groups}(x.targets, x.directives).take();
 }
 
 } // namespace troupe

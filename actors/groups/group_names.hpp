@@ -31,25 +31,26 @@ public:
 
   /// Puts members in the place of groups. A process that is named twice
   /// because of that is named once.
-  /// @returns `bad_param` for a rank that the group has not,
-  /// `invalid_namespace`
-  ///          for a group that the process may no longer name.
-  caf::error spell_out(std::vector<proc_id>& procs) const;
+  /// @param room How many processes all groups of the request may still become.
+  /// @returns `bad_param` for a rank that the group has not, and for more
+  ///          processes than there is room for, `invalid_namespace` for a group
+  ///          that the process may not name.
+  caf::error spell_out(std::vector<proc_id>& procs, size_t& room) const;
 
   /// Puts a member in the place of {group, rank}; the wildcard is refused.
-  caf::error spell_out(proc_id& proc) const;
+  caf::error spell_out(proc_id& proc, size_t& room) const;
 
   /// Does the same to processes in the value of a reserved key. What the
   /// application writes under keys of its own stays as it is.
-  caf::error spell_out(info& x, int depth = 0) const;
-  caf::error spell_out(std::vector<info>& infos) const;
+  caf::error spell_out(info& x, size_t& room, int depth = 0) const;
+  caf::error spell_out(std::vector<info>& infos, size_t& room) const;
 
   /// The same for qualifiers, where PMIX_NSPACE may name a group if PMIX_RANK
   /// stands beside it.
-  caf::error spell_out_qualifiers(std::vector<info>& infos) const;
+  caf::error spell_out_qualifiers(std::vector<info>& infos, size_t& room) const;
 
 private:
-  caf::error spell_out_array(value& x, int depth) const;
+  caf::error spell_out_array(value& x, size_t& room, int depth) const;
 
   /// Whether `nspace` is a group; an error if it is one no longer.
   caf::expected<const std::vector<proc_id>*>

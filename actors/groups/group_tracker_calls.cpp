@@ -85,9 +85,10 @@ std::vector<group_calls> take_calls(tracker_state& state,
       std::find_if(result.begin(), result.end(), [&](const group_calls& y) {
         return y.procs == x.request.procs;
       });
-    if (same == result.end())
-      result.push_back({operation, std::move(x.request.procs), {}});
-    auto& calls = same == result.end() ? result.back() : *same;
+    auto& calls = same != result.end()
+                    ? *same
+                    : result.emplace_back(
+                      group_calls{operation, std::move(x.request.procs), {}});
     calls.callers.push_back({proc, std::move(x.request.directives), {}});
   }
   return result;
@@ -274,6 +275,28 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   if (std::find(asked.begin(), asked.end(), who.proc) != asked.end())
     submit(self, group_verdicts{{std::move(verdict)}});
   return ack{};
+}
+
+void answer_notice(self_pointer self, const group_notice& what,
+                   std::optional<status> refused) {
+  auto& notices = self->state.notices;
+  const auto i =
+    std::find_if(notices.begin(), notices.end(), [&](const waiting_notice& x) {
+      return !x.is_taken && x.source == what.source && x.code == what.what.code;
+    });
+  if (i == notices.end())
+    return;
+  if (!refused && what.what.code == status::group_construct_complete) {
+    i->is_taken = true;
+    return;
+  }
+  if (refused)
+    i->reply.fail(*refused, "group " + self->state.options.key.id
+                              + " does not take this event of "
+                              + to_string(what.source));
+  else
+    i->reply.give({});
+  notices.erase(i);
 }
 
 void answer_calls(self_pointer self,

@@ -64,7 +64,7 @@ public:
     /// Whether `members()` is new.
     bool is_changed = false;
 
-    /// Who has left or ended.
+    /// Who is no member any more.
     std::vector<proc_id> departed;
 
     /// Who takes part from now on; their nodes keep the log, too.
@@ -152,9 +152,13 @@ private:
   /// member if it joins. References to participants end.
   participant& add(const proc_id& proc, effects& out);
 
-  /// Likewise these, as many as a group may have; but nobody who has ended.
+  /// Takes in those of `procs` whom it does not know, as awaited.
+  /// @returns these; none, and the construction fails, if they were too many.
+  std::vector<proc_id> add_unknown(std::vector<proc_id> procs, effects& out);
+
+  /// Likewise, and awaits again those who had gone without having ended.
   /// @returns who takes part now and did not, ascending.
-  std::vector<proc_id> add_all(std::vector<proc_id> procs, effects& out);
+  std::vector<proc_id> add_all(const std::vector<proc_id>& procs, effects& out);
 
   /// Changes where `who` stands; nothing else may.
   void set(participant& who, standing state);
@@ -245,7 +249,7 @@ private:
   void take(const group_notice& what, effects& out);
   void take(const group_data& what, effects& out);
 
-  void begin_invitation(const group_notice& what);
+  void begin_invitation(const group_notice& what, effects& out);
 
   /// Marks those who have not been asked to join yet.
   void note_invited(const std::vector<proc_id>& procs);

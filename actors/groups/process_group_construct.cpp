@@ -99,7 +99,7 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   if (!caller.posted.empty())
     out.data.push_back({caller.proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
-    auto invited = add_all(procs_of(*more), out);
+    auto invited = add_unknown(procs_of(*more), out);
     note_invited(invited);
     raise(status::group_invited, caller.proc, std::move(invited),
           invitation_infos(), out);
@@ -307,9 +307,13 @@ void process_group::take(const group_host_outcome& what, effects& out) {
     context_id_ = *id;
   if (const auto* members = troupe::find(what.infos, attr::group_membership)) {
     final_order_ = spelt_out(procs_of(*members));
+    add_unknown(final_order_, out);
+    if (construct_)
+      return;
     for (const auto& proc : final_order_)
-      if (auto& who = add(proc, out); who.state == standing::awaited)
-        set(who, standing::joined);
+      if (auto* who = find(proc);
+          who != nullptr && who->state == standing::awaited)
+        set(*who, standing::joined);
   } else {
     for (auto& x : participants_)
       if (x.state == standing::awaited)

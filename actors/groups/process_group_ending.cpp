@@ -67,10 +67,8 @@ void process_group::member_ended(participant& who, effects& out) {
     raise(status::group_member_failed, {}, watchers(),
           {{std::string{attr::event_affected_proc}, 0, value::of_proc(proc)}},
           out);
-  } else {
-    out.departed.push_back(proc);
-    if (!lost_)
-      lost_ = proc;
+  } else if (!lost_) {
+    lost_ = proc;
   }
   if (led && leaders().empty() && joined_ > 0)
     leader_ended(proc, out);

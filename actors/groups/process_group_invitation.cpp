@@ -62,7 +62,7 @@ std::vector<info> without(std::vector<info> infos,
 
 void process_group::take(const group_notice& what, effects& out) {
   if (entries_ == 1)
-    begin_invitation(what);
+    begin_invitation(what, out);
   if (invitation_.is_open && phase_ == group_phase::inviting
       && what.what.code == status::group_invite_accepted)
     note_invited(add_all({what.source}, out));
@@ -90,7 +90,7 @@ void process_group::take(const group_notice& what, effects& out) {
   }
 }
 
-void process_group::begin_invitation(const group_notice& what) {
+void process_group::begin_invitation(const group_notice& what, effects& out) {
   const auto code = what.what.code;
   auto leader = what.source;
   auto named = spelt_out(targets_of(what.what.infos));
@@ -104,10 +104,13 @@ void process_group::begin_invitation(const group_notice& what) {
   }
   phase_ = group_phase::inviting;
   invitation_.inviter = leader;
-  auto ignored = effects{};
   auto all = named;
   all.push_back(leader);
-  add_all(std::move(all), ignored);
+  add_all(all, out);
+  if (construct_)
+    return;
+  // Nobody of them is new: the log began with their nodes.
+  out.added.clear();
   is_extended_ = false;
   const auto members = std::set<proc_id>(named.begin(), named.end());
   for (auto& x : participants_) {
@@ -156,6 +159,8 @@ void process_group::invite(const group_notice& what, effects& out) {
   take_wishes(what.what.infos);
   const auto named = without_repeats(spelt_out(targets_of(what.what.infos)));
   const auto added = add_all(named, out);
+  if (construct_)
+    return;
   auto told = std::vector<proc_id>{};
   for (const auto& proc : named) {
     const auto* who = find(proc);

@@ -3,11 +3,14 @@
 
 #include "actors/client.hpp"
 
+#include "actors/groups/group_keys.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
 
 #include <caf/send.hpp>
+
+#include <set>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -104,6 +107,112 @@ CAF_TEST(F4.37 an event goes to the connection) {
   consume_messages();
   CAF_REQUIRE_EQUAL(client->wire->events.size(), 1u);
   CAF_CHECK_EQUAL(client->wire->events[0].code, status::proc_aborted);
+}
+
+// -- groups ------------------------------------------------------------------
+
+CAF_TEST(G7 G8 whoever serves a request sees members and no group) {
+  const auto other = uut.connect("job", 0);
+  consume_messages();
+  const auto members = std::make_shared<const std::vector<proc_id>>(
+    std::vector<proc_id>{{"job", 1}, {"job", 0}});
+  caf::anon_send(client->session, group_known{"g", members});
+  consume_messages();
+  // One names the group, the other its members: it is the same fence.
+  const auto x = uut.fence(client, {{"g", rank_wildcard}});
+  consume_messages();
+  CAF_CHECK(x->is_pending());
+  const auto y = uut.fence(other, {{"job", 0}, {"job", 1}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+  // A value is found under both names.
+  uut.commit(other, {post(scope::global, "key", "of zero")});
+  consume_messages();
+  const auto z = uut.get(client, {"g", 1}, "key");
+  consume_messages();
+  CAF_REQUIRE_EQUAL(z->code, status::success);
+  auto names = std::set<proc_id>{};
+  for (const auto& block : z->value.blocks)
+    if (find(block.entries, "key") != nullptr)
+      names.insert(block.proc);
+  CAF_CHECK((names == std::set<proc_id>{{"g", 1}, {"job", 0}}));
+  CAF_CHECK_EQUAL(uut.host_play->asked.size(), 0u);
+}
+
+CAF_TEST(G7 G45 a group that cannot be named is refused before anybody sees it) {
+  const auto members = std::make_shared<const std::vector<proc_id>>(
+    std::vector<proc_id>{{"job", 1}});
+  caf::anon_send(client->session, group_known{"g", members});
+  caf::anon_send(client->session, group_known{"left", nullptr});
+  consume_messages();
+  const auto refused = [&](const proc_id& named, status code) {
+    const auto infos =
+      std::vector<info>{with(attr::event_custom_range, value::of_proc(named))};
+    CAF_CHECK_EQUAL(ask<ack>(fence_request{{named}, {}})->code, code);
+    CAF_CHECK_EQUAL(ask<get_result>(get_request{named, {}, "key"})->code, code);
+    CAF_CHECK_EQUAL(ask<ack>(publish_request{our_uid, infos})->code, code);
+    CAF_CHECK_EQUAL(ask<ack>(notify_request{{}, {}, infos})->code, code);
+    CAF_CHECK_EQUAL(ask<ack>(register_events_request{{}, infos})->code, code);
+    CAF_CHECK_EQUAL(ask<info_result>(monitor_request{infos[0], {}, {}})->code,
+                    code);
+    CAF_CHECK_EQUAL(ask<info_result>(job_control_request{{named}, {}})->code,
+                    code);
+  };
+  refused({"g", 1}, status::bad_param);
+  refused({"left", 0}, status::invalid_namespace);
+  CAF_CHECK(uut.host_play->requests.empty());
+}
+
+CAF_TEST(G36 an event that concerns no group is an event like any other) {
+  const auto other = uut.connect("job", 0);
+  consume_messages();
+  CAF_CHECK_EQUAL(
+    uut.ask<ack>(other, register_events_request{{status::group_left}, {}})
+      ->code,
+    status::operation_in_progress);
+  consume_messages();
+  // What only servers say is taken out of it.
+  const auto x =
+    ask<ack>(notify_request{status::group_left,
+                            data_range::nspace,
+                            {with(group_keys::round, value::uint64(3)),
+                             with(group_keys::invitation, value::uint64(4)),
+                             with("app.note", value::string("bye"))}});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_REQUIRE_EQUAL(other->wire->events.size(), 1u);
+  const auto& infos = other->wire->events[0].infos;
+  CAF_CHECK(find(infos, "app.note") != nullptr);
+  CAF_CHECK(find(infos, group_keys::round) == nullptr);
+  CAF_CHECK(find(infos, group_keys::invitation) != nullptr);
+  // What handlers decided about nothing goes to nobody.
+  const auto y =
+    ask<ack>(notify_request{status::group_verdict, data_range::nspace, {}});
+  CAF_CHECK(y->code != status::success);
+  CAF_CHECK(!y->is_pending());
+  CAF_CHECK_EQUAL(other->wire->events.size(), 1u);
+}
+
+CAF_TEST(G12 who has registered for a code is known) {
+  const auto other = uut.connect("job", 0);
+  consume_messages();
+  uut.ask<ack>(other, register_events_request{{status::group_left}, {}});
+  // A default handler does not count.
+  uut.ask<ack>(client, register_events_request{});
+  consume_messages();
+  const auto listeners = [&](status code) {
+    return request<event_listeners>(
+             uut.events,
+             find_listeners{code, {{"job", 1}, {"job", 0}, {"far", 0}}})
+      .procs;
+  };
+  CAF_CHECK(
+    (listeners(status::group_left) == std::vector<proc_id>{{"job", 0}}));
+  CAF_CHECK(listeners(status::group_invited).empty());
+  caf::anon_send(other->session,
+                 deregister_events_request{{status::group_left}});
+  consume_messages();
+  CAF_CHECK(listeners(status::group_left).empty());
 }
 
 CAF_TEST(X35 a session ends with its connection) {

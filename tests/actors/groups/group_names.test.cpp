@@ -2,12 +2,15 @@
 
 #include "actors/groups/group_names.hpp"
 
+#include "actors/groups/group_places.hpp"
 #include "actors/groups/group_report.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>
+#include <map>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -163,6 +166,34 @@ CAF_TEST(G7 a process that knows no group pays nothing) {
   CAF_CHECK(!left.empty());
 }
 
+CAF_TEST(X27 G7 one request does not become more than a group may be) {
+  // The same again and again is meant once.
+  const auto often = proc_list(10000, all_of_g);
+  CAF_CHECK(
+    (spelt_out(fence_request{often, {}}).procs == proc_list{a2, b0, a0}));
+  // Each of many lists is a list of its own: all together are bounded.
+  auto names = make_names();
+  const auto half = defaults::group_participants / 2;
+  auto many = proc_list{};
+  for (uint32_t i = 0; i < half; ++i)
+    many.push_back({"n", i});
+  names.learn({"big", std::make_shared<const proc_list>(std::move(many))});
+  const auto all = proc_id{"big", rank_wildcard};
+  for (const auto& [count, is_fine] :
+       {std::pair{2, true}, std::pair{3, false}}) {
+    auto x = notify_request{};
+    for (int i = 0; i < count; ++i)
+      x.infos.push_back(with(attr::event_custom_range, value::of_proc(all)));
+    const auto why = spell_out(names, x);
+    CAF_CHECK_EQUAL(!why, is_fine);
+    if (why)
+      CAF_CHECK_EQUAL(status_of(why), status::bad_param);
+  }
+  auto x = fence_request{{{"big", 7}, all, {"g", 0}}, {}};
+  CAF_CHECK(!spell_out(names, x));
+  CAF_CHECK_EQUAL(x.procs.size(), half + 1);
+}
+
 // -- one process -------------------------------------------------------------
 
 CAF_TEST(G7 one process is named by its group rank) {
@@ -286,6 +317,44 @@ CAF_TEST(G7 a qualifier names a member by group and rank) {
   refusal(ask({with(attr::nspace, value::string("g")),
                with(attr::rank, value::rank(3))}),
           status::bad_param);
+}
+
+// -- where members run -------------------------------------------------------
+
+CAF_TEST(G7 the members of a group are found on their nodes) {
+  // `a` runs on n1 and n2, `b` on n2 and n3.
+  const auto everybody = std::map<std::string, proc_list>{
+    {"n1", {a0, {"a", 1}}}, {"n2", {a2, {"b", 1}}}, {"n3", {b0}}};
+  auto ask = group_places::questions{};
+  auto asked = size_t{0};
+  ask.peers_on = [&](resolve_peers_request what, auto then) {
+    ++asked;
+    auto result = proc_list{};
+    for (const auto& proc : everybody.at(what.node.value_or("n1")))
+      if (proc.nspace == what.nspace)
+        result.push_back(proc);
+    then(result);
+  };
+  ask.nodes_of = [&](resolve_nodes_request what, auto then) {
+    ++asked;
+    then(what.nspace == "a" ? "n1,n2" : "n2,n3");
+  };
+  const auto uut =
+    std::make_shared<group_places>(proc_list{{"a", 1}, b0, a0}, ask);
+  const auto peers = [&](std::optional<std::string> node) {
+    auto result = proc_list{{"nobody", 0}};
+    uut->find_peers(node, [&](proc_list found) { result = found; });
+    return result;
+  };
+  CAF_CHECK((peers("n1") == proc_list{{"a", 1}, a0}));
+  CAF_CHECK((peers(std::nullopt) == proc_list{{"a", 1}, a0}));
+  CAF_CHECK(peers("n2").empty());
+  CAF_CHECK(peers("n3") == proc_list{b0});
+  auto nodes = std::string{};
+  asked = 0;
+  uut->find_nodes([&](std::string found) { nodes = found; });
+  CAF_CHECK_EQUAL(nodes, "n1,n3");
+  CAF_CHECK_EQUAL(asked, 8u);
 }
 
 // -- what queries say --------------------------------------------------------

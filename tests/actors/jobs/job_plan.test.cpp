@@ -438,6 +438,33 @@ CAF_TEST(F4.14 job level keys have the types that Open MPI demands) {
   CAF_CHECK(text(infos, attr::jobid) == "server@1");
 }
 
+// Source: Open MPI 5.0, MPI_Group_from_session_pset.
+CAF_TEST(F4.27 the process set of a program is told as Open MPI asks for it) {
+  const auto name_of = [this](uint32_t rank) {
+    const auto data = job_data{"server@1", plan().registration.infos};
+    const auto* entries = data.of_rank(rank);
+    const auto i =
+      std::find_if(entries->begin(), entries->end(),
+                   [](const key_value& x) { return x.key == attr::pset_name; });
+    return i != entries->end() ? *i->val.text() : "none";
+  };
+  CAF_CHECK_EQUAL(name_of(0), "none");
+  request.apps[1].infos.push_back(with(attr::pset_name, value::string("ice")));
+  CAF_CHECK_EQUAL(name_of(4), "ice");
+  // Open MPI gives up at the first process without the key.
+  CAF_CHECK_EQUAL(name_of(0), "");
+  const auto infos = plan().registration.infos;
+  auto members = std::vector<proc_id>{};
+  for (const auto& x : infos)
+    if (x.key == attr::app_info_array)
+      if (const auto of_app = infos_of(x.val);
+          const auto* y = find(of_app, attr::pset_members))
+        members = procs_of(*y);
+  CAF_CHECK((members
+             == std::vector<proc_id>{
+               {"server@1", 2}, {"server@1", 3}, {"server@1", 4}}));
+}
+
 CAF_TEST(F4.14 every rank has the keys that Open MPI demands) {
   using t = data_type;
   const auto data = job_data{"server@1", plan().registration.infos};

@@ -102,6 +102,8 @@ CAF_TEST(211 default handlers hear only of what Open MPI survives) {
     CAF_CHECK(!reaches_default_handlers(end_event(how, 1, 0, false, true)));
   const auto outcome = job_ended{"job", job_state::terminated, 0, ""};
   for (const auto& x : {make_lost_connection_event(proc),
+                        make_unsynced_event(ended(state::terminated)),
+                        make_job_event(status::job_term_wo_sync, "job"),
                         make_job_event(status::job_start, "job"),
                         make_job_event(status::launch_complete, "job"),
                         make_job_end_event(outcome),

@@ -102,10 +102,12 @@ CAF_TEST(F4.27 sets of a job are known on all nodes when it runs) {
   CAF_CHECK(troupe::number<uint64_t>(number, attr::query_num_psets) == 2u);
   const auto x = get({nspace, 0}, {nspace, 2}, attr::pset_names);
   CAF_REQUIRE_EQUAL(x->code, status::success);
-  const auto* sets = find(x->value.blocks.front().entries, attr::pset_names);
-  CAF_REQUIRE(sets != nullptr && sets->array() != nullptr);
-  CAF_REQUIRE_EQUAL(sets->array()->elements.size(), 1u);
-  CAF_CHECK(*sets->array()->elements.front().text() == "ice");
+  const auto& entry = x->value.blocks.front().entries.front();
+  CAF_CHECK_EQUAL(entry.key, attr::pset_names);
+  const auto* sets = entry.val.array();
+  CAF_REQUIRE(sets != nullptr);
+  CAF_REQUIRE_EQUAL(sets->elements.size(), 1u);
+  CAF_CHECK(*sets->elements.front().text() == "ice");
 }
 
 CAF_TEST(F4.27 programs with one name are one set) {
