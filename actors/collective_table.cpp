@@ -1,5 +1,7 @@
 #include "actors/collective_table.hpp"
 
+#include "messages/event_order.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -24,8 +26,11 @@ std::pair<collective_table::operation*, bool>
 collective_table::join(collective_kind kind, const proc_id& caller,
                        const std::vector<proc_id>& procs,
                        const std::function<std::set<proc_id>()>& expected,
-                       const std::function<bool()>& is_counted) {
+                       const std::function<bool()>& is_counted,
+                       const std::optional<group_key>& group) {
   auto k = signature_of(kind, procs);
+  if (group)
+    k += ending_of(*group);
   for (const auto id : open_[k]) {
     auto& candidate = operations_.at(id);
     if (candidate.members.join(caller))
@@ -36,7 +41,9 @@ collective_table::join(collective_kind kind, const proc_id& caller,
     operations_.emplace(id, operation{id, kind, procs, membership{expected()}})
       .first->second;
   if (is_counted && is_counted())
-    created.generation = ++counts_[k];
+    created.generation =
+      ++counts_[k] | (group ? uint64_t{salt_of(*group)} << 32 : 0);
+  created.group = group;
   created.members.join(caller);
   open_[k].push_back(id);
   signatures_.emplace(id, std::move(k));
@@ -49,34 +56,50 @@ collective_table::operation* collective_table::find(uint64_t id) {
 }
 
 collective_table::operation*
-collective_table::join_reduced(collective_kind kind, const proc_id& caller,
-                               const std::vector<proc_id>& procs) {
+collective_table::join_reduced(const group_key& group, const proc_id& caller) {
   for (auto& [id, x] : operations_)
-    if (x.kind == kind && !x.reduced_to.empty() && x.reduced_to == procs
-        && x.members.join(caller))
+    if (x.is_reduced && x.group == group && x.members.join(caller))
       return &x;
   return nullptr;
 }
 
-std::vector<uint64_t>
-collective_table::reduce(const std::vector<proc_id>& procs,
-                         const std::vector<proc_id>& departed,
-                         const std::vector<proc_id>& others) {
-  auto result = std::vector<uint64_t>{};
-  const auto all = signature_of(collective_kind::fence, procs);
+collective_table::reduced
+collective_table::reduce(const group_key& group,
+                         const std::vector<proc_id>& departed) {
+  auto result = reduced{};
   for (auto& [id, x] : operations_) {
-    if (!x.is_fault_tolerant || x.failed
-        || (x.reduced_to.empty() ? signatures_.at(id) != all
-                                 : x.reduced_to != procs))
+    if (!(x.group == group) || x.failed)
       continue;
-    x.reduced_to = others;
+    x.is_reduced = x.is_fault_tolerant;
     auto is_hit = false;
     for (const auto& proc : departed)
       is_hit |= x.members.drop(proc);
     if (is_hit)
-      result.push_back(id);
+      (x.is_fault_tolerant ? result.remaining : result.failing).push_back(id);
   }
   return result;
+}
+
+void collective_table::forget(const group_key& group) {
+  const auto name = ending_of(group);
+  for (auto i = counts_.begin(); i != counts_.end();) {
+    const auto& k = i->first;
+    const auto is_of =
+      k.size() > name.size()
+      && k.compare(k.size() - name.size(), name.size(), name) == 0;
+    i = is_of ? counts_.erase(i) : std::next(i);
+  }
+}
+
+std::string collective_table::ending_of(const group_key& group) {
+  return '\n' + log_name(group);
+}
+
+uint32_t collective_table::salt_of(const group_key& group) {
+  auto result = uint32_t{2166136261u};
+  for (const auto c : log_name(group))
+    result = (result ^ static_cast<uint8_t>(c)) * 16777619u;
+  return result | 1;
 }
 
 void collective_table::retire(uint64_t id) {

@@ -2,9 +2,11 @@
 
 #include "actors/mesh/membership.hpp"
 #include "messages/collective.hpp"
+#include "messages/group_entry.hpp"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace troupe {
@@ -41,8 +43,11 @@ public:
     /// Source: PMIX_GROUP_FT_COLLECTIVE.
     bool is_fault_tolerant = false;
 
-    /// Who takes part now that some have left; none: all that were named.
-    std::vector<proc_id> reduced_to{};
+    /// The group by whose name the participants are meant.
+    std::optional<group_key> group{};
+
+    /// Whether members have left the group meanwhile.
+    bool is_reduced = false;
 
     /// Some participant can no longer join, or the time is up: everybody who
     /// joins late learns the failure as well.
@@ -54,6 +59,8 @@ public:
   /// @param expected Lists the participants that are on this node; asked only
   ///                 when an operation begins.
   /// @param is_counted Whether other nodes take part, likewise.
+  /// @param group By whose name they are meant: another operation than one of
+  ///              the same processes.
   /// @returns the operation, in which `caller` now counts as joined, and
   /// whether
   ///          it is new.
@@ -61,21 +68,33 @@ public:
   join(collective_kind kind, const proc_id& caller,
        const std::vector<proc_id>& procs,
        const std::function<std::set<proc_id>()>& expected,
-       const std::function<bool()>& is_counted = nullptr);
+       const std::function<bool()>& is_counted = nullptr,
+       const std::optional<group_key>& group = {});
+
+  /// Stands for a group in the generations of its operations: in their upper
+  /// half. The same on all nodes.
+  static uint32_t salt_of(const group_key& group);
 
   operation* find(uint64_t id);
 
-  /// The operation, begun before some of its participants left, to which a call
-  /// belongs that names the others only; `caller` now counts as joined.
-  operation* join_reduced(collective_kind kind, const proc_id& caller,
-                          const std::vector<proc_id>& procs);
+  /// The operation over a group, begun before some of its members left, to
+  /// which a call belongs that names the others only; `caller` now counts as
+  /// joined.
+  operation* join_reduced(const group_key& group, const proc_id& caller);
 
-  /// Notes that of the participants some have left: fault tolerant fences of
-  /// all go on without them.
-  /// @returns those that may be complete now.
-  std::vector<uint64_t> reduce(const std::vector<proc_id>& procs,
-                               const std::vector<proc_id>& departed,
-                               const std::vector<proc_id>& others);
+  /// Operations over a group that members have left in their midst.
+  struct reduced {
+    /// Those that go on without them, and may be complete now.
+    std::vector<uint64_t> remaining;
+
+    /// Those that cannot.
+    std::vector<uint64_t> failing;
+  };
+
+  reduced reduce(const group_key& group, const std::vector<proc_id>& departed);
+
+  /// A group is over: its operations are not counted any more.
+  void forget(const group_key& group);
 
   /// Ends an operation.
   void retire(uint64_t id);
@@ -110,6 +129,9 @@ private:
 
   static signature signature_of(collective_kind kind,
                                 std::vector<proc_id> procs);
+
+  /// How the signatures of operations over a group end.
+  static std::string ending_of(const group_key& group);
 
   std::map<uint64_t, operation> operations_;
   std::map<signature, std::vector<uint64_t>> open_;

@@ -1,5 +1,6 @@
 #include "actors/collective.hpp"
 #include "actors/data/qualified_value.hpp"
+#include "actors/groups/group_keys.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
@@ -258,6 +259,21 @@ std::vector<job_info> jobs_of(server_state& state,
   return result;
 }
 
+/// The group by whose name a fence means its participants.
+std::optional<group_key> group_of(server_state& state, const requester& who,
+                                  collective_kind kind,
+                                  const std::vector<info>& directives) {
+  const auto id = kind == collective_kind::fence
+                    ? text(directives, group_keys::fence)
+                    : std::nullopt;
+  auto result = std::optional<group_key>{};
+  if (id)
+    for (const auto& [key, group] : state.groups.of(who.proc, *id))
+      if (group->members)
+        result = *key;
+  return result;
+}
+
 /// An actor for a new operation: one that has done with another, or a new one.
 collective_actor obtain_collective(self_pointer self) {
   auto& idle = self->state.idle_collectives;
@@ -292,7 +308,7 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
     std::tie(x, is_new) = state.table.join(
       kind, who.proc, participants,
       [&] { return local_participants(state, procs); },
-      [&] { return !is_local(state, procs); });
+      [&] { return !is_local(state, procs); }, group);
   id = x->id;
   x->is_fault_tolerant |= goes_on;
   if (is_new) {
@@ -306,7 +322,9 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
     }
     auto open = open_collective{};
     open.handle = obtain_collective(self);
-    open.directives = directives;
+    for (const auto& y : directives)
+      if (y.key != group_keys::fence)
+        open.directives.push_back(y);
     state.collectives.emplace(x->id, std::move(open));
   }
   auto& open = state.collectives.at(x->id);
@@ -405,32 +423,31 @@ void leave_collectives(self_pointer self, const proc_id& proc,
 
 void reduce_collectives(self_pointer self, const group_changed& what) {
   auto& state = self->state;
-  if (!what.members)
+  if (what.departed.empty())
     return;
-  const auto others = canonical(state, *what.members);
+  const auto found = state.table.reduce(what.group, what.departed);
+  for (const auto id : found.remaining)
+    check_complete(self, id);
+  for (const auto id : found.failing)
+    if (auto* x = state.table.find(id)) {
+      // Who has not called will name the others only.
+      const auto missing = x->members.missing();
+      for (const auto& proc : missing)
+        x->members.drop(proc);
+      fail(self, *x, status::lost_connection,
+           names(what.departed) + " left group " + what.group.id);
+    }
+  if (!state.options.spans_nodes)
+    return;
+  // The host tells the operations of a group by the upper half of their
+  // generations; there is no first one.
   auto ask = host_collective{};
-  ask.is_fault_tolerant = true;
-  if (what.departed.empty()) {
-    // Whoever had left these may be back.
-    if (state.reduced.erase(others) == 0)
-      return;
-    ask.procs = others;
-  } else {
-    auto all = *what.members;
-    all.insert(all.end(), what.departed.begin(), what.departed.end());
-    all = canonical(state, std::move(all));
-    for (const auto id : state.table.reduce(all, what.departed, others))
-      check_complete(self, id);
-    if (state.reduced.size() < defaults::groups_remembered)
-      state.reduced.insert(all);
-    ask.procs = std::move(all);
-    ask.failure = status::lost_connection;
-    for (const auto& proc : what.departed)
-      ask.data.push_back({proc, {}});
-  }
-  if (state.options.spans_nodes)
-    self->request(state.directory.host, caf::infinite, std::move(ask))
-      .then([](const host_collective_result&) {}, [](const caf::error&) {});
+  ask.procs = what.departed;
+  ask.generation = uint64_t{collective_table::salt_of(what.group)} << 32;
+  ask.failure = status::lost_connection;
+  ask.reason = "left group " + what.group.id;
+  self->request(state.directory.host, caf::infinite, std::move(ask))
+    .then([](const host_collective_result&) {}, [](const caf::error&) {});
 }
 
 } // namespace troupe::server_internals

@@ -150,9 +150,14 @@ void tell_conflict(self_pointer self, const requester& who,
     {std::string{group_conflict_key}, 0,
      value::string(to_string(who.proc) + " names different participants for "
                    + "group " + id)});
-  self->request(tracker, caf::infinite, who, std::move(what)).then([](ack) {
-    // All its callers hear of it.
-  });
+  self->request(tracker, caf::infinite, who, std::move(what))
+    .then(
+      [](ack) {
+        // All its callers hear of it.
+      },
+      [](const caf::error&) {
+        // It is over already.
+      });
 }
 
 /// The group in which a process takes part; null if there is none.
@@ -221,6 +226,17 @@ caf::expected<open_group*> begin_by_event(self_pointer self,
   return &group;
 }
 
+/// A construction that others may have added a process to.
+open_group* construction_of(server_state& state, const std::string& id,
+                            std::optional<uint64_t> generation) {
+  for (auto& [key, group] : state.groups.all())
+    if (key.id == id && group.members == nullptr && !group.leader
+        && key.participants != 0
+        && (!generation || key.generation == *generation))
+      return &group;
+  return nullptr;
+}
+
 /// The group that an event is about; null if it is about none.
 open_group* group_of(server_state& state, const requester& who,
                      const notify_request& request) {
@@ -237,9 +253,11 @@ open_group* group_of(server_state& state, const requester& who,
         || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
       continue;
-    // A leader invites once for each group that is open.
+    // A leader invites once for each group that is open; one who leads since
+    // knows which.
     if (request.code == status::group_invited
-        && (group.leader != who.proc || group.members != nullptr))
+        && ((group.leader != who.proc && !invitation)
+            || group.members != nullptr))
       continue;
     // Answers of older clients name their inviter only.
     if (!id
@@ -251,7 +269,12 @@ open_group* group_of(server_state& state, const requester& who,
     if (age < found.first)
       found = {age, &group};
   }
-  return found.second;
+  if (found.second != nullptr || !id
+      || (request.code != status::group_invite_accepted
+          && request.code != status::group_invite_declined))
+    return found.second;
+  // Those that are added to a group are not named when it begins.
+  return construction_of(state, *id, invitation);
 }
 
 /// Opens a group that has begun on another node, and gives its tracker what has
@@ -290,10 +313,18 @@ construct_group(self_pointer self, const requester& who,
                                              status::invalid_namespace);
   if (auto why = refusal(state, who, request))
     return why;
-  // Those who bootstrap a group do not know each other.
+  // Those who bootstrap a group do not know each other; those who are added to
+  // one name nobody.
   if (number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0)
-      > 0)
+      > 0) {
     request.procs.clear();
+  } else if (request.procs.empty()) {
+    auto* group = construction_of(state, request.id, std::nullopt);
+    if (group != nullptr && group->local.count(who.proc) == 0) {
+      group->local[who.proc] = use::taking_part;
+      return self->delegate(group->tracker, who, std::move(request));
+    }
+  }
   const auto participants = spelt_out(state, request.procs);
   const auto is_local =
     !participants.empty()
@@ -392,6 +423,7 @@ caf::result<ack> take_group_entry(self_pointer self,
 
 void change_group(self_pointer self, const group_changed& what) {
   auto& state = self->state;
+  reduce_collectives(self, what);
   auto* group = state.groups.find(what.group);
   if (group == nullptr)
     return;
@@ -422,10 +454,10 @@ void change_group(self_pointer self, const group_changed& what) {
     group->members = what.members;
   }
   tell_sessions(self, what.group.id, news);
-  reduce_collectives(self, what);
 }
 
 void close_group(self_pointer self, const group_over& what) {
+  self->state.table.forget(what.group);
   self->state.groups.remove(what.group);
 }
 

@@ -135,9 +135,6 @@ struct server_state {
   connected_sets connected;
 
   collective_table table;
-
-  /// Participants of whom some have left a group of just these.
-  std::set<std::vector<proc_id>> reduced;
   std::map<uint64_t, open_collective> collectives;
 
   group_directory groups;
@@ -265,7 +262,7 @@ void check_complete(self_pointer self, uint64_t id);
 void retire_collective(self_pointer self, const collective_retired& what);
 
 /// Members have left a group: fences over it that are fault tolerant go on
-/// without them. Source: RFC0033, Group_leave; readings A33, A34.
+/// without them, others fail. Source: RFC0033, Group_leave; readings A33, A34.
 void reduce_collectives(self_pointer self, const group_changed& what);
 
 /// Fails the operations that wait for `proc`, or has them go on without it.

@@ -185,14 +185,18 @@ std::vector<group_change> group_changes(const json& before, const json& now) {
     const auto i = old_groups.find(key);
     auto words = i == old_groups.end() ? describe(*group)
                                        : differences(*i->second, *group);
-    if (!words.empty())
-      result.push_back({*group, std::move(words)});
+    if (words.empty())
+      continue;
+    auto& x = result.emplace_back();
+    x.group = *group;
+    x.words = std::move(words);
   }
   for (const auto& [key, group] : old_groups)
     if (groups.count(key) == 0) {
-      auto last = *group;
-      last["phase"] = "over";
-      result.push_back({std::move(last), "over"});
+      auto& x = result.emplace_back();
+      x.group = *group;
+      x.group["phase"] = "over";
+      x.words = "over";
     }
   return result;
 }

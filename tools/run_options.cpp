@@ -57,7 +57,8 @@ void add_app_options(CLI::App& cli, app_options& x) {
   cli.add_option("--wdir,--wd", x.wdir, "Directory in which they start");
   cli.add_option("--pset", x.pset, "Name of the process set that they become")
     ->check([](const std::string& name) {
-      return reason_of(set_name_refusal(name));
+      const auto why = set_name_refusal(name);
+      return why ? reason_of(why) : std::string{};
     });
   cli
     .add_option("-x", x.exported,

@@ -25,6 +25,10 @@ inline constexpr std::string_view invitation = "troupe.grp.invitation";
 inline constexpr std::string_view accepted = "troupe.grp.accepted";
 inline constexpr std::string_view pending = "troupe.grp.pending";
 
+/// By the name of which group a fence means its processes (string): a session
+/// tells its server.
+inline constexpr std::string_view fence = "troupe.grp.fence";
+
 /// A result of a handler that stands for the status of this name.
 /// Source: RFC0033, Group_construct; reading A31.
 inline constexpr std::string_view abort = "PMIX_GROUP_CONSTRUCT_ABORT";

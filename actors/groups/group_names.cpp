@@ -1,5 +1,6 @@
 #include "actors/groups/group_names.hpp"
 
+#include "actors/groups/group_keys.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -274,7 +275,18 @@ private:
 
 } // namespace
 
+/// A fence over a group is another operation than one of the same processes:
+/// who leaves the group does so in the midst of the former only.
 caf::error spell_out(const group_names& groups, fence_request& x) {
+  auto& infos = x.directives;
+  infos.erase(
+    std::remove_if(infos.begin(), infos.end(),
+                   [](const info& y) { return y.key == group_keys::fence; }),
+    infos.end());
+  if (x.procs.size() == 1 && x.procs.front().rank == rank_wildcard
+      && groups.find(x.procs.front().nspace) != nullptr)
+    infos.push_back({std::string{group_keys::fence}, 0,
+                     value::string(x.procs.front().nspace)});
   return request_speller{groups}(x.procs, x.directives).take();
 }
 

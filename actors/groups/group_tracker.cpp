@@ -1,6 +1,8 @@
 #include "actors/groups/group_tracker.hpp"
 
 #include "actors/groups/group_tracker_state.hpp"
+#include "config/defaults.hpp"
+#include "messages/bounded_codec.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -32,18 +34,11 @@ void call_later(self_pointer self, caf::timespan delay,
   self->delayed_send(group_tracker_actor{self}, delay, deadline{id});
 }
 
-namespace {
-
-/// The number that no other group of the DVM has: nodes count for themselves.
-uint64_t context_id(const tracker_state& state) {
-  return (uint64_t{state.here} << 32) | state.options.number;
-}
-
 void drain(self_pointer self) {
   auto& state = self->state;
   if (std::exchange(state.is_draining, true))
     return;
-  while (!state.queue.empty() && !state.is_over) {
+  while (!state.queue.empty() && !state.is_over && !state.is_held) {
     const auto entry = std::move(state.queue.front());
     state.queue.pop_front();
     apply(self, entry);
@@ -51,16 +46,25 @@ void drain(self_pointer self) {
   state.is_draining = false;
 }
 
-/// The lowest of the nodes that live says what has become of those that do not.
-void report_lost(self_pointer self) {
-  auto& state = self->state;
-  if (state.keeper != log_keeper::mesh || !state.has_begun)
-    return;
+bool is_lowest(const tracker_state& state) {
+  if (state.keeper != log_keeper::mesh)
+    return true;
   const auto lowest =
     std::find_if(state.hosts.begin(), state.hosts.end(),
                  [&](uint32_t rank) { return state.lost.count(rank) == 0; });
-  if (lowest == state.hosts.end() || *lowest != state.here)
+  return lowest != state.hosts.end() && *lowest == state.here;
+}
+
+void speak_for_all(self_pointer self) {
+  auto& state = self->state;
+  if (state.keeper != log_keeper::mesh || !state.has_begun || state.joining_mark
+      || !is_lowest(state))
     return;
+  for (const auto& [mark, count] : state.history_due) {
+    auto past = group_history{mark, state.options.participants, state.history};
+    past.entries.resize(count);
+    submit(self, group_snapshot{encode(past)});
+  }
   auto ended = group_procs_ended{};
   const auto note = [&](const proc_id& proc) {
     if (state.group->is_participant(proc))
@@ -75,10 +79,17 @@ void report_lost(self_pointer self) {
     submit(self, std::move(ended));
 }
 
+namespace {
+
+/// The number that no other group of the DVM has: nodes count for themselves.
+uint64_t context_id(const tracker_state& state) {
+  return (uint64_t{state.here} << 32) | state.options.number;
+}
+
 /// Now that it is known who keeps the log, calls become entries.
 void begin(self_pointer self) {
   gather(self, group_operation::construct);
-  report_lost(self);
+  speak_for_all(self);
 }
 
 void learn_places(self_pointer self, const proc_places& found) {
@@ -96,12 +107,9 @@ void learn_places(self_pointer self, const proc_places& found) {
       state.places.emplace(x.proc, *x.node);
   }
   // Nobody is named when a group is bootstrapped: all nodes keep its log.
-  if (state.options.key.participants == 0)
-    state.keeper = log_keeper::mesh;
-  else if (hosts.size() == 1)
-    state.keeper = log_keeper::tracker;
-  else
-    state.keeper = log_keeper::mesh;
+  const auto is_alone = hosts.size() == 1 && state.options.key.participants != 0
+                        && state.keeper == log_keeper::unknown;
+  state.keeper = is_alone ? log_keeper::tracker : log_keeper::mesh;
   if (state.options.hosts.empty() && state.options.key.participants != 0)
     state.hosts.assign(hosts.begin(), hosts.end());
   begin(self);
@@ -115,9 +123,7 @@ void locate(self_pointer self) {
     state.keeper = log_keeper::tracker;
     return;
   }
-  self
-    ->request(state.host, caf::infinite,
-              locate_procs{state.options.participants})
+  self->request(state.host, caf::infinite, locate_procs{state.options.written})
     .then([self](const proc_places& found) { learn_places(self, found); },
           [self](const caf::error& err) {
             if (status_of(err) != status::not_supported) {
@@ -132,7 +138,12 @@ void locate(self_pointer self) {
 }
 
 caf::result<ack> take(self_pointer self, group_entry_ordered& what) {
-  apply(self, what.entry);
+  auto& state = self->state;
+  state.keeper = log_keeper::mesh;
+  if (!what.hosts.empty())
+    state.hosts = std::move(what.hosts);
+  state.queue.push_back(std::move(what.entry));
+  drain(self);
   return ack{};
 }
 
@@ -178,7 +189,7 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
     [self](const proc_ended& what) { note_end(self, what); },
     [self](host_node_lost what) {
       self->state.lost.insert(what.rank);
-      report_lost(self);
+      speak_for_all(self);
     },
     [self](get_group_status) { return self->state.group->describe(); },
     [self](deadline due) { self->state.waits.fire(due.id); },
@@ -193,9 +204,10 @@ void submit(self_pointer self, group_step what, bool may_wait) {
     return;
   auto entry = group_entry{};
   entry.group = state.options.key;
-  if (!state.has_begun)
-    entry.participants = state.options.written;
   entry.what = std::move(what);
+  // Nodes that begin or join the log learn from it who is named.
+  if (!state.has_begun || std::holds_alternative<group_snapshot>(entry.what))
+    entry.participants = state.options.written;
   entry.context_id = context_id(state);
   if (state.keeper != log_keeper::mesh) {
     state.queue.push_back(std::move(entry));
@@ -210,9 +222,15 @@ void submit(self_pointer self, group_step what, bool may_wait) {
         // It has come back as an entry of the log, or will.
       },
       [self](const caf::error& err) {
-        give_up(self, status_of(err),
-                "the log of group " + self->state.options.key.id
-                  + " is not kept any more: " + reason_of(err));
+        const auto code = status_of(err);
+        const auto why = "the log of group " + self->state.options.key.id
+                         + " is not kept any more: " + reason_of(err);
+        // Where it is over, the last entries are on their way.
+        if (code == status::not_found)
+          call_later(self, defaults::group_decision,
+                     [=] { give_up(self, code, why); });
+        else
+          give_up(self, code, why);
       });
 }
 

@@ -182,6 +182,15 @@ caf::result<group_construct_result>
 construct(self_pointer self, const requester& who,
           group_construct_request& request) {
   auto& state = self->state;
+  if (state.options.key.participants != 0
+      && !state.group->is_participant(who.proc)) {
+    self->send(
+      state.server,
+      group_changed{state.options.key, state.group->members(), {who.proc}, {}});
+    return make_error(status::not_a_member, to_string(who.proc)
+                                              + " is not named for group "
+                                              + state.options.key.id);
+  }
   auto promise = self->make_response_promise<group_construct_result>();
   auto call = waiting_construct{};
   call.reply = answer<group_construct_result>{promise};

@@ -115,11 +115,25 @@ void finish(self_pointer self) {
 
 void apply(self_pointer self, const group_entry& entry) {
   auto& state = self->state;
-  if (state.is_over)
+  if (state.is_over || take_snapshot(self, entry))
     return;
   auto out = process_group::effects{};
   state.group->apply(entry, out);
-  const auto is_first = !std::exchange(state.has_begun, true);
+  state.has_begun = true;
+  if (state.options.spans_nodes
+      && state.group->outcome_of(group_operation::construct) == nullptr)
+    state.history.push_back(entry);
+  else if (state.history_due.empty())
+    state.history = {};
+  if (!out.added.empty() && state.options.spans_nodes)
+    take_in(self, entry, std::move(out));
+  else
+    carry_out(self, entry, out);
+}
+
+void carry_out(self_pointer self, const group_entry& entry,
+               process_group::effects& out) {
+  auto& state = self->state;
   store(self, out);
   tell_server(self, out);
   for (const auto& x : out.events)
@@ -138,7 +152,7 @@ void apply(self_pointer self, const group_entry& entry) {
     ask_handlers(self, x);
   if (out.needs_data)
     enter_data(self);
-  if (is_first && !state.options.gone.empty()) {
+  if (!state.options.gone.empty() && !state.joining_mark) {
     auto ended = group_procs_ended{};
     for (const auto& proc : std::exchange(state.options.gone, {}))
       ended.procs.push_back({proc, proc_state::terminated});

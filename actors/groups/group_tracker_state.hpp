@@ -19,6 +19,21 @@
 
 namespace troupe::group_tracker_internals {
 
+/// What nodes learn that keep the log later than others: first, that they do,
+/// and then what came before.
+struct group_history {
+  /// Tells this time from others.
+  uint64_t mark = 0;
+
+  /// As when the group began; none: they are to wait for the rest.
+  std::vector<proc_id> participants;
+
+  /// All entries before it was said that they keep it.
+  std::vector<group_entry> entries;
+};
+
+TROUPE_MESSAGE(group_history, x.mark, x.participants, x.entries)
+
 /// Who keeps the log.
 enum class log_keeper : uint8_t {
   /// Not known yet: the host is asked where the participants are.
@@ -89,9 +104,24 @@ struct tracker_state {
   std::set<proc_id> released;
   std::set<proc_id> leaving;
 
-  /// Entries of a log that this node keeps alone, while one is carried out.
+  /// Entries that are to be carried out, while another one is.
   std::deque<group_entry> queue;
   bool is_draining = false;
+
+  /// Whether it is being asked where processes are that have been added.
+  bool is_held = false;
+
+  /// The entries so far, until the construction is decided: others may have to
+  /// learn them.
+  std::vector<group_entry> history;
+
+  /// How many of them other nodes wait for, by the mark that they were told.
+  std::map<uint64_t, size_t> history_due;
+  uint32_t marks = 0;
+
+  /// The mark that this node was told, and what has come since.
+  std::optional<uint64_t> joining_mark;
+  std::vector<group_entry> since;
 
   /// Whether a first entry has been carried out.
   bool has_begun = false;
@@ -120,6 +150,16 @@ void call_later(self_pointer self, caf::timespan delay,
 
 /// Gives an entry its place in the log.
 void submit(self_pointer self, group_step what, bool may_wait = false);
+
+/// Carries out what is queued.
+void drain(self_pointer self);
+
+/// The lowest of the nodes that live says what has become of those that do not,
+/// and tells others what they have missed.
+void speak_for_all(self_pointer self);
+
+/// Whether this is the lowest of the nodes that live and keep the log.
+bool is_lowest(const tracker_state& state);
 
 /// Answers all calls with an error and ends.
 void give_up(self_pointer self, status code, const std::string& why);
@@ -155,5 +195,20 @@ void answer_calls(self_pointer self,
 
 /// Applies the next entry of the log, and carries out what follows.
 void apply(self_pointer self, const group_entry& entry);
+
+void carry_out(self_pointer self, const group_entry& entry,
+               process_group::effects& out);
+
+// -- group_tracker_joining.cpp
+// -------------------------------------------------------
+
+/// Finds out where processes are that have been added, has their nodes keep the
+/// log, too, and then carries out what else follows.
+void take_in(self_pointer self, const group_entry& entry,
+             process_group::effects out);
+
+/// What nodes that join the log have to know.
+/// @returns whether the entry is for them, or this one joins itself.
+bool take_snapshot(self_pointer self, const group_entry& entry);
 
 } // namespace troupe::group_tracker_internals

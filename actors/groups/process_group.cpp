@@ -4,6 +4,7 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace troupe {
@@ -106,48 +107,39 @@ process_group::participant& process_group::add(const proc_id& proc,
   return *known;
 }
 
-std::vector<proc_id> process_group::add_unknown(std::vector<proc_id> procs,
-                                                effects& out) {
+std::vector<proc_id> process_group::add_all(std::vector<proc_id> procs,
+                                            effects& out) {
   std::sort(procs.begin(), procs.end());
   procs.erase(std::unique(procs.begin(), procs.end()), procs.end());
-  procs.erase(std::remove_if(procs.begin(), procs.end(),
-                             [&](const proc_id& proc) {
-                               return proc.rank > rank_valid_max
-                                      || find(proc) != nullptr;
-                             }),
-              procs.end());
-  if (procs.size() + participants_.size() > defaults::group_participants) {
-    abort(status::out_of_resource,
-          "group " + key_.id + " would have more than "
-            + std::to_string(defaults::group_participants) + " participants",
-          out);
-    return {};
-  }
-  for (const auto& proc : procs) {
-    auto x = participant{};
-    x.proc = proc;
-    x.is_added = true;
-    participants_.push_back(std::move(x));
-  }
-  std::sort(
-    participants_.begin(), participants_.end(),
-    [](const participant& x, const participant& y) { return x.proc < y.proc; });
-  awaited_ += procs.size();
-  is_extended_ |= !procs.empty();
-  out.added.insert(out.added.end(), procs.begin(), procs.end());
-  return procs;
-}
-
-std::vector<proc_id> process_group::add_all(const std::vector<proc_id>& procs,
-                                            effects& out) {
-  auto result = add_unknown(procs, out);
-  for (const auto& proc : procs)
-    if (const auto* known = find(proc); known != nullptr && !known->is_live()
-                                        && known->state != standing::ended) {
+  auto result = std::vector<proc_id>{};
+  auto unknown = std::vector<participant>{};
+  for (auto& proc : procs) {
+    if (proc.rank > rank_valid_max)
+      continue;
+    if (auto* known = find(proc)) {
+      if (known->is_live() || known->state == standing::ended)
+        continue;
       add(proc, out);
-      result.push_back(proc);
+    } else if (participants_.size() + unknown.size()
+               >= defaults::group_participants) {
+      continue;
+    } else {
+      unknown.emplace_back();
+      unknown.back().proc = proc;
+      unknown.back().is_added = true;
+      out.added.push_back(proc);
     }
-  std::sort(result.begin(), result.end());
+    result.push_back(std::move(proc));
+  }
+  if (unknown.empty())
+    return result;
+  is_extended_ = true;
+  awaited_ += unknown.size();
+  const auto size = participants_.size();
+  std::move(unknown.begin(), unknown.end(), std::back_inserter(participants_));
+  std::inplace_merge(
+    participants_.begin(), participants_.begin() + size, participants_.end(),
+    [](const participant& x, const participant& y) { return x.proc < y.proc; });
   return result;
 }
 

@@ -152,13 +152,9 @@ private:
   /// member if it joins. References to participants end.
   participant& add(const proc_id& proc, effects& out);
 
-  /// Takes in those of `procs` whom it does not know, as awaited.
-  /// @returns these; none, and the construction fails, if they were too many.
-  std::vector<proc_id> add_unknown(std::vector<proc_id> procs, effects& out);
-
-  /// Likewise, and awaits again those who had gone without having ended.
+  /// Likewise these, as many as a group may have; but nobody who has ended.
   /// @returns who takes part now and did not, ascending.
-  std::vector<proc_id> add_all(const std::vector<proc_id>& procs, effects& out);
+  std::vector<proc_id> add_all(std::vector<proc_id> procs, effects& out);
 
   /// Changes where `who` stands; nothing else may.
   void set(participant& who, standing state);
@@ -247,8 +243,6 @@ private:
   /// by invitation is the INVITED of its leader, or the ACCEPTED of somebody
   /// who knows the leader otherwise.
   void take(const group_notice& what, effects& out);
-  void take(const group_data& what, effects& out);
-
   void begin_invitation(const group_notice& what, effects& out);
 
   /// Marks those who have not been asked to join yet.
@@ -278,6 +272,9 @@ private:
 
   void take_wishes(const std::vector<info>& infos);
 
+  // -- process_group_invitation_end.cpp
+  // --------------------------------------------------
+
   /// What all events of an invitation carry.
   std::vector<info> invitation_infos() const;
 
@@ -287,6 +284,8 @@ private:
 
   /// INVITE_FAILED, to the leader of an invitation.
   void report_failed(const proc_id& proc, effects& out) const;
+
+  void take(const group_data& what, effects& out);
 
   /// A participant has ended while the group is inviting, or cannot join.
   void lose_invitee(participant& who, standing state, effects& out);
@@ -299,7 +298,6 @@ private:
   // -- process_group_leader.cpp
   // -------------------------------------------------------
 
-  /// Whether participants are being asked who leads.
   bool is_electing() const;
 
   /// A leader has ended: asks who leads. Its `participant` says so already.

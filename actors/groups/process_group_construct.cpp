@@ -99,7 +99,7 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   if (!caller.posted.empty())
     out.data.push_back({caller.proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
-    auto invited = add_unknown(procs_of(*more), out);
+    auto invited = add_all(procs_of(*more), out);
     note_invited(invited);
     raise(status::group_invited, caller.proc, std::move(invited),
           invitation_infos(), out);
@@ -301,25 +301,26 @@ void process_group::take(const group_host_outcome& what, effects& out) {
     return;
   if (what.code != status::success) {
     abort(what.code, "the host has not made group " + key_.id, out);
-    return;
-  }
-  if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
-    context_id_ = *id;
-  if (const auto* members = troupe::find(what.infos, attr::group_membership)) {
-    final_order_ = spelt_out(procs_of(*members));
-    add_unknown(final_order_, out);
-    if (construct_)
-      return;
+  } else {
+    if (const auto id = number<uint64_t>(what.infos, attr::group_context_id))
+      context_id_ = *id;
+    const auto* members = troupe::find(what.infos, attr::group_membership);
+    if (members != nullptr)
+      final_order_ = spelt_out(procs_of(*members));
+    else
+      final_order_ = live_participants();
+    add_all(final_order_, out);
     for (const auto& proc : final_order_)
       if (auto* who = find(proc);
           who != nullptr && who->state == standing::awaited)
         set(*who, standing::joined);
-  } else {
-    for (auto& x : participants_)
-      if (x.state == standing::awaited)
-        set(x, standing::joined);
+    if (!construct_)
+      complete(out);
   }
-  complete(out);
+  // All that are here have called, and those elsewhere are the host's.
+  for (auto& x : participants_)
+    if (x.state == standing::awaited)
+      set(x, standing::dropped);
 }
 
 void process_group::take(const group_snapshot&, effects&) {

@@ -47,6 +47,10 @@ log_hosts event_sequencer::hosts_for(const std::vector<uint32_t>& given,
   for (const auto rank : given)
     if (!contains(result.ranks, rank))
       result.ranks.push_back(rank);
+  const auto live = out_.live();
+  for (const auto rank : result.ranks)
+    if (!contains(live, rank) && !contains(result.lost, rank))
+      result.lost.push_back(rank);
   return result;
 }
 
@@ -124,8 +128,12 @@ void event_sequencer::take_entry(uint32_t from, uint64_t incarnation,
     return;
   }
   const auto& entry = std::get<group_entry>(what.what);
+  const auto is_new = streams_.count(what.nspace) == 0;
   const auto log =
     is_closed(what.nspace) ? nullptr : log_of(what.nspace, what.hosts, &entry);
+  // The sender knows of all that are before this node that they are lost.
+  if (log && is_new)
+    log->follow(self_);
   if (log)
     log->take(from, incarnation, what, reply);
   else if (is_closed(what.nspace))

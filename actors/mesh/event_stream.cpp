@@ -177,10 +177,11 @@ void event_stream::complete(uint64_t number, caf::expected<ack> x) {
 }
 
 void event_stream::follow(uint32_t home) {
-  if (home == out_->self)
-    return;
-  epoch_ = home;
   pass_over_before(home);
+  if (home != out_->self)
+    epoch_ = home;
+  else
+    check_home();
 }
 
 void event_stream::open() {

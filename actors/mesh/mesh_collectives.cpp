@@ -151,6 +151,12 @@ void mesh_collectives::state::advance(const key& k) {
     x.has_joined = true;
     x.joined[place_of(x, self)] = true;
   }
+  if (!x.is_fault_tolerant && !x.has_joined && x.failure == status::success
+      && left_of(x) != nullptr)
+    if (auto why = gone_here(x)) {
+      x.failure = status::lost_connection;
+      x.reason = std::move(*why);
+    }
   if (root == self) {
     lead(k);
     return;
@@ -177,7 +183,7 @@ void mesh_collectives::state::advance(const key& k) {
     x.is_sent = true;
     auto part = part_of(x, root);
     part.joined = x.joined;
-    part.data = std::exchange(x.data, {});
+    part.data = x.is_fault_tolerant ? x.data : std::exchange(x.data, {});
     out.tell(x.nodes[(place_of(x, self) - 1) / radix], std::move(part));
   } else if (!x.is_sent && knows_gone(x)) {
     report(x, root);
@@ -245,7 +251,8 @@ void mesh_collectives::take(uint32_t from, collective_part what) {
     s.take_question(k, from, what);
     return;
   }
-  const auto old = s.forgotten.find({what.id.kind, what.id.procs});
+  const auto old = s.forgotten.find(
+    state::signature_of(what.id.kind, what.id.procs, what.id.generation));
   if (old != s.forgotten.end() && what.id.generation <= old->second
       && s.find(k) == nullptr) {
     s.out.tell(from, collective_outcome{what.id,

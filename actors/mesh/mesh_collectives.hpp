@@ -79,10 +79,12 @@ public:
   /// of other nodes and of this one.
   void procs_gone(const std::vector<proc_ended>& procs);
 
-  /// These have left a group of `procs`: operations over just these processes
-  /// that are fault tolerant go on without them. None: they are back.
-  void procs_left(std::vector<proc_id> procs,
-                  const std::vector<proc_id>& departed);
+  /// These have left a group: operations over it that they have not joined
+  /// fail, or go on without them.
+  /// @param salt In its upper half, what the generations of operations over the
+  ///             group have in theirs.
+  void procs_left(uint64_t salt, const std::vector<proc_id>& departed,
+                  const std::string& reason);
 
   /// `places` knows a job now, or it never will.
   void job_known(const std::string& nspace);

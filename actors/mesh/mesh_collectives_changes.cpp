@@ -27,22 +27,19 @@ void mesh_collectives::procs_gone(const std::vector<proc_ended>& procs) {
     s.advance(k);
 }
 
-void mesh_collectives::procs_left(std::vector<proc_id> procs,
-                                  const std::vector<proc_id>& departed) {
+void mesh_collectives::procs_left(uint64_t salt,
+                                  const std::vector<proc_id>& departed,
+                                  const std::string& reason) {
   auto& s = *state_;
-  auto id = mesh_collective_id{collective_kind::fence, std::move(procs), 0};
-  state::key_of(id);
-  if (departed.empty()) {
-    s.left.erase(id.procs);
-    return;
-  }
-  if (s.left.size() >= defaults::groups_remembered
-      && s.left.count(id.procs) == 0)
+  const auto of = static_cast<uint32_t>(salt >> 32);
+  if (s.left.size() >= defaults::groups_remembered && s.left.count(of) == 0)
     s.left.erase(s.left.begin());
-  s.left[id.procs].insert(departed.begin(), departed.end());
+  auto& all = s.left[of];
+  all.procs.insert(departed.begin(), departed.end());
+  all.reason = reason;
   auto keys = std::vector<state::key>{};
   for (const auto& [k, x] : s.open)
-    if (*k.procs == id.procs)
+    if (static_cast<uint32_t>(k.generation >> 32) == of)
       keys.push_back(k);
   for (const auto& k : keys)
     s.advance(k);
@@ -121,9 +118,11 @@ void mesh_collectives::job_forgotten(const std::string& nspace) {
   for (auto i = s.order.begin(); i != s.order.end();)
     i = i->second.empty() ? s.order.erase(i) : std::next(i);
   for (auto i = s.forgotten.begin(); i != s.forgotten.end();)
-    i = names(i->first.second) ? s.forgotten.erase(i) : std::next(i);
-  for (auto i = s.left.begin(); i != s.left.end();)
-    i = names(i->first) ? s.left.erase(i) : std::next(i);
+    i = names(std::get<1>(i->first)) ? s.forgotten.erase(i) : std::next(i);
+  for (auto i = s.left.begin(); i != s.left.end();) {
+    const auto& left = i->second.procs;
+    i = names({left.begin(), left.end()}) ? s.left.erase(i) : std::next(i);
+  }
   s.gone.erase(nspace);
   s.lost.erase(nspace);
   s.locating.erase(nspace);

@@ -52,8 +52,7 @@ void mesh_collectives::state::bring(operation& x, uint32_t to) {
   out.tell(to, std::move(part));
 }
 
-/// The participants that have ended; and those that have left, if it goes on
-/// without them.
+/// The participants that have ended, or have left the group.
 std::set<proc_id> mesh_collectives::state::gone_from(const operation& x) const {
   auto result = std::set<proc_id>{};
   for (const auto& proc : x.id.procs) {
@@ -66,9 +65,8 @@ std::set<proc_id> mesh_collectives::state::gone_from(const operation& x) const {
     else if (i->second.count(proc.rank) > 0)
       result.insert(proc);
   }
-  const auto i = left.find(x.id.procs);
-  if (x.is_fault_tolerant && i != left.end())
-    result.insert(i->second.begin(), i->second.end());
+  if (const auto* others = left_of(x))
+    result.insert(others->procs.begin(), others->procs.end());
   return result;
 }
 
@@ -105,18 +103,18 @@ bool mesh_collectives::state::knows_gone(const operation& x) const {
   return false;
 }
 
-/// A participant of this node that has ended, if there is one.
-std::optional<proc_id>
+/// What has become of a participant of this node that is gone, if one is.
+std::optional<std::string>
 mesh_collectives::state::gone_here(const operation& x) const {
-  for (const auto& proc : x.id.procs) {
-    const auto i = gone.find(proc.nspace);
-    if (i == gone.end())
-      continue;
-    for (const auto rank : i->second)
-      if (matches(proc, {proc.nspace, rank})
-          && places.node_of({proc.nspace, rank}) == self)
-        return proc_id{proc.nspace, rank};
-  }
+  if (gone.empty() && left.empty())
+    return std::nullopt;
+  const auto* others = left_of(x);
+  for (const auto& proc : gone_from(x))
+    if (places.node_of(proc) == self)
+      return to_string(proc)
+             + (others != nullptr && others->procs.count(proc) > 0
+                  ? " " + others->reason
+                  : " had ended");
   return std::nullopt;
 }
 
@@ -165,9 +163,9 @@ void mesh_collectives::state::lead(const key& k) {
   auto& x = *find(k);
   if (x.lost.empty()) {
     if (!x.has_joined && x.failure == status::success && !x.is_fault_tolerant)
-      if (const auto proc = gone_here(x)) {
+      if (auto why = gone_here(x)) {
         x.failure = status::lost_connection;
-        x.reason = to_string(*proc) + " had ended";
+        x.reason = std::move(*why);
       }
     if (x.failure != status::success)
       decide(k, x.failure, x.reason);
@@ -224,8 +222,14 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
   };
   if (places.first_unknown(part.id.procs)) {
     // It has ended processes of a job that never ran under this daemon.
-    if (find(k) == nullptr)
+    if (part.is_fault_tolerant
+        && (find(k) != nullptr || parked < defaults::parked_collectives)) {
+      auto& x = begin(k, part.id);
+      x.is_fault_tolerant = true;
+      x.promised = std::max(x.promised, part.root);
+    } else if (find(k) == nullptr) {
       fail("the daemon of node " + std::to_string(self) + " has changed");
+    }
     out.tell(from, std::move(reply));
     return;
   }
@@ -236,8 +240,8 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
   x.is_fault_tolerant |= part.is_fault_tolerant;
   reply.is_fault_tolerant = x.is_fault_tolerant;
   if (!x.has_joined && !x.is_fault_tolerant)
-    if (const auto proc = gone_here(x))
-      fail(to_string(*proc) + " had ended");
+    if (auto why = gone_here(x))
+      fail(std::move(*why));
   out.tell(from, std::move(reply));
   if (!x.is_fault_tolerant)
     return;
@@ -337,7 +341,8 @@ void mesh_collectives::state::remember(const key& k, outcome how) {
   if (keys.size() <= defaults::collective_outcomes)
     return;
   const auto& oldest = keys.front();
-  auto& limit = forgotten[{oldest.kind, *oldest.procs}];
+  auto& limit =
+    forgotten[signature_of(oldest.kind, *oldest.procs, oldest.generation)];
   limit = std::max(limit, oldest.generation);
   released.erase(oldest);
   keys.pop_front();

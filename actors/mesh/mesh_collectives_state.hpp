@@ -79,7 +79,14 @@ struct mesh_collectives::state {
     }
   };
 
-  using signature = std::pair<collective_kind, std::vector<proc_id>>;
+  /// Kind, participants, and the upper half of the generation.
+  using signature = std::tuple<collective_kind, std::vector<proc_id>, uint32_t>;
+
+  static signature signature_of(collective_kind kind,
+                                const std::vector<proc_id>& procs,
+                                uint64_t generation) {
+    return {kind, procs, static_cast<uint32_t>(generation >> 32)};
+  }
 
   struct outcome {
     status code = status::success;
@@ -104,8 +111,18 @@ struct mesh_collectives::state {
   std::map<std::string, std::set<uint32_t>> gone;
   std::map<std::string, std::set<uint32_t>> lost;
 
-  /// Who has left, by the participants.
-  std::map<std::vector<proc_id>, std::set<proc_id>> left;
+  /// Who has left which group, and what to say of it.
+  struct departures {
+    std::set<proc_id> procs;
+    std::string reason;
+  };
+
+  std::map<uint32_t, departures> left;
+
+  const departures* left_of(const operation& x) const {
+    const auto i = left.find(static_cast<uint32_t>(x.id.generation >> 32));
+    return i != left.end() ? &i->second : nullptr;
+  }
   std::set<std::string> locating;
   size_t parked = 0;
 
@@ -144,7 +161,7 @@ struct mesh_collectives::state {
   void report(operation& x, uint32_t to);
   void bring(operation& x, uint32_t to);
   bool knows_gone(const operation& x) const;
-  std::optional<proc_id> gone_here(const operation& x) const;
+  std::optional<std::string> gone_here(const operation& x) const;
   std::set<proc_id> gone_from(const operation& x) const;
   bool has_nobody(const operation& x) const;
   bool all_have_joined(const operation& x) const;

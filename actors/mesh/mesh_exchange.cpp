@@ -79,12 +79,11 @@ void locate(self_pointer self, const std::string& nspace,
 
 caf::result<host_collective_result> join_collective(self_pointer self,
                                                     host_collective& what) {
-  // Some have left a group, or are back: no operation.
-  if (what.is_fault_tolerant && what.generation == 0 && !what.is_local) {
-    auto departed = std::vector<proc_id>{};
-    for (const auto& x : what.data)
-      departed.push_back(x.proc);
-    self->state.collectives->procs_left(std::move(what.procs), departed);
+  // Members have left a group: no operation.
+  if (what.failure != status::success && what.generation != 0
+      && static_cast<uint32_t>(what.generation) == 0) {
+    self->state.collectives->procs_left(what.generation, what.procs,
+                                        what.reason);
     return host_collective_result{};
   }
   const auto change = connection_change(what);

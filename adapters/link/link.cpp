@@ -176,6 +176,10 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
     const auto guard = std::lock_guard{mutex_};
     if (!is_open_)
       return failure_ ? failure_ : lost("the connection is closed");
+    // Events still come; what they ask is not answered any more.
+    if (has_left_)
+      return lost("the process has taken leave");
+    has_left_ = std::holds_alternative<finalize_request>(x);
     if (queue_.size() + bytes.size() > max_queued)
       return make_error(status::out_of_resource,
                         "64 MiB wait for the server to read");

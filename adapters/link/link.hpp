@@ -210,9 +210,12 @@ private:
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool is_started_ = false;                       // guarded by mutex_
-  bool is_reading_ = false;                       // guarded by mutex_
-  bool is_open_ = true;                           // guarded by mutex_
+  bool is_started_ = false; // guarded by mutex_
+  bool is_reading_ = false; // guarded by mutex_
+  bool is_open_ = true;     // guarded by mutex_
+
+  /// Whether the last request has been sent.
+  bool has_left_ = false;                         // guarded by mutex_
   bool is_watching_write_ = false;                // guarded by mutex_
   caf::error failure_;                            // guarded by mutex_
   std::string queue_;                             // guarded by mutex_

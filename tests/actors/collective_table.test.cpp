@@ -191,3 +191,57 @@ CAF_TEST(operations are listed oldest first) {
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
+
+// -- groups ------------------------------------------------------------------
+
+CAF_TEST(G53 A33 a fence over a group is another than one of its processes) {
+  const auto group = group_key{"grp", 7, 1};
+  const auto local = [] {
+    return std::set<proc_id>{{"job", 0}, {"job", 1}, {"job", 2}};
+  };
+  const auto is_counted = [] { return true; };
+  collective_table uut;
+  const auto join = [&](uint32_t rank, const std::optional<group_key>& of) {
+    return uut
+      .join(collective_kind::fence, {"job", rank}, all, local, is_counted, of)
+      .first;
+  };
+  const auto named = join(0, group)->id;
+  const auto plain = join(0, {})->id;
+  CAF_CHECK(named != plain);
+  CAF_CHECK_EQUAL(join(1, group)->id, named);
+  CAF_CHECK_EQUAL(uut.find(plain)->generation, 1u);
+  CAF_CHECK_EQUAL(uut.find(named)->generation,
+                  uint64_t{collective_table::salt_of(group)} << 32 | 1);
+  CAF_CHECK_EQUAL(uut.counted(), 2u);
+  // A member that has not joined leaves: only that of the group is hit.
+  const auto failed = uut.reduce(group, {{"job", 2}});
+  CAF_CHECK((failed.failing == std::vector<uint64_t>{named}));
+  CAF_CHECK(failed.remaining.empty());
+  CAF_CHECK(uut.find(plain)->members.is_missing({"job", 2}));
+  uut.forget(group);
+  CAF_CHECK_EQUAL(uut.counted(), 1u);
+}
+
+CAF_TEST(G53 A33 who calls a tolerant fence later means that without who left) {
+  const auto group = group_key{"grp", 7, 1};
+  collective_table uut;
+  auto* x = uut
+              .join(
+                collective_kind::fence, {"job", 0}, all,
+                [] {
+                  return std::set<proc_id>{{"job", 0}, {"job", 1}, {"job", 2}};
+                },
+                nullptr, group)
+              .first;
+  x->is_fault_tolerant = true;
+  CAF_CHECK(uut.join_reduced(group, {"job", 1}) == nullptr);
+  const auto found = uut.reduce(group, {{"job", 2}});
+  CAF_CHECK((found.remaining == std::vector<uint64_t>{x->id}));
+  CAF_CHECK(!x->members.is_settled());
+  CAF_CHECK(uut.join_reduced(group, {"job", 1}) == x);
+  CAF_CHECK(x->members.is_settled());
+  // Who has joined may leave.
+  CAF_CHECK(uut.reduce(group, {{"job", 1}}).remaining.empty());
+  CAF_CHECK(uut.join_reduced({"other", 7, 1}, {"job", 0}) == nullptr);
+}

@@ -510,4 +510,30 @@ CAF_TEST(X27 LIM18 operations in flight are bounded) {
   CAF_CHECK_EQUAL(fences.back()->code, status::lost_connection);
 }
 
+// -- without those who end or leave
+// -----------------------------------------------------------------------
+
+namespace {
+
+const auto tolerant =
+  std::vector<info>{with(attr::group_ft_collective, value::boolean(true))};
+
+} // namespace
+
+CAF_TEST(G53 A34 a fence goes on without who ends if it is to) {
+  const auto x = fence(0, {}, tolerant);
+  const auto y = fence(1, {}, tolerant);
+  CAF_CHECK(x->is_pending());
+  end_process(2);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+  CAF_CHECK(is_quiet());
+  // So does one that begins after its end; no other does.
+  const auto again = fence(0, {}, tolerant);
+  CAF_CHECK(again->is_pending());
+  CAF_CHECK_EQUAL(fence(1, {}, tolerant)->code, status::success);
+  CAF_CHECK_EQUAL(again->code, status::success);
+  CAF_CHECK_EQUAL(fence(0)->code, status::lost_connection);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -9,7 +9,7 @@ using namespace troupe::fixtures;
 
 namespace {
 
-void expect(const char* scenario) {
+void plays(const char* scenario) {
   const auto wrong = play(scenario);
   if (!wrong.empty())
     CAF_ERROR(wrong);
@@ -21,7 +21,7 @@ void expect(const char* scenario) {
 // --------------------------------------------------------------------
 
 CAF_TEST(G17 A29 case 143 failures go to the leaders only) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 a:3
 a:0 construct g a:0 a:1 a:2 a:3 leader
 a:2 construct g a:0 a:1 a:2 a:3 leader
@@ -35,7 +35,7 @@ a:1 dies
 }
 
 CAF_TEST(G17 case 144 without a leader failures go to all) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 a:3
 a:0 construct g a:0 a:1 a:2 a:3
 a:2 construct g a:0 a:1 a:2 a:3
@@ -52,7 +52,7 @@ a:3 construct g a:0 a:1 a:2 a:3
 }
 
 CAF_TEST(G27 G28 G29 case 145 case 146 who nominates itself leads) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 | a:3
 a:1 on LEADER_FAILED nominate
 a:0 construct g a:0 a:1 a:2 a:3 leader
@@ -77,7 +77,7 @@ a:3 construct g a:0 a:1 a:2 a:3
 }
 
 CAF_TEST(G27 GRP-1 case 145 a leader that is lost with its node is replaced) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 a:2 | a:3
 a:2 on LEADER_FAILED nominate
 a:3 on LEADER_FAILED nominate
@@ -96,7 +96,7 @@ lose 0
 }
 
 CAF_TEST(G28 A30 GRP-1 case 146 of two nominees the lowest in rank leads) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 | a:3
 a:2 on LEADER_FAILED nominate
 a:3 on LEADER_FAILED nominate
@@ -115,7 +115,7 @@ a:0 dies
 }
 
 CAF_TEST(G30 case 146 where nobody leads all learn the error) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 construct g a:0 a:1 a:2 leader
 a:1 construct g a:0 a:1 a:2
@@ -130,7 +130,7 @@ a:0 dies
 }
 
 CAF_TEST(G31 A31 case 146 case 148 an abort beats a nomination) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 | a:3
 a:1 on LEADER_FAILED nominate
 a:2 on LEADER_FAILED give-up
@@ -150,7 +150,7 @@ a:3 construct g a:0 a:1 a:2 a:3
 }
 
 CAF_TEST(GRP-4 case 146 a nominee that dies in turn is replaced) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 | a:2 | a:3
 a:1 on LEADER_FAILED nominate
 a:2 on LEADER_FAILED nominate
@@ -179,7 +179,7 @@ a:3 construct g a:0 a:1 a:2 a:3
 }
 
 CAF_TEST(G12 GRP-2 case 146 handlers that never return are waited for once) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:1 on LEADER_FAILED nominate
 a:2 on LEADER_FAILED hang
@@ -196,7 +196,7 @@ wait 3
 }
 
 CAF_TEST(G22 A32 case 149 a replacement joins in the place of the dead) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 a:3
 a:0 on INVITE_FAILED replace a:3
 a:0 construct g a:0 a:1 a:2 leader
@@ -218,7 +218,7 @@ a:2 construct g a:0 a:1 a:2
 }
 
 CAF_TEST(G23 G24 case 150 case 151 a handler goes on with fewer) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 deaf a:2
 a:0 on INVITE_FAILED shrink
@@ -234,7 +234,7 @@ a:2 construct g a:0 a:1 a:2
 }
 
 CAF_TEST(G25 case 152 nobody leaves during the construction) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1
 a:0 construct g a:0 a:1
 wait 1
@@ -253,7 +253,7 @@ a:0 leave g
 // --------------------------------------------------------------------
 
 CAF_TEST(G33 G35 G38 G41 G44 case 153 case 155 case 165 all accept) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:2 a:1
   a:1 hears INVITED g by a:0
@@ -276,7 +276,7 @@ a:0 reads a:2
 }
 
 CAF_TEST(G33 case 153 whoever invites need not be a member) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1
 a:0 invite g a:1
   a:1 hears INVITED g by a:0
@@ -289,7 +289,7 @@ a:1 accept g
 }
 
 CAF_TEST(G39 G46 case 156 who declines an invitation ends it for all) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:1 a:2
   a:1 hears INVITED g by a:0
@@ -307,7 +307,7 @@ a:2 decline g
 }
 
 CAF_TEST(G18 G39 case 156 an optional group does without who declines) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:1 a:2 optional
   a:1 hears INVITED g by a:0
@@ -325,7 +325,7 @@ a:2 decline g
 }
 
 CAF_TEST(G22 G39 case 149 a replacement for who declines) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2 a:3
 a:0 on INVITE_DECLINED replace a:3
 a:0 invite g a:0 a:2
@@ -344,7 +344,7 @@ a:3 accept g
 }
 
 CAF_TEST(G40 G42 case 157 case 166 silence ends an invitation in time) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 deaf a:2
 a:0 invite g a:0 a:1 a:2 timeout=2
@@ -360,7 +360,7 @@ wait 3
 }
 
 CAF_TEST(G40 G43 case 158 an invitee dies before its answer) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 a:2
 a:0 on INVITE_FAILED shrink
 a:0 invite g a:0 a:1 a:2
@@ -378,7 +378,7 @@ a:1 accept g
 }
 
 CAF_TEST(G40 case 158 an invitee dies after its answer) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 | a:2
 a:0 invite g a:0 a:1 a:2
   a:1 hears INVITED g by a:0
@@ -393,7 +393,7 @@ lose 2
 }
 
 CAF_TEST(G36 case 159 answers count once and in time) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:2 accept g of a:0
   a:2 join g: ERR_NOT_FOUND
@@ -417,7 +417,7 @@ a:1 accept g
 }
 
 CAF_TEST(G36 case 160 two invitations with opposite answers do not mix) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite one a:0 a:2
   a:2 hears INVITED one by a:0
@@ -438,7 +438,7 @@ a:2 decline one
 }
 
 CAF_TEST(G36 case 161 two leaders invite to groups of one name) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:2
   a:2 hears INVITED g by a:0
@@ -459,7 +459,7 @@ a:2 accept g of a:1
 }
 
 CAF_TEST(G48 case 162 whoever joins a wrong leader is refused) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:2
   a:2 hears INVITED g by a:0
@@ -475,7 +475,7 @@ a:2 accept g of a:0
 }
 
 CAF_TEST(G51 case 163 a join ends in time when nothing comes of it) {
-  expect(R"(
+  plays(R"(
 nodes a:0 a:1 | a:2
 a:0 invite g a:0 a:1 a:2
   a:1 hears INVITED g by a:0
@@ -488,7 +488,7 @@ wait 3
 }
 
 CAF_TEST(G27 G30 G48 case 163 a join ends when its leader dies and nobody leads) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 | a:2
 a:0 invite g a:0 a:1 a:2
   a:1 hears INVITED g by a:0
@@ -507,7 +507,7 @@ a:0 dies
 }
 
 CAF_TEST(G27 G28 G29 case 163 a new leader completes an invitation) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 | a:2 | a:3
 a:2 on LEADER_FAILED nominate
 a:0 invite g a:0 a:1 a:2 a:3
@@ -537,7 +537,7 @@ a:1 accept g of a:0
 }
 
 CAF_TEST(G45 G46 case 148 case 164 an abort by the leader reaches all) {
-  expect(R"(
+  plays(R"(
 nodes a:0 | a:1 | a:2
 a:0 invite g a:0 a:1 a:2
   a:1 hears INVITED g by a:0

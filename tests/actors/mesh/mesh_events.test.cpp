@@ -233,9 +233,9 @@ CAF_TEST(X41 an event of a process comes from its node only) {
   start(nspace, 6);
   want_events({nspace, 0});
   auto forged = submit_event{nspace, 1, {}};
-  forged.what.targets = {{nspace, rank_wildcard}};
   const auto send = [&](uint64_t call, const proc_id& source) {
-    forged.what.what = event{code, source, data_range::nspace, {}};
+    forged.what = deliver_event{event{code, source, data_range::nspace, {}},
+                                {{nspace, rank_wildcard}}};
     auto what = host_call{};
     what.number = call;
     what.what = forged;

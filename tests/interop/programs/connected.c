@@ -94,13 +94,21 @@ static void expect_end_of(const char* nspace, pmix_status_t code) {
   demand(affected_proc.rank == children - 1, "the rank of the dead");
 }
 
+/* Each end of the second job is heard of, and none twice. */
+static void expect_all_ends(void) {
+  demand(happens(&heard, children, 10), "all ends are heard of");
+  await_end(partner, 20);
+  meet();
+  if (heard.happened != children)
+    fail("heard of %d ends", heard.happened);
+}
+
 static void survives(void) {
   start_second("dies", true);
   connect_with(partner);
   expect_end_of(partner, PMIX_ERR_PROC_ABORTED_BY_SIG);
   /* All others end well: without disconnecting, which cannot be any more. */
-  await_end(partner, 20);
-  demand(heard.happened == 1 + children - 1, "each end is heard of once");
+  expect_all_ends();
   end();
 }
 
@@ -125,11 +133,8 @@ static void parts(void) {
 static void finalizes(void) {
   start_second("just_ends", false);
   connect_with(partner);
-  demand(happens(&heard, children, 10), "the ends are heard of");
+  expect_all_ends();
   expect(heard.outcome, PMIX_ERR_PROC_TERM_WO_SYNC, "the end");
-  await_end(partner, 20);
-  meet();
-  demand(heard.happened == children, "each end is heard of once");
   end();
 }
 
@@ -142,8 +147,7 @@ static void bereaved(void) {
     fclose(fopen("connected.ready", "w"));
   happens(&heard, 1, 30);
   expect_end_of(partner, PMIX_ERR_PROC_ABORTED);
-  await_end(partner, 20);
-  demand(heard.happened == 1 + children - 1, "each end is heard of once");
+  expect_all_ends();
   end();
 }
 
