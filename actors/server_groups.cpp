@@ -282,9 +282,11 @@ open_group* group_of(server_state& state, const requester& who,
         || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
       continue;
-    // A leader invites once for each group that is open.
+    // A leader invites once for each group that is open; one who leads since
+    // knows which.
     if (request.code == status::group_invited
-        && (group.leader != who.proc || group.members != nullptr))
+        && ((group.leader != who.proc && !invitation)
+            || group.members != nullptr))
       continue;
     // Answers of older clients name their inviter only.
     if (!id
