@@ -150,9 +150,14 @@ void tell_conflict(self_pointer self, const requester& who,
     {std::string{group_conflict_key}, 0,
      value::string(to_string(who.proc) + " names different participants for "
                    + "group " + id)});
-  self->request(tracker, caf::infinite, who, std::move(what)).then([](ack) {
-    // All its callers hear of it.
-  });
+  self->request(tracker, caf::infinite, who, std::move(what))
+    .then(
+      [](ack) {
+        // All its callers hear of it.
+      },
+      [](const caf::error&) {
+        // It is over already.
+      });
 }
 
 /// The group in which a process takes part; null if there is none.

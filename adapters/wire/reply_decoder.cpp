@@ -122,6 +122,13 @@ reply_body unpack_group(reader& r, status outcome) {
   }
   if (has_id)
     x.context_id = unpack_size(r);
+  if (layout == group_layout::context_id && r.left() > 0) {
+    // Our servers add to what those of 4.2 say, where 0 is no context id.
+    if (x.context_id == uint64_t{0})
+      x.context_id = std::nullopt;
+    x.members = unpack_procs(r);
+    x.infos = unpack_infos(r);
+  }
   if (layout == group_layout::members_and_infos && r.left() > 0)
     x.infos = unpack_infos(r);
   // Servers of 5 may add data of other namespaces, which a get fetches as well.

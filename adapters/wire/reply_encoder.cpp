@@ -139,9 +139,14 @@ void pack_body(writer& w, const group_construct_result& x) {
     w.pack(data_type::bool_);
     w.byte(x.context_id ? 1 : 0);
   }
-  if (x.context_id)
-    w.packed_size(*x.context_id);
-  if (layout == group_layout::members_and_infos) {
+  // Clients of 4.2.2 and before take whatever stands there for the context id,
+  // and leave what follows it. Our own library reads on.
+  const auto is_old = layout == group_layout::context_id;
+  if (x.context_id || is_old)
+    w.packed_size(x.context_id.value_or(0));
+  if (is_old)
+    pack_procs(w, x.members);
+  if (is_old || layout == group_layout::members_and_infos) {
     auto infos = std::vector<info>{};
     std::copy_if(x.infos.begin(), x.infos.end(), std::back_inserter(infos),
                  is_group_info);

@@ -246,9 +246,14 @@ request unpack_io_deregister(reader& r) {
   return x;
 }
 
+/// The name of a group: one that is too long is for the server to refuse.
+std::string unpack_group_id(reader& r) {
+  return unpack_text(r).value_or("");
+}
+
 request unpack_group_construct(reader& r) {
   auto x = group_construct_request{};
-  x.id = unpack_nspace(r);
+  x.id = unpack_group_id(r);
   x.procs = unpack_procs(r);
   x.directives = unpack_infos(r);
   return x;
@@ -256,7 +261,7 @@ request unpack_group_construct(reader& r) {
 
 request unpack_group_destruct(reader& r, bool with_members) {
   auto x = group_destruct_request{};
-  x.id = unpack_nspace(r);
+  x.id = unpack_group_id(r);
   if (with_members)
     x.procs = unpack_procs(r);
   x.directives = unpack_infos(r);
@@ -265,7 +270,7 @@ request unpack_group_destruct(reader& r, bool with_members) {
 
 request unpack_group_leave(reader& r) {
   auto x = group_leave_request{};
-  x.id = unpack_nspace(r);
+  x.id = unpack_group_id(r);
   x.directives = unpack_infos(r);
   return x;
 }

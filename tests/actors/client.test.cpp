@@ -134,8 +134,9 @@ CAF_TEST(G7 G8 whoever serves a request sees members and no group) {
   CAF_REQUIRE_EQUAL(z->code, status::success);
   auto names = std::set<proc_id>{};
   for (const auto& block : z->value.blocks)
-    if (find(block.entries, "key") != nullptr)
-      names.insert(block.proc);
+    for (const auto& entry : block.entries)
+      if (entry.key == "key")
+        names.insert(block.proc);
   CAF_CHECK((names == std::set<proc_id>{{"g", 1}, {"job", 0}}));
   CAF_CHECK_EQUAL(uut.host_play->asked.size(), 0u);
 }

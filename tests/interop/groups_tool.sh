@@ -57,8 +57,11 @@ check "G52 167" "a watch tells who leaves" eval '
   watched "gone: $nspace:1, 2 members"'
 check "G4" "those behind it close ranks" show app.shown "^ +1 +$nspace:0 "
 touch end
-check "G55" "a watch of a group ends with the group" eval '
-  wait "$watch_pid" && watched "app.shown: .*over$"'
+check "G55" "a watch tells that a group is over" watched 'app.shown: over$'
+eventually 10 sh -c "! kill -0 $watch_pid"
+wait "$watch_pid"
+check_equal "G55" "... and ends with it" "$?" 0
+touch go
 wait "$job_pid"
 check_equal "G3" "the job has not noticed" "$?" 0
 eventually 10 sh -c "! kill -0 $all_pid"

@@ -233,15 +233,15 @@ struct filler {
 
   void operator()(group_construct_result& x) {
     const auto layout = group_layout_of(d.peer);
-    if (layout != group_layout::context_id)
-      x.members = {s.proc()};
+    x.members = {s.proc()};
     if (layout == group_layout::members_and_infos) {
       auto more = s.infos();
       more.insert(more.begin(), {"pmix.procid", 0, value::of_proc(s.proc())});
       x.infos = {{"pmix.grp.info", 0, value::infos(std::move(more))}};
     }
-    if (layout == group_layout::context_id || s.number<bool>())
-      x.context_id = s.number<uint64_t>();
+    // 0 is none in the layout of old clients.
+    if (s.number<bool>())
+      x.context_id = s.number<uint64_t>() | 1;
   }
 
   void operator()(device_distances_result& x) {

@@ -138,7 +138,10 @@ CAF_TEST(J4 a denial has its infos after the status as any reply) {
 
 CAF_TEST(F3.2 F3.3 F3.4 F3.5 a group construct is answered in the layout of the release) {
   const auto x = group_construct_result{{{"ns", 0}}, 42, {}};
-  CAF_CHECK_EQUAL(to_hex(encode(x, client_4)), "0200022a");
+  // Up to the context id; 4.2.2 leaves what follows.
+  CAF_CHECK_EQUAL(to_hex(encode(x, client_4)), "0200022a"
+                                               "020102066e730000"
+                                               "0200");
   CAF_CHECK_EQUAL(to_hex(encode(x, client_5)), "0200"
                                                "020102066e730000"
                                                "022a");
@@ -150,7 +153,26 @@ CAF_TEST(F3.2 F3.3 F3.4 F3.5 a group construct is answered in the layout of the 
   auto d = client_4;
   for (uint16_t patch : {3, 4}) {
     d.peer = {4, 2, patch};
-    CAF_CHECK_EQUAL(encode(x, d).size(), patch == 3 ? 4u : 12u);
+    CAF_CHECK_EQUAL(encode(x, d).size(), patch == 3 ? 14u : 12u);
+  }
+}
+
+CAF_TEST(G24 our own library hears who is a member) {
+  auto x = group_construct_result{{{"ns", 2}, {"ns", 0}}, std::nullopt, {}};
+  for (const auto id :
+       {std::optional<uint64_t>{}, std::optional<uint64_t>{7}}) {
+    x.context_id = id;
+    const auto y = decode<group_construct_result>(
+      command::group_construct, encode(x, client_4), client_4);
+    CAF_CHECK(y.members == x.members);
+    CAF_CHECK(y.context_id == id);
+  }
+  // A server of 4.2 says no more than the context id, or nothing.
+  for (const auto& bytes : {std::string{"0200"}, std::string{"0200022a"}}) {
+    const auto y = decode<group_construct_result>(command::group_construct,
+                                                  from_hex(bytes), client_4);
+    CAF_CHECK(y.members.empty());
+    CAF_CHECK_EQUAL(y.context_id.has_value(), bytes.size() > 4);
   }
 }
 

@@ -121,6 +121,18 @@ CAF_TEST(F3.2 F3.5 a group destruct with and without members) {
   }
 }
 
+CAF_TEST(G15 127 the name of a group may be too long for the server to say so) {
+  for (const auto size : {size_t{0}, max_nspace_length, size_t{256}}) {
+    const auto id = std::string(size, 'x');
+    auto bytes = std::string{};
+    CAF_REQUIRE(
+      !encode_request(group_construct_request{id, {}, {}}, plain, bytes));
+    const auto x = decode_request(bytes, plain);
+    CAF_REQUIRE(x);
+    CAF_CHECK_EQUAL(std::get<group_construct_request>(*x).id, id);
+  }
+}
+
 CAF_TEST(F3.1 a client of 3 pulls output without the number of its handler) {
   const auto x = as<io_pull_request>(
     decode_hex("02160201020a70796e7300feffffff0f02000206", plain));

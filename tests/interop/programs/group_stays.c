@@ -1,8 +1,10 @@
 /* Groups that stay for others to see: 4 processes.
  *
  *   app.shown    3 1 0, with a context identifier, led by 1, until the file
- *                `leave` is there: then 1 leaves, and until `end` is there
- *   app.late     0 and 2, of which 2 calls when `call` is there */
+ *                `leave` is there: then 1 leaves; until `end` is there
+ *   app.late     0 and 2, of which 2 calls when `call` is there
+ *
+ * Ends when `go` is there. */
 
 #include "group_client.h"
 
@@ -41,6 +43,7 @@ static void stays(void) {
   await_file("end");
   if (me.rank == 0 || me.rank == 3)
     destruct("app.shown");
+  await_file("go");
   end();
 }
 

@@ -288,6 +288,7 @@ static void reuse(void) {
     const pmix_proc_t group = proc_in("app.name", PMIX_RANK_WILDCARD);
     succeed(PMIx_Fence(&group, 1, NULL, 0), "fence of the own one");
     destruct("app.name");
+    meet();
   }
   /* While it is there: no. */
   built_of("app.name", &all, 1);

@@ -149,11 +149,6 @@ static void not_supported(void) {
   }
   {
     struct pending done = PENDING;
-    refused(PMIx_Group_construct_nb("group", &me, 1, NULL, 0, on_infos, &done),
-            &done, "group");
-  }
-  {
-    struct pending done = PENDING;
     const pmix_status_t outcome =
       PMIx_IOF_pull(&me, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
                     on_registered, &done);
