@@ -111,9 +111,13 @@ void tell_conflict(self_pointer self, const proc_id& proc,
   auto who = requester{};
   who.proc = proc;
   self->request(tracker, caf::infinite, std::move(who), std::move(what))
-    .then([](ack) {
-      // All its callers hear of it.
-    });
+    .then(
+      [](ack) {
+        // All its callers hear of it.
+      },
+      [](const caf::error&) {
+        // It is over.
+      });
 }
 
 /// A local participant that is in another group of the name.
@@ -287,9 +291,11 @@ open_group* group_of(server_state& state, const requester& who,
         || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
       continue;
-    // A leader invites once for each group that is open.
+    // A leader invites once for each group that is open; one who leads since
+    // knows which.
     if (request.code == status::group_invited
-        && (group.leader != who.proc || group.members != nullptr))
+        && ((group.leader != who.proc && !invitation)
+            || group.members != nullptr))
       continue;
     // Answers of older clients name their inviter only.
     if (!id

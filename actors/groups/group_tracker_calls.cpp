@@ -100,12 +100,16 @@ void submit_with_data(self_pointer self, group_calls calls) {
   for (const auto& caller : calls.callers)
     ask.procs.push_back({caller.proc, {}});
   self->request(self->state.server, caf::infinite, std::move(ask))
-    .then([self, calls = std::move(calls)](group_data& found) mutable {
-      for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
-           ++i)
-        calls.callers[i].posted = std::move(found.procs[i].entries);
-      submit(self, std::move(calls), true);
-    });
+    .then(
+      [self, calls = std::move(calls)](group_data& found) mutable {
+        for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
+             ++i)
+          calls.callers[i].posted = std::move(found.procs[i].entries);
+        submit(self, std::move(calls), true);
+      },
+      [self](const caf::error& err) {
+        give_up(self, status_of(err), reason_of(err));
+      });
 }
 
 void flush(self_pointer self, group_operation operation) {
