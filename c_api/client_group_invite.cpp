@@ -129,6 +129,8 @@ caf::expected<desk_call> make_join(const library& lib, const char* grp,
     if (from->nspace.empty())
       from->nspace = lib.proc().nspace;
   }
+  if (opt == PMIX_GROUP_ACCEPT)
+    post_for_members();
   return desk_call{
     [id = std::string{grp}, from, opt, directives = std::move(*directives)](
       group_desk& desk, group_desk::on_outcome done) {
