@@ -255,23 +255,14 @@ caf::expected<open_group*> begin_by_event(self_pointer self,
   return &group;
 }
 
-/// A group to which others may have added a process later: an answer says which
-/// invitation it is about, or names the inviter.
-open_group* later_group_of(server_state& state,
-                           const std::optional<std::string>& id,
-                           std::optional<uint64_t> invitation,
-                           const std::vector<proc_id>& named) {
-  for (auto& [key, group] : state.groups.all()) {
-    if (group.members != nullptr || (id && key.id != *id)
-        || (invitation && key.generation != *invitation))
-      continue;
-    const auto is_named =
-      group.leader
-        ? std::find(named.begin(), named.end(), *group.leader) != named.end()
-        : id && key.participants != 0;
-    if (invitation || is_named)
+/// A construction that others may have added a process to.
+open_group* construction_of(server_state& state, const std::string& id,
+                            std::optional<uint64_t> generation) {
+  for (auto& [key, group] : state.groups.all())
+    if (key.id == id && group.members == nullptr && !group.leader
+        && key.participants != 0
+        && (!generation || key.generation == *generation))
       return &group;
-  }
   return nullptr;
 }
 
@@ -307,13 +298,12 @@ open_group* group_of(server_state& state, const requester& who,
     if (age < found.first)
       found = {age, &group};
   }
-  if (found.second != nullptr
+  if (found.second != nullptr || !id
       || (request.code != status::group_invite_accepted
-          && request.code != status::group_invite_declined
-          && request.code != status::group_verdict))
+          && request.code != status::group_invite_declined))
     return found.second;
   // Those that are added to a group are not named when it begins.
-  return later_group_of(state, id, invitation, named);
+  return construction_of(state, *id, invitation);
 }
 
 /// Opens a group that has begun on another node, and gives its tracker what has
