@@ -140,7 +140,8 @@ caf::error group_names::spell_out(std::vector<proc_id>& procs,
   }
   if (!has_group)
     return {};
-  drop_repeated(result);
+  if (procs.size() > 1)
+    drop_repeated(result);
   procs = std::move(result);
   return {};
 }
