@@ -125,6 +125,9 @@ process_group::spelt_out(const std::vector<proc_id>& procs) const {
 // ---------------------------------------------------------
 
 void process_group::check_complete(effects& out) {
+  // Those who follow the leaders of a bootstrap may be the first to call.
+  if (key_.participants == 0 && leaders_expected_ == 0)
+    return;
   if (construct_ || phase_ != group_phase::constructing || awaited_ > 0
       || !inquiries_.empty() || invitation_.owing > 0
       || leaders_come_ < leaders_expected_)
