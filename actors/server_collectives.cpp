@@ -301,8 +301,8 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
   if (auto why = connection_refusal(state, kind, participants))
     return why;
   const auto goes_on = flag(directives, attr::group_ft_collective);
-  auto* x =
-    goes_on ? state.table.join_reduced(kind, who.proc, participants) : nullptr;
+  const auto group = group_of(state, who, kind, directives);
+  auto* x = group ? state.table.join_reduced(*group, who.proc) : nullptr;
   auto is_new = false;
   if (x == nullptr)
     std::tie(x, is_new) = state.table.join(

@@ -99,6 +99,53 @@ caf::error refusal(server_state& state, const requester& who,
   return {};
 }
 
+/// Has a tracker let its construction fail.
+void tell_conflict(self_pointer self, const proc_id& proc,
+                   const group_tracker_actor& tracker, const std::string& id) {
+  auto what =
+    notify_request{status::group_construct_abort, data_range::local, {}};
+  what.infos.push_back(
+    {std::string{group_conflict_key}, 0,
+     value::string(to_string(proc) + " names different participants for group "
+                   + id)});
+  auto who = requester{};
+  who.proc = proc;
+  self->request(tracker, caf::infinite, std::move(who), std::move(what))
+    .then(
+      [](ack) {
+        // All its callers hear of it.
+      },
+      [](const caf::error&) {
+        // It is over.
+      });
+}
+
+/// A local participant that is in another group of the name.
+std::optional<proc_id> busy_participant(server_state& state,
+                                        const group_key& key) {
+  auto* group = state.groups.find(key);
+  if (group == nullptr || group->members != nullptr || group->leader)
+    return std::nullopt;
+  for (const auto& [proc, how] : group->local)
+    if (how == use::awaited)
+      for (const auto& [other, x] : state.groups.of(proc, key.id))
+        if (other->participants != key.participants
+            && x->local.at(proc) == use::taking_part)
+          return proc;
+  return std::nullopt;
+}
+
+/// A construction that waits for a member of another group of its name cannot
+/// complete, unless that group is about to end.
+void look_for_conflict(self_pointer self, const group_key& key) {
+  if (!busy_participant(self->state, key))
+    return;
+  call_later(self, defaults::group_decision, [self, key] {
+    if (const auto proc = busy_participant(self->state, key))
+      tell_conflict(self, *proc, self->state.groups.find(key)->tracker, key.id);
+  });
+}
+
 /// Makes the tracker of a group.
 /// @param nspace Whose process begins it.
 /// @param written The participants as they were named.
@@ -129,6 +176,7 @@ open_group& open(self_pointer self, const group_key& key,
   group.tracker = spawn_group_tracker(self->home_system(), std::move(options),
                                       server_actor{self}, state.directory.host,
                                       state.directory.events);
+  look_for_conflict(self, key);
   return group;
 }
 
@@ -139,25 +187,6 @@ void tell_sessions(
   for (const auto& [index, session] : self->state.sessions)
     if (const auto i = news.find(session.who.proc); i != news.end())
       self->send(session.handle, group_known{id, i->second});
-}
-
-/// Has a tracker let its construction fail.
-void tell_conflict(self_pointer self, const requester& who,
-                   const group_tracker_actor& tracker, const std::string& id) {
-  auto what =
-    notify_request{status::group_construct_abort, data_range::local, {}};
-  what.infos.push_back(
-    {std::string{group_conflict_key}, 0,
-     value::string(to_string(who.proc) + " names different participants for "
-                   + "group " + id)});
-  self->request(tracker, caf::infinite, who, std::move(what))
-    .then(
-      [](ack) {
-        // All its callers hear of it.
-      },
-      [](const caf::error&) {
-        // It is over already.
-      });
 }
 
 /// The group in which a process takes part; null if there is none.
@@ -253,9 +282,11 @@ open_group* group_of(server_state& state, const requester& who,
         || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
       continue;
-    // A leader invites once for each group that is open.
+    // A leader invites once for each group that is open; one who leads since
+    // knows which.
     if (request.code == status::group_invited
-        && (group.leader != who.proc || group.members != nullptr))
+        && ((group.leader != who.proc && !invitation)
+            || group.members != nullptr))
       continue;
     // Answers of older clients name their inviter only.
     if (!id
@@ -343,9 +374,9 @@ construct_group(self_pointer self, const requester& who,
   const auto tracker = group.tracker;
   auto result = self->delegate(tracker, who, std::move(request));
   if (place->is_conflict)
-    tell_conflict(self, who, tracker, id);
+    tell_conflict(self, who.proc, tracker, id);
   for (const auto& key : place->conflicting)
-    tell_conflict(self, who, state.groups.find(key)->tracker, id);
+    tell_conflict(self, who.proc, state.groups.find(key)->tracker, id);
   return result;
 }
 

@@ -100,12 +100,16 @@ void submit_with_data(self_pointer self, group_calls calls) {
   for (const auto& caller : calls.callers)
     ask.procs.push_back({caller.proc, {}});
   self->request(self->state.server, caf::infinite, std::move(ask))
-    .then([self, calls = std::move(calls)](group_data& found) mutable {
-      for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
-           ++i)
-        calls.callers[i].posted = std::move(found.procs[i].entries);
-      submit(self, std::move(calls), true);
-    });
+    .then(
+      [self, calls = std::move(calls)](group_data& found) mutable {
+        for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
+             ++i)
+          calls.callers[i].posted = std::move(found.procs[i].entries);
+        submit(self, std::move(calls), true);
+      },
+      [self](const caf::error& err) {
+        give_up(self, status_of(err), reason_of(err));
+      });
 }
 
 void flush(self_pointer self, group_operation operation) {
@@ -191,18 +195,17 @@ construct(self_pointer self, const requester& who,
                                               + " is not named for group "
                                               + state.options.key.id);
   }
+  if (state.constructs.count(who.proc) > 0)
+    return make_error(status::exists, to_string(who.proc)
+                                        + " has called the construction of "
+                                        + state.options.key.id + " already");
   auto promise = self->make_response_promise<group_construct_result>();
   auto call = waiting_construct{};
   call.reply = answer<group_construct_result>{promise};
   call.request = std::move(request);
   start_clock(self, group_operation::construct, who.proc,
               call.request.directives);
-  if (const auto [i, is_new] =
-        state.constructs.emplace(who.proc, std::move(call));
-      !is_new)
-    return make_error(status::exists, to_string(who.proc)
-                                        + " has called the construction of "
-                                        + state.options.key.id + " already");
+  state.constructs.emplace(who.proc, std::move(call));
   gather(self, group_operation::construct);
   return promise;
 }
@@ -218,17 +221,16 @@ caf::result<ack> destruct(self_pointer self, const requester& who,
     return make_error(status::not_found,
                       to_string(who.proc) + " is in no group " + id
                         + "; it may be that its construction is not complete");
+  if (state.destructs.count(who.proc) > 0)
+    return make_error(status::exists, to_string(who.proc) + " is ending group "
+                                        + id + " already");
   auto promise = self->make_response_promise<ack>();
   auto call = waiting_destruct{};
   call.reply = answer<ack>{promise};
   call.request = std::move(request);
   start_clock(self, group_operation::destruct, who.proc,
               call.request.directives);
-  if (const auto [i, is_new] =
-        state.destructs.emplace(who.proc, std::move(call));
-      !is_new)
-    return make_error(status::exists, to_string(who.proc) + " is ending group "
-                                        + id + " already");
+  state.destructs.emplace(who.proc, std::move(call));
   gather(self, group_operation::destruct);
   return promise;
 }

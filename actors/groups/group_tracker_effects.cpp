@@ -16,9 +16,13 @@ void store(self_pointer self, process_group::effects& out) {
     self->send(state.server, host_collective_result{std::move(out.data)});
   if (!out.infos.empty())
     self->request(state.server, caf::infinite, group_data{std::move(out.infos)})
-      .then([](const group_data&) {
-        // Stored.
-      });
+      .then(
+        [](const group_data&) {
+          // Stored.
+        },
+        [](const caf::error&) {
+          // The server is gone, and its clients with it.
+        });
 }
 
 /// Tells the server who may name the group, and who has done with it.
@@ -98,7 +102,10 @@ void enter_data(self_pointer self) {
     return;
   }
   self->request(state.server, caf::infinite, std::move(ask))
-    .then([self](group_data& found) { submit(self, std::move(found)); });
+    .then([self](group_data& found) { submit(self, std::move(found)); },
+          [self](const caf::error& err) {
+            give_up(self, status_of(err), reason_of(err));
+          });
 }
 
 void finish(self_pointer self) {

@@ -243,9 +243,7 @@ private:
   /// by invitation is the INVITED of its leader, or the ACCEPTED of somebody
   /// who knows the leader otherwise.
   void take(const group_notice& what, effects& out);
-  void take(const group_data& what, effects& out);
-
-  void begin_invitation(const group_notice& what);
+  void begin_invitation(const group_notice& what, effects& out);
 
   /// Marks those who have not been asked to join yet.
   void note_invited(const std::vector<proc_id>& procs);
@@ -274,6 +272,9 @@ private:
 
   void take_wishes(const std::vector<info>& infos);
 
+  // -- process_group_invitation_end.cpp
+  // --------------------------------------------------
+
   /// What all events of an invitation carry.
   std::vector<info> invitation_infos() const;
 
@@ -283,6 +284,8 @@ private:
 
   /// INVITE_FAILED, to the leader of an invitation.
   void report_failed(const proc_id& proc, effects& out) const;
+
+  void take(const group_data& what, effects& out);
 
   /// A participant has ended while the group is inviting, or cannot join.
   void lose_invitee(participant& who, standing state, effects& out);
@@ -295,7 +298,6 @@ private:
   // -- process_group_leader.cpp
   // -------------------------------------------------------
 
-  /// Whether participants are being asked who leads.
   bool is_electing() const;
 
   /// A leader has ended: asks who leads. Its `participant` says so already.

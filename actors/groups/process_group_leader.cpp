@@ -96,7 +96,10 @@ void process_group::elect(const proc_id& failed, effects& out) {
       note_joined(leader);
   }
   auto targets = others({});
-  if (winner && votes.announced.count(*winner) > 0)
+  // Whoever has told all others knows; but its library takes an invitation over
+  // by what this event says.
+  if (winner && votes.announced.count(*winner) > 0
+      && phase_ != group_phase::inviting)
     targets.erase(std::remove(targets.begin(), targets.end(), *winner),
                   targets.end());
   raise(status::group_leader_selected, {}, std::move(targets),

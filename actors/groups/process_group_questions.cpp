@@ -139,7 +139,7 @@ group_ruling::kind process_group::replace(const proc_id& failed,
   const auto some_are_in = std::any_of(with.begin(), with.end(), is_in);
   auto chosen = add_all(with, out);
   if (chosen.empty())
-    return some_are_in ? kind::goes_on : kind::nothing;
+    return some_are_in || construct_ ? kind::goes_on : kind::nothing;
   note_invited(chosen);
   // In its place, so that the ranks of the others stay.
   auto& array = first_array_;

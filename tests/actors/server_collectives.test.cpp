@@ -202,13 +202,13 @@ CAF_TEST(G2 F4.26 who is not connected cannot disconnect) {
   };
   const auto none = disconnect(ranks[0], both);
   CAF_CHECK_EQUAL(none->code, status::invalid_operation);
-  CAF_CHECK(none->reason.find("job:0, other:0") != std::string::npos);
+  CAF_CHECK(none->reason.find("job:0, other:") != std::string::npos);
   // Twice connected, twice disconnected.
   for (int i = 0; i < 2; ++i) {
     connect(ranks[0], both);
     CAF_CHECK_EQUAL(connect(stranger, both)->code, status::success);
   }
-  CAF_CHECK_EQUAL(disconnect(ranks[0], {{"job", 1}, {"other", 0}})->code,
+  CAF_CHECK_EQUAL(disconnect(ranks[1], {{"job", 1}, {"other", 0}})->code,
                   status::invalid_operation);
   for (int i = 0; i < 2; ++i) {
     const auto x = disconnect(ranks[0], {{"other", 0}, {"job", 0}});

@@ -243,6 +243,17 @@ CAF_TEST(124 the same name for other processes is an error at all) {
   CAF_CHECK(listed().groups.empty());
 }
 
+CAF_TEST(124 who waits for members of another group is told) {
+  construct(peers[0], ranks({0, 1}));
+  CAF_CHECK_EQUAL(construct(peers[1], ranks({0, 1}))->code, status::success);
+  const auto x = construct(peers[2], all);
+  CAF_CHECK(x->is_pending());
+  elapse(defaults::group_decision + 1ms);
+  CAF_CHECK_EQUAL(x->code, status::exists);
+  CAF_CHECK_EQUAL(destruct(peers[0])->code, status::operation_in_progress);
+  CAF_CHECK_EQUAL(destruct(peers[1])->code, status::success);
+}
+
 CAF_TEST(128 a name is free when the group has ended) {
   make();
   CAF_CHECK_EQUAL(construct(peers[0], all)->code, status::exists);
@@ -533,10 +544,10 @@ CAF_TEST(G45 an event that is about no group is for others) {
 CAF_TEST(G3 participants of several nodes have a log) {
   start(true);
   it->host_play->locate = [](const locate_procs& x) {
-    auto result = proc_places{};
-    for (const auto& proc : x.procs)
+    auto result = proc_places{{}, 3};
+    CAF_CHECK_EQUAL(x.procs, all);
+    for (const auto& proc : ranks({0, 1, 2}))
       result.procs.push_back({proc, proc.rank == 2 ? 5u : 3u});
-    result.here = 3;
     return result;
   };
   const auto x = construct(peers[0], all, "g");

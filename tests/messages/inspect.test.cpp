@@ -150,6 +150,21 @@ bool equal(const job_info_reply& x, const job_info_reply& y) {
   return *x.info == *y.info;
 }
 
+using members_of_group = std::shared_ptr<const std::vector<proc_id>>;
+
+bool equal(const members_of_group& x, const members_of_group& y) {
+  return (x == nullptr) == (y == nullptr) && (x == nullptr || *x == *y);
+}
+
+bool equal(const group_known& x, const group_known& y) {
+  return x.id == y.id && equal(x.members, y.members);
+}
+
+bool equal(const group_changed& x, const group_changed& y) {
+  return x.group == y.group && equal(x.members, y.members)
+         && x.released == y.released && x.departed == y.departed;
+}
+
 /// Calls `f(name, tag)` with a null pointer of each inspected type.
 template <class F>
 void for_each_type(F f) {
