@@ -125,9 +125,6 @@ process_group::spelt_out(const std::vector<proc_id>& procs) const {
 // ---------------------------------------------------------
 
 void process_group::check_complete(effects& out) {
-  // Those who follow the leaders of a bootstrap may be the first to call.
-  if (key_.participants == 0 && leaders_expected_ == 0)
-    return;
   if (construct_ || phase_ != group_phase::constructing || awaited_ > 0
       || !inquiries_.empty() || invitation_.owing > 0
       || leaders_come_ < leaders_expected_)
@@ -135,8 +132,8 @@ void process_group::check_complete(effects& out) {
   if (joined_ == 0)
     abort(status::group_construct_abort,
           "all participants of group " + key_.id + " have ended", out);
-  else
-    complete(out);
+  else if (key_.participants != 0 || leaders_expected_ > 0)
+    complete(out); // Else they wait for the leaders of a bootstrap.
 }
 
 std::vector<proc_id> process_group::ordered_members() const {
