@@ -144,6 +144,7 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, directives, ndirs));
   const auto limit = limit_of(x->directives);
   const auto asked = x->procs;
+  post_for_members();
   const auto y = lib.ask_and_wait<group_construct_result>(std::move(*x), limit);
   if (!y)
     return to_c(y.error());
@@ -161,6 +162,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, info, ninfo));
   const auto id = x->id;
   const auto asked = x->procs;
+  post_for_members();
   return lib.ask<group_construct_result>(
     std::move(*x), [id, asked, cbfunc,
                     cbdata](const caf::expected<group_construct_result>& y) {

@@ -106,6 +106,7 @@ caf::expected<desk_call> make_invite(const library& lib, const char* grp,
   auto whom = to_procs_of_jobs(lib, procs, nprocs);
   if (!whom)
     return std::move(whom.error());
+  post_for_members();
   return desk_call{[id = std::string{grp}, whom = std::move(*whom),
                     directives = std::move(*directives)](
                      group_desk& desk, group_desk::on_outcome done) {
@@ -128,6 +129,8 @@ caf::expected<desk_call> make_join(const library& lib, const char* grp,
     if (from->nspace.empty())
       from->nspace = lib.proc().nspace;
   }
+  if (opt == PMIX_GROUP_ACCEPT)
+    post_for_members();
   return desk_call{
     [id = std::string{grp}, from, opt, directives = std::move(*directives)](
       group_desk& desk, group_desk::on_outcome done) {

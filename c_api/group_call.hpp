@@ -4,6 +4,8 @@
 #include "c_api/library.hpp"
 #include "messages/attributes.hpp"
 
+#include <pmix.h>
+
 #include <cstring>
 #include <vector>
 
@@ -27,6 +29,12 @@ to_group_directives(const library& lib, const char* grp,
     if (auto fault = fault_of_directives(*result))
       return fault;
   return result;
+}
+
+/// What the caller has posted, committed or not, is for the other members: the
+/// server has it before the call. Source: OpenPMIx 6, PMIx_Group_construct.
+inline void post_for_members() {
+  PMIx_Commit();
 }
 
 } // namespace troupe::c_api

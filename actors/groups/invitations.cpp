@@ -92,9 +92,10 @@ void invitations::raise(const notify_request& what, effects& out) {
 void invitations::confirm(uint64_t notice, status code, effects& out) {
   for (auto& x : sent_) {
     if (x.last_notice == notice) {
-      // A server that keeps a log shows us what has become of the group.
-      if (x.number && x.code == status::success && code == status::success
-          && !x.was_shown)
+      // A server that keeps a log shows members what has become of the group.
+      const auto is_member =
+        std::find(x.members.begin(), x.members.end(), self_) != x.members.end();
+      if (is_member && x.number && code == status::success && !x.was_shown)
         x.is_confirmed = true;
       else
         end(x, x.code == status::success ? code : x.code, out);
@@ -154,7 +155,8 @@ std::vector<std::string> invitations::open_groups() const {
   for (const auto& x : sent_)
     result.push_back(x.id);
   for (const auto& x : received_)
-    result.push_back(x.id);
+    if (x.is_open())
+      result.push_back(x.id);
   return result;
 }
 

@@ -89,6 +89,7 @@ public:
 
   /// Answers an invitation.
   /// @param leader Who has invited; null: whoever has.
+  /// An invitation that has come to its end already still takes one answer.
   /// @returns `not_found` if we are not invited to the group, `bad_param` if we
   ///          are but not by `leader`, `exists` if it is answered already.
   status join(uint64_t call, const std::string& id, const proc_id* leader,
@@ -209,7 +210,14 @@ private:
     /// The leader is lost: when we say so ourselves. Never if the server keeps
     /// a log, since it has another one elected.
     std::optional<time> due;
+
+    /// What has become of it before it was answered: who answers now is told.
+    std::optional<status> fate;
     bool is_over = false;
+
+    bool is_open() const {
+      return !is_over && !fate;
+    }
   };
 
   // -- invitations_sent.cpp

@@ -49,6 +49,7 @@ void invitations::take_invitation(const event& what) {
     if (x.id == *id && x.leader == what.source && !x.is_over
         && (x.how == reply::none || !number || x.number == number)) {
       x.number = number;
+      x.fate = std::nullopt;
       return;
     }
   if (received_.size() >= settings_.max_received) {
@@ -87,6 +88,12 @@ status invitations::join(uint64_t call, const std::string& id,
       fault = status::exists;
       continue;
     }
+    if (x.fate) {
+      out.outcomes.push_back({call, accepts ? *x.fate : status::success, {}});
+      x.is_over = true;
+      remove_received();
+      return status::success;
+    }
     x.how = accepts ? reply::accepted : reply::declined;
     x.call = call;
     const auto seconds = troupe::number<uint32_t>(directives, attr::timeout);
@@ -113,7 +120,7 @@ invitations::received* invitations::find_received(const event& what,
     troupe::number<uint64_t>(what.infos, group_keys::invitation);
   received* result = nullptr;
   for (auto& x : received_) {
-    if (x.is_over || x.how != how || (id && *id != x.id)
+    if (!x.is_open() || x.how != how || (id && *id != x.id)
         || (number && x.number && *number != *x.number))
       continue;
     const auto is_leader =
@@ -165,7 +172,7 @@ void invitations::take_new_leader(const event& what, effects& out) {
     troupe::number<uint64_t>(what.infos, group_keys::invitation);
   const auto leader = leader_in(what);
   for (auto& x : received_) {
-    if (!id || *id != x.id || x.is_over || !number || x.number != number)
+    if (!id || *id != x.id || !x.is_open() || !number || x.number != number)
       continue;
     if (!leader) {
       end(x, status::group_leader_failed, {}, out);
@@ -180,7 +187,7 @@ void invitations::take_new_leader(const event& what, effects& out) {
 
 void invitations::lose_leader(const proc_id& who, time now) {
   for (auto& x : received_)
-    if (x.leader == who && !x.number && !x.due)
+    if (x.leader == who && !x.number && !x.due && x.is_open())
       x.due = now + settings_.grace;
 }
 
@@ -188,7 +195,11 @@ void invitations::end(received& x, status code, std::vector<info> infos,
                       effects& out) {
   if (x.call != 0)
     out.outcomes.push_back({x.call, code, std::move(infos)});
-  x.is_over = true;
+  x.due = std::nullopt;
+  if (x.how == reply::none)
+    x.fate = code;
+  else
+    x.is_over = true;
 }
 
 void invitations::advance_received(time now, effects& out) {

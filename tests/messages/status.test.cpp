@@ -85,7 +85,7 @@ CAF_TEST(F2.2 names are unique and begin as in C) {
   std::set<std::string> names;
   for (const auto& x : table) {
     const auto is_ours = x.number < -3000;
-    CAF_CHECK_EQUAL(x.c_name.rfind(is_ours ? "TROUPE_EVENT_" : "PMIX_", 0), 0u);
+    CAF_CHECK_EQUAL(x.c_name.rfind(is_ours ? "TROUPE_" : "PMIX_", 0), 0u);
     CAF_CHECK(names.insert(x.c_name).second);
     CAF_CHECK(status_named(x.c_name) == static_cast<status>(x.number));
   }

@@ -239,7 +239,7 @@ nodes a:0 | a:1
 a:0 construct g a:0 a:1
 wait 1
 a:0 leave g
-  a:0 leave g: ERR_BAD_PARAM
+  a:0 leave g: ERR_NOT_A_MEMBER
 a:1 construct g a:0 a:1
   a:0 construct g: SUCCESS a:0 a:1
   a:1 construct g: SUCCESS a:0 a:1

@@ -101,8 +101,7 @@ CAF_TEST(a setting that makes no sense is named with its remedy) {
 
 CAF_TEST(what all kinds know is no unknown setting) {
   make<cpu_progress_rule>({{"kind", text("cpu_progress")},
-                           {"reaction", text("kill")},
-                           {"keep", value::boolean(true)}});
+                           {"reaction", text("kill")}});
 }
 
 // -- progress

@@ -428,7 +428,7 @@ static void silent(void) {
     const pmix_proc_t leader = rank_of(0);
     expect(
       PMIx_Group_join("quiet", &leader, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
-      PMIX_ERR_NOT_FOUND, "join after the end");
+      PMIX_GROUP_CONSTRUCT_ABORT, "join after the end");
   } else if (me.rank == 2) {
     pmix_proc_t procs[2];
     make_procs(procs, 2, RANKS(1, 3));
