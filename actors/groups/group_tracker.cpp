@@ -88,6 +88,8 @@ uint64_t context_id(const tracker_state& state) {
 
 /// Now that it is known who keeps the log, calls become entries.
 void begin(self_pointer self) {
+  for (auto& what : std::exchange(self->state.early, {}))
+    submit(self, std::move(what));
   gather(self, group_operation::construct);
   speak_for_all(self);
 }
@@ -202,6 +204,10 @@ void submit(self_pointer self, group_step what, bool may_wait) {
   auto& state = self->state;
   if (state.is_over)
     return;
+  if (state.keeper == log_keeper::unknown) {
+    state.early.push_back(std::move(what));
+    return;
+  }
   auto entry = group_entry{};
   entry.group = state.options.key;
   entry.what = std::move(what);
