@@ -277,17 +277,24 @@ private:
 } // namespace
 
 /// A fence over a group is another operation than one of the same processes:
-/// who leaves the group does so in the midst of the former only.
+/// who leaves the group does so in the midst of the former only. Libraries that
+/// spell groups out by themselves say of which one.
 caf::error spell_out(const group_names& groups, fence_request& x) {
   auto& infos = x.directives;
+  auto id = text(infos, group_keys::fence).value_or(std::string{});
   infos.erase(
     std::remove_if(infos.begin(), infos.end(),
                    [](const info& y) { return y.key == group_keys::fence; }),
     infos.end());
   if (x.procs.size() == 1 && x.procs.front().rank == rank_wildcard
       && groups.find(x.procs.front().nspace) != nullptr)
-    infos.push_back({std::string{group_keys::fence}, 0,
-                     value::string(x.procs.front().nspace)});
+    id = x.procs.front().nspace;
+  else if (const auto* members = groups.find(id);
+           members == nullptr || *members != x.procs)
+    id.clear();
+  if (!id.empty())
+    infos.push_back(
+      {std::string{group_keys::fence}, 0, value::string(std::move(id))});
   return request_speller{groups}(x.procs, x.directives).take();
 }
 

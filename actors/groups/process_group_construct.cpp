@@ -132,8 +132,8 @@ void process_group::check_complete(effects& out) {
   if (joined_ == 0)
     abort(status::group_construct_abort,
           "all participants of group " + key_.id + " have ended", out);
-  else
-    complete(out);
+  else if (key_.participants != 0 || leaders_expected_ > 0)
+    complete(out); // Else they wait for the leaders of a bootstrap.
 }
 
 std::vector<proc_id> process_group::ordered_members() const {
