@@ -53,13 +53,22 @@ std::optional<proc_id> busy_participant(server_state& state,
 }
 
 /// A construction that waits for a member of another group of its name cannot
-/// complete, unless that group is about to end.
+/// complete, unless that group is about to end. If that one is under
+/// construction, too, both fail: whoever waits for the other is told by nobody
+/// else once this one is over.
 void look_for_conflict(self_pointer self, const group_key& key) {
   if (!busy_participant(self->state, key))
     return;
   call_later(self, defaults::group_decision, [self, key] {
-    if (const auto proc = busy_participant(self->state, key))
-      tell_conflict(self, *proc, self->state.groups.find(key)->tracker, key.id);
+    auto& groups = self->state.groups;
+    const auto proc = busy_participant(self->state, key);
+    if (!proc)
+      return;
+    for (const auto& [other, x] : groups.of(*proc, key.id))
+      if (other->participants != key.participants && x->members == nullptr
+          && !x->leader && x->local.at(*proc) == use::taking_part)
+        tell_conflict(self, *proc, x->tracker, key.id);
+    tell_conflict(self, *proc, groups.find(key)->tracker, key.id);
   });
 }
 
