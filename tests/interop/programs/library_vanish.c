@@ -153,7 +153,7 @@ static char* keys[] = {"key", NULL};
   X(PMIx_Job_control(&other, 1, &info, 1, &infos, &n))                         \
   X(PMIx_Process_monitor(&info, PMIX_ERR_TIMEOUT, NULL, 0, &infos, &n))        \
   X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, &infos, &n))             \
-  X(PMIx_Group_construct("g", &me, 1, NULL, 0, &infos, &n))                 \
+  X(PMIx_Group_construct("g", &me, 1, NULL, 0, &infos, &n))                    \
   X(PMIx_Abort(1, "text", &other, 1))
 
 #define CALLS_NB(X)                                                            \
