@@ -57,8 +57,9 @@ bool is_lowest(const tracker_state& state) {
 
 void speak_for_all(self_pointer self) {
   auto& state = self->state;
-  if (state.keeper != log_keeper::mesh || !state.has_begun || state.joining_mark
-      || !is_lowest(state))
+  const auto keeps_log =
+    state.keeper == log_keeper::mesh || state.keeper == log_keeper::tracker;
+  if (!keeps_log || !state.has_begun || state.joining_mark || !is_lowest(state))
     return;
   for (const auto& [mark, count] : state.history_due) {
     auto past = group_history{mark, state.options.participants, state.history};

@@ -337,7 +337,9 @@ a:2 decline g
   a:3 hears INVITED g by a:0
 a:3 accept g
   a:0 hears INVITE_ACCEPTED g by a:3 about a:3
+  a:0 hears MEMBERSHIP_UPDATE g members a:0 a:3
   a:0 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:3
+  a:3 hears MEMBERSHIP_UPDATE g members a:0 a:3
   a:3 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:3
   a:0 invite g: SUCCESS a:0 a:3
   a:3 join g: SUCCESS a:0 a:3
