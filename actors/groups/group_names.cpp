@@ -64,16 +64,19 @@ void drop_repeated(std::vector<proc_id>& procs) {
 // -- which groups there are --------------------------------------------------
 
 void group_names::learn(group_known what) {
-  former_.erase(std::remove(former_.begin(), former_.end(), what.id),
-                former_.end());
+  if (former_names_.erase(what.id) > 0)
+    former_.erase(std::find(former_.begin(), former_.end(), what.id));
   if (what.members) {
     groups_[what.id] = std::move(what.members);
     return;
   }
   groups_.erase(what.id);
+  former_names_.insert(what.id);
   former_.push_back(std::move(what.id));
-  if (former_.size() > most_former)
+  if (former_.size() > most_former) {
+    former_names_.erase(former_.front());
     former_.pop_front();
+  }
 }
 
 const std::vector<proc_id>* group_names::find(const std::string& nspace) const {
@@ -84,8 +87,7 @@ const std::vector<proc_id>* group_names::find(const std::string& nspace) const {
 caf::expected<const std::vector<proc_id>*>
 group_names::members(const std::string& nspace) const {
   const auto* found = find(nspace);
-  if (found == nullptr
-      && std::find(former_.begin(), former_.end(), nspace) != former_.end())
+  if (found == nullptr && former_names_.count(nspace) > 0)
     return make_error(status::invalid_namespace,
                       "group " + nspace
                         + " cannot be named by this process: it is not "
