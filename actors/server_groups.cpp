@@ -240,17 +240,35 @@ open_group* construction_of(server_state& state, const std::string& id) {
   return nullptr;
 }
 
+/// All that a call names, those that it adds included.
+std::vector<proc_id> named_in(const group_construct_request& request) {
+  auto result = request.procs;
+  if (const auto* x = find(request.directives, attr::group_add_members))
+    for (auto& proc : procs_of(*x))
+      result.push_back(std::move(proc));
+  return result;
+}
+
+/// Spells wildcards out among those that a call adds: each of them is awaited.
+void spell_out_added(server_state& state, std::vector<info>& directives) {
+  for (auto& x : directives)
+    if (x.key == attr::group_add_members
+        && !procs_refusal(state, {}, procs_of(x.val)))
+      x.val = value::procs(spelt_out(state, procs_of(x.val)));
+}
+
 } // namespace
 
 caf::result<group_construct_result>
 construct_group(self_pointer self, const requester& who,
                 group_construct_request& request) {
   auto& state = self->state;
-  if (const auto nspace = first_elsewhere(state, request.procs))
+  if (const auto nspace = first_elsewhere(state, named_in(request)))
     return ask_again<group_construct_result>(self, who, *nspace, request,
                                              status::invalid_namespace);
   if (auto why = refusal(state, who, request))
     return why;
+  spell_out_added(state, request.directives);
   // Those who bootstrap a group do not know each other; those who are added to
   // one name nobody.
   if (number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0)
