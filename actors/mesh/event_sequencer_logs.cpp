@@ -109,7 +109,11 @@ void event_sequencer::close_log(const group_key& group) {
   const auto i = streams_.find(name);
   if (i != streams_.end()) {
     const auto keep_alive = i->second;
-    keep_alive->retire([this, name] { streams_.erase(name); });
+    keep_alive->retire([this, name] {
+      const auto node = streams_.extract(name);
+      if (!node.empty())
+        node.mapped()->close();
+    });
   }
   if (closed_.size() <= defaults::groups_remembered)
     return;
@@ -129,14 +133,16 @@ void event_sequencer::take_entry(uint32_t from, uint64_t incarnation,
   }
   const auto& entry = std::get<group_entry>(what.what);
   const auto is_new = streams_.count(what.nspace) == 0;
-  const auto log =
-    is_closed(what.nspace) ? nullptr : log_of(what.nspace, what.hosts, &entry);
+  // A mark asks this node to see to it that all have what there is.
+  const auto is_over =
+    is_closed(what.nspace) && (is_new || !event_stream::is_mark(what.what));
+  const auto log = is_over ? nullptr : log_of(what.nspace, what.hosts, &entry);
   // The sender knows of all that are before this node that they are lost.
   if (log && is_new)
     log->follow(self_);
   if (log)
     log->take(from, incarnation, what, reply);
-  else if (is_closed(what.nspace))
+  else if (is_over)
     reply(
       mesh_failure{status::not_found, "group " + entry.group.id + " is over"});
   else

@@ -4,6 +4,7 @@
 #include "config/defaults.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 // The events of this node: submitted to the home of the namespace, and again to
@@ -13,9 +14,12 @@ namespace troupe {
 
 namespace {
 
-/// An entry that has a place, and says nothing.
-ordered_content joining_mark() {
-  return group_entry{{}, {}, group_snapshot{}, 0};
+/// An entry that has a place, and says only who joins the log.
+ordered_content joining_mark(const std::vector<uint32_t>& ranks) {
+  auto result = group_snapshot{};
+  for (const auto rank : ranks)
+    result.state += std::to_string(rank) + " ";
+  return group_entry{{}, {}, std::move(result), 0};
 }
 
 } // namespace
@@ -42,6 +46,25 @@ bool event_stream::precedes(uint32_t x, uint32_t y) const {
 std::vector<uint32_t> event_stream::log_ranks() const {
   auto result = hosts_;
   std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool event_stream::is_mark(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  return entry != nullptr && entry->group.id.empty();
+}
+
+std::vector<uint32_t> event_stream::joining_of(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  const auto* snapshot = entry != nullptr && entry->group.id.empty()
+                           ? std::get_if<group_snapshot>(&entry->what)
+                           : nullptr;
+  auto result = std::vector<uint32_t>{};
+  if (snapshot == nullptr)
+    return result;
+  auto text = std::istringstream{snapshot->state};
+  for (auto rank = uint32_t{0}; text >> rank;)
+    result.push_back(rank);
   return result;
 }
 
@@ -74,20 +97,21 @@ std::vector<uint32_t> event_stream::members() const {
 void event_stream::submit(ordered_content what, completion then,
                           bool may_wait) {
   outbox_.emplace(next_number_++,
-                  outgoing{std::move(what), std::move(then), may_wait, {}});
+                  outgoing{std::move(what), std::move(then), may_wait});
   pump();
 }
 
 void event_stream::extend(const std::vector<uint32_t>& ranks) {
-  auto x = outgoing{};
+  auto joining = std::vector<uint32_t>{};
   for (const auto rank : ranks)
     if (std::count(hosts_.begin(), hosts_.end(), rank) == 0
-        && std::count(x.joining.begin(), x.joining.end(), rank) == 0)
-      x.joining.push_back(rank);
-  if (hosts_.empty() || x.joining.empty())
+        && std::count(joining.begin(), joining.end(), rank) == 0)
+      joining.push_back(rank);
+  if (hosts_.empty() || joining.empty())
     return;
-  std::sort(x.joining.begin(), x.joining.end());
-  x.what = joining_mark();
+  std::sort(joining.begin(), joining.end());
+  auto x = outgoing{};
+  x.what = joining_mark(joining);
   outbox_.emplace(next_number_++, std::move(x));
   pump();
 }
@@ -120,16 +144,11 @@ void event_stream::pump() {
 
 void event_stream::send(uint32_t home, uint64_t number) {
   const auto& out = outbox_.at(number);
-  auto hosts = hosts_;
-  for (const auto rank : out.joining)
-    if (std::count(hosts.begin(), hosts.end(), rank) == 0)
-      hosts.push_back(rank);
   const auto weak = weak_from_this();
   if (home == out_->self) {
     auto x = submission{};
     x.what = {out_->self, out_->incarnation, number, out.what};
     x.may_wait = out.may_wait;
-    x.hosts = std::move(hosts);
     x.then = [weak, home, number](const caf::expected<ack>& y) {
       if (const auto self = weak.lock())
         self->on_submitted(home, number,
@@ -139,13 +158,11 @@ void event_stream::send(uint32_t home, uint64_t number) {
     place(std::move(x));
     return;
   }
-  out_->ask(
-    home,
-    submit_event{nspace_, number, out.what, std::move(hosts), out.may_wait},
-    [weak, home, number](const caf::expected<host_reply>& x) {
-      if (const auto self = weak.lock())
-        self->on_submitted(home, number, x);
-    });
+  out_->ask(home, submit_event{nspace_, number, out.what, hosts_, out.may_wait},
+            [weak, home, number](const caf::expected<host_reply>& x) {
+              if (const auto self = weak.lock())
+                self->on_submitted(home, number, x);
+            });
 }
 
 void event_stream::on_submitted(uint32_t home, uint64_t number,
@@ -218,17 +235,7 @@ void event_stream::lose(uint32_t rank) {
   check_home();
   if (!gathered_.empty())
     gather({});
-  // Whether the others have what the lost home gave: the next one knows.
-  if (over_ && rank == epoch_ && role_ == role::member) {
-    auto x = outgoing{};
-    x.what = joining_mark();
-    x.then = [weak = weak_from_this()](const caf::expected<ack>&) {
-      const auto self = weak.lock();
-      if (self && self->over_)
-        std::exchange(self->over_, nullptr)();
-    };
-    outbox_.emplace(next_number_++, std::move(x));
-  }
+  ask_successor();
   pump();
   check_over();
 }
@@ -241,11 +248,38 @@ void event_stream::retire(std::function<void()> over) {
   const auto gone = make_error(status::not_found, "the group is over");
   for (auto* those : {&parked_, &gathered_})
     for (auto& x : std::exchange(*those, {}))
-      x.then(gone);
+      if (is_mark(x.what.what))
+        those->push_back(std::move(x));
+      else
+        x.then(gone);
   while (!outbox_.empty())
     complete(outbox_.begin()->first, gone);
   advance();
+  ask_successor();
+  pump();
   check_over();
+}
+
+/// The home is lost, and the next one may never have heard of the group: it
+/// asks for what the others have. If the group is over here, this node needs to
+/// know when they all have it.
+void event_stream::ask_successor() {
+  if (hosts_.empty() || role_ != role::member || gone_.count(epoch_) == 0
+      || !outbox_.empty() || (kept_.empty() && !over_))
+    return;
+  auto x = outgoing{};
+  x.what = joining_mark({});
+  x.then = [weak = weak_from_this()](const caf::expected<ack>&) {
+    const auto self = weak.lock();
+    if (!self || !self->over_)
+      return;
+    // As the home it has to see to the others.
+    if (self->role_ == role::member)
+      std::exchange(self->over_, nullptr)();
+    else
+      self->check_over();
+  };
+  outbox_.emplace(next_number_++, std::move(x));
 }
 
 /// Ends what has been retired once nobody needs it: as the home when all others
@@ -254,6 +288,8 @@ void event_stream::check_over() {
   if (!is_retired_ || !over_ || is_closed_)
     return;
   if (role_ == role::deposed || (role_ == role::member && stable_ == last_)) {
+    for (auto& x : std::exchange(parked_, {}))
+      x.then(make_error(status::not_found, "the group is over"));
     std::exchange(over_, nullptr)();
     return;
   }

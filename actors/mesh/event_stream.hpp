@@ -131,6 +131,9 @@ public:
   /// The nodes that keep the log of a group, ascending; none: all.
   std::vector<uint32_t> log_ranks() const;
 
+  /// Whether an entry only has a place: it is nothing for servers.
+  static bool is_mark(const ordered_content& what);
+
   // -- gauges
   // ----------------------------------------------------------------
 
@@ -150,9 +153,6 @@ private:
     ordered_content what;
     completion then;
     bool may_wait = false;
-
-    /// Nodes that join the log with it.
-    std::vector<uint32_t> joining;
   };
 
   struct entry {
@@ -171,9 +171,6 @@ private:
     ordered_event what;
     completion then;
     bool may_wait = false;
-
-    /// Who keeps the log, as the sender sees it or wants it.
-    std::vector<uint32_t> hosts;
   };
 
   /// Nodes that get their events together; the first passes them on.
@@ -207,6 +204,7 @@ private:
   std::vector<uint32_t> members() const;
   void merge_hosts(const std::vector<uint32_t>& ranks);
   void pass_over_before(uint32_t home);
+  void ask_successor();
   void check_over();
 
   // -- event_stream.cpp: as an origin
@@ -249,6 +247,9 @@ private:
 
   std::string nspace_;
   std::shared_ptr<const means> out_;
+  /// Who joins the log with an entry; none with most.
+  static std::vector<uint32_t> joining_of(const ordered_content& what);
+
   bool is_open_ = false;
   bool is_closed_ = false;
 

@@ -159,7 +159,6 @@ void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
     reply(y ? host_reply{*y} : refusal(y.error()));
   };
   x.may_wait = what.may_wait;
-  x.hosts = std::move(what.hosts);
   place(std::move(x));
 }
 
@@ -227,7 +226,7 @@ void event_stream::put(submission x) {
     return;
   }
   add_followers();
-  add_joining(x.hosts);
+  add_joining(joining_of(x.what.what));
   awaiting_stable_.emplace(last_ + 1, std::move(x.then));
   append(std::move(x.what));
 }
@@ -255,7 +254,10 @@ void event_stream::add_followers() {
   auto is_new = false;
   for (const auto rank : members())
     if (rank != out_->self && acknowledged_.emplace(rank, last_).second) {
-      branches_[next_branch_++] = {{rank}, last_, last_, 0, 0};
+      // Who joins a log gets nothing before all others know of it.
+      const auto held = hosts_.empty() || stable_ == last_ ? 0 : last_;
+      held_ = std::max(held_, held);
+      branches_[next_branch_++] = {{rank}, last_, last_, 0, held};
       is_new = true;
     }
   if (is_new)

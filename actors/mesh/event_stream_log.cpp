@@ -16,17 +16,14 @@ host_reply refuse_epoch() {
   return mesh_failure{status::bad_param, "the namespace has another home now"};
 }
 
-/// Whether an entry only says who joins the log.
-bool is_mark(const ordered_content& what) {
-  const auto* entry = std::get_if<group_entry>(&what);
-  return entry != nullptr && entry->group.id.empty();
-}
-
 } // namespace
 
 void event_stream::append(ordered_event what) {
   marks_[what.origin] = {what.incarnation, what.number};
   const auto place = ++last_;
+  for (const auto rank : joining_of(what.what))
+    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0)
+      hosts_.push_back(rank);
   if (is_retired_ || is_mark(what.what)) {
     kept_.push_back({std::move(what), true});
     if (taken_ + 1 == place)
@@ -104,6 +101,9 @@ void event_stream::take(uint32_t from, order_events& what,
                         const answerer& reply) {
   const auto keep_alive = shared_from_this();
   merge_hosts(what.hosts);
+  // A node that joins may have heard of a former home, but of no entry.
+  if (!hosts_.empty() && last_ == 0 && precedes(epoch_, what.home))
+    follow(what.home);
   const auto nodes = members();
   if (what.home != epoch_ || what.home == out_->self || what.first == 0
       || (from != what.home

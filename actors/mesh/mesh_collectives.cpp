@@ -109,6 +109,18 @@ void mesh_collectives::state::resolve(operation& x) {
   }
 }
 
+/// Whether a node has sent a part straight to this one, its root: it knows of
+/// losses that this node may not know of yet, and may not be reached along the
+/// tree.
+bool mesh_collectives::state::is_brought(const operation& x, uint32_t from,
+                                         const collective_part& part) const {
+  const auto place = place_of(x, from);
+  const auto is_leaf = place * radix + 1 >= x.nodes.size();
+  const auto is_child = place > 0 && x.nodes[(place - 1) / radix] == self;
+  return x.is_fault_tolerant && !(is_leaf && is_child)
+         && std::count(part.joined.begin(), part.joined.end(), true) == 1;
+}
+
 /// Takes what the nodes below bring, each of them once.
 void mesh_collectives::state::merge(const key& k, uint32_t from,
                                     collective_part& part) {
@@ -121,7 +133,8 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
   }
   x.is_fault_tolerant |= part.is_fault_tolerant;
   const auto goes_on = x.lost.empty() || x.is_fault_tolerant;
-  if (part.root == self && (part.joined.empty() || !x.lost.empty()))
+  if (part.root == self
+      && (part.joined.empty() || !x.lost.empty() || is_brought(x, from, part)))
     x.reports.insert(from);
   if (part.joined.size() == x.nodes.size() && goes_on) {
     auto is_new = std::vector<bool>(x.nodes.size());
@@ -266,6 +279,7 @@ void mesh_collectives::take(uint32_t from, collective_part what) {
       && s.places.first_unknown(what.id.procs))
     return; // Only if another node does not keep to the bounds.
   auto& x = s.begin(k, what.id);
+  x.is_fault_tolerant |= what.is_fault_tolerant;
   if (x.is_parked())
     x.parked.emplace_back(from, std::move(what));
   else

@@ -143,6 +143,8 @@ struct mesh_collectives::state {
 
   operation& begin(const key& k, const mesh_collective_id& id);
   void resolve(operation& x);
+  bool is_brought(const operation& x, uint32_t from,
+                  const collective_part& part) const;
   void merge(const key& k, uint32_t from, collective_part& part);
   void advance(const key& k);
 
