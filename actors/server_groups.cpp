@@ -154,6 +154,7 @@ open_group& open_tracker(self_pointer self, const group_key& key,
   }
   options.spans_nodes = state.options.spans_nodes;
   options.hosts = std::move(hosts);
+  options.lost = state.groups.lost();
   options.number = state.groups.next_number();
   options.log = state.options.log;
   group.tracker = spawn_group_tracker(self->home_system(), std::move(options),
@@ -353,6 +354,7 @@ void tell_groups(self_pointer self, const proc_ended& what) {
 }
 
 void tell_groups(self_pointer self, const host_node_lost& what) {
+  self->state.groups.note_lost(what.rank);
   for (const auto& [key, group] : self->state.groups.all())
     self->send(group.tracker, what);
 }

@@ -113,6 +113,16 @@ public:
   /// How many sets of participants have had groups.
   size_t counted() const;
 
+  /// A node is lost. It may come back.
+  void note_lost(uint32_t rank) {
+    lost_.insert(rank);
+  }
+
+  /// All nodes that were ever lost.
+  const std::set<uint32_t>& lost() const {
+    return lost_;
+  }
+
   /// The number of the next group of this node.
   uint64_t next_number() {
     return ++numbers_;
@@ -138,6 +148,7 @@ private:
   /// Invitations that are over, the oldest first.
   std::deque<group_key> invitations_;
   uint64_t numbers_ = 0;
+  std::set<uint32_t> lost_;
 };
 
 } // namespace troupe

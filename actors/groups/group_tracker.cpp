@@ -49,9 +49,14 @@ void drain(self_pointer self) {
 bool is_lowest(const tracker_state& state) {
   if (state.keeper != log_keeper::mesh)
     return true;
+  // If two think so, both speak: that is harmless.
+  const auto may_live = [&](uint32_t rank) {
+    return rank == state.here
+           || (state.lost.count(rank) == 0
+               && state.options.lost.count(rank) == 0);
+  };
   const auto lowest =
-    std::find_if(state.hosts.begin(), state.hosts.end(),
-                 [&](uint32_t rank) { return state.lost.count(rank) == 0; });
+    std::find_if(state.hosts.begin(), state.hosts.end(), may_live);
   return lowest != state.hosts.end() && *lowest == state.here;
 }
 

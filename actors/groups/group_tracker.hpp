@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct group_tracker_options {
 
   /// The nodes that keep the log, if it has begun elsewhere.
   std::vector<uint32_t> hosts;
+
+  /// Nodes that were lost before; some may have come back.
+  std::set<uint32_t> lost;
 
   /// Counts the groups of this node, from 1: gives the group a context id.
   uint64_t number = 1;
