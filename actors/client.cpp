@@ -125,12 +125,12 @@ std::shared_ptr<group_places> places_of(self_pointer self,
             [then, empty](const caf::error&) { then(empty); });
   };
   auto questions = group_places::questions{};
-  questions.peers_on = [ask](resolve_peers_request request, auto then) {
-    ask(std::move(request), resolve_peers_result{},
+  questions.peers_on = [ask](const resolve_peers_request& request, auto then) {
+    ask(request, resolve_peers_result{},
         [then](const resolve_peers_result& x) { then(x.procs); });
   };
-  questions.nodes_of = [ask](resolve_nodes_request request, auto then) {
-    ask(std::move(request), resolve_nodes_result{},
+  questions.nodes_of = [ask](const resolve_nodes_request& request, auto then) {
+    ask(request, resolve_nodes_result{},
         [then](const resolve_nodes_result& x) { then(x.nodes); });
   };
   return std::make_shared<group_places>(members, std::move(questions));
@@ -251,6 +251,22 @@ caf::result<unread> read_connection(self_pointer self) {
   return promise;
 }
 
+caf::result<ack> register_events(self_pointer self,
+                                 register_events_request& request) {
+  if (auto why = name_members(self, request))
+    return why;
+  return self->delegate(self->state.events, self->state.who, std::move(request),
+                        client_actor{self});
+}
+
+/// The process is gone, and its session ends.
+void lose(self_pointer self, connection_lost what) {
+  if (self->state.monitors)
+    self->send(self->state.monitors, self->state.who, what);
+  self->send(self->state.server, self->state.who, what);
+  self->quit();
+}
+
 client_actor::behavior_type behavior(self_pointer self, requester who,
                                      server_actor server,
                                      event_cache_actor events, host_actor host,
@@ -282,12 +298,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     name_to<spawn_result, spawn_request>(self, to_host),
     name_to<connect_procs_result, connect_procs_request>(self, to_server),
     name_to<ack, disconnect_procs_request>(self, to_server),
-    [self](register_events_request& request) -> caf::result<ack> {
-      if (auto why = name_members(self, request))
-        return why;
-      return self->delegate(self->state.events, self->state.who,
-                            std::move(request), client_actor{self});
-    },
+    [self](register_events_request& x) { return register_events(self, x); },
     [self](deregister_events_request& request) {
       self->send(self->state.events, self->state.who, std::move(request));
     },
@@ -324,12 +335,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
       self->send(self->state.events, self->state.who, what);
     },
     [self](read_now) { return read_connection(self); },
-    [self](connection_lost lost) {
-      if (self->state.monitors)
-        self->send(self->state.monitors, self->state.who, lost);
-      self->send(self->state.server, self->state.who, lost);
-      self->quit();
-    },
+    [self](connection_lost what) { lose(self, what); },
     [self](const close_connection& request) {
       self->send(self->state.connection, request);
     },

@@ -1,6 +1,7 @@
+#include "actors/server_groups.hpp"
+
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_tracker.hpp"
-#include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -14,90 +15,6 @@
 namespace troupe::server_internals {
 
 namespace {
-
-using use = group_directory::use;
-using open_group = group_directory::open_group;
-
-/// The processes that a list names, ascending, each once. A namespace that
-/// nobody knows has none.
-std::vector<proc_id> spelt_out(server_state& state,
-                               const std::vector<proc_id>& procs) {
-  auto result = std::vector<proc_id>{};
-  for (const auto& proc : procs) {
-    const auto* entry = state.find_namespace(proc.nspace);
-    if (proc.rank != rank_wildcard) {
-      result.push_back(proc);
-    } else if (const auto size =
-                 entry != nullptr ? entry->data.job_size() : std::nullopt) {
-      for (uint32_t rank = 0; rank < *size; ++rank)
-        result.push_back({proc.nspace, rank});
-    } else if (entry != nullptr) {
-      for (const auto& [rank, unused] : entry->procs)
-        result.push_back({proc.nspace, rank});
-    }
-  }
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-/// Why nobody may make a group of this name, if so. Source: RFC0033,
-/// Description, Critical Note; PMIx Standard v5, PMIX_MAX_NSLEN.
-caf::error id_refusal(server_state& state, const std::string& id) {
-  if (id.empty() || id.size() > max_nspace_length)
-    return make_error(status::bad_param, "the name of a group has 1 to "
-                                           + std::to_string(max_nspace_length)
-                                           + " bytes, not "
-                                           + std::to_string(id.size()));
-  if (state.find_namespace(id) != nullptr)
-    return make_error(status::bad_param,
-                      id + " is a namespace; give the group a name of its own");
-  return {};
-}
-
-/// Why these processes cannot be a group, if so.
-caf::error procs_refusal(server_state& state, const std::string& id,
-                         const std::vector<proc_id>& procs) {
-  auto count = uint64_t{0};
-  for (const auto& proc : procs) {
-    const auto* entry = state.find_namespace(proc.nspace);
-    if (entry == nullptr)
-      return make_error(status::invalid_namespace,
-                        "no namespace " + proc.nspace);
-    const auto size = entry->data.job_size();
-    if (proc.rank != rank_wildcard
-        && (proc.rank > rank_valid_max || (size && proc.rank >= *size)))
-      return make_error(status::bad_param, "namespace " + proc.nspace
-                                             + " has no rank "
-                                             + std::to_string(proc.rank));
-    count += proc.rank == rank_wildcard ? size.value_or(1) : 1;
-  }
-  if (count > defaults::group_participants)
-    return make_error(status::out_of_resource,
-                      "group " + id + " has more than "
-                        + std::to_string(defaults::group_participants)
-                        + " participants");
-  return {};
-}
-
-/// Why a call may not begin or join a construction, if so.
-caf::error refusal(server_state& state, const requester& who,
-                   const group_construct_request& request) {
-  if (auto why = id_refusal(state, request.id))
-    return why;
-  if (auto why = procs_refusal(state, request.id, request.procs))
-    return why;
-  const auto is_member =
-    request.procs.empty()
-    || std::any_of(request.procs.begin(), request.procs.end(),
-                   [&](const proc_id& x) { return matches(x, who.proc); });
-  if (!is_member)
-    return make_error(status::not_a_member,
-                      to_string(who.proc)
-                        + " is not among the processes it names for group "
-                        + request.id);
-  return {};
-}
 
 /// Has a tracker let its construction fail.
 void tell_conflict(self_pointer self, const proc_id& proc,
@@ -136,23 +53,89 @@ std::optional<proc_id> busy_participant(server_state& state,
 }
 
 /// A construction that waits for a member of another group of its name cannot
-/// complete, unless that group is about to end.
+/// complete, unless that group is about to end. If that one is under
+/// construction, too, both fail: whoever waits for the other is told by nobody
+/// else once this one is over.
 void look_for_conflict(self_pointer self, const group_key& key) {
   if (!busy_participant(self->state, key))
     return;
   call_later(self, defaults::group_decision, [self, key] {
-    if (const auto proc = busy_participant(self->state, key))
-      tell_conflict(self, *proc, self->state.groups.find(key)->tracker, key.id);
+    auto& groups = self->state.groups;
+    const auto proc = busy_participant(self->state, key);
+    if (!proc)
+      return;
+    for (const auto& [other, x] : groups.of(*proc, key.id))
+      if (other->participants != key.participants && x->members == nullptr
+          && !x->leader && x->local.at(*proc) == use::taking_part)
+        tell_conflict(self, *proc, x->tracker, key.id);
+    tell_conflict(self, *proc, groups.find(key)->tracker, key.id);
   });
 }
 
-/// Makes the tracker of a group.
-/// @param nspace Whose process begins it.
-/// @param written The participants as they were named.
-open_group& open(self_pointer self, const group_key& key,
-                 const std::string& nspace, bool is_counted,
-                 const std::vector<proc_id>& participants,
-                 std::vector<proc_id> written, std::vector<uint32_t> hosts) {
+} // namespace
+
+std::vector<proc_id> spelt_out(server_state& state,
+                               const std::vector<proc_id>& procs) {
+  auto result = std::vector<proc_id>{};
+  for (const auto& proc : procs) {
+    const auto* entry = state.find_namespace(proc.nspace);
+    if (proc.rank != rank_wildcard) {
+      result.push_back(proc);
+    } else if (const auto size =
+                 entry != nullptr ? entry->data.job_size() : std::nullopt) {
+      for (uint32_t rank = 0; rank < *size; ++rank)
+        result.push_back({proc.nspace, rank});
+    } else if (entry != nullptr) {
+      for (const auto& [rank, unused] : entry->procs)
+        result.push_back({proc.nspace, rank});
+    }
+  }
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+caf::error id_refusal(server_state& state, const std::string& id) {
+  if (id.empty() || id.size() > max_nspace_length)
+    return make_error(status::bad_param, "the name of a group has 1 to "
+                                           + std::to_string(max_nspace_length)
+                                           + " bytes, not "
+                                           + std::to_string(id.size()));
+  if (state.find_namespace(id) != nullptr)
+    return make_error(status::bad_param,
+                      id + " is a namespace; give the group a name of its own");
+  return {};
+}
+
+caf::error procs_refusal(server_state& state, const std::string& id,
+                         const std::vector<proc_id>& procs) {
+  auto count = uint64_t{0};
+  for (const auto& proc : procs) {
+    const auto* entry = state.find_namespace(proc.nspace);
+    if (entry == nullptr)
+      return make_error(status::invalid_namespace,
+                        "no namespace " + proc.nspace);
+    const auto size = entry->data.job_size();
+    if (proc.rank != rank_wildcard
+        && (proc.rank > rank_valid_max || (size && proc.rank >= *size)))
+      return make_error(status::bad_param, "namespace " + proc.nspace
+                                             + " has no rank "
+                                             + std::to_string(proc.rank));
+    count += proc.rank == rank_wildcard ? size.value_or(1) : 1;
+  }
+  if (count > defaults::group_participants)
+    return make_error(status::out_of_resource,
+                      "group " + id + " has more than "
+                        + std::to_string(defaults::group_participants)
+                        + " participants");
+  return {};
+}
+
+open_group& open_tracker(self_pointer self, const group_key& key,
+                         const std::string& nspace, bool is_counted,
+                         const std::vector<proc_id>& participants,
+                         std::vector<proc_id> written,
+                         std::vector<uint32_t> hosts) {
   auto& state = self->state;
   auto& group = state.groups.add(key, nspace, is_counted);
   auto options = group_tracker_options{};
@@ -180,13 +163,33 @@ open_group& open(self_pointer self, const group_key& key,
   return group;
 }
 
-/// Tells the sessions of processes whether they may name a group.
 void tell_sessions(
   self_pointer self, const std::string& id,
   const std::map<proc_id, std::shared_ptr<const std::vector<proc_id>>>& news) {
   for (const auto& [index, session] : self->state.sessions)
     if (const auto i = news.find(session.who.proc); i != news.end())
       self->send(session.handle, group_known{id, i->second});
+}
+
+namespace {
+
+/// Why a call may not begin or join a construction, if so.
+caf::error refusal(server_state& state, const requester& who,
+                   const group_construct_request& request) {
+  if (auto why = id_refusal(state, request.id))
+    return why;
+  if (auto why = procs_refusal(state, request.id, request.procs))
+    return why;
+  const auto is_member =
+    request.procs.empty()
+    || std::any_of(request.procs.begin(), request.procs.end(),
+                   [&](const proc_id& x) { return matches(x, who.proc); });
+  if (!is_member)
+    return make_error(status::not_a_member,
+                      to_string(who.proc)
+                        + " is not among the processes it names for group "
+                        + request.id);
+  return {};
 }
 
 /// The group in which a process takes part; null if there is none.
@@ -228,107 +231,30 @@ void take_endpoints(self_pointer self, const requester& who,
   wake_gets(self, who.proc);
 }
 
-/// An invitation makes a group of the invited and the inviter. So does the
-/// answer of a process that knows its leader otherwise.
-caf::expected<open_group*> begin_by_event(self_pointer self,
-                                          const requester& who,
-                                          const std::string& id,
-                                          const notify_request& request) {
-  auto& state = self->state;
-  const auto* range = find(request.infos, attr::event_custom_range);
-  auto written = range != nullptr ? procs_of(*range) : std::vector<proc_id>{};
-  if (written.empty())
-    return nullptr;
-  written.push_back(who.proc);
-  if (auto why = id_refusal(state, id))
-    return why;
-  if (auto why = procs_refusal(state, id, written))
-    return why;
-  const auto participants = spelt_out(state, written);
-  const auto key = state.groups.invitation(who.proc, id, participants);
-  if (!key)
-    return key.error();
-  auto& group = open(self, *key, who.proc.nspace, false, participants,
-                     std::move(written), {});
-  group.leader = who.proc;
-  group.local[who.proc] = use::taking_part;
-  return &group;
-}
-
 /// A construction that others may have added a process to.
-open_group* construction_of(server_state& state, const std::string& id,
-                            std::optional<uint64_t> generation) {
+open_group* construction_of(server_state& state, const std::string& id) {
   for (auto& [key, group] : state.groups.all())
     if (key.id == id && group.members == nullptr && !group.leader
-        && key.participants != 0
-        && (!generation || key.generation == *generation))
+        && key.participants != 0)
       return &group;
   return nullptr;
 }
 
-/// The group that an event is about; null if it is about none.
-open_group* group_of(server_state& state, const requester& who,
-                     const notify_request& request) {
-  const auto id = text(request.infos, attr::group_id);
-  const auto invitation =
-    number<uint64_t>(request.infos, group_keys::invitation);
-  const auto* range = find(request.infos, attr::event_custom_range);
-  const auto named =
-    range != nullptr ? procs_of(*range) : std::vector<proc_id>{};
-  auto found = std::pair<uint64_t, open_group*>{UINT64_MAX, nullptr};
-  for (auto& [key, group] : state.groups.all()) {
-    const auto local = group.local.find(who.proc);
-    if (local == group.local.end() || local->second == use::released
-        || (id && key.id != *id)
-        || (invitation && key.generation != *invitation))
-      continue;
-    // A leader invites once for each group that is open; one who leads since
-    // knows which.
-    if (request.code == status::group_invited
-        && ((group.leader != who.proc && !invitation)
-            || group.members != nullptr))
-      continue;
-    // Answers of older clients name their inviter only.
-    if (!id
-        && (!group.leader || group.members != nullptr
-            || std::find(named.begin(), named.end(), *group.leader)
-                 == named.end()))
-      continue;
-    const auto age = key.generation & 0xffffffff;
-    if (age < found.first)
-      found = {age, &group};
-  }
-  if (found.second != nullptr || !id
-      || (request.code != status::group_invite_accepted
-          && request.code != status::group_invite_declined))
-    return found.second;
-  // Those that are added to a group are not named when it begins.
-  return construction_of(state, *id, invitation);
+/// All that a call names, those that it adds included.
+std::vector<proc_id> named_in(const group_construct_request& request) {
+  auto result = request.procs;
+  if (const auto* x = find(request.directives, attr::group_add_members))
+    for (auto& proc : procs_of(*x))
+      result.push_back(std::move(proc));
+  return result;
 }
 
-/// Opens a group that has begun on another node, and gives its tracker what has
-/// come for it.
-caf::result<ack> enter(self_pointer self, group_entry_ordered& what) {
-  auto& state = self->state;
-  const auto& key = what.entry.group;
-  auto* group = state.groups.find(key);
-  if (group == nullptr) {
-    const auto& written = what.entry.participants;
-    if ((written.empty() && key.participants != 0) || state.groups.is_over(key))
-      return ack{};
-    auto nspace = written.empty() ? std::string{} : written.front().nspace;
-    const auto* notice = std::get_if<group_notice>(&what.entry.what);
-    if (notice != nullptr)
-      nspace = notice->source.nspace;
-    else if (const auto* calls = std::get_if<group_calls>(&what.entry.what);
-             calls != nullptr && !calls->callers.empty())
-      nspace = calls->callers.front().proc.nspace;
-    group = &open(self, key, nspace, notice == nullptr,
-                  spelt_out(state, written), written, what.hosts);
-    if (notice != nullptr)
-      group->leader = notice->source;
-  }
-  return self->delegate(group->tracker, std::move(what));
+/// Spells wildcards out among those that a call adds: each of them is awaited.
+void spell_out_added(server_state& state, std::vector<info>& directives) {
+  for (auto& x : directives)
+    if (x.key == attr::group_add_members
+        && !procs_refusal(state, {}, procs_of(x.val)))
+      x.val = value::procs(spelt_out(state, procs_of(x.val)));
 }
 
 } // namespace
@@ -337,18 +263,19 @@ caf::result<group_construct_result>
 construct_group(self_pointer self, const requester& who,
                 group_construct_request& request) {
   auto& state = self->state;
-  if (const auto nspace = first_elsewhere(state, request.procs))
+  if (const auto nspace = first_elsewhere(state, named_in(request)))
     return ask_again<group_construct_result>(self, who, *nspace, request,
                                              status::invalid_namespace);
   if (auto why = refusal(state, who, request))
     return why;
+  spell_out_added(state, request.directives);
   // Those who bootstrap a group do not know each other; those who are added to
   // one name nobody.
   if (number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0)
       > 0) {
     request.procs.clear();
   } else if (request.procs.empty()) {
-    auto* group = construction_of(state, request.id, std::nullopt);
+    auto* group = construction_of(state, request.id);
     if (group != nullptr && group->local.count(who.proc) == 0) {
       group->local[who.proc] = use::taking_part;
       return self->delegate(group->tracker, who, std::move(request));
@@ -364,10 +291,10 @@ construct_group(self_pointer self, const requester& who,
   if (!place)
     return place.error();
   take_endpoints(self, who, request.directives);
-  auto& group = place->is_new
-                  ? open(self, place->key, who.proc.nspace, place->is_counted,
-                         participants, request.procs, {})
-                  : *state.groups.find(place->key);
+  auto& group = place->is_new ? open_tracker(self, place->key, who.proc.nspace,
+                                             place->is_counted, participants,
+                                             request.procs, {})
+                              : *state.groups.find(place->key);
   group.local[who.proc] = use::taking_part;
   tell_sessions(self, request.id, {{who.proc, nullptr}});
   const auto id = request.id;
@@ -394,95 +321,6 @@ caf::result<ack> leave_group(self_pointer self, const requester& who,
   if (group == nullptr)
     return no_group(who, request.id);
   return self->delegate(group->tracker, who, std::move(request));
-}
-
-caf::result<ack> notify_group(self_pointer self, const requester& who,
-                              notify_request& request) {
-  auto& state = self->state;
-  auto& infos = request.infos;
-  infos.erase(
-    std::remove_if(infos.begin(), infos.end(),
-                   [](const info& x) { return x.key == group_conflict_key; }),
-    infos.end());
-  const auto id = text(infos, attr::group_id);
-  auto* group = group_of(state, who, request);
-  if (group == nullptr && id
-      && (request.code == status::group_invited
-          || request.code == status::group_invite_accepted)) {
-    auto begun = begin_by_event(self, who, *id, request);
-    if (!begun)
-      return begun.error();
-    group = *begun;
-  }
-  if (group == nullptr)
-    return make_error(status::not_found,
-                      "the event of " + to_string(who.proc)
-                        + " concerns no group that it is in");
-  return self->delegate(group->tracker, who, std::move(request));
-}
-
-caf::result<ack> take_group_entry(self_pointer self,
-                                  group_entry_ordered& what) {
-  auto& state = self->state;
-  const auto nspace = state.groups.find(what.entry.group) == nullptr
-                        ? first_elsewhere(state, what.entry.participants)
-                        : std::nullopt;
-  auto waiting = state.group_entries.find(what.entry.group);
-  if (!nspace && waiting == state.group_entries.end())
-    return enter(self, what);
-  // Its participants are made known first; entries keep their order.
-  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  auto promise = owed->promise();
-  const auto key = what.entry.group;
-  const auto is_first = waiting == state.group_entries.end();
-  state.group_entries[key].emplace_back(std::move(what), std::move(owed));
-  if (is_first)
-    fetch_namespace(
-      self, requester{}, *nspace, [self, key](const caf::error& why) {
-        if (why)
-          self->state.log(severity::warning, reason_of(why));
-        auto node = self->state.group_entries.extract(key);
-        for (auto& [entry, reply] : node.mapped())
-          self->request(server_actor{self}, caf::infinite, std::move(entry))
-            .then([reply](ack) { reply->give({}); },
-                  [reply](caf::error& err) { reply->fail(std::move(err)); });
-      });
-  return promise;
-}
-
-void change_group(self_pointer self, const group_changed& what) {
-  auto& state = self->state;
-  reduce_collectives(self, what);
-  auto* group = state.groups.find(what.group);
-  if (group == nullptr)
-    return;
-  auto news = std::map<proc_id, std::shared_ptr<const std::vector<proc_id>>>{};
-  const auto had_members = group->members != nullptr;
-  for (const auto& proc : what.released) {
-    group->local[proc] = use::released;
-    news[proc] = nullptr;
-  }
-  if (group->members != what.members) {
-    // Members are those now who were awaited, invited or added.
-    auto now = std::set<proc_id>{};
-    if (what.members != nullptr)
-      for (const auto& proc : *what.members)
-        if (const auto* local = state.find_local(proc);
-            local != nullptr && !local->is_gone()) {
-          auto& it = group->local[proc];
-          if (it == use::released)
-            continue;
-          it = use::taking_part;
-          news[proc] = what.members;
-          now.insert(proc);
-        }
-    if (had_members)
-      for (const auto& proc : *group->members)
-        if (now.count(proc) == 0 && group->local.count(proc) > 0)
-          news[proc] = nullptr;
-    group->members = what.members;
-  }
-  tell_sessions(self, what.group.id, news);
 }
 
 void close_group(self_pointer self, const group_over& what) {

@@ -175,7 +175,7 @@ void ask_groups(self_pointer self, const requester& who, query what,
     return;
   }
   ++job->pending;
-  const auto go_on = [=](std::vector<info> found) {
+  const auto go_on = [=](const std::vector<info>& found) {
     auto rest = query{{}, what.qualifiers};
     for (const auto& key : what.keys)
       if (const auto* x = find(found, key))
@@ -189,7 +189,7 @@ void ask_groups(self_pointer self, const requester& who, query what,
   self
     ->request(self->state.directory.host, caf::infinite, who,
               query_request{{what}})
-    .then([go_on](info_result& found) { go_on(std::move(found.infos)); },
+    .then([go_on](const info_result& found) { go_on(found.infos); },
           [go_on](const caf::error&) { go_on({}); });
 }
 

@@ -1,7 +1,11 @@
 // Fence, connect, disconnect: what all members call.
 
+#include "actors/groups/group_keys.hpp"
+#include "c_api/group_book.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
+
+#include <cstring>
 
 using namespace troupe;
 using namespace troupe::c_api;
@@ -34,6 +38,23 @@ pmix_status_t keep(const library& lib,
   return code_of(x);
 }
 
+caf::expected<fence_request> make_fence(const library& lib,
+                                        const pmix_proc_t* procs, size_t nprocs,
+                                        const pmix_info_t* infos,
+                                        size_t ninfo) {
+  auto x = make_request<fence_request>(lib, procs, nprocs, infos, ninfo);
+  const auto core = lib.core();
+  if (!x || nprocs != 1 || procs == nullptr || procs->rank != PMIX_RANK_WILDCARD
+      || !core)
+    return x;
+  auto id =
+    std::string{procs->nspace, strnlen(procs->nspace, sizeof(procs->nspace))};
+  if (core->groups->members(id))
+    x->directives.push_back(
+      {std::string{group_keys::fence}, 0, value::string(std::move(id))});
+  return x;
+}
+
 } // namespace
 
 pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
@@ -41,7 +62,7 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
-  TROUPE_TAKE(x, make_request<fence_request>(lib, procs, nprocs, info, ninfo));
+  TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
 }
@@ -52,7 +73,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
-  TROUPE_TAKE(x, make_request<fence_request>(lib, procs, nprocs, info, ninfo));
+  TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 }
 

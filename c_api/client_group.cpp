@@ -72,10 +72,11 @@ std::vector<info> enter(const library& lib, const std::string& id,
     if (find(x.infos, key) == nullptr)
       result.push_back({std::string{key}, 0, std::move(y)});
   };
-  add(attr::group_id, value::string(id));
-  add(attr::group_membership, value::procs(members));
+  // First: programs for 4 look nowhere else.
   if (x.context_id)
     add(attr::group_context_id, value::size(*x.context_id));
+  add(attr::group_id, value::string(id));
+  add(attr::group_membership, value::procs(members));
   result.insert(result.end(), x.infos.begin(), x.infos.end());
   const auto store = lib.store();
   for (const auto& y : x.infos) {

@@ -52,7 +52,7 @@ std::string joined(const std::vector<std::string>& xs,
   return result;
 }
 
-std::string or_dash(std::string x) {
+std::string or_dash(const std::string& x) {
   return x.empty() ? "-" : x;
 }
 

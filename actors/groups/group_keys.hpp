@@ -2,10 +2,8 @@
 
 #include <string_view>
 
-namespace troupe {
-
 /// Keys of our own in the events of groups and in what handlers answer.
-namespace group_keys {
+namespace troupe::group_keys {
 
 /// How those begin that servers and libraries tell each other.
 inline constexpr std::string_view prefix = "troupe.grp.";
@@ -33,6 +31,4 @@ inline constexpr std::string_view fence = "troupe.grp.fence";
 /// Source: RFC0033, Group_construct; reading A31.
 inline constexpr std::string_view abort = "PMIX_GROUP_CONSTRUCT_ABORT";
 
-} // namespace group_keys
-
-} // namespace troupe
+} // namespace troupe::group_keys

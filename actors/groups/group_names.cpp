@@ -64,16 +64,19 @@ void drop_repeated(std::vector<proc_id>& procs) {
 // -- which groups there are --------------------------------------------------
 
 void group_names::learn(group_known what) {
-  former_.erase(std::remove(former_.begin(), former_.end(), what.id),
-                former_.end());
+  if (former_names_.erase(what.id) > 0)
+    former_.erase(std::find(former_.begin(), former_.end(), what.id));
   if (what.members) {
     groups_[what.id] = std::move(what.members);
     return;
   }
   groups_.erase(what.id);
+  former_names_.insert(what.id);
   former_.push_back(std::move(what.id));
-  if (former_.size() > most_former)
+  if (former_.size() > most_former) {
+    former_names_.erase(former_.front());
     former_.pop_front();
+  }
 }
 
 const std::vector<proc_id>* group_names::find(const std::string& nspace) const {
@@ -84,8 +87,7 @@ const std::vector<proc_id>* group_names::find(const std::string& nspace) const {
 caf::expected<const std::vector<proc_id>*>
 group_names::members(const std::string& nspace) const {
   const auto* found = find(nspace);
-  if (found == nullptr
-      && std::find(former_.begin(), former_.end(), nspace) != former_.end())
+  if (found == nullptr && former_names_.count(nspace) > 0)
     return make_error(status::invalid_namespace,
                       "group " + nspace
                         + " cannot be named by this process: it is not "
@@ -277,17 +279,24 @@ private:
 } // namespace
 
 /// A fence over a group is another operation than one of the same processes:
-/// who leaves the group does so in the midst of the former only.
+/// who leaves the group does so in the midst of the former only. Libraries that
+/// spell groups out by themselves say of which one.
 caf::error spell_out(const group_names& groups, fence_request& x) {
   auto& infos = x.directives;
+  auto id = text(infos, group_keys::fence).value_or(std::string{});
   infos.erase(
     std::remove_if(infos.begin(), infos.end(),
                    [](const info& y) { return y.key == group_keys::fence; }),
     infos.end());
   if (x.procs.size() == 1 && x.procs.front().rank == rank_wildcard
       && groups.find(x.procs.front().nspace) != nullptr)
-    infos.push_back({std::string{group_keys::fence}, 0,
-                     value::string(x.procs.front().nspace)});
+    id = x.procs.front().nspace;
+  else if (const auto* members = groups.find(id);
+           members == nullptr || *members != x.procs)
+    id.clear();
+  if (!id.empty())
+    infos.push_back(
+      {std::string{group_keys::fence}, 0, value::string(std::move(id))});
   return request_speller{groups}(x.procs, x.directives).take();
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace troupe {
@@ -57,7 +58,10 @@ private:
   members(const std::string& nspace) const;
 
   std::map<std::string, std::shared_ptr<const std::vector<proc_id>>> groups_;
+
+  /// Those that were groups, oldest first, and the same to be looked up.
   std::deque<std::string> former_;
+  std::unordered_set<std::string> former_names_;
 };
 
 // Spell out whoever a request names.

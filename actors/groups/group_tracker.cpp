@@ -57,8 +57,9 @@ bool is_lowest(const tracker_state& state) {
 
 void speak_for_all(self_pointer self) {
   auto& state = self->state;
-  if (state.keeper != log_keeper::mesh || !state.has_begun || state.joining_mark
-      || !is_lowest(state))
+  const auto keeps_log =
+    state.keeper == log_keeper::mesh || state.keeper == log_keeper::tracker;
+  if (!keeps_log || !state.has_begun || state.joining_mark || !is_lowest(state))
     return;
   for (const auto& [mark, count] : state.history_due) {
     auto past = group_history{mark, state.options.participants, state.history};
@@ -88,6 +89,8 @@ uint64_t context_id(const tracker_state& state) {
 
 /// Now that it is known who keeps the log, calls become entries.
 void begin(self_pointer self) {
+  for (auto& what : std::exchange(self->state.early, {}))
+    submit(self, std::move(what));
   gather(self, group_operation::construct);
   speak_for_all(self);
 }
@@ -202,6 +205,10 @@ void submit(self_pointer self, group_step what, bool may_wait) {
   auto& state = self->state;
   if (state.is_over)
     return;
+  if (state.keeper == log_keeper::unknown) {
+    state.early.push_back(std::move(what));
+    return;
+  }
   auto entry = group_entry{};
   entry.group = state.options.key;
   entry.what = std::move(what);

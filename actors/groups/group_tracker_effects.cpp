@@ -126,7 +126,7 @@ void apply(self_pointer self, const group_entry& entry) {
     return;
   auto out = process_group::effects{};
   state.group->apply(entry, out);
-  state.has_begun = true;
+  const auto is_first = !std::exchange(state.has_begun, true);
   if (state.options.spans_nodes
       && state.group->outcome_of(group_operation::construct) == nullptr)
     state.history.push_back(entry);
@@ -136,6 +136,9 @@ void apply(self_pointer self, const group_entry& entry) {
     take_in(self, entry, std::move(out));
   else
     carry_out(self, entry, out);
+  // What was lost before there was a log to say so.
+  if (is_first)
+    speak_for_all(self);
 }
 
 void carry_out(self_pointer self, const group_entry& entry,

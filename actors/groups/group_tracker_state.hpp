@@ -104,6 +104,9 @@ struct tracker_state {
   std::set<proc_id> released;
   std::set<proc_id> leaving;
 
+  /// What happened here before it was known who keeps the log.
+  std::vector<group_step> early;
+
   /// Entries that are to be carried out, while another one is.
   std::deque<group_entry> queue;
   bool is_draining = false;

@@ -198,6 +198,9 @@ private:
   /// Those who have joined, in the order of their group ranks.
   std::vector<proc_id> ordered_members() const;
 
+  /// What the first caller has named, with replacements in their places.
+  std::vector<proc_id> current_array() const;
+
   /// The processes of an array, wildcards spelt out.
   std::vector<proc_id> spelt_out(const std::vector<proc_id>& procs) const;
 
@@ -366,6 +369,9 @@ private:
   /// The array that the first caller has given, and whether others differ.
   std::vector<proc_id> first_array_;
   bool arrays_differ_ = false;
+
+  /// Who has been given up, and who was invited in its place.
+  std::vector<std::pair<proc_id, std::vector<proc_id>>> replacements_;
   std::vector<proc_id> final_order_;
   bool is_order_of_leader_ = false;
   std::vector<contribution> contributions_;

@@ -106,6 +106,19 @@ void process_group::join(const group_calls& what, const group_caller& caller,
   }
 }
 
+std::vector<proc_id> process_group::current_array() const {
+  auto result = spelt_out(first_array_);
+  for (const auto& [gone, others] : replacements_) {
+    // In its place, so that the ranks of the others stay.
+    const auto place = std::find(result.begin(), result.end(), gone);
+    const auto is_listed = place != result.end();
+    const auto first = result.insert(place, others.begin(), others.end());
+    if (is_listed)
+      result.erase(first + static_cast<std::ptrdiff_t>(others.size()));
+  }
+  return result;
+}
+
 std::vector<proc_id>
 process_group::spelt_out(const std::vector<proc_id>& procs) const {
   auto result = std::vector<proc_id>{};
@@ -132,8 +145,8 @@ void process_group::check_complete(effects& out) {
   if (joined_ == 0)
     abort(status::group_construct_abort,
           "all participants of group " + key_.id + " have ended", out);
-  else
-    complete(out);
+  else if (key_.participants != 0 || leaders_expected_ > 0)
+    complete(out); // Else they wait for the leaders of a bootstrap.
 }
 
 std::vector<proc_id> process_group::ordered_members() const {
@@ -153,7 +166,7 @@ std::vector<proc_id> process_group::ordered_members() const {
   };
   append(spelt_out(final_order_));
   if (!arrays_differ_)
-    append(spelt_out(first_array_));
+    append(current_array());
   for (size_t i = 0; i < participants_.size(); ++i)
     if (participants_[i].state == standing::joined && !seen[i])
       result.push_back(participants_[i].proc);
@@ -197,6 +210,7 @@ void process_group::complete(effects& out) {
                             value::infos(std::move(arrays))});
   contributions_ = {};
   first_array_ = {};
+  replacements_ = {};
   final_order_ = {};
   out.is_changed = true;
   construct_ = outcome{group_operation::construct, result.outcome, {}, nullptr};
@@ -240,6 +254,7 @@ void process_group::abort(status code, std::string reason, effects& out) {
   inquiries_.clear();
   contributions_ = {};
   first_array_ = {};
+  replacements_ = {};
   final_order_ = {};
   construct_ =
     outcome{group_operation::construct, code, std::move(reason), nullptr};

@@ -65,7 +65,7 @@ void process_group::count_votes(const inquiry& x, effects& out) {
 }
 
 std::optional<proc_id> process_group::choose_leader() const {
-  auto order = members_ ? *members_ : spelt_out(first_array_);
+  auto order = members_ ? *members_ : current_array();
   // Those without a place in it come last.
   for (auto& proc : live_participants())
     order.push_back(std::move(proc));

@@ -141,18 +141,10 @@ group_ruling::kind process_group::replace(const proc_id& failed,
   if (chosen.empty())
     return some_are_in || construct_ ? kind::goes_on : kind::nothing;
   note_invited(chosen);
-  // In its place, so that the ranks of the others stay.
-  auto& array = first_array_;
-  array = spelt_out(array);
-  const auto place = std::find(array.begin(), array.end(), failed);
-  const auto is_listed = place != array.end();
-  array.insert(is_listed ? std::next(place) : place, chosen.begin(),
-               chosen.end());
-  if (is_listed)
-    array.erase(std::find(array.begin(), array.end(), failed));
+  replacements_.emplace_back(failed, chosen);
   auto infos = invitation_infos();
   infos.push_back(
-    {std::string{attr::group_membership}, 0, value::procs(array)});
+    {std::string{attr::group_membership}, 0, value::procs(current_array())});
   infos.push_back(
     {std::string{attr::event_non_default}, 0, value::boolean(true)});
   raise(status::group_invited, by, std::move(chosen), std::move(infos), out);

@@ -141,12 +141,13 @@ void pack_body(writer& w, const group_construct_result& x) {
   }
   // Clients of 4.2.2 and before take whatever stands there for the context id,
   // and leave what follows it. Our own library reads on.
-  const auto is_old = layout == group_layout::context_id;
-  if (x.context_id || is_old)
+  const auto goes_on = layout == group_layout::context_id
+                       && !(x.members.empty() && x.infos.empty());
+  if (x.context_id || goes_on)
     w.packed_size(x.context_id.value_or(0));
-  if (is_old)
+  if (goes_on)
     pack_procs(w, x.members);
-  if (is_old || layout == group_layout::members_and_infos) {
+  if (goes_on || layout == group_layout::members_and_infos) {
     auto infos = std::vector<info>{};
     std::copy_if(x.infos.begin(), x.infos.end(), std::back_inserter(infos),
                  is_group_info);

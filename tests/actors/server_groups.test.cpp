@@ -163,7 +163,7 @@ CAF_TEST(G13 a group names processes that there are) {
   CAF_CHECK_EQUAL(construct(peers[0], ranks({0, 7}))->code, status::bad_param);
 }
 
-CAF_TEST(L17 a namespace has so many groups) {
+CAF_TEST(LIM17 a namespace has so many groups) {
   for (size_t i = 0; i < defaults::groups_per_namespace; ++i)
     CAF_REQUIRE_EQUAL(
       construct(peers[0], ranks({0}), "g" + std::to_string(i))->code,

@@ -38,7 +38,7 @@ check "G11 G18 G19 G23 G31 G57 G58 134 135 140 141 142" \
 grep 'the longest took' report
 check "G12 G18 G20 G56 138 139 140 170" "members that live and never call" \
   job -n 3 ./group_ends silent
-check "G11 G25 G52 167 169" "one after another leaves" job -n 3 ./group_ends leave
+check "G11 G25 G52 G54 167 169" "one after another leaves" job -n 3 ./group_ends leave
 check "G53 168" "... while the others are in a fence" job -n 3 ./group_ends fence
 
 # -- a daemon, and many --------------------------------------------------------

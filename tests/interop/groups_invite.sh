@@ -18,8 +18,8 @@ bereft() {
 }
 invited_rtos() { job --rtos recoverable -n 4 ./groups_invite "$@"; }
 
-check "G33 G35 G36 G37 G38 G41 G43 G44 G47 G48 G49 G50" \
-  "all join; nothing hides the answers; the group has its name" invited all
+check "G33 G35 G36 G37 G38 G41 G43 G44 G47 G48 G49 G50" "all join and nothing hides it" \
+  invited all
 check "G34 G48" "without waiting; wrong leaders and strangers" invited nb
 check "G36 G39 G46" "who declines ends it for all, or makes it smaller" \
   invited declined

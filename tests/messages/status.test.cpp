@@ -73,7 +73,7 @@ const row table[] = {
 
 } // namespace
 
-CAF_TEST(F2.2 codes have the numbers and names of the Standard) {
+CAF_TEST(F2.2 G59 codes have the numbers and names of the Standard) {
   for (const auto& x : known) {
     const auto code = static_cast<status>(x.number);
     CAF_CHECK_EQUAL(to_string(code), x.c_name);

@@ -50,14 +50,14 @@ check "G53 168" "3 nodes: ... while the others are in a fence" \
 cuts() {
   local net outcome
   rm -f ready
-  mesh_job -n 6 ./group_nodes steady 3 >report 2>&1 &
+  mesh_job -n 6 ./group_nodes steady 2 >report 2>&1 &
   local job_pid=$!
   eventually 10 test -f ready || { cat report; return 1; }
   for net in 1 2; do
     "$netlab" cut n2 "$net"
-    sleep 0.7
+    sleep 0.4
     "$netlab" heal n2 "$net"
-    sleep 0.7
+    sleep 0.4
   done
   wait "$job_pid"
   outcome=$?

@@ -104,7 +104,7 @@ CAF_TEST(G2 a job that is over leaves nobody behind) {
   CAF_CHECK_EQUAL(uut.num_procs(), 0u);
 }
 
-CAF_TEST(L17 G2 sets and their processes are bounded) {
+CAF_TEST(LIM17 G2 sets and their processes are bounded) {
   auto small = connected_sets{connection_limits{2, 9, 5}};
   CAF_CHECK(small.connect({{"a", 0}, {"b", 0}}));
   CAF_CHECK(!small.has_room({{"a", 0}, {"b", 1}, {"c", 0}, {"d", 0}}));

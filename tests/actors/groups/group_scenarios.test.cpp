@@ -299,6 +299,7 @@ a:1 accept g
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: GROUP_CONSTRUCT_ABORT
@@ -336,7 +337,9 @@ a:2 decline g
   a:3 hears INVITED g by a:0
 a:3 accept g
   a:0 hears INVITE_ACCEPTED g by a:3 about a:3
+  a:0 hears MEMBERSHIP_UPDATE g members a:0 a:3
   a:0 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:3
+  a:3 hears MEMBERSHIP_UPDATE g members a:0 a:3
   a:3 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:3
   a:0 invite g: SUCCESS a:0 a:3
   a:3 join g: SUCCESS a:0 a:3
@@ -353,6 +356,7 @@ a:1 accept g
   a:0 hears INVITE_ACCEPTED g by a:1 about a:1
 wait 3
   a:0 hears INVITE_FAILED g by a:0 about a:2
+  a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: ERR_TIMEOUT
   a:1 join g: GROUP_CONSTRUCT_ABORT
@@ -387,6 +391,7 @@ a:2 accept g
   a:0 hears INVITE_ACCEPTED g by a:2 about a:2
 lose 2
   a:0 hears INVITE_FAILED g about a:2
+  a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: GROUP_CONSTRUCT_ABORT
 )");
@@ -403,10 +408,11 @@ a:0 invite g a:0 a:1 a:2
 a:1 accept g
   a:0 hears INVITE_ACCEPTED g by a:1 about a:1
 a:1 decline g
-  a:1 join g: ERR_EXISTS
+  a:1 join g: EXISTS
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: GROUP_CONSTRUCT_ABORT
@@ -432,6 +438,7 @@ a:2 accept two
 a:2 decline one
   a:2 join one: SUCCESS
   a:0 hears INVITE_DECLINED one by a:2 about a:2
+  a:0 hears CONSTRUCT_ABORT one by a:0
   a:2 hears CONSTRUCT_ABORT one by a:0
   a:0 invite one: GROUP_CONSTRUCT_ABORT
 )");
@@ -447,6 +454,7 @@ a:1 invite g a:1 a:2
 a:2 decline g of a:0
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: GROUP_CONSTRUCT_ABORT
 a:2 accept g of a:1
@@ -498,8 +506,8 @@ a:2 accept g
 a:0 dies
   a:1 hears LEADER_FAILED g about a:0 ?
   a:2 hears LEADER_FAILED g about a:0 ?
-  a:1 hears LEADER_SELECTED g status PMIX_GROUP_LEADER_FAILED
-  a:2 hears LEADER_SELECTED g status PMIX_GROUP_LEADER_FAILED
+  a:1 hears LEADER_SELECTED g accepted a:2 pending a:1 status PMIX_GROUP_LEADER_FAILED
+  a:2 hears LEADER_SELECTED g accepted a:2 pending a:1 status PMIX_GROUP_LEADER_FAILED
   a:2 join g: GROUP_LEADER_FAILED
   a:1 hears CONSTRUCT_ABORT g
   a:2 hears CONSTRUCT_ABORT g
@@ -545,7 +553,7 @@ a:0 invite g a:0 a:1 a:2
 a:1 accept g
   a:0 hears INVITE_ACCEPTED g by a:1 about a:1
 a:1 destruct g
-  a:1 destruct g: ERR_BAD_PARAM
+  a:1 destruct g: ERR_NOT_FOUND
 a:0 raises CONSTRUCT_ABORT g a:0 a:1 a:2
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0

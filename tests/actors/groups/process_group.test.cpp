@@ -40,6 +40,11 @@ struct fixture : group_log {
     return apply(std::move(what));
   }
 
+  /// The time of the construction is up.
+  std::vector<std::string> give_up() {
+    return apply(group_time_up{});
+  }
+
   std::vector<std::string> leave(uint32_t rank) {
     return apply(group_departure{{"job", rank}});
   }
@@ -159,8 +164,8 @@ CAF_TEST(G6 what callers have posted is kept) {
 
 CAF_TEST(G20 the first time-out ends the construction for all edge 138) {
   construct({0, 1});
-  CAF_CHECK_EQUAL(time_up(0), words{"construct TIMEOUT"});
-  CAF_CHECK_EQUAL(time_up(0), words{});
+  CAF_CHECK_EQUAL(give_up(), words{"construct TIMEOUT"});
+  CAF_CHECK_EQUAL(give_up(), words{});
   CAF_CHECK(!group.is_over());
   // Rank 2 has to hear of it, too.
   CAF_CHECK(group.is_released({"job", 0}));
@@ -172,7 +177,7 @@ CAF_TEST(G20 the first time-out ends the construction for all edge 138) {
 
 CAF_TEST(G18 a time-out completes what is optional edge 140) {
   construct({0, 1}, {optional});
-  CAF_CHECK_EQUAL(time_up(0), words{"construct PARTIAL_SUCCESS 0 1"});
+  CAF_CHECK_EQUAL(give_up(), words{"construct PARTIAL_SUCCESS 0 1"});
   CAF_CHECK_EQUAL(members(), " 0 1");
   // Who comes too late is no member, and nobody waits for it.
   construct({2});

@@ -74,7 +74,7 @@ CAF_TEST(G2 a set keeps its members until all their jobs are over) {
   CAF_CHECK(uut.find("s") == nullptr);
 }
 
-CAF_TEST(L17 names and numbers of sets are bounded) {
+CAF_TEST(LIM17 names and numbers of sets are bounded) {
   auto uut = process_sets{};
   const auto code = [&](const std::string& name, procs members) {
     return status_of(uut.define({name, std::move(members)}));

@@ -100,8 +100,8 @@ CAF_TEST(a setting that makes no sense is named with its remedy) {
 }
 
 CAF_TEST(what all kinds know is no unknown setting) {
-  make<cpu_progress_rule>({{"kind", text("cpu_progress")},
-                           {"reaction", text("kill")}});
+  make<cpu_progress_rule>(
+    {{"kind", text("cpu_progress")}, {"reaction", text("kill")}});
 }
 
 // -- progress

@@ -153,7 +153,7 @@ static char* keys[] = {"key", NULL};
   X(PMIx_Job_control(&other, 1, &info, 1, &infos, &n))                         \
   X(PMIx_Process_monitor(&info, PMIX_ERR_TIMEOUT, NULL, 0, &infos, &n))        \
   X(PMIx_Allocation_request(PMIX_ALLOC_NEW, &info, 1, &infos, &n))             \
-  X(PMIx_Group_construct("g", &other, 1, NULL, 0, &infos, &n))                 \
+  X(PMIx_Group_construct("g", &me, 1, NULL, 0, &infos, &n))                    \
   X(PMIx_Abort(1, "text", &other, 1))
 
 #define CALLS_NB(X)                                                            \
@@ -169,7 +169,7 @@ static char* keys[] = {"key", NULL};
   X(PMIx_Log_nb(&info, 1, NULL, 0, on_done, &done))                            \
   X(PMIx_Job_control_nb(&other, 1, &info, 1, on_infos, NULL))                  \
   X(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &info, 1, on_infos, NULL))      \
-  X(PMIx_Group_construct_nb("g", &other, 1, NULL, 0, on_infos, NULL))
+  X(PMIx_Group_construct_nb("g", &me, 1, NULL, 0, on_infos, NULL))
 
 static bool is_loss(pmix_status_t x) {
   return x == PMIX_ERR_LOST_CONNECTION || x == PMIX_ERR_UNREACH;
