@@ -84,7 +84,8 @@ void add(group_run::counters& sum, const group_run::counters& x) {
 
 /// Seeds that do not end well yet: invitations that are answered when they are
 /// over, or whose processes are in other groups; see CHANGELOG.md, "Known".
-const auto known = std::set<uint32_t>{57, 181, 306, 398, 430, 506, 515, 569, 577, 594, 599, 622, 743, 758};
+const auto known = std::set<uint32_t>{57,  181, 306, 398, 430, 506, 515,
+                                      569, 577, 594, 599, 622, 743, 758};
 
 void simulate(uint32_t first, uint32_t last) {
   if (const auto seed = number_of("TROUPE_SEED", 0); seed > 0) {
@@ -129,8 +130,8 @@ void simulate(uint32_t first, uint32_t last) {
     CAF_CHECK(sum.left > count / 4);
     CAF_CHECK(sum.deaths > count / 2);
     CAF_CHECK(sum.lost_nodes > count / 10);
-    CAF_CHECK(sum.leaders_failed > count / 4);
-    CAF_CHECK(sum.leaders_selected > count / 5);
+    CAF_CHECK(sum.leaders_failed > count / 8);
+    CAF_CHECK(sum.leaders_selected > count / 10);
     CAF_CHECK(sum.messages > 20 * count);
   }
 }
