@@ -279,7 +279,7 @@ void event_stream::ask_successor() {
       return;
     // As the home it has to see to the others.
     if (self->role_ == role::member)
-      std::exchange(self->over_, nullptr)();
+      self->end();
     else
       self->check_over();
   };
@@ -294,7 +294,7 @@ void event_stream::check_over() {
   if (role_ == role::deposed || (role_ == role::member && stable_ == last_)) {
     for (auto& x : std::exchange(parked_, {}))
       x.then(make_error(status::not_found, "the group is over"));
-    std::exchange(over_, nullptr)();
+    end();
     return;
   }
   if (role_ != role::home || stable_ != last_)
@@ -310,7 +310,13 @@ void event_stream::check_over() {
     if (const auto i = branches_.find(id); i != branches_.end())
       send_batch(id, i->second);
   if (!is_waiting && untold.empty())
-    std::exchange(over_, nullptr)();
+    end();
+}
+
+/// Nobody needs it any more; what has been answered may have ended it already.
+void event_stream::end() {
+  if (const auto over = std::exchange(over_, nullptr))
+    over();
 }
 
 void event_stream::close() {

@@ -206,6 +206,7 @@ private:
   void pass_over_before(uint32_t home);
   void ask_successor();
   void check_over();
+  void end();
 
   // -- event_stream.cpp: as an origin
   void pump();
