@@ -166,7 +166,11 @@ void event_sequencer::take_entries(uint32_t from, order_events what,
   }
   // When this node had all that there was, the group was over for all.
   if (is_closed(what.nspace)) {
-    reply(ack{});
+    // Others may need to hear it from somebody else.
+    if (what.below.empty())
+      reply(ack{});
+    else
+      reply(mesh_failure{status::unreach, "the log is closed here"});
     return;
   }
   auto all = hosts_for(what.hosts, first_of(what));
