@@ -252,8 +252,12 @@ void event_stream::retire(std::function<void()> over) {
         those->push_back(std::move(x));
       else
         x.then(gone);
-  while (!outbox_.empty())
-    complete(outbox_.begin()->first, gone);
+  auto numbers = std::vector<uint64_t>{};
+  for (const auto& [number, x] : outbox_)
+    if (!is_mark(x.what))
+      numbers.push_back(number);
+  for (const auto number : numbers)
+    complete(number, gone);
   advance();
   ask_successor();
   pump();
