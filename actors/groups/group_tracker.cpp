@@ -172,6 +172,11 @@ void note_end(self_pointer self, const proc_ended& what) {
   auto& state = self->state;
   state.constructs.erase(what.proc);
   state.destructs.erase(what.proc);
+  state.notices.erase(std::remove_if(state.notices.begin(), state.notices.end(),
+                                     [&](const waiting_notice& x) {
+                                       return x.source == what.proc;
+                                     }),
+                      state.notices.end());
   if (!state.has_begun)
     state.options.gone.push_back(what.proc);
   else
