@@ -18,6 +18,8 @@
 // TROUPE_SEED=n replays one seed with all that is said; TROUPE_SEEDS=n runs so
 // many.
 
+#include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/group_run.hpp"
 #include "tests/test.hpp"
 
@@ -149,4 +151,32 @@ CAF_TEST(GRP-1 GRP-2 GRP-3 GRP-5 every planted error of groups is found) {
     if (violation.empty())
       CAF_ERROR("mutant " << i << " survives");
   }
+}
+
+CAF_TEST(G13 G60 case 171 directives that make no sense end in an answer) {
+  auto setup = group_world::setup{};
+  setup.network.nodes = 2;
+  setup.procs = {{{"a", 0}, 0}, {{"a", 1}, 1}};
+  auto world = group_world{setup};
+  const std::string_view keys[] = {
+    attr::group_leader,       attr::group_add_members,
+    attr::group_bootstrap,    attr::group_final_membership_order,
+    attr::group_info,         attr::timeout,
+    attr::group_ft_collective};
+  const value odd[] = {
+    value{},          value::string("x"), value::integer(-1),
+    value::procs({}), value::infos({}),   value::of_proc({"", rank_undef})};
+  auto number = 0;
+  auto calls = std::vector<group_world::call_ptr>{};
+  for (const auto key : keys)
+    for (const auto& x : odd) {
+      const auto id = "g" + std::to_string(++number);
+      for (size_t who = 0; who < 2; ++who)
+        calls.push_back(
+          world.construct(who, id, {{"a", 0}, {"a", 1}}, {with(key, x)}));
+    }
+  world.run_until(world.now() + world.ticks(std::chrono::seconds{10}));
+  for (const auto& x : calls)
+    if (x->is_pending())
+      CAF_ERROR("no answer about " << x->id);
 }
