@@ -142,6 +142,11 @@ caf::result<ack> notify_group(self_pointer self, const requester& who,
     infos.end());
   const auto id = text(infos, attr::group_id);
   auto* group = group_of(state, who, request);
+  // No plain event, and not the beginning of another group.
+  if (group == nullptr && find(infos, group_keys::invitation) != nullptr)
+    return make_error(status::not_a_member, "the invitation that "
+                                              + to_string(who.proc)
+                                              + " means is over");
   if (group == nullptr && id
       && (request.code == status::group_invited
           || request.code == status::group_invite_accepted)) {

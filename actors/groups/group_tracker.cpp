@@ -46,17 +46,24 @@ void drain(self_pointer self) {
   state.is_draining = false;
 }
 
+namespace {
+
+/// Whether a node is not known to be lost.
+bool may_live(const tracker_state& state, uint32_t rank) {
+  return rank == state.here
+         || (state.lost.count(rank) == 0
+             && state.options.lost.count(rank) == 0);
+}
+
+} // namespace
+
 bool is_lowest(const tracker_state& state) {
   if (state.keeper != log_keeper::mesh)
     return true;
   // If two think so, both speak: that is harmless.
-  const auto may_live = [&](uint32_t rank) {
-    return rank == state.here
-           || (state.lost.count(rank) == 0
-               && state.options.lost.count(rank) == 0);
-  };
   const auto lowest =
-    std::find_if(state.hosts.begin(), state.hosts.end(), may_live);
+    std::find_if(state.hosts.begin(), state.hosts.end(),
+                 [&](uint32_t rank) { return may_live(state, rank); });
   return lowest != state.hosts.end() && *lowest == state.here;
 }
 
@@ -64,13 +71,19 @@ void speak_for_all(self_pointer self) {
   auto& state = self->state;
   const auto keeps_log =
     state.keeper == log_keeper::mesh || state.keeper == log_keeper::tracker;
-  if (!keeps_log || !state.has_begun || state.joining_mark || !is_lowest(state))
+  if (!keeps_log || !state.has_begun || state.joining_mark)
     return;
   for (const auto& [mark, count] : state.history_due) {
+    // Whoever has said that nodes join tells them: they may be the lowest.
+    const auto rank = static_cast<uint32_t>(mark >> 32);
+    if (rank != state.here && may_live(state, rank))
+      continue;
     auto past = group_history{mark, state.options.participants, state.history};
     past.entries.resize(count);
     submit(self, group_snapshot{encode(past)});
   }
+  if (!is_lowest(state))
+    return;
   auto ended = group_procs_ended{};
   const auto note = [&](const proc_id& proc) {
     if (state.group->is_participant(proc))
@@ -159,6 +172,11 @@ void note_end(self_pointer self, const proc_ended& what) {
   auto& state = self->state;
   state.constructs.erase(what.proc);
   state.destructs.erase(what.proc);
+  state.notices.erase(std::remove_if(state.notices.begin(), state.notices.end(),
+                                     [&](const waiting_notice& x) {
+                                       return x.source == what.proc;
+                                     }),
+                      state.notices.end());
   if (!state.has_begun)
     state.options.gone.push_back(what.proc);
   else

@@ -230,8 +230,14 @@ void process_group::complete(effects& out) {
     if (context_id_)
       infos.push_back(
         {std::string{attr::group_context_id}, 0, value::size(*context_id_)});
-    raise(status::group_construct_complete, members_->front(),
-          std::move(answered), std::move(infos), out);
+    // Nobody hears an event of its own.
+    const auto source =
+      std::find_if(members_->begin(), members_->end(), [&](const proc_id& x) {
+        return std::find(answered.begin(), answered.end(), x) == answered.end();
+      });
+    raise(status::group_construct_complete,
+          source != members_->end() ? *source : proc_id{}, std::move(answered),
+          std::move(infos), out);
   }
   if ((is_reduced_ && !is_optional_)
       || (is_extended_ && key_.participants != 0))

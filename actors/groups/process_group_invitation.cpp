@@ -148,6 +148,10 @@ void process_group::invite(const group_notice& what, effects& out) {
       told.push_back(proc);
   }
   note_invited(named);
+  // Who leads and names itself, now or when it began, has joined.
+  if (auto* self = find(what.source);
+      self->state == standing::awaited && contains(named, what.source))
+    note_joined(*self);
   first_array_ = invitation_.invited;
   pass_on(what, std::move(told), out);
 }

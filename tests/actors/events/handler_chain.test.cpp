@@ -382,6 +382,26 @@ CAF_TEST(C3.14 E18 E19 E20 E21 only action complete ends the chain) {
   CAF_CHECK_EQUAL(journal(), "0/-7 1/-7 2/-7 3/-7");
 }
 
+CAF_TEST(G28 case 147 who ends the chain hides no decision before it) {
+  auto decided = std::vector<handler_verdict>{};
+  options.on_decided = [&](const event&, handler_verdict x) {
+    decided.push_back(std::move(x));
+  };
+  start();
+  const auto code = status::group_leader_failed;
+  app.verdicts[add({code})] = {
+    status::partial_action_taken,
+    {directive(attr::group_leader, value::boolean(true))}};
+  app.verdicts[add({code})] = {status::action_complete,
+                               {directive("x", value::uint32(1))}};
+  add({code});
+  raise(code);
+  CAF_CHECK_EQUAL(app.calls.size(), 2u);
+  CAF_REQUIRE_EQUAL(decided.size(), 1u);
+  CAF_CHECK(flag(decided[0].results, attr::group_leader));
+  CAF_CHECK(find(decided[0].results, "x") != nullptr);
+}
+
 CAF_TEST(C3.14 E22 E23 E24 E25 E30 a handler sees what those before it reported) {
   app.verdicts[add({code_a}, "first")] = {status::partial_action_taken,
                                           {directive("x", value::uint32(1))}};
