@@ -150,7 +150,7 @@ void process_group::invite(const group_notice& what, effects& out) {
   note_invited(named);
   // Who leads and names itself, now or when it began, has joined.
   if (auto* self = find(what.source);
-      self->state == standing::awaited && contains(named, what.source))
+      self->is_invited && self->state == standing::awaited)
     note_joined(*self);
   first_array_ = invitation_.invited;
   pass_on(what, std::move(told), out);
