@@ -21,21 +21,13 @@
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/group_run.hpp"
+#include "tests/fixtures/seed_options.hpp"
 #include "tests/test.hpp"
-
-#include <cstdlib>
 
 using namespace troupe;
 using namespace troupe::fixtures;
 
 namespace {
-
-uint32_t number_of(const char* name, uint32_t otherwise) {
-  const auto* text = std::getenv(name);
-  return text == nullptr
-           ? otherwise
-           : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
 
 /// Leaves out whatever the violation does without.
 group_run_options smallest(group_run_options options) {
@@ -84,10 +76,10 @@ void add(group_run::counters& sum, const group_run::counters& x) {
 }
 
 void simulate(uint32_t first, uint32_t last) {
-  if (const auto seed = number_of("TROUPE_SEED", 0); seed > 0) {
+  if (const auto seed = seed_option("TROUPE_SEED", 0); seed > 0) {
     first = seed;
     last = seed + 1;
-  } else if (const auto seeds = number_of("TROUPE_SEEDS", 0); seeds > 0) {
+  } else if (const auto seeds = seed_option("TROUPE_SEEDS", 0); seeds > 0) {
     last = first + seeds;
   }
   auto sum = group_run::counters{};

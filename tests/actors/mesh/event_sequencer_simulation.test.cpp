@@ -12,27 +12,15 @@
 // TROUPE_SEED=n replays one seed; TROUPE_SEEDS=n runs so many.
 
 #include "tests/fixtures/order_world.hpp"
+#include "tests/fixtures/seed_options.hpp"
 #include "tests/test.hpp"
-
-#include <cstdlib>
 
 using namespace troupe;
 using namespace troupe::fixtures;
 
-namespace {
-
-uint32_t number_of(const char* name, uint32_t otherwise) {
-  const auto* text = std::getenv(name);
-  return text == nullptr
-           ? otherwise
-           : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
-} // namespace
-
 CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
-  const auto first = number_of("TROUPE_SEED", 0);
-  const auto count = first > 0 ? 1 : number_of("TROUPE_SEEDS", 2000);
+  const auto first = seed_option("TROUPE_SEED", 0);
+  const auto count = first > 0 ? 1 : seed_option("TROUPE_SEEDS", 2000);
   auto sum = order_world::counters{};
   for (auto seed = first; seed < first + count; ++seed) {
     const auto options = order_world_options::of(seed);
@@ -67,7 +55,7 @@ CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
 }
 
 CAF_TEST(SEQ-1 SEQ-3 SEQ-5 P-J2 every planted error is found) {
-  const auto most = number_of("TROUPE_SEEDS", 2000);
+  const auto most = seed_option("TROUPE_SEEDS", 2000);
   for (auto i = 1; i <= static_cast<int>(last_order_mutant); ++i) {
     auto seed = uint32_t{0};
     auto violation = std::string{};

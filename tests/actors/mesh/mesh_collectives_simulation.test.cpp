@@ -11,27 +11,15 @@
 // TROUPE_SEED=n replays one seed; TROUPE_SEEDS=n runs so many.
 
 #include "tests/fixtures/collective_world.hpp"
+#include "tests/fixtures/seed_options.hpp"
 #include "tests/test.hpp"
-
-#include <cstdlib>
 
 using namespace troupe;
 using namespace troupe::fixtures;
 
-namespace {
-
-uint32_t number_of(const char* name, uint32_t otherwise) {
-  const auto* text = std::getenv(name);
-  return text == nullptr
-           ? otherwise
-           : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
-} // namespace
-
 CAF_TEST(COLL-1 COLL-2 COLL-3 COLL-4 COLL-5 G53 P-C1 P-C2 seeds agree on outcomes) {
-  const auto first = number_of("TROUPE_SEED", 0);
-  const auto count = first > 0 ? 1 : number_of("TROUPE_SEEDS", 5000);
+  const auto first = seed_option("TROUPE_SEED", 0);
+  const auto count = first > 0 ? 1 : seed_option("TROUPE_SEEDS", 5000);
   auto sum = collective_world::counters{};
   for (auto seed = first; seed < first + count; ++seed) {
     const auto options = collective_world_options::of(seed);
@@ -63,7 +51,7 @@ CAF_TEST(COLL-1 COLL-2 COLL-3 COLL-4 COLL-5 G53 P-C1 P-C2 seeds agree on outcome
 }
 
 CAF_TEST(COLL-1 COLL-2 COLL-3 G53 every planted error is found) {
-  const auto most = number_of("TROUPE_SEEDS", 2000);
+  const auto most = seed_option("TROUPE_SEEDS", 2000);
   for (auto i = 1; i <= static_cast<int>(last_collective_mutant); ++i) {
     auto seed = uint32_t{0};
     auto violation = std::string{};

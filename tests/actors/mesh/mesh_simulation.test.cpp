@@ -11,6 +11,7 @@
 // many.
 
 #include "tests/fixtures/mesh_world.hpp"
+#include "tests/fixtures/seed_options.hpp"
 #include "tests/test.hpp"
 
 #include <cstdlib>
@@ -19,13 +20,6 @@ using namespace troupe;
 using namespace troupe::fixtures;
 
 namespace {
-
-uint32_t number_of(const char* name, uint32_t otherwise) {
-  const auto* text = std::getenv(name);
-  return text == nullptr
-           ? otherwise
-           : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
 
 int64_t ms(world_time x) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(x).count();
@@ -48,11 +42,11 @@ void explain(const mesh_world_options& options) {
 }
 
 void simulate(uint32_t first, uint32_t last) {
-  if (const auto seed = number_of("TROUPE_SEED", 0); seed > 0) {
+  if (const auto seed = seed_option("TROUPE_SEED", 0); seed > 0) {
     explain(mesh_world_options::of(seed));
     return;
   }
-  if (const auto seeds = number_of("TROUPE_SEEDS", 0); seeds > 0)
+  if (const auto seeds = seed_option("TROUPE_SEEDS", 0); seeds > 0)
     last = first + seeds;
   auto sum = mesh_world::counters{};
   auto frames = uint64_t{0};

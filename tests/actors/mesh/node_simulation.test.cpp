@@ -12,9 +12,8 @@
 // TROUPE_SEED=n replays one seed; TROUPE_SEEDS=n runs so many.
 
 #include "tests/fixtures/node_world.hpp"
+#include "tests/fixtures/seed_options.hpp"
 #include "tests/test.hpp"
-
-#include <cstdlib>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -23,13 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-uint32_t number_of(const char* name, uint32_t otherwise) {
-  const auto* text = std::getenv(name);
-  return text == nullptr
-           ? otherwise
-           : static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
 int64_t ms(node_time x) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(x).count();
 }
@@ -37,8 +29,8 @@ int64_t ms(node_time x) {
 } // namespace
 
 CAF_TEST(MEM-1 MEM-2 MEM-3 MEM-4 MEM-5 P-M1 L5 X42 seeds keep the membership) {
-  const auto first = number_of("TROUPE_SEED", 0);
-  const auto count = first > 0 ? 1 : number_of("TROUPE_SEEDS", 1000);
+  const auto first = seed_option("TROUPE_SEED", 0);
+  const auto count = first > 0 ? 1 : seed_option("TROUPE_SEEDS", 1000);
   auto sum = node_world::counters{};
   for (auto seed = first; seed < first + count; ++seed) {
     const auto options = node_world_options::of(seed);
@@ -82,7 +74,7 @@ CAF_TEST(MEM-1 MEM-2 MEM-3 MEM-4 MEM-5 P-M1 L5 X42 seeds keep the membership) {
 }
 
 CAF_TEST(MEM-1 MEM-2 MEM-3 MEM-4 MEM-5 every planted error is found) {
-  const auto most = number_of("TROUPE_SEEDS", 1000);
+  const auto most = seed_option("TROUPE_SEEDS", 1000);
   for (auto i = 1; i <= static_cast<int>(last_node_mutant); ++i) {
     auto seed = uint32_t{0};
     auto violation = std::string{};
