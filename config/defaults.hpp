@@ -531,6 +531,29 @@ inline constexpr auto group_decision = 2s;
 /// Keys of groups that are over, against messages that come late.
 inline constexpr size_t groups_remembered = 1024;
 
+// -- I/O forwarding
+// ------------------------------------------------------------
+
+/// Bytes of one stream that its sinks have not answered yet (L14), and of all
+/// streams of a node.
+inline constexpr size_t io_window = size_t{256} << 10;
+inline constexpr size_t io_window_total = size_t{64} << 20;
+
+/// What is kept of a stream for sinks that come later, and of all streams of a
+/// node: beyond it, the longest tails are cut. Source: A45.
+inline constexpr size_t io_tail = size_t{1} << 20;
+inline constexpr size_t io_tails_total = size_t{24} << 20;
+
+/// Most bytes of a fragment.
+inline constexpr size_t io_fragment_bytes = size_t{64} << 10;
+
+/// Subscriptions of one node (L15), and of one requester.
+inline constexpr size_t io_subscriptions = size_t{1} << 16;
+inline constexpr size_t io_subscriptions_per_requester = 1024;
+
+/// Input of one process that waits to be written.
+inline constexpr size_t io_input_window = size_t{1} << 20;
+
 // -- the lanes' sockets
 // --------------------------------------------------------
 

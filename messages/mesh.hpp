@@ -4,6 +4,7 @@
 #include "messages/event_order.hpp"
 #include "messages/gauge.hpp"
 #include "messages/host.hpp"
+#include "messages/io_stream.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
@@ -305,7 +306,7 @@ using host_question =
   std::variant<prepare_share, start_share, end_share, share_progress,
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
-               process_output, write_stdin, close_stdin, list_jobs,
+               io_interest, io_fragment, io_fetch, io_input, list_io, list_jobs,
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
                environment_interest, environment_event, control_procs,
@@ -327,7 +328,7 @@ using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
                lookup_result, info_result, job_list, collected_events,
                nspace_list, mesh_status, procs_controlled, site_hook_result,
-               group_list>;
+               group_list, io_fragment, io_input_taken, io_list>;
 
 /// Asks a host.
 struct host_call {

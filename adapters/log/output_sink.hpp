@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/log/output_formatter.hpp"
+#include "actors/io/output_formatter.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>

@@ -89,7 +89,7 @@ void process_table::log(severity how, const std::string& what) const {
 caf::result<process_started>
 process_table::start(const start_process& request,
                      const process_owner_actor& owner,
-                     const output_sink_actor& sink) {
+                     const output_receiver_actor& sink) {
   if (running(request.proc) != nullptr)
     return make_error(status::err_exists,
                       to_string(request.proc) + " is running already");

@@ -40,7 +40,7 @@ public:
 
   caf::result<process_started> start(const start_process& request,
                                      const process_owner_actor& owner,
-                                     const output_sink_actor& sink);
+                                     const output_receiver_actor& sink);
 
   void signal(const signal_process& request);
 
@@ -72,7 +72,7 @@ private:
     bool has_group = true;
 
     process_owner_actor owner;
-    output_sink_actor sink;
+    output_receiver_actor sink;
 
     /// When it last wrote to standard output; before that, when it started.
     std::chrono::steady_clock::time_point wrote =

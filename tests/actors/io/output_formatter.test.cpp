@@ -1,6 +1,6 @@
 // How the output of processes is shown, as text in and text out.
 
-#include "adapters/log/output_formatter.hpp"
+#include "actors/io/output_formatter.hpp"
 
 #include "tests/test.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "messages/process.hpp"
+#include "messages/io_wiring.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -11,24 +11,6 @@
 
 namespace troupe {
 
-/// How the output of processes is shown. With none of the three, byte for byte
-/// as it was written.
-struct output_format {
-  /// `<rank>: ` in front of each line; `<nspace>/<rank>: ` for processes of
-  /// other jobs than the first that wrote something.
-  bool label = false;
-
-  /// The time of day in front of each line.
-  bool timestamp = false;
-
-  /// A line of JSON for each line, all on standard output:
-  /// `{"type":"output","nspace":"..","rank":0,"stream":"stdout","data":".."}`,
-  /// and `"time"` with `timestamp`. `data` holds the line with its newline, so
-  /// that the parts of a stream add up to the stream; a line that is not UTF-8
-  /// comes as `data_base64` instead.
-  bool json = false;
-};
-
 /// Turns output of processes into text. Lines of different processes are never
 /// mixed, an unfinished line is kept until it is finished or the stream ends.
 /// Plain data: no descriptor; the clock is a parameter.
@@ -38,14 +20,14 @@ public:
   /// pieces of this length, each shown as a line.
   static constexpr size_t max_line = size_t{64} << 10;
 
-  /// Says what time it is, as text.
-  using clock = std::function<std::string()>;
+  /// The local time of a moment in nanoseconds since 1970, as text.
+  using clock = std::function<std::string(int64_t)>;
 
   explicit output_formatter(output_format format = {}, clock now = {});
 
   /// Takes the next bytes of a stream; none at its end.
   /// @returns what to write now; may be empty.
-  std::string format(process_output&& x);
+  std::string format(io_fragment&& x);
 
   /// @returns whether the text for `channel` belongs on standard error.
   bool on_stderr(io_channels channel) const noexcept;

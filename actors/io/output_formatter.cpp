@@ -1,4 +1,4 @@
-#include "adapters/log/output_formatter.hpp"
+#include "actors/io/output_formatter.hpp"
 
 #include "adapters/log/escape.hpp"
 

@@ -1,0 +1,1 @@
+#include "actors/io/io_channel.hpp"

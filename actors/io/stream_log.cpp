@@ -1,0 +1,1 @@
+#include "actors/io/stream_log.hpp"

@@ -1,0 +1,1 @@
+#include "actors/jobs/io_options.hpp"

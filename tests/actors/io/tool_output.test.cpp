@@ -1,0 +1,1 @@
+#include "actors/io/tool_output.hpp"
