@@ -562,6 +562,19 @@ inline constexpr auto io_interest_retry_most = 30s;
 /// Input of one process that waits to be written.
 inline constexpr size_t io_input_window = size_t{1} << 20;
 
+/// Begins of lines, of all streams that a terminal, file or tool shows: beyond
+/// it, they are shown before they are complete.
+inline constexpr size_t io_unfinished_lines = size_t{4} << 20;
+
+/// Output that is kept because PMIX_IOF_BUFFERING_SIZE or _TIME says so, at
+/// most as much and as long.
+inline constexpr size_t io_buffer = size_t{1} << 20;
+inline constexpr auto io_buffer_time = std::chrono::seconds{60};
+
+/// Files that one job has open on a node; beyond it, the one that was written
+/// longest ago is closed until something comes for it.
+inline constexpr size_t io_files_open = 256;
+
 // -- the lanes' sockets
 // --------------------------------------------------------
 
