@@ -562,6 +562,10 @@ inline constexpr auto io_interest_retry_most = 30s;
 /// Input of one process that waits to be written.
 inline constexpr size_t io_input_window = size_t{1} << 20;
 
+/// How long the end of a job waits at most for sinks that do not hold up its
+/// processes.
+inline constexpr auto io_end_wait = 2s;
+
 /// Begins of lines, of all streams that a terminal, file or tool shows: beyond
 /// it, they are shown before they are complete.
 inline constexpr size_t io_unfinished_lines = size_t{4} << 20;
