@@ -551,8 +551,29 @@ inline constexpr size_t io_fragment_bytes = size_t{64} << 10;
 inline constexpr size_t io_subscriptions = size_t{1} << 16;
 inline constexpr size_t io_subscriptions_per_requester = 1024;
 
+/// Jobs that are over and whose late output is dropped.
+inline constexpr size_t io_jobs_remembered = 1024;
+
+/// How long the desk waits before it tells the mesh again what it wants, when
+/// that has failed: at first, and at most.
+inline constexpr auto io_interest_retry = 1s;
+inline constexpr auto io_interest_retry_most = 30s;
+
 /// Input of one process that waits to be written.
 inline constexpr size_t io_input_window = size_t{1} << 20;
+
+/// Begins of lines, of all streams that a terminal, file or tool shows: beyond
+/// it, they are shown before they are complete.
+inline constexpr size_t io_unfinished_lines = size_t{4} << 20;
+
+/// Output that is kept because PMIX_IOF_BUFFERING_SIZE or _TIME says so, at
+/// most as much and as long.
+inline constexpr size_t io_buffer = size_t{1} << 20;
+inline constexpr auto io_buffer_time = std::chrono::seconds{60};
+
+/// Files that one job has open on a node; beyond it, the one that was written
+/// longest ago is closed until something comes for it.
+inline constexpr size_t io_files_open = 256;
 
 // -- the lanes' sockets
 // --------------------------------------------------------
