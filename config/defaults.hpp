@@ -551,6 +551,14 @@ inline constexpr size_t io_fragment_bytes = size_t{64} << 10;
 inline constexpr size_t io_subscriptions = size_t{1} << 16;
 inline constexpr size_t io_subscriptions_per_requester = 1024;
 
+/// Jobs that are over and whose late output is dropped.
+inline constexpr size_t io_jobs_remembered = 1024;
+
+/// How long the desk waits before it tells the mesh again what it wants, when
+/// that has failed: at first, and at most.
+inline constexpr auto io_interest_retry = 1s;
+inline constexpr auto io_interest_retry_most = 30s;
+
 /// Input of one process that waits to be written.
 inline constexpr size_t io_input_window = size_t{1} << 20;
 

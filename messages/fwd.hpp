@@ -132,6 +132,7 @@ struct io_input_taken;
 struct io_interest;
 struct io_job_begun;
 struct io_job_over;
+struct io_keep;
 struct io_list;
 struct io_node_lost;
 struct io_sink_status;
@@ -139,6 +140,7 @@ struct io_stream;
 struct io_stream_status;
 struct io_subscription;
 struct io_unsubscription;
+struct io_watcher;
 struct io_wiring;
 struct list_io;
 struct output_format;
@@ -408,6 +410,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::io_interest))
   TROUPE_ADD_TYPE_ID((troupe::io_job_begun))
   TROUPE_ADD_TYPE_ID((troupe::io_job_over))
+  TROUPE_ADD_TYPE_ID((troupe::io_keep))
   TROUPE_ADD_TYPE_ID((troupe::io_list))
   TROUPE_ADD_TYPE_ID((troupe::io_node_lost))
   TROUPE_ADD_TYPE_ID((troupe::io_sink_status))
@@ -415,6 +418,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::io_stream_status))
   TROUPE_ADD_TYPE_ID((troupe::io_subscription))
   TROUPE_ADD_TYPE_ID((troupe::io_unsubscription))
+  TROUPE_ADD_TYPE_ID((troupe::io_watcher))
   TROUPE_ADD_TYPE_ID((troupe::io_wiring))
   TROUPE_ADD_TYPE_ID((troupe::list_io))
   TROUPE_ADD_TYPE_ID((troupe::output_format))

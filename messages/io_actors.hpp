@@ -45,6 +45,11 @@ using io_channel_actor = output_receiver_actor::extend<
   caf::reacts_to<io_unsubscription>,
   // What is still there.
   caf::replies_to<io_fetch>::with<io_fragment>,
+  // Less, or more, is kept for later sinks.
+  caf::reacts_to<io_keep>,
+  // No sink will come any more, and no bytes: answered when all sinks have
+  // everything.
+  caf::replies_to<io_job_over>::with<ack>,
   // Its sinks.
   caf::replies_to<list_io>::with<io_stream_status>>;
 

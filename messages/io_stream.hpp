@@ -117,6 +117,13 @@ struct io_fetch {
 
 TROUPE_MESSAGE(io_fetch, x.stream, x.offset, x.size)
 
+/// Most bytes of a stream that are kept from now on for sinks that come later.
+struct io_keep {
+  uint64_t bytes = 0;
+};
+
+TROUPE_MESSAGE(io_keep, x.bytes)
+
 /// Input for processes of one job, for each the same. Answered when it has been
 /// written to all of them that still read.
 /// Source: A46; guarantees 5.7, "stdin".

@@ -94,6 +94,10 @@ struct mesh_host_directory {
 
   /// Runs the hooks of the site; may be missing.
   command_runner_actor commands = {};
+
+  /// The streams of the processes of this node, and those of other nodes that
+  /// somebody here wants.
+  io_desk_actor io_desk = {};
 };
 
 /// The resource manager of a DVM, as far as it is on this node. The host of the
