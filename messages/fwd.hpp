@@ -140,6 +140,7 @@ struct io_stream;
 struct io_stream_status;
 struct io_subscription;
 struct io_unsubscription;
+struct io_watcher;
 struct io_wiring;
 struct list_io;
 struct output_format;
@@ -417,6 +418,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::io_stream_status))
   TROUPE_ADD_TYPE_ID((troupe::io_subscription))
   TROUPE_ADD_TYPE_ID((troupe::io_unsubscription))
+  TROUPE_ADD_TYPE_ID((troupe::io_watcher))
   TROUPE_ADD_TYPE_ID((troupe::io_wiring))
   TROUPE_ADD_TYPE_ID((troupe::list_io))
   TROUPE_ADD_TYPE_ID((troupe::output_format))

@@ -149,6 +149,7 @@
   X(io_stream_status)                                                          \
   X(io_subscription)                                                           \
   X(io_unsubscription)                                                         \
+  X(io_watcher)                                                                \
   X(io_wiring)                                                                 \
   X(list_io)                                                                   \
   X(output_format)                                                             \

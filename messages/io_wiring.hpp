@@ -50,11 +50,15 @@ struct output_format {
 
   /// How long output is kept at most. PMIX_IOF_BUFFERING_TIME, in seconds.
   uint32_t buffer_time = 0;
+
+  /// Times as RFC 3339 has them, with milliseconds, as always with `label` and
+  /// `json`; without, as `ctime` does.
+  bool iso_time = false;
 };
 
 TROUPE_MESSAGE(output_format, x.label, x.timestamp, x.json, x.tag,
                x.tag_detailed, x.tag_fullname, x.rank, x.xml, x.raw,
-               x.buffer_size, x.buffer_time)
+               x.buffer_size, x.buffer_time, x.iso_time)
 
 /// How the streams of a job are wired: what its launcher decided, read from the
 /// job's description by each node (`read_io_wiring`), so that nothing is
@@ -117,9 +121,12 @@ struct io_job_begun {
 
   /// The user whose job it is.
   uint32_t uid = 0;
+
+  /// How many processes it has; names of files have ranks of as many digits.
+  uint32_t size = 0;
 };
 
-TROUPE_MESSAGE(io_job_begun, x.nspace, x.wiring, x.uid)
+TROUPE_MESSAGE(io_job_begun, x.nspace, x.wiring, x.uid, x.size)
 
 /// A job is over: its streams go once their sinks have them; subscriptions of
 /// this job alone go with it. Answered when that has been done.

@@ -4,6 +4,7 @@
 #include "messages/event_order.hpp"
 #include "messages/gauge.hpp"
 #include "messages/host.hpp"
+#include "messages/io.hpp"
 #include "messages/io_stream.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
@@ -52,6 +53,14 @@ struct job_map {
 
 TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
 
+/// A node on which somebody wants the streams of a whole job.
+struct io_watcher {
+  uint32_t node = 0;
+  io_channels channels = io_channels::none;
+};
+
+TROUPE_MESSAGE(io_watcher, x.node, x.channels)
+
 /// To each node of a job: makes its processes and those elsewhere known to the
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
 /// which processes have their processors.
@@ -72,10 +81,14 @@ struct prepare_share {
   /// DVM of their own.
   std::vector<std::string> environment;
   std::string working_directory;
+
+  /// Nodes beside the origin that want its streams: since they want those of
+  /// all jobs, or of the job that spawned it. They hear of the job, too.
+  std::vector<io_watcher> watchers;
 };
 
 TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe,
-               x.environment, x.working_directory)
+               x.environment, x.working_directory, x.watchers)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
 /// when they run, or with why they do not; by the first node of the job with
@@ -145,9 +158,12 @@ TROUPE_MESSAGE(node_resources, x.slots)
 
 using rooted_request =
   std::variant<spawn_request, abort_request, publish_request, lookup_request,
-               unpublish_request, query_request, job_control_request>;
+               unpublish_request, query_request, job_control_request,
+               io_pull_request, io_push_request>;
 
-/// To the root: a request of a process or tool of another node.
+/// To the root: a request of a process or tool of another node. For
+/// `io_pull_request` the root says which jobs may be watched, in a
+/// `nspace_list`.
 struct ask_root {
   requester who;
   rooted_request what;

@@ -48,6 +48,13 @@ constexpr auto reap_pause = std::chrono::milliseconds{5};
 
 constexpr auto max_sweep_pause = std::chrono::milliseconds{50};
 
+/// Nanoseconds since 1970.
+int64_t now() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch())
+    .count();
+}
+
 } // namespace
 
 process_table::process_table(self_pointer self, event_loop& loop,
@@ -176,7 +183,7 @@ void process_table::deliver(uint64_t id, io_channels channel,
   const auto taken = [this, id, channel, size] { on_taken(id, channel, size); };
   self_
     ->request(x.sink, caf::infinite,
-              process_output{x.proc, channel, std::move(bytes)})
+              process_output{x.proc, channel, std::move(bytes), now()})
     .then([taken](const ack&) { taken(); },
           [taken](const caf::error&) { taken(); });
 }
