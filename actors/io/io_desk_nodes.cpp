@@ -181,14 +181,12 @@ void lose_node(self_pointer self, const io_node_lost& what) {
   };
   for (auto* x : streams_of(state, {{{}, rank_wildcard}})) {
     x->nodes.erase(what.node);
-    if (!x->origin || x->has_ended || !is_of_it(*x))
+    if (!x->origin || !is_of_it(*x))
       continue;
-    x->has_ended = true;
-    auto last = io_fragment{};
-    last.stream = x->name;
-    last.offset = x->end;
-    last.is_end = true;
-    self->request(x->channel, caf::infinite, std::move(last))
+    // What has come is all there is.
+    self
+      ->request(x->channel, caf::infinite,
+                process_output{x->name.source, x->name.channel, {}, 0})
       .then(
         [](ack) {
           // Its sinks know.

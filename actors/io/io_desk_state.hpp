@@ -37,10 +37,6 @@ struct desk_stream {
   /// The node that it comes from, for a copy of another node's stream.
   std::optional<uint32_t> origin;
 
-  /// Of a copy: where the next byte stands.
-  uint64_t end = 0;
-  bool has_ended = false;
-
   /// Of our own: the nodes that get it.
   std::set<uint32_t> nodes;
 

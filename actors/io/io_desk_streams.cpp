@@ -38,6 +38,10 @@ desk_stream& open(self_pointer self, const io_stream& name,
   options.on_held = [tails = state.tails, number = x.number](ptrdiff_t by) {
     tails->change(number, by);
   };
+  options.on_dropped = [desk = caf::actor_addr{self->address()}](uint64_t id) {
+    if (const auto x = caf::actor_cast<io_desk_actor>(desk))
+      caf::anon_send(x, io_unsubscription{id});
+  };
   state.tails->add(x.number, options.tail);
   x.channel = spawn_io_channel(self->system(), std::move(options));
   give_sinks(self, job, x);
@@ -70,12 +74,6 @@ bool wants_live(const desk_state& state, const io_stream& name) {
   });
 }
 
-caf::result<ack> pass_on(self_pointer self, desk_stream& x, io_fragment& what) {
-  x.end = std::max(x.end, what.offset + what.bytes.size());
-  x.has_ended = x.has_ended || what.is_end;
-  return self->delegate(x.channel, std::move(what));
-}
-
 /// The copy begins with what the node of the process has kept; who wants the
 /// stream live begins where the process is now.
 void open_live(self_pointer self, desk_stream& x) {
@@ -97,8 +95,6 @@ void open_live(self_pointer self, desk_stream& x) {
       self->send(x->channel, id, std::move(how), y.sink);
     }
     for (auto& [what, reply] : std::exchange(x->held, {})) {
-      x->end = std::max(x->end, what.offset + what.bytes.size());
-      x->has_ended = x->has_ended || what.is_end;
       auto owed = std::make_shared<answer<ack>>(std::move(reply));
       self->request(x->channel, caf::infinite, std::move(what))
         .then([owed](ack y) { owed->give(y); },
@@ -210,7 +206,7 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
   }
   settle_tails(self);
   if (!x->is_opening)
-    return pass_on(self, *x, what);
+    return self->delegate(x->channel, std::move(what));
   auto promise = self->make_response_promise<ack>();
   x->held.emplace_back(std::move(what), answer<ack>{promise});
   return promise;
