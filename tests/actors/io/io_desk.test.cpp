@@ -76,8 +76,9 @@ struct fixture : fixtures::deterministic {
   std::shared_ptr<bool> over(const std::string& nspace) {
     auto result = std::make_shared<bool>(false);
     sys.spawn([=, to = uut](caf::event_based_actor* x) {
-      x->request(to, caf::infinite, io_job_over{nspace})
-        .then([=](ack) { *result = true; });
+      x->request(to, caf::infinite, io_job_over{nspace}).then([=](ack) {
+        *result = true;
+      });
     });
     consume_messages();
     return result;
@@ -172,12 +173,11 @@ CAF_TEST(I3 I17 output of jobs that were never announced is delivered) {
   const auto [late, id] = add(want({{"unknown", rank_wildcard}}));
   CAF_CHECK(*write({"unknown", 7}, "x"));
   CAF_CHECK_EQUAL(late->text({"unknown", 7}), "x");
-  const auto bad = refusal<ack>(
-    uut, process_output{{"", 0}, out, "x", 0});
+  const auto bad = refusal<ack>(uut, process_output{{"", 0}, out, "x", 0});
   CAF_CHECK(status_of(bad) == status::bad_param);
-  CAF_CHECK(
-    status_of(refusal<ack>(uut, process_output{a0, io_channels::stdin_, "x", 0}))
-    == status::bad_param);
+  CAF_CHECK(status_of(refusal<ack>(
+              uut, process_output{a0, io_channels::stdin_, "x", 0}))
+            == status::bad_param);
 }
 
 CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {
