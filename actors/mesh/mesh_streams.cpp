@@ -124,7 +124,8 @@ void begin_streams(self_pointer self, const prepare_share& order) {
   const auto& nspace = order.map.nspace;
   const auto own = state.options.rank;
   // The root has read them before.
-  const auto wiring = read_io_wiring(order.request).value_or(io_wiring{});
+  const auto read = read_io_wiring(order.request);
+  const auto wiring = read ? *read : io_wiring{};
   auto& x = state.streams[nspace];
   x.owner = order.parent.creds.uid;
   x.origin = order.origin;
