@@ -121,14 +121,18 @@ caf::result<info_result> query(self_pointer self, const requester& who,
         job->finish_one();
       });
     }
+    const auto add = [job](std::vector<info> found) {
+      std::move(found.begin(), found.end(),
+                std::back_inserter(job->result.infos));
+      job->finish_one();
+    };
     if (auto of_groups = take_group_queries(request); !of_groups.empty()) {
       ++job->pending;
-      answer_group_queries(self, who, std::move(of_groups),
-                           [job](std::vector<info> found) {
-                             std::move(found.begin(), found.end(),
-                                       std::back_inserter(job->result.infos));
-                             job->finish_one();
-                           });
+      answer_group_queries(self, who, std::move(of_groups), add);
+    }
+    for (const auto& of_streams : take_stream_queries(request)) {
+      ++job->pending;
+      answer_stream_query(self, of_streams, add);
     }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {

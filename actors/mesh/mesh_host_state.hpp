@@ -785,6 +785,11 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
 /// Takes the keys about groups out of a request.
 std::vector<query> take_group_queries(query_request& request);
 
+/// Likewise about streams.
+std::vector<query> take_stream_queries(query_request& request);
+void answer_stream_query(self_pointer self, const query& what,
+                         std::function<void(std::vector<info>)> done);
+
 /// Answers them from what all nodes know.
 void answer_group_queries(self_pointer self, const requester& who,
                           std::vector<query> what,

@@ -228,10 +228,10 @@ CAF_TEST(I5 readers of all jobs get those that run) {
 
 // Edge case 199.
 CAF_TEST(I5 whoever watches a job gets the output of those that it spawns) {
-  spawn();
+  spawn(5);
   const auto tool = attach(1);
   pull(1, tool, {{nspace, rank_wildcard}});
-  const auto parent = mesh.connect(2, nspace, 5);
+  const auto parent = mesh.connect(2, nspace, 4);
   const auto x = ask<spawn_result>(2, parent, job_host::program(1));
   CAF_REQUIRE_EQUAL(x->code, status::success);
   const auto child = proc_id{x->value.nspace, 0};
@@ -245,7 +245,7 @@ CAF_TEST(I5 whoever watches a job gets the output of those that it spawns) {
 
 // Edge case 201.
 CAF_TEST(I5 the output of two jobs never crosses) {
-  mesh_hosts wide{*this, 3, 4};
+  mesh_hosts wide{*this, 3, 16};
   auto tools = std::vector<peer_ptr>{};
   for (auto i = 0; i < 2; ++i) {
     tools.push_back(wide[1].uut->connect(node::tool_greeting()));
