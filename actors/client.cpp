@@ -305,8 +305,8 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     [self](notify_request& request) { return notify(self, request); },
     [self](const event_batch&) { pass_events(self); },
     [self](group_known& what) { self->state.groups.learn(std::move(what)); },
-    [self](io_delivery& what) {
-      self->send(self->state.connection, std::move(what));
+    [self](io_delivery& what) -> caf::result<ack> {
+      return self->delegate(self->state.connection, std::move(what));
     },
     name_to<info_result, query_request>(self, to_server),
     name_to<ack, log_request>(self, to_server),

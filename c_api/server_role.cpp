@@ -63,7 +63,10 @@ connection_actor::behavior_type own_connection(connection_actor::pointer self) {
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
     },
-    [](const io_delivery& what) { library::instance().push(what); },
+    [](const io_delivery& what) {
+      library::instance().push(what);
+      return ack{};
+    },
     [](read_now) { return unread{}; },
     [](const close_connection&) {
       // It ends with the server.

@@ -562,6 +562,10 @@ inline constexpr auto io_interest_retry_most = 30s;
 /// Input of one process that waits to be written.
 inline constexpr size_t io_input_window = size_t{1} << 20;
 
+/// How long the end of a job waits at most for sinks that do not hold up its
+/// processes.
+inline constexpr auto io_end_wait = 2s;
+
 /// Begins of lines, of all streams that a terminal, file or tool shows: beyond
 /// it, they are shown before they are complete.
 inline constexpr size_t io_unfinished_lines = size_t{4} << 20;
@@ -574,6 +578,17 @@ inline constexpr auto io_buffer_time = std::chrono::seconds{60};
 /// Files that one job has open on a node; beyond it, the one that was written
 /// longest ago is closed until something comes for it.
 inline constexpr size_t io_files_open = 256;
+
+/// Output that has been sent to a library of ours and that its program has not
+/// taken, and what such a library holds of a server that does not count: then
+/// it reads nothing more.
+inline constexpr size_t io_credit = size_t{256} << 10;
+inline constexpr size_t io_held_output = size_t{4} << 20;
+
+/// Input that a peer has pushed and that has not been answered; beyond either
+/// its socket is not read. Libraries up to 4.2 wait for no answer.
+inline constexpr size_t io_unanswered_pushes = 64;
+inline constexpr size_t io_unanswered_push_bytes = size_t{1} << 20;
 
 // -- the lanes' sockets
 // --------------------------------------------------------

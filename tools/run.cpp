@@ -22,17 +22,26 @@ namespace troupe {
 
 namespace {
 
-/// Ends the job when the user interrupts the launcher; asked twice, at once.
-void end_on_signals(local_node& rt, std::string& nspace) {
+/// Ends the job when the user interrupts the launcher; asked twice, at once;
+/// asked again, the launcher waits for nobody, since whoever reads its output
+/// may have stopped.
+void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
+  const auto count = std::make_shared<int>(0);
   for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    rt.loop().loop().on_signal(number, [&rt, &nspace, number] {
-      auto request = end_job{};
-      request.nspace = nspace;
-      request.reason =
-        "the launcher was interrupted by signal " + std::to_string(number);
-      request.exit_status = 128 + number;
-      caf::anon_send(rt.host(), std::move(request));
-    });
+    rt.loop().loop().on_signal(
+      number, [&rt, &nspace, &exit_status, count, number] {
+        if (++*count > 2) {
+          exit_status = 128 + number;
+          rt.loop().stop();
+          return;
+        }
+        auto request = end_job{};
+        request.nspace = nspace;
+        request.reason =
+          "the launcher was interrupted by signal " + std::to_string(number);
+        request.exit_status = 128 + number;
+        caf::anon_send(rt.host(), std::move(request));
+      });
 }
 
 /// Lets what is still to be shown go out.
@@ -52,7 +61,7 @@ int run_job(const run_options& options) {
   auto input = caf::actor{}; // An actor that nobody refers to is gone.
   // The local host names its first job after the server.
   auto nspace = rt.id().nspace + "@1";
-  end_on_signals(rt, nspace);
+  end_on_signals(rt, nspace, exit_status);
   auto setup = run_setup{};
   setup.options = options;
   setup.creds = {::geteuid(), ::getegid()};
@@ -64,8 +73,9 @@ int run_job(const run_options& options) {
   setup.on_started = [&](const std::string& name) {
     auto source = stdin_source_settings{};
     source.fd = STDIN_FILENO;
-    source.targets = stdin_targets(options, name);
-    if (!source.targets.empty())
+    source.nspace = name;
+    source.ranks = stdin_ranks(options);
+    if (!source.ranks.empty())
       input = rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
                                        &rt.loop().pool(), rt.host(), source);
   };
@@ -97,6 +107,10 @@ int run(std::vector<std::string> args) {
     return run_on_nodes(std::move(options), std::move(**plan));
   fill_in_processes(options.job,
                     static_cast<uint32_t>(allowed_processors().size()));
+  if (const auto err = check_stdin(options)) {
+    std::cerr << "troupe run: " << reason_of(err) << '\n';
+    return 1;
+  }
   return run_job(options);
 }
 

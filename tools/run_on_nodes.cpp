@@ -39,6 +39,7 @@ private:
   job_observer_actor observer_;
   caf::actor input_;
   bool has_job_ = false;
+  int interrupts_ = 0;
   int exit_status_ = 1;
 };
 
@@ -46,6 +47,11 @@ void temporary_dvm::start_job() {
   has_job_ = true;
   auto& node = root_->node();
   fill_in_processes(options_.job, root_->slots());
+  if (const auto err = check_stdin(options_)) {
+    node.err()->write("troupe run: " + reason_of(err) + "\n");
+    end(1);
+    return;
+  }
   auto setup = run_setup{};
   setup.options = options_;
   setup.creds = {::geteuid(), ::getegid()};
@@ -62,15 +68,23 @@ void temporary_dvm::start_job() {
 void temporary_dvm::take_input(const std::string& nspace) {
   auto source = stdin_source_settings{};
   source.fd = STDIN_FILENO;
-  source.targets = stdin_targets(options_, nspace);
+  source.nspace = nspace;
+  source.ranks = stdin_ranks(options_);
   auto& loop = root_->node().loop();
-  if (!source.targets.empty())
+  if (!source.ranks.empty())
     input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
                                  root_->node().host(), source);
 }
 
-/// Ends the job when the user interrupts the launcher; asked twice, at once.
+/// Ends the job when the user interrupts the launcher; asked twice, at once;
+/// asked again, the launcher waits for nobody, since whoever reads its output
+/// may have stopped.
 void temporary_dvm::on_signal(int number) {
+  if (++interrupts_ > 2) {
+    exit_status_ = 128 + number;
+    root_->node().loop().stop();
+    return;
+  }
   if (!has_job_) {
     end(128 + number);
     return;

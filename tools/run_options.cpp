@@ -259,16 +259,22 @@ void fill_in_processes(spawn_request& job, uint32_t slots) {
       x.max_procs = static_cast<int32_t>(count);
 }
 
-std::vector<proc_id> stdin_targets(const run_options& options,
-                                   const std::string& nspace) {
-  auto result = std::vector<proc_id>{};
-  auto size = uint32_t{0};
+std::vector<uint32_t> stdin_ranks(const run_options& options) {
+  if (options.stdin_target == rank_undef)
+    return {};
+  return {options.stdin_target};
+}
+
+caf::error check_stdin(const run_options& options) {
+  auto size = uint64_t{0};
   for (const auto& x : options.job.apps)
     size += static_cast<uint32_t>(x.max_procs);
-  for (uint32_t rank = 0; rank < size; ++rank)
-    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
-      result.push_back({nspace, rank});
-  return result;
+  if (options.stdin_target > rank_valid_max || options.stdin_target < size)
+    return caf::none;
+  return make_error(status::bad_param,
+                    "--stdin " + std::to_string(options.stdin_target)
+                      + ": the job has no such process, its ranks are 0 to "
+                      + std::to_string(size - 1));
 }
 
 void add_surroundings(spawn_request& job) {

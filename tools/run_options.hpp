@@ -46,10 +46,14 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args);
 /// launcher of the field.
 void fill_in_processes(spawn_request& job, uint32_t slots);
 
-/// Who gets the launcher's standard input, once the job has its name and all
-/// programs a number of processes.
-std::vector<proc_id> stdin_targets(const run_options& options,
-                                   const std::string& nspace);
+/// Who gets the launcher's standard input: a rank, or `rank_wildcard`, or
+/// nobody.
+std::vector<uint32_t> stdin_ranks(const run_options& options);
+
+/// Sees whether there is a process to get standard input, once all programs
+/// have a number of processes.
+/// @returns `bad_param` with the remedy.
+caf::error check_stdin(const run_options& options);
 
 /// Makes a job independent of where it is started: it gets this process's
 /// working directory, and the variables that are Open MPI's settings.

@@ -1,102 +1,112 @@
 #include "actors/io/output_formatter.hpp"
 
-#include "adapters/log/escape.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <ctime>
+#include "actors/io/output_text.hpp"
+#include "config/escape.hpp"
 
 namespace troupe {
 
 namespace {
 
-/// Source: RFC 4648, section 4.
-std::string base64(std::string_view bytes) {
-  constexpr auto alphabet = std::string_view{
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"};
-  std::string result;
-  result.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](size_t k) -> uint32_t {
-      return i + k < bytes.size() ? static_cast<uint8_t>(bytes[i + k]) : 0;
-    };
-    const auto bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-    result += alphabet[bits >> 18];
-    result += alphabet[bits >> 12 & 63];
-    result += i + 1 < bytes.size() ? alphabet[bits >> 6 & 63] : '=';
-    result += i + 2 < bytes.size() ? alphabet[bits & 63] : '=';
-  }
-  return result;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const auto length = utf8_length(text);
-    if (length == 0)
-      return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
-
-std::string quote(std::string_view text) {
-  using json = nlohmann::json;
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-std::string_view name_of(io_channels channel) {
-  switch (channel) {
-    case io_channels::stderr_:
-      return "stderr";
-    case io_channels::stddiag:
-      return "stddiag";
-    default:
-      return "stdout";
-  }
-}
-
-/// Where to cut `text` so that at most `size` bytes are in front and no
-/// character is cut in two.
-size_t cut(std::string_view text, size_t size) {
-  constexpr size_t longest_character = 4;
-  const auto is_inside = [&](size_t i) {
-    return (static_cast<uint8_t>(text[i]) & 0xc0) == 0x80;
-  };
-  for (size_t back = 0; back < longest_character && back < size; ++back)
-    if (!is_inside(size - back))
-      return size - back;
-  return size;
-}
-
 bool ends_line(std::string_view text) {
   return !text.empty() && text.back() == '\n';
 }
 
-} // namespace
-
-output_formatter::output_formatter(output_format format, clock now)
-  : format_(format), now_(std::move(now)) {
-  if (!now_)
-    now_ = local_time;
+std::string missing_text(uint64_t missed) {
+  return "[troupe: " + std::to_string(missed)
+         + (missed == 1 ? " byte is missing here]"
+                        : " bytes are missing here]");
 }
 
-std::string output_formatter::format(process_output&& x) {
-  if (!format_.label && !format_.timestamp && !format_.json)
+/// @param time Empty: not shown.
+std::string json_source(const io_stream& x, const std::string& time) {
+  auto result = R"("nspace":)" + to_json_string(x.source.nspace);
+  result += R"(,"rank":)" + std::to_string(x.source.rank);
+  result += R"(,"stream":")" + std::string{stream_name(x.channel)} + '"';
+  if (!time.empty())
+    result += R"(,"time":)" + to_json_string(time);
+  return result;
+}
+
+} // namespace
+
+output_formatter::output_formatter(output_format format, clock show_time,
+                                   places place_of)
+  : format_(format), show_time_(std::move(show_time)),
+    place_of_(std::move(place_of)), is_formatted_(is_formatted(format)) {
+  // nop
+}
+
+std::string output_formatter::format(io_fragment&& x) {
+  if (!is_formatted_)
     return std::move(x.bytes);
   if (first_nspace_.empty())
-    first_nspace_ = x.proc.nspace;
+    first_nspace_ = x.stream.source.nspace;
+  const auto source = stream{x.stream.source, x.stream.channel};
+  const auto pos = begun_.find(source);
+  auto kept = begun{};
+  if (pos != begun_.end()) {
+    kept = std::move(pos->second);
+    held_ -= kept.line.size();
+  }
   std::string result;
-  const auto source = stream{x.proc, x.channel};
-  if (x.bytes.empty()) {
-    if (const auto last = unfinished_.extract(source); !last.empty())
-      add_line(result, source, last.mapped());
+  if (x.missed > 0)
+    add_gap(result, x, kept);
+  result += add_lines(x, kept);
+  if (x.is_end && !kept.line.empty())
+    add_line(result, make_frame(x, kept.read_at), kept.line);
+  const auto is_done = x.is_end || (kept.line.empty() && !kept.is_within_line);
+  if (is_done) {
+    if (pos != begun_.end())
+      begun_.erase(pos);
     return result;
   }
-  auto pos = unfinished_.find(source);
-  auto kept = pos != unfinished_.end() ? std::move(pos->second) : std::string{};
+  held_ += kept.line.size();
+  if (pos != begun_.end())
+    pos->second = std::move(kept);
+  else
+    begun_.emplace(source, std::move(kept));
+  return result;
+}
+
+output_formatter::frame output_formatter::make_frame(const io_fragment& x,
+                                                     int64_t read_at) const {
+  frame result{x, {}, {}};
+  if (format_.timestamp)
+    result.time = show_time_ ? show_time_(read_at) : "unknown";
+  if (format_.json) {
+    result.before = json_source(x.stream, result.time);
+    return result;
+  }
+  const auto found = format_.tag_detailed && place_of_
+                       ? place_of_(x.stream.source)
+                       : std::nullopt;
+  const auto place = found.value_or(process_place{});
+  const line_origin from{x.stream, place, result.time, first_nspace_};
+  result.before =
+    format_.xml ? element_begin(format_, from) : line_prefix(format_, from);
+  return result;
+}
+
+std::string output_formatter::add_lines(const io_fragment& x, begun& kept) {
+  std::string result;
+  if (x.bytes.empty())
+    return result;
+  const auto now = make_frame(x, x.read_at);
+  if (format_.raw && !format_.json && !format_.xml) {
+    kept.is_within_line = !ends_line(x.bytes);
+    return now.before + x.bytes;
+  }
+  // The first line may have begun earlier.
+  const auto earlier = kept.line.empty() ? now : make_frame(x, kept.read_at);
+  const auto* how = &earlier;
+  const auto show = [&](std::string_view line) {
+    add_line(result, *how, line);
+    how = &now;
+    kept.line.clear();
+  };
+  if (kept.line.empty())
+    kept.read_at = x.read_at;
+  result.reserve(x.bytes.size() + kept.line.size() + now.before.size());
   auto rest = std::string_view{x.bytes};
   while (!rest.empty()) {
     // Only new bytes are searched: a long line costs what short ones do.
@@ -104,96 +114,98 @@ std::string output_formatter::format(process_output&& x) {
     auto part =
       rest.substr(0, newline == std::string_view::npos ? newline : newline + 1);
     rest.remove_prefix(part.size());
-    while (kept.size() + part.size() - (ends_line(part) ? 1 : 0) > max_line) {
-      const auto room = cut(part, max_line - kept.size());
-      kept += part.substr(0, room);
+    while (kept.line.size() + part.size() - (ends_line(part) ? 1 : 0)
+           > max_line) {
+      const auto room = cut_position(part, max_line - kept.line.size());
+      kept.line += part.substr(0, room);
       part.remove_prefix(room);
-      add_line(result, source, kept);
-      kept.clear();
+      show(kept.line);
+      kept.read_at = x.read_at;
     }
-    if (!ends_line(part)) {
-      kept += part;
-    } else if (kept.empty()) {
-      add_line(result, source, part);
+    if (ends_line(part) && kept.line.empty()) {
+      show(part);
     } else {
-      kept += part;
-      add_line(result, source, kept);
-      kept.clear();
+      kept.line += part;
+      if (ends_line(part))
+        show(kept.line);
     }
+    if (kept.line.empty())
+      kept.read_at = x.read_at;
   }
-  if (kept.empty() && pos != unfinished_.end())
-    unfinished_.erase(pos);
-  else if (!kept.empty())
-    unfinished_[source] = std::move(kept);
+  const auto is_too_much =
+    held_ + kept.line.size() > defaults::io_unfinished_lines;
+  if (!kept.line.empty() && (format_.raw || is_too_much))
+    show(kept.line);
   return result;
 }
 
-void output_formatter::add_line(std::string& result, const stream& source,
+void output_formatter::add_gap(std::string& result, const io_fragment& x,
+                               begun& kept) const {
+  if (!kept.line.empty())
+    add_line(result, make_frame(x, kept.read_at), kept.line);
+  else if (kept.is_within_line)
+    result += '\n';
+  kept = begun{};
+  const auto how = make_frame(x, x.read_at);
+  if (format_.json) {
+    result += R"({"type":"gap",)" + how.before;
+    result += R"(,"bytes":)" + std::to_string(x.missed) + "}\n";
+  } else if (format_.xml) {
+    result += R"(<gap stream=")";
+    result += stream_name(x.stream.channel);
+    result += R"(" nspace=")";
+    append_xml(result, x.stream.source.nspace);
+    result += R"(" rank=")" + std::to_string(x.stream.source.rank);
+    result += R"(" bytes=")" + std::to_string(x.missed) + "\"/>\n";
+  } else {
+    result += how.before + missing_text(x.missed) + '\n';
+  }
+}
+
+void output_formatter::add_line(std::string& result, const frame& how,
                                 std::string_view line) const {
   if (format_.json) {
-    add_json(result, source, line);
+    add_json(result, how, line);
     return;
   }
-  if (format_.timestamp)
-    result += now_() + ' ';
-  if (format_.label)
-    result += label_of(source.first);
+  result += how.before;
+  if (format_.xml) {
+    append_xml(result, line);
+    result += "</";
+    result += stream_name(how.from.stream.channel);
+    result += ">\n";
+    return;
+  }
   result += line;
   if (!ends_line(line))
     result += '\n';
 }
 
-void output_formatter::add_json(std::string& result, const stream& source,
-                                std::string_view line) const {
-  result += R"({"type":"output","nspace":)";
-  result += quote(source.first.nspace);
-  result += R"(,"rank":)";
-  result += std::to_string(source.first.rank);
-  result += R"(,"stream":")";
-  result += name_of(source.second);
-  result += '"';
-  if (format_.timestamp) {
-    result += R"(,"time":)";
-    result += quote(now_());
-  }
+void output_formatter::add_json(std::string& result, const frame& how,
+                                std::string_view line) {
+  result += R"({"type":"output",)";
+  result += how.before;
   if (is_utf8(line)) {
     result += R"(,"data":)";
-    result += quote(line);
+    result += to_json_string(line);
   } else {
     result += R"(,"data_base64":")";
-    result += base64(line);
+    result += to_base64(line);
     result += '"';
   }
   result += "}\n";
-}
-
-std::string output_formatter::label_of(const proc_id& proc) const {
-  auto result = std::to_string(proc.rank) + ": ";
-  if (proc.nspace == first_nspace_)
-    return result;
-  return escape_control_characters(proc.nspace) + '/' + result;
 }
 
 bool output_formatter::on_stderr(io_channels channel) const noexcept {
   return !format_.json && channel != io_channels::stdout_;
 }
 
-std::string local_time() {
-  using namespace std::chrono;
-  const auto now = system_clock::now();
-  const auto seconds = system_clock::to_time_t(now);
-  const auto since = now.time_since_epoch();
-  const auto ms = duration_cast<milliseconds>(since).count() % 1000;
-  std::tm local{};
-  localtime_r(&seconds, &local);
-  char date[32];
-  char zone[8];
-  std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &local);
-  std::strftime(zone, sizeof(zone), "%z", &local); // +0100
-  char result[64];
-  std::snprintf(result, sizeof(result), "%s.%03d%.3s:%.2s", date,
-                static_cast<int>(ms), zone, zone + 3);
-  return result;
+std::string missing_notice(const io_stream& stream, uint64_t missed) {
+  return "troupe: " + std::to_string(missed)
+         + (missed == 1 ? " byte of " : " bytes of ")
+         + std::string{stream_name(stream.channel)} + " of "
+         + escape_control_characters(to_string(stream.source))
+         + (missed == 1 ? " is missing here\n" : " are missing here\n");
 }
 
 } // namespace troupe

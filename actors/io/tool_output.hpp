@@ -1,12 +1,9 @@
 #pragma once
 
+#include "actors/io/output_formatter.hpp"
 #include "messages/actors.hpp"
-#include "messages/io_wiring.hpp"
 
 #include <caf/fwd.hpp>
-
-#include <functional>
-#include <string>
 
 namespace troupe {
 
@@ -22,13 +19,23 @@ struct tool_output_options {
   /// How what it gets is formatted.
   output_format format;
 
-  /// The local time of a moment in nanoseconds since 1970, as text.
+  /// The local time of a moment in nanoseconds since 1970, as RFC 3339 has it.
   std::function<std::string(int64_t)> show_time;
+
+  /// Whether each delivery says where in the stream it stands
+  /// (`io_offset_key`), for tools that format themselves: `format` does not
+  /// count then, but for its buffering.
+  bool with_offsets = false;
+
+  /// Where processes run, for `output_format::tag_detailed`.
+  output_formatter::places place_of = {};
 };
 
 /// Makes the sink of a tool or process. Answers a fragment when the connection
-/// has taken it; ends itself when it is lost.
-/// Source: PMIx Standard v5, `PMIx_IOF_pull`.
+/// has taken it; ends itself when it is lost. What the tool will never get is
+/// told with the next delivery (`io_missed_key`), and shown where it is
+/// missing if the output is formatted. The end of a stream is a delivery
+/// without bytes. Source: PMIx Standard v5, `PMIx_IOF_pull`.
 output_sink_actor spawn_tool_output(caf::actor_system& sys,
                                     tool_output_options options);
 

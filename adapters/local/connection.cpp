@@ -2,7 +2,6 @@
 
 #include "adapters/local/connection_state.hpp"
 #include "adapters/loop/event_loop.hpp"
-#include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -127,6 +126,7 @@ void close_in_order(connection_ptr self, const std::string& why) {
     log(self, "closed: " + why, severity::info);
   send_held(self);
   state.now = phase::closing;
+  forget_waiting_outputs(self);
   state.socket->close_when_sent(state.service->options.limits.closing_time);
 }
 
@@ -154,23 +154,6 @@ void tell_session(connection_ptr self) {
 
 // -- pushes ------------------------------------------------------------------
 
-void push_output(connection_ptr self, const io_delivery& x) {
-  auto& state = self->state;
-  if (state.now != phase::serving)
-    return;
-  const auto start = wire::begin_frame(state.out, wire::tag_output);
-  auto err = wire::encode_output(x, state.dialect, state.out);
-  if (!err)
-    err = wire::end_frame(state.out, start);
-  if (err) {
-    state.out.resize(start);
-    log(self, "cannot be sent output: " + reason_of(err));
-    return;
-  }
-  ++state.service->statistics.pushes;
-  flush(self);
-}
-
 void open(connection_ptr self, identified_peer x) {
   auto& state = self->state;
   const auto& limits = state.service->options.limits;
@@ -184,6 +167,7 @@ void open(connection_ptr self, identified_peer x) {
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
   handlers.on_progress = [=] {
     note_taken(self);
+    write_outputs(self);
     update_reading(self);
   };
   state.dialect = wire::dialect_of(x.greeting);
@@ -250,7 +234,7 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   ask_server(self, std::move(request));
   return {
     [self](const event_batch& x) { push_events(self, x); },
-    [self](const io_delivery& x) { push_output(self, x); },
+    [self](io_delivery& x) { return push_output(self, std::move(x)); },
     [self](read_now) { return read_all(self); },
     [self](const close_connection& x) { close_in_order(self, x.reason); },
   };
@@ -313,18 +297,6 @@ void close_request(connection_state& state, uint32_t tag) {
     state.notify_bytes -= notify.mapped();
 }
 
-void note_taken(connection_ptr self) {
-  auto& state = self->state;
-  auto& ends = state.event_ends;
-  for (; !ends.empty() && ends.front() <= state.socket->bytes_sent();
-       ends.pop_front())
-    ++state.events_taken;
-  if (state.now != phase::serving || state.events_told == state.events_taken)
-    return;
-  state.events_told = state.events_taken;
-  self->send(state.session, events_taken{state.events_taken});
-}
-
 void drop(connection_ptr self, const std::string& why) {
   log(self, "closed: " + why);
   leave(self);
@@ -357,6 +329,7 @@ void leave(connection_ptr self) {
   state.now = phase::gone;
   state.place = {};
   state.session = nullptr;
+  forget_outputs(self);
   if (const auto on_gone = std::move(state.on_gone))
     on_gone();
   // We may be in a callback of the loop, where `quit` would go unnoticed.

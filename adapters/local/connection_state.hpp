@@ -2,6 +2,7 @@
 
 // The inside of a CONNECTION actor, for its own source files.
 
+#include "actors/answer.hpp"
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
@@ -20,6 +21,18 @@
 #include <string>
 
 namespace troupe {
+
+/// Output for the peer, and who waits until its socket has taken it.
+struct waiting_output {
+  io_delivery what;
+  answer<ack> owed;
+};
+
+/// The same once it has been written to the place where frames are.
+struct sent_output {
+  uint64_t end = 0;
+  answer<ack> owed;
+};
 
 struct connection_state {
   static inline const char* name = "connection";
@@ -72,6 +85,14 @@ struct connection_state {
   uint64_t events_taken = 0;
   uint64_t events_told = 0;
 
+  /// Output that waits until the kernel has room, and its bytes: events and
+  /// answers go past it.
+  std::deque<waiting_output> outputs;
+  size_t output_bytes = 0;
+
+  /// Output that is being sent: where in the bytes of the socket it ends.
+  std::deque<sent_output> outputs_sent;
+
   /// Sends what waits for more when all actors have had their turn.
   std::optional<loop_event> end_of_turn;
 
@@ -106,8 +127,21 @@ void update_reading(connection_ptr self);
 /// A request is answered.
 void close_request(connection_state& state, uint32_t tag);
 
-/// Finds out which events the kernel has taken, and tells the session.
+/// Finds out which events and which output the kernel has taken, and tells the
+/// session and who waits for it.
 void note_taken(connection_ptr self);
+
+/// Takes output for the peer. @returns when the kernel has taken it, or
+/// `lost_connection`.
+caf::result<ack> push_output(connection_ptr self, io_delivery x);
+
+/// Sends as much output as there is room for.
+void write_outputs(connection_ptr self);
+
+/// Tells who waits that output is lost which has not been written, or all that
+/// the kernel has not taken.
+void forget_waiting_outputs(connection_ptr self);
+void forget_outputs(connection_ptr self);
 
 /// Logs why the peer cannot be served any more, and closes.
 void drop(connection_ptr self, const std::string& why);

@@ -1,4 +1,4 @@
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 
 #include <cstdint>
 

@@ -1,0 +1,111 @@
+#include "tools/output_intake.hpp"
+
+#include "config/defaults.hpp"
+#include "messages/io_keys.hpp"
+
+#include <caf/actor.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/send.hpp>
+
+#include <set>
+
+namespace troupe {
+
+struct output_intake::state {
+  output_sink_actor sink;
+  std::shared_ptr<link> from;
+
+  /// What the sink has not answered.
+  size_t held_bytes = 0;
+  size_t open = 0;
+  bool is_paused = false;
+  std::map<std::pair<proc_id, io_channels>, uint64_t> offsets;
+  std::set<std::pair<proc_id, io_channels>> ended;
+  std::function<void()> on_idle;
+
+  void answered(size_t size) {
+    held_bytes -= size;
+    --open;
+    if (is_paused && held_bytes <= defaults::io_window / 2) {
+      is_paused = false;
+      if (from)
+        from->set_intake(link::intake::all);
+    }
+    if (open == 0 && on_idle)
+      std::exchange(on_idle, {})();
+  }
+};
+
+output_intake::output_intake(caf::actor_system& sys, output_sink_actor sink)
+  : state_(std::make_shared<state>()) {
+  state_->sink = std::move(sink);
+  feeder_ = sys.spawn([st = state_](caf::event_based_actor* self) {
+    return caf::behavior{[self, st](io_fragment& x) {
+      const auto size = x.bytes.size();
+      self->request(st->sink, caf::infinite, std::move(x))
+        .then([st, size](ack) { st->answered(size); },
+              [st, size](const caf::error&) { st->answered(size); });
+    }};
+  });
+}
+
+output_intake::~output_intake() {
+  state_->from = nullptr;
+  state_->on_idle = nullptr;
+  caf::anon_send_exit(feeder_, caf::exit_reason::user_shutdown);
+}
+
+void output_intake::attach(std::shared_ptr<link> from) {
+  state_->from = std::move(from);
+}
+
+void output_intake::take(io_delivery x) {
+  auto& st = *state_;
+  const auto key = std::make_pair(x.source, x.channel);
+  auto& at = st.offsets[key];
+  auto next = io_fragment{};
+  next.stream = {std::move(x.source), x.channel};
+  next.missed = number<uint64_t>(x.infos, io_missed_key).value_or(0);
+  next.offset =
+    number<uint64_t>(x.infos, io_offset_key).value_or(at + next.missed);
+  next.is_end = x.bytes.empty();
+  next.bytes = std::move(x.bytes);
+  at = next.offset + next.bytes.size();
+  if (next.is_end)
+    st.ended.insert(key);
+  st.held_bytes += next.bytes.size();
+  ++st.open;
+  if (st.held_bytes > defaults::io_window && !st.is_paused && st.from) {
+    st.is_paused = true;
+    st.from->set_intake(link::intake::nothing);
+  }
+  caf::anon_send(feeder_, std::move(next));
+}
+
+void output_intake::end_streams() {
+  auto& st = *state_;
+  for (const auto& [key, at] : st.offsets)
+    if (st.ended.insert(key).second) {
+      auto last = io_fragment{};
+      last.stream = {key.first, key.second};
+      last.offset = at;
+      last.is_end = true;
+      ++st.open;
+      caf::anon_send(feeder_, std::move(last));
+    }
+}
+
+void output_intake::when_idle(std::function<void()> done) {
+  if (state_->open == 0)
+    done();
+  else
+    state_->on_idle = std::move(done);
+}
+
+const std::map<std::pair<proc_id, io_channels>, uint64_t>&
+output_intake::offsets() const {
+  return state_->offsets;
+}
+
+} // namespace troupe

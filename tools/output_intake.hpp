@@ -1,0 +1,50 @@
+#pragma once
+
+#include "adapters/link/link.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/fwd.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace troupe {
+
+/// Passes the output that a DVM sends to a tool on to a sink, as fast as that
+/// takes it: while more than a window waits for the sink nothing is read from
+/// the connection, so that the DVM waits, and with it, if need be, the process.
+/// Source: I18; guarantees 5.7. For the thread of the loop only.
+class output_intake {
+public:
+  output_intake(caf::actor_system& sys, output_sink_actor sink);
+
+  ~output_intake();
+
+  output_intake(const output_intake&) = delete;
+
+  output_intake& operator=(const output_intake&) = delete;
+
+  /// The connection that is read more slowly if need be.
+  void attach(std::shared_ptr<link> from);
+
+  void take(io_delivery x);
+
+  /// Ends all streams that have not ended, as the connection brings no more.
+  void end_streams();
+
+  /// Calls back once the sink has all that was taken.
+  void when_idle(std::function<void()> done);
+
+  /// How far each stream has come.
+  const std::map<std::pair<proc_id, io_channels>, uint64_t>& offsets() const;
+
+private:
+  struct state;
+
+  std::shared_ptr<state> state_;
+  caf::actor feeder_;
+};
+
+} // namespace troupe
