@@ -5,7 +5,7 @@
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/awaited_child.hpp"
-#include "messages/ack.hpp"
+#include "messages/actors.hpp"
 #include "messages/io_stream.hpp"
 
 #include <caf/typed_response_promise.hpp>
