@@ -95,7 +95,7 @@ caf::error encode_flow_control(const flow_control& x, const dialect& d,
   pack_proc(w, x.source);
   w.pack(data_type::iof_channel);
   w.unsigned_integer(static_cast<uint16_t>(x.channel), 2);
-  w.pack(data_type::boolean);
+  w.pack(data_type::bool_);
   w.byte(x.is_stop ? 1 : 0);
   pack_infos(w, x.directives);
   return w.finish();
@@ -109,7 +109,7 @@ caf::expected<flow_control> decode_flow_control(std::string_view payload,
   x.source = unpack_proc(r);
   r.pack_exactly(data_type::iof_channel, 1);
   x.channel = static_cast<io_channels>(r.unsigned_integer(2));
-  r.pack_exactly(data_type::boolean, 1);
+  r.pack_exactly(data_type::bool_, 1);
   x.is_stop = r.byte() != 0;
   x.directives = unpack_infos(r);
   r.expect_end();
