@@ -96,7 +96,9 @@ std::string dvm_job::open() {
     for (const auto& what : x.events)
       on_event(*what);
   };
-  handlers.on_output = [this](io_delivery x) { intake_->take(std::move(x)); };
+  handlers.on_output = [this](io_delivery x, const output_receipt&) {
+    intake_->take(std::move(x));
+  };
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
   };
