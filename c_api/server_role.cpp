@@ -1,5 +1,6 @@
 #include "c_api/server_role.hpp"
 
+#include "actors/answer.hpp"
 #include "actors/client.hpp"
 #include "actors/io/io_desk.hpp"
 #include "adapters/c_host/c_host.hpp"
@@ -64,9 +65,14 @@ connection_actor::behavior_type own_connection(connection_actor::pointer self) {
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
     },
-    [](const io_delivery& what) {
-      library::instance().push(what);
-      return ack{};
+    [self](const io_delivery& what) {
+      // Answered when the program has taken it: that is how it holds up others.
+      auto owed =
+        std::make_shared<answer<ack>>(self->make_response_promise<ack>());
+      const auto promise = owed->promise();
+      library::instance().push(
+        what, output_receipt{owed.get(), [owed](void*) { owed->give(ack{}); }});
+      return promise;
     },
     [](read_now) { return unread{}; },
     [](const close_connection&) {
