@@ -1,9 +1,11 @@
 #pragma once
 
+#include "adapters/link/link.hpp"
 #include "messages/io.hpp"
 
 #include <pmix_tool.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,6 +17,8 @@ namespace troupe {
 class fd_writer;
 
 namespace c_api {
+
+class library;
 
 /// The handlers of an application for output of others: which it has, and what
 /// the server calls them.
@@ -40,14 +44,21 @@ public:
   std::optional<handler> remove(uint64_t number);
 
   /// Hands output over; what nobody asked for, or has no function, goes to our
-  /// own standard output and error. On the thread of the loop.
-  void deliver(const io_delivery& x);
+  /// own standard output and error. What was on its way to a handler that has
+  /// been removed is dropped. On the thread of the loop.
+  /// @param receipt Kept until the handler has returned, or the bytes are
+  ///                written.
+  void deliver(const io_delivery& x, output_receipt receipt);
+
+  /// Whether bytes wait for our standard output or error. On the thread of the
+  /// loop.
+  bool is_writing() const;
 
   /// On the thread of the loop.
   void close_writers();
 
 private:
-  void print(const io_delivery& x);
+  void print(const io_delivery& x, output_receipt receipt);
 
   std::mutex mutex_;
   std::map<uint64_t, handler> handlers_; // guarded by mutex_

@@ -14,6 +14,7 @@
 namespace troupe {
 
 class fd_writer;
+class thread_pool;
 
 /// What makes a node one of a DVM.
 struct dvm_part {
@@ -125,6 +126,11 @@ public:
     return sink_;
   }
 
+  /// Has the streams of the processes of this node.
+  const io_desk_actor& desk() const {
+    return desk_;
+  }
+
   /// The program's own standard output and standard error.
   const std::shared_ptr<fd_writer>& out() const {
     return out_;
@@ -165,6 +171,10 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+  io_desk_actor desk_;
+
+  /// Write the files of jobs, and may hang with their disks.
+  std::shared_ptr<thread_pool> output_threads_;
 
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;
