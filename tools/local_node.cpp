@@ -8,7 +8,9 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
@@ -118,6 +120,8 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.node = work.rank;
   streams.launcher = launcher_;
   streams.log = log_;
+  output_threads_ = std::make_shared<thread_pool>(loop_.loop());
+  streams.open_files = output_file_maker(sys, {output_threads_, log_, {}, {}});
   desk_ = spawn_io_desk(sys, std::move(streams));
   host_ =
     spawn_mesh_host(sys, std::move(work),

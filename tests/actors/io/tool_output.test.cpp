@@ -259,7 +259,6 @@ CAF_TEST(I8 a sink whose connection is lost ends and refuses what it had) {
   peer->is_slow = true;
   start();
   give(0, "abc");
-  auto watcher = caf::actor_cast<caf::strong_actor_ptr>(uut);
   peer->is_lost = true;
   give({{{"job-1", 4}, out}, 0, "x", 0, false, 0});
   CAF_CHECK_EQUAL(refusals, 2u);
