@@ -21,11 +21,14 @@ struct reader {
   bool is_dead = false;
   std::deque<std::pair<std::string, caf::typed_response_promise<ack>>> waiting;
 
-  void read_all() {
-    for (auto& [bytes, promise] : std::exchange(waiting, {})) {
-      text += bytes;
-      promise.deliver(ack{});
-    }
+  /// Reads what has waited longest.
+  void read() {
+    if (waiting.empty())
+      return;
+    auto [bytes, promise] = std::move(waiting.front());
+    waiting.pop_front();
+    text += bytes;
+    promise.deliver(ack{});
   }
 
   void die() {
@@ -75,7 +78,7 @@ launcher_actor::behavior_type launcher(launcher_actor::pointer self,
     [=](uint32_t rank, bool reads) {
       auto& x = (*all)[rank];
       if (reads)
-        x.read_all();
+        x.read();
       else
         x.die();
     },
