@@ -6,6 +6,7 @@
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/log/output_files.hpp"

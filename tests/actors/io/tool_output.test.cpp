@@ -46,12 +46,18 @@ struct fixture : fixtures::deterministic {
             reply.deliver(ack{});
           return reply;
         },
+        // The socket takes the next.
+        [=](const deadline&) {
+          peer->waiting.front().deliver(ack{});
+          peer->waiting.pop_front();
+        },
       };
     });
   }
 
   ~fixture() override {
-    peer->waiting.clear();
+    while (!peer->waiting.empty())
+      take_one();
     uut = nullptr;
     end(server);
     server = nullptr;
@@ -86,8 +92,7 @@ struct fixture : fixtures::deterministic {
 
   void take_one() {
     CAF_REQUIRE(!peer->waiting.empty());
-    peer->waiting.front().deliver(ack{});
-    peer->waiting.pop_front();
+    caf::anon_send(server, deadline{});
     consume_messages();
   }
 

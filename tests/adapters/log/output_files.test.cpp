@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <random>
 
 using namespace troupe;
 using fixtures::answer_to;
