@@ -5,9 +5,23 @@
 
 #include <caf/stateful_actor.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace troupe {
+
+/// What is special about input.
+struct forwarding {
+  /// The end of the input is kept from the processes.
+  bool keeps_open = false;
+
+  /// The processes take no input any more.
+  std::function<void(const caf::error&)> on_refused;
+
+  /// Called for the key Ctrl-], behind which nothing is sent; none: it is a key
+  /// like others.
+  std::function<void()> on_detach;
+};
 
 struct input_forwarder_state {
   static inline const char* name = "input-forwarder";

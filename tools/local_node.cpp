@@ -1,5 +1,6 @@
 #include "tools/local_node.hpp"
 
+#include "actors/io/io_desk.hpp"
 #include "actors/mesh/mesh_host.hpp"
 #include "actors/supervisor.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
@@ -111,8 +112,14 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   if (!hooks_.checkpoint.empty() || !hooks_.provision.empty())
     commands_ =
       sys.spawn(command_runner, &loop_.loop(), inherited_environment());
-  host_ = spawn_mesh_host(sys, std::move(work),
-                          {launcher_, processors, cleaning, sink_, commands_});
+  auto streams = io_desk_options{};
+  streams.node = work.rank;
+  streams.launcher = launcher_;
+  streams.log = log_;
+  desk_ = spawn_io_desk(sys, std::move(streams));
+  host_ =
+    spawn_mesh_host(sys, std::move(work),
+                    {launcher_, processors, cleaning, sink_, commands_, desk_});
   sensors_ =
     std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
   caf::anon_send(host_, sensors_->desk());
@@ -123,8 +130,8 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
 /// process ends, and a DVM has lost a node. Source: docs/decisions/0003.
 void local_node::watch_actors() {
   auto watched = std::vector<caf::actor_addr>{
-    host_.address(), launcher_.address(), node_->server().address(),
-    node_->events().address()};
+    host_.address(), launcher_.address(), desk_.address(),
+    node_->server().address(), node_->events().address()};
   if (member_)
     watched.push_back(member_->node().address());
   // It may run for the first time when this is being destroyed.
@@ -224,6 +231,7 @@ local_node::~local_node() {
   sensors_.reset();
   node_.reset();
   member_.reset();
+  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
 }
 

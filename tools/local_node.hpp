@@ -125,6 +125,11 @@ public:
     return sink_;
   }
 
+  /// Has the streams of the processes of this node.
+  const io_desk_actor& desk() const {
+    return desk_;
+  }
+
   /// The program's own standard output and standard error.
   const std::shared_ptr<fd_writer>& out() const {
     return out_;
@@ -165,6 +170,7 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+  io_desk_actor desk_;
 
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;

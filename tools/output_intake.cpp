@@ -20,11 +20,15 @@ struct output_intake::state {
   size_t held_bytes = 0;
   size_t open = 0;
   bool is_paused = false;
-  std::map<std::pair<proc_id, io_channels>, uint64_t> offsets;
+
+  /// How far each stream has come, and how far the sink has taken it.
+  std::map<std::pair<proc_id, io_channels>, uint64_t> arrived;
+  std::map<std::pair<proc_id, io_channels>, uint64_t> taken;
   std::set<std::pair<proc_id, io_channels>> ended;
   std::function<void()> on_idle;
 
-  void answered(size_t size) {
+  void answered(const io_stream& stream, uint64_t end, size_t size) {
+    taken[{stream.source, stream.channel}] = end;
     held_bytes -= size;
     --open;
     if (is_paused && held_bytes <= defaults::io_window / 2) {
@@ -43,9 +47,11 @@ output_intake::output_intake(caf::actor_system& sys, output_sink_actor sink)
   feeder_ = sys.spawn([st = state_](caf::event_based_actor* self) {
     return caf::behavior{[self, st](io_fragment& x) {
       const auto size = x.bytes.size();
+      const auto done = [st, stream = x.stream, end = x.offset + size, size] {
+        st->answered(stream, end, size);
+      };
       self->request(st->sink, caf::infinite, std::move(x))
-        .then([st, size](ack) { st->answered(size); },
-              [st, size](const caf::error&) { st->answered(size); });
+        .then([done](ack) { done(); }, [done](const caf::error&) { done(); });
     }};
   });
 }
@@ -63,7 +69,7 @@ void output_intake::attach(std::shared_ptr<link> from) {
 void output_intake::take(io_delivery x) {
   auto& st = *state_;
   const auto key = std::make_pair(x.source, x.channel);
-  auto& at = st.offsets[key];
+  auto& at = st.arrived[key];
   auto next = io_fragment{};
   next.stream = {std::move(x.source), x.channel};
   next.missed = number<uint64_t>(x.infos, io_missed_key).value_or(0);
@@ -85,7 +91,7 @@ void output_intake::take(io_delivery x) {
 
 void output_intake::end_streams() {
   auto& st = *state_;
-  for (const auto& [key, at] : st.offsets)
+  for (const auto& [key, at] : st.arrived)
     if (st.ended.insert(key).second) {
       auto last = io_fragment{};
       last.stream = {key.first, key.second};
@@ -105,7 +111,7 @@ void output_intake::when_idle(std::function<void()> done) {
 
 const std::map<std::pair<proc_id, io_channels>, uint64_t>&
 output_intake::offsets() const {
-  return state_->offsets;
+  return state_->taken;
 }
 
 } // namespace troupe

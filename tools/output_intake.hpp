@@ -37,7 +37,7 @@ public:
   /// Calls back once the sink has all that was taken.
   void when_idle(std::function<void()> done);
 
-  /// How far each stream has come.
+  /// How far each stream has been taken by the sink.
   const std::map<std::pair<proc_id, io_channels>, uint64_t>& offsets() const;
 
 private:

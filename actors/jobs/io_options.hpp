@@ -12,6 +12,10 @@ namespace troupe {
 /// @returns `bad_param` with the attribute and its remedy.
 caf::expected<io_wiring> read_io_wiring(const spawn_request& request);
 
+/// The output streams that go to whoever started a job: none if they go to
+/// files only.
+io_channels forwarded_channels(const io_wiring& wiring);
+
 /// Reads what a requester wants of its own subscription.
 /// Source: PMIx Standard v5, `PMIx_IOF_pull`: directives.
 /// @returns `bad_param` with the attribute and its remedy.
@@ -21,5 +25,21 @@ read_subscription(const io_pull_request& request);
 /// Reads how output is to be shown.
 /// @returns `bad_param` with the attribute and its remedy.
 caf::expected<output_format> read_output_format(const std::vector<info>& infos);
+
+/// Whether all of `part` are among `whole`.
+constexpr bool includes(io_channels whole, io_channels part) {
+  return (static_cast<uint16_t>(whole) & static_cast<uint16_t>(part))
+         == static_cast<uint16_t>(part);
+}
+
+/// The channels that are in any of both.
+constexpr io_channels united(io_channels x, io_channels y) {
+  return static_cast<io_channels>(static_cast<uint16_t>(x)
+                                  | static_cast<uint16_t>(y));
+}
+
+/// All channels that carry what a process writes.
+inline constexpr io_channels output_channels = united(
+  united(io_channels::stdout_, io_channels::stderr_), io_channels::stddiag);
 
 } // namespace troupe

@@ -107,20 +107,25 @@ void output_pipe::taken(size_t bytes) {
   }
 }
 
-void output_pipe::expect_end(std::chrono::milliseconds grace) {
+void output_pipe::expect_end(std::chrono::milliseconds grace,
+                             quiet_callback on_quiet) {
   if (!fd_ || silence_)
     return;
   grace_ = grace;
+  on_quiet_ = std::move(on_quiet);
   silence_.emplace(loop_, [this] { on_silence(); });
   silence_->start(grace_);
 }
 
 void output_pipe::on_silence() {
   // Nothing came, or we did not look because the receiver is slow.
-  if (read_once() == outcome::nothing)
-    end();
-  else if (silence_)
+  if (read_once() == outcome::nothing) {
+    is_quiet_ = true;
+    const auto tell = on_quiet_;
+    tell();
+  } else if (silence_) {
     silence_->start(grace_);
+  }
 }
 
 void output_pipe::end_when_empty() {

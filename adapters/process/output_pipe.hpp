@@ -48,6 +48,9 @@ public:
   /// pipe.
   static constexpr size_t max_fragments = 64;
 
+  /// Hears that nothing has come for the grace of `expect_end`.
+  using quiet_callback = std::function<void()>;
+
   output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
               size_t window, receiver deliver);
 
@@ -61,12 +64,17 @@ public:
   /// @param bytes How many it was given.
   void taken(size_t bytes);
 
-  /// The process ended. Whoever else holds the pipe open: after `grace` of
-  /// silence the stream ends.
-  void expect_end(std::chrono::milliseconds grace);
+  /// The process ended. Whoever else holds the pipe open may write on, but is
+  /// not waited for: after `grace` of silence the stream is quiet.
+  void expect_end(std::chrono::milliseconds grace, quiet_callback on_quiet);
 
   /// Nobody is left to write: the stream ends as soon as the pipe is empty.
   void end_when_empty();
+
+  /// @returns whether nothing is on its way and nothing is expected.
+  bool is_quiet() const noexcept {
+    return fragments_ == 0 && (!fd_ || is_quiet_);
+  }
 
   /// @returns whether the end has been delivered and all calls are settled.
   bool is_over() const noexcept {
@@ -97,6 +105,8 @@ private:
 
   bool is_waiting_ = false;
   bool end_when_empty_ = false;
+  bool is_quiet_ = false;
+  quiet_callback on_quiet_;
   std::chrono::milliseconds grace_{0};
   std::optional<timer> silence_;
 };

@@ -220,6 +220,34 @@ CAF_TEST(IO-4 what a grandchild still writes within the grace is kept) {
   CAF_CHECK_EQUAL(x.out(), "ab");
 }
 
+CAF_TEST(IO-4 198 what is left of a process is heard as long as its job lives) {
+  run(shell(proc(0), "(sleep 0.6; echo late) & exit 0"));
+  CAF_REQUIRE(run_until([&] { return is_over(proc(0)); }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "");
+  CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 0u);
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "late\n");
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 1u);
+  CAF_CHECK(sweep().value);
+}
+
+CAF_TEST(IO-4 198 a sweep is answered when its output has been taken) {
+  run(shell(proc(0), "(while :; do echo x; sleep 0.01; done) & exit 0"));
+  CAF_REQUIRE(run_until([&] { return !heard[proc(0)].ended.empty(); }));
+  on_output = [](const process_output&) { return false; };
+  CAF_REQUIRE(run_until([&] { return kept_fragments() > 0; }));
+  const auto swept = request<ack>(launcher, sweep_job{"job-1"});
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
+  run_for(20ms);
+  CAF_CHECK(!swept->has_come());
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 0u);
+  release();
+  CAF_REQUIRE(run_until([&] { return swept->has_come(); }));
+  CAF_CHECK(swept->value);
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 1u);
+  CAF_CHECK_EQUAL(heard[proc(0)].bytes_after_end, 0u);
+}
+
 CAF_TEST(sweeping ends the streams at once) {
   const auto begin = clock::now();
   run(shell(proc(0), "sleep 60 & printf x"));
