@@ -7,6 +7,7 @@
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/logger.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
@@ -83,6 +84,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
+  work.show_time = [](int64_t at) { return local_time(at); };
   work.hooks = hooks_;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
