@@ -98,6 +98,15 @@ void append_json(std::string& result, std::string_view text) {
       case '\t':
         result += "\\t";
         break;
+      case '\r':
+        result += "\\r";
+        break;
+      case '\b':
+        result += "\\b";
+        break;
+      case '\f':
+        result += "\\f";
+        break;
       default:
         std::snprintf(number, sizeof(number), "\\u%04x", c);
         result += number;

@@ -2,6 +2,7 @@
 
 #include "actors/io/output_formatter.hpp"
 
+#include "actors/io/output_text.hpp"
 #include "tests/test.hpp"
 
 #include <nlohmann/json.hpp>
@@ -191,6 +192,15 @@ CAF_TEST(X31 JSON stays valid whatever a program writes) {
   const auto x = nlohmann::json::parse(uut.text);
   CAF_CHECK(x.at("data").get<std::string>()
             == (std::string{"\0\x1f\x7f\x1b[2J \xc3\xa4\n", 11}));
+}
+
+CAF_TEST(JSON is escaped as elsewhere) {
+  for (int c = 0; c < 0x80; ++c) {
+    const auto text = std::string{"a"} + static_cast<char>(c) + "\xc3\xa4";
+    std::string result;
+    append_json(result, text);
+    CAF_CHECK_EQUAL(result, to_json_string(text));
+  }
 }
 
 CAF_TEST(X31 bytes that are no text come as base64) {
