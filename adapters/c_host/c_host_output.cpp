@@ -11,6 +11,10 @@ namespace troupe::c_host_internals {
 
 namespace {
 
+/// The host has taken input and wants no more for now.
+/// Source: OpenPMIx, PMIX_ERR_IOF_XOFF.
+constexpr auto taken_and_stopped = static_cast<status>(PMIX_ERR_IOF_XOFF);
+
 /// The host is asked to deliver no more. Source: PMIx Standard v5,
 /// PMIX_IOF_STOP.
 void stop(self_pointer self, const requester& who,
@@ -151,12 +155,26 @@ caf::result<ack> push_input(self_pointer self, const requester& who,
   args->set_procs(request.targets);
   args->set_infos(with_credentials(std::move(request.directives), who));
   args->set_bytes(std::move(request.bytes).value_or(""));
-  return call_and_reply<ack>(
-    self, "push_stdin", args, usual_limit(), [&](void* cbdata) {
+  auto promise = self->make_response_promise<ack>();
+  auto owed = std::make_shared<answer<ack>>(promise);
+  call_host<ack>(
+    self, "push_stdin", args, usual_limit(),
+    [self, source = who.proc, owed](const caf::expected<ack>& x) {
+      auto& gate = *self->state.settings.gate;
+      if (!x && status_of(x.error()) == taken_and_stopped)
+        gate.set(source, true);
+      else if (!x) {
+        owed->fail(x.error());
+        return;
+      }
+      gate.when_open(source, [owed] { owed->give(ack{}); });
+    },
+    [&](void* cbdata) {
       return f(&args->proc, args->procs.data(), args->procs.size(),
                args->infos.data(), args->infos.size(), &args->object,
                upcalls::on_op, cbdata);
     });
+  return promise;
 }
 
 } // namespace troupe::c_host_internals
