@@ -6,8 +6,12 @@
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
+#include "adapters/log/local_time.hpp"
+#include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
@@ -83,6 +87,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
+  work.show_time = [](int64_t at) { return local_time(at); };
   work.hooks = hooks_;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
@@ -116,6 +121,8 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.node = work.rank;
   streams.launcher = launcher_;
   streams.log = log_;
+  output_threads_ = std::make_shared<thread_pool>(loop_.loop());
+  streams.open_files = output_file_maker(sys, {output_threads_, log_, {}, {}});
   desk_ = spawn_io_desk(sys, std::move(streams));
   host_ =
     spawn_mesh_host(sys, std::move(work),

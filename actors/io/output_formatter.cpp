@@ -148,7 +148,7 @@ void output_formatter::add_gap(std::string& result, const io_fragment& x,
     result += R"(<gap stream=")";
     result += stream_name(x.stream.channel);
     result += R"(" nspace=")";
-    append_xml(result, x.stream.source.nspace);
+    append_xml(result, x.stream.source.nspace, true);
     result += R"(" rank=")" + std::to_string(x.stream.source.rank);
     result += R"(" bytes=")" + std::to_string(x.missed) + "\"/>\n";
   } else {

@@ -65,7 +65,7 @@ std::string to_json_string(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void append_xml(std::string& result, std::string_view text) {
+void append_xml(std::string& result, std::string_view text, bool in_attribute) {
   while (!text.empty()) {
     const auto length = utf8_length(text);
     const auto first = static_cast<uint8_t>(text[0]);
@@ -77,7 +77,7 @@ void append_xml(std::string& result, std::string_view text) {
       result += "&lt;";
     } else if (first == '>') {
       result += "&gt;";
-    } else if (first == '"') {
+    } else if (first == '"' && in_attribute) {
       result += "&quot;";
     } else if (first < 0x20 || first >= 0x7f) {
       char number[8];

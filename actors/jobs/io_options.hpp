@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/io_patterns.hpp"
 #include "messages/io.hpp"
 #include "messages/io_wiring.hpp"
 #include "messages/spawn.hpp"
@@ -26,20 +27,10 @@ read_subscription(const io_pull_request& request);
 /// @returns `bad_param` with the attribute and its remedy.
 caf::expected<output_format> read_output_format(const std::vector<info>& infos);
 
-/// Whether all of `part` are among `whole`.
-constexpr bool includes(io_channels whole, io_channels part) {
-  return (static_cast<uint16_t>(whole) & static_cast<uint16_t>(part))
-         == static_cast<uint16_t>(part);
-}
-
 /// The channels that are in any of both.
 constexpr io_channels united(io_channels x, io_channels y) {
   return static_cast<io_channels>(static_cast<uint16_t>(x)
                                   | static_cast<uint16_t>(y));
 }
-
-/// All channels that carry what a process writes.
-inline constexpr io_channels output_channels = united(
-  united(io_channels::stdout_, io_channels::stderr_), io_channels::stddiag);
 
 } // namespace troupe

@@ -332,10 +332,9 @@ CAF_TEST(I16 elements of XML) {
   auto plain = with([](auto& x) { x.xml = true; });
   plain.add(first, "a<b> & \"c\"\t\xc3\xa4\xff\n").add(second, "x", err);
   plain.end(second, err);
-  CAF_CHECK_EQUAL(plain.text,
-                  "<stdout rank=\"0\">a&lt;b&gt; &amp; &quot;c&quot;&#009;"
-                  "\xc3\xa4&#255;&#010;</stdout>\n"
-                  "<stderr rank=\"1\">x</stderr>\n");
+  CAF_CHECK_EQUAL(plain.text, "<stdout rank=\"0\">a&lt;b&gt; &amp; \"c\"&#009;"
+                              "\xc3\xa4&#255;&#010;</stdout>\n"
+                              "<stderr rank=\"1\">x</stderr>\n");
   auto tag = with([](auto& x) { x.xml = x.tag = x.timestamp = true; });
   CAF_CHECK_EQUAL(tag.add(remote, "a\n", out, 7).add(first, "b\n", out, 8).text,
                   "<stdout jobid=\"2\" rank=\"3\" "

@@ -94,7 +94,7 @@ CAF_TEST(I16 the description of a job says how streams are wired) {
   CAF_CHECK_EQUAL(x.format.buffer_time, 2u);
 }
 
-CAF_TEST(I16 launchers give directives with a program, too) {
+CAF_TEST(I16 directives may come with a program) {
   auto request = job_with({});
   request.apps[0].infos = {with(attr::iof_tag_output)};
   const auto x = read_io_wiring(request);

@@ -24,7 +24,7 @@ struct fixture : fixtures::world {
     return x;
   }
 
-  answer_to<ack> type(const std::string& bytes) {
+  fixtures::answer_to<ack> type(const std::string& bytes) {
     return ask<ack>(launcher, write_stdin{proc(0), bytes});
   }
 
@@ -32,12 +32,10 @@ struct fixture : fixtures::world {
     caf::anon_send(launcher, close_stdin{proc(0)});
   }
 
-  history& wait_for_end() {
+  fixtures::history& wait_for_end() {
     CAF_REQUIRE(run_until([&] { return is_over(proc(0)); }));
     return heard[proc(0)];
   }
-
-  using history = fixtures::history;
 };
 
 } // namespace
@@ -90,8 +88,8 @@ CAF_TEST(197 the end of input is typed after all lines and after half of one) {
     run(on_terminal("exec cat", true));
     CAF_CHECK(type(text).value);
     end_input();
-    const auto& x = wait_for_end();
-    CAF_CHECK_EQUAL(heard[proc(0)].out(), text);
+    auto& x = wait_for_end();
+    CAF_CHECK_EQUAL(x.out(), text);
     CAF_CHECK_EQUAL(x.ended.front().exit_code, 0);
   }
 }

@@ -1,6 +1,7 @@
-/* Bytes that say where they stand: `io_bytes write SIZE [RANK]` writes them, if
- * it is that rank or is told none; `io_bytes check SIZE` reads them and says
- * whether each is the one that belongs there, and nothing follows. */
+/* Bytes that say where they stand: `io_bytes write SIZE [RANK [FILE]]` writes
+ * them, if it is that rank or is told none; all but the first thousand once
+ * there is such a file. `io_bytes check SIZE` reads them and says whether each
+ * is the one that belongs there, and nothing follows. */
 
 #include <errno.h>
 #include <stdint.h>
@@ -22,12 +23,16 @@ static void fill(uint64_t from, size_t size) {
     buffer[i] = byte_at(from + i);
 }
 
-static int write_all(uint64_t size) {
+static int write_all(uint64_t size, const char* file) {
   uint64_t done = 0;
   while (done < size) {
     size_t part = sizeof buffer - (size_t) (done % 4099);
+    if (file != NULL && done == 0)
+      part = 1000;
     if (part > size - done)
       part = (size_t) (size - done);
+    while (file != NULL && done == 1000 && access(file, F_OK) != 0)
+      usleep(20000);
     fill(done, part);
     for (size_t at = 0; at < part;) {
       ssize_t n = write(STDOUT_FILENO, buffer + at, part - at);
@@ -71,7 +76,7 @@ static int check_all(uint64_t size) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: io_bytes write SIZE [RANK] | check SIZE\n");
+    fprintf(stderr, "usage: io_bytes write SIZE [RANK [FILE]] | check SIZE\n");
     return 2;
   }
   uint64_t size = strtoull(argv[2], NULL, 10);
@@ -80,5 +85,5 @@ int main(int argc, char** argv) {
   const char* rank = getenv("PMIX_RANK");
   if (argc > 3 && (rank == NULL || strcmp(rank, argv[3]) != 0))
     return 0;
-  return write_all(size);
+  return write_all(size, argc > 4 ? argv[4] : NULL);
 }
