@@ -39,7 +39,18 @@ void ask(link& to, const io_input& whose, promise reply) {
             });
 }
 
-void push(link& to, io_input& what, promise reply) {
+/// Cuts input at the key that detaches.
+/// @returns whether it was there.
+bool cut_at_detach(std::string& bytes) {
+  constexpr char detach_key = 0x1d; // Ctrl-]
+  const auto at = bytes.find(detach_key);
+  if (at == std::string::npos)
+    return false;
+  bytes.erase(at);
+  return true;
+}
+
+void push(link& to, io_input& what, const forwarding& how, promise reply) {
   auto request = io_push_request{};
   for (const auto rank : what.ranks)
     request.targets.push_back({what.nspace, rank});
@@ -48,11 +59,15 @@ void push(link& to, io_input& what, promise reply) {
   taken.readers = what.is_end ? 0 : 1;
   if (!what.is_end)
     request.bytes = std::move(what.bytes);
-  to.submit(request, [reply, taken](link::outcome outcome) mutable {
-    if (outcome)
+  to.submit(request, [reply, taken,
+                      tell = how.on_refused](link::outcome outcome) mutable {
+    if (outcome) {
       reply.deliver(taken);
-    else
-      reply.deliver(std::move(outcome.error()));
+      return;
+    }
+    if (tell && status_of(outcome.error()) != status::resource_busy)
+      tell(outcome.error());
+    reply.deliver(std::move(outcome.error()));
   });
 }
 
@@ -60,14 +75,22 @@ void push(link& to, io_input& what, promise reply) {
 
 input_target_actor::behavior_type input_forwarder(
   input_target_actor::stateful_pointer<input_forwarder_state> self,
-  std::shared_ptr<link> to) {
+  std::shared_ptr<link> to, forwarding how) {
   return {
-    [self, to](io_input& what) -> caf::result<io_input_taken> {
+    [self, to, how](io_input& what) -> caf::result<io_input_taken> {
+      const auto is_question = what.bytes.empty() && !what.is_end;
+      if (how.on_detach && cut_at_detach(what.bytes)) {
+        how.on_detach();
+        if (what.bytes.empty())
+          return io_input_taken{};
+      }
+      if (what.is_end && how.keeps_open)
+        return io_input_taken{};
       auto reply = self->make_response_promise<io_input_taken>();
-      if (what.bytes.empty() && !what.is_end)
+      if (is_question)
         ask(*to, what, reply);
       else
-        push(*to, what, reply);
+        push(*to, what, how, reply);
       return reply;
     },
   };

@@ -5,9 +5,23 @@
 
 #include <caf/stateful_actor.hpp>
 
+#include <functional>
 #include <memory>
 
 namespace troupe {
+
+/// What is special about input.
+struct forwarding {
+  /// The end of the input is kept from the processes.
+  bool keeps_open = false;
+
+  /// The processes take no input any more.
+  std::function<void(const caf::error&)> on_refused;
+
+  /// Called for the key Ctrl-], behind which nothing is sent; none: it is a key
+  /// like others.
+  std::function<void()> on_detach;
+};
 
 struct input_forwarder_state {
   static inline const char* name = "input-forwarder";
@@ -18,6 +32,6 @@ struct input_forwarder_state {
 /// processes have been given, as far as the DVM tells.
 input_target_actor::behavior_type input_forwarder(
   input_target_actor::stateful_pointer<input_forwarder_state> self,
-  std::shared_ptr<link> to);
+  std::shared_ptr<link> to, forwarding how);
 
 } // namespace troupe

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "messages/value.hpp"
 #include "messages/io_stream.hpp"
 #include "messages/io_wiring.hpp"
+#include "messages/value.hpp"
 
 #include <caf/expected.hpp>
 

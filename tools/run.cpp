@@ -2,7 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
-#include "adapters/process/stdin_source.hpp"
+#include "tools/job_streams.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
@@ -58,7 +58,11 @@ int run_job(const run_options& options) {
   }
   auto& rt = **started;
   auto exit_status = 1;
-  auto input = caf::actor{}; // An actor that nobody refers to is gone.
+  auto streams = job_streams::make(rt.loop(), options, rt.sink(), rt.err());
+  if (!streams) {
+    std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
+    return 1;
+  }
   // The local host names its first job after the server.
   auto nspace = rt.id().nspace + "@1";
   end_on_signals(rt, nspace, exit_status);
@@ -66,18 +70,12 @@ int run_job(const run_options& options) {
   setup.options = options;
   setup.creds = {::geteuid(), ::getegid()};
   setup.host = rt.host();
-  setup.sink = rt.sink();
+  setup.sink = (**streams).sink();
   setup.out = rt.out();
   setup.err = rt.err();
   setup.statistics = &rt.statistics();
   setup.on_started = [&](const std::string& name) {
-    auto source = stdin_source_settings{};
-    source.fd = STDIN_FILENO;
-    source.nspace = name;
-    source.ranks = stdin_ranks(options);
-    if (!source.ranks.empty())
-      input = rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
-                                       &rt.loop().pool(), rt.host(), source);
+    (**streams).begin(name, rt.host());
   };
   setup.on_done = [&](int status) {
     exit_status = status;
@@ -85,7 +83,6 @@ int run_job(const run_options& options) {
   };
   spawn_run_observer(rt.loop().actors(), std::move(setup));
   rt.loop().run();
-  caf::anon_send_exit(input, caf::exit_reason::user_shutdown);
   return exit_status;
 }
 
@@ -107,10 +104,6 @@ int run(std::vector<std::string> args) {
     return run_on_nodes(std::move(options), std::move(**plan));
   fill_in_processes(options.job,
                     static_cast<uint32_t>(allowed_processors().size()));
-  if (const auto err = check_stdin(options)) {
-    std::cerr << "troupe run: " << reason_of(err) << '\n';
-    return 1;
-  }
   return run_job(options);
 }
 

@@ -8,6 +8,7 @@
 #include "messages/io_keys.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/job_streams.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
@@ -49,6 +50,7 @@ public:
 private:
   std::string open();
   std::string read_slots();
+  std::string wire();
   void start();
   void on_spawned(link::outcome outcome);
   void on_refused(const caf::error& why);
@@ -58,7 +60,6 @@ private:
   void on_signal(int number);
   void leave();
   void end_job();
-  void take_input();
   void finish(int status, const std::string& reason);
   void tell_end(int status, const std::string& reason);
 
@@ -69,7 +70,7 @@ private:
   output_sink_actor sink_;
   std::unique_ptr<output_intake> intake_;
   input_target_actor forwarder_;
-  caf::actor input_;
+  std::unique_ptr<job_streams> streams_;
   std::string nspace_;
 
   /// Ends of jobs that came before we knew the name of ours.
@@ -95,7 +96,9 @@ std::string dvm_job::open() {
     for (const auto& what : x.events)
       on_event(*what);
   };
-  handlers.on_output = [this](io_delivery x) { intake_->take(std::move(x)); };
+  handlers.on_output = [this](io_delivery x, output_receipt receipt) {
+    intake_->take(std::move(x), std::move(receipt));
+  };
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
   };
@@ -108,9 +111,20 @@ std::string dvm_job::open() {
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_});
-  intake_ = std::make_unique<output_intake>(loop.actors(), sink_);
+  forwarder_ =
+    loop.actors().spawn(input_forwarder, session_->to(), forwarding{});
+  return {};
+}
+
+/// Says where output goes, once the job has a size.
+std::string dvm_job::wire() {
+  auto& loop = session_->loop();
+  auto streams = job_streams::make(loop, options_, sink_, err_);
+  if (!streams)
+    return reason_of(streams.error());
+  streams_ = std::move(*streams);
+  intake_ = std::make_unique<output_intake>(loop.actors(), streams_->sink());
   intake_->attach(session_->to());
-  forwarder_ = loop.actors().spawn(input_forwarder, session_->to());
   return {};
 }
 
@@ -194,7 +208,7 @@ void dvm_job::on_spawned(link::outcome outcome) {
   }
   nspace_ = result->nspace;
   show_map();
-  take_input();
+  streams_->begin(nspace_, forwarder_);
   if (signal_ != 0)
     end_job();
   for (auto& x : std::exchange(early_, {}))
@@ -270,25 +284,13 @@ void dvm_job::end_job() {
   session_->to()->submit(request, [](const link::outcome&) {});
 }
 
-void dvm_job::take_input() {
-  if (options_.stdin_target == rank_undef)
-    return;
-  auto source = stdin_source_settings{};
-  source.fd = STDIN_FILENO;
-  source.nspace = nspace_;
-  source.ranks = stdin_ranks(options_);
-  auto& loop = session_->loop();
-  input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
-                               forwarder_, source);
-}
-
 void dvm_job::finish(int status, const std::string& reason) {
   if (is_over_)
     return;
   is_over_ = true;
   exit_status_ = status;
   // Behind the output that is on its way to the sink.
-  intake_->end_streams();
+  intake_->close();
   intake_->when_idle([this, status, reason] { tell_end(status, reason); });
 }
 
@@ -323,7 +325,7 @@ int dvm_job::run() {
   if (failure.empty())
     failure = read_slots();
   if (failure.empty())
-    failure = reason_of(check_stdin(options_));
+    failure = wire();
   if (!failure.empty()) {
     std::cerr << "troupe run: " << failure << '\n';
     return 1;
@@ -334,10 +336,9 @@ int dvm_job::run() {
     loop.loop().on_signal(number, [this, number] { on_signal(number); });
   start();
   loop.run();
-  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
   intake_.reset();
-  input_ = nullptr;
+  streams_.reset();
   sink_ = nullptr;
   forwarder_ = nullptr;
   return exit_status_;

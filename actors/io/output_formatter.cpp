@@ -11,12 +11,6 @@ bool ends_line(std::string_view text) {
   return !text.empty() && text.back() == '\n';
 }
 
-std::string missing_text(uint64_t missed) {
-  return "[troupe: " + std::to_string(missed)
-         + (missed == 1 ? " byte is missing here]"
-                        : " bytes are missing here]");
-}
-
 /// @param time Empty: not shown.
 std::string json_source(const io_stream& x, const std::string& time) {
   auto result = R"("nspace":)" + to_json_string(x.source.nspace);
@@ -154,11 +148,11 @@ void output_formatter::add_gap(std::string& result, const io_fragment& x,
     result += R"(<gap stream=")";
     result += stream_name(x.stream.channel);
     result += R"(" nspace=")";
-    append_xml(result, x.stream.source.nspace);
+    append_xml(result, x.stream.source.nspace, true);
     result += R"(" rank=")" + std::to_string(x.stream.source.rank);
     result += R"(" bytes=")" + std::to_string(x.missed) + "\"/>\n";
   } else {
-    result += how.before + missing_text(x.missed) + '\n';
+    result += how.before + missing_line(x.missed);
   }
 }
 
@@ -187,7 +181,7 @@ void output_formatter::add_json(std::string& result, const frame& how,
   result += how.before;
   if (is_utf8(line)) {
     result += R"(,"data":)";
-    result += to_json_string(line);
+    append_json(result, line);
   } else {
     result += R"(,"data_base64":")";
     result += to_base64(line);
@@ -198,6 +192,12 @@ void output_formatter::add_json(std::string& result, const frame& how,
 
 bool output_formatter::on_stderr(io_channels channel) const noexcept {
   return !format_.json && channel != io_channels::stdout_;
+}
+
+std::string missing_line(uint64_t missed) {
+  return "[troupe: " + std::to_string(missed)
+         + (missed == 1 ? " byte is missing here]\n"
+                        : " bytes are missing here]\n");
 }
 
 std::string missing_notice(const io_stream& stream, uint64_t missed) {

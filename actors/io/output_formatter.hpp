@@ -44,6 +44,12 @@ public:
     return !is_formatted_;
   }
 
+  /// Shows lines, not bytes, also without a format: for a file of several
+  /// processes.
+  void keep_lines_whole() noexcept {
+    is_formatted_ = true;
+  }
+
   /// @returns whether the text for `channel` belongs on standard error.
   bool on_stderr(io_channels channel) const noexcept;
 
@@ -92,6 +98,9 @@ private:
   std::map<stream, begun> begun_;
   size_t held_ = 0;
 };
+
+/// A line that stands where bytes are missing.
+std::string missing_line(uint64_t missed);
 
 /// What tells a person of bytes that are missing from a stream.
 std::string missing_notice(const io_stream& stream, uint64_t missed);

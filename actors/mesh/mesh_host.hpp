@@ -80,6 +80,10 @@ struct mesh_host_options {
   /// not.
   std::function<int64_t()> wall_clock;
 
+  /// The local time of a moment in nanoseconds since 1970, as RFC 3339 has it,
+  /// for output that tools want with times.
+  std::function<std::string(int64_t)> show_time;
+
   journal log;
 };
 

@@ -2,6 +2,7 @@
 
 #include "adapters/local/connection_state.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -70,6 +71,7 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   self->monitor(session);
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
+  grant_output_credit(self);
   flush(self);
 }
 
@@ -171,6 +173,7 @@ void open(connection_ptr self, identified_peer x) {
     update_reading(self);
   };
   state.dialect = wire::dialect_of(x.greeting);
+  state.counts_output = wire::is_own_library(x.greeting.version);
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
@@ -284,6 +287,8 @@ void update_reading(connection_ptr self) {
   if (state.in_flight.size() < limits.in_flight
       && state.notifies.size() < limits.notifies
       && state.notify_bytes < limits.notify_bytes
+      && state.pushes.size() < limits.pushes
+      && state.push_bytes < limits.push_bytes
       && state.socket->queued() <= limits.queued)
     state.socket->resume();
   else
@@ -295,6 +300,9 @@ void close_request(connection_state& state, uint32_t tag) {
   const auto notify = state.notifies.extract(tag);
   if (!notify.empty())
     state.notify_bytes -= notify.mapped();
+  const auto push = state.pushes.extract(tag);
+  if (!push.empty())
+    state.push_bytes -= push.mapped();
 }
 
 void drop(connection_ptr self, const std::string& why) {

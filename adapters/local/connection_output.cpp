@@ -2,6 +2,7 @@
 
 #include "adapters/local/connection_state.hpp"
 #include "adapters/wire/pushes.hpp"
+#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
@@ -32,12 +33,67 @@ void write_output(connection_ptr self, waiting_output x) {
     return;
   }
   ++state.service->statistics.pushes;
+  state.output_written += state.out.size() - start - wire::frame_header_size;
   const auto end =
     state.socket->bytes_sent() + state.socket->queued() + state.out.size();
   state.outputs_sent.push_back({end, std::move(x.owed)});
 }
 
+/// Whether the peer's program is so far behind that it gets nothing more.
+bool is_behind(const connection_state& state) {
+  return state.counts_output
+         && state.output_written - state.output_consumed >= defaults::io_credit;
+}
+
 } // namespace
+
+void grant_output_credit(connection_ptr self) {
+  auto& state = self->state;
+  if (!state.counts_output)
+    return;
+  const auto start = wire::begin_frame(state.out, wire::tag_output_credit);
+  wire::encode_output_credit(defaults::io_credit, state.out);
+  if (wire::end_frame(state.out, start))
+    state.out.resize(start); // Cannot happen: it is a few bytes.
+}
+
+void on_output_credit(connection_ptr self, const wire::frame& x) {
+  auto& state = self->state;
+  const auto total = wire::decode_output_credit(x.payload);
+  if (!total) {
+    punish(self, reason_of(total.error()));
+  } else if (*total > state.output_written || *total < state.output_consumed) {
+    punish(self, "says that it has taken " + std::to_string(*total)
+                   + " bytes of output; it was sent "
+                   + std::to_string(state.output_written));
+  } else {
+    state.output_consumed = *total;
+    write_outputs(self);
+  }
+}
+
+void control_input(connection_ptr self) {
+  auto& state = self->state;
+  const auto& limits = state.service->options.limits;
+  const auto is_much = state.pushes.size() >= limits.pushes / 2
+                       || state.push_bytes >= limits.push_bytes / 2;
+  if (is_much == state.is_input_stopped || (!is_much && !state.pushes.empty())
+      || !wire::knows_flow_control(state.dialect.peer))
+    return;
+  const auto start = wire::begin_frame(state.out, wire::tag_flow_control);
+  auto what = wire::flow_control{};
+  what.source = state.proc;
+  what.is_stop = is_much;
+  auto err = wire::encode_flow_control(what, state.dialect, state.out);
+  if (!err)
+    err = wire::end_frame(state.out, start);
+  if (err) {
+    state.out.resize(start);
+    return;
+  }
+  state.is_input_stopped = is_much;
+  flush(self);
+}
 
 caf::result<ack> push_output(connection_ptr self, io_delivery x) {
   auto& state = self->state;
@@ -61,7 +117,8 @@ void write_outputs(connection_ptr self) {
   const auto room = state.service->options.limits.queued;
   auto is_changed = false;
   while (!state.outputs.empty() && state.socket->is_open()
-         && state.socket->queued() == 0 && state.out.size() < room) {
+         && state.socket->queued() == 0 && state.out.size() < room
+         && !is_behind(state)) {
     auto x = std::move(state.outputs.front());
     state.outputs.pop_front();
     state.output_bytes -= x.what.bytes.size();

@@ -79,6 +79,11 @@ struct connection_state {
   std::map<uint32_t, size_t> notifies;
   size_t notify_bytes = 0;
 
+  /// Input that it has pushed, likewise, and whether it has been told to stop.
+  std::map<uint32_t, size_t> pushes;
+  size_t push_bytes = 0;
+  bool is_input_stopped = false;
+
   /// Where in the bytes of the socket the events end that the kernel has not
   /// taken, how many it has taken, and how many of them the session knows of.
   std::deque<uint64_t> event_ends;
@@ -89,6 +94,12 @@ struct connection_state {
   /// answers go past it.
   std::deque<waiting_output> outputs;
   size_t output_bytes = 0;
+
+  /// Whether the peer says how much output its program has taken; then no more
+  /// than a window of it is on its way. In bytes of payload, since the start.
+  bool counts_output = false;
+  uint64_t output_written = 0;
+  uint64_t output_consumed = 0;
 
   /// Output that is being sent: where in the bytes of the socket it ends.
   std::deque<sent_output> outputs_sent;
@@ -134,6 +145,16 @@ void note_taken(connection_ptr self);
 /// Takes output for the peer. @returns when the kernel has taken it, or
 /// `lost_connection`.
 caf::result<ack> push_output(connection_ptr self, io_delivery x);
+
+/// The peer's program has taken output.
+void on_output_credit(connection_ptr self, const wire::frame& x);
+
+/// Tells a peer of ours how much output may be on its way.
+void grant_output_credit(connection_ptr self);
+
+/// Tells the peer to push no more input for now, or to go on, if it knows such
+/// messages.
+void control_input(connection_ptr self);
 
 /// Sends as much output as there is room for.
 void write_outputs(connection_ptr self);

@@ -152,8 +152,8 @@ CAF_TEST(F4.39 a job that is over is forgotten) {
 
 CAF_TEST(F4.35 jobs that do not exist cannot be ended or fed) {
   const auto x = local.tell<ack>(end_job{"server@9", "", {}, SIGTERM});
-  const auto y = local.tell<ack>(write_stdin{{"server@9", 0}, "text"});
-  caf::anon_send(local.host, close_stdin{{"server@9", 0}});
+  const auto y = local.tell<io_input_taken>(
+    io_input{"server@9", {0}, std::nullopt, "text", true});
   const auto z = ask<ack>(ranks[0], abort_request{1, {}, {{"server@9", 0}}});
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::not_found);

@@ -213,9 +213,9 @@ CAF_TEST(F5.10 a tool that forwards its input hears when to stop) {
   CAF_CHECK_EQUAL(push("nobody reads this"), status::iof_complete);
 }
 
-CAF_TEST(X28 input for the job of another tool is refused) {
+CAF_TEST(X28 input for the job of another user is refused) {
   spawn(6, {with(attr::stdin_tgt, value::rank(3))});
-  const auto other = attach(2);
+  const auto other = attach(2, our_uid + 1);
   const auto x =
     ask<ack>(other, io_push_request{{{nspace, 3}}, {}, std::string{"text"}});
   CAF_CHECK_EQUAL(x->code, status::no_permissions);
