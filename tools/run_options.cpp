@@ -96,7 +96,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_option("--screen", x.screen,
                  "COMMAND that opens a window for each process, such as "
                  "'xterm -T %r -e' or 'tmux new-window -n %r'; %r is the rank, "
-                 "%j the job");
+                 "%n the job");
   cli.add_option("--display", x.display, "map, bind, summary; with commas");
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,

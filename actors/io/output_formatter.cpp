@@ -181,7 +181,7 @@ void output_formatter::add_json(std::string& result, const frame& how,
   result += how.before;
   if (is_utf8(line)) {
     result += R"(,"data":)";
-    result += to_json_string(line);
+    append_json(result, line);
   } else {
     result += R"(,"data_base64":")";
     result += to_base64(line);

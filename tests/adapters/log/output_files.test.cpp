@@ -3,6 +3,7 @@
 #include "adapters/log/output_files.hpp"
 
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/process/local_places.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sys/stat.h>
@@ -383,6 +384,20 @@ CAF_TEST(I16 output is kept until there is enough or it has waited) {
   put(0, "i");
   end(0);
   CAF_CHECK_EQUAL(content("run.job-1.0.out"), "abcdefghi");
+}
+
+CAF_TEST(I16 marks say where processes of this node run) {
+  local_places uut;
+  uut.host = "here";
+  uut.add(proc(0), 17);
+  uut.add(proc(0), 18); // Started again.
+  CAF_REQUIRE(uut.find(proc(0)));
+  CAF_CHECK_EQUAL(uut.find(proc(0))->host, "here");
+  CAF_CHECK_EQUAL(uut.find(proc(0))->pid, 18u);
+  for (uint32_t rank = 1; rank <= local_places::most; ++rank)
+    uut.add(proc(rank), rank);
+  CAF_CHECK(!uut.find(proc(0)));
+  CAF_CHECK_EQUAL(uut.find(proc(1))->pid, 1u);
 }
 
 CAF_TEST(a job has few files open however many it writes) {
