@@ -226,7 +226,10 @@ void apply_streams(const job_flags& x, run_options& result) {
   if (!x.with_pty)
     return;
   infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
-  if (const auto size = terminal_size())
+  // With a size it is a screen, which echoes: our terminal must not.
+  const auto size =
+    ::isatty(STDIN_FILENO) != 0 ? terminal_size() : std::nullopt;
+  if (size)
     infos.push_back(make_info(
       attr::pty_wsize,
       value::bytes({reinterpret_cast<const char*>(&*size), sizeof(*size)})));

@@ -114,7 +114,7 @@ drops() {
   wait "$runner" || return 1
   local missing
   missing=$(sed -n 's/^troupe: \([0-9]*\) bytes\{0,1\} of stdout.* missing.*/\1/p' \
-    drops.err | paste -sd+ | bc)
+    drops.err | awk '{sum += $1} END {printf "%.0f", sum}')
   echo "$got bytes shown, $missing missing, $(tail -n 1 memory) KiB"
   [ "$((got + ${missing:-0}))" = "$((largest << 20))" ] \
     && [ "${missing:-0}" -gt 0 ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
