@@ -243,6 +243,36 @@ CAF_TEST(I5 whoever watches a job gets the output of those that it spawns) {
   CAF_CHECK_EQUAL(shown_at(0), "child");
 }
 
+// Edge case 200.
+CAF_TEST(IO-4 output that is there before the name of its job waits for it) {
+  const auto tool = attach(1);
+  mesh[2].launcher->holds_starts = true;
+  auto asked = ask<spawn_result>(1, tool, job_host::program(6));
+  CAF_CHECK(asked->is_pending());
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  CAF_CHECK_EQUAL(seen_by(tool), "");
+  mesh[2].launcher->holds_starts = false;
+  mesh[2].launcher->release();
+  consume_messages();
+  CAF_REQUIRE_EQUAL(asked->code, status::success);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  mesh.write(0, {nspace, 0}, " late");
+  CAF_CHECK_EQUAL(seen_by(tool), "early late");
+}
+
+CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {
+  const auto tool = attach(1);
+  mesh[2].launcher->refused[4] = status::job_exe_not_found;
+  mesh[0].launcher->holds_starts = true;
+  auto asked = ask<spawn_result>(1, tool, job_host::program(6));
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  mesh[0].launcher->holds_starts = false;
+  mesh[0].launcher->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(asked->code, status::job_exe_not_found);
+  CAF_CHECK_EQUAL(x->code, status::success);
+}
+
 // Edge case 201.
 CAF_TEST(I5 the output of two jobs never crosses) {
   mesh_hosts wide{*this, 3, 16};
