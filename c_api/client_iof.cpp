@@ -95,7 +95,7 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
   TROUPE_TAKE(sources, to_ends(lib, procs, nprocs));
   TROUPE_TAKE(options, to_infos(directives, ndirs));
   const auto handlers = lib.core()->outputs;
-  const auto number = handlers->add(cbfunc);
+  const auto number = handlers->add(cbfunc, shape_for(lib, *options));
   auto x = io_pull_request{};
   x.procs = std::move(*sources);
   x.directives = std::move(*options);

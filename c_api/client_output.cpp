@@ -2,12 +2,16 @@
 
 #include "c_api/client_output.hpp"
 
+#include "actors/io/output_formatter.hpp"
+#include "actors/jobs/io_options.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -31,13 +35,25 @@ pmix_byte_object_t payload_of(const io_delivery& x) {
 
 } // namespace
 
+output_shape shape_for(const library& lib, const std::vector<info>& infos) {
+  const auto to = lib.current_link();
+  if (!to || to->counts_output())
+    return nullptr;
+  const auto format = read_output_format(infos);
+  if (!format)
+    return nullptr; // The server says what it thinks of that.
+  auto result = std::make_shared<output_formatter>(
+    *format, [](int64_t at) { return local_time(at); });
+  return result->is_plain() ? nullptr : result;
+}
+
 output_handlers::output_handlers() = default;
 
 output_handlers::~output_handlers() = default;
 
-uint64_t output_handlers::add(pmix_iof_cbfunc_t call) {
+uint64_t output_handlers::add(pmix_iof_cbfunc_t call, output_shape shape) {
   const auto guard = std::lock_guard{mutex_};
-  handlers_[++last_].call = call;
+  handlers_[++last_] = {call, {}, std::move(shape)};
   return last_;
 }
 
@@ -58,18 +74,61 @@ output_handlers::remove(uint64_t number) {
   return result;
 }
 
-void output_handlers::deliver(const io_delivery& x, output_receipt receipt) {
-  auto call = pmix_iof_cbfunc_t{};
+void output_handlers::expect_job(const output_shape& shape) {
+  const auto guard = std::lock_guard{mutex_};
+  expected_.push_back(shape);
+}
+
+void output_handlers::name_job(const output_shape& shape,
+                               const std::string& nspace) {
+  const auto guard = std::lock_guard{mutex_};
+  const auto i = std::find(expected_.begin(), expected_.end(), shape);
+  if (i != expected_.end())
+    expected_.erase(i);
+  if (!nspace.empty())
+    jobs_.emplace(nspace, shape);
+}
+
+/// @pre locked
+output_shape output_handlers::shape_of_job(const std::string& nspace) {
+  auto i = jobs_.find(nspace);
+  if (i == jobs_.end() && !expected_.empty())
+    i = jobs_.emplace(nspace, expected_.front()).first;
+  return i == jobs_.end() ? nullptr : i->second;
+}
+
+void output_handlers::deliver(const io_delivery& x,
+                              const output_receipt& receipt) {
+  auto to = handler{};
   {
     const auto guard = std::lock_guard{mutex_};
     const auto i = handlers_.find(x.handler);
     if (i != handlers_.end())
-      call = i->second.call;
+      to = i->second;
     else if (x.handler != 0 && x.handler <= last_)
       return;
+    else
+      to.shape = shape_of_job(x.source.nspace);
   }
+  const auto is_end = x.bytes.empty();
+  if (to.shape) {
+    auto what = io_fragment{};
+    what.stream = {x.source, x.channel};
+    what.bytes = x.bytes;
+    what.is_end = is_end;
+    auto shown = x;
+    shown.bytes = to.shape->format(std::move(what));
+    if (!shown.bytes.empty())
+      hand(to.call, shown, receipt);
+  }
+  if (!to.shape || is_end)
+    hand(to.call, x, receipt);
+}
+
+void output_handlers::hand(pmix_iof_cbfunc_t call, const io_delivery& x,
+                           const output_receipt& receipt) {
   if (call == nullptr) {
-    print(x, std::move(receipt));
+    print(x, receipt);
     return;
   }
   auto infos = to_c_infos(x.infos);
@@ -82,7 +141,8 @@ void output_handlers::deliver(const io_delivery& x, output_receipt receipt) {
        infos->data(), infos->size());
 }
 
-void output_handlers::print(const io_delivery& x, output_receipt receipt) {
+void output_handlers::print(const io_delivery& x,
+                            const output_receipt& receipt) {
   if (x.bytes.empty())
     return;
   const auto to_out = x.channel == io_channels::stdout_;
@@ -91,7 +151,7 @@ void output_handlers::print(const io_delivery& x, output_receipt receipt) {
     writer =
       std::make_unique<fd_writer>(library::instance().loop().loop(),
                                   to_out ? STDOUT_FILENO : STDERR_FILENO);
-  writer->write(x.bytes, [receipt = std::move(receipt)] {
+  writer->write(x.bytes, [receipt] {
     // It goes with this.
   });
 }

@@ -228,13 +228,27 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
   return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
-// Not supported: the pipes of the processes are the host's.
-pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t*,
-                                           pmix_iof_channel_t, bool,
-                                           const pmix_info_t[], size_t,
-                                           pmix_op_cbfunc_t, void*) {
-  return library::instance().has_role(role::server) ? PMIX_ERR_NOT_SUPPORTED
-                                                    : PMIX_ERR_INIT;
+// Not supported: output: only whoever reads it can hold it up.
+pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
+                                           pmix_iof_channel_t channel,
+                                           bool xoff, const pmix_info_t[],
+                                           size_t, pmix_op_cbfunc_t cbfunc,
+                                           void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0)
+    return PMIX_ERR_NOT_SUPPORTED;
+  const auto whom =
+    source != nullptr ? to_proc(*source) : proc_id{"", rank_wildcard};
+  const auto is_kept = role->control_input(whom, xoff, [cbfunc, cbdata] {
+    if (cbfunc != nullptr)
+      cbfunc(PMIX_SUCCESS, cbdata);
+  });
+  if (!is_kept)
+    return PMIX_ERR_INIT;
+  return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],

@@ -142,6 +142,7 @@ server_role::start(library& lib, server_node_options options,
   host.module = module;
   host.module_size = module_size;
   host.objects = result->objects_;
+  result->gate_ = host.gate;
   host.make_sink =
     [&lib, weak = result->weak_](const requester& who, uint64_t handler,
                                  const std::vector<info>& directives) {
@@ -256,6 +257,15 @@ void server_role::tell_hosts(const deregister_nspace& what) const {
     caf::anon_send(mesh_, what);
   if (control_)
     caf::anon_send(control_, what);
+}
+
+bool server_role::control_input(const proc_id& source, bool is_stopped,
+                                std::function<void()> done) {
+  return library::instance().post(
+    [gate = gate_, source, is_stopped, done = std::move(done)] {
+      gate->set(source, is_stopped);
+      done();
+    });
 }
 
 bool server_role::deliver(std::vector<process_output> what,

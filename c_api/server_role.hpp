@@ -2,6 +2,7 @@
 
 #include "actors/control/local_control.hpp"
 #include "adapters/c_host/host_module.hpp"
+#include "adapters/c_host/input_gate.hpp"
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_output.hpp"
@@ -89,6 +90,10 @@ public:
   bool deliver(std::vector<process_output> what,
                std::function<void(pmix_status_t)> on_taken);
 
+  /// Stops those that push input, or lets them go on.
+  bool control_input(const proc_id& source, bool is_stopped,
+                     std::function<void()> done);
+
   const server_actor& server() const {
     return server_;
   }
@@ -132,6 +137,9 @@ private:
   std::shared_ptr<server_objects> objects_ = std::make_shared<server_objects>();
   io_desk_actor desk_;
   delivered_bytes delivered_;
+
+  /// Of the thread of the loop.
+  std::shared_ptr<input_gate> gate_;
   proc_id id_;
   std::string origin_;
   std::string hostname_;

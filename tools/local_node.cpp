@@ -6,9 +6,12 @@
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
@@ -44,6 +47,11 @@ std::vector<std::string> inherited_environment() {
   return result;
 }
 
+output_formatter::places
+place_of(const std::shared_ptr<const local_places>& places) {
+  return [places](const proc_id& proc) { return places->find(proc); };
+}
+
 loop_system::settings loop_settings(const journal& log) {
   auto result = loop_system::settings{};
   result.print = [log](const auto& line) {
@@ -61,7 +69,8 @@ local_node::local_node(const local_node_options& options)
     out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO)),
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
   sink_ = loop_.actors().spawn(
-    output_sink, output_sink_settings{options.output, out_, err_});
+    output_sink,
+    output_sink_settings{options.output, out_, err_, place_of(places_)});
 }
 
 host_actor local_node::make_host(const host_context& context, dvm_part* part,
@@ -72,6 +81,10 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
   launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
     pmi1_->serve(proc, std::move(fd));
+  };
+  places_->host = context.hostname;
+  launch.on_started = [places = places_](const proc_id& proc, uint32_t pid) {
+    places->add(proc, pid);
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
   auto work = mesh_host_options{};
@@ -118,6 +131,9 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.node = work.rank;
   streams.launcher = launcher_;
   streams.log = log_;
+  output_threads_ = std::make_shared<thread_pool>(loop_.loop());
+  streams.open_files =
+    output_file_maker(sys, {output_threads_, log_, place_of(places_), {}});
   desk_ = spawn_io_desk(sys, std::move(streams));
   host_ =
     spawn_mesh_host(sys, std::move(work),

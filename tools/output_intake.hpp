@@ -13,8 +13,9 @@
 namespace troupe {
 
 /// Passes the output that a DVM sends to a tool on to a sink, as fast as that
-/// takes it: while more than a window waits for the sink nothing is read from
-/// the connection, so that the DVM waits, and with it, if need be, the process.
+/// takes it: the DVM sends more when the sink has what came before, and with
+/// the DVM, if need be, the process waits. From one that sends all the same
+/// nothing is read while too much waits for the sink.
 /// Source: I18; guarantees 5.7. For the thread of the loop only.
 class output_intake {
 public:
@@ -29,10 +30,11 @@ public:
   /// The connection that is read more slowly if need be.
   void attach(std::shared_ptr<link> from);
 
-  void take(io_delivery x);
+  /// @param receipt Goes when the sink has the output.
+  void take(io_delivery x, output_receipt receipt);
 
-  /// Ends all streams that have not ended, as the connection brings no more.
-  void end_streams();
+  /// Ends all streams that have not ended; what comes now is not passed on.
+  void close();
 
   /// Calls back once the sink has all that was taken.
   void when_idle(std::function<void()> done);

@@ -96,8 +96,8 @@ std::string dvm_job::open() {
     for (const auto& what : x.events)
       on_event(*what);
   };
-  handlers.on_output = [this](io_delivery x, const output_receipt&) {
-    intake_->take(std::move(x));
+  handlers.on_output = [this](io_delivery x, output_receipt receipt) {
+    intake_->take(std::move(x), std::move(receipt));
   };
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
@@ -290,7 +290,7 @@ void dvm_job::finish(int status, const std::string& reason) {
   is_over_ = true;
   exit_status_ = status;
   // Behind the output that is on its way to the sink.
-  intake_->end_streams();
+  intake_->close();
   intake_->when_idle([this, status, reason] { tell_end(status, reason); });
 }
 

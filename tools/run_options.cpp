@@ -96,7 +96,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_option("--screen", x.screen,
                  "COMMAND that opens a window for each process, such as "
                  "'xterm -T %r -e' or 'tmux new-window -n %r'; %r is the rank, "
-                 "%j the job");
+                 "%n the job");
   cli.add_option("--display", x.display, "map, bind, summary; with commas");
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,
@@ -226,7 +226,10 @@ void apply_streams(const job_flags& x, run_options& result) {
   if (!x.with_pty)
     return;
   infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
-  if (const auto size = terminal_size())
+  // With a size it is a screen, which echoes: our terminal must not.
+  const auto size =
+    ::isatty(STDIN_FILENO) != 0 ? terminal_size() : std::nullopt;
+  if (size)
     infos.push_back(make_info(
       attr::pty_wsize,
       value::bytes({reinterpret_cast<const char*>(&*size), sizeof(*size)})));

@@ -2,6 +2,7 @@
 
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
@@ -32,6 +33,9 @@ namespace {
 
 /// How long a DVM may take to answer.
 constexpr auto answer_time = std::chrono::seconds{30};
+
+/// How long what has come is waited for when the user detaches.
+constexpr auto last_moment = std::chrono::milliseconds{300};
 
 /// Exit statuses.
 enum : int { over = 0, failed = 1, detached = 3, unread = 4 };
@@ -71,7 +75,9 @@ private:
 
   /// The jobs that are not over; not used if all jobs are shown.
   std::set<std::string> running_;
+  std::unique_ptr<timer> patience_;
   int exit_status_ = failed;
+  bool is_leaving_ = false;
   bool is_over_ = false;
 };
 
@@ -81,7 +87,9 @@ std::string viewer::open() {
     for (const auto& what : x.events)
       on_event(*what);
   };
-  handlers.on_output = [this](io_delivery x) { intake_->take(std::move(x)); };
+  handlers.on_output = [this](io_delivery x, output_receipt receipt) {
+    intake_->take(std::move(x), std::move(receipt));
+  };
   handlers.on_lost = [this](const caf::error&) {
     finish(failed, "the DVM has ended, or the connection to it is lost");
   };
@@ -195,14 +203,24 @@ std::string viewer::where_we_are() const {
   return result;
 }
 
-/// Whoever reads our output may have stopped, so nothing is waited for.
+/// Shows the begin of a line that is kept. Whoever reads our output may have
+/// stopped, so it is not waited for longer than a moment.
 void viewer::on_signal() {
-  if (order_.sources.empty()) {
-    leave(over, {});
+  if (is_leaving_ || is_over_)
     return;
-  }
-  const auto at = where_we_are();
-  leave(detached, "detached" + (at.empty() ? "" : "; shown: " + at));
+  is_leaving_ = true;
+  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
+  const auto go = [this] {
+    const auto at = where_we_are();
+    if (order_.sources.empty())
+      leave(over, {});
+    else
+      leave(detached, "detached" + (at.empty() ? "" : "; shown: " + at));
+  };
+  patience_ = std::make_unique<timer>(session_->loop().loop(), go);
+  patience_->start(last_moment);
+  intake_->close();
+  intake_->when_idle(go);
 }
 
 void viewer::tell(const std::string& line) {
@@ -223,7 +241,7 @@ void viewer::leave(int status, const std::string& reason) {
 void viewer::finish(int status, const std::string& reason) {
   if (is_over_)
     return;
-  intake_->end_streams();
+  intake_->close();
   intake_->when_idle([this, status, reason] {
     out_->write("", [this, status, reason] { leave(status, reason); });
   });
@@ -255,6 +273,7 @@ int viewer::run() {
                         caf::actor_cast<caf::actor>(forwarder_)})
     caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
   intake_.reset();
+  patience_.reset();
   input_ = nullptr;
   sink_ = nullptr;
   forwarder_ = nullptr;

@@ -101,8 +101,7 @@ void open_live(self_pointer self, desk_stream& x) {
               [owed](caf::error& why) { owed->fail(std::move(why)); });
     }
   };
-  self
-    ->request(self->state.mesh, caf::infinite, io_fetch{x.name, UINT64_MAX, 0})
+  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
     .then([go_on](const io_fragment& y) { go_on(y.offset); },
           [go_on](const caf::error&) { go_on(std::nullopt); });
 }
@@ -313,11 +312,30 @@ caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
 // -- questions
 // -----------------------------------------------------------------
 
+/// Nothing but where a stream ends now.
+static caf::result<io_fragment> end_of(self_pointer self,
+                                       const desk_stream& x) {
+  auto promise = self->make_response_promise<io_fragment>();
+  auto owed = std::make_shared<answer<io_fragment>>(promise);
+  self->request(x.channel, caf::infinite, list_io{})
+    .then(
+      [owed](io_stream_status& y) {
+        auto result = io_fragment{};
+        result.stream = std::move(y.stream);
+        result.offset = y.end;
+        owed->give(std::move(result));
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
 caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what) {
   const auto* x = self->state.find(what.stream);
   if (x == nullptr)
     return make_error(status::not_found, "nothing is known of the output of "
                                            + to_string(what.stream.source));
+  if (what.size == 0)
+    return end_of(self, *x);
   auto asked = what;
   asked.size = std::min<uint64_t>(asked.size, defaults::io_fragment_bytes);
   return self->delegate(x->channel, std::move(asked));

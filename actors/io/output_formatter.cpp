@@ -148,7 +148,7 @@ void output_formatter::add_gap(std::string& result, const io_fragment& x,
     result += R"(<gap stream=")";
     result += stream_name(x.stream.channel);
     result += R"(" nspace=")";
-    append_xml(result, x.stream.source.nspace);
+    append_xml(result, x.stream.source.nspace, true);
     result += R"(" rank=")" + std::to_string(x.stream.source.rank);
     result += R"(" bytes=")" + std::to_string(x.missed) + "\"/>\n";
   } else {
@@ -181,7 +181,7 @@ void output_formatter::add_json(std::string& result, const frame& how,
   result += how.before;
   if (is_utf8(line)) {
     result += R"(,"data":)";
-    result += to_json_string(line);
+    append_json(result, line);
   } else {
     result += R"(,"data_base64":")";
     result += to_base64(line);

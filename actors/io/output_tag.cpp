@@ -65,7 +65,7 @@ void add_attribute(std::string& result, std::string_view name,
   result += ' ';
   result += name;
   result += "=\"";
-  append_xml(result, text);
+  append_xml(result, text, true);
   result += '"';
 }
 

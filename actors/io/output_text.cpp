@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 
 namespace troupe {
 
@@ -33,7 +34,17 @@ size_t cut_position(std::string_view text, size_t size) {
 }
 
 bool is_utf8(std::string_view text) {
+  constexpr uint64_t high_bits = 0x8080808080808080;
   while (!text.empty()) {
+    // Mostly it is ASCII.
+    uint64_t eight = 0;
+    if (text.size() >= sizeof(eight)) {
+      std::memcpy(&eight, text.data(), sizeof(eight));
+      if ((eight & high_bits) == 0) {
+        text.remove_prefix(sizeof(eight));
+        continue;
+      }
+    }
     const auto length = utf8_length(text);
     if (length == 0)
       return false;
@@ -65,29 +76,73 @@ std::string to_json_string(std::string_view text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void append_xml(std::string& result, std::string_view text) {
-  while (!text.empty()) {
-    const auto length = utf8_length(text);
-    const auto first = static_cast<uint8_t>(text[0]);
-    if (length > 1) {
-      result += text.substr(0, length);
-    } else if (first == '&') {
-      result += "&amp;";
-    } else if (first == '<') {
-      result += "&lt;";
-    } else if (first == '>') {
-      result += "&gt;";
-    } else if (first == '"') {
-      result += "&quot;";
-    } else if (first < 0x20 || first >= 0x7f) {
-      char number[8];
-      std::snprintf(number, sizeof(number), "&#%03d;", first);
-      result += number;
-    } else {
-      result += text[0];
+void append_json(std::string& result, std::string_view text) {
+  result += '"';
+  size_t shown = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<uint8_t>(text[i]);
+    if (c >= 0x20 && c != '"' && c != '\\')
+      continue;
+    result += text.substr(shown, i - shown);
+    shown = i + 1;
+    char number[8];
+    switch (c) {
+      case '"':
+      case '\\':
+        result += '\\';
+        result += text[i];
+        break;
+      case '\n':
+        result += "\\n";
+        break;
+      case '\t':
+        result += "\\t";
+        break;
+      case '\r':
+        result += "\\r";
+        break;
+      case '\b':
+        result += "\\b";
+        break;
+      case '\f':
+        result += "\\f";
+        break;
+      default:
+        std::snprintf(number, sizeof(number), "\\u%04x", c);
+        result += number;
     }
-    text.remove_prefix(length > 0 ? length : 1);
   }
+  result += text.substr(shown);
+  result += '"';
+}
+
+void append_xml(std::string& result, std::string_view text, bool in_attribute) {
+  size_t shown = 0;
+  const auto replace = [&](size_t at, size_t length, const char* entity) {
+    result += text.substr(shown, at - shown);
+    result += entity;
+    shown = at + length;
+  };
+  char number[8];
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<uint8_t>(text[i]);
+    if (c == '&') {
+      replace(i, 1, "&amp;");
+    } else if (c == '<') {
+      replace(i, 1, "&lt;");
+    } else if (c == '>') {
+      replace(i, 1, "&gt;");
+    } else if (c == '"' && in_attribute) {
+      replace(i, 1, "&quot;");
+    } else if (const auto length = c < 0x80 ? 0 : utf8_length(text.substr(i));
+               length > 0) {
+      i += length - 1;
+    } else if (c < 0x20 || c >= 0x7f) {
+      std::snprintf(number, sizeof(number), "&#%03d;", c);
+      replace(i, 1, number);
+    }
+  }
+  result += text.substr(shown);
 }
 
 std::string to_ctime(std::string_view iso) {

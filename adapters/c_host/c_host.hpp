@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/c_host/host_module.hpp"
+#include "adapters/c_host/input_gate.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -16,6 +17,9 @@ struct c_host_settings {
   size_t module_size = module_size_4;
 
   std::shared_ptr<server_objects> objects = std::make_shared<server_objects>();
+
+  /// Who may push input.
+  std::shared_ptr<input_gate> gate = std::make_shared<input_gate>();
 
   /// Has the output that the host delivers.
   io_desk_actor desk = {};

@@ -11,6 +11,10 @@ namespace troupe::c_host_internals {
 
 namespace {
 
+/// The host has taken input and wants no more for now.
+/// Source: OpenPMIx, PMIX_ERR_IOF_XOFF.
+constexpr auto taken_and_stopped = static_cast<status>(PMIX_ERR_IOF_XOFF);
+
 /// The host is asked to deliver no more. Source: PMIx Standard v5,
 /// PMIX_IOF_STOP.
 void stop(self_pointer self, const requester& who,
@@ -129,6 +133,57 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
   return promise;
 }
 
+output_wish forwarded_output(const requester& who,
+                             const std::vector<info>& job_infos) {
+  auto result = output_wish{};
+  const auto add = [&](std::string_view key, io_channels channel) {
+    const auto is_said = find(job_infos, key) != nullptr;
+    if (is_said ? flag(job_infos, key) : is_tool(who.role))
+      result.how.channels = united(result.how.channels, channel);
+  };
+  add(attr::fwd_stdout, io_channels::stdout_);
+  add(attr::fwd_stderr, io_channels::stderr_);
+  add(attr::fwd_stddiag, io_channels::stddiag);
+  if (flag(job_infos, attr::iof_drop_oldest))
+    result.how.policy = io_policy::drop_oldest;
+  else if (flag(job_infos, attr::iof_drop_newest))
+    result.how.policy = io_policy::drop_newest;
+  result.how.name = to_string(who.proc);
+  result.directives = job_infos;
+  return result;
+}
+
+void forward_output(self_pointer self, const requester& who, output_wish wish,
+                    const std::string& nspace, std::function<void()> then) {
+  auto& state = self->state;
+  if (wish.how.channels == io_channels::none || !state.settings.desk) {
+    then();
+    return;
+  }
+  auto pull = output_pull{};
+  pull.who = who;
+  pull.request.procs = {{nspace, rank_wildcard}};
+  pull.request.channels = wish.how.channels;
+  pull.sink = state.settings.make_sink(who, 0, wish.directives);
+  wish.how.sources = pull.request.procs;
+  self
+    ->request(state.settings.desk, caf::infinite, std::move(wish.how),
+              pull.sink)
+    .then(
+      [self, pull, then](io_pull_result x) mutable {
+        pull.subscription = x.subscription;
+        self->state.pulls.emplace(++self->state.last_pull, std::move(pull));
+        then();
+      },
+      [self, sink = pull.sink, then, nspace](const caf::error& why) {
+        self->send_exit(sink, caf::exit_reason::user_shutdown);
+        self->state.log(severity::warning,
+                        "the output of " + nspace
+                          + " is not forwarded: " + reason_of(why));
+        then();
+      });
+}
+
 void forget_pulls(self_pointer self, const requester& who) {
   auto& pulls = self->state.pulls;
   for (auto i = pulls.begin(); i != pulls.end();) {
@@ -151,12 +206,26 @@ caf::result<ack> push_input(self_pointer self, const requester& who,
   args->set_procs(request.targets);
   args->set_infos(with_credentials(std::move(request.directives), who));
   args->set_bytes(std::move(request.bytes).value_or(""));
-  return call_and_reply<ack>(
-    self, "push_stdin", args, usual_limit(), [&](void* cbdata) {
+  auto promise = self->make_response_promise<ack>();
+  auto owed = std::make_shared<answer<ack>>(promise);
+  call_host<ack>(
+    self, "push_stdin", args, usual_limit(),
+    [self, source = who.proc, owed](const caf::expected<ack>& x) {
+      auto& gate = *self->state.settings.gate;
+      if (!x && status_of(x.error()) == taken_and_stopped)
+        gate.set(source, true);
+      else if (!x) {
+        owed->fail(x.error());
+        return;
+      }
+      gate.when_open(source, [owed] { owed->give(ack{}); });
+    },
+    [&](void* cbdata) {
       return f(&args->proc, args->procs.data(), args->procs.size(),
                args->infos.data(), args->infos.size(), &args->object,
                upcalls::on_op, cbdata);
     });
+  return promise;
 }
 
 } // namespace troupe::c_host_internals

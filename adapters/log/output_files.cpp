@@ -152,13 +152,18 @@ void finish(const job_files_ptr& x, const pieces& written,
 void write_on(const job_files_ptr& x) {
   if (x->is_writing || x->waiting.empty())
     return;
+  const auto pool = x->settings.pool.lock();
+  if (!pool) {
+    x->waiting.clear();
+    x->to_answer.clear();
+    return;
+  }
   const auto batch = std::make_shared<pieces>(std::move(x->waiting));
   const auto owed = std::make_shared<answers>(std::move(x->to_answer));
   x->waiting.clear();
   x->to_answer.clear();
-  x->is_writing =
-    x->settings.pool->post([set = x->set, batch] { work_off(*set, *batch); },
-                           [x, batch, owed] { finish(x, *batch, *owed); });
+  x->is_writing = pool->post([set = x->set, batch] { work_off(*set, *batch); },
+                             [x, batch, owed] { finish(x, *batch, *owed); });
   if (x->is_writing)
     return;
   x->waiting = std::move(*batch);

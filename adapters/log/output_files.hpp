@@ -8,14 +8,16 @@
 #include <caf/fwd.hpp>
 
 #include <functional>
+#include <memory>
 
 namespace troupe {
 
 class thread_pool;
 
 struct output_files_settings {
-  /// Does what blocks; must outlive the actors.
-  thread_pool* pool = nullptr;
+  /// Does what blocks. Threads of their own: a disk that hangs keeps one for
+  /// each job that writes to it. Once they are gone, nothing is written.
+  std::weak_ptr<thread_pool> pool = {};
 
   journal log = {};
 

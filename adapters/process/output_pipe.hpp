@@ -30,10 +30,18 @@ private:
 
   /// Streams that would read on, the longest waiting first.
   std::list<output_pipe*> waiting_;
+
+  /// How many more pipes may be enlarged: pipes of a user share a bound, beyond
+  /// which new ones are tiny. Source: pipe(7).
+  size_t enlargeable_ = 64;
 };
 
 /// Reads one output stream of a process. Does not read ahead of what has been
 /// taken by more than a window: then the pipe fills up and the process waits.
+///
+/// What comes after a silence is read at once. Who writes many small pieces in
+/// a row has them gathered in the pipe, which is enlarged, for a moment: so
+/// they cost what a few large ones cost.
 class output_pipe {
 public:
   /// Takes bytes, in order; calls `taken` later, never at once. No bytes: the
@@ -47,6 +55,12 @@ public:
   /// cost beyond their bytes, and lets a busy writer's bytes gather in the
   /// pipe.
   static constexpr size_t max_fragments = 64;
+
+  /// How long a busy writer's small pieces gather.
+  static constexpr auto gathering_time = std::chrono::microseconds{500};
+
+  /// What a busy writer's pipe holds.
+  static constexpr int enlarged_pipe = 256 << 10;
 
   /// Hears that nothing has come for the grace of `expect_end`.
   using quiet_callback = std::function<void()>;
@@ -91,6 +105,9 @@ private:
   void end();
   bool may_read();
   void stop_waiting();
+  void pace(size_t size);
+  void enlarge();
+  void close();
 
   event_loop& loop_;
   unique_fd fd_;
@@ -102,6 +119,15 @@ private:
   /// Delivered and not settled.
   size_t bytes_ = 0;
   size_t fragments_ = 0;
+
+  /// When it was last read, and how many small pieces came in quick succession.
+  std::chrono::steady_clock::time_point read_at_;
+  size_t quick_ = 0;
+  bool is_busy_ = false;
+  bool was_enlarged_ = false;
+  bool is_enlarged_ = false;
+  bool is_gathering_ = false;
+  timer gathered_;
 
   bool is_waiting_ = false;
   bool end_when_empty_ = false;

@@ -44,7 +44,8 @@ void send(self_pointer self, const io_input& what) {
   self->request(self->state.target, caf::infinite, what)
     .then([self, what](const io_input_taken& x) { on_taken(self, what, x); },
           [self, what](const caf::error& err) {
-            if (status_of(err) == status::resource_busy)
+            const auto why = status_of(err);
+            if (why == status::resource_busy || why == status::out_of_resource)
               self->delayed_send(self, retry_pause, retry_atom::value, what);
             else
               self->quit();

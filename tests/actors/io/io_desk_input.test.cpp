@@ -21,11 +21,14 @@ struct reader {
   bool is_dead = false;
   std::deque<std::pair<std::string, caf::typed_response_promise<ack>>> waiting;
 
-  void read_all() {
-    for (auto& [bytes, promise] : std::exchange(waiting, {})) {
-      text += bytes;
-      promise.deliver(ack{});
-    }
+  /// Reads what has waited longest.
+  void read() {
+    if (waiting.empty())
+      return;
+    auto [bytes, promise] = std::move(waiting.front());
+    waiting.pop_front();
+    text += bytes;
+    promise.deliver(ack{});
   }
 
   void die() {
@@ -37,8 +40,11 @@ struct reader {
 
 using readers = std::map<uint32_t, reader>;
 
-process_launcher_actor::behavior_type
-launcher(process_launcher_actor::pointer self, std::shared_ptr<readers> all) {
+using launcher_actor =
+  process_launcher_actor::extend<caf::reacts_to<uint32_t, bool>>;
+
+launcher_actor::behavior_type launcher(launcher_actor::pointer self,
+                                       std::shared_ptr<readers> all) {
   return {
     [](start_process&, process_owner_actor&, output_receiver_actor&)
       -> caf::result<process_started> { return status::not_supported; },
@@ -47,6 +53,9 @@ launcher(process_launcher_actor::pointer self, std::shared_ptr<readers> all) {
     },
     [](const control_procs&) -> caf::result<procs_controlled> {
       return status::not_supported;
+    },
+    [](const find_process&) -> caf::result<local_process> {
+      return status::not_found;
     },
     [](const sweep_job&) { return ack{}; },
     [=](write_stdin& what) -> caf::result<ack> {
@@ -65,12 +74,20 @@ launcher(process_launcher_actor::pointer self, std::shared_ptr<readers> all) {
       return promise;
     },
     [=](const close_stdin& what) { ++(*all)[what.proc.rank].ends; },
+    // A process reads, or dies.
+    [=](uint32_t rank, bool reads) {
+      auto& x = (*all)[rank];
+      if (reads)
+        x.read();
+      else
+        x.die();
+    },
   };
 }
 
 struct fixture : fixtures::deterministic {
   std::shared_ptr<readers> all = std::make_shared<readers>();
-  process_launcher_actor processes = sys.spawn(launcher, all);
+  launcher_actor processes = sys.spawn(launcher, all);
   io_desk_actor uut;
 
   fixture() {
@@ -83,6 +100,16 @@ struct fixture : fixtures::deterministic {
 
   reader& rank(uint32_t x) {
     return all->at(x);
+  }
+
+  void read(uint32_t rank) {
+    caf::anon_send(processes, rank, true);
+    consume_messages();
+  }
+
+  void die(uint32_t rank) {
+    caf::anon_send(processes, rank, false);
+    consume_messages();
   }
 
   /// What becomes of input; nothing while it has not been answered.
@@ -118,7 +145,7 @@ struct fixture : fixtures::deterministic {
 
 CAF_TEST_FIXTURE_SCOPE(io_desk_input_tests, fixture)
 
-CAF_TEST(I6 I9 input goes to those that are named and to no other(196)) {
+CAF_TEST(I6 I9 I10 input goes to those that are named and to no other(196)) {
   const auto one = push({1}, 0, "one");
   CAF_REQUIRE(one->has_value());
   CAF_CHECK_EQUAL((*one)->offset, 3u);
@@ -140,13 +167,11 @@ CAF_TEST(I9 a new source continues at the acknowledged byte(195)) {
   // The source is gone before that has been written: the next one asks where
   // it stands, and repeats what it is not sure of.
   const auto again = push({0}, 0, "hello world");
-  rank(0).read_all();
-  consume_messages();
+  read(0);
   CAF_REQUIRE(first->has_value());
   CAF_CHECK_EQUAL((*first)->offset, 6u);
   CAF_CHECK(!again->has_value());
-  rank(0).read_all();
-  consume_messages();
+  read(0);
   CAF_REQUIRE(again->has_value());
   CAF_CHECK_EQUAL((*again)->offset, 11u);
   CAF_CHECK_EQUAL(rank(0).text, "hello world");
@@ -166,8 +191,7 @@ CAF_TEST(I18 the slowest of those that read holds up the source(196)) {
   const auto answer = push({0, 1, 2}, 0, "x");
   CAF_CHECK_EQUAL(rank(0).text, "x");
   CAF_CHECK(!answer->has_value());
-  rank(1).read_all();
-  consume_messages();
+  read(1);
   CAF_REQUIRE(answer->has_value());
   CAF_CHECK_EQUAL((*answer)->readers, 3u);
 }
@@ -176,8 +200,7 @@ CAF_TEST(I9 I18 a process that dies holds nobody up(196)) {
   rank(1).is_slow = true;
   const auto answer = push({0, 1}, 0, "abc");
   CAF_CHECK(!answer->has_value());
-  rank(1).die();
-  consume_messages();
+  die(1);
   CAF_REQUIRE(answer->has_value());
   CAF_CHECK_EQUAL((*answer)->readers, 1u);
   CAF_CHECK_EQUAL((*answer)->offset, 3u);
@@ -193,15 +216,14 @@ CAF_TEST(I9 I18 a process that dies holds nobody up(196)) {
   CAF_CHECK_EQUAL((*alone)->readers, 0u);
 }
 
-CAF_TEST(I9 the end comes once and after all data(197)) {
+CAF_TEST(I9 I10 the end comes once and after all data(197)) {
   rank(0).is_slow = true;
   const auto data = push({0, 1}, 0, "abc");
   const auto last = push({0, 1}, 3, "", true);
   CAF_CHECK_EQUAL(rank(1).text, "abc");
   CAF_CHECK_EQUAL(rank(1).ends, 1u);
   CAF_CHECK(!last->has_value());
-  rank(0).read_all();
-  consume_messages();
+  read(0);
   CAF_REQUIRE(last->has_value());
   CAF_CHECK_EQUAL((*last)->readers, 2u);
   CAF_CHECK((*last)->closed.empty());
@@ -229,13 +251,12 @@ CAF_TEST(LIM14 I18 input that waits for a process is bounded) {
   const auto why = refused({0, 1}, {}, "y");
   CAF_CHECK(status_of(why) == status::out_of_resource);
   CAF_CHECK_EQUAL(rank(1).text, "");
-  rank(0).read_all();
-  consume_messages();
+  read(0);
   CAF_CHECK(first->has_value());
   CAF_CHECK_EQUAL(push({1}, {}, "y")->has_value(), true);
 }
 
-CAF_TEST(I9 input for a process that is not there is answered) {
+CAF_TEST(I7 I9 input for a process that is not there is answered) {
   const auto none = push({7}, 0, "x");
   CAF_REQUIRE(none->has_value());
   CAF_CHECK_EQUAL((*none)->readers, 0u);
@@ -258,8 +279,7 @@ CAF_TEST(I17 the end of a job ends its input) {
   CAF_REQUIRE(answer->has_value());
   CAF_CHECK_EQUAL((*answer)->readers, 0u);
   CAF_CHECK(request<io_list>(uut, list_io{}).streams.empty());
-  rank(0).read_all();
-  consume_messages();
+  read(0);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

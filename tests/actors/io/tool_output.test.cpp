@@ -46,12 +46,18 @@ struct fixture : fixtures::deterministic {
             reply.deliver(ack{});
           return reply;
         },
+        // The socket takes the next.
+        [=](const deadline&) {
+          peer->waiting.front().deliver(ack{});
+          peer->waiting.pop_front();
+        },
       };
     });
   }
 
   ~fixture() override {
-    peer->waiting.clear();
+    while (!peer->waiting.empty())
+      take_one();
     uut = nullptr;
     end(server);
     server = nullptr;
@@ -86,8 +92,7 @@ struct fixture : fixtures::deterministic {
 
   void take_one() {
     CAF_REQUIRE(!peer->waiting.empty());
-    peer->waiting.front().deliver(ack{});
-    peer->waiting.pop_front();
+    caf::anon_send(server, deadline{});
     consume_messages();
   }
 
@@ -259,7 +264,6 @@ CAF_TEST(I8 a sink whose connection is lost ends and refuses what it had) {
   peer->is_slow = true;
   start();
   give(0, "abc");
-  auto watcher = caf::actor_cast<caf::strong_actor_ptr>(uut);
   peer->is_lost = true;
   give({{{"job-1", 4}, out}, 0, "x", 0, false, 0});
   CAF_CHECK_EQUAL(refusals, 2u);

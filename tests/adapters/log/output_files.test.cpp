@@ -3,11 +3,13 @@
 #include "adapters/log/output_files.hpp"
 
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/process/local_places.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sys/stat.h>
 
 #include <atomic>
+#include <random>
 
 using namespace troupe;
 using fixtures::answer_to;
@@ -28,6 +30,7 @@ struct disk {
 struct fixture : fixtures::world {
   fixtures::scratch_folder folder;
   std::vector<std::string> warnings;
+  std::shared_ptr<thread_pool> pool = std::make_shared<thread_pool>(sys.loop());
   std::shared_ptr<disk> medium = std::make_shared<disk>();
   io_job_begun job;
   output_sink_actor uut;
@@ -45,7 +48,7 @@ struct fixture : fixtures::world {
 
   void start() {
     output_files_settings settings;
-    settings.pool = &sys.pool();
+    settings.pool = pool;
     settings.log = [this](severity how, const std::string& line) {
       CAF_CHECK(how == severity::warning);
       warnings.push_back(line);
@@ -142,6 +145,7 @@ CAF_TEST(I16 a directory has a folder for each rank and merge has one file) {
   put(1, "out\n");
   put(1, "err\n", err);
   end(1);
+  end(1, err);
   put(1, "diag\n", io_channels::stddiag); // Its file has been closed.
   CAF_CHECK_EQUAL(content("merged/job-1/rank.1/stdout"), "out\nerr\ndiag\n");
   CAF_CHECK_EQUAL(names(folder / "merged/job-1/rank.1").size(), 1u);
@@ -278,6 +282,32 @@ CAF_TEST(I18 a disk that hangs holds up its job and not the loop) {
   CAF_CHECK_EQUAL(content("run.job-1.1.out"), "y");
 }
 
+CAF_TEST(I18 without threads nothing is written and everybody is answered) {
+  job.wiring.file = folder / "run";
+  pool = std::make_shared<thread_pool>(sys.loop(),
+                                       thread_pool::limits{1, 1, 1s, 1s});
+  std::atomic<bool> is_free{false};
+  const auto hold = [&is_free] {
+    while (!is_free)
+      std::this_thread::sleep_for(1ms);
+  };
+  while (pool->post(hold, [] {})) {
+    // All threads, and all places.
+  }
+  start();
+  const auto late = write(0, "late");
+  run_for(5ms);
+  CAF_CHECK(!late->has_come());
+  is_free = true;
+  CAF_CHECK(run_until([&] { return late->has_come(); }));
+  CAF_CHECK(late->value);
+  CAF_CHECK_EQUAL(content("run.job-1.0.out"), "late");
+  pool = nullptr;
+  const auto never = write(0, "never");
+  CAF_CHECK(run_until([&] { return never->has_come(); }));
+  CAF_CHECK(never->refusal == status::unreach);
+}
+
 CAF_TEST(I18 a folder that cannot be written is told with the remedy) {
   job.wiring.file = folder.file("file", "") + "/below/run";
   start();
@@ -354,6 +384,20 @@ CAF_TEST(I16 output is kept until there is enough or it has waited) {
   put(0, "i");
   end(0);
   CAF_CHECK_EQUAL(content("run.job-1.0.out"), "abcdefghi");
+}
+
+CAF_TEST(I16 marks say where processes of this node run) {
+  local_places uut;
+  uut.host = "here";
+  uut.add(proc(0), 17);
+  uut.add(proc(0), 18); // Started again.
+  CAF_REQUIRE(uut.find(proc(0)));
+  CAF_CHECK_EQUAL(uut.find(proc(0))->host, "here");
+  CAF_CHECK_EQUAL(uut.find(proc(0))->pid, 18u);
+  for (uint32_t rank = 1; rank <= local_places::most; ++rank)
+    uut.add(proc(rank), rank);
+  CAF_CHECK(!uut.find(proc(0)));
+  CAF_CHECK_EQUAL(uut.find(proc(1))->pid, 1u);
 }
 
 CAF_TEST(a job has few files open however many it writes) {

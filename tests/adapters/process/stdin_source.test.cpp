@@ -324,6 +324,23 @@ CAF_TEST(I6 197 the end comes once and after all bytes) {
   CAF_CHECK_EQUAL(ends, 1u);
 }
 
+CAF_TEST(I18 196 a stopped reader holds up the others until it goes on) {
+  const auto bytes = pattern(2 << 20);
+  const auto fd =
+    unique_fd{open(folder.file("input", bytes).c_str(), O_RDONLY)};
+  run_reader(0, "kill -STOP $$; exec cat");
+  run_reader(1, "exec cat");
+  forward(fd.get(), {0, 1});
+  run_for(100ms);
+  // What fits into its pipe, and one more message.
+  CAF_CHECK(passed->offsets[1] <= 192 << 10);
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "");
+  send(signal_process{proc(0), SIGCONT});
+  CAF_REQUIRE(run_until([&] { return is_over(proc(0)) && is_over(proc(1)); }));
+  CAF_CHECK(heard[proc(0)].out() == bytes);
+  CAF_CHECK(heard[proc(1)].out() == bytes);
+}
+
 CAF_TEST(I18 input that is refused for a while is sent again) {
   const auto bytes = pattern(400'000);
   const auto fd =

@@ -5,7 +5,9 @@
 #include "adapters/process/usage.hpp"
 #include "tests/adapters/process/world.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -177,6 +179,42 @@ CAF_TEST(X24 small pieces do not cost more than large ones) {
                 }};
   answers.start(1ms);
   CAF_CHECK(run_until([&] { return is_over(proc(0)); }));
+}
+
+CAF_TEST(I18 who writes many small pieces has them gathered) {
+  size_t pieces = 0;
+  on_output = [&](const process_output& x) {
+    pieces += x.bytes.empty() ? 0 : 1;
+    return true;
+  };
+  // A write a line, as fast as it can.
+  auto x = shell(proc(0), "");
+  x.program = "/usr/bin/dd";
+  x.argv = {"dd", "if=/dev/zero", "bs=64", "count=400000", "status=none"};
+  auto& h = run_to_end(x);
+  CAF_CHECK_EQUAL(h.out().size(), 25'600'000u);
+  CAF_CHECK(pieces < 10'000);
+}
+
+CAF_TEST(I18 a line after a silence is read at once and the time is told) {
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+  };
+  std::vector<int64_t> late;
+  on_output = [&](const process_output& x) {
+    if (!x.bytes.empty()) {
+      late.push_back(x.read_at - std::stoll(x.bytes));
+      CAF_CHECK(x.read_at <= now());
+    }
+    return true;
+  };
+  run_to_end("for i in 1 2 3 4 5 6 7 8 9; do date +%s%N; sleep 0.01; done");
+  CAF_REQUIRE_EQUAL(late.size(), 9u);
+  std::sort(late.begin(), late.end());
+  CAF_CHECK(late.front() > 0);
+  CAF_CHECK(late[2] < 10'000'000);
 }
 
 CAF_TEST(a sink that ends does not hold up its processes) {

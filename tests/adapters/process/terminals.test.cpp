@@ -24,7 +24,7 @@ struct fixture : fixtures::world {
     return x;
   }
 
-  answer_to<ack> type(const std::string& bytes) {
+  fixtures::answer_to<ack> type(const std::string& bytes) {
     return ask<ack>(launcher, write_stdin{proc(0), bytes});
   }
 
@@ -32,12 +32,10 @@ struct fixture : fixtures::world {
     caf::anon_send(launcher, close_stdin{proc(0)});
   }
 
-  history& wait_for_end() {
+  fixtures::history& wait_for_end() {
     CAF_REQUIRE(run_until([&] { return is_over(proc(0)); }));
     return heard[proc(0)];
   }
-
-  using history = fixtures::history;
 };
 
 } // namespace
@@ -90,8 +88,8 @@ CAF_TEST(197 the end of input is typed after all lines and after half of one) {
     run(on_terminal("exec cat", true));
     CAF_CHECK(type(text).value);
     end_input();
-    const auto& x = wait_for_end();
-    CAF_CHECK_EQUAL(heard[proc(0)].out(), text);
+    auto& x = wait_for_end();
+    CAF_CHECK_EQUAL(x.out(), text);
     CAF_CHECK_EQUAL(x.ended.front().exit_code, 0);
   }
 }
@@ -151,11 +149,14 @@ CAF_TEST(I18 a slow reader holds up who writes to a terminal) {
   CAF_CHECK_EQUAL(seen, 3'000'000u);
 }
 
-CAF_TEST(what a process leaves on its terminal is hung up) {
-  run(on_terminal("trap '' HUP; (sleep 0.1; echo late; echo $? > "
-                  "/dev/null) & echo done"));
-  wait_for_end();
-  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\n");
+CAF_TEST(198 who was left on a terminal is heard as long as the job lives) {
+  run(on_terminal("trap '' HUP; (sleep 0.6; echo late; exec sleep 60) & "
+                  "echo done"));
+  CAF_CHECK_EQUAL(wait_for_end().out(), "done\n");
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].out() != "done\n"; }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\nlate\n");
+  CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 0u);
+  CAF_CHECK(sweep().value);
   CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 1u);
 }
 
