@@ -145,7 +145,7 @@ struct fixture : fixtures::deterministic {
 
 CAF_TEST_FIXTURE_SCOPE(io_desk_input_tests, fixture)
 
-CAF_TEST(I6 I9 input goes to those that are named and to no other(196)) {
+CAF_TEST(I6 I9 I10 input goes to those that are named and to no other(196)) {
   const auto one = push({1}, 0, "one");
   CAF_REQUIRE(one->has_value());
   CAF_CHECK_EQUAL((*one)->offset, 3u);
@@ -216,7 +216,7 @@ CAF_TEST(I9 I18 a process that dies holds nobody up(196)) {
   CAF_CHECK_EQUAL((*alone)->readers, 0u);
 }
 
-CAF_TEST(I9 the end comes once and after all data(197)) {
+CAF_TEST(I9 I10 the end comes once and after all data(197)) {
   rank(0).is_slow = true;
   const auto data = push({0, 1}, 0, "abc");
   const auto last = push({0, 1}, 3, "", true);
@@ -256,7 +256,7 @@ CAF_TEST(LIM14 I18 input that waits for a process is bounded) {
   CAF_CHECK_EQUAL(push({1}, {}, "y")->has_value(), true);
 }
 
-CAF_TEST(I9 input for a process that is not there is answered) {
+CAF_TEST(I7 I9 input for a process that is not there is answered) {
   const auto none = push({7}, 0, "x");
   CAF_REQUIRE(none->has_value());
   CAF_CHECK_EQUAL((*none)->readers, 0u);

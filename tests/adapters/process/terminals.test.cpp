@@ -149,11 +149,14 @@ CAF_TEST(I18 a slow reader holds up who writes to a terminal) {
   CAF_CHECK_EQUAL(seen, 3'000'000u);
 }
 
-CAF_TEST(what a process leaves on its terminal is hung up) {
-  run(on_terminal("trap '' HUP; (sleep 0.1; echo late; echo $? > "
-                  "/dev/null) & echo done"));
-  wait_for_end();
-  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\n");
+CAF_TEST(198 who was left on a terminal is heard as long as the job lives) {
+  run(on_terminal("trap '' HUP; (sleep 0.6; echo late; exec sleep 60) & "
+                  "echo done"));
+  CAF_CHECK_EQUAL(wait_for_end().out(), "done\n");
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].out() != "done\n"; }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\nlate\n");
+  CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 0u);
+  CAF_CHECK(sweep().value);
   CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 1u);
 }
 
