@@ -1,3 +1,4 @@
+#include "actors/io/input_queue.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "adapters/c_host/c_host_state.hpp"
 #include "messages/attributes.hpp"
@@ -10,10 +11,6 @@
 namespace troupe::c_host_internals {
 
 namespace {
-
-/// The host has taken input and wants no more for now.
-/// Source: OpenPMIx, PMIX_ERR_IOF_XOFF.
-constexpr auto taken_and_stopped = static_cast<status>(PMIX_ERR_IOF_XOFF);
 
 /// The host is asked to deliver no more. Source: PMIx Standard v5,
 /// PMIX_IOF_STOP.
