@@ -21,6 +21,9 @@ namespace {
 /// The exit status for a wrong command line.
 constexpr int usage_error = 2;
 
+/// What a window has if nobody knows better.
+constexpr auto usual_window = winsize{24, 80, 0, 0};
+
 /// A local rank has 16 bits.
 constexpr int most_processes = 65535;
 
@@ -208,7 +211,7 @@ void apply_streams(const job_flags& x, run_options& result) {
   format.label = format.label || x.label;
   format.timestamp = format.timestamp || x.timestamp;
   format.json = format.json || x.json;
-  format.iso_time = true;
+  format.iso_time = x.timestamp;
   result.node.output = format;
   result.stdin_target = stdin_target(x.standard_input);
   result.screen = x.screen;
@@ -227,8 +230,10 @@ void apply_streams(const job_flags& x, run_options& result) {
     return;
   infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
   // With a size it is a screen, which echoes: our terminal must not.
-  const auto size =
-    ::isatty(STDIN_FILENO) != 0 ? terminal_size() : std::nullopt;
+  auto size = ::isatty(STDIN_FILENO) != 0 || !x.screen.empty() ? terminal_size()
+                                                               : std::nullopt;
+  if (!size && !x.screen.empty())
+    size = usual_window;
   if (size)
     infos.push_back(make_info(
       attr::pty_wsize,

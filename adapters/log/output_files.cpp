@@ -10,6 +10,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -36,7 +37,9 @@ struct piece {
   output_file file;
   std::string text;
   bool is_last = false;
-  output_file_set::outcome outcome = {};
+
+  /// Nothing, if the thread ran out of memory.
+  std::optional<output_file_set::outcome> outcome = {};
 };
 
 /// By path.
@@ -104,7 +107,8 @@ struct job_files {
   }
 
   void note(const std::string& path, const piece& x) {
-    const auto& [lost_now, why] = x.outcome;
+    const auto& [lost_now, why] = x.outcome.value_or(output_file_set::outcome{
+      x.text.size(), {"not enough memory", "give this node more memory"}});
     if (why.reason.empty())
       return;
     if (lost_now > 0) {
@@ -127,13 +131,12 @@ void write_on(const job_files_ptr& x);
 
 void work_off(output_file_set& set, pieces& xs) {
   for (auto& [path, x] : xs) {
-    if (!x.text.empty())
-      x.outcome = set.append(x.file, x.text);
-    if (!x.is_last)
-      continue;
-    auto why = set.close(x.file);
-    if (x.outcome.why.reason.empty())
-      x.outcome.why = std::move(why);
+    auto outcome =
+      x.text.empty() ? output_file_set::outcome{} : set.append(x.file, x.text);
+    auto why = x.is_last ? set.close(x.file) : output_file_set::failure{};
+    if (outcome.why.reason.empty())
+      outcome.why = std::move(why);
+    x.outcome = std::move(outcome);
   }
 }
 

@@ -60,10 +60,12 @@ labelled() {
   ! grep -Evq '^[0-3]: begin [0-9]+ end$' lines && [ "$(wc -l <lines)" = 2000 ]
 }
 check "I6" "206: labelled lines are never mixed" labelled
-check_equal "P-I1" "a last line without a newline" "0: a|0: b" \
+check_equal "P-I1" "a last line without a newline" "0: a|0: b|" \
   "$(job -n 1 -l printf 'a\nb' | tr '\n' '|')"
-check_equal "P-I1" "what comes after the process, from its child" "first late" \
-  "$(job -n 1 sh -c '(sleep 0.2; echo late) & echo first' | xargs)"
+check_equal "P-I1" "what a child writes to the streams that its parent left" \
+  "first late" "$(job -n 2 sh -c '
+    if [ $PMIX_RANK = 1 ]; then sleep 0.5; exit; fi
+    (sleep 0.2; echo late) & echo first' | xargs)"
 
 long_line() {
   head -c 10485760 /dev/zero | tr '\0' x >line

@@ -236,6 +236,18 @@ CAF_TEST(I9 I10 the end comes once and after all data(197)) {
   CAF_CHECK_EQUAL(rank(1).text, "abc");
 }
 
+CAF_TEST(I9 I18 a process that has ended before it read holds nobody up(196)) {
+  // Rank 7 has ended, and is not known any more.
+  const auto first = push({0, 7}, 0, "abc");
+  CAF_REQUIRE(first->has_value());
+  CAF_CHECK_EQUAL((*first)->readers, 1u);
+  const auto next = push({0, 7}, 3, "def");
+  CAF_REQUIRE(next->has_value());
+  CAF_CHECK_EQUAL((*next)->readers, 1u);
+  CAF_CHECK_EQUAL((*next)->closed, (std::vector<proc_id>{{"a", 7}}));
+  CAF_CHECK_EQUAL(rank(0).text, "abcdef");
+}
+
 CAF_TEST(I9 input with a gap reaches nobody) {
   push({0}, 0, "abc");
   const auto why = refused({0, 1}, 3, "def");
