@@ -67,15 +67,20 @@ outlet* find_outlet(self_pointer self, const std::string& nspace) {
   return i != self->state.outlets.end() ? &i->second : nullptr;
 }
 
+/// What it owes keeps it alive.
+void end_holder(const output_sink_actor& x) {
+  if (x)
+    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+}
+
 /// Gives the output of a job to a sink.
-/// @param instead_of What the desk calls the one that has it until then.
+/// @param instead_of Has it until then.
 void connect(self_pointer self, const std::string& nspace,
              const io_subscription& what, const output_sink_actor& sink,
-             std::optional<uint64_t> instead_of = std::nullopt) {
+             const output_sink_actor& instead_of = {}) {
   subscribe(self, what, sink,
             [self, nspace, sink, instead_of](caf::expected<uint64_t> x) {
-              if (instead_of)
-                unsubscribe(self, *instead_of);
+              end_holder(instead_of);
               if (!x) {
                 self->state.log(severity::error,
                                 "the output of " + nspace
@@ -95,12 +100,13 @@ void release(self_pointer self, const std::string& nspace) {
   auto* to = find_outlet(self, nspace);
   if (to == nullptr || !to->holder)
     return;
-  to->holder = nullptr;
-  const auto old = std::exchange(to->subscription, std::nullopt);
+  const auto holder = std::exchange(to->holder, nullptr);
+  to->subscription.reset();
+  // With the holder goes its subscription.
   if (to->sink)
-    connect(self, nspace, to->held, to->sink, old);
-  else if (old)
-    unsubscribe(self, *old);
+    connect(self, nspace, to->held, to->sink, holder);
+  else
+    end_holder(holder);
 }
 
 /// A tool has the answer to a request for a job, or none will come.
@@ -216,6 +222,8 @@ void open_outlet(self_pointer self, const prepare_share& order,
 void close_outlet(self_pointer self, const job_ended& outcome) {
   auto& state = self->state;
   auto node = state.outlets.extract(outcome.nspace);
+  if (!node.empty())
+    end_holder(node.mapped().holder);
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
   caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));
@@ -230,7 +238,7 @@ void lose_tool(self_pointer self, const requester& who) {
       unsubscribe(self, *x.subscription);
     x.subscription.reset();
     x.sink = nullptr;
-    x.holder = nullptr;
+    end_holder(std::exchange(x.holder, nullptr));
     x.notify = false;
     if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});

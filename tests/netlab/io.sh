@@ -64,13 +64,14 @@ check "IO-1 IO-3 P-N1" "networks fail in the middle: every byte, once" cuts
 size=16777216
 moved=0
 bytes_moved() { "$netlab" traffic | awk '{ print $1 }'; }
-at_least() { [ "$(stat -c %s "$1")" -ge "$2" ]; }
+at_least() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]; }
 
 # watched_job [OPTION]...: a job on n1 and n3 whose second process, on n3, goes
 # on when `go` is there; its number is in job_pid, its name in `job`.
 watched_job() {
-  rm -f go job
-  mesh_job -n 3 "$@" sh -c 'echo "$PMIX_NAMESPACE" >job
+  rm -f go job "$TROUPE_WORK/out"
+  mesh_job -n 3 "$@" sh -c '[ "$PMIX_RANK" = 2 ] || exit 0
+    echo "$PMIX_NAMESPACE" >job
     exec ./io_bytes write '"$size"' 2 go' >"$TROUPE_WORK/out" \
     2>"$TROUPE_WORK/err" &
   job_pid=$!
