@@ -155,6 +155,10 @@ open_group& open_tracker(self_pointer self, const group_key& key,
   options.spans_nodes = state.options.spans_nodes;
   options.hosts = std::move(hosts);
   options.lost = state.groups.lost();
+  for (const auto& proc : state.groups.ended())
+    if (const auto* local = state.find_local(proc);
+        local != nullptr && local->is_gone())
+      options.ended.insert(proc);
   options.number = state.groups.next_number();
   options.log = state.options.log;
   group.tracker = spawn_group_tracker(self->home_system(), std::move(options),
@@ -348,8 +352,11 @@ caf::result<group_data> group_data_here(self_pointer self,
 }
 
 void tell_groups(self_pointer self, const proc_ended& what) {
-  for (auto& [key, group] : self->state.groups.all())
-    if (group.local.erase(what.proc) > 0)
+  auto& groups = self->state.groups;
+  groups.note_ended(what.proc);
+  for (auto& [key, group] : groups.all())
+    // While a group is being made, others may add it.
+    if (group.local.erase(what.proc) > 0 || group.members == nullptr)
       self->send(group.tracker, what);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "actors/io/input_queue.hpp"
 #include "adapters/process/input_reader.hpp"
 #include "adapters/wire/pushes.hpp"
-#include "c_api/input_queue.hpp"
 #include "messages/io.hpp"
 
 #include <memory>

@@ -32,6 +32,6 @@ struct input_forwarder_state {
 /// processes have been given, as far as the DVM tells.
 input_target_actor::behavior_type input_forwarder(
   input_target_actor::stateful_pointer<input_forwarder_state> self,
-  std::shared_ptr<link> to);
+  std::shared_ptr<link> to, forwarding how);
 
 } // namespace troupe

@@ -124,6 +124,11 @@ void output_intake::close() {
     }
 }
 
+bool output_intake::has_ended(const proc_id& source,
+                              io_channels channel) const {
+  return state_->ended.count({source, channel}) > 0;
+}
+
 void output_intake::when_idle(std::function<void()> done) {
   if (state_->open == 0)
     done();

@@ -36,6 +36,9 @@ public:
   /// Ends all streams that have not ended; what comes now is not passed on.
   void close();
 
+  /// Whether a stream is at its end.
+  bool has_ended(const proc_id& source, io_channels channel) const;
+
   /// Calls back once the sink has all that was taken.
   void when_idle(std::function<void()> done);
 

@@ -21,6 +21,9 @@ namespace {
 /// The exit status for a wrong command line.
 constexpr int usage_error = 2;
 
+/// What a window has if nobody knows better.
+constexpr auto usual_window = winsize{24, 80, 0, 0};
+
 /// A local rank has 16 bits.
 constexpr int most_processes = 65535;
 
@@ -96,7 +99,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_option("--screen", x.screen,
                  "COMMAND that opens a window for each process, such as "
                  "'xterm -T %r -e' or 'tmux new-window -n %r'; %r is the rank, "
-                 "%j the job");
+                 "%n the job");
   cli.add_option("--display", x.display, "map, bind, summary; with commas");
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,
@@ -208,7 +211,7 @@ void apply_streams(const job_flags& x, run_options& result) {
   format.label = format.label || x.label;
   format.timestamp = format.timestamp || x.timestamp;
   format.json = format.json || x.json;
-  format.iso_time = true;
+  format.iso_time = x.timestamp;
   result.node.output = format;
   result.stdin_target = stdin_target(x.standard_input);
   result.screen = x.screen;
@@ -226,7 +229,12 @@ void apply_streams(const job_flags& x, run_options& result) {
   if (!x.with_pty)
     return;
   infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
-  if (const auto size = terminal_size())
+  // With a size it is a screen, which echoes: our terminal must not.
+  auto size = ::isatty(STDIN_FILENO) != 0 || !x.screen.empty() ? terminal_size()
+                                                               : std::nullopt;
+  if (!size && !x.screen.empty())
+    size = usual_window;
+  if (size)
     infos.push_back(make_info(
       attr::pty_wsize,
       value::bytes({reinterpret_cast<const char*>(&*size), sizeof(*size)})));

@@ -21,7 +21,7 @@ class screen {
 public:
   struct settings {
     /// For the shell: the program of the window is put behind it. `%r` is the
-    /// rank, `%j` the job, `%%` a percent sign.
+    /// rank, `%n` the job, `%%` a percent sign.
     std::string command;
 
     /// How many processes the job has.

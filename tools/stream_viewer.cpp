@@ -1,5 +1,6 @@
 #include "tools/stream_viewer.hpp"
 
+#include "actors/io/io_patterns.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
@@ -55,6 +56,8 @@ private:
   std::string open();
   std::string find_sources();
   void subscribe();
+  void take(io_delivery x, output_receipt receipt);
+  bool is_one_process_over() const;
   void take_input();
   void on_event(const event& x);
   void on_signal();
@@ -88,7 +91,7 @@ std::string viewer::open() {
       on_event(*what);
   };
   handlers.on_output = [this](io_delivery x, output_receipt receipt) {
-    intake_->take(std::move(x), std::move(receipt));
+    take(std::move(x), std::move(receipt));
   };
   handlers.on_lost = [this](const caf::error&) {
     finish(failed, "the DVM has ended, or the connection to it is lost");
@@ -151,6 +154,25 @@ void viewer::subscribe() {
       leave(failed, "the DVM does not show this: "
                       + to_string(status_of(outcome.error())));
   });
+}
+
+/// One process may be over before its job.
+bool viewer::is_one_process_over() const {
+  if (order_.sources.size() != 1)
+    return false;
+  const auto& source = order_.sources.front();
+  const auto is_over = [&](io_channels x) {
+    return !has(order_.channels, x) || intake_->has_ended(source, x);
+  };
+  return is_over(io_channels::stdout_) && is_over(io_channels::stderr_)
+         && is_over(io_channels::stddiag);
+}
+
+void viewer::take(io_delivery x, output_receipt receipt) {
+  const auto is_end = x.bytes.empty();
+  intake_->take(std::move(x), std::move(receipt));
+  if (is_end && is_one_process_over())
+    finish(over, {});
 }
 
 void viewer::take_input() {

@@ -113,7 +113,7 @@ void apply(const words& x, view_order& order) {
   format.label = format.label || x.label;
   format.timestamp = format.timestamp || x.timestamp;
   format.json = format.json || x.json;
-  format.iso_time = true;
+  format.iso_time = x.timestamp;
   if (!x.offset.empty()) {
     if (order.is_live)
       refuse("--live and --offset exclude each other; give one of them");

@@ -181,6 +181,9 @@ void group_directory::remove(const group_key& key) {
 
 void group_directory::forget(const std::string& nspace) {
   counts_.erase(nspace);
+  for (auto i = ended_.lower_bound({nspace, 0});
+       i != ended_.end() && i->nspace == nspace;)
+    i = ended_.erase(i);
 }
 
 std::vector<std::pair<const group_key*, group_directory::open_group*>>

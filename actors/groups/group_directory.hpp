@@ -123,6 +123,16 @@ public:
     return lost_;
   }
 
+  /// A local process has ended. It may be restarted.
+  void note_ended(const proc_id& proc) {
+    ended_.insert(proc);
+  }
+
+  /// All local processes that have ever ended, of namespaces that are there.
+  const std::set<proc_id>& ended() const {
+    return ended_;
+  }
+
   /// The number of the next group of this node.
   uint64_t next_number() {
     return ++numbers_;
@@ -149,6 +159,7 @@ private:
   std::deque<group_key> invitations_;
   uint64_t numbers_ = 0;
   std::set<uint32_t> lost_;
+  std::set<proc_id> ended_;
 };
 
 } // namespace troupe

@@ -170,6 +170,7 @@ caf::result<ack> take(self_pointer self, group_entry_ordered& what) {
 
 void note_end(self_pointer self, const proc_ended& what) {
   auto& state = self->state;
+  state.options.ended.insert(what.proc);
   state.constructs.erase(what.proc);
   state.destructs.erase(what.proc);
   state.notices.erase(std::remove_if(state.notices.begin(), state.notices.end(),
@@ -179,7 +180,7 @@ void note_end(self_pointer self, const proc_ended& what) {
                       state.notices.end());
   if (!state.has_begun)
     state.options.gone.push_back(what.proc);
-  else
+  else if (state.group->is_participant(what.proc))
     submit(self, group_procs_ended{{what}});
   gather(self, group_operation::construct);
   gather(self, group_operation::destruct);

@@ -39,6 +39,9 @@ struct group_tracker_options {
   /// Nodes that were lost before; some may have come back.
   std::set<uint32_t> lost;
 
+  /// Processes of this node that have ended, whether they take part or not.
+  std::set<proc_id> ended;
+
   /// Counts the groups of this node, from 1: gives the group a context id.
   uint64_t number = 1;
 

@@ -108,6 +108,21 @@ void enter_data(self_pointer self) {
           });
 }
 
+/// Local participants that had ended before they took part.
+void enter_ended(self_pointer self, const process_group::effects& out) {
+  auto& state = self->state;
+  if (state.joining_mark)
+    return;
+  auto ended = group_procs_ended{};
+  for (const auto& proc : std::exchange(state.options.gone, {}))
+    ended.procs.push_back({proc, proc_state::terminated});
+  for (const auto& proc : out.added)
+    if (state.is_local(proc) && state.options.ended.count(proc) > 0)
+      ended.procs.push_back({proc, proc_state::terminated});
+  if (!ended.procs.empty())
+    submit(self, std::move(ended));
+}
+
 void finish(self_pointer self) {
   auto& state = self->state;
   if (!state.group->is_over() || std::exchange(state.is_over, true))
@@ -162,12 +177,7 @@ void carry_out(self_pointer self, const group_entry& entry,
     ask_handlers(self, x);
   if (out.needs_data)
     enter_data(self);
-  if (!state.options.gone.empty() && !state.joining_mark) {
-    auto ended = group_procs_ended{};
-    for (const auto& proc : std::exchange(state.options.gone, {}))
-      ended.procs.push_back({proc, proc_state::terminated});
-    submit(self, std::move(ended));
-  }
+  enter_ended(self, out);
   finish(self);
 }
 

@@ -119,9 +119,14 @@ void take_in(self_pointer self, const group_entry& entry,
   const auto go_on = [self, entry, rest](const proc_places& found,
                                          const std::vector<proc_id>& unknown) {
     auto joining = note_places(self->state, found);
+    const auto is_one_lost =
+      std::any_of(found.procs.begin(), found.procs.end(),
+                  [](const proc_places::place& x) { return !x.node; });
     extend(self, std::move(joining));
     release(self, entry, *rest);
     give_up_on(self, unknown);
+    if (is_one_lost)
+      speak_for_all(self);
   };
   self->request(state.host, caf::infinite, locate_procs{added})
     .then([go_on](const proc_places& found) { go_on(found, {}); },

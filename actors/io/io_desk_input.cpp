@@ -66,11 +66,9 @@ void write(self_pointer self, const proc_id& proc, std::string bytes) {
         if (i == inputs.end())
           return;
         i->second.position.close();
+        i->second.is_missing = status_of(why) == status::not_found
+                               && i->second.position.written() == 0;
         release(self->state, i->second);
-        // It may still come.
-        if (status_of(why) == status::not_found
-            && i->second.position.written() == 0)
-          inputs.erase(i);
       });
 }
 
@@ -89,6 +87,12 @@ caf::result<io_input_taken> take_input(self_pointer self, io_input& what) {
       || what.ranks.back() > rank_valid_max)
     return make_error(status::bad_param,
                       "name the processes of this node that read");
+  // Who was not there is given the beginning once more, and no other part.
+  for (const auto rank : what.ranks)
+    if (const auto i = state.inputs.find({what.nspace, rank});
+        i != state.inputs.end() && i->second.is_missing
+        && what.offset.value_or(0) == 0)
+      i->second = desk_input{};
   // All or none: it must not depend on the order who has got something.
   auto steps = std::map<uint32_t, process_input::step>{};
   for (const auto rank : what.ranks) {

@@ -106,6 +106,9 @@ using input_call_ptr = std::shared_ptr<input_call>;
 /// The input of one process, and who waits for it.
 struct desk_input {
   process_input position{defaults::io_input_window};
+
+  /// Whether there was no such process: it may come yet, or be gone.
+  bool is_missing = false;
   std::multimap<uint64_t, input_call_ptr> waiting;
 };
 

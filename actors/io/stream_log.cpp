@@ -33,7 +33,7 @@ uint64_t stream_log::append(std::string bytes, int64_t read_at) {
 uint64_t stream_log::append_at(uint64_t offset, std::string bytes,
                                int64_t read_at) {
   const auto due = offset + bytes.size();
-  if (has_ended_ || due <= end_)
+  if (has_ended_ || bytes.empty() || due <= end_)
     return std::min(due, end_);
   if (offset < end_) {
     bytes.erase(0, end_ - offset);
@@ -73,13 +73,16 @@ void stream_log::append_to_head(const std::string& bytes, int64_t read_at) {
 
 void stream_log::drop_newest(sink& x, const std::string& bytes,
                              int64_t read_at) {
+  const auto from = std::max(end_, x.position);
+  if (from - end_ >= bytes.size())
+    return;
   const auto limit = limit_of(x);
   const auto waiting = x.waiting->size();
   if (x.is_full && waiting > limit / 2)
     return;
   const auto room = limit - std::min<uint64_t>(limit, waiting);
-  x.is_full = bytes.size() > room;
-  x.waiting->append(end_, bytes.substr(0, room), read_at);
+  x.is_full = bytes.size() - (from - end_) > room;
+  x.waiting->append(from, bytes.substr(from - end_, room), read_at);
 }
 
 void stream_log::drop_oldest(sink& x) {
@@ -100,6 +103,8 @@ void stream_log::trim() {
   for (const auto& [id, x] : sinks_)
     if (!x.waiting)
       needed = std::min(needed, x.position);
+  if (head_ && head_->size() > head_limit_ && needed >= head_->end())
+    head_->cut_back(head_limit_);
   if (needed > bytes_.begin())
     bytes_.cut_front(std::min(needed, bytes_.last(tail_)));
 }
@@ -217,7 +222,7 @@ std::optional<io_fragment> stream_log::fill(uint64_t id,
   if (!wanted)
     return std::nullopt;
   auto& x = sinks_.find(id)->second;
-  if (!got || got->offset >= wanted->until
+  if (!got || got->bytes.empty() || got->offset >= wanted->until
       || got->offset + got->bytes.size() <= wanted->from) {
     x.lacks_until = 0;
     return std::nullopt;
@@ -246,13 +251,10 @@ uint64_t stream_log::settled() const {
 void stream_log::keep(size_t tail) {
   if (head_) {
     head_limit_ = tail;
-    if (head_->size() >= tail) {
-      head_->cut_back(tail);
-      is_head_full_ = true;
-    }
-    return;
+    is_head_full_ = is_head_full_ || head_->size() >= tail;
+  } else {
+    tail_ = tail;
   }
-  tail_ = tail;
   for (auto& [id, x] : sinks_)
     if (x.policy == io_policy::drop_oldest)
       drop_oldest(x);

@@ -127,11 +127,17 @@ void event_stream::reign() {
   for (const auto& [rank, last] : std::exchange(collected_, {})) {
     if (gone_.count(rank) > 0)
       continue;
-    const auto has = last < stable_ ? last_ : last;
-    acknowledged_[rank] = last < stable_ ? last_ : stable_;
     const auto id = next_branch_++;
+    if (last < stable_) {
+      // It joins: it begins behind what all others know.
+      held_ = last_;
+      acknowledged_[rank] = last_;
+      branches_[id] = {{rank}, last_, last_, 0, last_};
+      continue;
+    }
+    acknowledged_[rank] = stable_;
     // Also if nothing is missing: the answer says what its log has.
-    send_batch(id, branches_[id] = {{rank}, has, 0, 0, 0});
+    send_batch(id, branches_[id] = {{rank}, last, 0, 0, 0});
   }
   add_followers();
   distribute();

@@ -188,6 +188,9 @@ struct mesh_host_state {
   std::map<std::string, outlet> outlets;      // likewise
   std::map<std::string, job_streams> streams; // likewise
 
+  /// By namespace and ranks.
+  std::map<std::pair<std::string, std::vector<uint32_t>>, input_line> inputs;
+
   /// What processes and tools of this node have asked for, by the number that
   /// they know.
   std::map<uint64_t, io_pull> pulls;

@@ -96,13 +96,54 @@ void send_input(self_pointer self, const io_input& what,
   round->finish_one();
 }
 
+/// Most bytes on their way to a process; it takes two pieces meanwhile.
+constexpr auto most_under_way = 2 * defaults::io_window;
+static_assert(most_under_way <= defaults::io_input_window);
+
+/// Sends what may be on its way.
+void send_waiting(self_pointer self,
+                  const std::pair<std::string, std::vector<uint32_t>>& to) {
+  auto& lines = self->state.inputs;
+  for (auto i = lines.find(to); i != lines.end(); i = lines.find(to)) {
+    auto& line = i->second;
+    if (line.waiting.empty()) {
+      if (line.bytes == 0)
+        lines.erase(i);
+      return;
+    }
+    if (line.bytes + defaults::io_window > most_under_way)
+      return;
+    const auto next = std::move(line.waiting.front());
+    line.waiting.pop_front();
+    next();
+  }
+}
+
+/// Puts a piece of input behind what is on its way to the same processes.
+void add_piece(self_pointer self, io_input what,
+               completion<io_input_taken> done) {
+  const auto to = std::pair{what.nspace, what.ranks};
+  self->state.inputs[to].waiting.emplace_back(
+    [self, to, what = std::move(what), done = std::move(done)] {
+      const auto size = what.bytes.size();
+      self->state.inputs[to].bytes += size;
+      send_input(self, what,
+                 [self, to, size, done](caf::expected<io_input_taken> x) {
+                   self->state.inputs[to].bytes -= size;
+                   done(std::move(x));
+                   send_waiting(self, to);
+                 });
+    });
+  send_waiting(self, to);
+}
+
 /// Input in pieces, in their order, as what the processes are given at once is
 /// bounded.
 void send_pieces(self_pointer self, io_input what,
                  completion<io_input_taken> done) {
   constexpr auto most = defaults::io_window;
   if (what.bytes.size() <= most) {
-    send_input(self, what, std::move(done));
+    add_piece(self, std::move(what), std::move(done));
     return;
   }
   const auto bytes = std::exchange(what.bytes, {});
@@ -119,7 +160,7 @@ void send_pieces(self_pointer self, io_input what,
     if (begin)
       what.offset = *begin + at;
     what.is_end = is_end && at + most >= bytes.size();
-    send_input(self, what, one);
+    add_piece(self, what, one);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include "messages/actors.hpp"
 
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +21,11 @@ struct outlet {
 
   /// What the desk calls it.
   std::optional<uint64_t> subscription;
+
+  /// Holds the output back until the tool has the name of its job: it shows it
+  /// as it was asked to for that job. What the sink will want then.
+  output_sink_actor holder;
+  io_subscription held;
 
   /// A tool of this node that started the job.
   std::optional<requester> tool;
@@ -62,6 +69,13 @@ struct io_pull {
 
   /// What the desk calls it, by job.
   std::map<std::string, std::optional<uint64_t>> at_desk;
+};
+
+/// Input that is on its way to some processes of a job, and what waits until
+/// they have taken enough of it.
+struct input_line {
+  std::deque<std::function<void()>> waiting;
+  size_t bytes = 0;
 };
 
 /// What both want; none of the two keeps the other out.

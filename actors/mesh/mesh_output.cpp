@@ -7,6 +7,9 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
+#include <caf/typed_response_promise.hpp>
+
+#include <utility>
 
 // The output of jobs that were asked for on this node goes to whoever asked.
 
@@ -45,6 +48,71 @@ void tell_why(self_pointer self, const requester& who, const caf::error& why) {
   caf::anon_send(self->state.events, end_for(who.proc, outcome));
 }
 
+/// Takes nothing: the output stays where it is, and its writer waits.
+struct holder_state {
+  std::vector<caf::typed_response_promise<ack>> owed;
+};
+
+using holder_pointer = output_sink_actor::stateful_pointer<holder_state>;
+
+output_sink_actor::behavior_type hold(holder_pointer self) {
+  return {[self](const io_fragment&) {
+    self->state.owed.push_back(self->make_response_promise<ack>());
+    return self->state.owed.back();
+  }};
+}
+
+outlet* find_outlet(self_pointer self, const std::string& nspace) {
+  const auto i = self->state.outlets.find(nspace);
+  return i != self->state.outlets.end() ? &i->second : nullptr;
+}
+
+/// Gives the output of a job to a sink.
+/// @param instead_of What the desk calls the one that has it until then.
+void connect(self_pointer self, const std::string& nspace,
+             const io_subscription& what, const output_sink_actor& sink,
+             std::optional<uint64_t> instead_of = std::nullopt) {
+  subscribe(self, what, sink,
+            [self, nspace, sink, instead_of](caf::expected<uint64_t> x) {
+              if (instead_of)
+                unsubscribe(self, *instead_of);
+              if (!x) {
+                self->state.log(severity::error,
+                                "the output of " + nspace
+                                  + " is not shown: " + reason_of(x.error()));
+                return;
+              }
+              auto* to = find_outlet(self, nspace);
+              if (to != nullptr && (to->holder ? to->holder : to->sink) == sink)
+                to->subscription = *x;
+              else
+                unsubscribe(self, *x);
+            });
+}
+
+/// Holds the output back no longer.
+void release(self_pointer self, const std::string& nspace) {
+  auto* to = find_outlet(self, nspace);
+  if (to == nullptr || !to->holder)
+    return;
+  to->holder = nullptr;
+  const auto old = std::exchange(to->subscription, std::nullopt);
+  if (to->sink)
+    connect(self, nspace, to->held, to->sink, old);
+  else if (old)
+    unsubscribe(self, *old);
+}
+
+/// A tool has the answer to a request for a job, or none will come.
+void release_all(self_pointer self, const requester& who) {
+  auto names = std::vector<std::string>{};
+  for (const auto& [nspace, x] : self->state.outlets)
+    if (x.holder && x.tool && x.tool->index == who.index)
+      names.push_back(nspace);
+  for (const auto& nspace : names)
+    release(self, nspace);
+}
+
 } // namespace
 
 caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
@@ -57,7 +125,13 @@ caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
           [self, who, wants_why, done](caf::expected<spawn_result> x) {
             if (!x && wants_why)
               tell_why(self, who, x.error());
+            const auto nspace = x ? x->nspace : std::string{};
             done(std::move(x));
+            // First the name of the job, then its output.
+            if (nspace.empty())
+              release_all(self, who);
+            else
+              release(self, nspace);
           }));
   });
 }
@@ -100,6 +174,7 @@ void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
   options.show_time = state.options.show_time;
   options.with_offsets = is_asked_for(request, io_offsets_key);
   to.sink = spawn_tool_output(self->home_system(), std::move(options));
+  to.holder = self->home_system().spawn(hold);
 }
 
 } // namespace
@@ -127,20 +202,15 @@ void open_outlet(self_pointer self, const prepare_share& order,
   what.policy = wiring.overflow;
   what.name =
     to.tool ? name_of_sink(*to.tool) : "launcher on " + state.options.hostname;
-  if (!to.sink || what.channels == io_channels::none)
-    return;
-  subscribe(self, std::move(what), to.sink,
-            [self, nspace](caf::expected<uint64_t> x) {
-              const auto i = self->state.outlets.find(nspace);
-              if (!x)
-                self->state.log(severity::error,
-                                "the output of " + nspace
-                                  + " is not shown: " + reason_of(x.error()));
-              else if (i != self->state.outlets.end() && i->second.sink)
-                i->second.subscription = *x;
-              else
-                unsubscribe(self, *x);
-            });
+  if (!to.sink || what.channels == io_channels::none) {
+    to.holder = nullptr;
+  } else if (to.holder) {
+    to.held = what;
+    what.policy = io_policy::block;
+    connect(self, nspace, what, to.holder);
+  } else {
+    connect(self, nspace, what, to.sink);
+  }
 }
 
 void close_outlet(self_pointer self, const job_ended& outcome) {
@@ -160,6 +230,7 @@ void lose_tool(self_pointer self, const requester& who) {
       unsubscribe(self, *x.subscription);
     x.subscription.reset();
     x.sink = nullptr;
+    x.holder = nullptr;
     x.notify = false;
     if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});

@@ -1,3 +1,4 @@
+#include "actors/io/input_queue.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "adapters/c_host/c_host_state.hpp"
 #include "messages/attributes.hpp"
@@ -10,10 +11,6 @@
 namespace troupe::c_host_internals {
 
 namespace {
-
-/// The host has taken input and wants no more for now.
-/// Source: OpenPMIx, PMIX_ERR_IOF_XOFF.
-constexpr auto taken_and_stopped = static_cast<status>(PMIX_ERR_IOF_XOFF);
 
 /// The host is asked to deliver no more. Source: PMIx Standard v5,
 /// PMIX_IOF_STOP.
@@ -131,6 +128,57 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
               io_unsubscription{old.subscription})
     .then([done](ack) { done(); }, [done](const caf::error&) { done(); });
   return promise;
+}
+
+output_wish forwarded_output(const requester& who,
+                             const std::vector<info>& job_infos) {
+  auto result = output_wish{};
+  const auto add = [&](std::string_view key, io_channels channel) {
+    const auto is_said = find(job_infos, key) != nullptr;
+    if (is_said ? flag(job_infos, key) : is_tool(who.role))
+      result.how.channels = united(result.how.channels, channel);
+  };
+  add(attr::fwd_stdout, io_channels::stdout_);
+  add(attr::fwd_stderr, io_channels::stderr_);
+  add(attr::fwd_stddiag, io_channels::stddiag);
+  if (flag(job_infos, attr::iof_drop_oldest))
+    result.how.policy = io_policy::drop_oldest;
+  else if (flag(job_infos, attr::iof_drop_newest))
+    result.how.policy = io_policy::drop_newest;
+  result.how.name = to_string(who.proc);
+  result.directives = job_infos;
+  return result;
+}
+
+void forward_output(self_pointer self, const requester& who, output_wish wish,
+                    const std::string& nspace, std::function<void()> then) {
+  auto& state = self->state;
+  if (wish.how.channels == io_channels::none || !state.settings.desk) {
+    then();
+    return;
+  }
+  auto pull = output_pull{};
+  pull.who = who;
+  pull.request.procs = {{nspace, rank_wildcard}};
+  pull.request.channels = wish.how.channels;
+  pull.sink = state.settings.make_sink(who, 0, wish.directives);
+  wish.how.sources = pull.request.procs;
+  self
+    ->request(state.settings.desk, caf::infinite, std::move(wish.how),
+              pull.sink)
+    .then(
+      [self, pull, then](io_pull_result x) mutable {
+        pull.subscription = x.subscription;
+        self->state.pulls.emplace(++self->state.last_pull, std::move(pull));
+        then();
+      },
+      [self, sink = pull.sink, then, nspace](const caf::error& why) {
+        self->send_exit(sink, caf::exit_reason::user_shutdown);
+        self->state.log(severity::warning,
+                        "the output of " + nspace
+                          + " is not forwarded: " + reason_of(why));
+        then();
+      });
 }
 
 void forget_pulls(self_pointer self, const requester& who) {

@@ -63,20 +63,26 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
     return missing("spawn");
   auto args = arguments_of(who);
   const auto time = limit_of(request.job_infos);
+  auto wish = forwarded_output(who, request.job_infos);
   args->set_infos(with_credentials(std::move(request.job_infos), who));
   args->take(args->apps, c_api::to_c_apps(request.apps));
   auto promise = self->make_response_promise<spawn_result>();
-  call_host<spawned>(self, "spawn", args, time,
-                     replying<spawned, spawn_result>(
-                       promise,
-                       [](spawned x) {
-                         return spawn_result{std::move(x.nspace), {}, {}};
-                       }),
-                     [&](void* cbdata) {
-                       return f(&args->proc, args->infos.data(),
-                                args->infos.size(), args->apps.data(),
-                                args->apps.size(), upcalls::on_spawn, cbdata);
-                     });
+  auto owed = std::make_shared<answer<spawn_result>>(promise);
+  call_host<spawned>(
+    self, "spawn", args, time,
+    [self, who, wish, owed](caf::expected<spawned> x) {
+      if (!x) {
+        owed->fail(std::move(x.error()));
+        return;
+      }
+      forward_output(self, who, wish, x->nspace, [owed, nspace = x->nspace] {
+        owed->give({nspace, {}, {}});
+      });
+    },
+    [&](void* cbdata) {
+      return f(&args->proc, args->infos.data(), args->infos.size(),
+               args->apps.data(), args->apps.size(), upcalls::on_spawn, cbdata);
+    });
   return promise;
 }
 

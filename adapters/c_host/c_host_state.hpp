@@ -303,6 +303,21 @@ caf::result<io_pull_result> pull_output(self_pointer self, const requester& who,
 caf::result<ack> end_pull(self_pointer self, const requester& who,
                           io_deregister_request& request);
 
+/// What a requester gets of the job that it spawns: a tool, what it does not
+/// refuse; a process, what it asks for. Source: PMIx Standard v5,
+/// PMIX_FWD_STDOUT and its neighbours; OpenPMIx, for what is not said.
+struct output_wish {
+  io_subscription how;
+  std::vector<info> directives;
+};
+
+output_wish forwarded_output(const requester& who,
+                             const std::vector<info>& job_infos);
+
+/// Gives it that, from the first byte on.
+void forward_output(self_pointer self, const requester& who, output_wish wish,
+                    const std::string& nspace, std::function<void()> then);
+
 /// Whoever is gone wants no more output.
 void forget_pulls(self_pointer self, const requester& who);
 

@@ -15,8 +15,8 @@ pushes() { within "$((limit * slow))" ./io_pushes "$@"; }
 
 # unhandled: what no function takes is on our standard output and error.
 unhandled() {
-  pulls unhandled >out 2>err && [ "$(wc -c <out)" -eq 300000 ] \
-    && [ "$(wc -c <err)" -eq 75000 ] && sort -cu out && sort -cu err
+  pulls unhandled >out 2>err && [ "$(wc -c <out)" -eq 320000 ] \
+    && [ "$(wc -c <err)" -eq 80000 ] && sort -cu out && sort -cu err
 }
 
 # from_input: a pipe is pushed, and read no faster than it is taken.

@@ -15,22 +15,22 @@ check "C4.10" "the program builds with our headers" compile_with_ours
 check "C4.10" "the program builds with Debian's headers" \
   compile_pmix "$source" theirs
 
-# delivers MODE SIZE CLIENT: at most 64 MB in the server.
+# delivers MODE SIZE CLIENT: at most 40 MB in the server.
 delivers() {
   within 60 ./ours "$@" | tee output
   [ "${PIPESTATUS[0]}" -eq 0 ] || return 1
   local memory
   memory=$(sed -n 's/^io host: 0 failures, \([0-9]*\) kB$/\1/p' output)
-  [ -n "$memory" ] && { [ -n "${TROUPE_SANITIZER:-}" ] || [ "$memory" -lt 65536 ]; }
+  [ -n "$memory" ] && { [ -n "${TROUPE_SANITIZER:-}" ] || [ "$memory" -lt 40000 ]; }
 }
 for client in ./ours ./theirs; do
   check "I8 I15 C4.10" "what came before the first who asks, $client" \
     delivers fast 100001 "$client"
-  check "I18 C4.10 193" "100 MB to who takes them, $client" \
-    delivers fast 100000000 "$client"
-  check "I18 C4.10 193" "100 MB to who sleeps, $client" \
-    delivers slow 100000000 "$client"
+  check "I18 C4.10 193" "20 MB to who takes them, $client" \
+    delivers fast 20000000 "$client"
+  check "I18 C4.10 193" "50 MB to who sleeps, $client" \
+    delivers slow 50000000 "$client"
   check "I8 I11 I17 C4.10 194" "who stops in the middle holds nobody up, $client" \
-    delivers stops 50000000 "$client"
+    delivers stops 20000000 "$client"
 done
 finish

@@ -62,6 +62,7 @@ check "IO-1 IO-3 P-N1" "networks fail in the middle: every byte, once" cuts
 # -- readers on another node ---------------------------------------------------
 
 size=16777216
+moved=0
 bytes_moved() { "$netlab" traffic | awk '{ print $1 }'; }
 at_least() { [ "$(stat -c %s "$1")" -ge "$2" ]; }
 
@@ -80,8 +81,8 @@ watched_job() {
 
 # follow FILE: a reader of that process on n2.
 follow() {
-  background n2 troupe io follow --dvm "$dvm_name" --output raw "$(cat job):2" \
-    >"$1" 2>"$TROUPE_WORK/reader.err"
+  background n2 troupe io follow --dvm "pid:$(daemon n2)" --output raw \
+    "$(cat job):2" >"$1" 2>"$TROUPE_WORK/reader.err"
   eventually 10 at_least "$1" 1000 && return
   cat "$TROUPE_WORK/reader.err"
   return 1

@@ -145,7 +145,7 @@ struct fixture : fixtures::deterministic {
 
 CAF_TEST_FIXTURE_SCOPE(io_desk_input_tests, fixture)
 
-CAF_TEST(I6 I9 input goes to those that are named and to no other(196)) {
+CAF_TEST(I6 I9 I10 input goes to those that are named and to no other(196)) {
   const auto one = push({1}, 0, "one");
   CAF_REQUIRE(one->has_value());
   CAF_CHECK_EQUAL((*one)->offset, 3u);
@@ -216,7 +216,7 @@ CAF_TEST(I9 I18 a process that dies holds nobody up(196)) {
   CAF_CHECK_EQUAL((*alone)->readers, 0u);
 }
 
-CAF_TEST(I9 the end comes once and after all data(197)) {
+CAF_TEST(I9 I10 the end comes once and after all data(197)) {
   rank(0).is_slow = true;
   const auto data = push({0, 1}, 0, "abc");
   const auto last = push({0, 1}, 3, "", true);
@@ -234,6 +234,18 @@ CAF_TEST(I9 the end comes once and after all data(197)) {
   CAF_REQUIRE(more->has_value());
   CAF_CHECK_EQUAL((*more)->readers, 0u);
   CAF_CHECK_EQUAL(rank(1).text, "abc");
+}
+
+CAF_TEST(I9 I18 a process that has ended before it read holds nobody up(196)) {
+  // Rank 7 has ended, and is not known any more.
+  const auto first = push({0, 7}, 0, "abc");
+  CAF_REQUIRE(first->has_value());
+  CAF_CHECK_EQUAL((*first)->readers, 1u);
+  const auto next = push({0, 7}, 3, "def");
+  CAF_REQUIRE(next->has_value());
+  CAF_CHECK_EQUAL((*next)->readers, 1u);
+  CAF_CHECK_EQUAL((*next)->closed, (std::vector<proc_id>{{"a", 7}}));
+  CAF_CHECK_EQUAL(rank(0).text, "abcdef");
 }
 
 CAF_TEST(I9 input with a gap reaches nobody) {
@@ -256,7 +268,7 @@ CAF_TEST(LIM14 I18 input that waits for a process is bounded) {
   CAF_CHECK_EQUAL(push({1}, {}, "y")->has_value(), true);
 }
 
-CAF_TEST(I9 input for a process that is not there is answered) {
+CAF_TEST(I7 I9 input for a process that is not there is answered) {
   const auto none = push({7}, 0, "x");
   CAF_REQUIRE(none->has_value());
   CAF_CHECK_EQUAL((*none)->readers, 0u);

@@ -353,8 +353,6 @@ CAF_TEST(F4.38 commands of later issues are not supported) {
   CAF_CHECK_EQUAL(ask<info_result>(x, fabric_register_request{})->code,
                   refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, fabric_update_request{})->code, refused);
-  CAF_CHECK_EQUAL(ask<io_pull_result>(x, io_pull_request{})->code, refused);
-  CAF_CHECK_EQUAL(ask<ack>(x, io_deregister_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, job_control_request{})->code, refused);
 }
 

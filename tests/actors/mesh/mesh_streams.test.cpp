@@ -122,10 +122,12 @@ CAF_TEST(I14 I15 streams cost no message before they have a byte) {
 CAF_TEST(I12 I17 the end of a job costs no message for its streams) {
   spawn();
   mesh.write(2, {nspace, 4}, "text");
+  mesh.write(2, {nspace, 4}, "");
+  CAF_CHECK_EQUAL(count<io_fragment>(), 2u);
   end_all();
   CAF_CHECK_EQUAL(count_jobs(), 0u);
   CAF_CHECK_EQUAL(count<io_interest>(), 0u);
-  CAF_CHECK_EQUAL(count<io_fragment>(), 1u);
+  CAF_CHECK_EQUAL(count<io_fragment>(), 2u);
 }
 
 CAF_TEST(I13 what nobody wants crosses nothing and holds up nobody) {
@@ -243,6 +245,36 @@ CAF_TEST(I5 whoever watches a job gets the output of those that it spawns) {
   CAF_CHECK_EQUAL(shown_at(0), "child");
 }
 
+// Edge case 200.
+CAF_TEST(IO-4 output that is there before the name of its job waits for it) {
+  const auto tool = attach(1);
+  mesh[2].launcher->holds_starts = true;
+  auto asked = ask<spawn_result>(1, tool, job_host::program(6));
+  CAF_CHECK(asked->is_pending());
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  CAF_CHECK_EQUAL(seen_by(tool), "");
+  mesh[2].launcher->holds_starts = false;
+  mesh[2].launcher->release();
+  consume_messages();
+  CAF_REQUIRE_EQUAL(asked->code, status::success);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  mesh.write(0, {nspace, 0}, " late");
+  CAF_CHECK_EQUAL(seen_by(tool), "early late");
+}
+
+CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {
+  const auto tool = attach(1);
+  mesh[2].launcher->refused[4] = status::job_exe_not_found;
+  mesh[0].launcher->holds_starts = true;
+  auto asked = ask<spawn_result>(1, tool, job_host::program(6));
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  mesh[0].launcher->holds_starts = false;
+  mesh[0].launcher->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(asked->code, status::job_exe_not_found);
+  CAF_CHECK_EQUAL(x->code, status::success);
+}
+
 // Edge case 201.
 CAF_TEST(I5 the output of two jobs never crosses) {
   mesh_hosts wide{*this, 3, 16};
@@ -324,15 +356,23 @@ CAF_TEST(IO-3 IO-4 a job is over when its output has been taken) {
 
 CAF_TEST(X28 output is for the owner of a job and the administrator) {
   spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
-  const auto other = attach(1, our_uid + 1);
-  CAF_CHECK_EQUAL(pull(1, other, {{nspace, 4}})->code, status::no_permissions);
-  // Of all jobs it gets its own, which it has not.
-  CAF_CHECK_EQUAL(pull(1, other, {})->code, status::success);
-  const auto root = attach(1, 0);
-  CAF_CHECK_EQUAL(pull(1, root, {{nspace, 4}})->code, status::success);
+  const auto pull_as = [this](uint32_t uid, std::vector<proc_id> procs) {
+    auto what = io_pull_request{};
+    what.procs = std::move(procs);
+    what.channels = io_channels::stdout_;
+    const auto x = fixtures::ask<io_pull_result>(
+      sys, mesh[1].host, asks({"a tool", 0}, 99, uid), std::move(what));
+    consume_messages();
+    return x->code;
+  };
+  CAF_CHECK_EQUAL(pull_as(our_uid + 1, {{nspace, 4}}), status::no_permissions);
   mesh.write(2, {nspace, 4}, "text");
-  CAF_CHECK_EQUAL(seen_by(other), "");
-  CAF_CHECK_EQUAL(seen_by(root), "text");
+  CAF_CHECK_EQUAL(count<io_fragment>(), 0u);
+  // Of all jobs it gets its own, which it has not.
+  CAF_CHECK_EQUAL(pull_as(our_uid + 1, {}), status::success);
+  CAF_CHECK_EQUAL(count<io_fragment>(), 0u);
+  CAF_CHECK_EQUAL(pull_as(0, {{nspace, 4}}), status::success);
+  CAF_CHECK_EQUAL(count<io_fragment>(), 1u);
 }
 
 CAF_TEST(I5 processes that are not there cannot be read) {
@@ -425,18 +465,24 @@ CAF_TEST(I6 a large input is passed on in pieces and in order) {
 CAF_TEST(I6 a tool at any node feeds the jobs of its user) {
   spawn(6, {with(attr::stdin_tgt, value::rank(4))});
   const auto tool = attach(1);
-  const auto push = [&](const peer_ptr& who,
-                        std::vector<info> directives = {}) {
-    return ask<ack>(1, who,
+  const auto push_as = [this](uint32_t uid) {
+    const auto x = fixtures::ask<ack>(
+      sys, mesh[1].host, asks({"a tool", 0}, 99, uid),
+      io_push_request{{{nspace, 4}}, {}, std::string{"text"}});
+    consume_messages();
+    return x->code;
+  };
+  const auto push = [&](std::vector<info> directives = {}) {
+    return ask<ack>(1, tool,
                     io_push_request{{{nspace, 4}},
                                     std::move(directives),
                                     std::string{"text"}})
       ->code;
   };
-  CAF_CHECK_EQUAL(push(tool), status::success);
-  CAF_CHECK_EQUAL(push(attach(1, our_uid + 1)), status::no_permissions);
+  CAF_CHECK_EQUAL(push(), status::success);
+  CAF_CHECK_EQUAL(push_as(our_uid + 1), status::no_permissions);
   // The same once more.
-  CAF_CHECK_EQUAL(push(tool, {with(io_offset_key, value::uint64(0))}),
+  CAF_CHECK_EQUAL(push({with(io_offset_key, value::uint64(0))}),
                   status::success);
   auto all = std::string{};
   for (const auto& x : mesh[2].launcher->input)

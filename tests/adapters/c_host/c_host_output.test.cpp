@@ -42,6 +42,14 @@ pmix_status_t on_pull(const pmix_proc_t procs[], size_t nprocs,
   return host.returns;
 }
 
+pmix_status_t on_spawn(const pmix_proc_t*, const pmix_info_t[], size_t,
+                       const pmix_app_t[], size_t, pmix_spawn_cbfunc_t f,
+                       void* cbdata) {
+  char nspace[] = "a";
+  f(PMIX_SUCCESS, nspace, cbdata);
+  return PMIX_SUCCESS;
+}
+
 struct fixture : deterministic {
   io_desk_actor desk = spawn_io_desk(sys, {});
   c_host_actor uut;
@@ -53,6 +61,7 @@ struct fixture : deterministic {
     host = {};
     auto settings = c_host_settings{};
     settings.module.iof_pull = on_pull;
+    settings.module.spawn = on_spawn;
     settings.desk = desk;
     settings.make_sink = [this](const requester&, uint64_t handler,
                                 const std::vector<info>&) {
@@ -147,6 +156,32 @@ CAF_TEST(I17 C4.10 who is gone wants no more) {
   caf::anon_send(uut, client_lost{asks({"other", 0}, 8)});
   consume_messages();
   CAF_CHECK_EQUAL(wanted(), 0u);
+}
+
+CAF_TEST(I15 I17 who spawns a job gets its output from the first byte on(200)) {
+  deliver("early ");
+  auto order = spawn_request{};
+  order.apps.emplace_back();
+  order.apps.back().cmd = "a.out";
+  request<spawn_result>(uut, tool, order);
+  // A process has to ask for it, and a tool may refuse.
+  CAF_CHECK(sinks.empty());
+  auto prun = tool;
+  prun.role = peer_role::tool_with_identity;
+  request<spawn_result>(uut, prun, order);
+  CAF_REQUIRE_EQUAL(sinks.size(), 1u);
+  deliver("late");
+  CAF_CHECK_EQUAL(ledgers.at(0)->text(a0), "early late");
+  CAF_CHECK_EQUAL(handlers.at(0), 0u);
+  order.job_infos = {with(attr::fwd_stdout, value::boolean(false)),
+                     with(attr::fwd_stderr, value::boolean(false)),
+                     with(attr::fwd_stddiag, value::boolean(false))};
+  request<spawn_result>(uut, prun, order);
+  CAF_CHECK_EQUAL(sinks.size(), 1u);
+  order.job_infos = {with(attr::fwd_stdout)};
+  request<spawn_result>(uut, tool, order);
+  CAF_CHECK_EQUAL(sinks.size(), 2u);
+  CAF_CHECK_EQUAL(host.pulls, 0u);
 }
 
 CAF_TEST(I18 C4.10 the host refuses and so do wrong directives) {

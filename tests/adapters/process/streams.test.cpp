@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <map>
 #include <vector>
 
 using namespace troupe;
@@ -65,6 +68,29 @@ CAF_TEST(a stream that is closed early ends before the process) {
   CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
   CAF_CHECK(heard[proc(0)].ended.empty());
   CAF_CHECK_EQUAL(heard[proc(0)].ends[err], 0u);
+}
+
+CAF_TEST(I10 rank 0 is set up and taken down like every other) {
+  const auto descriptors = [] {
+    const auto folder = std::filesystem::directory_iterator{"/proc/self/fd"};
+    return std::distance(begin(folder), end(folder));
+  };
+  const auto before = descriptors();
+  std::map<uint32_t, fixtures::history> seen;
+  for (const uint32_t rank : {0, 1}) {
+    auto x = shell(proc(rank), "ls /proc/self/fd | wc -w; cat; echo end >&2");
+    x.with_stdin = true;
+    run(x);
+    CAF_CHECK(ask<ack>(launcher, write_stdin{proc(rank), "line\n"}).value);
+    caf::anon_send(launcher, close_stdin{proc(rank)});
+    CAF_REQUIRE(run_until([&] { return is_over(proc(rank)); }));
+    CAF_CHECK_EQUAL(descriptors(), before);
+    seen[rank] = heard[proc(rank)];
+  }
+  CAF_CHECK_EQUAL(seen[0].out(), "4\nline\n");
+  CAF_CHECK(seen[0].output == seen[1].output);
+  CAF_CHECK(seen[0].ends == seen[1].ends);
+  CAF_CHECK_EQUAL(seen[0].drained, seen[1].drained);
 }
 
 CAF_TEST(IO-1 bytes of all values arrive unchanged) {

@@ -82,7 +82,7 @@ CAF_TEST(without input a process with a terminal finds its end) {
                   "not a tty\nend\n");
 }
 
-CAF_TEST(197 the end of input is typed after all lines and after half of one) {
+CAF_TEST(I6 197 the end of input is typed after all lines and after half of one) {
   for (const auto* text : {"", "one\ntwo\n", "one\ntwo"}) {
     heard.clear();
     run(on_terminal("exec cat", true));
@@ -94,7 +94,7 @@ CAF_TEST(197 the end of input is typed after all lines and after half of one) {
   }
 }
 
-CAF_TEST(197 a terminal in raw mode gets its character for the end) {
+CAF_TEST(I6 197 a terminal in raw mode gets its character for the end) {
   run(on_terminal("stty raw; echo ready; head -c 4 | od -An -c", true));
   CAF_REQUIRE(run_until([&] { return heard[proc(0)].out() == "ready\n"; }));
   CAF_CHECK(type("a\nb").value);
@@ -149,11 +149,14 @@ CAF_TEST(I18 a slow reader holds up who writes to a terminal) {
   CAF_CHECK_EQUAL(seen, 3'000'000u);
 }
 
-CAF_TEST(what a process leaves on its terminal is hung up) {
-  run(on_terminal("trap '' HUP; (sleep 0.1; echo late; echo $? > "
-                  "/dev/null) & echo done"));
-  wait_for_end();
-  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\n");
+CAF_TEST(IO-4 198 who was left on a terminal is heard as long as the job lives) {
+  run(on_terminal("trap '' HUP; (sleep 0.6; echo late; exec sleep 60) & "
+                  "echo done"));
+  CAF_CHECK_EQUAL(wait_for_end().out(), "done\n");
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].out() != "done\n"; }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "done\nlate\n");
+  CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 0u);
+  CAF_CHECK(sweep().value);
   CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 1u);
 }
 

@@ -104,7 +104,7 @@ CAF_TEST(F3 flow control survives) {
     const auto x = flow_control{{"ns", 1},
                                 io_channels::stdin_,
                                 true,
-                                {{"pmix.timeout", 0, value::int32(2)}}};
+                                {{"pmix.timeout", 0, value::uint32(2)}}};
     auto bytes = std::string{};
     CAF_REQUIRE(!encode_flow_control(x, d, bytes));
     CAF_CHECK(decode_flow_control(bytes, d) == x);

@@ -291,7 +291,7 @@ static void newest(void) {
 static void unhandled(void) {
   char nspace[PMIX_MAX_NSLEN + 1];
   begin_tool();
-  write_pattern(1, 0, 300000, nspace);
+  write_pattern(1, 0, 320000, nspace);
   pull(nspace, 0, PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, NULL, NULL,
        0);
   touch(go);

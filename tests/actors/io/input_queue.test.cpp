@@ -1,16 +1,14 @@
 // Input on its way to processes: in order, a piece at a time.
 
-#include "c_api/input_queue.hpp"
+#include "actors/io/input_queue.hpp"
 
 #include "config/defaults.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
-#include <pmix_common.h>
 
 using namespace troupe;
-using namespace troupe::c_api;
 
 namespace {
 
@@ -78,6 +76,8 @@ CAF_TEST(I6 who reads slowly holds up nobody else) {
   x.push(2, 0, "more");
   x.push(3, 1, "other");
   CAF_REQUIRE_EQUAL(x.sent.size(), 2u);
+  CAF_CHECK(!x.uut->is_idle({{"job", 0}}));
+  CAF_CHECK(x.uut->is_idle({{"job", 2}}));
   std::swap(x.sent[0], x.sent[1]);
   CAF_CHECK_EQUAL(*x.answer().bytes, "other");
   CAF_REQUIRE_EQUAL(x.done.size(), 1u);
@@ -102,7 +102,7 @@ CAF_TEST(I18 a server that says stop gets nothing until it says go on) {
   x.push(1, 0, std::string(2 * piece, 'a'));
   x.push(2, 1, "b");
   // What is answered like this has been taken.
-  x.answer(static_cast<status>(PMIX_ERR_IOF_XOFF));
+  x.answer(taken_and_stopped);
   x.answer();
   CAF_CHECK(x.sent.empty());
   x.push(3, 1, "c");

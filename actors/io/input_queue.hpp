@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/io.hpp"
+#include "messages/status.hpp"
 
 #include <caf/error.hpp>
 
@@ -11,7 +12,11 @@
 #include <set>
 #include <vector>
 
-namespace troupe::c_api {
+namespace troupe {
+
+/// The answer to input that has been taken: nothing more for now.
+/// Source: OpenPMIx, PMIX_ERR_IOF_XOFF.
+inline constexpr auto taken_and_stopped = static_cast<status>(-405);
 
 /// Input on its way to processes, a piece at a time: what is pushed to the same
 /// targets goes in order, and the next piece when the last has been taken.
@@ -30,8 +35,10 @@ public:
   /// Pushes the bytes of `x`; without any, the end of the input.
   void push(io_push_request x, callback done);
 
-  /// Sends no further piece for now. Source: OpenPMIx, PMIX_ERR_IOF_XOFF, which
-  /// may also be the answer to a piece: it has been taken then.
+  /// Whether nothing waits that was pushed to these targets.
+  bool is_idle(const std::vector<proc_id>& to) const;
+
+  /// Sends no further piece for now; so does `taken_and_stopped` as an answer.
   void stop();
 
   void go_on();
@@ -59,4 +66,4 @@ private:
   bool is_stopped_ = false;
 };
 
-} // namespace troupe::c_api
+} // namespace troupe

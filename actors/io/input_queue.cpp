@@ -1,19 +1,14 @@
-#include "c_api/input_queue.hpp"
+#include "actors/io/input_queue.hpp"
 
 #include "config/defaults.hpp"
 #include "messages/io_keys.hpp"
-#include "messages/status.hpp"
-
-#include <pmix_common.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace troupe::c_api {
+namespace troupe {
 
 namespace {
-
-constexpr auto taken_and_stopped = static_cast<status>(PMIX_ERR_IOF_XOFF);
 
 /// The request for a piece: whoever says where the first byte stands means that
 /// of the whole.
@@ -42,6 +37,10 @@ void input_queue::push(io_push_request x, callback done) {
     x.bytes.reset();
   waiting_[to].push_back({std::move(x), 0, std::move(done)});
   send_next(to);
+}
+
+bool input_queue::is_idle(const std::vector<proc_id>& to) const {
+  return waiting_.count(to) == 0;
 }
 
 void input_queue::send_next(const targets& to) {
@@ -101,4 +100,4 @@ void input_queue::close() {
         x.done(make_error(status::unreach, "the library is finalized"));
 }
 
-} // namespace troupe::c_api
+} // namespace troupe
