@@ -4,6 +4,8 @@
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
 #include "actors/groups/group_places.hpp"
+#include "actors/io/input_queue.hpp"
+#include "config/defaults.hpp"
 #include "messages/event.hpp"
 
 #include <caf/actor_system.hpp>
@@ -29,6 +31,9 @@ struct client_state {
 
   /// Groups that the process may name.
   group_names groups{};
+
+  /// Input that is too much for one piece, and what came after it.
+  std::shared_ptr<input_queue> input{};
 
   /// A beat, as all of them are.
   caf::message beat;
@@ -259,6 +264,36 @@ caf::result<ack> register_events(self_pointer self,
                         client_actor{self});
 }
 
+/// Passes input on; more than a piece is passed on piece by piece, and what
+/// comes after it waits. Source: guarantees 5.7.
+caf::result<ack> push_input(self_pointer self, io_push_request& request) {
+  auto& state = self->state;
+  if (auto why = name_members(self, request))
+    return why;
+  const auto size = request.bytes ? request.bytes->size() : 0;
+  if (size <= defaults::io_input_window / 4
+      && (!state.input || state.input->is_idle(request.targets)))
+    return self->delegate(state.host, state.who, std::move(request));
+  if (!state.input)
+    state.input = std::make_shared<input_queue>(
+      [self](io_push_request piece, const input_queue::callback& done) {
+        self
+          ->request(self->state.host, caf::infinite, self->state.who,
+                    std::move(piece))
+          .then([done](ack) { done({}); },
+                [done](const caf::error& why) { done(why); });
+      });
+  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
+  auto promise = owed->promise();
+  state.input->push(std::move(request), [owed](const caf::error& why) {
+    if (why)
+      owed->fail(why);
+    else
+      owed->give(ack{});
+  });
+  return promise;
+}
+
 /// The process is gone, and its session ends.
 void lose(self_pointer self, connection_lost what) {
   if (self->state.monitors)
@@ -278,6 +313,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
                  std::move(host),
                  std::move(connection),
                  std::move(monitors),
+                 {},
                  {},
                  {}};
   constexpr auto to_server = &client_state::server;
@@ -305,8 +341,8 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     [self](notify_request& request) { return notify(self, request); },
     [self](const event_batch&) { pass_events(self); },
     [self](group_known& what) { self->state.groups.learn(std::move(what)); },
-    [self](io_delivery& what) {
-      self->send(self->state.connection, std::move(what));
+    [self](io_delivery& what) -> caf::result<ack> {
+      return self->delegate(self->state.connection, std::move(what));
     },
     name_to<info_result, query_request>(self, to_server),
     name_to<ack, log_request>(self, to_server),
@@ -330,7 +366,7 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
     pass_to<ack, group_leave_request>(self, to_server),
     name_to<io_pull_result, io_pull_request>(self, to_host),
     pass_to<ack, io_deregister_request>(self, to_host),
-    name_to<ack, io_push_request>(self, to_host),
+    [self](io_push_request& request) { return push_input(self, request); },
     [self](events_taken what) {
       self->send(self->state.events, self->state.who, what);
     },

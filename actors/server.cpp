@@ -202,7 +202,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       return delete_set(self, request);
     },
     [self](const requester& who, io_delivery& what) {
-      pass_output(self, who, what);
+      return pass_output(self, who, what);
     },
     [self](const setup_fork& request) { return environment_of(self, request); },
     [self](client_environment& environment) {

@@ -210,10 +210,13 @@ caf::result<ack> delete_set(self_pointer self,
   return ack{};
 }
 
-void pass_output(self_pointer self, const requester& who, io_delivery& what) {
+caf::result<ack> pass_output(self_pointer self, const requester& who,
+                             io_delivery& what) {
   const auto i = self->state.sessions.find(who.index);
-  if (i != self->state.sessions.end())
-    self->send(i->second.handle, std::move(what));
+  if (i == self->state.sessions.end())
+    return make_error(status::unreach,
+                      to_string(who.proc) + " is not connected any more");
+  return self->delegate(i->second.handle, std::move(what));
 }
 
 } // namespace troupe::server_internals

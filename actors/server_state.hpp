@@ -230,7 +230,8 @@ caf::result<ack> delete_set(self_pointer self,
                             const delete_process_set& request);
 
 /// Output for a connected process; dropped if it has gone.
-void pass_output(self_pointer self, const requester& who, io_delivery& what);
+caf::result<ack> pass_output(self_pointer self, const requester& who,
+                             io_delivery& what);
 
 // -- server_sessions.cpp
 // -----------------------------------------------------------

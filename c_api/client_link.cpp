@@ -1,6 +1,7 @@
 #include "c_api/client_link.hpp"
 
 #include "adapters/local/rendezvous.hpp"
+#include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"
 #include "messages/data.hpp"
@@ -32,6 +33,9 @@ event own_event(status code, const proc_id& server) {
 /// name, PMIX_ERR_LOST_CONNECTION, unless it only knows the old one.
 /// Source: RFC0002, PMIX_ERR_LOST_SERVER_CONNECTION; requirements, reading A14.
 void tell_of_loss(const proc_id& server) {
+  // It may have told us to push no more.
+  if (const auto core = library::instance().core(); core && core->inputs)
+    core->inputs->go_on();
   library::instance().push(
     batch_of(own_event(status::lost_connection_to_server, server)));
 }
@@ -57,8 +61,12 @@ link::callbacks make_callbacks(const proc_id& server) {
   result.on_events = [](event_batch x) {
     library::instance().push(std::move(x));
   };
-  result.on_output = [](io_delivery x) {
-    library::instance().push(std::move(x));
+  result.on_output = [](io_delivery x, output_receipt receipt) {
+    library::instance().push(std::move(x), std::move(receipt));
+  };
+  result.on_flow_control = [](const wire::flow_control& x) {
+    if (const auto core = library::instance().core(); core && core->inputs)
+      core->inputs->control(x);
   };
   result.on_garbled = [server](const caf::error& why) {
     tell_of_garbled(server, why);

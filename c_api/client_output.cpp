@@ -1,25 +1,59 @@
-// Forwarded input and output.
+// Output of others on its way to the program.
 
 #include "c_api/client_output.hpp"
 
+#include "actors/io/output_formatter.hpp"
+#include "actors/jobs/io_options.hpp"
 #include "adapters/log/fd_writer.hpp"
-#include "c_api/input_forwarder.hpp"
+#include "adapters/log/local_time.hpp"
+#include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
-#include "c_api/request.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
+#include <utility>
 
 namespace troupe::c_api {
+
+namespace {
+
+/// How long standard output may take nothing before the last of it is dropped
+/// at the end, and how often to look.
+constexpr auto last_patience = std::chrono::seconds{5};
+constexpr auto last_look = std::chrono::milliseconds{5};
+
+/// What a handler is shown.
+pmix_byte_object_t payload_of(const io_delivery& x) {
+  auto result = pmix_byte_object_t{};
+  // Handlers get what they must not change as `char*`.
+  result.bytes = x.bytes.empty() ? nullptr : const_cast<char*>(x.bytes.data());
+  result.size = x.bytes.size();
+  return result;
+}
+
+} // namespace
+
+output_shape shape_for(const library& lib, const std::vector<info>& infos) {
+  const auto to = lib.current_link();
+  if (!to || to->counts_output())
+    return nullptr;
+  const auto format = read_output_format(infos);
+  if (!format)
+    return nullptr; // The server says what it thinks of that.
+  auto result = std::make_shared<output_formatter>(
+    *format, [](int64_t at) { return local_time(at); });
+  return result->is_plain() ? nullptr : result;
+}
 
 output_handlers::output_handlers() = default;
 
 output_handlers::~output_handlers() = default;
 
-uint64_t output_handlers::add(pmix_iof_cbfunc_t call) {
+uint64_t output_handlers::add(pmix_iof_cbfunc_t call, output_shape shape) {
   const auto guard = std::lock_guard{mutex_};
-  handlers_[++last_].call = call;
+  handlers_[++last_] = {call, {}, std::move(shape)};
   return last_;
 }
 
@@ -40,15 +74,61 @@ output_handlers::remove(uint64_t number) {
   return result;
 }
 
-void output_handlers::deliver(const io_delivery& x) {
-  auto call = pmix_iof_cbfunc_t{};
+void output_handlers::expect_job(const output_shape& shape) {
+  const auto guard = std::lock_guard{mutex_};
+  expected_.push_back(shape);
+}
+
+void output_handlers::name_job(const output_shape& shape,
+                               const std::string& nspace) {
+  const auto guard = std::lock_guard{mutex_};
+  const auto i = std::find(expected_.begin(), expected_.end(), shape);
+  if (i != expected_.end())
+    expected_.erase(i);
+  if (!nspace.empty())
+    jobs_.emplace(nspace, shape);
+}
+
+/// @pre locked
+output_shape output_handlers::shape_of_job(const std::string& nspace) {
+  auto i = jobs_.find(nspace);
+  if (i == jobs_.end() && !expected_.empty())
+    i = jobs_.emplace(nspace, expected_.front()).first;
+  return i == jobs_.end() ? nullptr : i->second;
+}
+
+void output_handlers::deliver(const io_delivery& x,
+                              const output_receipt& receipt) {
+  auto to = handler{};
   {
     const auto guard = std::lock_guard{mutex_};
-    if (const auto i = handlers_.find(x.handler); i != handlers_.end())
-      call = i->second.call;
+    const auto i = handlers_.find(x.handler);
+    if (i != handlers_.end())
+      to = i->second;
+    else if (x.handler != 0 && x.handler <= last_)
+      return;
+    else
+      to.shape = shape_of_job(x.source.nspace);
   }
+  const auto is_end = x.bytes.empty();
+  if (to.shape) {
+    auto what = io_fragment{};
+    what.stream = {x.source, x.channel};
+    what.bytes = x.bytes;
+    what.is_end = is_end;
+    auto shown = x;
+    shown.bytes = to.shape->format(std::move(what));
+    if (!shown.bytes.empty())
+      hand(to.call, shown, receipt);
+  }
+  if (!to.shape || is_end)
+    hand(to.call, x, receipt);
+}
+
+void output_handlers::hand(pmix_iof_cbfunc_t call, const io_delivery& x,
+                           const output_receipt& receipt) {
   if (call == nullptr) {
-    print(x);
+    print(x, receipt);
     return;
   }
   auto infos = to_c_infos(x.infos);
@@ -56,15 +136,13 @@ void output_handlers::deliver(const io_delivery& x) {
     return;
   auto source = pmix_proc_t{};
   to_c(x.source, source);
-  auto bytes = x.bytes;
-  auto payload = pmix_byte_object_t{};
-  payload.bytes = bytes.empty() ? nullptr : bytes.data();
-  payload.size = bytes.size();
+  auto payload = payload_of(x);
   call(x.handler, static_cast<pmix_iof_channel_t>(x.channel), &source, &payload,
        infos->data(), infos->size());
 }
 
-void output_handlers::print(const io_delivery& x) {
+void output_handlers::print(const io_delivery& x,
+                            const output_receipt& receipt) {
   if (x.bytes.empty())
     return;
   const auto to_out = x.channel == io_channels::stdout_;
@@ -73,7 +151,13 @@ void output_handlers::print(const io_delivery& x) {
     writer =
       std::make_unique<fd_writer>(library::instance().loop().loop(),
                                   to_out ? STDOUT_FILENO : STDERR_FILENO);
-  writer->write(x.bytes);
+  writer->write(x.bytes, [receipt] {
+    // It goes with this.
+  });
+}
+
+bool output_handlers::is_writing() const {
+  return (out_ && out_->held_bytes() > 0) || (err_ && err_->held_bytes() > 0);
 }
 
 void output_handlers::close_writers() {
@@ -84,135 +168,30 @@ void output_handlers::close_writers() {
 void start_output(library& lib) {
   auto handlers = std::make_shared<output_handlers>();
   lib.core()->outputs = handlers;
-  lib.set_output_sink(
-    [handlers](const io_delivery& x) { handlers->deliver(x); });
+  lib.core()->inputs =
+    std::make_shared<input_pusher>(lib.loop().loop(), lib.loop().pool());
+  lib.set_output_sink([handlers](const io_delivery& x, output_receipt receipt) {
+    handlers->deliver(x, std::move(receipt));
+  });
 }
 
 void stop_output(library& lib) {
+  const auto core = lib.core();
+  auto& handlers = *core->outputs;
+  const auto end = std::chrono::steady_clock::now() + last_patience;
+  const auto is_writing = [&] {
+    auto result = false;
+    lib.run_in_loop([&] { result = handlers.is_writing(); });
+    return result;
+  };
+  while (is_writing() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(last_look);
+    lib.progress();
+  }
   lib.run_in_loop([&] {
-    lib.core()->outputs->close_writers();
-    lib.core()->inputs.reset();
+    handlers.close_writers();
+    std::exchange(core->inputs, nullptr)->close();
   });
 }
 
 } // namespace troupe::c_api
-
-using namespace troupe;
-using namespace troupe::c_api;
-
-namespace {
-
-struct registration {
-  pmix_hdlr_reg_cbfunc_t call = nullptr;
-  void* data = nullptr;
-};
-
-/// What a subscription came to: the handler's number, or an error.
-pmix_status_t settle(output_handlers& handlers, uint64_t number,
-                     const caf::expected<io_pull_result>& x) {
-  if (x) {
-    handlers.confirm(number, x->subscription);
-    return static_cast<pmix_status_t>(number);
-  }
-  handlers.remove(number);
-  return to_c(x.error());
-}
-
-} // namespace
-
-// Not supported: to pull standard input, which is pushed.
-pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
-                            const pmix_info_t directives[], size_t ndirs,
-                            pmix_iof_channel_t channel,
-                            pmix_iof_cbfunc_t cbfunc,
-                            pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
-  const auto& lib = library::instance();
-  const auto code = regcbfunc == nullptr ? lib.check_blocking() : lib.check();
-  if (code != PMIX_SUCCESS)
-    return code;
-  if (procs == nullptr || nprocs == 0 || channel == PMIX_FWD_NO_CHANNELS)
-    return PMIX_ERR_BAD_PARAM;
-  if ((channel & PMIX_FWD_STDIN_CHANNEL) != 0)
-    return PMIX_ERR_NOT_SUPPORTED;
-  TROUPE_TAKE(sources, to_procs(procs, nprocs));
-  TROUPE_TAKE(options, to_infos(directives, ndirs));
-  for (auto& x : *sources)
-    if (x.nspace.empty())
-      x.nspace = lib.proc().nspace;
-  const auto handlers = lib.core()->outputs;
-  const auto number = handlers->add(cbfunc);
-  auto x = io_pull_request{};
-  x.procs = std::move(*sources);
-  x.directives = std::move(*options);
-  x.channels = static_cast<io_channels>(channel);
-  x.handler = number;
-  if (regcbfunc == nullptr)
-    return settle(*handlers, number,
-                  lib.ask_and_wait<io_pull_result>(std::move(x)));
-  const auto asked = lib.ask<io_pull_result>(
-    std::move(x), [handlers, number, regcbfunc,
-                   regcbdata](const caf::expected<io_pull_result>& y) {
-      const auto outcome = settle(*handlers, number, y);
-      regcbfunc(outcome < 0 ? outcome : PMIX_SUCCESS, number, regcbdata);
-    });
-  if (asked != PMIX_SUCCESS)
-    handlers->remove(number);
-  return asked;
-}
-
-pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
-                                  const pmix_info_t directives[], size_t ndirs,
-                                  pmix_op_cbfunc_t cbfunc, void* cbdata) {
-  const auto& lib = library::instance();
-  const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
-  if (code != PMIX_SUCCESS)
-    return code;
-  TROUPE_TAKE(options, to_infos(directives, ndirs));
-  const auto handler = lib.core()->outputs->remove(iofhdlr);
-  if (!handler)
-    return PMIX_ERR_NOT_FOUND;
-  auto x = io_deregister_request{std::move(*options),
-                                 handler->subscription.value_or(0)};
-  if (cbfunc == nullptr)
-    return await_op(lib, std::move(x));
-  return ask_op(lib, std::move(x), cbfunc, cbdata);
-}
-
-pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
-                            pmix_byte_object_t* bo,
-                            const pmix_info_t directives[], size_t ndirs,
-                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
-  const auto& lib = library::instance();
-  const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
-  if (code != PMIX_SUCCESS)
-    return code;
-  if (bo != nullptr && bo->bytes == nullptr && bo->size > 0)
-    return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(receivers, to_procs(targets, ntargets));
-  TROUPE_TAKE(options, to_infos(directives, ndirs));
-  for (auto& x : *receivers)
-    if (x.nspace.empty())
-      x.nspace = lib.proc().nspace;
-  auto x = io_push_request{};
-  x.targets = std::move(*receivers);
-  x.directives = std::move(*options);
-  if (bo != nullptr && bo->size > 0)
-    x.bytes = to_bytes(bo);
-  else if (flag(x.directives, attr::iof_push_stdin)) {
-    // Our own standard input is to be forwarded until it ends.
-    const auto core = lib.core();
-    lib.run_in_loop([&] {
-      if (core->inputs)
-        return; // It is read once.
-      core->inputs = std::make_shared<input_forwarder>(
-        core->loop.loop(), core->loop.pool(), std::move(x));
-      core->inputs->start();
-    });
-    if (cbfunc != nullptr)
-      lib.post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
-    return PMIX_SUCCESS;
-  }
-  if (cbfunc == nullptr)
-    return await_op(lib, std::move(x));
-  return ask_op(lib, std::move(x), cbfunc, cbdata);
-}

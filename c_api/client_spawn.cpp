@@ -1,5 +1,6 @@
 // PMIx_Spawn.
 
+#include "c_api/client_output.hpp"
 #include "c_api/request.hpp"
 #include "messages/spawn.hpp"
 
@@ -57,6 +58,25 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
   return spawn_request{std::move(*job_infos), std::move(*programs)};
 }
 
+/// A job whose output may have to be formatted here.
+class shown_job {
+public:
+  shown_job(const library& lib, const std::vector<info>& infos)
+    : handlers_(lib.core()->outputs), shape_(shape_for(lib, infos)) {
+    if (shape_)
+      handlers_->expect_job(shape_);
+  }
+
+  void name(const caf::expected<spawn_result>& x) const {
+    if (shape_)
+      handlers_->name_job(shape_, x ? x->nspace : std::string{});
+  }
+
+private:
+  std::shared_ptr<output_handlers> handlers_;
+  output_shape shape_;
+};
+
 /// Keeps what is known of the new job.
 pmix_status_t keep(const library& lib, const caf::expected<spawn_result>& x) {
   const auto store = lib.store();
@@ -76,7 +96,9 @@ pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
   if (nspace != nullptr)
     set_text(nspace, PMIX_MAX_NSLEN + 1, {});
   TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
+  const auto shown = shown_job{lib, x->job_infos};
   const auto result = lib.ask_and_wait<spawn_result>(std::move(*x));
+  shown.name(result);
   if (result && nspace != nullptr)
     set_text(nspace, PMIX_MAX_NSLEN + 1, result->nspace);
   return keep(lib, result);
@@ -89,12 +111,18 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
-  return lib.ask<spawn_result>(
-    std::move(*x), [cbfunc, cbdata](const caf::expected<spawn_result>& y) {
+  const auto shown = shown_job{lib, x->job_infos};
+  const auto asked = lib.ask<spawn_result>(
+    std::move(*x),
+    [cbfunc, cbdata, shown](const caf::expected<spawn_result>& y) {
+      shown.name(y);
       const auto code = keep(library::instance(), y);
       pmix_nspace_t nspace;
       set_text(nspace, y ? std::string_view{y->nspace} : std::string_view{});
       if (cbfunc != nullptr)
         cbfunc(code, nspace, cbdata);
     });
+  if (asked != PMIX_SUCCESS)
+    shown.name(make_error(static_cast<status>(asked)));
+  return asked;
 }

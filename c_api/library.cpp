@@ -353,16 +353,17 @@ void library::push(event_batch what) const {
   });
 }
 
-void library::push(io_delivery what) const {
+void library::push(io_delivery what, output_receipt receipt) const {
   const auto now = core();
   if (now && now->loop.loop().in_loop_thread()) {
     if (now->on_output)
-      now->on_output(std::move(what));
+      now->on_output(std::move(what), std::move(receipt));
     return;
   }
-  post([x = std::weak_ptr<library_core>{core()}, what = std::move(what)] {
+  post([x = std::weak_ptr<library_core>{core()}, what = std::move(what),
+        receipt = std::move(receipt)] {
     if (const auto self = x.lock(); self && self->on_output)
-      self->on_output(what);
+      self->on_output(what, receipt);
   });
 }
 
@@ -370,7 +371,8 @@ void library::set_event_sink(std::function<void(event_batch)> f) {
   run_in_loop([&] { core()->on_events = std::move(f); });
 }
 
-void library::set_output_sink(std::function<void(io_delivery)> f) {
+void library::set_output_sink(
+  std::function<void(io_delivery, output_receipt)> f) {
   run_in_loop([&] { core()->on_output = std::move(f); });
 }
 

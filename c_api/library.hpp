@@ -208,12 +208,12 @@ public:
   /// Events or output for this process, from the server or from our own: go to
   /// the sinks, on the progress thread.
   void push(event_batch x) const;
-  void push(io_delivery x) const;
+  void push(io_delivery x, output_receipt receipt = {}) const;
 
   /// Who takes pushes; called on the progress thread. To be set when the loop
   /// starts (`start_events`), gone with the last finalize.
   void set_event_sink(std::function<void(event_batch)> f);
-  void set_output_sink(std::function<void(io_delivery)> f);
+  void set_output_sink(std::function<void(io_delivery, output_receipt)> f);
 
   /// Who hears, on the progress thread, that there is a new server: it knows
   /// nothing of our handlers yet.

@@ -10,7 +10,7 @@
 namespace troupe::c_api {
 
 class group_book;
-class input_forwarder;
+class input_pusher;
 class output_handlers;
 
 /// What exists between the first init and the last finalize.
@@ -78,9 +78,9 @@ public:
   caf::actor asker_handle; // An actor that nobody refers to is gone.
   caf::event_based_actor* asker = nullptr;
   std::function<void(event_batch)> on_events;
-  std::function<void(io_delivery)> on_output;
+  std::function<void(io_delivery, output_receipt)> on_output;
   std::function<void()> on_server;
-  std::shared_ptr<input_forwarder> inputs;
+  std::shared_ptr<input_pusher> inputs;
 
   mutable std::mutex mutex;
   proc_id self;             // guarded by mutex

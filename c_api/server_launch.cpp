@@ -1,6 +1,7 @@
 // What a host needs to start processes and to join servers: environment,
 // support of an application, modex, output, inventory.
 
+#include "actors/io/io_patterns.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/uri.hpp"
@@ -212,32 +213,42 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
   if (source == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
-  auto what = io_delivery{};
-  what.source = to_proc(*source);
-  what.channel = static_cast<io_channels>(channel);
-  what.infos = std::move(*infos);
-  what.bytes = to_bytes(bo);
-  for (const auto& to : role->subscriptions().of(what.source, what.channel)) {
-    what.handler = to.handler;
-    if (to.who.index == 0)
-      library::instance().push(what);
-    else
-      caf::anon_send(role->server(), to.who, what);
-  }
-  if (cbfunc == nullptr)
-    return PMIX_OPERATION_SUCCEEDED;
-  const auto is_kept = library::instance().post(
-    [cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
-  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  const auto from = to_proc(*source);
+  const auto stream = static_cast<io_channels>(channel);
+  if (!is_output(stream) || from.nspace.empty() || from.rank > rank_valid_max)
+    return PMIX_ERR_BAD_PARAM;
+  const auto is_kept =
+    role->deliver(outputs_of(from, stream, to_bytes(bo), *infos),
+                  [cbfunc, cbdata](pmix_status_t code) {
+                    if (cbfunc != nullptr)
+                      cbfunc(code, cbdata);
+                  });
+  if (!is_kept)
+    return PMIX_ERR_OUT_OF_RESOURCE;
+  return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
-// Not supported: the pipes of the processes are the host's.
-pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t*,
-                                           pmix_iof_channel_t, bool,
-                                           const pmix_info_t[], size_t,
-                                           pmix_op_cbfunc_t, void*) {
-  return library::instance().has_role(role::server) ? PMIX_ERR_NOT_SUPPORTED
-                                                    : PMIX_ERR_INIT;
+// Not supported: output: only whoever reads it can hold it up.
+pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
+                                           pmix_iof_channel_t channel,
+                                           bool xoff, const pmix_info_t[],
+                                           size_t, pmix_op_cbfunc_t cbfunc,
+                                           void* cbdata) {
+  auto code = pmix_status_t{};
+  const auto role = server_or(code);
+  if (!role)
+    return code;
+  if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0)
+    return PMIX_ERR_NOT_SUPPORTED;
+  const auto whom =
+    source != nullptr ? to_proc(*source) : proc_id{"", rank_wildcard};
+  const auto is_kept = role->control_input(whom, xoff, [cbfunc, cbdata] {
+    if (cbfunc != nullptr)
+      cbfunc(PMIX_SUCCESS, cbdata);
+  });
+  if (!is_kept)
+    return PMIX_ERR_INIT;
+  return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],

@@ -97,7 +97,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
   add(attr::server_nspace, value::string(role->id().nspace));
   add(attr::server_rank, value::rank(role->id().rank));
   add(attr::jobid, value::string(request.nspace));
-  role->tell_mesh(request);
+  role->tell_hosts(request);
   return tell_server(role, std::move(request), cbfunc, cbdata);
 }
 

@@ -1,6 +1,8 @@
 #include "c_api/server_role.hpp"
 
+#include "actors/answer.hpp"
 #include "actors/client.hpp"
+#include "actors/io/io_desk.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "c_api/client_link.hpp"
@@ -63,7 +65,15 @@ connection_actor::behavior_type own_connection(connection_actor::pointer self) {
       self->send(caf::actor_cast<client_actor>(self->current_sender()),
                  events_taken{taken});
     },
-    [](const io_delivery& what) { library::instance().push(what); },
+    [self](const io_delivery& what) {
+      // Answered when the program has taken it: that is how it holds up others.
+      auto owed =
+        std::make_shared<answer<ack>>(self->make_response_promise<ack>());
+      const auto promise = owed->promise();
+      library::instance().push(
+        what, output_receipt{owed.get(), [owed](void*) { owed->give(ack{}); }});
+      return promise;
+    },
     [](read_now) { return unread{}; },
     [](const close_connection&) {
       // It ends with the server.
@@ -132,7 +142,15 @@ server_role::start(library& lib, server_node_options options,
   host.module = module;
   host.module_size = module_size;
   host.objects = result->objects_;
-  host.subscriptions = result->subscriptions_;
+  result->gate_ = host.gate;
+  host.make_sink =
+    [&lib, weak = result->weak_](const requester& who, uint64_t handler,
+                                 const std::vector<info>& directives) {
+      const auto self = weak.lock();
+      return make_output_sink(lib.loop().actors(),
+                              self ? self->server_ : server_actor{}, who,
+                              handler, directives);
+    };
   host.on_lost = tell_of_loss;
   host.on_manager_event = tell_of_manager_event;
   // No two servers of a job have the same, on whatever nodes they are.
@@ -151,6 +169,10 @@ server_role::start(library& lib, server_node_options options,
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);
       auto& sys = x.loop.actors();
+      auto streams = io_desk_options{};
+      streams.log = x.log;
+      result->desk_ = spawn_io_desk(sys, std::move(streams));
+      host.desk = result->desk_;
       auto rm = host_actor{spawn_c_host(sys, std::move(host))};
       if (with_mesh) {
         rm = make_mesh(x.loop, std::move(rm), offers, x.log);
@@ -213,22 +235,69 @@ void server_role::stop() {
   caf::anon_send_exit(connection_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
   asker_ = nullptr;
+  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
   mesh_ = nullptr;
   control_ = nullptr;
   node_.reset();
   remove_all(cleanup_->take_all());
 }
 
-void server_role::tell_mesh(const register_nspace& what) const {
+void server_role::tell_hosts(const register_nspace& what) const {
+  auto begun = io_job_begun{};
+  begun.nspace = what.nspace;
+  begun.uid = what.owner.uid;
+  caf::anon_send(desk_, std::move(begun));
   if (mesh_)
     caf::anon_send(mesh_, what);
 }
 
 void server_role::tell_hosts(const deregister_nspace& what) const {
+  caf::anon_send(desk_, io_job_over{what.nspace});
   if (mesh_)
     caf::anon_send(mesh_, what);
   if (control_)
     caf::anon_send(control_, what);
+}
+
+bool server_role::control_input(const proc_id& source, bool is_stopped,
+                                std::function<void()> done) {
+  return library::instance().post(
+    [gate = gate_, source, is_stopped, done = std::move(done)] {
+      gate->set(source, is_stopped);
+      done();
+    });
+}
+
+bool server_role::deliver(std::vector<process_output> what,
+                          std::function<void(pmix_status_t)> on_taken) {
+  auto size = size_t{0};
+  for (const auto& x : what)
+    size += x.bytes.size();
+  auto room = delivered_.add(size);
+  if (!room)
+    return false;
+  auto reply = std::make_shared<one_answer<ack>>(
+    [room = std::move(room), on_taken = std::move(on_taken)](
+      const caf::expected<ack>& y) { on_taken(code_of(y)); });
+  return library::instance().post(
+    [self = weak_, reply, what = std::move(what)]() mutable {
+      const auto role = self.lock();
+      if (!role || role->asker_ == nullptr)
+        return;
+      auto& last = what.back();
+      for (auto i = size_t{0}; i + 1 < what.size(); ++i)
+        role->asker_->request(role->desk_, caf::infinite, std::move(what[i]))
+          .then(
+            [](ack) {
+              // The last is answered after it.
+            },
+            [](const caf::error&) {
+              // So is the last.
+            });
+      role->asker_->request(role->desk_, caf::infinite, std::move(last))
+        .then([reply](ack& y) { (*reply)(std::move(y)); },
+              [reply](caf::error& err) { (*reply)(std::move(err)); });
+    });
 }
 
 const fork_snapshot* server_role::snapshot() noexcept {

@@ -2,9 +2,10 @@
 
 #include "actors/control/local_control.hpp"
 #include "adapters/c_host/host_module.hpp"
-#include "adapters/c_host/output_subscriptions.hpp"
+#include "adapters/c_host/input_gate.hpp"
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
+#include "c_api/server_output.hpp"
 #include "messages/host.hpp"
 #include "runtime/server_node.hpp"
 
@@ -83,9 +84,15 @@ public:
     return *objects_;
   }
 
-  const output_subscriptions& subscriptions() const {
-    return *subscriptions_;
-  }
+  /// Gives whoever wants it what the host delivers. `on_taken` runs on the
+  /// progress thread when they have taken it.
+  /// @returns false if too much of it waits already.
+  bool deliver(std::vector<process_output> what,
+               std::function<void(pmix_status_t)> on_taken);
+
+  /// Stops those that push input, or lets them go on.
+  bool control_input(const proc_id& source, bool is_stopped,
+                     std::function<void()> done);
 
   const server_actor& server() const {
     return server_;
@@ -95,10 +102,10 @@ public:
     return events_;
   }
 
-  /// Tells the mesh, if there is one, of a job.
-  void tell_mesh(const register_nspace& what) const;
+  /// Tells the desk, and the mesh if there is one, of a job.
+  void tell_hosts(const register_nspace& what) const;
 
-  /// Tells whoever stands before the host that a job is over.
+  /// Tells them, and whoever stands before the host, that it is over.
   void tell_hosts(const deregister_nspace& what) const;
 
   void add_changes(const std::string& nspace, const std::vector<info>& changes);
@@ -128,8 +135,11 @@ private:
   std::weak_ptr<server_role> weak_;
   std::unique_ptr<server_node> node_;
   std::shared_ptr<server_objects> objects_ = std::make_shared<server_objects>();
-  std::shared_ptr<output_subscriptions> subscriptions_ =
-    std::make_shared<output_subscriptions>();
+  io_desk_actor desk_;
+  delivered_bytes delivered_;
+
+  /// Of the thread of the loop.
+  std::shared_ptr<input_gate> gate_;
   proc_id id_;
   std::string origin_;
   std::string hostname_;

@@ -531,6 +531,65 @@ inline constexpr auto group_decision = 2s;
 /// Keys of groups that are over, against messages that come late.
 inline constexpr size_t groups_remembered = 1024;
 
+// -- I/O forwarding
+// ------------------------------------------------------------
+
+/// Bytes of one stream that its sinks have not answered yet (L14), and of all
+/// streams of a node.
+inline constexpr size_t io_window = size_t{256} << 10;
+inline constexpr size_t io_window_total = size_t{64} << 20;
+
+/// What is kept of a stream for sinks that come later, and of all streams of a
+/// node: beyond it, the longest tails are cut. Source: A45.
+inline constexpr size_t io_tail = size_t{1} << 20;
+inline constexpr size_t io_tails_total = size_t{24} << 20;
+
+/// Most bytes of a fragment.
+inline constexpr size_t io_fragment_bytes = size_t{64} << 10;
+
+/// Subscriptions of one node (L15), and of one requester.
+inline constexpr size_t io_subscriptions = size_t{1} << 16;
+inline constexpr size_t io_subscriptions_per_requester = 1024;
+
+/// Jobs that are over and whose late output is dropped.
+inline constexpr size_t io_jobs_remembered = 1024;
+
+/// How long the desk waits before it tells the mesh again what it wants, when
+/// that has failed: at first, and at most.
+inline constexpr auto io_interest_retry = 1s;
+inline constexpr auto io_interest_retry_most = 30s;
+
+/// Input of one process that waits to be written.
+inline constexpr size_t io_input_window = size_t{1} << 20;
+
+/// How long the end of a job waits at most for sinks that do not hold up its
+/// processes.
+inline constexpr auto io_end_wait = 2s;
+
+/// Begins of lines, of all streams that a terminal, file or tool shows: beyond
+/// it, they are shown before they are complete.
+inline constexpr size_t io_unfinished_lines = size_t{4} << 20;
+
+/// Output that is kept because PMIX_IOF_BUFFERING_SIZE or _TIME says so, at
+/// most as much and as long.
+inline constexpr size_t io_buffer = size_t{1} << 20;
+inline constexpr auto io_buffer_time = std::chrono::seconds{60};
+
+/// Files that one job has open on a node; beyond it, the one that was written
+/// longest ago is closed until something comes for it.
+inline constexpr size_t io_files_open = 256;
+
+/// Output that has been sent to a library of ours and that its program has not
+/// taken, and what such a library holds of a server that does not count: then
+/// it reads nothing more.
+inline constexpr size_t io_credit = size_t{256} << 10;
+inline constexpr size_t io_held_output = size_t{4} << 20;
+
+/// Input that a peer has pushed and that has not been answered; beyond either
+/// its socket is not read. Libraries up to 4.2 wait for no answer.
+inline constexpr size_t io_unanswered_pushes = 64;
+inline constexpr size_t io_unanswered_push_bytes = size_t{1} << 20;
+
 // -- the lanes' sockets
 // --------------------------------------------------------
 

@@ -10,7 +10,7 @@
 #include "messages/group.hpp"
 #include "messages/group_actors.hpp"
 #include "messages/host.hpp"
-#include "messages/io.hpp"
+#include "messages/io_actors.hpp"
 #include "messages/job.hpp"
 #include "messages/log.hpp"
 #include "messages/mesh.hpp"
@@ -35,8 +35,8 @@ namespace troupe {
 using connection_actor = caf::typed_actor<
   // Pushes events to the process.
   caf::reacts_to<event_batch>,
-  // Pushes output to the process.
-  caf::reacts_to<io_delivery>,
+  // Pushes output to the process; answered when its socket has taken it.
+  caf::replies_to<io_delivery>::with<ack>,
   // Takes what the process has sent by now.
   caf::replies_to<read_now>::with<unread>,
   // Closes the socket once what is queued has been written.
@@ -90,8 +90,8 @@ using client_actor = caf::typed_actor<
   caf::reacts_to<event_batch>,
   // The members of a group that it may name.
   caf::reacts_to<group_known>,
-  // Output for this process.
-  caf::reacts_to<io_delivery>,
+  // Output for this process; answered when its socket has taken it.
+  caf::replies_to<io_delivery>::with<ack>,
   // -- questions and logs --
   // Asks for values by key.
   caf::replies_to<query_request>::with<info_result>,
@@ -240,8 +240,9 @@ using server_actor = caf::typed_actor<
   caf::replies_to<define_process_set>::with<ack>,
   // Forgets the name of a set.
   caf::replies_to<delete_process_set>::with<ack>,
-  // Output for one of the connected.
-  caf::reacts_to<requester, io_delivery>,
+  // Output for one of the connected; answered when its socket has taken it, or
+  // refused with `unreach` if it is not connected any more.
+  caf::replies_to<requester, io_delivery>::with<ack>,
   // What a process needs in its environment to find its server.
   caf::replies_to<setup_fork>::with<client_environment>,
   // What every client needs in its environment: comes once the server listens.
@@ -456,12 +457,6 @@ using job_observer_actor = caf::typed_actor<
   // The job is over.
   caf::reacts_to<job_ended>>;
 
-/// The OUTPUT SINK interface: takes what processes write.
-using output_sink_actor = caf::typed_actor<
-  // Answered when the bytes have been taken; until then the writer keeps at
-  // most a window of further bytes and then stops reading the pipe.
-  caf::replies_to<process_output>::with<ack>>;
-
 /// The PROCESS OWNER interface: hears of the processes it had started.
 using process_owner_actor = caf::typed_actor<
   // A process was reaped.
@@ -589,9 +584,15 @@ using mesh_host_actor = host_actor::extend<
   // Which jobs there are, and their processes.
   caf::replies_to<list_jobs>::with<job_list>,
   // Forwards input to processes of a job.
-  caf::replies_to<write_stdin>::with<ack>,
-  // The input is at its end.
-  caf::reacts_to<close_stdin>,
+  caf::replies_to<io_input>::with<io_input_taken>,
+  // Which streams there are on all nodes.
+  caf::replies_to<list_io>::with<io_list>,
+  // What is wanted here of the streams of a job on other nodes.
+  caf::replies_to<io_interest>::with<ack>,
+  // A fragment for another node.
+  caf::replies_to<uint32_t, io_fragment>::with<ack>,
+  // What the node of a process still has of a stream.
+  caf::replies_to<io_fetch>::with<io_fragment>,
   // The sensors of this node.
   caf::reacts_to<sensor_desk_actor>,
   // Who samples this node for others.
@@ -603,8 +604,6 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<share_progress>,
   // Nothing is left of the share.
   caf::reacts_to<share_ended>,
-  // Output for another node, or for a tool.
-  caf::replies_to<process_output>::with<ack>,
   // -- from the NODE actor --
   // From a member.
   caf::reacts_to<member_message>,
@@ -652,9 +651,9 @@ using job_actor = caf::typed_actor<
 
 /// The PROCESS LAUNCHER interface: starts, signals and reaps local processes.
 using process_launcher_actor = caf::typed_actor<
-  // The owner hears of the end; the sink takes stdout and stderr.
+  // The owner hears of the end; the receiver takes what the process writes.
   caf::replies_to<start_process, process_owner_actor,
-                  output_sink_actor>::with<process_started>,
+                  output_receiver_actor>::with<process_started>,
   // Sends a signal.
   caf::reacts_to<signal_process>,
   // Signals, pauses, resumes or ends processes, and whatever they started.

@@ -4,6 +4,7 @@
 #include "messages/connection.hpp"
 #include "messages/control.hpp"
 #include "messages/group_entry.hpp"
+#include "messages/io_stream.hpp"
 #include "messages/membership.hpp"
 #include "messages/peer_frames.hpp"
 #include "messages/site_hook.hpp"
@@ -15,6 +16,14 @@ namespace troupe {
 
 constexpr collective_kind last_of(collective_kind) {
   return collective_kind::disconnect;
+}
+
+constexpr io_policy last_of(io_policy) {
+  return io_policy::drop_newest;
+}
+
+constexpr io_start last_of(io_start) {
+  return io_start::offset;
 }
 
 constexpr group_operation last_of(group_operation) {

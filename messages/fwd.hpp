@@ -125,6 +125,25 @@ struct host_node_lost;
 struct info;
 struct info_result;
 struct io_delivery;
+struct io_fetch;
+struct io_fragment;
+struct io_input;
+struct io_input_taken;
+struct io_interest;
+struct io_job_begun;
+struct io_job_over;
+struct io_keep;
+struct io_list;
+struct io_node_lost;
+struct io_sink_status;
+struct io_stream;
+struct io_stream_status;
+struct io_subscription;
+struct io_unsubscription;
+struct io_watcher;
+struct io_wiring;
+struct list_io;
+struct output_format;
 struct io_deregister_request;
 struct io_pull_request;
 struct io_pull_result;
@@ -384,6 +403,25 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_messages, caf::first_custom_type_id)
   TROUPE_ADD_TYPE_ID((troupe::info))
   TROUPE_ADD_TYPE_ID((troupe::info_result))
   TROUPE_ADD_TYPE_ID((troupe::io_delivery))
+  TROUPE_ADD_TYPE_ID((troupe::io_fetch))
+  TROUPE_ADD_TYPE_ID((troupe::io_fragment))
+  TROUPE_ADD_TYPE_ID((troupe::io_input))
+  TROUPE_ADD_TYPE_ID((troupe::io_input_taken))
+  TROUPE_ADD_TYPE_ID((troupe::io_interest))
+  TROUPE_ADD_TYPE_ID((troupe::io_job_begun))
+  TROUPE_ADD_TYPE_ID((troupe::io_job_over))
+  TROUPE_ADD_TYPE_ID((troupe::io_keep))
+  TROUPE_ADD_TYPE_ID((troupe::io_list))
+  TROUPE_ADD_TYPE_ID((troupe::io_node_lost))
+  TROUPE_ADD_TYPE_ID((troupe::io_sink_status))
+  TROUPE_ADD_TYPE_ID((troupe::io_stream))
+  TROUPE_ADD_TYPE_ID((troupe::io_stream_status))
+  TROUPE_ADD_TYPE_ID((troupe::io_subscription))
+  TROUPE_ADD_TYPE_ID((troupe::io_unsubscription))
+  TROUPE_ADD_TYPE_ID((troupe::io_watcher))
+  TROUPE_ADD_TYPE_ID((troupe::io_wiring))
+  TROUPE_ADD_TYPE_ID((troupe::list_io))
+  TROUPE_ADD_TYPE_ID((troupe::output_format))
   TROUPE_ADD_TYPE_ID((troupe::io_deregister_request))
   TROUPE_ADD_TYPE_ID((troupe::io_pull_request))
   TROUPE_ADD_TYPE_ID((troupe::io_pull_result))

@@ -135,6 +135,24 @@
   X(info)                                                                      \
   X(info_result)                                                               \
   X(io_delivery)                                                               \
+  X(io_fetch)                                                                  \
+  X(io_fragment)                                                               \
+  X(io_input)                                                                  \
+  X(io_input_taken)                                                            \
+  X(io_interest)                                                               \
+  X(io_job_begun)                                                              \
+  X(io_job_over)                                                               \
+  X(io_list)                                                                   \
+  X(io_node_lost)                                                              \
+  X(io_sink_status)                                                            \
+  X(io_stream)                                                                 \
+  X(io_stream_status)                                                          \
+  X(io_subscription)                                                           \
+  X(io_unsubscription)                                                         \
+  X(io_watcher)                                                                \
+  X(io_wiring)                                                                 \
+  X(list_io)                                                                   \
+  X(output_format)                                                             \
   X(io_deregister_request)                                                     \
   X(io_pull_request)                                                           \
   X(io_pull_result)                                                            \

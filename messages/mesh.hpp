@@ -4,6 +4,8 @@
 #include "messages/event_order.hpp"
 #include "messages/gauge.hpp"
 #include "messages/host.hpp"
+#include "messages/io.hpp"
+#include "messages/io_stream.hpp"
 #include "messages/job.hpp"
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
@@ -51,6 +53,14 @@ struct job_map {
 
 TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
 
+/// A node on which somebody wants the streams of a whole job.
+struct io_watcher {
+  uint32_t node = 0;
+  io_channels channels = io_channels::none;
+};
+
+TROUPE_MESSAGE(io_watcher, x.node, x.channels)
+
 /// To each node of a job: makes its processes and those elsewhere known to the
 /// server, starts nothing yet. Answered with a `job_map` of its share only, in
 /// which processes have their processors.
@@ -71,10 +81,14 @@ struct prepare_share {
   /// DVM of their own.
   std::vector<std::string> environment;
   std::string working_directory;
+
+  /// Nodes beside the origin that want its streams: since they want those of
+  /// all jobs, or of the job that spawned it. They hear of the job, too.
+  std::vector<io_watcher> watchers;
 };
 
 TROUPE_MESSAGE(prepare_share, x.map, x.request, x.parent, x.origin, x.universe,
-               x.environment, x.working_directory)
+               x.environment, x.working_directory, x.watchers)
 
 /// To each node of a job, once all are prepared: starts the processes. Answered
 /// when they run, or with why they do not; by the first node of the job with
@@ -144,9 +158,12 @@ TROUPE_MESSAGE(node_resources, x.slots)
 
 using rooted_request =
   std::variant<spawn_request, abort_request, publish_request, lookup_request,
-               unpublish_request, query_request, job_control_request>;
+               unpublish_request, query_request, job_control_request,
+               io_pull_request, io_push_request>;
 
-/// To the root: a request of a process or tool of another node.
+/// To the root: a request of a process or tool of another node. For
+/// `io_pull_request` the root says which jobs may be watched, in a
+/// `nspace_list`.
 struct ask_root {
   requester who;
   rooted_request what;
@@ -305,7 +322,7 @@ using host_question =
   std::variant<prepare_share, start_share, end_share, share_progress,
                share_ended, procs_gone, forget_job, locate_job, ask_root,
                collective_part, collective_outcome, direct_modex, deliver_event,
-               process_output, write_stdin, close_stdin, list_jobs,
+               io_interest, io_fragment, io_fetch, io_input, list_io, list_jobs,
                signal_process, node_resources, submit_event, order_events,
                collect_events, list_nspaces, get_mesh_status, find_procs,
                environment_interest, environment_event, control_procs,
@@ -327,7 +344,7 @@ using host_reply =
   std::variant<ack, mesh_failure, job_map, get_result, spawn_result,
                lookup_result, info_result, job_list, collected_events,
                nspace_list, mesh_status, procs_controlled, site_hook_result,
-               group_list>;
+               group_list, io_fragment, io_input_taken, io_list>;
 
 /// Asks a host.
 struct host_call {

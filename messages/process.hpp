@@ -36,15 +36,34 @@ struct start_process {
   /// Whether standard input will be written; otherwise it is at its end.
   bool with_stdin = false;
 
+  /// Whether standard error goes where standard output goes.
+  bool merges_stderr = false;
+
+  /// Whether the process finds a stream for diagnostics, by the number in its
+  /// environment variable `stddiag_variable`. PMIX_FWD_STDDIAG.
+  bool with_stddiag = false;
+
+  /// Whether its standard streams are a terminal of its own, which it controls;
+  /// errors go with output then. PMIX_SPAWN_PTY.
+  bool with_pty = false;
+
+  /// Size of the terminal in characters; 0: none.
+  uint16_t pty_rows = 0;
+  uint16_t pty_columns = 0;
+
   /// Whether the process finds a PMI-1 server at `pmi1_descriptor`.
   bool with_pmi1 = false;
 };
 
 TROUPE_MESSAGE(start_process, x.proc, x.program, x.argv, x.env, x.wdir, x.cpus,
-               x.with_stdin, x.with_pmi1)
+               x.with_stdin, x.merges_stderr, x.with_stddiag, x.with_pty,
+               x.pty_rows, x.pty_columns, x.with_pmi1)
 
 /// The descriptor of a process at which it finds its PMI-1 server.
 inline constexpr int pmi1_descriptor = 3;
+
+/// The environment variable with the number of the descriptor for diagnostics.
+inline constexpr const char* stddiag_variable = "TROUPE_STDDIAG_FD";
 
 struct process_started {
   uint32_t pid = 0;
@@ -80,9 +99,12 @@ struct process_output {
   proc_id proc;
   io_channels channel = io_channels::none;
   std::string bytes;
+
+  /// When the first of them was read, nanoseconds since 1970; 0: unknown.
+  int64_t read_at = 0;
 };
 
-TROUPE_MESSAGE(process_output, x.proc, x.channel, x.bytes)
+TROUPE_MESSAGE(process_output, x.proc, x.channel, x.bytes, x.read_at)
 
 /// Sends a signal to a process and to the processes it started (its process
 /// group). A process that has ended is left alone, whoever has its number now.

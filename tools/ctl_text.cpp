@@ -1,7 +1,7 @@
 #include "tools/ctl_text.hpp"
 
 #include "actors/control/control_directives.hpp"
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 
 #include <nlohmann/json.hpp>

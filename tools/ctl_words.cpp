@@ -1,6 +1,6 @@
 #include "tools/ctl_words.hpp"
 
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>

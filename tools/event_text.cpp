@@ -1,6 +1,6 @@
 #include "tools/event_text.hpp"
 
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/report.hpp"
 

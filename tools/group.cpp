@@ -1,7 +1,7 @@
 #include "tools/group.hpp"
 
 #include "actors/groups/group_report.hpp"
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/group_options.hpp"
 #include "tools/group_text.hpp"

@@ -1,6 +1,6 @@
 #include "tools/group_text.hpp"
 
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "tools/report.hpp"
 
 #include <fmt/format.h>

@@ -1,12 +1,16 @@
 #include "tools/local_node.hpp"
 
+#include "actors/io/io_desk.hpp"
 #include "actors/mesh/mesh_host.hpp"
 #include "actors/supervisor.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
+#include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
@@ -42,6 +46,11 @@ std::vector<std::string> inherited_environment() {
   return result;
 }
 
+output_formatter::places
+place_of(const std::shared_ptr<const local_places>& places) {
+  return [places](const proc_id& proc) { return places->find(proc); };
+}
+
 loop_system::settings loop_settings(const journal& log) {
   auto result = loop_system::settings{};
   result.print = [log](const auto& line) {
@@ -59,7 +68,8 @@ local_node::local_node(const local_node_options& options)
     out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO)),
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
   sink_ = loop_.actors().spawn(
-    output_sink, output_sink_settings{options.output, out_, err_});
+    output_sink,
+    output_sink_settings{options.output, out_, err_, place_of(places_)});
 }
 
 host_actor local_node::make_host(const host_context& context, dvm_part* part,
@@ -70,6 +80,10 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
   launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
     pmi1_->serve(proc, std::move(fd));
+  };
+  places_->host = context.hostname;
+  launch.on_started = [places = places_](const proc_id& proc, uint32_t pid) {
+    places->add(proc, pid);
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
   auto work = mesh_host_options{};
@@ -82,6 +96,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.working_directory = std::filesystem::current_path().string();
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
+  work.show_time = [](int64_t at) { return local_time(at); };
   work.hooks = hooks_;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
@@ -111,8 +126,17 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   if (!hooks_.checkpoint.empty() || !hooks_.provision.empty())
     commands_ =
       sys.spawn(command_runner, &loop_.loop(), inherited_environment());
-  host_ = spawn_mesh_host(sys, std::move(work),
-                          {launcher_, processors, cleaning, sink_, commands_});
+  auto streams = io_desk_options{};
+  streams.node = work.rank;
+  streams.launcher = launcher_;
+  streams.log = log_;
+  output_threads_ = std::make_shared<thread_pool>(loop_.loop());
+  streams.open_files =
+    output_file_maker(sys, {output_threads_, log_, place_of(places_), {}});
+  desk_ = spawn_io_desk(sys, std::move(streams));
+  host_ =
+    spawn_mesh_host(sys, std::move(work),
+                    {launcher_, processors, cleaning, sink_, commands_, desk_});
   sensors_ =
     std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
   caf::anon_send(host_, sensors_->desk());
@@ -123,8 +147,8 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
 /// process ends, and a DVM has lost a node. Source: docs/decisions/0003.
 void local_node::watch_actors() {
   auto watched = std::vector<caf::actor_addr>{
-    host_.address(), launcher_.address(), node_->server().address(),
-    node_->events().address()};
+    host_.address(), launcher_.address(), desk_.address(),
+    node_->server().address(), node_->events().address()};
   if (member_)
     watched.push_back(member_->node().address());
   // It may run for the first time when this is being destroyed.
@@ -224,6 +248,7 @@ local_node::~local_node() {
   sensors_.reset();
   node_.reset();
   member_.reset();
+  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "actors/io/output_formatter.hpp"
 #include "actors/mesh/mesh_host.hpp"
-#include "adapters/log/output_formatter.hpp"
 #include "adapters/pmi1/service.hpp"
+#include "adapters/process/local_places.hpp"
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/node_sensors.hpp"
@@ -14,6 +15,7 @@
 namespace troupe {
 
 class fd_writer;
+class thread_pool;
 
 /// What makes a node one of a DVM.
 struct dvm_part {
@@ -125,6 +127,11 @@ public:
     return sink_;
   }
 
+  /// Has the streams of the processes of this node.
+  const io_desk_actor& desk() const {
+    return desk_;
+  }
+
   /// The program's own standard output and standard error.
   const std::shared_ptr<fd_writer>& out() const {
     return out_;
@@ -161,10 +168,15 @@ private:
   /// Serves MPICH's programs.
   std::unique_ptr<pmi1::service> pmi1_;
 
+  std::shared_ptr<local_places> places_ = std::make_shared<local_places>();
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
+  io_desk_actor desk_;
+
+  /// Write the files of jobs, and may hang with their disks.
+  std::shared_ptr<thread_pool> output_threads_;
 
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;

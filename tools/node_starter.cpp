@@ -1,11 +1,11 @@
 #include "tools/node_starter.hpp"
 
-#include "adapters/log/escape.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/awaited_child.hpp"
 #include "adapters/process/child.hpp"
 #include "adapters/process/descendants.hpp"
+#include "config/escape.hpp"
 #include "messages/process.hpp"
 
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 #include "tools/proc_table.hpp"
 
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "tools/report.hpp"
 
 #include "actors/mesh/mesh_report.hpp"
-#include "adapters/log/escape.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"

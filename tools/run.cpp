@@ -2,7 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
-#include "adapters/process/stdin_source.hpp"
+#include "tools/job_streams.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
@@ -22,17 +22,26 @@ namespace troupe {
 
 namespace {
 
-/// Ends the job when the user interrupts the launcher; asked twice, at once.
-void end_on_signals(local_node& rt, std::string& nspace) {
+/// Ends the job when the user interrupts the launcher; asked twice, at once;
+/// asked again, the launcher waits for nobody, since whoever reads its output
+/// may have stopped.
+void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
+  const auto count = std::make_shared<int>(0);
   for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    rt.loop().loop().on_signal(number, [&rt, &nspace, number] {
-      auto request = end_job{};
-      request.nspace = nspace;
-      request.reason =
-        "the launcher was interrupted by signal " + std::to_string(number);
-      request.exit_status = 128 + number;
-      caf::anon_send(rt.host(), std::move(request));
-    });
+    rt.loop().loop().on_signal(
+      number, [&rt, &nspace, &exit_status, count, number] {
+        if (++*count > 2) {
+          exit_status = 128 + number;
+          rt.loop().stop();
+          return;
+        }
+        auto request = end_job{};
+        request.nspace = nspace;
+        request.reason =
+          "the launcher was interrupted by signal " + std::to_string(number);
+        request.exit_status = 128 + number;
+        caf::anon_send(rt.host(), std::move(request));
+      });
 }
 
 /// Lets what is still to be shown go out.
@@ -49,25 +58,24 @@ int run_job(const run_options& options) {
   }
   auto& rt = **started;
   auto exit_status = 1;
-  auto input = caf::actor{}; // An actor that nobody refers to is gone.
+  auto streams = job_streams::make(rt.loop(), options, rt.sink(), rt.err());
+  if (!streams) {
+    std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
+    return 1;
+  }
   // The local host names its first job after the server.
   auto nspace = rt.id().nspace + "@1";
-  end_on_signals(rt, nspace);
+  end_on_signals(rt, nspace, exit_status);
   auto setup = run_setup{};
   setup.options = options;
   setup.creds = {::geteuid(), ::getegid()};
   setup.host = rt.host();
-  setup.sink = rt.sink();
+  setup.sink = (**streams).sink();
   setup.out = rt.out();
   setup.err = rt.err();
   setup.statistics = &rt.statistics();
   setup.on_started = [&](const std::string& name) {
-    auto source = stdin_source_settings{};
-    source.fd = STDIN_FILENO;
-    source.targets = stdin_targets(options, name);
-    if (!source.targets.empty())
-      input = rt.loop().actors().spawn(stdin_source, &rt.loop().loop(),
-                                       &rt.loop().pool(), rt.host(), source);
+    (**streams).begin(name, rt.host());
   };
   setup.on_done = [&](int status) {
     exit_status = status;
@@ -75,7 +83,6 @@ int run_job(const run_options& options) {
   };
   spawn_run_observer(rt.loop().actors(), std::move(setup));
   rt.loop().run();
-  caf::anon_send_exit(input, caf::exit_reason::user_shutdown);
   return exit_status;
 }
 

@@ -4,9 +4,12 @@
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
-#include "adapters/process/stdin_source.hpp"
 #include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
 #include "tools/chosen_nodes.hpp"
+#include "tools/input_forwarder.hpp"
+#include "tools/job_streams.hpp"
+#include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
@@ -35,36 +38,6 @@ constexpr auto answer_time = 30s;
 /// How long after the refusal of a job its reason may come.
 constexpr auto reason_time = 1s;
 
-struct forwarder_state {
-  static inline const char* name = "input-forwarder";
-};
-
-/// Sends input to the DVM as `PMIx_IOF_push` does.
-input_target_actor::behavior_type
-input_forwarder(input_target_actor::stateful_pointer<forwarder_state> self,
-                std::shared_ptr<link> to) {
-  return {
-    [self, to](write_stdin& x) -> caf::result<ack> {
-      auto reply = self->make_response_promise<ack>();
-      auto request = io_push_request{};
-      request.targets = {x.proc};
-      request.bytes = std::move(x.bytes);
-      to->submit(request, [reply](link::outcome outcome) mutable {
-        if (outcome)
-          reply.deliver(ack{});
-        else
-          reply.deliver(std::move(outcome.error()));
-      });
-      return reply;
-    },
-    [to](const close_stdin& x) {
-      auto request = io_push_request{};
-      request.targets = {x.proc};
-      to->submit(request, [](const link::outcome&) {});
-    },
-  };
-}
-
 /// The one job of this process.
 class dvm_job {
 public:
@@ -77,6 +50,7 @@ public:
 private:
   std::string open();
   std::string read_slots();
+  std::string wire();
   void start();
   void on_spawned(link::outcome outcome);
   void on_refused(const caf::error& why);
@@ -84,8 +58,8 @@ private:
   void show_map();
   void on_event(event x);
   void on_signal(int number);
+  void leave();
   void end_job();
-  void take_input();
   void finish(int status, const std::string& reason);
   void tell_end(int status, const std::string& reason);
 
@@ -94,8 +68,9 @@ private:
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
+  std::unique_ptr<output_intake> intake_;
   input_target_actor forwarder_;
-  caf::actor input_;
+  std::unique_ptr<job_streams> streams_;
   std::string nspace_;
 
   /// Ends of jobs that came before we knew the name of ours.
@@ -121,9 +96,8 @@ std::string dvm_job::open() {
     for (const auto& what : x.events)
       on_event(*what);
   };
-  handlers.on_output = [this](io_delivery x) {
-    caf::anon_send(sink_,
-                   process_output{x.source, x.channel, std::move(x.bytes)});
+  handlers.on_output = [this](io_delivery x, output_receipt receipt) {
+    intake_->take(std::move(x), std::move(receipt));
   };
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
@@ -137,7 +111,20 @@ std::string dvm_job::open() {
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_});
-  forwarder_ = loop.actors().spawn(input_forwarder, session_->to());
+  forwarder_ =
+    loop.actors().spawn(input_forwarder, session_->to(), forwarding{});
+  return {};
+}
+
+/// Says where output goes, once the job has a size.
+std::string dvm_job::wire() {
+  auto& loop = session_->loop();
+  auto streams = job_streams::make(loop, options_, sink_, err_);
+  if (!streams)
+    return reason_of(streams.error());
+  streams_ = std::move(*streams);
+  intake_ = std::make_unique<output_intake>(loop.actors(), streams_->sink());
+  intake_->attach(session_->to());
   return {};
 }
 
@@ -168,8 +155,8 @@ void dvm_job::start() {
   wants.codes = {status::job_end};
   session_->to()->submit(wants, [](const link::outcome&) {});
   auto& infos = options_.job.job_infos;
-  for (const auto key :
-       {attr::fwd_stdout, attr::fwd_stderr, attr::notify_completion})
+  for (const auto key : {attr::fwd_stdout, attr::fwd_stderr,
+                         attr::notify_completion, io_offsets_key})
     infos.push_back({std::string{key}, 0, value::boolean(true)});
   session_->to()->submit(options_.job, [this](link::outcome outcome) {
     on_spawned(std::move(outcome));
@@ -221,7 +208,7 @@ void dvm_job::on_spawned(link::outcome outcome) {
   }
   nspace_ = result->nspace;
   show_map();
-  take_input();
+  streams_->begin(nspace_, forwarder_);
   if (signal_ != 0)
     end_job();
   for (auto& x : std::exchange(early_, {}))
@@ -275,9 +262,16 @@ void dvm_job::on_signal(int number) {
   signal_ = number;
   ++interrupts_;
   if (interrupts_ > 2)
-    finish(128 + number, "interrupted; the DVM still ends the job");
+    leave();
   else if (!nspace_.empty())
     end_job();
+}
+
+/// Waits for nobody, since whoever reads our output may have stopped.
+void dvm_job::leave() {
+  exit_status_ = 128 + signal_;
+  err_->write("troupe: interrupted; the DVM still ends the job\n");
+  session_->loop().stop();
 }
 
 void dvm_job::end_job() {
@@ -290,31 +284,14 @@ void dvm_job::end_job() {
   session_->to()->submit(request, [](const link::outcome&) {});
 }
 
-void dvm_job::take_input() {
-  if (options_.stdin_target == rank_undef)
-    return;
-  auto source = stdin_source_settings{};
-  source.fd = STDIN_FILENO;
-  source.targets = {{nspace_, options_.stdin_target}};
-  auto& loop = session_->loop();
-  input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
-                               forwarder_, source);
-}
-
 void dvm_job::finish(int status, const std::string& reason) {
   if (is_over_)
     return;
   is_over_ = true;
   exit_status_ = status;
   // Behind the output that is on its way to the sink.
-  session_->loop().actors().spawn(
-    [this, status, reason](caf::event_based_actor* self) {
-      self
-        ->request(sink_, caf::infinite,
-                  process_output{{}, io_channels::stdout_, {}})
-        .then([this, status, reason](ack) { tell_end(status, reason); },
-              [this](const caf::error&) { session_->loop().stop(); });
-    });
+  intake_->close();
+  intake_->when_idle([this, status, reason] { tell_end(status, reason); });
 }
 
 void dvm_job::tell_end(int status, const std::string& reason) {
@@ -347,6 +324,8 @@ int dvm_job::run() {
     failure = open();
   if (failure.empty())
     failure = read_slots();
+  if (failure.empty())
+    failure = wire();
   if (!failure.empty()) {
     std::cerr << "troupe run: " << failure << '\n';
     return 1;
@@ -357,9 +336,9 @@ int dvm_job::run() {
     loop.loop().on_signal(number, [this, number] { on_signal(number); });
   start();
   loop.run();
-  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
-  input_ = nullptr;
+  intake_.reset();
+  streams_.reset();
   sink_ = nullptr;
   forwarder_ = nullptr;
   return exit_status_;

@@ -1,7 +1,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/inherited_fd.hpp"
-#include "adapters/process/stdin_source.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/job_streams.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/up.hpp"
 
@@ -30,15 +30,15 @@ public:
 
 private:
   void start_job();
-  void take_input(const std::string& nspace);
   void on_signal(int number);
   void end(int status);
 
   run_options options_;
   std::unique_ptr<dvm_root> root_;
   job_observer_actor observer_;
-  caf::actor input_;
+  std::unique_ptr<job_streams> streams_;
   bool has_job_ = false;
+  int interrupts_ = 0;
   int exit_status_ = 1;
 };
 
@@ -46,31 +46,38 @@ void temporary_dvm::start_job() {
   has_job_ = true;
   auto& node = root_->node();
   fill_in_processes(options_.job, root_->slots());
+  auto streams =
+    job_streams::make(node.loop(), options_, node.sink(), node.err());
+  if (!streams) {
+    node.err()->write("troupe run: " + reason_of(streams.error()) + "\n");
+    end(1);
+    return;
+  }
+  streams_ = std::move(*streams);
   auto setup = run_setup{};
   setup.options = options_;
   setup.creds = {::geteuid(), ::getegid()};
   setup.host = node.host();
-  setup.sink = node.sink();
+  setup.sink = streams_->sink();
   setup.out = node.out();
   setup.err = node.err();
   setup.statistics = &node.statistics();
-  setup.on_started = [this](const std::string& name) { take_input(name); };
+  setup.on_started = [this](const std::string& name) {
+    streams_->begin(name, root_->node().host());
+  };
   setup.on_done = [this](int status) { end(status); };
   observer_ = spawn_run_observer(node.loop().actors(), std::move(setup));
 }
 
-void temporary_dvm::take_input(const std::string& nspace) {
-  auto source = stdin_source_settings{};
-  source.fd = STDIN_FILENO;
-  source.targets = stdin_targets(options_, nspace);
-  auto& loop = root_->node().loop();
-  if (!source.targets.empty())
-    input_ = loop.actors().spawn(stdin_source, &loop.loop(), &loop.pool(),
-                                 root_->node().host(), source);
-}
-
-/// Ends the job when the user interrupts the launcher; asked twice, at once.
+/// Ends the job when the user interrupts the launcher; asked twice, at once;
+/// asked again, the launcher waits for nobody, since whoever reads its output
+/// may have stopped.
 void temporary_dvm::on_signal(int number) {
+  if (++interrupts_ > 2) {
+    exit_status_ = 128 + number;
+    root_->node().loop().stop();
+    return;
+  }
   if (!has_job_) {
     end(128 + number);
     return;
@@ -116,8 +123,7 @@ int temporary_dvm::run(dvm_plan plan) {
   for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
     loop.loop().on_signal(number, [this, number] { on_signal(number); });
   loop.run();
-  caf::anon_send_exit(input_, caf::exit_reason::user_shutdown);
-  input_ = nullptr;
+  streams_.reset();
   observer_ = nullptr;
   root_.reset();
   return exit_status_;

@@ -3,6 +3,7 @@
 #include "actors/jobs/process_sets.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
+#include "tools/terminal_mode.hpp"
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -20,6 +21,9 @@ namespace {
 /// The exit status for a wrong command line.
 constexpr int usage_error = 2;
 
+/// What a window has if nobody knows better.
+constexpr auto usual_window = winsize{24, 80, 0, 0};
+
 /// A local rank has 16 bits.
 constexpr int most_processes = 65535;
 
@@ -35,7 +39,8 @@ struct app_options {
 struct job_flags {
   std::string map_by;
   std::string bind_to;
-  std::string standard_input = "0";
+  std::string standard_input;
+  std::string screen;
   std::string display;
   std::string rtos;
   std::string log_level = "warning";
@@ -44,11 +49,13 @@ struct job_flags {
   std::vector<std::string> sensors;
   std::vector<std::string> monitors;
   std::vector<std::string> reactions;
+  std::vector<std::string> outputs;
   int32_t timeout = 0;
   bool label = false;
   bool timestamp = false;
   bool oversubscribe = false;
   bool json = false;
+  bool with_pty = false;
 };
 
 void add_app_options(CLI::App& cli, app_options& x) {
@@ -82,8 +89,17 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_flag("-l,--label", x.label, "Put the rank in front of each line");
   cli.add_flag("--timestamp", x.timestamp,
                "Put the time in front of each line");
+  cli.add_option("--output", x.outputs, job_output_help)
+    ->allow_extra_args(false);
   cli.add_option("--stdin", x.standard_input,
                  "Rank that gets standard input (default 0), all or none");
+  cli.add_flag("--pty", x.with_pty,
+               "Give each process a terminal of its own; keys are passed on "
+               "as they are typed");
+  cli.add_option("--screen", x.screen,
+                 "COMMAND that opens a window for each process, such as "
+                 "'xterm -T %r -e' or 'tmux new-window -n %r'; %r is the rank, "
+                 "%n the job");
   cli.add_option("--display", x.display, "map, bind, summary; with commas");
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,
@@ -166,6 +182,8 @@ severity level_named(const std::string& name) {
 }
 
 uint32_t stdin_target(const std::string& given) {
+  if (given.empty())
+    return 0;
   if (given == "all")
     return rank_wildcard;
   if (given == "none")
@@ -176,6 +194,50 @@ uint32_t stdin_target(const std::string& given) {
   if (err != std::errc{} || rest != end || rank > rank_valid_max)
     refuse("--stdin takes a rank, all or none, not " + given);
   return rank;
+}
+
+/// How the streams are wired.
+void apply_streams(const job_flags& x, run_options& result) {
+  auto failure = std::error_code{};
+  auto output = read_output_options(
+    x.outputs, std::filesystem::current_path(failure).string());
+  if (!output)
+    refuse(reason_of(output.error()));
+  result.output = std::move(*output);
+  auto& infos = result.job.job_infos;
+  for (auto& info : to_infos(result.output))
+    infos.push_back(std::move(info));
+  auto& format = result.output.format;
+  format.label = format.label || x.label;
+  format.timestamp = format.timestamp || x.timestamp;
+  format.json = format.json || x.json;
+  format.iso_time = x.timestamp;
+  result.node.output = format;
+  result.stdin_target = stdin_target(x.standard_input);
+  result.screen = x.screen;
+  if (!x.screen.empty()) {
+    if (!x.standard_input.empty() || x.json)
+      refuse("--screen shows each process in a window and takes its input "
+             "there: leave out --stdin and --json");
+    infos.push_back(make_info(attr::stdin_tgt, value::rank(rank_wildcard)));
+    result.stdin_target = rank_undef;
+  } else {
+    infos.push_back(
+      make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  }
+  result.with_pty = x.with_pty;
+  if (!x.with_pty)
+    return;
+  infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
+  // With a size it is a screen, which echoes: our terminal must not.
+  auto size = ::isatty(STDIN_FILENO) != 0 || !x.screen.empty() ? terminal_size()
+                                                               : std::nullopt;
+  if (!size && !x.screen.empty())
+    size = usual_window;
+  if (size)
+    infos.push_back(make_info(
+      attr::pty_wsize,
+      value::bytes({reinterpret_cast<const char*>(&*size), sizeof(*size)})));
 }
 
 void apply(const job_flags& x, bool in_dvm, run_options& result) {
@@ -202,15 +264,13 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
     else if (!option.empty())
       refuse("--rtos knows recoverable, not " + option);
   }
-  result.stdin_target = stdin_target(x.standard_input);
-  infos.push_back(make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  apply_streams(x, result);
   for (const auto& what : parts(x.display)) {
     if (what != "map" && what != "bind" && what != "summary" && !what.empty())
       refuse("--display knows map, bind and summary, not " + what);
     result.display.insert(what);
   }
   result.json = x.json;
-  result.node.output = {x.label, x.timestamp, x.json};
   result.node.log_level = level_named(x.log_level);
   result.node.log_json = x.json;
   result.node.sensors = x.sensors;
@@ -259,16 +319,27 @@ void fill_in_processes(spawn_request& job, uint32_t slots) {
       x.max_procs = static_cast<int32_t>(count);
 }
 
-std::vector<proc_id> stdin_targets(const run_options& options,
-                                   const std::string& nspace) {
-  auto result = std::vector<proc_id>{};
-  auto size = uint32_t{0};
+uint32_t job_size(const run_options& options) {
+  auto result = uint32_t{0};
   for (const auto& x : options.job.apps)
-    size += static_cast<uint32_t>(x.max_procs);
-  for (uint32_t rank = 0; rank < size; ++rank)
-    if (options.stdin_target == rank_wildcard || options.stdin_target == rank)
-      result.push_back({nspace, rank});
+    result += static_cast<uint32_t>(x.max_procs);
   return result;
+}
+
+std::vector<uint32_t> stdin_ranks(const run_options& options) {
+  if (options.stdin_target == rank_undef)
+    return {};
+  return {options.stdin_target};
+}
+
+caf::error check_stdin(const run_options& options) {
+  const auto size = job_size(options);
+  if (options.stdin_target > rank_valid_max || options.stdin_target < size)
+    return caf::none;
+  return make_error(status::bad_param,
+                    "--stdin " + std::to_string(options.stdin_target)
+                      + ": the job has no such process, its ranks are 0 to "
+                      + std::to_string(size - 1));
 }
 
 void add_surroundings(spawn_request& job) {

@@ -3,6 +3,7 @@
 #include "messages/spawn.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
+#include "tools/output_options.hpp"
 
 #include <optional>
 #include <set>
@@ -29,6 +30,15 @@ struct run_options {
   /// nobody.
   uint32_t stdin_target = 0;
 
+  /// What becomes of the output, beside the attributes of the job.
+  output_options output;
+
+  /// Processes have terminals; what is typed is passed on key by key.
+  bool with_pty = false;
+
+  /// The command of the windows that show each process; empty: none.
+  std::string screen;
+
   /// What to show beside the output: `map`, `bind`, `summary`.
   std::set<std::string> display;
 
@@ -46,10 +56,17 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args);
 /// launcher of the field.
 void fill_in_processes(spawn_request& job, uint32_t slots);
 
-/// Who gets the launcher's standard input, once the job has its name and all
-/// programs a number of processes.
-std::vector<proc_id> stdin_targets(const run_options& options,
-                                   const std::string& nspace);
+/// How many processes the job has, once all programs have a number of them.
+uint32_t job_size(const run_options& options);
+
+/// Who gets the launcher's standard input: a rank, or `rank_wildcard`, or
+/// nobody.
+std::vector<uint32_t> stdin_ranks(const run_options& options);
+
+/// Sees whether there is a process to get standard input, once all programs
+/// have a number of processes.
+/// @returns `bad_param` with the remedy.
+caf::error check_stdin(const run_options& options);
 
 /// Makes a job independent of where it is started: it gets this process's
 /// working directory, and the variables that are Open MPI's settings.

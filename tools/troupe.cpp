@@ -6,9 +6,11 @@
 #include "tools/ctl.hpp"
 #include "tools/events.hpp"
 #include "tools/group.hpp"
+#include "tools/io.hpp"
 #include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
+#include "tools/window.hpp"
 
 #include <iostream>
 #include <string>
@@ -27,6 +29,8 @@ Commands:
   jobs       show its jobs
   ps         show their processes
   net        show the networks between its nodes
+  attach     show the output of a job or process, and give it input
+  io         list and follow the streams of processes
   events     watch, raise and list its events
   monitor    have processes watched, and see who is
   group      show and watch its groups of processes
@@ -67,6 +71,12 @@ int main(int argc, char** argv) {
     return troupe::monitor(std::move(rest));
   if (command == "group")
     return troupe::group(std::move(rest));
+  if (command == "attach")
+    return troupe::attach(std::move(rest));
+  if (command == "io")
+    return troupe::io(std::move(rest));
+  if (command == "window")
+    return troupe::window(rest);
   if (command == "ctl")
     return troupe::ctl(std::move(rest));
   if (command == "authority")

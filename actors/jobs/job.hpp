@@ -17,7 +17,7 @@ struct job_directory {
   cleaner_actor cleaner;
 
   /// Takes the output of the processes.
-  output_sink_actor sink;
+  output_receiver_actor output;
 };
 
 /// The processes of a job on this node, from the first to the last byte of

@@ -1,5 +1,6 @@
 #include "actors/jobs/job_options.hpp"
 
+#include "actors/jobs/io_options.hpp"
 #include "actors/timeout.hpp"
 #include "messages/attributes.hpp"
 
@@ -160,26 +161,6 @@ void read_runtime_options(const std::vector<info>& infos,
   }
 }
 
-/// Source: PMIx Standard v5, PMIX_STDIN_TGT: a process, or in older releases a
-/// rank; in prun of PRRTE a text: a rank, `all` or `none`.
-std::optional<uint32_t> stdin_target(const std::vector<info>& infos) {
-  const auto* x = find(infos, attr::stdin_tgt);
-  if (x == nullptr)
-    return std::nullopt;
-  if (const auto* proc = x->proc())
-    return proc->rank;
-  // Launchers pass on what users say.
-  if (const auto* text = x->text()) {
-    auto rank = uint32_t{0};
-    const auto* end = text->data() + text->size();
-    if (*text == "all")
-      return rank_wildcard;
-    const auto found = std::from_chars(text->data(), end, rank);
-    return found.ec == std::errc{} && found.ptr == end ? rank : rank_undef;
-  }
-  return x->number<uint32_t>();
-}
-
 } // namespace
 
 std::string to_string(resource_kind kind) {
@@ -208,8 +189,10 @@ caf::expected<job_options> read_options(const spawn_request& request) {
   if (const auto* x = find(infos, attr::abort_non_zero_term))
     result.abort_non_zero = x->truth();
   result.timeout = timeout_of(infos, attr::job_timeout);
-  if (const auto target = stdin_target(infos))
-    result.stdin_target = *target;
+  auto wiring = read_io_wiring(request);
+  if (!wiring)
+    return std::move(wiring.error());
+  result.io = std::move(*wiring);
   return result;
 }
 

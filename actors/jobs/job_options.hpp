@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/io_wiring.hpp"
 #include "messages/spawn.hpp"
 
 #include <caf/expected.hpp>
@@ -42,9 +43,8 @@ struct job_options {
   /// Longest run. PMIX_JOB_TIMEOUT, in seconds.
   std::optional<caf::timespan> timeout;
 
-  /// Rank that standard input goes to, `rank_wildcard` for all, `rank_undef`
-  /// for none. PMIX_STDIN_TGT.
-  uint32_t stdin_target = rank_undef;
+  /// Where its streams go.
+  io_wiring io;
 };
 
 /// Reads the options.

@@ -98,6 +98,16 @@ void add_pmi1(start_process& x, uint32_t size, bool is_spawned) {
     x.env.emplace_back("PMI_SPAWNED=1");
 }
 
+void wire(start_process& x, const io_wiring& wiring) {
+  x.with_stdin =
+    wiring.stdin_target == rank_wildcard || wiring.stdin_target == x.proc.rank;
+  x.merges_stderr = wiring.merge;
+  x.with_stddiag = wiring.forward_stddiag.value_or(false);
+  x.with_pty = wiring.with_pty;
+  x.pty_rows = wiring.pty_rows;
+  x.pty_columns = wiring.pty_columns;
+}
+
 std::string working_directory(const spawn_request& request, const app& program,
                               const job_context& context) {
   if (program.cwd && !program.cwd->empty())
@@ -157,20 +167,19 @@ job_plan plan_job(const job_map& map, const spawn_request& request,
       for (const auto& [name, val] :
            environment_of(request, program, context, map.number))
         env->second.push_back(name + "=" + val);
-    const auto wants_stdin = options.stdin_target == rank_wildcard
-                             || options.stdin_target == proc.rank;
     plan.registration.local_ranks.push_back(proc.rank);
     plan.processes.push_back({{map.nspace, proc.rank},
                               program.cmd,
                               program.argv,
                               env->second,
                               working_directory(request, program, context),
-                              proc.cpus,
-                              wants_stdin});
-    if (plan.processes.back().argv.empty())
-      plan.processes.back().argv.push_back(program.cmd);
+                              proc.cpus});
+    auto& added = plan.processes.back();
+    if (added.argv.empty())
+      added.argv.push_back(program.cmd);
+    wire(added, options.io);
     if (context.with_pmi1)
-      add_pmi1(plan.processes.back(), size, is_spawned(parent));
+      add_pmi1(added, size, is_spawned(parent));
   }
   return plan;
 }

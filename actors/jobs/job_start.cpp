@@ -96,7 +96,7 @@ void start_next(self_pointer self, size_t index) {
         self
           ->request(self->state.directory.launcher, caf::infinite,
                     std::move(spec), process_owner_actor{job_actor{self}},
-                    self->state.directory.sink)
+                    self->state.directory.output)
           .then(
             [=](process_started started) {
               note_started(self, index, started.pid);

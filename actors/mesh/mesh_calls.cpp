@@ -43,10 +43,8 @@ traffic_class class_of(const host_question& what) {
           type,
           environment_event> || std::is_same_v<type, environment_interest>)
         return traffic_class::environment;
-      else if constexpr (
-        std::is_same_v<
-          type,
-          process_output> || std::is_same_v<type, write_stdin> || std::is_same_v<type, close_stdin>)
+      else if constexpr (is_any_of<type, io_interest, io_fragment, io_fetch,
+                                   io_input>)
         return traffic_class::io;
       else
         return traffic_class::control;

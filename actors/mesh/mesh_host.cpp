@@ -121,14 +121,18 @@ caf::result<info_result> query(self_pointer self, const requester& who,
         job->finish_one();
       });
     }
+    const auto add = [job](std::vector<info> found) {
+      std::move(found.begin(), found.end(),
+                std::back_inserter(job->result.infos));
+      job->finish_one();
+    };
     if (auto of_groups = take_group_queries(request); !of_groups.empty()) {
       ++job->pending;
-      answer_group_queries(self, who, std::move(of_groups),
-                           [job](std::vector<info> found) {
-                             std::move(found.begin(), found.end(),
-                                       std::back_inserter(job->result.infos));
-                             job->finish_one();
-                           });
+      answer_group_queries(self, who, std::move(of_groups), add);
+    }
+    for (const auto& of_streams : take_stream_queries(request)) {
+      ++job->pending;
+      answer_stream_query(self, of_streams, add);
     }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {
@@ -176,11 +180,17 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_exchange(self);
   start_environment(self);
   start_control(self);
+  start_streams(self);
   return {
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { take_message(self, what); },
     [self](host_collective& what) { return join_collective(self, what); },
     [self](direct_modex& request) { return get_from_node(self, request); },
+    [self](uint32_t to, io_fragment& what) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        send_fragment(self, to, what, std::move(done));
+      });
+    },
     // -- the host interface, in its order --
     [self](const client_connected& what) {
       pass_to_share(self, what);
@@ -188,6 +198,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
+      drop_pulls(self, what.who);
       self->state.tools.erase(what.who.index);
       return ack{};
     },
@@ -195,6 +206,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       pass_to_share(self, what);
       self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
+      drop_pulls(self, what.who);
       if (is_tool(what.who.role))
         lose_tool(self, what.who);
     },
@@ -263,9 +275,13 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       return make_error(status::not_supported,
                         "this host conducts no groups itself");
     },
-    refuse<io_pull_result, io_pull_request>("output forwarding to tools"),
-    refuse<ack, io_deregister_request>("output forwarding to tools"),
-    [self](const requester& who, const io_push_request& request) {
+    [self](const requester& who, io_pull_request& request) {
+      return request_pull(self, who, request);
+    },
+    [self](const requester& who, const io_deregister_request& request) {
+      return request_deregister(self, who, request);
+    },
+    [self](const requester& who, io_push_request& request) {
       return answer_later<ack>(self, [&](completion<ack> done) {
         push_input(self, who, request, std::move(done));
       });
@@ -300,22 +316,32 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
         ask(self, 0, request, reply_to<job_list>(std::move(done)));
       });
     },
-    [self](write_stdin& request) {
-      return answer_later<ack>(self, [&](completion<ack> done) {
-        pass_input(self, request, std::move(done));
+    [self](io_input& request) {
+      return answer_later<io_input_taken>(
+        self, [&](completion<io_input_taken> done) {
+          pass_input(self, std::move(request), std::move(done));
+        });
+    },
+    [self](list_io& request) {
+      return answer_later<io_list>(self, [&](completion<io_list> done) {
+        list_all_io(self, std::move(request), std::move(done));
       });
     },
-    [self](const close_stdin& request) { end_input(self, request); },
+    [self](io_interest& what) {
+      return answer_later<ack>(self, [&](completion<ack> done) {
+        want_streams(self, what, std::move(done));
+      });
+    },
+    [self](io_fetch& what) {
+      return answer_later<io_fragment>(self, [&](completion<io_fragment> done) {
+        fetch_stream(self, what, std::move(done));
+      });
+    },
     [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
     [self](const usage_monitor_actor& x) { self->state.usage = x; },
     [self](environment_event& what) { raise(self, std::move(what)); },
     [self](share_progress& what) { pass_progress(self, what); },
     [self](const share_ended& what) { pass_end(self, what); },
-    [self](process_output& what) {
-      return answer_later<ack>(self, [&](completion<ack> done) {
-        take_output(self, what, std::move(done));
-      });
-    },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
       self->state.nodes[what.rank].unfenced.erase(what.incarnation);

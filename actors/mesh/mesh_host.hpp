@@ -80,6 +80,10 @@ struct mesh_host_options {
   /// not.
   std::function<int64_t()> wall_clock;
 
+  /// The local time of a moment in nanoseconds since 1970, as RFC 3339 has it,
+  /// for output that tools want with times.
+  std::function<std::string(int64_t)> show_time;
+
   journal log;
 };
 
@@ -94,6 +98,10 @@ struct mesh_host_directory {
 
   /// Runs the hooks of the site; may be missing.
   command_runner_actor commands = {};
+
+  /// The streams of the processes of this node, and those of other nodes that
+  /// somebody here wants.
+  io_desk_actor io_desk = {};
 };
 
 /// The resource manager of a DVM, as far as it is on this node. The host of the

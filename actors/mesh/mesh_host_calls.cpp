@@ -121,41 +121,30 @@ struct executor {
       carry_out_at_root(self, from.rank, x, reply);
   }
 
-  /// X41: streams of a process are those of its own node, and its input comes
-  /// from the origin of its job.
-  bool is_of_sender(const proc_id& proc) {
-    if (from.rank == self->state.options.rank
-        || self->state.locations.node_of(proc) == from.rank)
-      return true;
-    refuse(status::no_permissions, to_string(proc) + " is not of that node");
-    return false;
+  void operator()(io_interest& x) {
+    take_interest(self, from.rank, x, to_member<ack>(reply));
   }
 
-  bool is_from_origin(const proc_id& proc) {
-    const auto* x = self->state.find_share(proc.nspace);
-    if (from.rank == self->state.options.rank
-        || (x != nullptr && x->origin == from.rank))
-      return true;
-    refuse(status::no_permissions,
-           "input for " + to_string(proc) + " comes from another node");
-    return false;
+  /// X41: streams of a process are those of its own node.
+  void operator()(io_fragment& x) {
+    if (from.rank != self->state.options.rank
+        && self->state.locations.node_of(x.stream.source) == from.rank)
+      take_fragment(self, from.rank, x, to_member<ack>(reply));
+    else
+      refuse(status::no_permissions,
+             to_string(x.stream.source) + " is not of that node");
   }
 
-  void operator()(process_output& x) {
-    if (is_of_sender(x.proc))
-      take_output(self, x, to_member<ack>(reply));
+  void operator()(io_fetch& x) {
+    fetch_here(self, x, to_member<io_fragment>(reply));
   }
 
-  void operator()(write_stdin& x) {
-    if (is_from_origin(x.proc))
-      pass_input(self, x, to_member<ack>(reply));
+  void operator()(io_input& x) {
+    take_input(self, from.rank, x, to_member<io_input_taken>(reply));
   }
 
-  void operator()(close_stdin& x) {
-    if (!is_from_origin(x.proc))
-      return;
-    end_input(self, x);
-    reply(ack{});
+  void operator()(list_io& x) {
+    list_io_here(self, std::move(x), to_member<io_list>(reply));
   }
 
   void operator()(list_jobs& x) {
@@ -408,8 +397,10 @@ void change_member(self_pointer self, const member_changed& what) {
   }
   const auto was_live = state.calls->is_live(what.rank);
   state.calls->member_changed(what);
-  if (is_over)
+  if (is_over) {
     lose_host(self, what.rank);
+    lose_streams(self, what.rank);
+  }
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);
   if (!was_live && what.rank == 0)

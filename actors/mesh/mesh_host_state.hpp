@@ -16,6 +16,7 @@
 #include "actors/mesh/mesh_calls.hpp"
 #include "actors/mesh/mesh_collectives.hpp"
 #include "actors/mesh/mesh_host.hpp"
+#include "actors/mesh/mesh_io_state.hpp"
 #include "actors/mesh/modex_desk.hpp"
 #include "actors/mesh/publish_desk.hpp"
 #include "actors/reminders.hpp"
@@ -91,6 +92,10 @@ struct job_record {
   /// The node that takes the output.
   uint32_t origin = 0;
 
+  /// Nodes that want the streams of all its processes: they want those of the
+  /// jobs that it spawns, too.
+  std::map<uint32_t, io_channels> watchers;
+
   /// Whether it, and what it spawns, may have more processes than slots.
   bool oversubscribe = false;
 
@@ -156,33 +161,10 @@ struct job_order {
 struct share {
   job_actor handle;
 
-  /// The node that takes its output.
-  uint32_t origin = 0;
-
   /// What the root has not been told yet: one call at a time.
   std::vector<proc_changed> progress;
   bool telling = false;
   bool ended = false;
-};
-
-/// Where the output of a job goes that has this node as its origin.
-struct outlet {
-  /// Takes it, unless a tool does.
-  output_sink_actor sink;
-
-  /// A tool of this node that started the job.
-  std::optional<requester> tool;
-  bool wants_stdout = false;
-  bool wants_stderr = false;
-
-  /// Whether the tool wants to hear of the end.
-  bool notify = false;
-
-  /// Whether the job ends when the tool vanishes.
-  bool is_bound = false;
-
-  /// The rank of the job that the tool's input goes to.
-  uint32_t stdin_target = rank_undef;
 };
 
 struct mesh_host_state {
@@ -202,8 +184,21 @@ struct mesh_host_state {
 
   reminders waits;
 
-  std::map<std::string, share> shares;   // by namespace
-  std::map<std::string, outlet> outlets; // likewise
+  std::map<std::string, share> shares;        // by namespace
+  std::map<std::string, outlet> outlets;      // likewise
+  std::map<std::string, job_streams> streams; // likewise
+
+  /// By namespace and ranks.
+  std::map<std::pair<std::string, std::vector<uint32_t>>, input_line> inputs;
+
+  /// What processes and tools of this node have asked for, by the number that
+  /// they know.
+  std::map<uint64_t, io_pull> pulls;
+  uint64_t next_pull = 1;
+
+  /// What the desk wants of all jobs, and what the root has been told.
+  io_interest standing;
+  io_interest standing_told;
   job_locations locations;
 
   /// Jobs whose places the root has been asked for.
@@ -240,6 +235,9 @@ struct mesh_host_state {
   std::map<uint32_t, node_record> nodes;
   std::map<std::string, job_record> jobs;
   uint32_t next_job = 1;
+
+  /// What nodes want of all jobs.
+  std::map<uint32_t, io_interest> standing_of;
 
   /// Who waits for the end of all jobs; then no new one begins.
   std::vector<completion<ack>> closing;
@@ -512,6 +510,10 @@ caf::expected<ack> end(self_pointer self, const end_job& request);
 void end_all_jobs(self_pointer self, const end_job& request,
                   completion<ack> done);
 
+/// Source: PMIx Standard v5, `PMIx_Abort`: only processes of the requester's
+/// own user; and the administrator's word counts, too.
+bool may_control(const job_record& job, const requester& who);
+
 caf::expected<ack> abort(self_pointer self, const requester& who,
                          const abort_request& request);
 
@@ -627,34 +629,128 @@ void pass_end(self_pointer self, const share_ended& what);
 /// Kills all processes of this node; then leaves the mesh.
 void fence(self_pointer self, const std::string& reason);
 
-// -- mesh_output.cpp
+// -- mesh_output.cpp: where the output of jobs of this node goes
 // ---------------------------------------------------------------
 
-/// A process or tool of this node starts a job.
 caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
                                         spawn_request& request);
 
 /// Decides where the output of a job goes whose origin is here.
-void open_outlet(self_pointer self, const prepare_share& order);
+void open_outlet(self_pointer self, const prepare_share& order,
+                 const io_wiring& wiring);
 
-/// Who takes the output of a share of this node.
-output_sink_actor sink_of(self_pointer self, const prepare_share& order);
+/// Gives the streams of a job to a sink of this node.
+/// @param then Gets the number by which the desk knows it.
+void subscribe(self_pointer self, io_subscription what,
+               const output_sink_actor& sink, completion<uint64_t> then);
+void unsubscribe(self_pointer self, uint64_t subscription);
 
-void take_output(self_pointer self, process_output& what, completion<ack> done);
+/// Who is shown as a sink.
+std::string name_of_sink(const requester& who);
 
-void pass_input(self_pointer self, write_stdin& what, completion<ack> done);
-
-void end_input(self_pointer self, const close_stdin& what);
-
-/// Input of a tool for processes of jobs.
-void push_input(self_pointer self, const requester& who,
-                const io_push_request& request, completion<ack> done);
-
-/// A job is over: tells the tool that started it.
+/// The job is over: tells the tool that started it.
 void close_outlet(self_pointer self, const job_ended& outcome);
 
 /// A tool of this node is gone: so are its jobs.
 void lose_tool(self_pointer self, const requester& who);
+
+// -- mesh_streams.cpp: what of the streams of jobs goes to which node
+// ----------------------------------------------------------------------
+
+void start_streams(self_pointer self);
+
+/// Whether processes of a job run on a node.
+bool has_processes_on(const job_map& map, uint32_t node);
+
+/// A job begins, here or elsewhere.
+void begin_streams(self_pointer self, const prepare_share& order);
+
+/// Somebody here wants something of a job that has begun long ago.
+job_streams& known_streams(self_pointer self, const std::string& nspace);
+
+/// A job is over everywhere.
+/// @param then Comes once its sinks have everything, or have had the time.
+void end_streams(self_pointer self, const std::string& nspace,
+                 std::function<void()> then);
+
+/// What the desk of this node wants, of a job or of all of them.
+void want_streams(self_pointer self, io_interest& what, completion<ack> done);
+
+/// The root has to know what is wanted here of all jobs.
+void tell_standing(self_pointer self, completion<ack> done);
+
+/// What another node wants.
+void take_interest(self_pointer self, uint32_t from, io_interest& what,
+                   completion<ack> done);
+
+/// From the desk to another node, and from another node to the desk.
+void send_fragment(self_pointer self, uint32_t to, io_fragment& what,
+                   completion<ack> done);
+void take_fragment(self_pointer self, uint32_t from, io_fragment& what,
+                   completion<ack> done);
+
+/// What the node of a process still has; what this one has.
+void fetch_stream(self_pointer self, io_fetch& what,
+                  completion<io_fragment> done);
+void fetch_here(self_pointer self, io_fetch& what,
+                completion<io_fragment> done);
+
+/// At the root: who watches a new job beside its origin.
+std::vector<io_watcher> watchers_of(const mesh_host_state& state,
+                                    const job_record& job,
+                                    const spawn_request& request);
+
+/// A node is lost.
+void lose_streams(self_pointer self, uint32_t node);
+
+// -- mesh_io_list.cpp
+// ----------------------------------------------------------------------
+
+/// The streams that this node knows, and all.
+void list_io_here(self_pointer self, list_io what, completion<io_list> done);
+void list_all_io(self_pointer self, list_io what, completion<io_list> done);
+
+// -- mesh_pulls.cpp: output that processes and tools ask for
+// ----------------------------------------------------------------------
+
+caf::result<io_pull_result>
+request_pull(self_pointer self, const requester& who, io_pull_request& request);
+
+caf::result<ack> request_deregister(self_pointer self, const requester& who,
+                                    const io_deregister_request& request);
+
+/// Whoever asked is gone.
+void drop_pulls(self_pointer self, const requester& who);
+
+/// A job begins: those who want all jobs, or those of its parent, want it.
+/// @returns whether anybody does.
+bool extend_pulls(self_pointer self, const prepare_share& order);
+
+/// A job is over.
+void end_pulls(self_pointer self, const std::string& nspace);
+
+/// At the root: the jobs that a requester may watch, of those that it names.
+caf::expected<nspace_list> watchable(const mesh_host_state& state,
+                                     const requester& who,
+                                     const io_pull_request& request);
+
+// -- mesh_input.cpp: what processes read
+// ----------------------------------------------------------------------
+
+/// To the nodes of the processes.
+void pass_input(self_pointer self, io_input what,
+                completion<io_input_taken> done);
+
+/// For processes of this node.
+void take_input(self_pointer self, uint32_t from, io_input& what,
+                completion<io_input_taken> done);
+
+void push_input(self_pointer self, const requester& who,
+                io_push_request& request, completion<ack> done);
+
+/// At the root: for a requester of a node that is not the origin.
+void push_at_root(self_pointer self, const requester& who,
+                  const io_push_request& request, completion<ack> done);
 
 // -- mesh_published.cpp
 // ------------------------------------------------
@@ -691,6 +787,11 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
 
 /// Takes the keys about groups out of a request.
 std::vector<query> take_group_queries(query_request& request);
+
+/// Likewise about streams.
+std::vector<query> take_stream_queries(query_request& request);
+void answer_stream_query(self_pointer self, const query& what,
+                         std::function<void(std::vector<info>)> done);
 
 /// Answers them from what all nodes know.
 void answer_group_queries(self_pointer self, const requester& who,

@@ -14,12 +14,6 @@ caf::error unknown_job(const std::string& nspace) {
   return make_error(status::not_found, "no job " + nspace);
 }
 
-/// Source: PMIx Standard v5, `PMIx_Abort`: only processes of the requester's
-/// own user; and the administrator's word counts, too.
-bool may_control(const job_record& job, const requester& who) {
-  return who.creds.uid == job.parent.creds.uid || who.creds.uid == 0;
-}
-
 caf::error forbidden(const std::string& nspace) {
   return make_error(status::no_permissions,
                     "job " + nspace + " is another user's");
@@ -97,9 +91,21 @@ struct root_executor {
   void operator()(job_control_request& x) {
     control_at_root(self, from, who, x, to_member<info_result>(reply));
   }
+
+  void operator()(io_pull_request& x) {
+    give(watchable(self->state, who, x));
+  }
+
+  void operator()(io_push_request& x) {
+    push_at_root(self, who, x, to_member<ack>(reply));
+  }
 };
 
 } // namespace
+
+bool may_control(const job_record& job, const requester& who) {
+  return who.creds.uid == job.parent.creds.uid || who.creds.uid == 0;
+}
 
 void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
                        const mesh_calls::answerer& reply) {

@@ -145,7 +145,9 @@ void note_prepared(self_pointer self, const std::string& nspace, uint32_t node,
   if (job == nullptr || job->reporting)
     return;
   --job->pending;
-  if (!what && !job->ending) {
+  // Who only watches does not keep a job from starting.
+  const auto takes_part = job->shares.count(node) > 0 || node == job->origin;
+  if (!what && !job->ending && takes_part) {
     give_up(self, *job, blame(self, *job, node, what.error()));
     return;
   }
@@ -177,8 +179,13 @@ void prepare_shares(self_pointer self, job_record& job,
     order.environment = state.options.environment;
     order.working_directory = state.options.working_directory;
   }
+  order.watchers = watchers_of(state, job, order.request);
   job.informed = job.shares;
   job.informed.insert(job.origin);
+  for (const auto& x : order.watchers) {
+    job.watchers[x.node] = x.channels;
+    job.informed.insert(x.node);
+  }
   const auto nodes = job.informed;
   job.pending = nodes.size();
   for (const auto node : nodes)

@@ -1,51 +1,21 @@
+#include "actors/io/tool_output.hpp"
+#include "actors/jobs/io_options.hpp"
 #include "actors/jobs/process_events.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
+#include <caf/typed_response_promise.hpp>
 
-// Streams of processes: output goes to the node where the job was asked for,
-// input comes from there.
+#include <utility>
+
+// The output of jobs that were asked for on this node goes to whoever asked.
 
 namespace troupe::mesh_internals {
 
 namespace {
-
-/// The last hop: to the sink of a launcher, or to a tool. A tool is written to
-/// as fast as its connection takes.
-void put_out(self_pointer self, const outlet& to, process_output& what,
-             completion<ack> done) {
-  auto& state = self->state;
-  if (!to.tool) {
-    self
-      ->request(to.sink ? to.sink : state.directory.sink, caf::infinite,
-                std::move(what))
-      .then([done](ack x) { done(x); },
-            [done](caf::error& why) { done(std::move(why)); });
-    return;
-  }
-  const auto is_wanted =
-    what.channel == io_channels::stdout_ ? to.wants_stdout : to.wants_stderr;
-  if (is_wanted) {
-    auto delivery = io_delivery{};
-    delivery.source = std::move(what.proc);
-    delivery.channel = what.channel;
-    delivery.bytes = std::move(what.bytes);
-    self->send(state.server, *to.tool, std::move(delivery));
-  }
-  done(ack{});
-}
-
-/// Whether a directive is there, true or not, in the job or any program.
-bool names(const spawn_request& request, std::string_view key) {
-  if (find(request.job_infos, key) != nullptr)
-    return true;
-  for (const auto& x : request.apps)
-    if (find(x.infos, key) != nullptr)
-      return true;
-  return false;
-}
 
 /// Whether a directive is there and not false, in the job or any program.
 bool is_asked_for(const spawn_request& request, std::string_view key) {
@@ -56,10 +26,6 @@ bool is_asked_for(const spawn_request& request, std::string_view key) {
       return true;
   return false;
 }
-
-} // namespace
-
-namespace {
 
 /// For whoever registers for the end of jobs, perhaps after it: default
 /// handlers would take it. Source: PRRTE, which tells it so, too.
@@ -82,6 +48,71 @@ void tell_why(self_pointer self, const requester& who, const caf::error& why) {
   caf::anon_send(self->state.events, end_for(who.proc, outcome));
 }
 
+/// Takes nothing: the output stays where it is, and its writer waits.
+struct holder_state {
+  std::vector<caf::typed_response_promise<ack>> owed;
+};
+
+using holder_pointer = output_sink_actor::stateful_pointer<holder_state>;
+
+output_sink_actor::behavior_type hold(holder_pointer self) {
+  return {[self](const io_fragment&) {
+    self->state.owed.push_back(self->make_response_promise<ack>());
+    return self->state.owed.back();
+  }};
+}
+
+outlet* find_outlet(self_pointer self, const std::string& nspace) {
+  const auto i = self->state.outlets.find(nspace);
+  return i != self->state.outlets.end() ? &i->second : nullptr;
+}
+
+/// Gives the output of a job to a sink.
+/// @param instead_of What the desk calls the one that has it until then.
+void connect(self_pointer self, const std::string& nspace,
+             const io_subscription& what, const output_sink_actor& sink,
+             std::optional<uint64_t> instead_of = std::nullopt) {
+  subscribe(self, what, sink,
+            [self, nspace, sink, instead_of](caf::expected<uint64_t> x) {
+              if (instead_of)
+                unsubscribe(self, *instead_of);
+              if (!x) {
+                self->state.log(severity::error,
+                                "the output of " + nspace
+                                  + " is not shown: " + reason_of(x.error()));
+                return;
+              }
+              auto* to = find_outlet(self, nspace);
+              if (to != nullptr && (to->holder ? to->holder : to->sink) == sink)
+                to->subscription = *x;
+              else
+                unsubscribe(self, *x);
+            });
+}
+
+/// Holds the output back no longer.
+void release(self_pointer self, const std::string& nspace) {
+  auto* to = find_outlet(self, nspace);
+  if (to == nullptr || !to->holder)
+    return;
+  to->holder = nullptr;
+  const auto old = std::exchange(to->subscription, std::nullopt);
+  if (to->sink)
+    connect(self, nspace, to->held, to->sink, old);
+  else if (old)
+    unsubscribe(self, *old);
+}
+
+/// A tool has the answer to a request for a job, or none will come.
+void release_all(self_pointer self, const requester& who) {
+  auto names = std::vector<std::string>{};
+  for (const auto& [nspace, x] : self->state.outlets)
+    if (x.holder && x.tool && x.tool->index == who.index)
+      names.push_back(nspace);
+  for (const auto& nspace : names)
+    release(self, nspace);
+}
+
 } // namespace
 
 caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
@@ -94,150 +125,92 @@ caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
           [self, who, wants_why, done](caf::expected<spawn_result> x) {
             if (!x && wants_why)
               tell_why(self, who, x.error());
+            const auto nspace = x ? x->nspace : std::string{};
             done(std::move(x));
+            // First the name of the job, then its output.
+            if (nspace.empty())
+              release_all(self, who);
+            else
+              release(self, nspace);
           }));
   });
 }
 
-void open_outlet(self_pointer self, const prepare_share& order) {
+void subscribe(self_pointer self, io_subscription what,
+               const output_sink_actor& sink, completion<uint64_t> then) {
+  self
+    ->request(self->state.directory.io_desk, caf::infinite, std::move(what),
+              sink)
+    .then([then](io_pull_result x) { then(x.subscription); },
+          [then](caf::error& why) { then(std::move(why)); });
+}
+
+void unsubscribe(self_pointer self, uint64_t subscription) {
+  caf::anon_send(self->state.directory.io_desk,
+                 io_unsubscription{subscription});
+}
+
+std::string name_of_sink(const requester& who) {
+  return (is_tool(who.role) ? "tool " : "process ") + to_string(who.proc);
+}
+
+namespace {
+
+/// The tool that started a job gets its output.
+void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
+  auto& state = self->state;
+  const auto& request = order.request;
+  // What it has not asked for it gets if it registers for it: PRRTE's prun
+  // does so when its job may be over already.
+  to.notify = true;
+  to.is_bound = is_asked_for(request, attr::notify_completion)
+                || order.parent.role == peer_role::launcher_needs_identity
+                || order.parent.role == peer_role::launcher_with_identity;
+  to.tool = order.parent;
+  // It formats itself, as OpenPMIx's tools do.
+  auto options = tool_output_options{};
+  options.server = state.server;
+  options.who = order.parent;
+  options.show_time = state.options.show_time;
+  options.with_offsets = is_asked_for(request, io_offsets_key);
+  to.sink = spawn_tool_output(self->home_system(), std::move(options));
+  to.holder = self->home_system().spawn(hold);
+}
+
+} // namespace
+
+void open_outlet(self_pointer self, const prepare_share& order,
+                 const io_wiring& wiring) {
   auto& state = self->state;
   const auto& nspace = order.map.nspace;
-  if (state.outlets.count(nspace) > 0)
-    return; // A launcher of this process has said where.
+  // A launcher of this process may have said where.
+  const auto [place, is_new] = state.outlets.try_emplace(nspace);
+  auto& to = place->second;
   const auto parent = state.outlets.find(order.parent.proc.nspace);
-  auto result = outlet{};
-  if (order.parent.role == peer_role::client && parent != state.outlets.end()) {
-    result = parent->second;
-    result.notify = result.is_bound = false;
-  } else if (is_tool(order.parent.role) && order.parent.index != 0) {
-    const auto& request = order.request;
-    // As with OpenPMIx's server, a tool gets what it does not refuse.
-    result.wants_stdout = !names(request, attr::fwd_stdout)
-                          || is_asked_for(request, attr::fwd_stdout);
-    result.wants_stderr = !names(request, attr::fwd_stderr)
-                          || is_asked_for(request, attr::fwd_stderr);
-    // What it has not asked for it gets if it registers for it: PRRTE's prun
-    // does so when its job may be over already.
-    result.notify = true;
-    result.is_bound = is_asked_for(request, attr::notify_completion)
-                      || order.parent.role == peer_role::launcher_needs_identity
-                      || order.parent.role == peer_role::launcher_with_identity;
-    result.tool = order.parent;
-    if (const auto options = read_options(request))
-      result.stdin_target = options->stdin_target;
+  if (is_new && order.parent.role == peer_role::client
+      && parent != state.outlets.end()) {
+    to.sink = parent->second.sink;
+    to.tool = parent->second.tool;
+  } else if (is_new && is_tool(order.parent.role) && order.parent.index != 0) {
+    open_tool(self, order, to);
   }
-  state.outlets.emplace(nspace, std::move(result));
-}
-
-output_sink_actor sink_of(self_pointer self, const prepare_share& order) {
-  auto& state = self->state;
-  const auto i = state.outlets.find(order.map.nspace);
-  if (order.origin != state.options.rank || i == state.outlets.end()
-      || i->second.tool)
-    return output_sink_actor{mesh_host_actor{self}};
-  return i->second.sink ? i->second.sink : state.directory.sink;
-}
-
-void take_output(self_pointer self, process_output& what,
-                 completion<ack> done) {
-  auto& state = self->state;
-  const auto to = state.outlets.find(what.proc.nspace);
-  if (to != state.outlets.end()) {
-    put_out(self, to->second, what, std::move(done));
-    return;
+  if (!to.sink && !to.tool)
+    to.sink = state.directory.sink;
+  auto what = io_subscription{};
+  what.sources.push_back({nspace, rank_wildcard});
+  what.channels = forwarded_channels(wiring);
+  what.policy = wiring.overflow;
+  what.name =
+    to.tool ? name_of_sink(*to.tool) : "launcher on " + state.options.hostname;
+  if (!to.sink || what.channels == io_channels::none) {
+    to.holder = nullptr;
+  } else if (to.holder) {
+    to.held = what;
+    what.policy = io_policy::block;
+    connect(self, nspace, what, to.holder);
+  } else {
+    connect(self, nspace, what, to.sink);
   }
-  const auto* x = state.find_share(what.proc.nspace);
-  if (x == nullptr || x->origin == state.options.rank) {
-    done(ack{}); // Nobody wants it any more.
-    return;
-  }
-  // Taken in any case: a process is not held up by an origin that is gone.
-  ask(self, x->origin, std::move(what),
-      [done](const caf::expected<host_reply>&) { done(ack{}); });
-}
-
-void pass_input(self_pointer self, write_stdin& what, completion<ack> done) {
-  auto& state = self->state;
-  const auto node = state.locations.node_of(what.proc);
-  if (!node) {
-    done(make_error(status::not_found, "no process " + to_string(what.proc)));
-    return;
-  }
-  if (*node != state.options.rank) {
-    ask(self, *node, std::move(what), reply_to<ack>(std::move(done)));
-    return;
-  }
-  self->request(state.directory.launcher, caf::infinite, std::move(what))
-    .then([done](ack x) { done(x); },
-          [done](caf::error& why) { done(std::move(why)); });
-}
-
-void end_input(self_pointer self, const close_stdin& what) {
-  auto& state = self->state;
-  const auto node = state.locations.node_of(what.proc);
-  if (!node)
-    return;
-  if (*node == state.options.rank)
-    self->send(state.directory.launcher, what);
-  else
-    ask(self, *node, what, [](const caf::expected<host_reply>&) {
-      // The end of an input that nobody reads any more.
-    });
-}
-
-void push_input(self_pointer self, const requester& who,
-                const io_push_request& request, completion<ack> done) {
-  auto& state = self->state;
-  auto targets = std::vector<proc_id>{};
-  if (request.targets.empty()) {
-    done(make_error(status::bad_param, "name the processes that read"));
-    return;
-  }
-  for (const auto& x : request.targets) {
-    const auto i = state.outlets.find(x.nspace);
-    if (i == state.outlets.end()) {
-      // OpenPMIx's tools hang when they hear of anything else.
-      done(make_error(status::iof_complete,
-                      "nobody reads the input of " + to_string(x)));
-      return;
-    }
-    if (!i->second.tool || i->second.tool->index != who.index) {
-      done(make_error(status::no_permissions,
-                      "input for " + to_string(x)
-                        + " comes from the tool that started it"));
-      return;
-    }
-    const auto size = state.locations.size_of(x.nspace);
-    const auto wanted = i->second.stdin_target;
-    for (uint32_t rank = 0; rank < size; ++rank)
-      if ((x.rank == rank_wildcard || x.rank == rank)
-          && (wanted == rank_wildcard || wanted == rank))
-        targets.push_back({x.nspace, rank});
-  }
-  auto left = std::make_shared<size_t>(targets.size() + 1);
-  // OpenPMIx's tools forward their end of input again and again until they are
-  // told that it is complete.
-  const auto is_over = flag(request.directives, attr::iof_push_stdin)
-                       && (!request.bytes || request.bytes->empty());
-  // Who does not read any more does not keep the others from reading.
-  const auto one = [left, done, is_over](const caf::expected<ack>&) {
-    if (--*left > 0)
-      return;
-    if (is_over)
-      done(make_error(status::iof_complete, "the input has ended"));
-    else
-      done(ack{});
-  };
-  for (const auto& x : targets) {
-    if (request.bytes && !request.bytes->empty()) {
-      auto input = write_stdin{x, *request.bytes};
-      pass_input(self, input, one);
-    } else {
-      end_input(self, close_stdin{x});
-      one(ack{});
-    }
-  }
-  one(ack{});
 }
 
 void close_outlet(self_pointer self, const job_ended& outcome) {
@@ -253,7 +226,11 @@ void lose_tool(self_pointer self, const requester& who) {
   for (auto& [nspace, x] : self->state.outlets) {
     if (!x.tool || x.tool->index != who.index)
       continue;
-    x.wants_stdout = x.wants_stderr = false;
+    if (x.subscription)
+      unsubscribe(self, *x.subscription);
+    x.subscription.reset();
+    x.sink = nullptr;
+    x.holder = nullptr;
     x.notify = false;
     if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});

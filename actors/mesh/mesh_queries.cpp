@@ -1,7 +1,9 @@
 #include "actors/groups/group_report.hpp"
+#include "actors/io/io_report.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
 #include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
 
 // Questions about the DVM, answered at the root.
 
@@ -238,18 +240,29 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
   return result;
 }
 
-std::vector<query> take_group_queries(query_request& request) {
+namespace {
+
+/// Takes keys out of a request, with their qualifiers.
+template <class Predicate>
+std::vector<query> take_queries(query_request& request, Predicate is_ours) {
   auto result = std::vector<query>{};
   for (auto& x : request.queries) {
     const auto first = std::stable_partition(
       x.keys.begin(), x.keys.end(),
-      [](const std::string& key) { return !is_group_key(key); });
+      [&](const std::string& key) { return !is_ours(key); });
     if (first == x.keys.end())
       continue;
     result.push_back({{first, x.keys.end()}, x.qualifiers});
     x.keys.erase(first, x.keys.end());
   }
   return result;
+}
+
+} // namespace
+
+std::vector<query> take_group_queries(query_request& request) {
+  return take_queries(request,
+                      [](const std::string& key) { return is_group_key(key); });
 }
 
 void answer_group_queries(self_pointer self, const requester& who,
@@ -267,6 +280,29 @@ void answer_group_queries(self_pointer self, const requester& who,
     }
     done(std::move(result));
   });
+}
+
+std::vector<query> take_stream_queries(query_request& request) {
+  return take_queries(
+    request, [](const std::string& key) { return key == io_streams_key; });
+}
+
+void answer_stream_query(self_pointer self, const query& what,
+                         std::function<void(std::vector<info>)> done) {
+  auto request = list_io{};
+  if (auto nspace = troupe::text(what.qualifiers, attr::nspace)) {
+    const auto rank = number<uint32_t>(what.qualifiers, attr::rank);
+    request.sources.push_back(
+      {std::move(*nspace), rank.value_or(rank_wildcard)});
+  }
+  list_all_io(self, std::move(request),
+              [done = std::move(done)](caf::expected<io_list> found) {
+                auto result = std::vector<info>{};
+                if (found)
+                  result.push_back(
+                    {std::string{io_streams_key}, 0, make_io_report(*found)});
+                done(std::move(result));
+              });
 }
 
 } // namespace troupe::mesh_internals

@@ -13,13 +13,6 @@ namespace troupe::mesh_internals {
 
 namespace {
 
-bool has_processes_on(const job_map& map, uint32_t node) {
-  for (const auto& x : map.shares)
-    if (x.node == node && !x.procs.empty())
-      return true;
-  return false;
-}
-
 job_context context_of(const mesh_host_state& state,
                        const prepare_share& order) {
   auto result = job_context{};
@@ -89,6 +82,13 @@ void tell_root(self_pointer self, const std::string& nspace) {
 
 } // namespace
 
+bool has_processes_on(const job_map& map, uint32_t node) {
+  for (const auto& x : map.shares)
+    if (x.node == node && !x.procs.empty())
+      return true;
+  return false;
+}
+
 void prepare(self_pointer self, prepare_share& order,
              completion<job_map> done) {
   auto& state = self->state;
@@ -102,8 +102,7 @@ void prepare(self_pointer self, prepare_share& order,
     return;
   }
   state.locations.add(order.map);
-  if (order.origin == state.options.rank)
-    open_outlet(self, order);
+  begin_streams(self, order);
   if (!has_processes_on(order.map, state.options.rank)) {
     done(job_map{nspace, order.map.number, {}});
     return;
@@ -114,9 +113,8 @@ void prepare(self_pointer self, prepare_share& order,
   directory.launcher = state.directory.launcher;
   directory.topology = state.directory.topology;
   directory.cleaner = state.directory.cleaner;
-  directory.sink = sink_of(self, order);
+  directory.output = state.directory.io_desk;
   auto& x = state.shares[nspace];
-  x.origin = order.origin;
   x.handle = spawn_job(self->home_system(), context_of(state, order),
                        std::move(directory), state.options.log);
   self->request(x.handle, caf::infinite, std::move(order))
@@ -152,10 +150,13 @@ void hear_of_gone(self_pointer self, const procs_gone& what) {
     self->send(self->state.server, x);
 }
 
-void forget(self_pointer self, const forget_job& what, completion<ack> done) {
+namespace {
+
+/// Its output has been taken.
+void forget_share(self_pointer self, const forget_job& what,
+                  completion<ack> done) {
   auto& state = self->state;
   const auto nspace = what.outcome.nspace;
-  close_outlet(self, what.outcome);
   state.collectives->job_forgotten(nspace);
   state.published_here.nspace_ended(nspace);
   if (!state.is_root()) {
@@ -176,6 +177,15 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   };
   self->request(node.mapped().handle, caf::infinite, what)
     .then([=](ack) { finish(); }, [=](const caf::error&) { finish(); });
+}
+
+} // namespace
+
+void forget(self_pointer self, const forget_job& what, completion<ack> done) {
+  end_streams(self, what.outcome.nspace, [self, what, done = std::move(done)] {
+    close_outlet(self, what.outcome);
+    forget_share(self, what, done);
+  });
 }
 
 void pass_progress(self_pointer self, share_progress& what) {

@@ -203,10 +203,11 @@ caf::error check(const spawn_request& request, const job_options& options) {
     return make_error(status::bad_param, number(total)
                                            + " processes are more than "
                                            + number(most));
-  if (options.stdin_target != rank_undef
-      && options.stdin_target != rank_wildcard && options.stdin_target >= total)
+  if (options.io.stdin_target != rank_undef
+      && options.io.stdin_target != rank_wildcard
+      && options.io.stdin_target >= total)
     return make_error(status::bad_param, "standard input cannot go to rank "
-                                           + number(options.stdin_target)
+                                           + number(options.io.stdin_target)
                                            + " of a job with " + number(total)
                                            + " processes");
   return {};

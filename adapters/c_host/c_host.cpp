@@ -138,7 +138,7 @@ caf::result<ack> connect(self_pointer self, const client_connected& what) {
 
 caf::result<ack> finalize(self_pointer self, const client_finalized& what) {
   auto& state = self->state;
-  state.settings.subscriptions->remove(what.who);
+  forget_pulls(self, what.who);
   const auto f = state.module().client_finalized;
   if (f == nullptr || is_tool(what.who.role))
     return ack{};
@@ -321,7 +321,7 @@ c_host_actor::behavior_type behavior(self_pointer self,
       // A tool that was not let in: nobody knows of it.
       if (what.who.proc.nspace.empty())
         return;
-      self->state.settings.subscriptions->remove(what.who);
+      forget_pulls(self, what.who);
       self->state.settings.on_lost(what.who);
     },
     [self](const tool_connected& what) { return identify(self, what); },

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/c_host/host_module.hpp"
-#include "adapters/c_host/output_subscriptions.hpp"
+#include "adapters/c_host/input_gate.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -18,8 +18,17 @@ struct c_host_settings {
 
   std::shared_ptr<server_objects> objects = std::make_shared<server_objects>();
 
-  std::shared_ptr<output_subscriptions> subscriptions =
-    std::make_shared<output_subscriptions>();
+  /// Who may push input.
+  std::shared_ptr<input_gate> gate = std::make_shared<input_gate>();
+
+  /// Has the output that the host delivers.
+  io_desk_actor desk = {};
+
+  /// Makes the sink of a process or tool that wants output, which knows its
+  /// handler by a number.
+  std::function<output_sink_actor(const requester& who, uint64_t handler,
+                                  const std::vector<info>& directives)>
+    make_sink = {};
 
   /// Is told of clients that lost their connections without finalizing.
   std::function<void(const requester&)> on_lost = [](const requester&) {};

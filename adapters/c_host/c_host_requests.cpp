@@ -63,20 +63,26 @@ caf::result<spawn_result> spawn(self_pointer self, const requester& who,
     return missing("spawn");
   auto args = arguments_of(who);
   const auto time = limit_of(request.job_infos);
+  auto wish = forwarded_output(who, request.job_infos);
   args->set_infos(with_credentials(std::move(request.job_infos), who));
   args->take(args->apps, c_api::to_c_apps(request.apps));
   auto promise = self->make_response_promise<spawn_result>();
-  call_host<spawned>(self, "spawn", args, time,
-                     replying<spawned, spawn_result>(
-                       promise,
-                       [](spawned x) {
-                         return spawn_result{std::move(x.nspace), {}, {}};
-                       }),
-                     [&](void* cbdata) {
-                       return f(&args->proc, args->infos.data(),
-                                args->infos.size(), args->apps.data(),
-                                args->apps.size(), upcalls::on_spawn, cbdata);
-                     });
+  auto owed = std::make_shared<answer<spawn_result>>(promise);
+  call_host<spawned>(
+    self, "spawn", args, time,
+    [self, who, wish, owed](caf::expected<spawned> x) {
+      if (!x) {
+        owed->fail(std::move(x.error()));
+        return;
+      }
+      forward_output(self, who, wish, x->nspace, [owed, nspace = x->nspace] {
+        owed->give({nspace, {}, {}});
+      });
+    },
+    [&](void* cbdata) {
+      return f(&args->proc, args->infos.data(), args->infos.size(),
+               args->apps.data(), args->apps.size(), upcalls::on_spawn, cbdata);
+    });
   return promise;
 }
 
@@ -227,72 +233,6 @@ caf::result<info_result> ask_fabric(self_pointer self, const requester& who,
       return f(&args->proc, static_cast<pmix_fabric_operation_t>(operation),
                args->infos.data(), args->infos.size(), upcalls::on_info,
                cbdata);
-    });
-}
-
-// -- input and output --------------------------------------------------------
-
-caf::result<io_pull_result> pull_output(self_pointer self, const requester& who,
-                                        io_pull_request& request) {
-  const auto f = self->state.module().iof_pull;
-  if (f == nullptr)
-    return missing("iof_pull");
-  auto args = arguments_of(who);
-  args->set_procs(request.procs);
-  args->set_infos(with_credentials(request.directives, who));
-  const auto channels = static_cast<pmix_iof_channel_t>(request.channels);
-  auto promise = self->make_response_promise<io_pull_result>();
-  call_host<ack>(
-    self, "iof_pull", args, usual_limit(),
-    replying<ack, io_pull_result>(
-      promise, [known = self->state.settings.subscriptions, who,
-                request = std::move(request)](
-                 ack) { return io_pull_result{known->add(who, request)}; }),
-    [&](void* cbdata) {
-      return f(args->procs.data(), args->procs.size(), args->infos.data(),
-               args->infos.size(), channels, upcalls::on_op, cbdata);
-    });
-  return promise;
-}
-
-/// Source: PMIx Standard v5, PMIX_IOF_STOP.
-caf::result<ack> end_pull(self_pointer self, const requester& who,
-                          io_deregister_request& request) {
-  const auto f = self->state.module().iof_pull;
-  auto old =
-    self->state.settings.subscriptions->remove(who, request.subscription);
-  if (old.procs.empty())
-    return make_error(status::not_found, "there is no such subscription");
-  if (f == nullptr)
-    return ack{};
-  auto args = arguments_of(who);
-  args->set_procs(old.procs);
-  auto infos = with_credentials(std::move(request.directives), who);
-  infos.push_back({std::string{attr::iof_stop}, 0, value::boolean(true)});
-  args->set_infos(infos);
-  return call_and_reply<ack>(
-    self, "iof_pull", args, usual_limit(), [&](void* cbdata) {
-      return f(args->procs.data(), args->procs.size(), args->infos.data(),
-               args->infos.size(),
-               static_cast<pmix_iof_channel_t>(old.channels), upcalls::on_op,
-               cbdata);
-    });
-}
-
-caf::result<ack> push_input(self_pointer self, const requester& who,
-                            io_push_request& request) {
-  const auto f = self->state.module().push_stdin;
-  if (f == nullptr)
-    return missing("push_stdin");
-  auto args = arguments_of(who);
-  args->set_procs(request.targets);
-  args->set_infos(with_credentials(std::move(request.directives), who));
-  args->set_bytes(std::move(request.bytes).value_or(""));
-  return call_and_reply<ack>(
-    self, "push_stdin", args, usual_limit(), [&](void* cbdata) {
-      return f(&args->proc, args->procs.data(), args->procs.size(),
-               args->infos.data(), args->infos.size(), &args->object,
-               upcalls::on_op, cbdata);
     });
 }
 

@@ -7,6 +7,8 @@
 #include "adapters/c_host/upcall.hpp"
 #include "adapters/c_values/convert.hpp"
 
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/timespan.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -14,6 +16,16 @@
 #include <map>
 
 namespace troupe::c_host_internals {
+
+/// Output that somebody wants.
+struct output_pull {
+  requester who;
+  io_pull_request request;
+
+  /// The desk's number.
+  uint64_t subscription = 0;
+  output_sink_actor sink;
+};
 
 struct c_host_state {
   static inline const char* name = "c-host";
@@ -27,10 +39,16 @@ struct c_host_state {
   /// refuse the request.
   std::map<uint64_t, std::function<void()>> graces;
 
+  /// By the numbers that requesters know.
+  std::map<uint64_t, output_pull> pulls;
+  uint64_t last_pull = 0;
+
   caf::actor_addr self;
 
   ~c_host_state() {
     upcalls::forget(self);
+    for (const auto& [id, x] : pulls)
+      caf::anon_send_exit(x.sink, caf::exit_reason::user_shutdown);
   }
 
   const pmix_server_module_t& module() const {
@@ -276,11 +294,32 @@ caf::result<info_result> ask_fabric(self_pointer self, const requester& who,
                                     uint8_t operation,
                                     const std::vector<info>& directives);
 
+// -- c_host_output.cpp
+// ------------------------------------------------------------------------
+
 caf::result<io_pull_result> pull_output(self_pointer self, const requester& who,
                                         io_pull_request& request);
 
 caf::result<ack> end_pull(self_pointer self, const requester& who,
                           io_deregister_request& request);
+
+/// What a requester gets of the job that it spawns: a tool, what it does not
+/// refuse; a process, what it asks for. Source: PMIx Standard v5,
+/// PMIX_FWD_STDOUT and its neighbours; OpenPMIx, for what is not said.
+struct output_wish {
+  io_subscription how;
+  std::vector<info> directives;
+};
+
+output_wish forwarded_output(const requester& who,
+                             const std::vector<info>& job_infos);
+
+/// Gives it that, from the first byte on.
+void forward_output(self_pointer self, const requester& who, output_wish wish,
+                    const std::string& nspace, std::function<void()> then);
+
+/// Whoever is gone wants no more output.
+void forget_pulls(self_pointer self, const requester& who);
 
 caf::result<ack> push_input(self_pointer self, const requester& who,
                             io_push_request& request);

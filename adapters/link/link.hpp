@@ -4,6 +4,7 @@
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/wire/frame.hpp"
+#include "adapters/wire/pushes.hpp"
 #include "adapters/wire/replies.hpp"
 #include "adapters/wire/requests.hpp"
 #include "messages/event.hpp"
@@ -35,6 +36,10 @@ enum class hand_over : uint8_t {
   anywhere,
 };
 
+/// Output counts as taken when the last copy of its receipt is gone, on any
+/// thread.
+using output_receipt = std::shared_ptr<void>;
+
 /// The client's end of a connection to a server: requests go out on the thread
 /// that makes them, replies come back by their tag. A thread that waits for an
 /// outcome reads the socket itself if nobody else does, so that the answer
@@ -55,7 +60,11 @@ public:
     /// What came at once.
     std::function<void(event_batch)> on_events;
 
-    std::function<void(io_delivery)> on_output;
+    /// The server sends more when what it sent has been taken.
+    std::function<void(io_delivery, output_receipt)> on_output;
+
+    /// Input is to stop or to go on.
+    std::function<void(wire::flow_control)> on_flow_control;
 
     /// A message could not be read, or not be written.
     std::function<void(const caf::error&)> on_garbled;
@@ -101,6 +110,10 @@ public:
 
   /// Sends a heartbeat.
   caf::error beat();
+
+  /// Whether the server waits until what it sends as output is taken: then
+  /// events and answers never wait behind it.
+  bool counts_output() const;
 
   /// How much there is room for. On the thread of the loop.
   void set_intake(intake x);
@@ -161,6 +174,13 @@ private:
   caf::error receive(bool wait);
   void on_frame(const wire::frame& x);
   void on_reply(const wire::frame& x);
+  void on_output(const wire::frame& x);
+  void on_flow_control(const wire::frame& x);
+  void on_credit(const wire::frame& x);
+  output_receipt make_receipt(size_t size);
+  void take_output(size_t size);
+  bool is_full() const;
+  void wait_for_room(std::unique_lock<std::mutex>& lock);
   void hand(pending x, outcome y);
   void in_loop(std::function<void()> task);
   void hand_events();
@@ -222,6 +242,15 @@ private:
   size_t waiting_ = 0;                            // guarded by mutex_
   std::unordered_map<uint32_t, pending> pending_; // guarded by mutex_
   uint32_t last_tag_ = wire::tag_first_request;   // guarded by mutex_
+
+  /// Payload of output: what has come and is not taken, what has been taken,
+  /// and what the server has been told of that.
+  size_t output_held_ = 0;    // guarded by mutex_
+  uint64_t output_taken_ = 0; // guarded by mutex_
+  uint64_t output_told_ = 0;  // guarded by mutex_
+
+  /// How much the server sends ahead; 0: it does not count.
+  uint64_t output_window_ = 0; // guarded by mutex_
 };
 
 } // namespace troupe

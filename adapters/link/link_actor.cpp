@@ -73,9 +73,8 @@ client_actor::behavior_type behavior(self_pointer self,
     [](events_taken) {
       // Likewise: the server sees for itself what we take.
     },
-    [](const io_delivery&) {
-      // Likewise.
-    },
+    // Likewise.
+    [](const io_delivery&) { return ack{}; },
     pass<info_result, query_request>(self),
     pass<ack, log_request>(self),
     pass<info_result, job_control_request>(self),

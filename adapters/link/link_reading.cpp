@@ -27,6 +27,10 @@ constexpr size_t chunk_size = size_t{16} << 10;
 /// What the loop reads in one pass.
 constexpr int chunks_per_turn = 16;
 
+/// How long whoever waits for an answer leaves the next chunk to the server
+/// while our program does not take its output.
+constexpr auto throttle = std::chrono::milliseconds{100};
+
 bool would_block(int code) {
   return code == EAGAIN || code == EWOULDBLOCK;
 }
@@ -58,9 +62,11 @@ void link::set_intake(intake x) {
 /// Has the loop read or not.
 void link::update_reading() {
   auto wants = intake_ == intake::all;
-  if (intake_ == intake::answers) {
+  {
     const auto guard = std::lock_guard{mutex_};
-    wants = !pending_.empty();
+    if (intake_ == intake::answers)
+      wants = !pending_.empty();
+    wants = wants && !is_full();
   }
   if (!reads_)
     return;
@@ -77,9 +83,14 @@ void link::read_in_loop() {
       return;
   }
   auto failure = caf::error{};
-  for (auto i = 0; i < chunks_per_turn && !failure && intake_ == intake::all;
-       ++i)
+  auto has_room = true;
+  for (auto i = 0;
+       i < chunks_per_turn && !failure && has_room && intake_ == intake::all;
+       ++i) {
     failure = receive(false);
+    const auto guard = std::lock_guard{mutex_};
+    has_room = !is_full();
+  }
   if (intake_ == intake::answers)
     failure = receive(false);
   {
@@ -88,7 +99,7 @@ void link::read_in_loop() {
     if (waiting_ > 0)
       changed_.notify_all(); // Somebody may read for himself.
   }
-  if (intake_ != intake::all)
+  if (intake_ != intake::all || !has_room)
     update_reading();
   if (failure && status_of(failure) != status::would_block)
     lose(std::move(failure), true);
@@ -152,6 +163,8 @@ void link::read_for(const waiter& x, std::optional<clock::time_point> deadline,
   auto failure = caf::error{};
   while (!x.is_done && is_open_ && !failure
          && (!deadline || clock::now() < *deadline)) {
+    if (is_full())
+      wait_for_room(lock);
     lock.unlock();
     if (deadline)
       await_readable(*deadline);
@@ -166,6 +179,12 @@ void link::read_for(const waiter& x, std::optional<clock::time_point> deadline,
   lock.unlock();
   lose(std::move(failure), true);
   lock.lock();
+}
+
+/// Waits until our program has taken output, but no longer than a moment: it
+/// may be waiting for what we read. @pre locked, by who reads
+void link::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, throttle, [this] { return !is_full() || !is_open_; });
 }
 
 link::outcome link::call(const wire::request& x,
@@ -214,18 +233,14 @@ void link::on_frame(const wire::frame& x) {
     return;
   }
   hand_events();
-  if (x.tag == wire::tag_output) {
-    auto what = wire::decode_output(x.payload, peer_.rules);
-    if (what)
-      in_order([self = shared_from_this(), what = std::move(*what)]() mutable {
-        if (self->handlers_.on_output)
-          self->handlers_.on_output(std::move(what));
-      });
-    else
-      tell_garbled(what.error());
-  } else if (x.tag >= wire::tag_first_request) {
+  if (x.tag >= wire::tag_first_request)
     on_reply(x);
-  }
+  else if (x.tag == wire::tag_output)
+    on_output(x);
+  else if (x.tag == wire::tag_flow_control)
+    on_flow_control(x);
+  else if (x.tag == wire::tag_output_credit)
+    on_credit(x);
 }
 
 void link::hand_events() {

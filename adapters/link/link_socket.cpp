@@ -4,6 +4,7 @@
 #include "adapters/local/peer_credentials.hpp"
 #include "adapters/local/system_error.hpp"
 #include "adapters/local/tcp_socket.hpp"
+#include "adapters/wire/pushes.hpp"
 #include "messages/status.hpp"
 
 #include <arpa/inet.h>
@@ -233,9 +234,9 @@ caf::expected<server_connection> connect_to_server(const link_settings& x) {
   if (x.role != peer_role::client)
     greeting.claimed = credentials{::geteuid(), ::getegid()};
   greeting.proc = x.self;
-  greeting.version = std::to_string(version.major) + "."
-                     + std::to_string(version.minor) + "."
-                     + std::to_string(version.patch);
+  greeting.version =
+    std::to_string(version.major) + "." + std::to_string(version.minor) + "."
+    + std::to_string(version.patch) + std::string{wire::own_mark};
   greeting.module = x.module;
   greeting.described = x.described;
   greeting.store = "hash";

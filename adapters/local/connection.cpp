@@ -71,6 +71,7 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   self->monitor(session);
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
+  grant_output_credit(self);
   flush(self);
 }
 
@@ -127,6 +128,7 @@ void close_in_order(connection_ptr self, const std::string& why) {
     log(self, "closed: " + why, severity::info);
   send_held(self);
   state.now = phase::closing;
+  forget_waiting_outputs(self);
   state.socket->close_when_sent(state.service->options.limits.closing_time);
 }
 
@@ -154,23 +156,6 @@ void tell_session(connection_ptr self) {
 
 // -- pushes ------------------------------------------------------------------
 
-void push_output(connection_ptr self, const io_delivery& x) {
-  auto& state = self->state;
-  if (state.now != phase::serving)
-    return;
-  const auto start = wire::begin_frame(state.out, wire::tag_output);
-  auto err = wire::encode_output(x, state.dialect, state.out);
-  if (!err)
-    err = wire::end_frame(state.out, start);
-  if (err) {
-    state.out.resize(start);
-    log(self, "cannot be sent output: " + reason_of(err));
-    return;
-  }
-  ++state.service->statistics.pushes;
-  flush(self);
-}
-
 void open(connection_ptr self, identified_peer x) {
   auto& state = self->state;
   const auto& limits = state.service->options.limits;
@@ -184,9 +169,11 @@ void open(connection_ptr self, identified_peer x) {
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
   handlers.on_progress = [=] {
     note_taken(self);
+    write_outputs(self);
     update_reading(self);
   };
   state.dialect = wire::dialect_of(x.greeting);
+  state.counts_output = wire::is_own_library(x.greeting.version);
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
@@ -250,7 +237,7 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   ask_server(self, std::move(request));
   return {
     [self](const event_batch& x) { push_events(self, x); },
-    [self](const io_delivery& x) { push_output(self, x); },
+    [self](io_delivery& x) { return push_output(self, std::move(x)); },
     [self](read_now) { return read_all(self); },
     [self](const close_connection& x) { close_in_order(self, x.reason); },
   };
@@ -300,6 +287,8 @@ void update_reading(connection_ptr self) {
   if (state.in_flight.size() < limits.in_flight
       && state.notifies.size() < limits.notifies
       && state.notify_bytes < limits.notify_bytes
+      && state.pushes.size() < limits.pushes
+      && state.push_bytes < limits.push_bytes
       && state.socket->queued() <= limits.queued)
     state.socket->resume();
   else
@@ -311,18 +300,9 @@ void close_request(connection_state& state, uint32_t tag) {
   const auto notify = state.notifies.extract(tag);
   if (!notify.empty())
     state.notify_bytes -= notify.mapped();
-}
-
-void note_taken(connection_ptr self) {
-  auto& state = self->state;
-  auto& ends = state.event_ends;
-  for (; !ends.empty() && ends.front() <= state.socket->bytes_sent();
-       ends.pop_front())
-    ++state.events_taken;
-  if (state.now != phase::serving || state.events_told == state.events_taken)
-    return;
-  state.events_told = state.events_taken;
-  self->send(state.session, events_taken{state.events_taken});
+  const auto push = state.pushes.extract(tag);
+  if (!push.empty())
+    state.push_bytes -= push.mapped();
 }
 
 void drop(connection_ptr self, const std::string& why) {
@@ -357,6 +337,7 @@ void leave(connection_ptr self) {
   state.now = phase::gone;
   state.place = {};
   state.session = nullptr;
+  forget_outputs(self);
   if (const auto on_gone = std::move(state.on_gone))
     on_gone();
   // We may be in a callback of the loop, where `quit` would go unnoticed.

@@ -81,6 +81,8 @@ bool takes_answers(const connection_state& state) {
 /// it is for.
 template <class Request>
 void flush_answer(connection_ptr self) {
+  if constexpr (std::is_same_v<Request, io_push_request>)
+    control_input(self);
   if constexpr (std::is_same_v<Request, notify_request>)
     flush_later(self);
   else
@@ -174,6 +176,14 @@ struct dispatcher {
       self->state.notifies.emplace(tag, bytes);
       self->state.notify_bytes += bytes;
     }
+    if constexpr (std::is_same_v<Request, io_push_request>) {
+      // Libraries up to 4.2 say so that the input is over.
+      if (x.bytes && x.bytes->empty())
+        x.bytes.reset();
+      self->state.pushes.emplace(tag, bytes);
+      self->state.push_bytes += bytes;
+      control_input(self);
+    }
     self->request(self->state.session, caf::infinite, std::move(x))
       .then([self = self,
              tag = tag](const reply& y) { answer<Request>(self, tag, y); },
@@ -234,6 +244,8 @@ void on_frame(connection_ptr self, const wire::frame& x) {
     punish(self, "sent a request before it was served");
   else if (x.tag == wire::tag_heartbeat)
     on_heartbeat(self, x);
+  else if (x.tag == wire::tag_output_credit && state.counts_output)
+    on_output_credit(self, x);
   else if (x.tag < wire::tag_first_request)
     punish(self, "sent tag " + std::to_string(x.tag));
   else if (x.payload.empty())

@@ -47,6 +47,12 @@ struct local_limits {
   size_t notifies = defaults::unanswered_notifies;
   size_t notify_bytes = defaults::unanswered_notify_bytes;
 
+  /// Input that a peer has pushed and that has not been answered, and its
+  /// bytes; at either its socket is not read: some libraries wait for no
+  /// answer.
+  size_t pushes = defaults::io_unanswered_pushes;
+  size_t push_bytes = defaults::io_unanswered_push_bytes;
+
   /// What a peer may have done in one pass of the loop (L8).
   size_t turn_messages = 64;
   size_t turn_bytes = size_t{256} << 10;

@@ -1,10 +1,10 @@
 #include "adapters/log/log_sink.hpp"
 
-#include "adapters/log/escape.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/mail.hpp"
 #include "adapters/log/syslog.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "config/escape.hpp"
 
 #include <caf/all.hpp>
 

@@ -1,7 +1,7 @@
 #include "adapters/log/logger.hpp"
 
-#include "adapters/log/escape.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "config/escape.hpp"
 
 #include <fcntl.h>
 #include <limits.h>

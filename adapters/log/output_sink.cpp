@@ -1,6 +1,7 @@
 #include "adapters/log/output_sink.hpp"
 
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/process/inherited_fd.hpp"
 
 #include <caf/all.hpp>
@@ -9,22 +10,69 @@
 
 namespace troupe {
 
-output_sink_actor::behavior_type
-output_sink(output_sink_actor::stateful_pointer<output_sink_state> self,
-            output_sink_settings settings) {
+namespace {
+
+using self_pointer = buffered_sink_actor::stateful_pointer<output_sink_state>;
+
+fd_writer& writer_of(output_sink_state& state, bool to_stderr) {
+  return to_stderr ? *state.settings.err : *state.settings.out;
+}
+
+void start_timer(self_pointer self) {
+  auto& state = self->state;
+  if (state.timer_is_running || state.kept.empty()
+      || state.kept.time().count() == 0)
+    return;
+  state.timer_is_running = true;
+  self->delayed_send(self, state.kept.time(), deadline{});
+}
+
+caf::typed_response_promise<ack> show(self_pointer self, io_fragment& x) {
+  auto& state = self->state;
+  auto reply = self->make_response_promise<ack>();
+  if (state.formatter.is_plain() && x.missed > 0)
+    state.settings.err->write(missing_notice(x.stream, x.missed));
+  const auto to_stderr = state.formatter.on_stderr(x.stream.channel);
+  const auto is_last = x.is_end;
+  auto text =
+    state.kept.add(to_stderr, state.formatter.format(std::move(x)), is_last);
+  start_timer(self);
+  if (text.empty())
+    reply.deliver(ack{});
+  else
+    writer_of(state, to_stderr).write(std::move(text), [reply]() mutable {
+      reply.deliver(ack{});
+    });
+  return reply;
+}
+
+void flush(self_pointer self) {
+  auto& state = self->state;
+  state.timer_is_running = false;
+  // Nobody waits for what is flushed: only when the last has gone.
+  if (state.settings.out->held_bytes() > 0
+      || state.settings.err->held_bytes() > 0) {
+    start_timer(self);
+    return;
+  }
+  for (auto& [to_stderr, text] : state.kept.take_all())
+    writer_of(state, to_stderr).write(std::move(text));
+}
+
+} // namespace
+
+buffered_sink_actor::behavior_type output_sink(self_pointer self,
+                                               output_sink_settings settings) {
   ignore_broken_pipes();
-  self->state.formatter = output_formatter{settings.format};
-  self->state.settings = std::move(settings);
+  auto& state = self->state;
+  state.formatter =
+    output_formatter{settings.format, [](int64_t at) { return local_time(at); },
+                     settings.place_of};
+  state.kept = output_buffers<bool>{settings.format};
+  state.settings = std::move(settings);
   return {
-    [self](process_output& x) {
-      auto& state = self->state;
-      auto& writer = state.formatter.on_stderr(x.channel) ? state.settings.err
-                                                          : state.settings.out;
-      auto reply = self->make_response_promise<ack>();
-      writer->write(state.formatter.format(std::move(x)),
-                    [reply]() mutable { reply.deliver(ack{}); });
-      return reply;
-    },
+    [self](io_fragment& x) { return show(self, x); },
+    [self](const deadline&) { flush(self); },
   };
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "adapters/log/output_formatter.hpp"
+#include "actors/io/output_buffers.hpp"
+#include "actors/io/output_formatter.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>
@@ -17,7 +18,15 @@ struct output_sink_settings {
   /// Where standard output and standard error of the processes go.
   std::shared_ptr<fd_writer> out;
   std::shared_ptr<fd_writer> err;
+
+  /// Where processes run, for `output_format::tag_detailed`.
+  output_formatter::places place_of = {};
 };
+
+/// An OUTPUT SINK that keeps output for a while if it is told to.
+using buffered_sink_actor = output_sink_actor::extend<
+  // INTERNAL: what is kept has waited long enough.
+  caf::reacts_to<deadline>>;
 
 /// The state of an OUTPUT SINK actor.
 struct output_sink_state {
@@ -25,14 +34,19 @@ struct output_sink_state {
 
   output_sink_settings settings;
   output_formatter formatter;
+
+  /// By whether it is for standard error.
+  output_buffers<bool> kept;
+  bool timer_is_running = false;
 };
 
 /// Writes what processes write to the launcher's own streams. Bytes are
 /// answered when they have been written, or kept as the begin of a line (at
-/// most `output_formatter::max_line` of a stream); so a slow terminal holds up
-/// the processes, not our memory.
-output_sink_actor::behavior_type
-output_sink(output_sink_actor::stateful_pointer<output_sink_state> self,
+/// most `output_formatter::max_line` of a stream) or because the format says
+/// so; so a slow terminal holds up the processes, not our memory. What a sink
+/// of plain bytes will never get is told on standard error.
+buffered_sink_actor::behavior_type
+output_sink(buffered_sink_actor::stateful_pointer<output_sink_state> self,
             output_sink_settings settings);
 
 } // namespace troupe

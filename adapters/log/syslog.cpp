@@ -1,7 +1,7 @@
 #include "adapters/log/syslog.hpp"
 
-#include "adapters/log/escape.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "config/escape.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>

@@ -92,9 +92,8 @@ behavior(connection_ptr self, event_loop* loop,
     [](const event_batch&) {
       // PMI-1 has no events.
     },
-    [](const io_delivery&) {
-      // Nor output.
-    },
+    // Nor output.
+    [](const io_delivery&) { return ack{}; },
     [](read_now) { return unread{}; },
     [self](const close_connection& x) { leave(self, x.reason); },
   };

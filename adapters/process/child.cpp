@@ -1,12 +1,12 @@
 #include "adapters/process/child.hpp"
 
+#include "adapters/process/child_streams.hpp"
 #include "messages/process.hpp"
 
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,32 +21,6 @@
 namespace troupe {
 
 namespace {
-
-/// A pipe; we keep one end, which does not block us.
-struct pipe_ends {
-  unique_fd ours;
-  unique_fd theirs;
-};
-
-/// @param our_end 0 to read from the child, 1 to write to it.
-bool open_pipe(pipe_ends& x, int our_end) {
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0)
-    return false;
-  x.ours.reset(fds[our_end]);
-  x.theirs.reset(fds[1 - our_end]);
-  return fcntl(x.ours.get(), F_SETFL, O_NONBLOCK) == 0;
-}
-
-/// A socket; both ends are closed by programs that do not ask for theirs.
-bool open_socket(pipe_ends& x) {
-  int fds[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
-    return false;
-  x.ours.reset(fds[0]);
-  x.theirs.reset(fds[1]);
-  return true;
-}
 
 /// What happens in the child before the program starts, in this order.
 class file_actions {
@@ -67,13 +41,12 @@ public:
     check(posix_spawn_file_actions_addchdir_np(&actions_, path.c_str()));
   }
 
-  void open_null(int fd) {
-    check(posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDONLY,
-                                           0));
+  void open(int fd, const char* path, int flags) {
+    check(posix_spawn_file_actions_addopen(&actions_, fd, path, flags, 0));
   }
 
-  void duplicate(const unique_fd& from, int to) {
-    check(posix_spawn_file_actions_adddup2(&actions_, from.get(), to));
+  void duplicate(int from, int to) {
+    check(posix_spawn_file_actions_adddup2(&actions_, from, to));
   }
 
   /// Close-on-exec is not enough: what we inherited ourselves may lack it.
@@ -96,7 +69,8 @@ private:
 
 class spawn_attributes {
 public:
-  spawn_attributes() {
+  /// @param group What makes it the leader of a process group.
+  explicit spawn_attributes(short group) {
     posix_spawnattr_init(&attributes_);
     sigset_t all;
     sigfillset(&all);
@@ -106,8 +80,7 @@ public:
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setpgroup(&attributes_, 0);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF
-                                             | POSIX_SPAWN_SETSIGMASK
-                                             | POSIX_SPAWN_SETPGROUP);
+                                             | POSIX_SPAWN_SETSIGMASK | group);
   }
 
   spawn_attributes(const spawn_attributes&) = delete;
@@ -210,6 +183,21 @@ std::vector<char*> pointers_to(const std::vector<std::string>& xs) {
   return result;
 }
 
+/// The environment of a child. What another launcher may have left in it would
+/// name a descriptor of somebody else.
+std::vector<std::string> environment_of(const start_process& request) {
+  auto result = request.env;
+  const auto name = stddiag_variable + std::string{"="};
+  result.erase(std::remove_if(result.begin(), result.end(),
+                              [&](const std::string& x) {
+                                return x.compare(0, name.size(), name) == 0;
+                              }),
+               result.end());
+  if (request.with_stddiag)
+    result.push_back(name + std::to_string(stddiag_of(request)));
+  return result;
+}
+
 bool has_zero_byte(const std::string& x) {
   return x.find('\0') != std::string::npos;
 }
@@ -260,6 +248,30 @@ launch_failure explain(int error, const std::string& program) {
   }
 }
 
+/// Gives the child its ends, under their numbers.
+void connect(const child_streams& x, const start_process& request,
+             file_actions& actions) {
+  if (request.with_pty)
+    // The leader of a session gets the terminal that it opens.
+    actions.open(STDOUT_FILENO, x.terminal.c_str(), O_RDWR);
+  else
+    actions.duplicate(x.out.theirs.get(), STDOUT_FILENO);
+  if (!request.with_stdin)
+    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  else if (request.with_pty)
+    actions.duplicate(STDOUT_FILENO, STDIN_FILENO);
+  else
+    actions.duplicate(x.in.theirs.get(), STDIN_FILENO);
+  actions.duplicate(x.err.theirs ? x.err.theirs.get() : STDOUT_FILENO,
+                    STDERR_FILENO);
+  auto next = STDERR_FILENO + 1;
+  if (request.with_pmi1)
+    actions.duplicate(x.pmi1.theirs.get(), next++);
+  if (request.with_stddiag)
+    actions.duplicate(x.diag.theirs.get(), next++);
+  actions.close_all_from(next);
+}
+
 /// Ends a child that we cannot keep.
 void discard(pid_t pid) {
   kill(pid, SIGKILL);
@@ -281,33 +293,23 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
   if (auto* failure = std::get_if<launch_failure>(&found))
     return std::move(*failure);
   const auto& path = std::get<std::string>(found);
-  pipe_ends in, out, err, pmi1;
-  if (!open_pipe(out, 0) || !open_pipe(err, 0)
-      || (request.with_stdin && !open_pipe(in, 1))
-      || (request.with_pmi1 && !open_socket(pmi1)))
-    return launch_failure{status::sys_limits_pipes,
-                          "cannot open the pipes of " + request.program + ": "
-                            + std::strerror(errno)
-                            + "; raise the limit of open files (ulimit -n)"};
+  auto opened = open_streams(request);
+  if (auto* failure = std::get_if<launch_failure>(&opened))
+    return std::move(*failure);
+  auto& streams = std::get<child_streams>(opened);
   file_actions actions;
   if (!request.wdir.empty())
     actions.change_directory(request.wdir);
-  if (request.with_stdin)
-    actions.duplicate(in.theirs, STDIN_FILENO);
-  else
-    actions.open_null(STDIN_FILENO);
-  actions.duplicate(out.theirs, STDOUT_FILENO);
-  actions.duplicate(err.theirs, STDERR_FILENO);
-  // Last: the others may have this number.
-  if (request.with_pmi1)
-    actions.duplicate(pmi1.theirs, pmi1_descriptor);
-  actions.close_all_from(request.with_pmi1 ? pmi1_descriptor + 1
-                                           : STDERR_FILENO + 1);
-  static const spawn_attributes attributes;
+  connect(streams, request, actions);
+  static const spawn_attributes in_group{POSIX_SPAWN_SETPGROUP};
+  // Who leads a session leads a group, and a terminal needs a session.
+  static const spawn_attributes in_session{POSIX_SPAWN_SETSID};
+  const auto& attributes = request.with_pty ? in_session : in_group;
   const auto argv = pointers_to(request.argv);
   char* const only_name[] = {const_cast<char*>(request.program.c_str()),
                              nullptr};
-  const auto env = pointers_to(request.env);
+  const auto variables = environment_of(request);
+  const auto env = pointers_to(variables);
   child result;
   int error = 0;
   {
@@ -329,10 +331,11 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
     discard(result.pid);
     return reason;
   }
-  result.in = std::move(in.ours);
-  result.out = std::move(out.ours);
-  result.err = std::move(err.ours);
-  result.pmi1 = std::move(pmi1.ours);
+  result.in = std::move(streams.in.ours);
+  result.out = std::move(streams.out.ours);
+  result.err = std::move(streams.err.ours);
+  result.diag = std::move(streams.diag.ours);
+  result.pmi1 = std::move(streams.pmi1.ours);
   return result;
 }
 

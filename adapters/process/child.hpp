@@ -16,18 +16,21 @@ struct child {
   /// Readable once the process has ended.
   unique_fd pidfd;
 
-  /// Non-blocking; `in` only if asked for.
+  /// Non-blocking; `in` and `diag` only if asked for, `err` unless errors go
+  /// with output. With a terminal `in` and `out` are both its master.
   unique_fd in;
   unique_fd out;
   unique_fd err;
+  unique_fd diag;
 
   /// Our end of the socket to its PMI-1 server, only if asked for.
   unique_fd pmi1;
 };
 
-/// Starts a process: leader of a process group of its own, default signal
-/// dispositions, no signal blocked, exactly the descriptors 0, 1, 2 and, if
-/// asked for, `pmi1_descriptor`, bound to the given processors from its first
+/// Starts a process: leader of a process group of its own, and of a session if
+/// it gets a terminal, default signal dispositions, no signal blocked, exactly
+/// the descriptors 0, 1, 2 and, if asked for, `pmi1_descriptor` and the next
+/// one for diagnostics, bound to the given processors from its first
 /// instruction.
 ///
 /// Uses posix_spawn, which does not copy our page tables: 0.5 ms whatever our

@@ -7,8 +7,9 @@
 
 namespace troupe {
 
-input_pipe::input_pipe(event_loop& loop, unique_fd fd, size_t window)
-  : fd_(std::move(fd)), window_(window) {
+input_pipe::input_pipe(event_loop& loop, unique_fd fd, size_t window,
+                       end_maker make_end)
+  : fd_(std::move(fd)), window_(window), make_end_(std::move(make_end)) {
   watch_.emplace(loop, fd_.get(), fd_watch::callback{},
                  [this] { write_waiting(); });
 }
@@ -24,11 +25,17 @@ bool input_pipe::write(std::string bytes, done_callback done) {
   }
   if (!waiting_.empty() && waiting_bytes_ + bytes.size() > window_)
     return false;
+  add(std::move(bytes), std::move(done));
+  return true;
+}
+
+void input_pipe::add(std::string bytes, done_callback done) {
+  if (!bytes.empty())
+    last_ = bytes.back();
   waiting_bytes_ += bytes.size();
   waiting_.push_back({std::move(bytes), 0, std::move(done)});
   if (waiting_.size() == 1)
     write_waiting();
-  return true;
 }
 
 void input_pipe::write_waiting() {
@@ -61,7 +68,14 @@ void input_pipe::write_waiting() {
 }
 
 void input_pipe::close() {
+  if (is_closing_)
+    return;
   is_closing_ = true;
+  if (auto end = fd_ && make_end_ ? make_end_(last_) : std::string{};
+      !end.empty()) {
+    add(std::move(end), [](bool) {});
+    return;
+  }
   if (fd_ && waiting_.empty())
     fail();
 }

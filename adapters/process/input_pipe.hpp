@@ -13,15 +13,22 @@ namespace troupe {
 
 class event_loop;
 
-/// Writes to the standard input of a process. Needs SIGPIPE ignored.
+/// Writes to the standard input of a process, a pipe or a terminal. Needs
+/// SIGPIPE ignored.
 class input_pipe {
 public:
   /// Called once: with `true` when the bytes are in the pipe, with `false` if
   /// nobody reads it any more. Must not destroy the pipe.
   using done_callback = std::function<void(bool written)>;
 
-  /// @param window Bytes that may wait to be written.
-  input_pipe(event_loop& loop, unique_fd fd, size_t window);
+  /// What has to be written so that the reader finds the end, after the last
+  /// byte that was written before.
+  using end_maker = std::function<std::string(char last)>;
+
+  /// @param window   Bytes that may wait to be written.
+  /// @param make_end Empty: the end is that the pipe is closed.
+  input_pipe(event_loop& loop, unique_fd fd, size_t window,
+             end_maker make_end = {});
 
   input_pipe(const input_pipe&) = delete;
 
@@ -47,10 +54,15 @@ private:
     done_callback done;
   };
 
+  void add(std::string bytes, done_callback done);
   void write_waiting();
 
   unique_fd fd_;
   size_t window_;
+  end_maker make_end_;
+
+  /// The last byte given.
+  char last_ = '\n';
   std::optional<fd_watch> watch_;
   std::deque<entry> waiting_;
   size_t waiting_bytes_ = 0;

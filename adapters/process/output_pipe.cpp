@@ -1,5 +1,6 @@
 #include "adapters/process/output_pipe.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,16 +10,33 @@
 
 namespace troupe {
 
+namespace {
+
+/// A piece that is worth a message of its own, at any rate.
+constexpr size_t large_piece = size_t{16} << 10;
+
+/// Less than this after a time of gathering: the writer is not busy any more.
+constexpr size_t small_piece = 256;
+
+/// Small pieces in a row, each so soon after the last one, make a busy writer.
+constexpr size_t quick_pieces = 4;
+constexpr auto soon = std::chrono::microseconds{150};
+
+} // namespace
+
 output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
-    deliver_(std::move(deliver)) {
+    deliver_(std::move(deliver)), gathered_(loop, [this] {
+      is_gathering_ = false;
+      resume();
+    }) {
   watch_.emplace(loop_, fd_.get(), [this] { read_once(); });
   watch_->enable_read();
 }
 
 output_pipe::~output_pipe() {
-  stop_waiting();
+  close();
   credit_.left_ += bytes_;
 }
 
@@ -58,6 +76,7 @@ output_pipe::outcome output_pipe::read_once() {
     if (silence_)
       silence_->start(grace_);
     deliver_(std::string{buffer.data(), size});
+    pace(size);
     return outcome::some;
   }
   const auto is_empty = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
@@ -69,6 +88,40 @@ output_pipe::outcome output_pipe::read_once() {
   return outcome::ended;
 }
 
+/// Decides when to read again.
+void output_pipe::pace(size_t size) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto gap = now - std::exchange(read_at_, now);
+  if (size == max_fragment)
+    enlarge();
+  if (size >= large_piece || end_when_empty_)
+    return;
+  quick_ = gap < soon ? quick_ + 1 : 0;
+  is_busy_ = is_busy_ ? size >= small_piece : quick_ >= quick_pieces;
+  if (!is_busy_)
+    return;
+  enlarge();
+  is_gathering_ = true;
+  watch_->disable_read();
+  gathered_.start(gathering_time);
+}
+
+void output_pipe::enlarge() {
+  if (std::exchange(was_enlarged_, true) || credit_.enlargeable_ == 0)
+    return;
+  // Fails for a terminal, and for those at their bound: it is not needed.
+  is_enlarged_ = fcntl(fd_.get(), F_SETPIPE_SZ, enlarged_pipe) >= 0;
+  credit_.enlargeable_ -= is_enlarged_ ? 1 : 0;
+}
+
+void output_pipe::close() {
+  stop_waiting();
+  silence_.reset();
+  watch_.reset();
+  fd_.reset();
+  credit_.enlargeable_ += std::exchange(is_enlarged_, false) ? 1 : 0;
+}
+
 void output_pipe::read_rest() {
   while (read_once() == outcome::some) {
     // Until the pipe is empty or the window is full.
@@ -76,10 +129,7 @@ void output_pipe::read_rest() {
 }
 
 void output_pipe::end() {
-  stop_waiting();
-  silence_.reset();
-  watch_.reset();
-  fd_.reset();
+  close();
   ++fragments_;
   deliver_({});
 }
@@ -89,7 +139,7 @@ void output_pipe::resume() {
     return;
   if (end_when_empty_)
     read_rest();
-  else
+  else if (!is_gathering_)
     watch_->enable_read();
 }
 
@@ -107,20 +157,25 @@ void output_pipe::taken(size_t bytes) {
   }
 }
 
-void output_pipe::expect_end(std::chrono::milliseconds grace) {
+void output_pipe::expect_end(std::chrono::milliseconds grace,
+                             quiet_callback on_quiet) {
   if (!fd_ || silence_)
     return;
   grace_ = grace;
+  on_quiet_ = std::move(on_quiet);
   silence_.emplace(loop_, [this] { on_silence(); });
   silence_->start(grace_);
 }
 
 void output_pipe::on_silence() {
   // Nothing came, or we did not look because the receiver is slow.
-  if (read_once() == outcome::nothing)
-    end();
-  else if (silence_)
+  if (read_once() == outcome::nothing) {
+    is_quiet_ = true;
+    const auto tell = on_quiet_;
+    tell();
+  } else if (silence_) {
     silence_->start(grace_);
+  }
 }
 
 void output_pipe::end_when_empty() {

@@ -30,10 +30,18 @@ private:
 
   /// Streams that would read on, the longest waiting first.
   std::list<output_pipe*> waiting_;
+
+  /// How many more pipes may be enlarged: pipes of a user share a bound, beyond
+  /// which new ones are tiny. Source: pipe(7).
+  size_t enlargeable_ = 64;
 };
 
 /// Reads one output stream of a process. Does not read ahead of what has been
 /// taken by more than a window: then the pipe fills up and the process waits.
+///
+/// What comes after a silence is read at once. Who writes many small pieces in
+/// a row has them gathered in the pipe, which is enlarged, for a moment: so
+/// they cost what a few large ones cost.
 class output_pipe {
 public:
   /// Takes bytes, in order; calls `taken` later, never at once. No bytes: the
@@ -48,6 +56,15 @@ public:
   /// pipe.
   static constexpr size_t max_fragments = 64;
 
+  /// How long a busy writer's small pieces gather.
+  static constexpr auto gathering_time = std::chrono::microseconds{500};
+
+  /// What a busy writer's pipe holds.
+  static constexpr int enlarged_pipe = 256 << 10;
+
+  /// Hears that nothing has come for the grace of `expect_end`.
+  using quiet_callback = std::function<void()>;
+
   output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
               size_t window, receiver deliver);
 
@@ -61,12 +78,17 @@ public:
   /// @param bytes How many it was given.
   void taken(size_t bytes);
 
-  /// The process ended. Whoever else holds the pipe open: after `grace` of
-  /// silence the stream ends.
-  void expect_end(std::chrono::milliseconds grace);
+  /// The process ended. Whoever else holds the pipe open may write on, but is
+  /// not waited for: after `grace` of silence the stream is quiet.
+  void expect_end(std::chrono::milliseconds grace, quiet_callback on_quiet);
 
   /// Nobody is left to write: the stream ends as soon as the pipe is empty.
   void end_when_empty();
+
+  /// @returns whether nothing is on its way and nothing is expected.
+  bool is_quiet() const noexcept {
+    return fragments_ == 0 && (!fd_ || is_quiet_);
+  }
 
   /// @returns whether the end has been delivered and all calls are settled.
   bool is_over() const noexcept {
@@ -83,6 +105,9 @@ private:
   void end();
   bool may_read();
   void stop_waiting();
+  void pace(size_t size);
+  void enlarge();
+  void close();
 
   event_loop& loop_;
   unique_fd fd_;
@@ -95,8 +120,19 @@ private:
   size_t bytes_ = 0;
   size_t fragments_ = 0;
 
+  /// When it was last read, and how many small pieces came in quick succession.
+  std::chrono::steady_clock::time_point read_at_;
+  size_t quick_ = 0;
+  bool is_busy_ = false;
+  bool was_enlarged_ = false;
+  bool is_enlarged_ = false;
+  bool is_gathering_ = false;
+  timer gathered_;
+
   bool is_waiting_ = false;
   bool end_when_empty_ = false;
+  bool is_quiet_ = false;
+  quiet_callback on_quiet_;
   std::chrono::milliseconds grace_{0};
   std::optional<timer> silence_;
 };

@@ -22,7 +22,7 @@ process_launcher_actor::behavior_type process_launcher(
     [table](const caf::down_msg& x) { table->abandon(x.source); });
   return {
     [table](const start_process& request, const process_owner_actor& owner,
-            const output_sink_actor& sink) {
+            const output_receiver_actor& sink) {
       return table->start(request, owner, sink);
     },
     [table](const signal_process& request) { table->signal(request); },

@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -40,7 +41,7 @@ public:
 
   caf::result<process_started> start(const start_process& request,
                                      const process_owner_actor& owner,
-                                     const output_sink_actor& sink);
+                                     const output_receiver_actor& sink);
 
   void signal(const signal_process& request);
 
@@ -72,7 +73,7 @@ private:
     bool has_group = true;
 
     process_owner_actor owner;
-    output_sink_actor sink;
+    output_receiver_actor sink;
 
     /// When it last wrote to standard output; before that, when it started.
     std::chrono::steady_clock::time_point wrote =
@@ -83,8 +84,7 @@ private:
     size_t untaken = 0;
 
     std::unique_ptr<input_pipe> in;
-    std::unique_ptr<output_pipe> out;
-    std::unique_ptr<output_pipe> err;
+    std::map<io_channels, std::unique_ptr<output_pipe>> out;
     bool is_drained = false;
 
     /// Whether it stands still because somebody wants it to, and the group of
@@ -95,6 +95,12 @@ private:
     bool is_running() const {
       return exit_watch != nullptr;
     }
+
+    /// Whether nothing is on its way of what it wrote, nor expected.
+    bool is_quiet() const;
+
+    /// Whether its streams have come to their ends.
+    bool is_silent() const;
   };
 
   /// A `sweep_job` that is not finished.
@@ -103,12 +109,15 @@ private:
     std::chrono::steady_clock::time_point deadline;
     std::chrono::milliseconds pause{1};
     std::unique_ptr<timer> next;
+
+    /// Known once the processes are gone, or do not go.
+    std::optional<caf::error> outcome;
   };
 
   using records = std::map<uint64_t, record>;
 
-  std::unique_ptr<output_pipe> open_output(uint64_t id, io_channels channel,
-                                           unique_fd fd);
+  void open_output(uint64_t id, io_channels channel, unique_fd fd);
+  void open_input(record& x, unique_fd fd, bool is_terminal);
   void deliver(uint64_t id, io_channels channel, std::string bytes);
   void on_taken(uint64_t id, io_channels channel, size_t bytes);
   void on_ended(uint64_t id);
@@ -132,6 +141,7 @@ private:
   void continue_sweep(const std::string& nspace);
   bool is_swept(const std::string& nspace);
   void finish_sweep(const std::string& nspace, bool done);
+  void answer_sweep(const std::string& nspace);
   size_t kill_leftovers(const std::string& nspace);
 
   void log(severity how, const std::string& what) const;

@@ -30,6 +30,13 @@ inline constexpr uint32_t tag_heartbeat = 1;
 /// Server to client: output of a process.
 inline constexpr uint32_t tag_output = 2;
 
+/// Input is to stop or to go on; newer than libpmix 6.
+inline constexpr uint32_t tag_flow_control = 3;
+
+/// Between a server and a library of ours: how much output may be on its way,
+/// or how much the library's program has taken.
+inline constexpr uint32_t tag_output_credit = 90;
+
 /// The lowest tag of a request; the reply carries the tag of its request.
 inline constexpr uint32_t tag_first_request = 100;
 

@@ -3,6 +3,7 @@
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/requests.hpp"
 #include "adapters/wire/unpack_value.hpp"
+#include "messages/status.hpp"
 
 namespace troupe::wire {
 
@@ -79,6 +80,65 @@ caf::expected<io_delivery> decode_output(std::string_view payload,
   if (!r.ok())
     return r.failure();
   return x;
+}
+
+// -- input -------------------------------------------------------------------
+
+bool knows_flow_control(const release& peer) {
+  return !(peer < release{7, 0, 0});
+}
+
+caf::error encode_flow_control(const flow_control& x, const dialect& d,
+                               std::string& out) {
+  auto w = writer{out, d, unreadable::left_out};
+  w.pack(data_type::proc);
+  pack_proc(w, x.source);
+  w.pack(data_type::iof_channel);
+  w.unsigned_integer(static_cast<uint16_t>(x.channel), 2);
+  w.pack(data_type::bool_);
+  w.byte(x.is_stop ? 1 : 0);
+  pack_infos(w, x.directives);
+  return w.finish();
+}
+
+caf::expected<flow_control> decode_flow_control(std::string_view payload,
+                                                const dialect& d) {
+  auto r = reader{payload, d, origin::server};
+  auto x = flow_control{};
+  r.pack_exactly(data_type::proc, 1);
+  x.source = unpack_proc(r);
+  r.pack_exactly(data_type::iof_channel, 1);
+  x.channel = static_cast<io_channels>(r.unsigned_integer(2));
+  r.pack_exactly(data_type::bool_, 1);
+  x.is_stop = r.byte() != 0;
+  x.directives = unpack_infos(r);
+  r.expect_end();
+  if (!r.ok())
+    return r.failure();
+  return x;
+}
+
+// -- between ourselves -------------------------------------------------------
+
+bool is_own_library(std::string_view version) {
+  return version.size() > own_mark.size()
+         && version.substr(version.size() - own_mark.size()) == own_mark;
+}
+
+void encode_output_credit(uint64_t bytes, std::string& out) {
+  for (auto shift = 56; shift >= 0; shift -= 8)
+    out.push_back(static_cast<char>(bytes >> shift));
+}
+
+caf::expected<uint64_t> decode_output_credit(std::string_view payload) {
+  auto result = uint64_t{0};
+  if (payload.size() != sizeof(result))
+    return make_error(status::type_mismatch, "a credit for output has "
+                                               + std::to_string(payload.size())
+                                               + " bytes, not 8");
+  for (const auto x : payload)
+    result = result << 8 | static_cast<uint8_t>(x);
+  return result;
 }
 
 } // namespace troupe::wire

@@ -31,6 +31,23 @@ TROUPE_FUZZ(input) {
           return encode_output(x, d, out);
         });
       break;
+    case flow_control_kind:
+      check_round_trip(
+        input, is_symmetric(d),
+        [&](std::string_view x) { return decode_flow_control(x, d); },
+        [&](const flow_control& x, std::string& out) {
+          return encode_flow_control(x, d, out);
+        });
+      break;
+    case output_credit_kind:
+      check_round_trip(
+        input, true,
+        [&](std::string_view x) { return decode_output_credit(x); },
+        [&](uint64_t x, std::string& out) {
+          encode_output_credit(x, out);
+          return caf::error{};
+        });
+      break;
     case rank_data_kind:
       check_round_trip(
         input, is_symmetric(d),

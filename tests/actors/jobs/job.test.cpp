@@ -540,8 +540,8 @@ CAF_TEST(F5.10 input is handed on) {
   spawn(2, {with(attr::stdin_tgt, value::rank(1))});
   CAF_CHECK(!launcher.processes.at(0).spec.with_stdin);
   CAF_CHECK(launcher.processes.at(1).spec.with_stdin);
-  const auto x = local.tell<ack>(write_stdin{{nspace, 1}, "text"});
-  caf::anon_send(local.host, close_stdin{{nspace, 1}});
+  const auto x = local.tell<io_input_taken>(
+    io_input{nspace, {1}, std::nullopt, "text", true});
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_REQUIRE_EQUAL(launcher.input.size(), 1u);

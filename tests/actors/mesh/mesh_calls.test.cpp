@@ -29,8 +29,8 @@ std::string text_of(const host_question& x) {
     return what->nspace;
   if (const auto* what = std::get_if<share_ended>(&x))
     return what->nspace;
-  if (const auto* what = std::get_if<close_stdin>(&x))
-    return what->proc.nspace;
+  if (const auto* what = std::get_if<io_interest>(&x))
+    return what->nspace;
   if (const auto* what = std::get_if<sample_elsewhere>(&x))
     return what->what.monitor.key;
   return std::get<locate_job>(x).nspace;
@@ -165,7 +165,7 @@ CAF_TEST(O15 one that was lost holds up those of its class only) {
   x.a.call(1, "first");
   x.a.sent.clear();
   x.a.call(1, "second");
-  x.a.subject.call(1, close_stdin{{"other class", 0}},
+  x.a.subject.call(1, io_interest{"other class", {}, {}},
                    x.a.completion("other class"));
   x.pass_all();
   CAF_CHECK_EQUAL(x.b.done, texts{"other class"});
@@ -384,7 +384,7 @@ CAF_TEST(CTL-1 CTL-2 O15 seeds lose and repeat and reorder everything) {
           if (draw(2) == 0)
             x.a.call(1, "c" + name);
           else
-            x.a.subject.call(1, close_stdin{{"i" + name, 0}},
+            x.a.subject.call(1, io_interest{"i" + name, {}, {}},
                              x.a.completion("i" + name));
           break;
         }

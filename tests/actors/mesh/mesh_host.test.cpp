@@ -152,8 +152,8 @@ CAF_TEST(F4.39 a job that is over is forgotten) {
 
 CAF_TEST(F4.35 jobs that do not exist cannot be ended or fed) {
   const auto x = local.tell<ack>(end_job{"server@9", "", {}, SIGTERM});
-  const auto y = local.tell<ack>(write_stdin{{"server@9", 0}, "text"});
-  caf::anon_send(local.host, close_stdin{{"server@9", 0}});
+  const auto y = local.tell<io_input_taken>(
+    io_input{"server@9", {0}, std::nullopt, "text", true});
   const auto z = ask<ack>(ranks[0], abort_request{1, {}, {{"server@9", 0}}});
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::not_found);
@@ -353,8 +353,6 @@ CAF_TEST(F4.38 commands of later issues are not supported) {
   CAF_CHECK_EQUAL(ask<info_result>(x, fabric_register_request{})->code,
                   refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, fabric_update_request{})->code, refused);
-  CAF_CHECK_EQUAL(ask<io_pull_result>(x, io_pull_request{})->code, refused);
-  CAF_CHECK_EQUAL(ask<ack>(x, io_deregister_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, job_control_request{})->code, refused);
 }
 

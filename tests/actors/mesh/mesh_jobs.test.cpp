@@ -604,8 +604,8 @@ CAF_TEST(F5.9 O17 a remote writer waits until its output has been taken) {
 
 CAF_TEST(F5.10 input goes to the node of its reader) {
   spawn(6, {with(attr::stdin_tgt, value::rank(4))});
-  const auto x = mesh.tell<ack>(0, write_stdin{{nspace, 4}, "text"});
-  caf::anon_send(mesh[0].host, close_stdin{{nspace, 4}});
+  const auto x = mesh.tell<io_input_taken>(
+    0, io_input{nspace, {4}, std::nullopt, "text", true});
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_REQUIRE_EQUAL(launcher(2).input.size(), 1u);

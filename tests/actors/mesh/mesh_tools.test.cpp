@@ -149,7 +149,10 @@ CAF_TEST(F4.28 a tool hears of the end of its job after the last output) {
   mesh[1].launcher->end(2, 0, SIGTERM);
   mesh[0].launcher->drain(1);
   consume_messages();
-  CAF_REQUIRE_EQUAL(tool->wire->output.size(), 1u);
+  // The end of the stream is told, too.
+  CAF_REQUIRE_EQUAL(tool->wire->output.size(), 2u);
+  CAF_CHECK_EQUAL(tool->wire->output[0].bytes, "last words");
+  CAF_CHECK_EQUAL(tool->wire->output[1].bytes, "");
   CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
   const auto& x = tool->wire->events[0];
   CAF_CHECK_EQUAL(x.code, status::job_end);
@@ -213,14 +216,18 @@ CAF_TEST(F5.10 a tool that forwards its input hears when to stop) {
   CAF_CHECK_EQUAL(push("nobody reads this"), status::iof_complete);
 }
 
-CAF_TEST(X28 input for the job of another tool is refused) {
+CAF_TEST(X28 input for the job of another user is refused) {
   spawn(6, {with(attr::stdin_tgt, value::rank(3))});
-  const auto other = attach(2);
-  const auto x =
-    ask<ack>(other, io_push_request{{{nspace, 3}}, {}, std::string{"text"}});
-  CAF_CHECK_EQUAL(x->code, status::no_permissions);
+  const auto push = [this](io_push_request what) {
+    const auto x = fixtures::ask<ack>(
+      sys, mesh[2].host, asks({"a tool", 0}, 99, our_uid + 1), std::move(what));
+    consume_messages();
+    return x->code;
+  };
+  CAF_CHECK_EQUAL(push({{{nspace, 3}}, {}, std::string{"text"}}),
+                  status::no_permissions);
   CAF_CHECK(mesh[1].launcher->input.empty());
-  CAF_CHECK_EQUAL(ask<ack>(other, io_push_request{})->code, status::bad_param);
+  CAF_CHECK_EQUAL(push({}), status::bad_param);
 }
 
 CAF_TEST(F5.19 a tool that vanishes ends its jobs) {

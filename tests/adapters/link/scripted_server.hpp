@@ -192,8 +192,13 @@ public:
       for (const auto& z : y.events)
         events.push_back(*z);
     };
-    handlers.on_output = [this](io_delivery y) {
+    handlers.on_output = [this](io_delivery y, output_receipt receipt) {
       outputs.push_back(std::move(y));
+      if (keeps_receipts)
+        receipts.push_back(std::move(receipt));
+    };
+    handlers.on_flow_control = [this](wire::flow_control y) {
+      controls.push_back(std::move(y));
     };
     handlers.on_garbled = [this](const caf::error&) { ++garbled; };
     handlers.on_lost = [this](const caf::error&) { ++losses; };
@@ -210,6 +215,9 @@ public:
   std::vector<event> events;
   size_t batches = 0;
   std::vector<io_delivery> outputs;
+  std::vector<output_receipt> receipts;
+  bool keeps_receipts = false;
+  std::vector<wire::flow_control> controls;
   size_t losses = 0;
   size_t garbled = 0;
 

@@ -46,6 +46,10 @@ caf::behavior scripted_session(caf::event_based_actor* self, script* play) {
     [=](const deregister_events_request& x) {
       play->deregistered.push_back(x);
     },
+    [=](const io_push_request& x) {
+      play->pushes.push_back(x);
+      return hold_or(ack{});
+    },
     [=](const heartbeat&) { ++play->heartbeats; },
     [=](events_taken x) { play->taken = x.count; },
     [=](const connection_lost& x) {

@@ -215,6 +215,7 @@ struct script {
   std::vector<accept_promise> held_connects;
   std::vector<caf::response_promise> held_requests;
   std::vector<connection_lost> lost;
+  std::vector<io_push_request> pushes;
   std::vector<deregister_events_request> deregistered;
   std::vector<std::string> log;
   size_t heartbeats = 0;

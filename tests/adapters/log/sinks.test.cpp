@@ -1,6 +1,7 @@
 // What the sinks do with real pipes, files, sockets and terminals.
 
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/log/local_time.hpp"
 #include "adapters/log/log_sink.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/fd_watch.hpp"
@@ -61,6 +62,23 @@ struct fixture : fixtures::world {
     return sys.actors().spawn(
       output_sink,
       output_sink_settings{format, std::move(to_out), std::move(to_err)});
+  }
+
+  /// Makes fragments of what a process writes.
+  output_receiver_actor receiver_for(const output_sink_actor& to) {
+    using offsets = std::map<std::pair<proc_id, io_channels>, uint64_t>;
+    return sys.actors().spawn([to](output_receiver_actor::pointer self)
+                                -> output_receiver_actor::behavior_type {
+      return {[to, self,
+               seen = std::make_shared<offsets>()](process_output& x) {
+        auto& offset = (*seen)[{x.proc, x.channel}];
+        io_fragment y{
+          {x.proc, x.channel}, offset, std::move(x.bytes), 0, false, x.read_at};
+        y.is_end = y.bytes.empty();
+        offset += y.bytes.size();
+        return self->delegate(to, std::move(y));
+      }};
+    });
   }
 
   /// Runs the loop and reads `from` until all of `size` bytes have come.
@@ -208,7 +226,7 @@ CAF_TEST(X24 output is answered when it has been written) {
     spawn_sink(writer_to(to.writer.get()), writer_to(to.writer.get()));
   const auto bytes = std::string(200 << 10, 'x');
   const auto answer =
-    request<ack>(uut, process_output{proc(0), io_channels::stdout_, bytes});
+    request<ack>(uut, io_fragment{{proc(0), io_channels::stdout_}, 0, bytes});
   run_for(10ms);
   CAF_CHECK(!answer->has_come());
   CAF_CHECK(read_all(to, bytes.size()) == bytes);
@@ -219,20 +237,62 @@ CAF_TEST(the begin of a line does not hold up its process) {
   pipe_pair to;
   const auto uut = spawn_sink(writer_to(to.writer.get()),
                               writer_to(to.writer.get()), {true, false, false});
-  for (int i = 0; i < 1000; ++i)
-    CAF_REQUIRE(
-      ask<ack>(uut, process_output{proc(0), io_channels::stdout_, "x"}).value);
+  const io_stream stream{proc(0), io_channels::stdout_};
+  for (uint64_t i = 0; i < 1000; ++i)
+    CAF_REQUIRE(ask<ack>(uut, io_fragment{stream, i, "x"}).value);
   CAF_CHECK_EQUAL(to.waiting(), 0u);
-  CAF_CHECK(
-    ask<ack>(uut, process_output{proc(0), io_channels::stdout_, ""}).value);
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 1000, "", 0, true}).value);
   CAF_CHECK_EQUAL(to.take(), "0: " + std::string(1000, 'x') + '\n');
+}
+
+CAF_TEST(I18 what is missing of plain output is told on standard error) {
+  pipe_pair to_out;
+  pipe_pair to_err;
+  const auto uut =
+    spawn_sink(writer_to(to_out.writer.get()), writer_to(to_err.writer.get()));
+  const io_stream stream{proc(0), io_channels::stdout_};
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 4711, "later", 4711}).value);
+  CAF_CHECK_EQUAL(to_out.take(), "later");
+  CAF_CHECK_EQUAL(to_err.take(),
+                  "troupe: 4711 bytes of stdout of job-1:0 are missing here\n");
+}
+
+CAF_TEST(I16 output is kept until there is enough or it has waited) {
+  pipe_pair to;
+  output_format format;
+  format.buffer_size = 10;
+  format.buffer_time = 1;
+  const auto uut =
+    spawn_sink(writer_to(to.writer.get()), writer_to(to.writer.get()), format);
+  const io_stream stream{proc(0), io_channels::stdout_};
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 0, "12345"}).value);
+  CAF_CHECK_EQUAL(to.waiting(), 0u);
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 5, "67890"}).value);
+  CAF_CHECK_EQUAL(to.take(), "1234567890");
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 10, "x"}).value);
+  CAF_CHECK_EQUAL(to.waiting(), 0u);
+  CAF_CHECK(run_until([&] { return to.waiting() == 1; }, 5s));
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 11, "last"}).value);
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 15, "", 0, true}).value);
+  CAF_CHECK_EQUAL(to.take(), "xlast");
+}
+
+CAF_TEST(the local time has a date and a zone) {
+  const auto text = local_time();
+  CAF_CHECK_EQUAL(text.size(),
+                  std::string{"2025-11-20T16:43:59.123+01:00"}.size());
+  CAF_CHECK_EQUAL(text[10], 'T');
+  CAF_CHECK_EQUAL(text[text.size() - 3], ':');
+  const auto at = local_time(1'700'000'000'042'000'000);
+  CAF_CHECK_EQUAL(at.substr(0, 8), "2023-11-");
+  CAF_CHECK_EQUAL(at.substr(17, 6), "20.042");
 }
 
 CAF_TEST(F5 F6 output of real processes comes through byte for byte) {
   pipe_pair to_out;
   pipe_pair to_err;
-  sink =
-    spawn_sink(writer_to(to_out.writer.get()), writer_to(to_err.writer.get()));
+  sink = receiver_for(
+    spawn_sink(writer_to(to_out.writer.get()), writer_to(to_err.writer.get())));
   run(shell(proc(0), "seq 1 100000; printf end; echo error >&2"));
   std::string seen;
   CAF_REQUIRE(run_until([&] {
@@ -248,7 +308,8 @@ CAF_TEST(F5 F6 output of real processes comes through byte for byte) {
 
 CAF_TEST(processes end although nobody takes their output any more) {
   pipe_pair to;
-  sink = spawn_sink(writer_to(to.writer.get()), writer_to(to.writer.get()));
+  sink = receiver_for(
+    spawn_sink(writer_to(to.writer.get()), writer_to(to.writer.get())));
   to.reader.reset();
   run(shell(proc(0), "seq 1 200000"));
   CAF_CHECK(run_until([&] { return is_over(proc(0)); }));

@@ -5,7 +5,12 @@
 #include "adapters/process/usage.hpp"
 #include "tests/adapters/process/world.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <vector>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -63,6 +68,29 @@ CAF_TEST(a stream that is closed early ends before the process) {
   CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
   CAF_CHECK(heard[proc(0)].ended.empty());
   CAF_CHECK_EQUAL(heard[proc(0)].ends[err], 0u);
+}
+
+CAF_TEST(I10 rank 0 is set up and taken down like every other) {
+  const auto descriptors = [] {
+    const auto folder = std::filesystem::directory_iterator{"/proc/self/fd"};
+    return std::distance(begin(folder), end(folder));
+  };
+  const auto before = descriptors();
+  std::map<uint32_t, fixtures::history> seen;
+  for (const uint32_t rank : {0, 1}) {
+    auto x = shell(proc(rank), "ls /proc/self/fd | wc -w; cat; echo end >&2");
+    x.with_stdin = true;
+    run(x);
+    CAF_CHECK(ask<ack>(launcher, write_stdin{proc(rank), "line\n"}).value);
+    caf::anon_send(launcher, close_stdin{proc(rank)});
+    CAF_REQUIRE(run_until([&] { return is_over(proc(rank)); }));
+    CAF_CHECK_EQUAL(descriptors(), before);
+    seen[rank] = heard[proc(rank)];
+  }
+  CAF_CHECK_EQUAL(seen[0].out(), "4\nline\n");
+  CAF_CHECK(seen[0].output == seen[1].output);
+  CAF_CHECK(seen[0].ends == seen[1].ends);
+  CAF_CHECK_EQUAL(seen[0].drained, seen[1].drained);
 }
 
 CAF_TEST(IO-1 bytes of all values arrive unchanged) {
@@ -179,6 +207,42 @@ CAF_TEST(X24 small pieces do not cost more than large ones) {
   CAF_CHECK(run_until([&] { return is_over(proc(0)); }));
 }
 
+CAF_TEST(I18 who writes many small pieces has them gathered) {
+  size_t pieces = 0;
+  on_output = [&](const process_output& x) {
+    pieces += x.bytes.empty() ? 0 : 1;
+    return true;
+  };
+  // A write a line, as fast as it can.
+  auto x = shell(proc(0), "");
+  x.program = "/usr/bin/dd";
+  x.argv = {"dd", "if=/dev/zero", "bs=64", "count=400000", "status=none"};
+  auto& h = run_to_end(x);
+  CAF_CHECK_EQUAL(h.out().size(), 25'600'000u);
+  CAF_CHECK(pieces < 10'000);
+}
+
+CAF_TEST(I18 a line after a silence is read at once and the time is told) {
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+  };
+  std::vector<int64_t> late;
+  on_output = [&](const process_output& x) {
+    if (!x.bytes.empty()) {
+      late.push_back(x.read_at - std::stoll(x.bytes));
+      CAF_CHECK(x.read_at <= now());
+    }
+    return true;
+  };
+  run_to_end("for i in 1 2 3 4 5 6 7 8 9; do date +%s%N; sleep 0.01; done");
+  CAF_REQUIRE_EQUAL(late.size(), 9u);
+  std::sort(late.begin(), late.end());
+  CAF_CHECK(late.front() > 0);
+  CAF_CHECK(late[2] < 10'000'000);
+}
+
 CAF_TEST(a sink that ends does not hold up its processes) {
   auto x = shell(proc(0), "seq 1 200000; echo done >&2");
   caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
@@ -218,6 +282,34 @@ CAF_TEST(F6 a grandchild that holds the pipe delays the end by the grace) {
 CAF_TEST(IO-4 what a grandchild still writes within the grace is kept) {
   auto& x = run_to_end("(sleep 0.1; printf a; sleep 0.1; printf b) & exit 0");
   CAF_CHECK_EQUAL(x.out(), "ab");
+}
+
+CAF_TEST(IO-4 198 what is left of a process is heard as long as its job lives) {
+  run(shell(proc(0), "(sleep 0.6; echo late) & exit 0"));
+  CAF_REQUIRE(run_until([&] { return is_over(proc(0)); }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "");
+  CAF_CHECK_EQUAL(heard[proc(0)].ends[out], 0u);
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
+  CAF_CHECK_EQUAL(heard[proc(0)].out(), "late\n");
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 1u);
+  CAF_CHECK(sweep().value);
+}
+
+CAF_TEST(IO-4 198 a sweep is answered when its output has been taken) {
+  run(shell(proc(0), "(while :; do echo x; sleep 0.01; done) & exit 0"));
+  CAF_REQUIRE(run_until([&] { return !heard[proc(0)].ended.empty(); }));
+  on_output = [](const process_output&) { return false; };
+  CAF_REQUIRE(run_until([&] { return kept_fragments() > 0; }));
+  const auto swept = request<ack>(launcher, sweep_job{"job-1"});
+  CAF_REQUIRE(run_until([&] { return heard[proc(0)].ends[out] == 1; }));
+  run_for(20ms);
+  CAF_CHECK(!swept->has_come());
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 0u);
+  release();
+  CAF_REQUIRE(run_until([&] { return swept->has_come(); }));
+  CAF_CHECK(swept->value);
+  CAF_CHECK_EQUAL(heard[proc(0)].drained, 1u);
+  CAF_CHECK_EQUAL(heard[proc(0)].bytes_after_end, 0u);
 }
 
 CAF_TEST(sweeping ends the streams at once) {

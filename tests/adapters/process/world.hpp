@@ -133,7 +133,7 @@ public:
     [](const process_output&) { return true; };
 
   process_owner_actor owner;
-  output_sink_actor sink;
+  output_receiver_actor sink;
   process_launcher_actor launcher;
 
   explicit world(process_launcher_settings settings = {}) {
@@ -142,8 +142,8 @@ public:
     };
     owner = spawn_owner();
     sink = sys.actors().spawn(
-      [](output_sink_actor::pointer self,
-         world* w) -> output_sink_actor::behavior_type {
+      [](output_receiver_actor::pointer self,
+         world* w) -> output_receiver_actor::behavior_type {
         return {[self, w](const process_output& x) {
           auto reply = self->make_response_promise<ack>();
           w->take(x, reply);

@@ -99,6 +99,38 @@ CAF_TEST(F3 events and output survive) {
   }
 }
 
+CAF_TEST(F3 flow control survives) {
+  for (const auto& d : {client_4, client_5, client_6}) {
+    const auto x = flow_control{{"ns", 1},
+                                io_channels::stdin_,
+                                true,
+                                {{"pmix.timeout", 0, value::uint32(2)}}};
+    auto bytes = std::string{};
+    CAF_REQUIRE(!encode_flow_control(x, d, bytes));
+    CAF_CHECK(decode_flow_control(bytes, d) == x);
+    for (size_t n = 0; n < bytes.size(); ++n)
+      CAF_CHECK(!decode_flow_control(bytes.substr(0, n), d));
+    CAF_CHECK(!decode_flow_control(bytes + "x", d));
+  }
+  CAF_CHECK(!knows_flow_control({6, 1, 0}));
+  CAF_CHECK(knows_flow_control({7, 0, 0}));
+}
+
+CAF_TEST(F3 a credit for output survives) {
+  for (const auto x : {uint64_t{0}, uint64_t{258}, UINT64_MAX}) {
+    auto bytes = std::string{};
+    encode_output_credit(x, bytes);
+    CAF_CHECK_EQUAL(bytes.size(), 8u);
+    const auto again = decode_output_credit(bytes);
+    CAF_CHECK(again && *again == x);
+    CAF_CHECK(!decode_output_credit(bytes.substr(1)));
+    CAF_CHECK(!decode_output_credit(bytes + "x"));
+  }
+  CAF_CHECK(is_own_library("4.2.9troupe"));
+  CAF_CHECK(!is_own_library("troupe"));
+  CAF_CHECK(!is_own_library("4.2.9"));
+}
+
 CAF_TEST(F3 a status is one PACK) {
   auto out = std::string{};
   encode_status(status::timeout, client_4, out);

@@ -1,0 +1,214 @@
+#pragma once
+
+#include "actors/answer.hpp"
+#include "actors/io/io_desk.hpp"
+#include "actors/io/io_patterns.hpp"
+#include "actors/io/process_input.hpp"
+#include "actors/io/tail_budget.hpp"
+#include "config/defaults.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+// INTERNAL: the parts of the I/O DESK.
+
+namespace troupe::io_desk_internals {
+
+/// A stream that has a channel.
+struct desk_stream {
+  io_stream name;
+  io_channel_actor channel;
+
+  /// Its number in the budget.
+  uint64_t number = 0;
+
+  /// The node that it comes from, for a copy of another node's stream.
+  std::optional<uint32_t> origin;
+
+  /// Of our own: the nodes that get it.
+  std::set<uint32_t> nodes;
+
+  /// Of a copy: fragments that wait until it is known where the sinks begin
+  /// that want it live.
+  std::vector<std::pair<io_fragment, answer<ack>>> held;
+  bool is_opening = false;
+};
+
+/// The streams of a job.
+struct desk_job {
+  std::string nspace;
+  io_wiring wiring;
+  std::map<std::pair<uint32_t, io_channels>, desk_stream> streams;
+
+  /// What writes its output to files, as a sink.
+  output_sink_actor files;
+  uint64_t files_id = 0;
+
+  /// Once it is over: how many channels have not ended, and who waits for that.
+  size_t open = 0;
+  answer<ack> over;
+};
+
+/// A sink of this node.
+struct desk_subscription {
+  io_subscription how;
+  output_sink_actor sink;
+};
+
+/// Another node that wants streams of this one.
+struct desk_node {
+  /// Passes fragments on to it; for all channels the same.
+  output_sink_actor sink;
+  uint64_t id = 0;
+
+  /// By namespace.
+  std::map<std::string, io_interest> wants;
+};
+
+/// What the mesh has been told of a namespace.
+struct desk_interest {
+  io_interest told;
+
+  /// Whether its answer is out, or the time until it is told once more; and
+  /// which of the answers that is.
+  bool is_busy = false;
+  uint64_t call = 0;
+  caf::timespan retry = defaults::io_interest_retry;
+};
+
+/// Input on its way to several processes.
+struct input_call {
+  std::string nspace;
+  std::vector<uint32_t> ranks;
+  answer<io_input_taken> reply;
+
+  /// How many have not been written to.
+  size_t left = 0;
+
+  /// Those that have not been there, or would not read.
+  std::set<uint32_t> closed;
+};
+
+using input_call_ptr = std::shared_ptr<input_call>;
+
+/// The input of one process, and who waits for it.
+struct desk_input {
+  process_input position{defaults::io_input_window};
+
+  /// Whether there was no such process: it may come yet, or be gone.
+  bool is_missing = false;
+  std::multimap<uint64_t, input_call_ptr> waiting;
+};
+
+struct desk_state {
+  static inline const char* name = "io-desk";
+
+  io_desk_options options;
+  io_mesh_actor mesh;
+
+  std::unordered_map<std::string, desk_job> jobs;
+
+  /// Jobs that are over, until their sinks have everything.
+  std::list<desk_job> closing;
+
+  /// Names of jobs that are over, against output that comes late.
+  std::set<std::string> past;
+  std::deque<std::string> past_order;
+
+  uint64_t last_id = 0;
+  std::map<uint64_t, desk_subscription> subscriptions;
+  io_patterns patterns;
+
+  /// The subscriptions of a sink, and of whoever has a name.
+  std::map<caf::actor_addr, std::set<uint64_t>> by_sink;
+  std::map<std::string, size_t> by_name;
+
+  std::map<std::string, desk_interest> interests;
+  std::map<uint64_t, std::string> retries;
+  std::map<uint32_t, desk_node> nodes;
+  std::map<proc_id, desk_input> inputs;
+
+  /// Shared with the channels.
+  std::shared_ptr<tail_budget> tails =
+    std::make_shared<tail_budget>(defaults::io_tails_total);
+
+  desk_state() = default;
+  desk_state(const desk_state&) = delete;
+  desk_state& operator=(const desk_state&) = delete;
+
+  /// Channels end with the desk.
+  ~desk_state();
+
+  desk_job* find_job(const std::string& nspace);
+  desk_stream* find(const io_stream& name);
+  bool is_past(const std::string& nspace) const;
+};
+
+using self_pointer = io_desk_actor::stateful_pointer<desk_state>;
+
+/// @returns the streams that `sources` and `channels` name, each once.
+std::vector<desk_stream*> streams_of(desk_state& state,
+                                     const std::vector<proc_id>& sources,
+                                     io_channels channels = output_channels);
+
+// -- io_desk_streams.cpp
+
+caf::result<ack> take_output(self_pointer self, process_output& what);
+caf::result<ack> take_fragment(self_pointer self, uint32_t node,
+                               io_fragment& what);
+void open_job(self_pointer self, const io_job_begun& what);
+caf::result<ack> close_job(self_pointer self, const io_job_over& what);
+caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what);
+caf::result<io_list> list(self_pointer self, const list_io& what);
+
+/// Ends the copies of a namespace's streams that nobody here wants any more.
+void drop_copies(self_pointer self, const std::string& nspace);
+
+/// Ends a channel.
+void end_channel(self_pointer self, desk_stream& x);
+
+// -- io_desk_subscriptions.cpp
+
+caf::result<io_pull_result> subscribe(self_pointer self, io_subscription& how,
+                                      output_sink_actor& sink);
+caf::result<ack> unsubscribe(self_pointer self, uint64_t id);
+void note_down(self_pointer self, const caf::actor_addr& who);
+void forget_subscriptions(self_pointer self, const std::string& nspace);
+
+/// Gives a new channel its sinks of this node.
+void give_sinks(self_pointer self, const desk_job& job, const desk_stream& x);
+
+// -- io_desk_nodes.cpp
+
+void meet_mesh(self_pointer self, const io_mesh_actor& mesh);
+
+/// Tells the mesh what is wanted of a namespace, if that has changed.
+void tell_interest(self_pointer self, const std::string& nspace);
+void retry_interest(self_pointer self, uint64_t id);
+caf::result<ack> take_interest(self_pointer self, uint32_t node,
+                               io_interest& what);
+void lose_node(self_pointer self, const io_node_lost& what);
+void forget_interests(self_pointer self, const std::string& nspace);
+
+/// Gives a stream of ours to the nodes that want it, and to no other.
+void give_nodes(self_pointer self, desk_stream& x);
+
+// -- io_desk_input.cpp
+
+caf::result<io_input_taken> take_input(self_pointer self, io_input& what);
+void forget_input(self_pointer self, const std::string& nspace);
+void list_input(const desk_state& state, const list_io& what, io_list& result);
+
+} // namespace troupe::io_desk_internals

@@ -1,0 +1,384 @@
+#include "actors/io/io_channel.hpp"
+#include "actors/io/io_desk_state.hpp"
+
+#include <caf/send.hpp>
+
+// The channels of streams: of our own processes, and copies of those of other
+// nodes.
+
+namespace troupe::io_desk_internals {
+
+namespace {
+
+/// Bytes of one stream that somebody may ask to have kept: a part of what the
+/// node keeps.
+constexpr uint64_t tail_most = defaults::io_tails_total;
+
+desk_job& job_of(desk_state& state, const std::string& nspace) {
+  auto& job = state.jobs[nspace];
+  job.nspace = nspace;
+  return job;
+}
+
+desk_stream& open(self_pointer self, const io_stream& name,
+                  std::optional<uint32_t> origin) {
+  auto& state = self->state;
+  auto& job = job_of(state, name.source.nspace);
+  auto& x = job.streams[{name.source.rank, name.channel}];
+  x.name = name;
+  x.origin = origin;
+  x.number = ++state.last_id;
+  auto options = io_channel_options{};
+  options.stream = name;
+  options.tail = static_cast<size_t>(
+    std::min(tail_most, job.wiring.tail.value_or(defaults::io_tail)));
+  options.overflow = job.wiring.overflow;
+  if (origin)
+    options.elsewhere = state.mesh;
+  options.on_held = [tails = state.tails, number = x.number](ptrdiff_t by) {
+    tails->change(number, by);
+  };
+  options.on_dropped = [desk = caf::actor_addr{self->address()}](uint64_t id) {
+    if (const auto x = caf::actor_cast<io_desk_actor>(desk))
+      caf::anon_send(x, io_unsubscription{id});
+  };
+  state.tails->add(x.number, options.tail);
+  x.channel = spawn_io_channel(self->system(), std::move(options));
+  give_sinks(self, job, x);
+  if (!origin)
+    give_nodes(self, x);
+  return x;
+}
+
+/// Cuts the longest tails when all together are too long.
+void settle_tails(self_pointer self) {
+  auto& state = self->state;
+  auto keep = std::map<uint64_t, size_t>{};
+  for (const auto& x : state.tails->settle())
+    keep.emplace(x.stream, x.keep);
+  if (keep.empty())
+    return;
+  for (const auto& [nspace, job] : state.jobs)
+    for (const auto& [key, x] : job.streams)
+      if (const auto i = keep.find(x.number); i != keep.end())
+        self->send(x.channel, io_keep{i->second});
+}
+
+// -- copies
+// --------------------------------------------------------------------
+
+bool wants_live(const desk_state& state, const io_stream& name) {
+  const auto ids = state.patterns.of(name);
+  return std::any_of(ids.begin(), ids.end(), [&](uint64_t id) {
+    return state.subscriptions.at(id).how.start == io_start::live;
+  });
+}
+
+/// The copy begins with what the node of the process has kept; who wants the
+/// stream live begins where the process is now.
+void open_live(self_pointer self, desk_stream& x) {
+  x.is_opening = true;
+  const auto go_on = [self, name = x.name,
+                      number = x.number](std::optional<uint64_t> begin) {
+    auto& state = self->state;
+    auto* x = state.find(name);
+    if (x == nullptr || x->number != number)
+      return;
+    x->is_opening = false;
+    for (const auto id : state.patterns.of(name)) {
+      const auto& y = state.subscriptions.at(id);
+      if (y.how.start != io_start::live)
+        continue;
+      auto how = y.how;
+      how.start = begin ? io_start::offset : io_start::tail;
+      how.offset = begin.value_or(0);
+      self->send(x->channel, id, std::move(how), y.sink);
+    }
+    for (auto& [what, reply] : std::exchange(x->held, {})) {
+      auto owed = std::make_shared<answer<ack>>(std::move(reply));
+      self->request(x->channel, caf::infinite, std::move(what))
+        .then([owed](ack y) { owed->give(y); },
+              [owed](caf::error& why) { owed->fail(std::move(why)); });
+    }
+  };
+  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
+    .then([go_on](const io_fragment& y) { go_on(y.offset); },
+          [go_on](const caf::error&) { go_on(std::nullopt); });
+}
+
+} // namespace
+
+desk_state::~desk_state() {
+  const auto end_all = [](const desk_job& job) {
+    for (const auto& [key, x] : job.streams)
+      caf::anon_send_exit(x.channel, caf::exit_reason::user_shutdown);
+    if (job.files)
+      caf::anon_send_exit(job.files, caf::exit_reason::user_shutdown);
+  };
+  for (const auto& [nspace, job] : jobs)
+    end_all(job);
+  for (const auto& job : closing)
+    end_all(job);
+  for (const auto& [number, x] : nodes)
+    caf::anon_send_exit(x.sink, caf::exit_reason::user_shutdown);
+}
+
+desk_job* desk_state::find_job(const std::string& nspace) {
+  const auto i = jobs.find(nspace);
+  return i != jobs.end() ? &i->second : nullptr;
+}
+
+desk_stream* desk_state::find(const io_stream& name) {
+  auto* job = find_job(name.source.nspace);
+  if (job == nullptr)
+    return nullptr;
+  const auto i = job->streams.find({name.source.rank, name.channel});
+  return i != job->streams.end() ? &i->second : nullptr;
+}
+
+std::vector<desk_stream*> streams_of(desk_state& state,
+                                     const std::vector<proc_id>& sources,
+                                     io_channels channels) {
+  auto found = std::map<uint64_t, desk_stream*>{};
+  const auto visit = [&](desk_job& job, uint32_t rank) {
+    auto i = job.streams.begin();
+    if (rank != rank_wildcard)
+      i = job.streams.lower_bound({rank, io_channels::none});
+    for (; i != job.streams.end(); ++i) {
+      if (rank != rank_wildcard && i->first.first != rank)
+        break;
+      if (has(channels, i->first.second))
+        found.emplace(i->second.number, &i->second);
+    }
+  };
+  for (const auto& x : sources) {
+    if (auto* job = state.find_job(x.nspace))
+      visit(*job, x.rank);
+    else if (x.nspace.empty())
+      for (auto& [nspace, any] : state.jobs)
+        visit(any, x.rank);
+  }
+  auto result = std::vector<desk_stream*>{};
+  for (const auto& [number, x] : found)
+    result.push_back(x);
+  return result;
+}
+
+bool desk_state::is_past(const std::string& nspace) const {
+  return past.count(nspace) > 0;
+}
+
+caf::result<ack> take_output(self_pointer self, process_output& what) {
+  auto& state = self->state;
+  const auto name = io_stream{what.proc, what.channel};
+  if (!is_output(name.channel) || name.source.nspace.empty()
+      || name.source.rank > rank_valid_max)
+    return make_error(status::bad_param,
+                      "output comes from a process and one of its streams, "
+                      "not from "
+                        + to_string(name.source));
+  auto* x = state.find(name);
+  if (x == nullptr) {
+    // A process that writes nothing has no channel.
+    if (what.bytes.empty() || state.is_past(name.source.nspace))
+      return ack{};
+    x = &open(self, name, std::nullopt);
+  }
+  settle_tails(self);
+  return self->delegate(x->channel, std::move(what));
+}
+
+caf::result<ack> take_fragment(self_pointer self, uint32_t node,
+                               io_fragment& what) {
+  auto& state = self->state;
+  const auto& name = what.stream;
+  auto* x = state.find(name);
+  if (!is_output(name.channel) || (x != nullptr && !x->origin)
+      || what.bytes.size() > UINT64_MAX - what.offset)
+    return ack{};
+  if (x == nullptr) {
+    if (state.is_past(name.source.nspace) || !state.patterns.wants(name))
+      return ack{};
+    x = &open(self, name, node);
+    if (state.mesh && wants_live(state, name))
+      open_live(self, *x);
+  }
+  settle_tails(self);
+  if (!x->is_opening)
+    return self->delegate(x->channel, std::move(what));
+  auto promise = self->make_response_promise<ack>();
+  x->held.emplace_back(std::move(what), answer<ack>{promise});
+  return promise;
+}
+
+void end_channel(self_pointer self, desk_stream& x) {
+  self->state.tails->remove(x.number);
+  self->send_exit(x.channel, caf::exit_reason::user_shutdown);
+}
+
+void drop_copies(self_pointer self, const std::string& nspace) {
+  auto& state = self->state;
+  const auto drop = [&](desk_job& job) {
+    for (auto i = job.streams.begin(); i != job.streams.end();) {
+      auto& x = i->second;
+      if (x.origin && !state.patterns.wants(x.name)) {
+        end_channel(self, x);
+        i = job.streams.erase(i);
+      } else {
+        ++i;
+      }
+    }
+  };
+  if (auto* job = state.find_job(nspace))
+    drop(*job);
+  else if (nspace.empty())
+    for (auto& [key, job] : state.jobs)
+      drop(job);
+}
+
+void open_job(self_pointer self, const io_job_begun& what) {
+  auto& state = self->state;
+  if (state.past.erase(what.nspace) > 0)
+    state.past_order.erase(
+      std::find(state.past_order.begin(), state.past_order.end(), what.nspace));
+  auto& job = job_of(state, what.nspace);
+  job.wiring = what.wiring;
+  const auto& wiring = what.wiring;
+  if (!state.options.open_files || job.files
+      || (wiring.file.empty() && wiring.directory.empty()))
+    return;
+  job.files = state.options.open_files(what);
+  job.files_id = ++state.last_id;
+}
+
+// -- the end of a job
+// ----------------------------------------------------------
+
+namespace {
+
+using job_position = std::list<desk_job>::iterator;
+
+void finish(self_pointer self, job_position i) {
+  if (i->files)
+    self->send_exit(i->files, caf::exit_reason::user_shutdown);
+  auto over = std::move(i->over);
+  self->state.closing.erase(i);
+  over.give(ack{});
+}
+
+void close(self_pointer self, job_position i) {
+  i->open = i->streams.size();
+  if (i->open == 0) {
+    finish(self, i);
+    return;
+  }
+  const auto done = [self, i](std::pair<uint32_t, io_channels> key) {
+    const auto node = i->streams.extract(key);
+    end_channel(self, node.mapped());
+    if (--i->open == 0)
+      finish(self, i);
+  };
+  for (const auto& [key, x] : i->streams)
+    self->request(x.channel, caf::infinite, io_job_over{i->nspace})
+      .then([done, key = key](ack) { done(key); },
+            [done, key = key](const caf::error&) { done(key); });
+}
+
+} // namespace
+
+caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
+  auto& state = self->state;
+  const auto& nspace = what.nspace;
+  if (state.past.insert(nspace).second)
+    state.past_order.push_back(nspace);
+  if (state.past_order.size() > defaults::io_jobs_remembered) {
+    state.past.erase(state.past_order.front());
+    state.past_order.pop_front();
+  }
+  forget_subscriptions(self, nspace);
+  forget_interests(self, nspace);
+  forget_input(self, nspace);
+  auto node = state.jobs.extract(nspace);
+  if (node.empty())
+    return ack{};
+  auto promise = self->make_response_promise<ack>();
+  state.closing.push_back(std::move(node.mapped()));
+  const auto i = std::prev(state.closing.end());
+  i->over = answer<ack>{promise};
+  close(self, i);
+  return promise;
+}
+
+// -- questions
+// -----------------------------------------------------------------
+
+/// Nothing but where a stream ends now.
+static caf::result<io_fragment> end_of(self_pointer self,
+                                       const desk_stream& x) {
+  auto promise = self->make_response_promise<io_fragment>();
+  auto owed = std::make_shared<answer<io_fragment>>(promise);
+  self->request(x.channel, caf::infinite, list_io{})
+    .then(
+      [owed](io_stream_status& y) {
+        auto result = io_fragment{};
+        result.stream = std::move(y.stream);
+        result.offset = y.end;
+        owed->give(std::move(result));
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
+caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what) {
+  const auto* x = self->state.find(what.stream);
+  if (x == nullptr)
+    return make_error(status::not_found, "nothing is known of the output of "
+                                           + to_string(what.stream.source));
+  if (what.size == 0)
+    return end_of(self, *x);
+  auto asked = what;
+  asked.size = std::min<uint64_t>(asked.size, defaults::io_fragment_bytes);
+  return self->delegate(x->channel, std::move(asked));
+}
+
+caf::result<io_list> list(self_pointer self, const list_io& what) {
+  auto& state = self->state;
+  auto sources = what.sources;
+  if (sources.empty())
+    sources.push_back({{}, rank_wildcard});
+  auto channels = std::vector<io_channel_actor>{};
+  for (const auto* x : streams_of(state, sources))
+    channels.push_back(x->channel);
+  for (const auto& job : state.closing)
+    for (const auto& [key, x] : job.streams)
+      if (std::any_of(sources.begin(), sources.end(),
+                      [&](const auto& y) { return covers(y, x.name.source); }))
+        channels.push_back(x.channel);
+  struct gathering {
+    io_list found;
+    size_t left = 0;
+    answer<io_list> reply;
+  };
+  auto all = std::make_shared<gathering>();
+  list_input(state, {sources}, all->found);
+  if (channels.empty())
+    return std::move(all->found);
+  auto promise = self->make_response_promise<io_list>();
+  all->left = channels.size();
+  all->reply = answer<io_list>{promise};
+  const auto one = [all] {
+    if (--all->left == 0)
+      all->reply.give(std::move(all->found));
+  };
+  for (const auto& x : channels)
+    self->request(x, caf::infinite, list_io{})
+      .then(
+        [all, one](io_stream_status& y) {
+          all->found.streams.push_back(std::move(y));
+          one();
+        },
+        [one](const caf::error&) { one(); });
+  return promise;
+}
+
+} // namespace troupe::io_desk_internals

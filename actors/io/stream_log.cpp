@@ -1,0 +1,306 @@
+#include "actors/io/stream_log.hpp"
+
+#include "config/defaults.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Fragments on their way to a sink that blocks: enough that it never waits for
+/// us, and never more bytes than this part of its window.
+constexpr size_t max_on_way = 8;
+constexpr uint64_t window_on_way = 2;
+
+} // namespace
+
+stream_log::stream_log(size_t tail, io_policy overflow)
+  : tail_(overflow == io_policy::drop_newest ? 0 : tail) {
+  if (overflow == io_policy::drop_newest) {
+    head_ = std::make_unique<stream_bytes>();
+    head_limit_ = tail;
+  }
+}
+
+// -- the stream ---------------------------------------------------------------
+
+uint64_t stream_log::append(std::string bytes, int64_t read_at) {
+  return append_at(end_, std::move(bytes), read_at);
+}
+
+uint64_t stream_log::append_at(uint64_t offset, std::string bytes,
+                               int64_t read_at) {
+  const auto due = offset + bytes.size();
+  if (has_ended_ || bytes.empty() || due <= end_)
+    return std::min(due, end_);
+  if (offset < end_) {
+    bytes.erase(0, end_ - offset);
+    offset = end_;
+  }
+  end_ = offset;
+  for (auto& [id, x] : sinks_)
+    if (x.waiting)
+      drop_newest(x, bytes, read_at);
+  append_to_head(bytes, read_at);
+  end_ = due;
+  bytes_.append(offset, std::move(bytes), read_at);
+  for (auto& [id, x] : sinks_)
+    if (x.policy == io_policy::drop_oldest)
+      drop_oldest(x);
+  trim();
+  return due;
+}
+
+uint64_t stream_log::end() {
+  return end_at(end_);
+}
+
+uint64_t stream_log::end_at(uint64_t offset) {
+  if (!std::exchange(has_ended_, true))
+    end_ = std::max(end_, offset);
+  return end_ + 1;
+}
+
+void stream_log::append_to_head(const std::string& bytes, int64_t read_at) {
+  if (!head_ || is_head_full_)
+    return;
+  const auto room = head_limit_ - head_->size();
+  is_head_full_ = bytes.size() >= room;
+  head_->append(end_, bytes.substr(0, room), read_at);
+}
+
+void stream_log::drop_newest(sink& x, const std::string& bytes,
+                             int64_t read_at) {
+  const auto from = std::max(end_, x.position);
+  if (from - end_ >= bytes.size())
+    return;
+  const auto limit = limit_of(x);
+  const auto waiting = x.waiting->size();
+  if (x.is_full && waiting > limit / 2)
+    return;
+  const auto room = limit - std::min<uint64_t>(limit, waiting);
+  x.is_full = bytes.size() - (from - end_) > room;
+  x.waiting->append(from, bytes.substr(from - end_, room), read_at);
+}
+
+void stream_log::drop_oldest(sink& x) {
+  const auto limit = limit_of(x);
+  if (bytes_.size_from(x.position) > limit)
+    x.position = bytes_.last(limit);
+}
+
+uint64_t stream_log::limit_of(const sink& x) const noexcept {
+  const auto most =
+    std::min<uint64_t>(x.window, std::max(tail_, defaults::io_window));
+  return x.position < x.replay_until ? std::max(most, x.replay) : most;
+}
+
+/// Forgets what nobody needs.
+void stream_log::trim() {
+  auto needed = end_;
+  for (const auto& [id, x] : sinks_)
+    if (!x.waiting)
+      needed = std::min(needed, x.position);
+  if (head_ && head_->size() > head_limit_ && needed >= head_->end())
+    head_->cut_back(head_limit_);
+  if (needed > bytes_.begin())
+    bytes_.cut_front(std::min(needed, bytes_.last(tail_)));
+}
+
+// -- sinks --------------------------------------------------------------------
+
+bool stream_log::add_sink(uint64_t id, const io_subscription& how,
+                          bool is_copy) {
+  const auto [i, is_new] = sinks_.try_emplace(id);
+  if (!is_new)
+    return false;
+  auto& x = i->second;
+  x.name = how.name;
+  x.policy = how.policy;
+  x.window = how.window == 0 ? defaults::io_window : how.window;
+  if (how.start == io_start::live)
+    x.position = end_;
+  else if (how.start == io_start::offset)
+    x.position = how.offset;
+  x.expected = x.position;
+  x.taken = x.position;
+  if (is_copy && how.start == io_start::offset && x.position < begin())
+    x.lacks_until = begin();
+  x.replay = bytes_.size_from(x.position);
+  x.replay_until = end_;
+  if (x.policy != io_policy::drop_newest)
+    return true;
+  x.waiting = std::make_unique<stream_bytes>();
+  auto kept = io_fragment{};
+  for (auto from = x.position; read(from, defaults::io_fragment_bytes, kept);) {
+    from = kept.offset + kept.bytes.size();
+    x.waiting->append(kept.offset, std::move(kept.bytes), kept.read_at);
+  }
+  x.replay = x.waiting->size();
+  return true;
+}
+
+void stream_log::remove_sink(uint64_t id) {
+  if (sinks_.erase(id) > 0)
+    trim();
+}
+
+bool stream_log::may_have_more(const sink& x) const noexcept {
+  if (x.was_given_end || x.expected < x.lacks_until)
+    return false;
+  if (x.on_way.empty())
+    return true;
+  const auto window = std::min<uint64_t>(x.window, defaults::io_window);
+  return x.policy == io_policy::block && x.on_way.size() < max_on_way
+         && x.expected - x.taken < window / window_on_way;
+}
+
+/// Reads what is kept at `offset` or after it.
+bool stream_log::read(uint64_t offset, size_t size, io_fragment& result) const {
+  return (head_ && offset < bytes_.begin() && head_->read(offset, size, result))
+         || bytes_.read(offset, size, result);
+}
+
+std::optional<io_fragment> stream_log::next(uint64_t id, size_t size) {
+  const auto i = sinks_.find(id);
+  if (i == sinks_.end() || !may_have_more(i->second))
+    return std::nullopt;
+  auto& x = i->second;
+  auto result = std::optional<io_fragment>{io_fragment{}};
+  const auto most = static_cast<size_t>(std::min<uint64_t>(size, x.window));
+  const auto has_bytes = x.waiting ? x.waiting->read(x.position, most, *result)
+                                   : read(x.position, most, *result);
+  if (!has_bytes) {
+    if (!has_ended_)
+      return std::nullopt;
+    result->offset = end_;
+  }
+  give(x, *result);
+  if (x.waiting)
+    x.waiting->cut_front(x.position);
+  else
+    trim();
+  return result;
+}
+
+/// Notes that a sink gets a fragment, and what it misses before it.
+void stream_log::give(sink& x, io_fragment& what) {
+  const auto until = what.offset + what.bytes.size();
+  if (what.offset > x.expected)
+    what.missed = what.offset - x.expected;
+  what.is_end = has_ended_ && until == end_;
+  x.missed += what.missed;
+  x.expected = until;
+  x.position = std::max(x.position, until);
+  x.was_given_end = what.is_end;
+  x.on_way.push_back(until);
+}
+
+void stream_log::taken(uint64_t id) {
+  const auto i = sinks_.find(id);
+  if (i == sinks_.end() || i->second.on_way.empty())
+    return;
+  auto& x = i->second;
+  x.taken = x.on_way.front();
+  x.on_way.erase(x.on_way.begin());
+  x.has_end = x.was_given_end && x.on_way.empty();
+}
+
+std::optional<stream_log::interval> stream_log::lacks(uint64_t id) const {
+  const auto i = sinks_.find(id);
+  if (i == sinks_.end() || i->second.expected >= i->second.lacks_until
+      || !i->second.on_way.empty())
+    return std::nullopt;
+  return interval{i->second.expected, i->second.lacks_until};
+}
+
+std::optional<io_fragment> stream_log::fill(uint64_t id,
+                                            std::optional<io_fragment> got) {
+  const auto wanted = lacks(id);
+  if (!wanted)
+    return std::nullopt;
+  auto& x = sinks_.find(id)->second;
+  if (!got || got->bytes.empty() || got->offset >= wanted->until
+      || got->offset + got->bytes.size() <= wanted->from) {
+    x.lacks_until = 0;
+    return std::nullopt;
+  }
+  if (got->offset + got->bytes.size() > wanted->until)
+    got->bytes.resize(wanted->until - got->offset);
+  if (got->offset < wanted->from) {
+    got->bytes.erase(0, wanted->from - got->offset);
+    got->offset = wanted->from;
+  }
+  got->missed = 0;
+  give(x, *got);
+  return got;
+}
+
+uint64_t stream_log::settled() const {
+  auto result = end_ + (has_ended_ ? 1 : 0);
+  for (const auto& [id, x] : sinks_)
+    if (x.policy == io_policy::block && !x.has_end)
+      result = std::min(result, std::min(x.taken, end_));
+  return result;
+}
+
+// -- memory -------------------------------------------------------------------
+
+void stream_log::keep(size_t tail) {
+  if (head_) {
+    head_limit_ = tail;
+    is_head_full_ = is_head_full_ || head_->size() >= tail;
+  } else {
+    tail_ = tail;
+  }
+  for (auto& [id, x] : sinks_)
+    if (x.policy == io_policy::drop_oldest)
+      drop_oldest(x);
+  trim();
+}
+
+size_t stream_log::held() const noexcept {
+  auto result = bytes_.size() + (head_ ? head_->size() : 0);
+  for (const auto& [id, x] : sinks_)
+    if (x.waiting)
+      result += x.waiting->size();
+  return result;
+}
+
+// -- questions ----------------------------------------------------------------
+
+uint64_t stream_log::begin() const noexcept {
+  if (head_ && head_->size() > 0)
+    return head_->begin();
+  return bytes_.size() > 0 ? bytes_.begin() : end_;
+}
+
+bool stream_log::is_over() const {
+  return has_ended_
+         && std::all_of(sinks_.begin(), sinks_.end(),
+                        [](const auto& x) { return x.second.has_end; });
+}
+
+io_fragment stream_log::fetch(uint64_t offset, size_t size) const {
+  auto result = io_fragment{};
+  result.offset = std::max(offset, end_);
+  read(offset, std::min(size, defaults::io_fragment_bytes), result);
+  const auto until = result.offset + result.bytes.size();
+  result.missed = result.offset - offset;
+  result.is_end = has_ended_ && until >= end_;
+  return result;
+}
+
+io_stream_status stream_log::status() const {
+  auto result = io_stream_status{};
+  result.begin = begin();
+  result.end = end_;
+  result.is_over = has_ended_;
+  for (const auto& [id, x] : sinks_)
+    result.sinks.push_back({x.name, x.policy, x.taken, x.missed});
+  return result;
+}
+
+} // namespace troupe

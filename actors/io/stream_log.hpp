@@ -1,0 +1,163 @@
+#pragma once
+
+#include "actors/io/stream_bytes.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// What is there of one stream: its bytes by offset, who gets them from where,
+/// and what was dropped. Plain data, no clock.
+///
+/// Invariants (guarantees 5.7): `IO-1` what a sink gets is contiguous or says
+/// how much it missed. `IO-2` what waits for a sink is at most its window; what
+/// is kept for later ones at most the tail. `IO-3` the end comes after the last
+/// byte, once. `IO-5` a new sink gets what is kept, then what comes, without a
+/// seam.
+///
+/// A sink that drops may leave as much waiting as its window says, but no more
+/// than the tail or `defaults::io_window`, whichever is more. What is kept when
+/// it is added does not count until it has been given. A sink that drops the
+/// newest goes on when half of that is free.
+class stream_log {
+public:
+  /// @param tail Most bytes that are kept when all sinks have them.
+  /// @param overflow What is dropped of what does not fit in the tail: with
+  ///                 `drop_newest` the beginning of the stream is kept.
+  explicit stream_log(size_t tail, io_policy overflow = io_policy::drop_oldest);
+
+  // -- the stream -------------------------------------------------------------
+
+  /// Adds bytes at the end of the stream.
+  /// @returns what `settled` must reach before the writer may go on.
+  uint64_t append(std::string bytes, int64_t read_at);
+
+  /// Adds bytes at an offset, of a stream that is elsewhere; bytes between the
+  /// end and `offset` never come. Bytes that are known already are left out.
+  /// @returns what `settled` must reach before the writer may go on.
+  uint64_t append_at(uint64_t offset, std::string bytes, int64_t read_at);
+
+  /// Nothing follows.
+  /// @returns what `settled` must reach before everybody has heard of the end.
+  uint64_t end();
+
+  /// Nothing follows a stream of this many bytes.
+  uint64_t end_at(uint64_t offset);
+
+  // -- sinks ------------------------------------------------------------------
+
+  /// @param is_copy Whether what is not here may be fetched from elsewhere, so
+  ///                that the sink waits for it: see `lacks`.
+  /// @returns whether `id` is new.
+  bool add_sink(uint64_t id, const io_subscription& how, bool is_copy = false);
+
+  void remove_sink(uint64_t id);
+
+  /// What a sink is to get next; nothing while too much is on its way, or when
+  /// it has all there is. More than one fragment is on its way to sinks that
+  /// block only: they take them in this order.
+  std::optional<io_fragment> next(uint64_t id, size_t size);
+
+  /// The sink has answered the oldest fragment that is on its way.
+  void taken(uint64_t id);
+
+  struct interval {
+    uint64_t from;
+    uint64_t until;
+  };
+
+  /// What a sink wants and is not here, though it may be elsewhere: it gets
+  /// nothing else before.
+  std::optional<interval> lacks(uint64_t id) const;
+
+  /// What was fetched from elsewhere for a sink; nothing: it has nothing.
+  /// @returns what the sink is to get of it, as with `next`.
+  std::optional<io_fragment> fill(uint64_t id, std::optional<io_fragment> got);
+
+  /// @returns where the slowest sink that blocks stands; without one, the end.
+  ///          One more when all have heard of the end.
+  uint64_t settled() const;
+
+  // -- memory -----------------------------------------------------------------
+
+  /// Keeps at most so many bytes for later sinks from now on.
+  void keep(size_t tail);
+
+  /// Bytes held now.
+  size_t held() const noexcept;
+
+  // -- questions --------------------------------------------------------------
+
+  bool has_ended() const noexcept {
+    return has_ended_;
+  }
+
+  /// Whether the end has come and all sinks have it.
+  bool is_over() const;
+
+  /// What is there from `offset` on; `missed`: what is gone before it.
+  io_fragment fetch(uint64_t offset, size_t size) const;
+
+  /// Without `stream`.
+  io_stream_status status() const;
+
+private:
+  struct sink {
+    std::string name;
+    io_policy policy;
+    uint64_t window;
+
+    /// What waited when it came, and where the stream ended then.
+    uint64_t replay = 0;
+    uint64_t replay_until = 0;
+
+    /// The byte it expects, and the first of those that it will be given.
+    uint64_t expected = 0;
+    uint64_t position = 0;
+
+    /// Where it lacks what may be elsewhere; not before `expected`.
+    uint64_t lacks_until = 0;
+
+    uint64_t taken = 0;
+    uint64_t missed = 0;
+
+    /// For each fragment on its way, where it ends.
+    std::vector<uint64_t> on_way;
+
+    /// What waits for a sink that drops the newest.
+    std::unique_ptr<stream_bytes> waiting;
+    bool is_full = false;
+    bool was_given_end = false;
+    bool has_end = false;
+  };
+
+  uint64_t begin() const noexcept;
+  uint64_t limit_of(const sink& x) const noexcept;
+  bool may_have_more(const sink& x) const noexcept;
+  bool read(uint64_t offset, size_t size, io_fragment& result) const;
+  void drop_newest(sink& x, const std::string& bytes, int64_t read_at);
+  void drop_oldest(sink& x);
+  void append_to_head(const std::string& bytes, int64_t read_at);
+  void give(sink& x, io_fragment& what);
+  void trim();
+
+  size_t tail_;
+  stream_bytes bytes_;
+
+  /// The beginning of the stream, if it is to be kept.
+  std::unique_ptr<stream_bytes> head_;
+  size_t head_limit_ = 0;
+  bool is_head_full_ = false;
+
+  /// Where the next byte will stand.
+  uint64_t end_ = 0;
+  bool has_ended_ = false;
+  std::map<uint64_t, sink> sinks_;
+};
+
+} // namespace troupe

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "actors/io/io_patterns.hpp"
+#include "messages/io.hpp"
+#include "messages/io_wiring.hpp"
+#include "messages/spawn.hpp"
+
+#include <caf/expected.hpp>
+
+namespace troupe {
+
+/// Reads how the streams of a job are wired.
+/// @returns `bad_param` with the attribute and its remedy.
+caf::expected<io_wiring> read_io_wiring(const spawn_request& request);
+
+/// The output streams that go to whoever started a job: none if they go to
+/// files only.
+io_channels forwarded_channels(const io_wiring& wiring);
+
+/// Reads what a requester wants of its own subscription.
+/// Source: PMIx Standard v5, `PMIx_IOF_pull`: directives.
+/// @returns `bad_param` with the attribute and its remedy.
+caf::expected<io_subscription>
+read_subscription(const io_pull_request& request);
+
+/// Reads how output is to be shown.
+/// @returns `bad_param` with the attribute and its remedy.
+caf::expected<output_format> read_output_format(const std::vector<info>& infos);
+
+/// The channels that are in any of both.
+constexpr io_channels united(io_channels x, io_channels y) {
+  return static_cast<io_channels>(static_cast<uint16_t>(x)
+                                  | static_cast<uint16_t>(y));
+}
+
+} // namespace troupe

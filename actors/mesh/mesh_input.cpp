@@ -1,0 +1,345 @@
+#include "actors/mesh/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+// What processes read: it comes from the node where their job was asked for, or
+// by way of the root from whoever may control the job; each node of the named
+// processes gets it once.
+// Source: guarantees 5.7, "stdin"; A46.
+
+namespace troupe::mesh_internals {
+
+namespace {
+
+/// Input on its way to several nodes.
+struct input_round {
+  io_input_taken result;
+  bool has_offset = false;
+  size_t answered = 0;
+  caf::error why;
+  size_t left = 1;
+  completion<io_input_taken> done;
+
+  void take(const io_input_taken& x) {
+    ++answered;
+    result.readers += x.readers;
+    result.closed.insert(result.closed.end(), x.closed.begin(), x.closed.end());
+    if (x.readers == 0)
+      return;
+    result.offset = has_offset ? std::min(result.offset, x.offset) : x.offset;
+    has_offset = true;
+  }
+
+  void refuse(const caf::error& x, const std::vector<proc_id>& procs) {
+    // Who is lost, or has no share any more, reads nothing any more.
+    if (status_of(x) != status::unreach && status_of(x) != status::not_found
+        && !why)
+      why = x;
+    result.closed.insert(result.closed.end(), procs.begin(), procs.end());
+  }
+
+  void finish_one() {
+    if (--left > 0)
+      return;
+    if (why && result.readers == 0)
+      done(std::move(why));
+    else
+      done(std::move(result));
+  }
+};
+
+/// The processes that are meant, by node. Ranks that the job does not have are
+/// left out.
+std::map<uint32_t, std::vector<proc_id>> targets_of(const job_locations& places,
+                                                    const io_input& what) {
+  auto procs = std::vector<proc_id>{};
+  for (const auto rank : what.ranks)
+    procs.push_back({what.nspace, rank});
+  auto result = std::map<uint32_t, std::vector<proc_id>>{};
+  for (const auto node : places.nodes_of(procs))
+    result[node] = places.procs_on(node, procs);
+  return result;
+}
+
+void send_input(self_pointer self, const io_input& what,
+                completion<io_input_taken> done) {
+  auto& state = self->state;
+  auto round = std::make_shared<input_round>();
+  round->done = std::move(done);
+  const auto is_for_all =
+    std::find(what.ranks.begin(), what.ranks.end(), rank_wildcard)
+    != what.ranks.end();
+  for (auto& [node, procs] : targets_of(state.locations, what)) {
+    auto part = what;
+    part.ranks.clear();
+    if (is_for_all)
+      part.ranks.push_back(rank_wildcard);
+    else
+      for (const auto& proc : procs)
+        part.ranks.push_back(proc.rank);
+    ++round->left;
+    ask(self, node, std::move(part),
+        reply_to<io_input_taken>(
+          [round, procs = std::move(procs)](caf::expected<io_input_taken> x) {
+            if (x)
+              round->take(*x);
+            else
+              round->refuse(x.error(), procs);
+            round->finish_one();
+          }));
+  }
+  round->finish_one();
+}
+
+/// Most bytes on their way to a process; it takes two pieces meanwhile.
+constexpr auto most_under_way = 2 * defaults::io_window;
+static_assert(most_under_way <= defaults::io_input_window);
+
+/// Sends what may be on its way.
+void send_waiting(self_pointer self,
+                  const std::pair<std::string, std::vector<uint32_t>>& to) {
+  auto& lines = self->state.inputs;
+  for (auto i = lines.find(to); i != lines.end(); i = lines.find(to)) {
+    auto& line = i->second;
+    if (line.waiting.empty()) {
+      if (line.bytes == 0)
+        lines.erase(i);
+      return;
+    }
+    if (line.bytes + defaults::io_window > most_under_way)
+      return;
+    const auto next = std::move(line.waiting.front());
+    line.waiting.pop_front();
+    next();
+  }
+}
+
+/// Puts a piece of input behind what is on its way to the same processes.
+void add_piece(self_pointer self, io_input what,
+               completion<io_input_taken> done) {
+  const auto to = std::pair{what.nspace, what.ranks};
+  self->state.inputs[to].waiting.emplace_back(
+    [self, to, what = std::move(what), done = std::move(done)] {
+      const auto size = what.bytes.size();
+      self->state.inputs[to].bytes += size;
+      send_input(self, what,
+                 [self, to, size, done](caf::expected<io_input_taken> x) {
+                   self->state.inputs[to].bytes -= size;
+                   done(std::move(x));
+                   send_waiting(self, to);
+                 });
+    });
+  send_waiting(self, to);
+}
+
+/// Input in pieces, in their order, as what the processes are given at once is
+/// bounded.
+void send_pieces(self_pointer self, io_input what,
+                 completion<io_input_taken> done) {
+  constexpr auto most = defaults::io_window;
+  if (what.bytes.size() <= most) {
+    add_piece(self, std::move(what), std::move(done));
+    return;
+  }
+  const auto bytes = std::exchange(what.bytes, {});
+  const auto is_end = std::exchange(what.is_end, false);
+  auto left = std::make_shared<size_t>((bytes.size() + most - 1) / most);
+  // What has become of the last is what has become of all.
+  const auto one = [left, done](caf::expected<io_input_taken> x) {
+    if (--*left == 0)
+      done(std::move(x));
+  };
+  const auto begin = what.offset;
+  for (size_t at = 0; at < bytes.size(); at += most) {
+    what.bytes = bytes.substr(at, most);
+    if (begin)
+      what.offset = *begin + at;
+    what.is_end = is_end && at + most >= bytes.size();
+    add_piece(self, what, one);
+  }
+}
+
+} // namespace
+
+void pass_input(self_pointer self, io_input what,
+                completion<io_input_taken> done) {
+  const auto nspace = what.nspace;
+  if (self->state.locations.knows(nspace)) {
+    send_pieces(self, std::move(what), std::move(done));
+    return;
+  }
+  locate(self, nspace,
+         [self, what = std::move(what), done](const caf::error& why) {
+           if (why)
+             done(why);
+           else
+             send_pieces(self, what, done);
+         });
+}
+
+void take_input(self_pointer self, uint32_t from, io_input& what,
+                completion<io_input_taken> done) {
+  auto& state = self->state;
+  const auto own = state.options.rank;
+  const auto i = state.streams.find(what.nspace);
+  if (i == state.streams.end() || state.shares.count(what.nspace) == 0) {
+    done(make_error(status::not_found, "no share of " + what.nspace));
+    return;
+  }
+  // X41: from the origin of the job, or from the root, which knows who may.
+  if (from != own && from != 0 && from != i->second.origin) {
+    done(make_error(status::no_permissions,
+                    "input for " + what.nspace + " comes from another node"));
+    return;
+  }
+  auto procs = std::vector<proc_id>{};
+  for (const auto rank : what.ranks)
+    procs.push_back({what.nspace, rank});
+  what.ranks.clear();
+  for (const auto& proc : state.locations.procs_on(own, procs))
+    what.ranks.push_back(proc.rank);
+  if (what.ranks.empty()) {
+    done(
+      make_error(status::not_found, "none of the processes runs on this node"));
+    return;
+  }
+  self->request(state.directory.io_desk, caf::infinite, std::move(what))
+    .then([done](io_input_taken& x) { done(std::move(x)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+// -- of tools
+// ------------------------------------------------------------------
+
+namespace {
+
+/// What is pushed to processes of one job, of those that its description lets
+/// read.
+io_input input_of(const io_push_request& request, const std::string& nspace,
+                  uint32_t reading, uint32_t size) {
+  auto result = io_input{};
+  result.nspace = nspace;
+  for (const auto& x : request.targets) {
+    if (x.nspace != nspace || reading == rank_undef)
+      continue;
+    if (reading == rank_wildcard && (x.rank == rank_wildcard || x.rank < size))
+      result.ranks.push_back(x.rank);
+    else if (x.rank == reading || x.rank == rank_wildcard)
+      result.ranks.push_back(reading);
+  }
+  result.offset = number<uint64_t>(request.directives, io_offset_key);
+  result.bytes = request.bytes.value_or("");
+  result.is_end = result.bytes.empty();
+  return result;
+}
+
+/// Input for processes of several jobs.
+struct push_round {
+  bool is_over = false;
+  uint32_t readers = 0;
+  caf::error why;
+  size_t left = 1;
+  completion<ack> done;
+
+  void finish_one() {
+    if (--left > 0)
+      return;
+    if (why)
+      done(std::move(why));
+    // OpenPMIx's tools forward their end of input again and again until they
+    // are told that it is complete; and what nobody reads is complete, too.
+    else if (readers == 0)
+      done(make_error(status::iof_complete, "nobody reads the input"));
+    else if (is_over)
+      done(make_error(status::iof_complete, "the input has ended"));
+    else
+      done(ack{});
+  }
+};
+
+using push_targets = std::map<std::string, io_input>;
+
+void push(self_pointer self, const io_push_request& request,
+          push_targets targets, completion<ack> done) {
+  auto round = std::make_shared<push_round>();
+  round->done = std::move(done);
+  round->is_over = flag(request.directives, attr::iof_push_stdin)
+                   && request.bytes.value_or("").empty();
+  for (auto& [nspace, what] : targets) {
+    if (what.ranks.empty())
+      continue;
+    ++round->left;
+    // Who does not read any more does not keep the others from reading.
+    pass_input(self, std::move(what), [round](caf::expected<io_input_taken> x) {
+      if (x)
+        round->readers += x->readers;
+      else if (status_of(x.error()) != status::not_found)
+        round->why = std::move(x.error());
+      round->finish_one();
+    });
+  }
+  round->finish_one();
+}
+
+} // namespace
+
+void push_input(self_pointer self, const requester& who,
+                io_push_request& request, completion<ack> done) {
+  auto& state = self->state;
+  if (request.targets.empty()) {
+    done(make_error(status::bad_param, "name the processes that read"));
+    return;
+  }
+  auto targets = push_targets{};
+  for (const auto& x : request.targets) {
+    const auto i = state.streams.find(x.nspace);
+    const auto is_known = i != state.streams.end() && i->second.owner
+                          && i->second.origin == state.options.rank;
+    if (!is_known) {
+      // The root knows, and may send it to all nodes.
+      ask(self, 0, ask_root{who, std::move(request)},
+          reply_to<ack>(std::move(done)));
+      return;
+    }
+    if (who.creds.uid != *i->second.owner && who.creds.uid != 0) {
+      done(make_error(status::no_permissions,
+                      "job " + x.nspace + " is another user's"));
+      return;
+    }
+    if (targets.count(x.nspace) == 0)
+      targets[x.nspace] = input_of(request, x.nspace, i->second.stdin_target,
+                                   state.locations.size_of(x.nspace));
+  }
+  push(self, request, std::move(targets), std::move(done));
+}
+
+void push_at_root(self_pointer self, const requester& who,
+                  const io_push_request& request, completion<ack> done) {
+  auto targets = push_targets{};
+  for (const auto& x : request.targets) {
+    const auto* job = self->state.find_job(x.nspace);
+    if (job == nullptr || job->reporting) {
+      // OpenPMIx's tools hang when they hear of anything else.
+      done(make_error(status::iof_complete,
+                      "nobody reads the input of " + to_string(x)));
+      return;
+    }
+    if (!may_control(*job, who)) {
+      done(make_error(status::no_permissions,
+                      "job " + x.nspace + " is another user's"));
+      return;
+    }
+    if (targets.count(x.nspace) == 0)
+      targets[x.nspace] =
+        input_of(request, x.nspace, job->options.io.stdin_target,
+                 static_cast<uint32_t>(job->procs.size()));
+  }
+  push(self, request, std::move(targets), std::move(done));
+}
+
+} // namespace troupe::mesh_internals

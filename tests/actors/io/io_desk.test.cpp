@@ -1,0 +1,283 @@
+// Who gets which stream on one node, and what becomes of streams when jobs end.
+
+#include "actors/io/io_desk.hpp"
+
+#include "config/defaults.hpp"
+#include "tests/fixtures/io_sinks.hpp"
+
+using namespace troupe;
+
+namespace {
+
+using fixtures::sink_ledger;
+using fixtures::sink_ledger_ptr;
+
+constexpr auto out = io_channels::stdout_;
+constexpr auto err = io_channels::stderr_;
+constexpr auto both = static_cast<io_channels>(2 | 4);
+
+const auto a0 = proc_id{"a", 0};
+const auto a1 = proc_id{"a", 1};
+const auto b0 = proc_id{"b", 0};
+const auto all_of_a = proc_id{"a", rank_wildcard};
+
+io_subscription want(std::vector<proc_id> sources, io_channels channels = out) {
+  auto result = io_subscription{};
+  result.sources = std::move(sources);
+  result.channels = channels;
+  result.name = "tool";
+  return result;
+}
+
+struct fixture : fixtures::deterministic {
+  io_desk_actor uut;
+  std::vector<output_sink_actor> sinks;
+  sink_ledger_ptr files = std::make_shared<sink_ledger>();
+  std::vector<std::string> opened;
+  size_t answers = 0;
+
+  fixture() {
+    auto options = io_desk_options{};
+    options.open_files = [this](const io_job_begun& what) {
+      opened.push_back(what.nspace);
+      return make(files);
+    };
+    uut = spawn_io_desk(sys, options);
+  }
+
+  output_sink_actor make(const sink_ledger_ptr& x) {
+    sinks.push_back(sys.spawn(fixtures::fake_sink, x));
+    return sinks.back();
+  }
+
+  /// A sink with a subscription, by its number.
+  std::pair<sink_ledger_ptr, uint64_t> add(io_subscription how) {
+    auto ledger = std::make_shared<sink_ledger>();
+    const auto id = request<io_pull_result>(uut, std::move(how), make(ledger));
+    return {ledger, id.subscription};
+  }
+
+  /// Writes, and @returns whether that has been taken: later on, too.
+  std::shared_ptr<bool> write(const proc_id& proc, const std::string& bytes,
+                              io_channels channel = out) {
+    auto result = std::make_shared<bool>(false);
+    sys.spawn([=, to = uut](caf::event_based_actor* x) {
+      x->request(to, caf::infinite, process_output{proc, channel, bytes, 0})
+        .then([=](ack) { *result = true; },
+              [](const caf::error&) {
+                // It is not taken.
+              });
+    });
+    consume_messages();
+    return result;
+  }
+
+  /// Tells that a job is over, and @returns whether that has been done.
+  std::shared_ptr<bool> over(const std::string& nspace) {
+    auto result = std::make_shared<bool>(false);
+    sys.spawn([=, to = uut](caf::event_based_actor* x) {
+      x->request(to, caf::infinite, io_job_over{nspace}).then([=](ack) {
+        *result = true;
+      });
+    });
+    consume_messages();
+    return result;
+  }
+
+  std::vector<io_stream_status> list(std::vector<proc_id> sources = {}) {
+    return request<io_list>(uut, list_io{std::move(sources)}).streams;
+  }
+
+  ~fixture() override {
+    end(uut);
+    for (const auto& x : sinks)
+      end(x);
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(io_desk_tests, fixture)
+
+CAF_TEST(I2 I5 who asks by process or job or rank gets that alone(201 203)) {
+  const auto [one, id1] = add(want({a1}));
+  const auto [job, id2] = add(want({all_of_a}, both));
+  const auto [rank, id3] = add(want({{"", 0}}));
+  const auto [all, id4] = add(want({{"", rank_wildcard}}, err));
+  write(a0, "a0");
+  write(a1, "a1");
+  write(b0, "b0");
+  write(a0, "e0", err);
+  CAF_CHECK_EQUAL(one->text(a1), "a1");
+  CAF_CHECK_EQUAL(one->fragments.size(), 1u);
+  CAF_CHECK_EQUAL(job->text(a0) + job->text(a1) + job->text(a0, err), "a0a1e0");
+  CAF_CHECK_EQUAL(job->fragments.size(), 3u);
+  CAF_CHECK_EQUAL(rank->text(a0) + rank->text(b0), "a0b0");
+  CAF_CHECK_EQUAL(rank->fragments.size(), 2u);
+  CAF_CHECK_EQUAL(all->text(a0, err), "e0");
+  CAF_CHECK_EQUAL(all->fragments.size(), 1u);
+}
+
+CAF_TEST(I3 I14 I15 a rank that writes nothing costs nothing(205)) {
+  request<ack>(uut, io_job_begun{"a", {}, 0, 2});
+  const auto running = sys.registry().running();
+  CAF_CHECK(*write(a0, ""));
+  CAF_CHECK_EQUAL(sys.registry().running(), running);
+  CAF_CHECK(list().empty());
+  write(a0, "x");
+  CAF_CHECK_EQUAL(list().size(), 1u);
+}
+
+CAF_TEST(I8 who comes later gets what is kept and then the rest(194)) {
+  {
+    const auto [first, id] = add(want({a0}));
+    write(a0, "one ");
+    request<ack>(uut, io_unsubscription{id});
+    CAF_CHECK(*write(a0, "two "));
+    CAF_CHECK_EQUAL(first->text(a0), "one ");
+  }
+  const auto [tail, id1] = add(want({a0}));
+  auto how = want({a0});
+  how.start = io_start::offset;
+  how.offset = 4;
+  const auto [resumed, id2] = add(how);
+  how.start = io_start::live;
+  const auto [live, id3] = add(how);
+  write(a0, "three");
+  CAF_CHECK_EQUAL(tail->text(a0), "one two three");
+  CAF_CHECK_EQUAL(resumed->text(a0), "two three");
+  CAF_CHECK_EQUAL(live->text(a0), "three");
+}
+
+CAF_TEST(I18 a sink that blocks holds up the writer and one that ends does not) {
+  const auto [slow, id1] = add(want({a0}));
+  slow->is_slow = true;
+  const auto [fast, id2] = add(want({a0}));
+  const auto first = write(a0, "one");
+  CAF_CHECK(!*first);
+  CAF_CHECK_EQUAL(fast->text(a0), "one");
+  slow->answer();
+  consume_messages();
+  CAF_CHECK(*first);
+  const auto second = write(a0, "two");
+  CAF_CHECK(!*second);
+  end(sinks.front());
+  CAF_CHECK(*second);
+  // With its sink a subscription is gone.
+  CAF_CHECK(status_of(refusal<ack>(uut, io_unsubscription{id1}))
+            == status::not_found);
+  request<ack>(uut, io_unsubscription{id2});
+}
+
+CAF_TEST(I3 I17 output of jobs that were never announced is delivered) {
+  const auto [late, id] = add(want({{"unknown", rank_wildcard}}));
+  CAF_CHECK(*write({"unknown", 7}, "x"));
+  CAF_CHECK_EQUAL(late->text({"unknown", 7}), "x");
+  const auto bad = refusal<ack>(uut, process_output{{"", 0}, out, "x", 0});
+  CAF_CHECK(status_of(bad) == status::bad_param);
+  CAF_CHECK(status_of(refusal<ack>(
+              uut, process_output{a0, io_channels::stdin_, "x", 0}))
+            == status::bad_param);
+}
+
+CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {
+  const auto [job, id1] = add(want({all_of_a}));
+  const auto [more, id2] = add(want({all_of_a, b0}));
+  job->is_slow = true;
+  write(a0, "last words");
+  write(a0, "");
+  const auto is_over = over("a");
+  // Not before its sinks have everything.
+  CAF_CHECK(!*is_over);
+  CAF_CHECK_EQUAL(list().size(), 1u);
+  job->is_slow = false;
+  job->answer();
+  consume_messages();
+  CAF_CHECK(*is_over);
+  CAF_CHECK_EQUAL(job->text(a0), "last words");
+  CAF_CHECK_EQUAL(job->ends(a0), 1u);
+  CAF_CHECK(list().empty());
+  CAF_CHECK(status_of(refusal<ack>(uut, io_unsubscription{id1}))
+            == status::not_found);
+  // What was for other jobs, too, stays; output that comes late is dropped.
+  CAF_CHECK(*write(a1, "late"));
+  CAF_CHECK(list().empty());
+  write(b0, "b");
+  CAF_CHECK_EQUAL(more->text(b0), "b");
+  request<ack>(uut, io_unsubscription{id2});
+}
+
+CAF_TEST(I17 a name that is used again begins anew) {
+  write(a0, "old");
+  CAF_CHECK(*over("a"));
+  request<ack>(uut, io_job_begun{"a", {}, 0, 1});
+  write(a0, "new");
+  const auto [sink, id] = add(want({a0}));
+  CAF_CHECK_EQUAL(sink->text(a0), "new");
+}
+
+CAF_TEST(I16 the description of a job says what is kept and what is written) {
+  auto begun = io_job_begun{};
+  begun.nspace = "a";
+  begun.wiring.file = "out";
+  begun.wiring.tail = 5;
+  request<ack>(uut, begun);
+  CAF_CHECK_EQUAL(opened, std::vector<std::string>{"a"});
+  write(a0, "0123456789");
+  write(a0, "e", err);
+  CAF_CHECK_EQUAL(files->text(a0), "0123456789");
+  CAF_CHECK_EQUAL(files->text(a0, err), "e");
+  const auto [sink, id] = add(want({a0}));
+  CAF_CHECK_EQUAL(sink->text(a0), "56789");
+  CAF_REQUIRE(!sink->fragments.empty());
+  CAF_CHECK_EQUAL(sink->fragments[0].missed, 5u);
+  // Another job writes no files.
+  request<ack>(uut, io_job_begun{"b", {}, 0, 1});
+  write(b0, "x");
+  CAF_CHECK_EQUAL(files->text(b0), "");
+  CAF_CHECK(*over("a"));
+}
+
+CAF_TEST(LIM14 the tails of a node are bounded together) {
+  const auto chunk = std::string(defaults::io_tail, 'x');
+  const auto streams = defaults::io_tails_total / defaults::io_tail + 8;
+  for (uint32_t rank = 0; rank < streams; ++rank)
+    write({"a", rank}, chunk);
+  write(b0, "short");
+  auto held = uint64_t{0};
+  for (const auto& x : list())
+    held += x.end - x.begin;
+  CAF_CHECK_LESS_OR_EQUAL(held, defaults::io_tails_total);
+  CAF_CHECK_GREATER(held, defaults::io_tails_total / 2);
+  const auto short_one = list({b0});
+  CAF_REQUIRE_EQUAL(short_one.size(), 1u);
+  CAF_CHECK_EQUAL(short_one[0].begin, 0u);
+}
+
+CAF_TEST(LIM15 subscriptions of a requester are bounded and say so) {
+  auto sink = make(files);
+  for (size_t i = 0; i < defaults::io_subscriptions_per_requester; ++i)
+    request<io_pull_result>(uut, want({a0}), sink);
+  const auto why = refusal<io_pull_result>(uut, want({a0}), sink);
+  CAF_CHECK(status_of(why) == status::out_of_resource);
+  CAF_CHECK(reason_of(why).find("tool has 1024 subscriptions")
+            != std::string::npos);
+  // Others are not held up by it, and room that is given back counts.
+  auto other = want({a0});
+  other.name = "other";
+  request<io_pull_result>(uut, other, sink);
+  end(sink);
+  add(want({a0}));
+}
+
+CAF_TEST(I2 a subscription that says too little is refused) {
+  auto sink = make(files);
+  const auto code = [&](io_subscription how) {
+    return status_of(refusal<io_pull_result>(uut, std::move(how), sink));
+  };
+  CAF_CHECK(code(want({})) == status::bad_param);
+  CAF_CHECK(code(want({a0}, io_channels::stdin_)) == status::bad_param);
+  CAF_CHECK(code(want({{"a", rank_undef}})) == status::bad_param);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,191 @@
+# Streams over three nodes: every byte, in order, with networks that fail and
+# daemons that die; memory under a reader that sleeps; input for all.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/netlab/lab.sh"
+. "$TROUPE_SOURCE/tests/netlab/dvm.sh"
+
+need_lab "I5 I6 I13 I18 IO-1 IO-3 IO-4"
+compile io_bytes
+limit=${TROUPE_IO_LIMIT:-60}
+large=${TROUPE_IO_BYTES:-268435456}
+lab 3 2
+need_dvm n1:4,n2:4,n3:4
+
+# exact SIZE [OPTION]...: the third process, on the third node, writes; every
+# byte comes.
+exact() {
+  local size=$1 outcome
+  shift
+  mesh_job -n 3 "$@" ./io_bytes write "$size" 2 2>"$TROUPE_WORK/err" \
+    | ./io_bytes check "$size"
+  outcome=${PIPESTATUS[*]}
+  cat "$TROUPE_WORK/err"
+  [ "$outcome" = "0 0" ]
+}
+
+for size in 0 1 65535 65536 65537 1048576; do
+  check "IO-1 IO-3 IO-4 198" "$size bytes of a process on another node" \
+    exact "$size"
+done
+before=$(seconds_now)
+check "IO-1 IO-3" "$large bytes of a process on another node" exact "$large"
+echo "     in $(since "$before") s"
+
+# -- networks fail -------------------------------------------------------------
+
+# cuts: networks of both ends go and come back while a stream flows.
+cuts() {
+  local job_pid fault outcome
+  rm -f go
+  mesh_job -n 3 ./io_bytes write "$large" 2 go 2>"$TROUPE_WORK/err" \
+    | ./io_bytes check "$large" >"$TROUPE_WORK/cuts" &
+  job_pid=$!
+  sleep 1
+  touch go
+  for fault in "cut n3 1" "silence n3 2" "reset n1 all" "cut n1 2"; do
+    # shellcheck disable=SC2086
+    set -- $fault
+    sleep 0.2
+    "$netlab" "$@"
+    sleep 0.5
+    "$netlab" heal "$2" "$3"
+  done
+  wait "$job_pid"
+  outcome=$?
+  cat "$TROUPE_WORK/cuts" "$TROUPE_WORK/err"
+  return "$outcome"
+}
+check "IO-1 IO-3 P-N1" "networks fail in the middle: every byte, once" cuts
+
+# -- readers on another node ---------------------------------------------------
+
+size=16777216
+moved=0
+bytes_moved() { "$netlab" traffic | awk '{ print $1 }'; }
+at_least() { [ "$(stat -c %s "$1")" -ge "$2" ]; }
+
+# watched_job [OPTION]...: a job on n1 and n3 whose second process, on n3, goes
+# on when `go` is there; its number is in job_pid, its name in `job`.
+watched_job() {
+  rm -f go job
+  mesh_job -n 3 "$@" sh -c 'echo "$PMIX_NAMESPACE" >job
+    exec ./io_bytes write '"$size"' 2 go' >"$TROUPE_WORK/out" \
+    2>"$TROUPE_WORK/err" &
+  job_pid=$!
+  eventually 10 at_least "$TROUPE_WORK/out" 1000 && test -s job && return
+  cat "$TROUPE_WORK/err"
+  return 1
+}
+
+# follow FILE: a reader of that process on n2.
+follow() {
+  background n2 troupe io follow --dvm "pid:$(daemon n2)" --output raw \
+    "$(cat job):2" >"$1" 2>"$TROUPE_WORK/reader.err"
+  eventually 10 at_least "$1" 1000 && return
+  cat "$TROUPE_WORK/reader.err"
+  return 1
+}
+
+# watched COUNT: how many bytes crossed is in `moved` when so many follow.
+watched() {
+  local i before
+  watched_job || return 1
+  for i in $(seq "$1"); do
+    follow "$TROUPE_WORK/reader.$i" || return 1
+  done
+  before=$(bytes_moved)
+  touch go
+  wait "$job_pid" || { cat "$TROUPE_WORK/err"; return 1; }
+  ./io_bytes check "$size" <"$TROUPE_WORK/out" || return 1
+  for i in $(seq "$1"); do
+    eventually 10 at_least "$TROUPE_WORK/reader.$i" "$size"
+    ./io_bytes check "$size" <"$TROUPE_WORK/reader.$i" || return 1
+  done
+  moved=$(($(bytes_moved) - before))
+}
+check "I2 I5" "a reader on a node that does not run the process" watched 1
+alone=$moved
+check "I5 203" "two readers there" watched 2
+echo "     $alone bytes crossed for one, $moved for two"
+check "I13" "the stream crosses once for both" \
+  test "$moved" -lt $((alone + size / 2))
+
+# killed: the daemon of a reader is killed in the middle; it runs nothing else
+# of the job that counts.
+killed() {
+  watched_job --rtos recoverable || return 1
+  follow "$TROUPE_WORK/reader.1" || return 1
+  touch go
+  kill -9 "$(daemon n2)"
+  wait "$job_pid"
+  ./io_bytes check "$size" <"$TROUPE_WORK/out"
+}
+
+# -- a reader that sleeps ------------------------------------------------------
+
+# most_memory: the most that any process of ours had, in KiB.
+most_memory() {
+  local node pid most=0 peak
+  for node in n1 n2 n3; do
+    for pid in $(processes $node); do
+      case $(cat "/proc/$pid/comm" 2>/dev/null) in
+        troupe | trouped) ;;
+        *) continue ;;
+      esac
+      peak=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status" 2>/dev/null)
+      [ "${peak:-0}" -le "$most" ] || most=$peak
+    done
+  done
+  echo "$most"
+}
+
+asleep() {
+  local bytes=314572800 outcome job_pid
+  mesh_job -n 3 ./io_bytes write $bytes 2 2>"$TROUPE_WORK/err" \
+    | { sleep 3; most_memory >"$TROUPE_WORK/memory"
+        ./io_bytes check $bytes; most_memory >>"$TROUPE_WORK/memory"; }
+  outcome=${PIPESTATUS[*]}
+  cat "$TROUPE_WORK/err"
+  [ "$outcome" = "0 0" ]
+}
+check "I18 IO-2 193" "300 MB into a reader that sleeps: every byte" asleep
+memory=$(sort -n "$TROUPE_WORK/memory" | tail -n 1)
+echo "     most memory of a process of ours: $memory KiB"
+check "I18 IO-2 LIM14 193" "in less than 64 MB" test "$memory" -lt 65536
+
+# -- input ---------------------------------------------------------------------
+
+fed() {
+  ./io_bytes write 20000000 \
+    | mesh_job -n 6 --stdin all ./io_bytes check 20000000 >report 2>&1 \
+    || { cat report; return 1; }
+  [ "$(grep -c '^20000000 bytes of 20000000, exact$' report)" -eq 6 ]
+}
+check "I6 I9 196 197" "20 MB of input for six processes on three nodes" fed
+
+one_fed() {
+  ./io_bytes write 20000000 \
+    | mesh_job -n 3 --stdin 2 sh -c '[ "$PMIX_RANK" != 2 ] \
+      || exec ./io_bytes check 20000000' >report 2>&1 \
+    || { cat report; return 1; }
+  grep -qx '20000000 bytes of 20000000, exact' report
+}
+check "I6 196" "20 MB of input for one process on another node" one_fed
+
+# early: a reader that exits early holds up neither the others nor the source.
+early() {
+  ./io_bytes write 20000000 \
+    | mesh_job -n 3 --stdin all sh -c '[ "$PMIX_RANK" = 1 ] && exit
+      exec ./io_bytes check 20000000' >report 2>&1 || { cat report; return 1; }
+  [ "$(grep -c '^20000000 bytes of 20000000, exact$' report)" -eq 2 ]
+}
+check "I6 I9 196" "one of three exits at once" early
+
+# -- a daemon is killed --------------------------------------------------------
+
+check "I9 I18 194" "the daemon of a reader is killed: the others get all" killed
+"$netlab" heal n2 all
+dvm_down >/dev/null 2>&1
+finish
