@@ -1,15 +1,13 @@
 /* What bench/io runs at both ends of a launcher: processes that write or read,
  * and what is before and behind the launcher. Knows no PMIx.
  *
- *   io_load write BYTES SIZE [OUT]   writes BYTES in calls of SIZE, lines that end
- *                                    with a newline; appends its processor time
- *                                    in seconds to OUT
- *   io_load stamp COUNT PAUSE_MS     writes lines with the time of their writing
- *   io_load sink OUT                 reads all; appends seconds from the first to
- *                                    the last byte, and how many came
- *   io_load read                     the same behind the launcher, to stderr
- *   io_load times                    reads what `stamp` wrote; prints microseconds
- *                                    per line to stderr
+ *   io_load write BYTES SIZE [OUT]   writes BYTES in calls of SIZE, lines that
+ * end with a newline; appends its processor time in seconds to OUT io_load
+ * stamp COUNT PAUSE_MS     writes lines with the time of their writing io_load
+ * sink OUT                 reads all; appends seconds from the first to the
+ * last byte, and how many came io_load read                     the same behind
+ * the launcher, to stderr io_load times                    reads what `stamp`
+ * wrote; prints microseconds per line to stderr
  */
 
 #include <errno.h>
@@ -68,7 +66,8 @@ static int run_write(uint64_t bytes, size_t size, const char* out) {
     getrusage(RUSAGE_SELF, &used);
     snprintf(text, sizeof(text), "cpu %.6f\n",
              (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec)
-               + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6);
+               + (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec)
+                   * 1e-6);
     note(out, text);
   }
   return 0;

@@ -30,7 +30,7 @@ check_equal "I16" "a pattern names the rank where it likes" \
      all patterns)"
 check_equal "I16" "merge has one file" "./NS/rank.0/stdout err out" \
   "$(job -n 1 --output dir=merged,merge,nocopy sh -c 'echo out; echo err >&2'
-     all merged; cat merged/*/rank.0/stdout | sort | xargs)"
+     echo $(all merged) $(sort merged/*/rank.0/stdout))"
 check_equal "I16" "marks in files" "[NS,0]<stdout>: x [NS,1]<stdout>: x" \
   "$(job -n 2 --output file=marked/%r,pattern,tag-fullname echo x >/dev/null
      cat marked/0.out marked/1.out | sed 's/\[[^,]*,/[NS,/' | xargs)"

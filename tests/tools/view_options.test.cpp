@@ -81,8 +81,10 @@ CAF_TEST(I2 wrong command lines are refused) {
   CAF_CHECK_EQUAL(refused({}), 2);
   CAF_CHECK_EQUAL(refused({"j:first"}), 2);
   CAF_CHECK_EQUAL(refused({"j:0", "--output", "dir=out"}), 2);
-  CAF_CHECK_EQUAL(std::get<int>(parse_io({})), 2);
-  CAF_CHECK_EQUAL(std::get<int>(parse_io({"show"})), 2);
+  const auto nothing = parse_io({});
+  CAF_CHECK_EQUAL(std::get<int>(nothing), 2);
+  const auto unknown = parse_io({"show"});
+  CAF_CHECK_EQUAL(std::get<int>(unknown), 2);
 }
 
 CAF_TEST(I2 streams of several jobs or all can be listed and followed) {

@@ -7,7 +7,6 @@
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
-
 using namespace troupe;
 
 namespace {

@@ -205,12 +205,12 @@ CAF_TEST(F5.7 F5.14 how the job ends is read) {
 }
 
 CAF_TEST(F5.10 the target of standard input is a rank or a process) {
-  CAF_CHECK_EQUAL(options_of({}).stdin_target, rank_undef);
+  CAF_CHECK_EQUAL(options_of({}).io.stdin_target, rank_undef);
   CAF_CHECK_EQUAL(
-    options_of({with(attr::stdin_tgt, value::rank(2))}).stdin_target, 2u);
+    options_of({with(attr::stdin_tgt, value::rank(2))}).io.stdin_target, 2u);
   CAF_CHECK_EQUAL(
     options_of({with(attr::stdin_tgt, value::of_proc({"job", rank_wildcard}))})
-      .stdin_target,
+      .io.stdin_target,
     rank_wildcard);
 }
 
@@ -299,11 +299,11 @@ CAF_TEST(F5.10 standard input goes to the ranks named) {
     return result;
   };
   CAF_CHECK_EQUAL(readers(), "00000");
-  options.stdin_target = 3;
+  options.io.stdin_target = 3;
   CAF_CHECK_EQUAL(readers(), "00010");
-  options.stdin_target = rank_wildcard;
+  options.io.stdin_target = rank_wildcard;
   CAF_CHECK_EQUAL(readers(), "11111");
-  options.stdin_target = 5;
+  options.io.stdin_target = 5;
   CAF_CHECK_EQUAL(refusal(), status::bad_param);
 }
 

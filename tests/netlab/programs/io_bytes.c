@@ -15,7 +15,7 @@ static unsigned char buffer[1 << 16];
 /* The byte at an offset: eight in a row name their place. */
 static unsigned char byte_at(uint64_t offset) {
   uint64_t x = (offset / 8 + 1) * UINT64_C(0x9e3779b97f4a7c15);
-  return (unsigned char) (x >> (offset % 8 * 8));
+  return (unsigned char)(x >> (offset % 8 * 8));
 }
 
 static void fill(uint64_t from, size_t size) {
@@ -26,11 +26,11 @@ static void fill(uint64_t from, size_t size) {
 static int write_all(uint64_t size, const char* file) {
   uint64_t done = 0;
   while (done < size) {
-    size_t part = sizeof buffer - (size_t) (done % 4099);
+    size_t part = sizeof buffer - (size_t)(done % 4099);
     if (file != NULL && done == 0)
       part = 1000;
     if (part > size - done)
-      part = (size_t) (size - done);
+      part = (size_t)(size - done);
     while (file != NULL && done == 1000 && access(file, F_OK) != 0)
       usleep(20000);
     fill(done, part);
@@ -42,7 +42,7 @@ static int write_all(uint64_t size, const char* file) {
         perror("write");
         return 1;
       }
-      at += (size_t) n;
+      at += (size_t)n;
     }
     done += part;
   }
@@ -62,15 +62,15 @@ static int check_all(uint64_t size) {
     if (n == 0)
       break;
     for (ssize_t i = 0; i < n; ++i)
-      if (buffer[i] != byte_at(done + (uint64_t) i)) {
+      if (buffer[i] != byte_at(done + (uint64_t)i)) {
         printf("byte %llu is wrong\n",
-               (unsigned long long) (done + (uint64_t) i));
+               (unsigned long long)(done + (uint64_t)i));
         return 1;
       }
-    done += (uint64_t) n;
+    done += (uint64_t)n;
   }
-  printf("%llu bytes of %llu, exact\n", (unsigned long long) done,
-         (unsigned long long) size);
+  printf("%llu bytes of %llu, exact\n", (unsigned long long)done,
+         (unsigned long long)size);
   return done == size ? 0 : 1;
 }
 
