@@ -44,6 +44,38 @@ caf::expected<open_group*> begin_by_event(self_pointer self,
   return &group;
 }
 
+/// Whether a process takes part in a group of this name other than `but`.
+bool has_another(server_state& state, const proc_id& proc,
+                 const std::string& id, const open_group* but) {
+  const auto of = state.groups.of(proc, id);
+  return std::any_of(of.begin(), of.end(), [&](const auto& x) {
+    return x.second != but && x.second->local.at(proc) == use::taking_part;
+  });
+}
+
+caf::error name_in_use(const proc_id& proc, const std::string& id) {
+  return make_error(status::exists,
+                    to_string(proc) + " has to do with a group " + id
+                      + " already; let it end, or take another name");
+}
+
+/// A process accepts an invitation: it is in one group of a name at most, and
+/// whoever has invited it to another hears that it cannot come.
+caf::error begin_to_take_part(self_pointer self, const proc_id& proc,
+                              open_group& group) {
+  auto& groups = self->state.groups;
+  const auto i =
+    std::find_if(groups.all().begin(), groups.all().end(),
+                 [&](const auto& x) { return &x.second == &group; });
+  if (has_another(self->state, proc, i->first.id, &group)) {
+    tell_conflict(self, proc, group.tracker, i->first.id);
+    return name_in_use(proc, i->first.id);
+  }
+  if (group.members == nullptr)
+    group.local[proc] = use::taking_part;
+  return {};
+}
+
 /// A group to which others may have added a process later: an answer says which
 /// invitation it is about, or names the inviter.
 open_group* later_group_of(server_state& state,
@@ -147,9 +179,14 @@ caf::result<ack> notify_group(self_pointer self, const requester& who,
     return make_error(status::not_a_member, "the invitation that "
                                               + to_string(who.proc)
                                               + " means is over");
+  if (request.code == status::group_invited && id)
+    if (auto why = timeout_refusal(infos))
+      return why;
   if (group == nullptr && id
       && (request.code == status::group_invited
           || request.code == status::group_invite_accepted)) {
+    if (has_another(state, who.proc, *id, nullptr))
+      return name_in_use(who.proc, *id);
     auto begun = begin_by_event(self, who, *id, request);
     if (!begun)
       return begun.error();
@@ -159,6 +196,9 @@ caf::result<ack> notify_group(self_pointer self, const requester& who,
     return make_error(status::not_found,
                       "the event of " + to_string(who.proc)
                         + " concerns no group that it is in");
+  if (request.code == status::group_invite_accepted)
+    if (auto why = begin_to_take_part(self, who.proc, *group))
+      return why;
   return self->delegate(group->tracker, who, std::move(request));
 }
 

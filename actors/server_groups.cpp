@@ -14,9 +14,6 @@
 
 namespace troupe::server_internals {
 
-namespace {
-
-/// Has a tracker let its construction fail.
 void tell_conflict(self_pointer self, const proc_id& proc,
                    const group_tracker_actor& tracker, const std::string& id) {
   auto what =
@@ -36,6 +33,8 @@ void tell_conflict(self_pointer self, const proc_id& proc,
         // It is over.
       });
 }
+
+namespace {
 
 /// A local participant that is in another group of the name.
 std::optional<proc_id> busy_participant(server_state& state,
@@ -131,6 +130,15 @@ caf::error procs_refusal(server_state& state, const std::string& id,
   return {};
 }
 
+caf::error timeout_refusal(const std::vector<info>& directives) {
+  const auto* limit = find(directives, attr::timeout);
+  if (limit == nullptr || number<int32_t>(directives, attr::timeout))
+    return {};
+  return make_error(status::bad_param,
+                    "PMIX_TIMEOUT is a number of seconds, not a value of type "
+                      + to_string(limit->type));
+}
+
 open_group& open_tracker(self_pointer self, const group_key& key,
                          const std::string& nspace, bool is_counted,
                          const std::vector<proc_id>& participants,
@@ -171,8 +179,15 @@ open_group& open_tracker(self_pointer self, const group_key& key,
 void tell_sessions(
   self_pointer self, const std::string& id,
   const std::map<proc_id, std::shared_ptr<const std::vector<proc_id>>>& news) {
+  if (news.empty())
+    return;
+  // Most are about one process.
+  const auto& first = news.begin()->first;
   for (const auto& [index, session] : self->state.sessions)
-    if (const auto i = news.find(session.who.proc); i != news.end())
+    if (const auto i = session.who.proc == first ? news.begin()
+                       : news.size() == 1        ? news.end()
+                                                 : news.find(session.who.proc);
+        i != news.end())
       self->send(session.handle, group_known{id, i->second});
 }
 
@@ -184,6 +199,8 @@ caf::error refusal(server_state& state, const requester& who,
   if (auto why = id_refusal(state, request.id))
     return why;
   if (auto why = procs_refusal(state, request.id, request.procs))
+    return why;
+  if (auto why = timeout_refusal(request.directives))
     return why;
   const auto is_member =
     request.procs.empty()
@@ -317,6 +334,8 @@ caf::result<ack> destruct_group(self_pointer self, const requester& who,
   auto* group = joined_group(self->state, who.proc, request.id);
   if (group == nullptr)
     return no_group(who, request.id);
+  if (auto why = timeout_refusal(request.directives))
+    return why;
   return self->delegate(group->tracker, who, std::move(request));
 }
 

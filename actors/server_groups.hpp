@@ -22,6 +22,14 @@ caf::error id_refusal(server_state& state, const std::string& id);
 caf::error procs_refusal(server_state& state, const std::string& id,
                          const std::vector<proc_id>& procs);
 
+/// Why the directives of a call cannot be followed, if so: a time-out that is
+/// no number. Source: edge case 171.
+caf::error timeout_refusal(const std::vector<info>& directives);
+
+/// Has a tracker let its construction fail, or go on without a process.
+void tell_conflict(self_pointer self, const proc_id& proc,
+                   const group_tracker_actor& tracker, const std::string& id);
+
 /// Makes the tracker of a group.
 /// @param nspace Whose process begins it.
 /// @param written The participants as they were named.

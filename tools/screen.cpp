@@ -1,6 +1,7 @@
 #include "tools/screen.hpp"
 
 #include "tools/screen_window.hpp"
+#include "tools/window_command.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -52,21 +53,6 @@ struct sink_state {
 };
 
 } // namespace
-
-std::string window_command(const std::string& command, uint32_t rank,
-                           const std::string& nspace) {
-  auto result = std::string{};
-  for (size_t i = 0; i < command.size(); ++i) {
-    const auto next = i + 1 < command.size() ? command[i + 1] : '\0';
-    if (command[i] != '%' || (next != 'r' && next != 'n' && next != '%')) {
-      result += command[i];
-      continue;
-    }
-    result += next == 'r' ? std::to_string(rank) : next == 'n' ? nspace : "%";
-    ++i;
-  }
-  return result;
-}
 
 /// Nobody of ours is in an actor here.
 void screen::state::show_elsewhere(screen_window::waiting x) const {

@@ -20,8 +20,8 @@ namespace troupe {
 class screen {
 public:
   struct settings {
-    /// For the shell: the program of the window is put behind it. `%r` is the
-    /// rank, `%n` the job, `%%` a percent sign.
+    /// For the shell: the program of the window is put behind it; see
+    /// `window_command`.
     std::string command;
 
     /// How many processes the job has.
@@ -63,9 +63,5 @@ private:
 
   std::shared_ptr<state> state_;
 };
-
-/// Puts rank and job into the command of a window.
-std::string window_command(const std::string& command, uint32_t rank,
-                           const std::string& nspace);
 
 } // namespace troupe

@@ -2,6 +2,13 @@
 
 #include <string_view>
 
+namespace troupe {
+
+/// In the place of a snapshot: the log is over for all others.
+inline constexpr std::string_view group_log_over = "over";
+
+} // namespace troupe
+
 /// Keys of our own in the events of groups and in what handlers answer.
 namespace troupe::group_keys {
 

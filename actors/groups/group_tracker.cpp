@@ -216,6 +216,7 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
     [self](const proc_ended& what) { note_end(self, what); },
     [self](host_node_lost what) {
       self->state.lost.insert(what.rank);
+      say_again_who_joins(self);
       speak_for_all(self);
     },
     [self](get_group_status) { return self->state.group->describe(); },
@@ -274,6 +275,10 @@ void give_up(self_pointer self, status code, const std::string& why) {
     call.reply.fail(code, why);
   for (auto& [proc, call] : std::exchange(state.destructs, {}))
     call.reply.fail(code, why);
+  for (auto& x : std::exchange(state.notices, {}))
+    x.reply.fail(code, why);
+  if (state.keeper == log_keeper::mesh)
+    self->send(state.host, close_group_log{state.options.key});
   self->send(state.server, group_over{state.options.key});
   self->quit();
 }

@@ -238,7 +238,13 @@ caf::result<ack> destruct(self_pointer self, const requester& who,
 caf::result<ack> leave(self_pointer self, const requester& who) {
   auto& state = self->state;
   const auto& id = state.options.key.id;
-  if (!state.group->is_member(who.proc) || state.leaving.count(who.proc) > 0)
+  // Of a group that has ended, this is all that is left to say.
+  const auto has_ended =
+    state.group->outcome_of(group_operation::destruct) != nullptr
+    && state.group->is_participant(who.proc)
+    && !state.group->has_called(group_operation::destruct, who.proc);
+  if ((!has_ended && !state.group->is_member(who.proc))
+      || state.leaving.count(who.proc) > 0)
     return make_error(status::not_a_member,
                       to_string(who.proc) + " is in no group " + id
                         + "; nobody leaves one that is not complete");
@@ -251,7 +257,11 @@ caf::result<ack> leave(self_pointer self, const requester& who) {
   self->send(
     state.server,
     group_changed{state.options.key, state.group->members(), {who.proc}, {}});
-  submit(self, group_departure{who.proc});
+  if (has_ended)
+    submit(self,
+           group_calls{group_operation::destruct, {}, {{who.proc, {}, {}}}});
+  else
+    submit(self, group_departure{who.proc});
   return ack{};
 }
 

@@ -29,9 +29,11 @@ void store(self_pointer self, process_group::effects& out) {
 void tell_server(self_pointer self, const process_group::effects& out) {
   auto& state = self->state;
   auto news = group_changed{state.options.key, state.group->members(), {}, {}};
-  for (const auto& proc : state.options.local)
-    if (state.group->is_released(proc) && state.released.insert(proc).second)
-      news.released.push_back(proc);
+  if (std::exchange(state.releases, state.group->releases())
+      != state.group->releases())
+    for (const auto& proc : state.options.local)
+      if (state.group->is_released(proc) && state.released.insert(proc).second)
+        news.released.push_back(proc);
   news.departed = out.departed;
   if (out.is_changed || !news.released.empty() || !news.departed.empty())
     self->send(state.server, std::move(news));
@@ -127,10 +129,31 @@ void finish(self_pointer self) {
   auto& state = self->state;
   if (!state.group->is_over() || std::exchange(state.is_over, true))
     return;
+  // Who declines what is over has its will; all others are too late.
+  const auto* made = state.group->outcome_of(group_operation::construct);
+  for (auto& x : std::exchange(state.notices, {}))
+    if (x.code == status::group_invite_declined)
+      x.reply.give({});
+    else if (made != nullptr && state.group->members() == nullptr
+             && made->code != status::success
+             && made->code != status::partial_success)
+      x.reply.fail(made->code, made->reason);
+    else
+      x.reply.fail(status::not_a_member,
+                   "group " + state.options.key.id + " is over");
   self->send(state.server, group_over{state.options.key});
   if (state.keeper == log_keeper::mesh)
     self->send(state.host, close_group_log{state.options.key});
   self->quit();
+}
+
+/// It is decided who is in: nobody has to learn any more how it began.
+void forget_beginning(tracker_state& state) {
+  state.history = {};
+  if (state.keeper == log_keeper::host)
+    return;
+  state.options.participants = {};
+  state.options.written = {};
 }
 
 } // namespace
@@ -143,10 +166,11 @@ void apply(self_pointer self, const group_entry& entry) {
   state.group->apply(entry, out);
   const auto is_first = !std::exchange(state.has_begun, true);
   if (state.options.spans_nodes
-      && state.group->outcome_of(group_operation::construct) == nullptr)
+      && (state.group->outcome_of(group_operation::construct) == nullptr
+          || state.joining > 0))
     state.history.push_back(entry);
   else if (state.history_due.empty())
-    state.history = {};
+    forget_beginning(state);
   if (!out.added.empty() && state.options.spans_nodes)
     take_in(self, entry, std::move(out));
   else

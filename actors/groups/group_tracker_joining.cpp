@@ -1,3 +1,4 @@
+#include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_tracker_state.hpp"
 #include "messages/bounded_codec.hpp"
 
@@ -55,6 +56,16 @@ std::vector<uint32_t> note_places(tracker_state& state,
   return result;
 }
 
+/// @param ranks Nodes that do not keep the log yet.
+void say_who_joins(self_pointer self, std::vector<uint32_t> ranks) {
+  auto& state = self->state;
+  if (!ranks.empty())
+    self->send(state.host,
+               extend_group_log{state.options.key, std::move(ranks)});
+  const auto mark = (uint64_t{state.here} << 32) | ++state.marks;
+  submit(self, group_snapshot{encode(group_history{mark, {}, {}})});
+}
+
 /// Has more nodes keep the log. All nodes come to this; one says it.
 void extend(self_pointer self, std::vector<uint32_t> joining) {
   auto& state = self->state;
@@ -62,20 +73,18 @@ void extend(self_pointer self, std::vector<uint32_t> joining) {
   if (state.options.key.participants == 0 || joining.empty()
       || state.joining_mark)
     return;
-  const auto says = is_lowest(state);
+  ++state.joining;
+  for (const auto rank : joining)
+    state.joining_hosts.insert(rank);
   if (state.keeper == log_keeper::tracker) {
     // It was this node's alone.
     state.keeper = log_keeper::mesh;
     state.hosts = joining;
     state.hosts.push_back(state.here);
     std::sort(state.hosts.begin(), state.hosts.end());
-  } else if (says) {
-    self->send(state.host,
-               extend_group_log{state.options.key, std::move(joining)});
-  }
-  if (says) {
-    const auto mark = (uint64_t{state.here} << 32) | ++state.marks;
-    submit(self, group_snapshot{encode(group_history{mark, {}, {}})});
+    say_who_joins(self, {});
+  } else if (is_lowest(state)) {
+    say_who_joins(self, std::move(joining));
   }
 }
 
@@ -135,9 +144,23 @@ void take_in(self_pointer self, const group_entry& entry,
           });
 }
 
+void say_again_who_joins(self_pointer self) {
+  auto& state = self->state;
+  if (!state.joining_mark && !state.joining_hosts.empty() && is_lowest(state))
+    say_who_joins(self,
+                  {state.joining_hosts.begin(), state.joining_hosts.end()});
+}
+
 bool take_snapshot(self_pointer self, const group_entry& entry) {
   auto& state = self->state;
   const auto* what = std::get_if<group_snapshot>(&entry.what);
+  if (what != nullptr && what->state == group_log_over) {
+    if (state.joining_mark || !state.has_begun)
+      give_up(self, status::not_found,
+              "group " + state.options.key.id
+                + " was over before this node learned of it");
+    return true;
+  }
   if (what == nullptr) {
     if (state.joining_mark)
       state.since.push_back(entry);
@@ -150,6 +173,9 @@ bool take_snapshot(self_pointer self, const group_entry& entry) {
   if (!state.has_begun && !state.joining_mark && is_told) {
     state.joining_mark = past->mark;
   } else if (!state.joining_mark && is_told) {
+    state.joining -= std::min<size_t>(state.joining, 1);
+    if (state.joining == 0)
+      state.joining_hosts.clear();
     state.history_due.emplace(past->mark, state.history.size());
     speak_for_all(self);
   } else if (!state.joining_mark) {

@@ -11,8 +11,8 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -102,13 +102,17 @@ struct tracker_state {
 
   /// Local participants that have done with the group, and that leave.
   std::set<proc_id> released;
+
+  /// What the group had said of releases when the server was told.
+  uint64_t releases = 0;
   std::set<proc_id> leaving;
 
   /// What happened here before it was known who keeps the log.
   std::vector<group_step> early;
 
-  /// Entries that are to be carried out, while another one is.
-  std::deque<group_entry> queue;
+  /// Entries that are to be carried out, while another one is. A list: empty,
+  /// it costs nothing.
+  std::list<group_entry> queue;
   bool is_draining = false;
 
   /// Whether it is being asked where processes are that have been added.
@@ -117,6 +121,10 @@ struct tracker_state {
   /// The entries so far, until the construction is decided: others may have to
   /// learn them.
   std::vector<group_entry> history;
+
+  /// How often nodes are to join the log that have not been told so, and which.
+  size_t joining = 0;
+  std::set<uint32_t> joining_hosts;
 
   /// How many of them other nodes wait for, by the mark that they were told.
   std::map<uint64_t, size_t> history_due;
@@ -209,6 +217,9 @@ void carry_out(self_pointer self, const group_entry& entry,
 /// log, too, and then carries out what else follows.
 void take_in(self_pointer self, const group_entry& entry,
              process_group::effects out);
+
+/// A node is lost: it may have been the one that says which others join.
+void say_again_who_joins(self_pointer self);
 
 /// What nodes that join the log have to know.
 /// @returns whether the entry is for them, or this one joins itself.

@@ -44,6 +44,7 @@ const std::vector<status>& invitations::codes() {
 }
 
 void invitations::observe(const event& what, time now, effects& out) {
+  note_number(what);
   if (is_death(what.code)) {
     const auto* affected = find(what.infos, attr::event_affected_proc);
     auto dead =
@@ -158,6 +159,11 @@ std::vector<std::string> invitations::open_groups() const {
     if (x.is_open())
       result.push_back(x.id);
   return result;
+}
+
+bool invitations::has_sound_timeout(const std::vector<info>& directives) {
+  return find(directives, attr::timeout) == nullptr
+         || number<int32_t>(directives, attr::timeout);
 }
 
 uint64_t invitations::notify(status code, std::vector<proc_id> range,

@@ -81,7 +81,8 @@ public:
   /// succeeds.
   /// @param range Whom it names, wildcards as they were written.
   /// @param procs The same spelt out, in the order of their ranks.
-  /// @returns `bad_param` if nobody else is invited, `exists` if an invitation
+  /// @returns `bad_param` if nobody else is invited or the time-out is no
+  ///          number of seconds, `exists` if an invitation
   ///          to the group is open, `out_of_resource` beyond the bounds.
   status invite(uint64_t call, const std::string& id,
                 std::vector<proc_id> range, const std::vector<proc_id>& procs,
@@ -178,6 +179,10 @@ private:
     bool is_extended = false;
     uint64_t last_notice = 0;
 
+    /// Those who led it before us, if we have not answered it: who answers late
+    /// is told what it has come to.
+    std::vector<proc_id> unanswered;
+
     /// What it comes to.
     status code = status::success;
     std::vector<proc_id> members;
@@ -213,6 +218,7 @@ private:
 
     /// What has become of it before it was answered: who answers now is told.
     std::optional<status> fate;
+    std::vector<info> fate_infos;
     bool is_over = false;
 
     bool is_open() const {
@@ -223,6 +229,7 @@ private:
   // -- invitations_sent.cpp
   // ----------------------------------------------------
 
+  void note_number(const event& what);
   sent* find_sent(const event& what, const proc_id& who);
   static invitee* find_invitee(sent& x, const proc_id& who);
   void take_answer(const event& what, const group_verdict& verdict, time now,
@@ -257,6 +264,9 @@ private:
   void end(received& x, status code, std::vector<info> infos, effects& out);
   void advance_received(time now, effects& out);
   void remove_received();
+
+  /// Whether the time-out is a number, if there is one.
+  static bool has_sound_timeout(const std::vector<info>& directives);
 
   uint64_t notify(status code, std::vector<proc_id> range,
                   const std::string& id, const std::optional<uint64_t>& number,

@@ -75,7 +75,10 @@ status invitations::join(uint64_t call, const std::string& id,
            || std::find(x.former.begin(), x.former.end(), *leader)
                 != x.former.end();
   };
+  if (!has_sound_timeout(directives))
+    return status::bad_param;
   auto fault = status::not_found;
+  auto* ended = static_cast<received*>(nullptr);
   for (auto& x : received_) {
     if (x.id != id || x.is_over)
       continue;
@@ -89,10 +92,8 @@ status invitations::join(uint64_t call, const std::string& id,
       continue;
     }
     if (x.fate) {
-      out.outcomes.push_back({call, accepts ? *x.fate : status::success, {}});
-      x.is_over = true;
-      remove_received();
-      return status::success;
+      ended = ended != nullptr ? ended : &x;
+      continue;
     }
     x.how = accepts ? reply::accepted : reply::declined;
     x.call = call;
@@ -108,9 +109,18 @@ status invitations::join(uint64_t call, const std::string& id,
   for (auto& x : sent_)
     if (x.id == id && x.call == 0 && accepts && !x.is_over) {
       x.call = call;
+      x.unanswered.clear();
       return status::success;
     }
-  return fault;
+  if (ended == nullptr)
+    return fault;
+  if (accepts)
+    out.outcomes.push_back({call, *ended->fate, std::move(ended->fate_infos)});
+  else
+    out.outcomes.push_back({call, status::success, {}});
+  ended->is_over = true;
+  remove_received();
+  return status::success;
 }
 
 invitations::received* invitations::find_received(const event& what,

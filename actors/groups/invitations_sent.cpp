@@ -35,7 +35,7 @@ status invitations::invite(uint64_t call, const std::string& id,
                            const std::vector<proc_id>& procs,
                            const std::vector<info>& directives, time now,
                            effects& out) {
-  if (procs.empty())
+  if (procs.empty() || !has_sound_timeout(directives))
     return status::bad_param;
   if (procs.size() > settings_.max_invitees
       || sent_.size() >= settings_.max_received)
@@ -78,6 +78,27 @@ invitations::sent* invitations::find_sent(const event& what,
     return &x;
   }
   return nullptr;
+}
+
+/// A server that keeps a log numbers invitations: we say the number from the
+/// first event on that has come, whatever our handlers make of it.
+void invitations::note_number(const event& what) {
+  const auto id = text(what.infos, attr::group_id);
+  const auto number =
+    troupe::number<uint64_t>(what.infos, group_keys::invitation);
+  const auto* affected = find(what.infos, attr::event_affected_proc);
+  if (!id || !number
+      || (what.code != status::group_invite_failed
+          && what.code != status::group_invite_accepted
+          && what.code != status::group_invite_declined))
+    return;
+  auto procs =
+    affected != nullptr ? procs_of(*affected) : std::vector{what.source};
+  for (auto& x : sent_)
+    for (const auto& proc : procs)
+      if (x.id == *id && !x.number && x.last_notice == 0
+          && find_invitee(x, proc) != nullptr)
+        x.number = number;
 }
 
 invitations::invitee* invitations::find_invitee(sent& x, const proc_id& who) {
@@ -272,8 +293,17 @@ void invitations::end(sent& x, status code, effects& out) {
         make(attr::group_membership, value::procs(x.members)));
     out.own.push_back(std::move(what));
   }
-  if (x.call != 0)
+  if (x.call != 0) {
     out.outcomes.push_back(std::move(result));
+  } else if (!x.unanswered.empty()) {
+    auto& late = received_.emplace_back();
+    late.id = x.id;
+    late.leader = self_;
+    late.former = x.unanswered;
+    late.number = x.number;
+    late.fate = code;
+    late.fate_infos = std::move(result.infos);
+  }
   ended_.emplace_front(x.id, x.members);
   if (ended_.size() > settings_.max_received)
     ended_.pop_back();
@@ -323,6 +353,10 @@ void invitations::take_over(const received& from, const event& what,
   x.call = from.call;
   x.number = from.number;
   x.deadline = from.deadline;
+  if (from.how == reply::none) {
+    x.unanswered = from.former;
+    x.unanswered.push_back(from.leader);
+  }
   const auto add = [&](std::string_view key, standing how) {
     if (const auto* procs = find(what.infos, key))
       for (auto& y : procs_of(*procs))

@@ -158,6 +158,8 @@ void process_group::set(participant& who, standing state) {
   count(1);
   if (state != standing::joined)
     set_owes_data(who, false);
+  if (phase_ == group_phase::over || !who.is_live())
+    ++releases_;
 }
 
 void process_group::note_joined(participant& who) {

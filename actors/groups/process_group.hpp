@@ -117,6 +117,11 @@ public:
   /// Whether `proc` has done with the group: may use its identifier anew.
   bool is_released(const proc_id& proc) const;
 
+  /// Grows whenever `is_released` may have changed for somebody.
+  uint64_t releases() const {
+    return releases_;
+  }
+
   /// What the operation came to; null while it is not decided.
   const outcome* outcome_of(group_operation operation) const;
 
@@ -400,6 +405,7 @@ private:
   invitation invitation_;
   election election_;
   uint64_t entries_ = 0;
+  uint64_t releases_ = 0;
 };
 
 } // namespace troupe

@@ -257,6 +257,7 @@ void process_group::abort(status code, std::string reason, effects& out) {
     if (x.is_added && x.is_live() && (x.has_answered || x.arrival == 0))
       set(x, standing::dropped);
   phase_ = group_phase::over;
+  ++releases_;
   inquiries_.clear();
   contributions_ = {};
   first_array_ = {};

@@ -98,6 +98,7 @@ void process_group::take_destruct(const group_calls& what, effects& out) {
         || std::exchange(who->has_called_destruct, true))
       continue;
     ++ending_;
+    ++releases_;
     ends_fault_tolerant_ |= flag(caller.directives, attr::group_ft_collective);
   }
   if (destruct_ || ending_ == 0)
@@ -122,6 +123,7 @@ void process_group::check_destructed(effects& out) {
 
 void process_group::end(status code, std::string reason, effects& out) {
   phase_ = group_phase::over;
+  ++releases_;
   members_.reset();
   inquiries_.clear();
   out.is_changed = true;

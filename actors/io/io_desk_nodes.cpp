@@ -82,6 +82,7 @@ void tell_interest(self_pointer self, const std::string& nspace) {
     return;
   }
   x.is_busy = true;
+  x.asked = now;
   x.call = ++state.last_id;
   const auto find = [self, nspace, call = x.call]() -> desk_interest* {
     const auto i = self->state.interests.find(nspace);
@@ -97,6 +98,7 @@ void tell_interest(self_pointer self, const std::string& nspace) {
           return;
         x->is_busy = false;
         x->told = now;
+        x->asked = {};
         x->retry = defaults::io_interest_retry;
         drop_copies(self, now.nspace);
         tell_interest(self, now.nspace);

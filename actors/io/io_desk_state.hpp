@@ -81,6 +81,9 @@ struct desk_node {
 struct desk_interest {
   io_interest told;
 
+  /// What it is being told now; it may hold already.
+  io_interest asked;
+
   /// Whether its answer is out, or the time until it is told once more; and
   /// which of the answers that is.
   bool is_busy = false;

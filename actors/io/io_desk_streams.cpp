@@ -106,6 +106,24 @@ void open_live(self_pointer self, desk_stream& x) {
           [go_on](const caf::error&) { go_on(std::nullopt); });
 }
 
+/// Whether somebody wants a stream, or other nodes think so: what they have
+/// sent of it they do not send again.
+bool is_expected(const desk_state& state, const io_stream& name) {
+  const auto is_in = [&](const io_interest& x) {
+    return has(x.channels, name.channel)
+           && std::any_of(x.ranks.begin(), x.ranks.end(), [&](uint32_t y) {
+                return y == rank_wildcard || y == name.source.rank;
+              });
+  };
+  const auto is_told = [&](const std::string& nspace) {
+    const auto i = state.interests.find(nspace);
+    return i != state.interests.end()
+           && (is_in(i->second.told) || is_in(i->second.asked));
+  };
+  return state.patterns.wants(name) || is_told(name.source.nspace)
+         || is_told({});
+}
+
 } // namespace
 
 desk_state::~desk_state() {
@@ -197,7 +215,7 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
       || what.bytes.size() > UINT64_MAX - what.offset)
     return ack{};
   if (x == nullptr) {
-    if (state.is_past(name.source.nspace) || !state.patterns.wants(name))
+    if (state.is_past(name.source.nspace) || !is_expected(state, name))
       return ack{};
     x = &open(self, name, node);
     if (state.mesh && wants_live(state, name))
@@ -221,7 +239,7 @@ void drop_copies(self_pointer self, const std::string& nspace) {
   const auto drop = [&](desk_job& job) {
     for (auto i = job.streams.begin(); i != job.streams.end();) {
       auto& x = i->second;
-      if (x.origin && !state.patterns.wants(x.name)) {
+      if (x.origin && !is_expected(state, x.name)) {
         end_channel(self, x);
         i = job.streams.erase(i);
       } else {
@@ -351,8 +369,9 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
     channels.push_back(x->channel);
   for (const auto& job : state.closing)
     for (const auto& [key, x] : job.streams)
-      if (std::any_of(sources.begin(), sources.end(),
-                      [&](const auto& y) { return covers(y, x.name.source); }))
+      if (std::any_of(sources.begin(), sources.end(), [&x = x](const auto& y) {
+            return covers(y, x.name.source);
+          }))
         channels.push_back(x.channel);
   struct gathering {
     io_list found;

@@ -238,11 +238,21 @@ std::optional<io_fragment> stream_log::fill(uint64_t id,
   return got;
 }
 
+/// Whether a sink waits for the writer, perhaps after a gap: then the writer
+/// must not wait for it.
+bool stream_log::has_nothing_to_take(const sink& x) const noexcept {
+  return x.on_way.empty() && x.expected >= x.lacks_until
+         && bytes_.size_from(x.position) == 0
+         && !(head_ && x.position < bytes_.begin()
+              && head_->size_from(x.position) > 0);
+}
+
 uint64_t stream_log::settled() const {
   auto result = end_ + (has_ended_ ? 1 : 0);
   for (const auto& [id, x] : sinks_)
     if (x.policy == io_policy::block && !x.has_end)
-      result = std::min(result, std::min(x.taken, end_));
+      result = std::min(
+        result, has_nothing_to_take(x) ? end_ : std::min(x.taken, end_));
   return result;
 }
 

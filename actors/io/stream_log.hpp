@@ -139,6 +139,7 @@ private:
   uint64_t begin() const noexcept;
   uint64_t limit_of(const sink& x) const noexcept;
   bool may_have_more(const sink& x) const noexcept;
+  bool has_nothing_to_take(const sink& x) const noexcept;
   bool read(uint64_t offset, size_t size, io_fragment& result) const;
   void drop_newest(sink& x, const std::string& bytes, int64_t read_at);
   void drop_oldest(sink& x);

@@ -18,6 +18,10 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
   x.ask = out_.ask;
   x.deliver = out_.deliver;
   x.after = out_.after;
+  x.tell_end = [this](const std::string& name,
+                      const std::vector<uint32_t>& ranks,
+                      uint64_t place) { tell_end(name, ranks, place); };
+  x.abandon = [this](const std::string& name) { abandon(name); };
   x.hosts = [this](const std::string& nspace) {
     return nspace.empty() ? out_.live() : places_.hosts_of(nspace);
   };
@@ -84,6 +88,7 @@ void event_sequencer::job_forgotten(const std::string& nspace) {
 }
 
 void event_sequencer::node_lost(uint32_t rank) {
+  ended_.erase(rank);
   const auto all = streams_;
   for (const auto& [nspace, x] : all)
     x->lose(rank);
@@ -94,6 +99,7 @@ void event_sequencer::node_lost(uint32_t rank) {
 
 void event_sequencer::stop() {
   is_stopped_ = true;
+  ended_.clear();
   for (const auto& [nspace, x] : streams_)
     x->depose();
 }
@@ -125,7 +131,9 @@ void event_sequencer::take(uint32_t from, uint64_t incarnation,
 
 void event_sequencer::take(uint32_t from, order_events what,
                            const answerer& reply) {
-  if (is_group_log(what.nspace))
+  if (is_end_of_logs(what))
+    take_ends(from, what, reply);
+  else if (is_group_log(what.nspace))
     take_entries(from, std::move(what), reply);
   else if (!hosts(what.nspace))
     // A job that has been forgotten has nobody who is owed anything.

@@ -133,6 +133,17 @@ private:
   log_hosts hosts_for(const std::vector<uint32_t>& given,
                       const group_entry* entry) const;
   void succeed(const std::string& nspace);
+  void close(const std::string& name);
+  void abandon(const std::string& name);
+
+  /// Which logs are over is said of many of them together.
+  static bool is_end_of_logs(const order_events& what);
+  void tell_end(const std::string& name, const std::vector<uint32_t>& ranks,
+                uint64_t place);
+  void tell_ends();
+  void tell_ends(uint32_t rank, std::vector<ordered_event> ends);
+  void take_ends(uint32_t from, const order_events& what,
+                 const answerer& reply);
 
   uint32_t self_;
   const job_locations& places_;
@@ -144,6 +155,10 @@ private:
   /// Groups that are over, oldest first.
   std::deque<std::string> closed_;
   std::set<std::string> closed_names_;
+
+  /// Logs that are over and were kept here last, by those who do not know.
+  std::map<uint32_t, std::vector<ordered_event>> ended_;
+  bool is_tell_due_ = false;
   bool is_stopped_ = false;
 };
 

@@ -1,8 +1,11 @@
+#include "actors/groups/group_keys.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 // The logs of groups.
@@ -15,11 +18,29 @@ bool contains(const std::vector<uint32_t>& xs, uint32_t x) {
   return std::find(xs.begin(), xs.end(), x) != xs.end();
 }
 
+/// In the place of the name of a log: which of them are over.
+constexpr auto ends_of_logs = "\x1f";
+
 /// Whether what is said about a log is about its group.
 bool is_of(const std::string& name, const ordered_content& what) {
   const auto* entry = std::get_if<group_entry>(&what);
   return entry != nullptr
          && (entry->group.id.empty() || log_name(entry->group) == name);
+}
+
+/// Whose log it is.
+std::optional<group_key> key_of(const std::string& name) {
+  auto result = group_key{};
+  const auto* next = name.data() + 1;
+  const auto* end = name.data() + name.size();
+  for (auto* number : {&result.participants, &result.generation}) {
+    const auto [rest, fault] = std::from_chars(next, end, *number);
+    if (fault != std::errc{} || rest == end || *rest != '.')
+      return std::nullopt;
+    next = rest + 1;
+  }
+  result.id.assign(next, end);
+  return result;
 }
 
 const group_entry* first_of(const order_events& what) {
@@ -102,7 +123,82 @@ void event_sequencer::extend(const group_key& group,
 }
 
 void event_sequencer::close_log(const group_key& group) {
-  auto name = log_name(group);
+  close(log_name(group));
+}
+
+/// What a node has joined too late: whoever waits for the rest is told.
+void event_sequencer::abandon(const std::string& name) {
+  if (is_closed(name))
+    return;
+  if (const auto key = key_of(name))
+    out_.deliver(
+      name,
+      group_entry{*key, {}, group_snapshot{std::string{group_log_over}}, 0},
+      [] {
+        // Nothing waits for it.
+      });
+  close(name);
+}
+
+bool event_sequencer::is_end_of_logs(const order_events& what) {
+  return what.nspace == ends_of_logs;
+}
+
+void event_sequencer::tell_end(const std::string& name,
+                               const std::vector<uint32_t>& ranks,
+                               uint64_t place) {
+  const auto key = key_of(name);
+  if (!key || is_stopped_)
+    return;
+  for (const auto rank : ranks) {
+    auto& ends = ended_[rank];
+    ends.push_back({self_, means_->incarnation, place,
+                    group_entry{*key, {}, group_snapshot{}, 0}});
+    if (ends.size() >= defaults::event_batch)
+      tell_ends(rank, std::exchange(ends, {}));
+  }
+  if (ranks.empty() || std::exchange(is_tell_due_, true))
+    return;
+  const auto alive = std::weak_ptr<const event_stream::means>{means_};
+  out_.after(defaults::receipt_delay, [this, alive] {
+    if (!alive.expired())
+      tell_ends();
+  });
+}
+
+void event_sequencer::tell_ends() {
+  is_tell_due_ = false;
+  for (auto& [rank, ends] : std::exchange(ended_, {}))
+    if (!ends.empty())
+      tell_ends(rank, std::move(ends));
+}
+
+void event_sequencer::tell_ends(uint32_t rank,
+                                std::vector<ordered_event> ends) {
+  auto what = order_events{};
+  what.nspace = ends_of_logs;
+  what.home = self_;
+  what.events = std::move(ends);
+  out_.ask(rank, std::move(what), [](const caf::expected<host_reply>&) {
+    // Whoever is lost need not know.
+  });
+}
+
+void event_sequencer::take_ends(uint32_t from, const order_events& what,
+                                const answerer& reply) {
+  for (const auto& x : what.events) {
+    const auto* entry = std::get_if<group_entry>(&x.what);
+    const auto i =
+      entry != nullptr ? streams_.find(log_name(entry->group)) : streams_.end();
+    if (i == streams_.end())
+      continue;
+    const auto keep_alive = i->second;
+    keep_alive->finish(from, x.number);
+  }
+  reply(ack{});
+}
+
+void event_sequencer::close(const std::string& name) {
   if (!closed_names_.insert(name).second)
     return;
   closed_.push_back(name);

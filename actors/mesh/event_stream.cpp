@@ -297,20 +297,27 @@ void event_stream::check_over() {
     end();
     return;
   }
-  if (role_ != role::home || stable_ != last_)
+  const auto is_sending =
+    std::any_of(branches_.begin(), branches_.end(),
+                [](const auto& x) { return x.second.in_flight > 0; });
+  if (role_ != role::home || stable_ != last_ || is_sending)
     return;
-  auto untold = std::vector<uint64_t>{};
-  auto is_waiting = false;
-  for (const auto& [id, x] : branches_) {
-    is_waiting |= x.in_flight > 0;
-    if (x.told < stable_)
-      untold.push_back(id);
-  }
-  for (const auto id : untold)
-    if (const auto i = branches_.find(id); i != branches_.end())
-      send_batch(id, i->second);
-  if (!is_waiting && untold.empty())
-    end();
+  auto others = std::vector<uint32_t>{};
+  for (const auto& [rank, unused] : acknowledged_)
+    others.push_back(rank);
+  out_->tell_end(nspace_, others, stable_);
+  end();
+}
+
+void event_stream::finish(uint32_t home, uint64_t place) {
+  if (is_closed_ || role_ != role::member || home != epoch_)
+    return;
+  const auto keep_alive = shared_from_this();
+  trim(place);
+  if (!is_retired_)
+    out_->abandon(nspace_);
+  else
+    check_over();
 }
 
 /// Nobody needs it any more; what has been answered may have ended it already.

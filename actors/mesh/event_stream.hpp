@@ -82,6 +82,16 @@ public:
     std::function<void(std::chrono::nanoseconds delay,
                        std::function<void()> then)>
       after;
+
+    /// The log of a group is over, and all of these have it up to `place`,
+    /// which is the last: they are to be told so. Nobody waits for it.
+    std::function<void(const std::string& name,
+                       const std::vector<uint32_t>& ranks, uint64_t place)>
+      tell_end;
+
+    /// The log of a group is over for all others, and this node has not said
+    /// so itself: it has joined when there was nothing more to learn.
+    std::function<void(const std::string& name)> abandon;
   };
 
   /// @param hosts Of the log of a group; none: all members keep it.
@@ -127,6 +137,9 @@ public:
             const answerer& reply);
   void take(uint32_t from, order_events& what, const answerer& reply);
   void take(uint32_t from, const collect_events& what, const answerer& reply);
+
+  /// Its home says that the log of the group is over at this place.
+  void finish(uint32_t home, uint64_t place);
 
   /// The nodes that keep the log of a group, ascending; none: all.
   std::vector<uint32_t> log_ranks() const;

@@ -26,8 +26,9 @@ traffic_class class_of(const host_question& what);
 /// without an answer are sent again when routes have changed. Who has carried
 /// out a call remembers its answer until the caller says that it has it.
 ///
-/// That parts and outcomes of collectives have been carried out is said along
-/// with the next call or answer to the same member: nobody waits for it.
+/// That parts and outcomes of collectives and entries of the logs of groups
+/// have been carried out is said along with the next call or answer to the same
+/// member: nobody waits for it.
 ///
 /// A plain class: what it wants done are calls of `effects`. These may come
 /// before `call` or `take` return; they may call back in.

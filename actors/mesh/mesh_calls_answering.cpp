@@ -40,9 +40,13 @@ size_t data_bytes(const host_question& what) {
   return result;
 }
 
-/// Whether nobody waits for the answer, so that it may go with something else.
-bool is_quiet(traffic_class of, const host_reply& reply) {
-  return of == traffic_class::collectives && std::holds_alternative<ack>(reply);
+/// Whether nobody waits for an `ack`, so that it may go with something else.
+bool is_patient(const host_question& what) {
+  if (const auto* x = std::get_if<submit_event>(&what))
+    return is_group_log(x->nspace);
+  if (const auto* x = std::get_if<order_events>(&what))
+    return is_group_log(x->nspace);
+  return class_of(what) == traffic_class::collectives;
 }
 
 } // namespace
@@ -129,7 +133,7 @@ void mesh_calls::state::execute(const member& who, uint64_t number,
                                 host_question& what) {
   auto& x = *find(who);
   x.records[number] = {class_of(what), is_reading(what), std::nullopt,
-                       data_bytes(what)};
+                       data_bytes(what), is_patient(what)};
   auto guard = std::make_shared<token>();
   guard->owner = weak_from_this();
   guard->from = who;
@@ -152,6 +156,8 @@ void mesh_calls::state::answered(const member& who, uint64_t number,
     return;
   const auto of = i->second.of;
   const auto bytes = i->second.bytes;
+  const auto may_wait =
+    i->second.is_patient && std::holds_alternative<ack>(reply);
   if (i->second.is_reading)
     x->records.erase(i);
   else
@@ -162,7 +168,7 @@ void mesh_calls::state::answered(const member& who, uint64_t number,
         x->records.erase(j);
         break;
       }
-  if (!is_quiet(of, reply)) {
+  if (!may_wait) {
     give(who, of, {number, std::move(reply)});
     return;
   }

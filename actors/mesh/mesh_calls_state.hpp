@@ -47,6 +47,9 @@ struct mesh_calls::incoming {
     bool is_reading = false;
     std::optional<host_reply> reply;
     size_t bytes = 0;
+
+    /// Whether nobody waits for an `ack`.
+    bool is_patient = false;
   };
 
   uint64_t settled = 0;

@@ -8,6 +8,7 @@
 
 #include <caf/all.hpp>
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -29,6 +30,13 @@ constexpr auto reaped_at_once = 1024;
 
 constexpr auto reap_pause = std::chrono::milliseconds{5};
 
+/// What passes through is allocated and freed in blocks of 64 KiB. As a rule
+/// libc gives the system back what is free above 128 KiB, and so would get it
+/// anew, page by page, for every block or two.
+void keep_freed_memory() {
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 } // namespace
 
 process_table::process_table(self_pointer self, event_loop& loop,
@@ -37,6 +45,7 @@ process_table::process_table(self_pointer self, event_loop& loop,
     credit_(settings_.total_window),
     freezer_(settings_.with_freezer ? delegated_cgroup() : std::nullopt),
     reap_later_(loop, [this] { reap_children(); }) {
+  keep_freed_memory();
   occupy_standard_descriptors();
   ignore_broken_pipes();
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 namespace troupe {
@@ -39,14 +40,16 @@ void on_taken(self_pointer self, const io_input& sent,
   proceed(self);
 }
 
-void send(self_pointer self, const io_input& what) {
+void send(self_pointer self, io_input input) {
   self->state.is_waiting = true;
-  self->request(self->state.target, caf::infinite, what)
-    .then([self, what](const io_input_taken& x) { on_taken(self, what, x); },
+  // Kept until it is answered: it may have to be sent again.
+  const auto what = std::make_shared<const io_input>(std::move(input));
+  self->request(self->state.target, caf::infinite, *what)
+    .then([self, what](const io_input_taken& x) { on_taken(self, *what, x); },
           [self, what](const caf::error& err) {
             const auto why = status_of(err);
             if (why == status::resource_busy || why == status::out_of_resource)
-              self->delayed_send(self, retry_pause, retry_atom::value, what);
+              self->delayed_send(self, retry_pause, retry_atom::value, *what);
             else
               self->quit();
           });
@@ -60,7 +63,7 @@ void proceed(self_pointer self) {
     st.ahead.clear();
     what.is_end = what.bytes.empty();
     st.offset += what.bytes.size();
-    send(self, what);
+    send(self, std::move(what));
   }
   if (st.ahead.empty() && !st.is_reading && !st.is_ended) {
     st.is_reading = true;
@@ -121,7 +124,7 @@ caf::behavior stdin_source(self_pointer self, event_loop* loop,
     [self](std::string bytes) { on_input(self, std::move(bytes)); });
   ask(self);
   return {
-    [self](retry_atom, const io_input& what) { send(self, what); },
+    [self](retry_atom, io_input& what) { send(self, std::move(what)); },
     [self](read_atom) { proceed(self); },
   };
 }

@@ -74,6 +74,24 @@ CAF_TEST(X12 requests go to the host in the name of the process) {
   check_host<ack>("io push", io_push_request{});
 }
 
+CAF_TEST(I6 I18 LIM14 big input reaches the host in pieces and in order) {
+  const auto push = [&](size_t size) {
+    return ask<ack>(io_push_request{{{"job", 0}}, {}, std::string(size, 'x')})
+      ->code;
+  };
+  auto& seen = uut.host_play->requests;
+  CAF_CHECK_EQUAL(push(size_t{64} << 10), status::success);
+  CAF_CHECK_EQUAL(seen.size(), 1u);
+  CAF_CHECK_EQUAL(push((size_t{1} << 20) + 1), status::success);
+  CAF_CHECK_EQUAL(seen.size(), 1u + 17u);
+  CAF_CHECK_EQUAL(push(1), status::success);
+  CAF_CHECK_EQUAL(seen.size(), 1u + 17u + 1u);
+  // A piece that is refused is the last.
+  uut.host_play->others = status::unreach;
+  CAF_CHECK_EQUAL(push(size_t{1} << 20), status::unreach);
+  CAF_CHECK_EQUAL(seen.size(), 1u + 17u + 1u + 1u);
+}
+
 CAF_TEST(X3 who writes another user than its own is refused) {
   const auto stranger = our_uid + 1;
   const auto x = ask<ack>(publish_request{stranger, {}});

@@ -26,11 +26,11 @@ std::vector<stream_row> sample() {
 CAF_TEST(I2 the streams are a table with a line for each sink) {
   CAF_CHECK_EQUAL(
     streams_text(sample()),
-    "JOB  RANK  STREAM  BEGIN   END  STATE  SINKS\n"
-    "d@1     0  stdout     10  1110  open   node 2: block, 1000\n"
+    "JOB  RANK  STREAM  BEGIN  END   STATE  SINKS\n"
+    "d@1  0     stdout  10     1110  open   node 2: block, 1000\n"
     "                                       tool t:0: drop_oldest, 1110 (40 "
     "missed)\n"
-    "d@1     1  stderr      0     5  over   -\n");
+    "d@1  1     stderr  0      5     over   -\n");
 }
 
 CAF_TEST(I8 offsets are a line for each stream) {

@@ -558,6 +558,37 @@ CAF_TEST(G29 G48 the winner of an election takes the invitation over) {
     number_in(notices.back().second.infos, group_keys::invitation), 7u);
 }
 
+CAF_TEST(G29 G51 who leads before it has answered may still answer) {
+  const auto mark = make(group_keys::invitation, value::uint64(7));
+  added[status::group_invited] = {mark};
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  join(2, 1, 0);
+  kill(0, status::proc_aborted_by_sig);
+  // It has nominated itself.
+  hear(at(1),
+       event{status::group_leader_selected,
+             {"", rank_undef},
+             data_range::custom,
+             {make(attr::group_id, value::string("g")), mark,
+              make(attr::group_leader, value::of_proc(rank(1))),
+              make(group_keys::accepted, value::procs({rank(1), rank(2)}))}});
+  CAF_CHECK_EQUAL(code(2, 1), status::success);
+  CAF_CHECK_EQUAL(join(1, 1, 0), status::success);
+  CAF_CHECK_EQUAL(code(1, 1), status::success);
+  CAF_CHECK_EQUAL(membership(1, 1), (procs{rank(1), rank(2)}));
+  // Once.
+  CAF_CHECK_EQUAL(join(1, 2, 0), status::not_found);
+}
+
+CAF_TEST(G33 G51 case 171 a time is a number) {
+  const auto odd = make(attr::timeout, value::string("soon"));
+  CAF_CHECK_EQUAL(invite(0, 1, {rank(0), rank(1)}, {odd}), status::bad_param);
+  invite(0, 1, {rank(0), rank(1)}, {timeout(5)});
+  CAF_CHECK_EQUAL(join(1, 1, 0, true, {odd}), status::bad_param);
+  CAF_CHECK_EQUAL(join(1, 1, 0, true, {timeout(5)}), status::success);
+  CAF_CHECK_EQUAL(code(0, 1), status::success);
+}
+
 CAF_TEST(G30 nobody leads and the call fails) {
   added[status::group_invited] = {
     make(group_keys::invitation, value::uint64(7))};

@@ -91,6 +91,20 @@ CAF_TEST(I18 I8 a sink that goes releases the writer) {
   CAF_CHECK_EQUAL(log.next(1, 10).has_value(), false);
 }
 
+CAF_TEST(I18 I8 nobody waits for a sink for which there is nothing) {
+  stream_log log{0};
+  log.add_sink(1, wants());
+  const auto due = log.append("abc", 0);
+  give(log, 1);
+  // What is on its way to one is not kept for another.
+  log.add_sink(2, wants());
+  CAF_CHECK_EQUAL(log.settled(), 0u);
+  log.taken(1);
+  CAF_CHECK_EQUAL(log.settled(), due);
+  log.append("d", 0);
+  CAF_CHECK_EQUAL(step(log, 2), "3+3:d");
+}
+
 CAF_TEST(IO-3 the end comes after the last byte and once) {
   stream_log log{100};
   log.add_sink(1, wants());

@@ -17,6 +17,9 @@ const auto key = group_key{"grp", 7, 1};
 
 /// Nodes whose messages wait until the test lets them go.
 struct cluster {
+  /// In the place of an entry: the log is over.
+  static constexpr auto over = -1;
+
   struct message {
     uint32_t from = 0;
     uint32_t to = 0;
@@ -77,12 +80,14 @@ struct cluster {
     };
     out.deliver = [&x](const std::string& name, const ordered_content& what,
                        std::function<void()> then) {
-      if (const auto* entry = std::get_if<group_entry>(&what))
-        x.entries.push_back(
-          static_cast<int>(std::get<group_time_up>(entry->what).round));
-      else
+      if (const auto* entry = std::get_if<group_entry>(&what)) {
+        const auto* step = std::get_if<group_time_up>(&entry->what);
+        x.entries.push_back(step != nullptr ? static_cast<int>(step->round)
+                                            : over);
+      } else {
         (name.empty() ? x.for_tools : x.events)
           .push_back(static_cast<int>(std::get<deliver_event>(what).what.code));
+      }
       if (x.is_slow)
         x.slow.push_back(std::move(then));
       else
@@ -643,8 +648,10 @@ CAF_TEST(GRP-3 a group that is over does not come to life again) {
   x.run();
   CAF_CHECK(is(late, status::not_found));
   CAF_CHECK_EQUAL(x[0].subject->logs(), 0u);
-  CAF_CHECK_EQUAL(x[1].subject->logs(), 0u);
   x[2].subject->close_log(key);
+  // Nobody waits for it.
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
+  x.wait(0);
   x.run();
   for (uint32_t rank = 0; rank < 3; ++rank) {
     CAF_CHECK((x[rank].entries == codes{1}));
@@ -675,8 +682,59 @@ CAF_TEST(GRP-3 P-J4 the end of a group arrives although its home is lost) {
   CAF_CHECK((x[2].entries == codes{1}));
   x[2].subject->close_log(key);
   x.run();
+  x.wait(1);
+  x.run();
   CAF_CHECK_EQUAL(x[1].subject->logs(), 0u);
   CAF_CHECK_EQUAL(x[2].subject->logs(), 0u);
+}
+
+CAF_TEST(GRP-3 P-J4 the ends of many groups are told together) {
+  auto x = cluster{3};
+  auto keys = std::vector<group_key>{};
+  for (uint64_t i = 1; i <= 50; ++i) {
+    keys.push_back({"grp", 7, i});
+    x.enter(1, i, {0, 1, 2}, false, keys.back());
+  }
+  x.run();
+  for (const auto& each : keys)
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      x[rank].subject->close_log(each);
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 50u);
+  CAF_CHECK(x.sent.empty());
+  x.wait(0);
+  CAF_CHECK_EQUAL(x.sent.size(), 2u);
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+    CAF_CHECK_EQUAL(x[rank].subject->kept(), 0u);
+  }
+}
+
+CAF_TEST(GRP-3 GRP-5 a node that joins what is over learns so) {
+  auto x = cluster{3};
+  x.enter(1, 1, {1, 2});
+  x[1].subject->extend(key, {0, 1, 2});
+  x.enter(2, 2, {1, 2});
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2}));
+  // It was the last: whoever knows the group closes its log.
+  x[1].subject->close_log(key);
+  x[2].subject->close_log(key);
+  x.run();
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 1u);
+  x.wait(1);
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2, cluster::over}));
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+  // Who is no home of it may say what it likes.
+  x.enter(1, 3, {1, 2}, false, {"grp", 7, 2});
+  x.run();
+  auto lie = order_events{"\x1f", 2, 1, 0, {}, {}, {}};
+  lie.events.push_back(
+    {2, 1002, 1, group_entry{{"grp", 7, 2}, {}, group_snapshot{}, 0}});
+  x[1].subject->take(2, lie, [](const host_reply&) {});
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
 }
 
 CAF_TEST(GRP-3 nodes that join the log of a group have what follows) {

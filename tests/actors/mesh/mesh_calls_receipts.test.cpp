@@ -41,7 +41,10 @@ struct host {
     out.send = [this](send_to_member x) { sent.push_back(std::move(x)); };
     out.execute = [this](const member&, host_question& what,
                          const mesh_calls::answerer& reply) {
-      done.push_back(std::get<collective_part>(what).id.generation);
+      if (const auto* x = std::get_if<collective_part>(&what))
+        done.push_back(x->id.generation);
+      else if (const auto* x = std::get_if<submit_event>(&what))
+        done.push_back(x->number);
       reply(ack{});
     };
     return out;
@@ -105,6 +108,27 @@ CAF_TEST(CTL-2 a collective costs two nodes one message each) {
   CAF_CHECK_EQUAL(messages, 2000u);
   CAF_CHECK_EQUAL(x.a.done.size(), 1000u);
   CAF_CHECK_EQUAL(x.b.done.size(), 1000u);
+}
+
+CAF_TEST(CTL-2 what happens to groups costs a message and events two) {
+  auto x = two_hosts{};
+  const auto ask = [&](const std::string& nspace, uint64_t number) {
+    auto what = submit_event{};
+    what.nspace = nspace;
+    what.number = number;
+    x.a.subject.tell(1, std::move(what));
+    return x.pass_all();
+  };
+  // Who has raised an event waits until it is stable.
+  CAF_CHECK_EQUAL(ask("job", 1), 2u);
+  const auto log = log_name({"grp", 7, 1});
+  CAF_CHECK_EQUAL(ask(log, 2), 1u);
+  CAF_CHECK_EQUAL(ask(log, 3), 1u);
+  CAF_CHECK_EQUAL(x.a.subject.open(), 2u);
+  x.b.elapse(delay);
+  CAF_CHECK_EQUAL(x.pass_all(), 1u);
+  CAF_CHECK_EQUAL(x.a.subject.open(), 0u);
+  CAF_CHECK((x.b.done == std::vector<uint64_t>{1, 2, 3}));
 }
 
 CAF_TEST(CTL-2 what was carried out is said in time) {

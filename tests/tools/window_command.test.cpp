@@ -1,6 +1,6 @@
 // The commands of windows.
 
-#include "tools/screen.hpp"
+#include "tools/window_command.hpp"
 
 #include "tests/test.hpp"
 
