@@ -8,7 +8,6 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
-#include "adapters/log/local_time.hpp"
 #include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/thread_pool.hpp"
