@@ -35,7 +35,7 @@ std::string_view ending_of(std::string_view stream) {
 
 /// Adds `.out` and so on, and splits at the slashes.
 /// @param made Where the part begins that was not given by the user as it is.
-output_file split(std::string path, size_t made) {
+output_file split(const std::string& path, size_t made) {
   output_file result;
   const auto slash = path.rfind('/', made);
   auto at = slash == std::string::npos ? 0 : slash + 1;

@@ -151,7 +151,7 @@ std::string to_ctime(std::string_view iso) {
   constexpr std::array<const char*, 12> months{"Jan", "Feb", "Mar", "Apr",
                                                "May", "Jun", "Jul", "Aug",
                                                "Sep", "Oct", "Nov", "Dec"};
-  const std::string text{iso};
+  std::string text{iso};
   unsigned year = 0;
   unsigned month = 0;
   unsigned day = 0;
