@@ -4,6 +4,7 @@
 #include "actors/io/output_buffers.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
+#include "messages/output_actors.hpp"
 
 #include <caf/all.hpp>
 
@@ -16,10 +17,6 @@
 namespace troupe {
 
 namespace {
-
-using tool_output_actor = output_sink_actor::extend<
-  // INTERNAL: what is kept has waited long enough.
-  caf::reacts_to<deadline>>;
 
 /// A stream in the order of `std::map`.
 using stream_key = std::pair<proc_id, io_channels>;
@@ -42,7 +39,7 @@ struct tool_output_state {
   bool timer_is_running = false;
 };
 
-using self_pointer = tool_output_actor::stateful_pointer<tool_output_state>;
+using self_pointer = buffered_sink_actor::stateful_pointer<tool_output_state>;
 
 info uint64_info(std::string_view key, uint64_t x) {
   return {std::string{key}, 0, value::uint64(x)};
@@ -150,8 +147,8 @@ void flush(self_pointer self) {
   start_timer(self);
 }
 
-tool_output_actor::behavior_type tool_output(self_pointer self,
-                                             tool_output_options options) {
+buffered_sink_actor::behavior_type tool_output(self_pointer self,
+                                               tool_output_options options) {
   auto& state = self->state;
   auto format = options.format;
   state.formatter =

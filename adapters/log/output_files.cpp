@@ -4,6 +4,7 @@
 #include "actors/io/output_buffers.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "messages/output_actors.hpp"
 
 #include <caf/all.hpp>
 
@@ -21,10 +22,6 @@ namespace troupe {
 namespace {
 
 using namespace std::chrono_literals;
-
-using files_actor = output_sink_actor::extend<
-  // INTERNAL: what is kept has waited long enough, or threads may be free.
-  caf::reacts_to<deadline>>;
 
 constexpr auto kept_id = uint64_t{1};
 constexpr auto retry_id = uint64_t{2};
@@ -171,7 +168,7 @@ void write_on(const job_files_ptr& x) {
     return;
   x->waiting = std::move(*batch);
   x->to_answer = std::move(*owed);
-  if (const auto self = caf::actor_cast<files_actor>(x->self.lock()))
+  if (const auto self = caf::actor_cast<buffered_sink_actor>(x->self.lock()))
     caf::delayed_anon_send(self, retry_time, deadline{retry_id});
 }
 
@@ -185,7 +182,7 @@ struct output_files_state {
   bool timer_is_running = false;
 };
 
-using self_pointer = files_actor::stateful_pointer<output_files_state>;
+using self_pointer = buffered_sink_actor::stateful_pointer<output_files_state>;
 
 void add_waiting(job_files& x, const job_files::open_file& to, std::string text,
                  bool is_last = false) {
@@ -279,8 +276,8 @@ void remember(self_pointer self, const deadline& x) {
   write_on(files);
 }
 
-files_actor::behavior_type output_files(self_pointer self,
-                                        const job_files_ptr& files) {
+buffered_sink_actor::behavior_type output_files(self_pointer self,
+                                                const job_files_ptr& files) {
   self->state.files = files;
   files->self = caf::weak_actor_ptr{self->ctrl()};
   return {

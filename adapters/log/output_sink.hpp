@@ -2,7 +2,7 @@
 
 #include "actors/io/output_buffers.hpp"
 #include "actors/io/output_formatter.hpp"
-#include "messages/actors.hpp"
+#include "messages/output_actors.hpp"
 
 #include <caf/stateful_actor.hpp>
 
@@ -22,11 +22,6 @@ struct output_sink_settings {
   /// Where processes run, for `output_format::tag_detailed`.
   output_formatter::places place_of = {};
 };
-
-/// An OUTPUT SINK that keeps output for a while if it is told to.
-using buffered_sink_actor = output_sink_actor::extend<
-  // INTERNAL: what is kept has waited long enough.
-  caf::reacts_to<deadline>>;
 
 /// The state of an OUTPUT SINK actor.
 struct output_sink_state {
