@@ -131,11 +131,6 @@ static void refused(pmix_status_t started, struct pending* x,
   expect(outcome, PMIX_ERR_NOT_SUPPORTED, what);
 }
 
-static void on_output(size_t id UNUSED, pmix_iof_channel_t channel UNUSED,
-                      pmix_proc_t* source UNUSED,
-                      pmix_byte_object_t* bytes UNUSED,
-                      pmix_info_t* infos UNUSED, size_t n UNUSED) {}
-
 static void not_supported(void) {
   begin();
   {
@@ -146,13 +141,6 @@ static void not_supported(void) {
     refused(
       PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, &wish, 1, on_infos, &done),
       &done, "allocation");
-  }
-  {
-    struct pending done = PENDING;
-    const pmix_status_t outcome =
-      PMIx_IOF_pull(&me, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
-                    on_registered, &done);
-    refused(outcome, &done, "output of processes");
   }
   const double start = now();
   meet();
