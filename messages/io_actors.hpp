@@ -25,6 +25,12 @@ using output_sink_actor = caf::typed_actor<
   // stream wait, at most a window of them.
   caf::replies_to<io_fragment>::with<ack>>;
 
+/// The BUFFERED SINK interface: an OUTPUT SINK that keeps output for a while if
+/// it is told to. Source: PMIx Standard v5, PMIX_IOF_BUFFERING_TIME.
+using buffered_sink_actor = output_sink_actor::extend<
+  // INTERNAL: what is kept has waited long enough.
+  caf::reacts_to<deadline>>;
+
 /// The I/O MESH interface: the streams of other nodes.
 using io_mesh_actor = caf::typed_actor<
   // What is wanted on this node of the streams of a job, or of all jobs

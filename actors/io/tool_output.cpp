@@ -4,7 +4,6 @@
 #include "actors/io/output_buffers.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
-#include "messages/output_actors.hpp"
 
 #include <caf/all.hpp>
 

@@ -4,7 +4,6 @@
 #include "actors/io/output_buffers.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/thread_pool.hpp"
-#include "messages/output_actors.hpp"
 
 #include <caf/all.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "actors/io/output_buffers.hpp"
 #include "actors/io/output_formatter.hpp"
-#include "messages/output_actors.hpp"
+#include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>
 
