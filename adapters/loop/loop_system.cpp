@@ -27,8 +27,9 @@ loop_system::loop_system(settings x)
 }
 
 loop_system::~loop_system() {
-  // Tasks own actor handles, thus go before the actor system does.
-  pool_.reset();
+  // Tasks own actor handles, thus go before the actor system does; actors that
+  // work off their mail still know the pool.
+  pool_->close();
   loop_.close();
   actors_.reset();
 }

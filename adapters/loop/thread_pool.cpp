@@ -160,11 +160,16 @@ thread_pool::thread_pool(event_loop& loop, const limits& bounds)
 }
 
 thread_pool::~thread_pool() {
+  close();
+}
+
+void thread_pool::close() {
   std::deque<job> dropped;
   std::vector<callback> not_called;
   {
     auto lock = std::unique_lock{state_->mutex};
-    state_->is_closed = true;
+    if (std::exchange(state_->is_closed, true))
+      return;
     dropped.swap(state_->waiting);
     for (auto& x : state_->workers)
       not_called.push_back(std::exchange(x.done, nullptr));
@@ -180,6 +185,8 @@ thread_pool::~thread_pool() {
 
 bool thread_pool::post(callback work, callback done) {
   const auto guard = std::lock_guard{state_->mutex};
+  if (state_->is_closed)
+    return true;
   if (state_->waiting.size() >= state_->bounds.waiting)
     return false;
   state_->waiting.push_back({std::move(work), std::move(done)});

@@ -32,13 +32,17 @@ public:
 
   thread_pool(event_loop& loop, const limits& bounds);
 
-  /// Drops what has not begun and all `done`s that have not been called. A
-  /// thread whose work does not end in time is left behind with it.
+  /// Closes the pool.
   ~thread_pool();
 
   thread_pool(const thread_pool&) = delete;
 
   thread_pool& operator=(const thread_pool&) = delete;
+
+  /// Drops what has not begun and all `done`s that have not been called, and
+  /// whatever is posted from now on: actors may still do so when a system ends.
+  /// A thread whose work does not end in time is left behind with it.
+  void close();
 
   /// Runs `work` on a thread of the pool, then `done` on the thread of the
   /// loop.
@@ -46,7 +50,7 @@ public:
   ///             swallowed, so let the shared result begin as a failure.
   ///             Because it may be left behind, it must own no actor handle,
   ///             nor refer to anything that it does not own.
-  /// @param done Called once, unless the pool is destroyed earlier. Must not
+  /// @param done Called once, unless the pool is closed earlier. Must not
   ///             throw.
   /// @returns `false` if too much is waiting already, or no thread can be
   ///          started; then neither is called.

@@ -1,6 +1,7 @@
 #include "adapters/loop/loop_system.hpp"
 
 #include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/timer.hpp"
 #include "tests/test.hpp"
 
@@ -365,6 +366,20 @@ CAF_TEST(teardown drops posted tasks before the actors they own) {
   twice = nullptr;
   sys.reset();
   CAF_CHECK_EQUAL(printed, lines{});
+}
+
+CAF_TEST(actors that work off their mail may still ask the pool) {
+  auto was_taken = false;
+  {
+    const auto uut = sys->actors().spawn(
+      [pool = &sys->pool(), &was_taken](caf::event_based_actor*) {
+        return caf::behavior{
+          [=, &was_taken](int32_t) { was_taken = pool->post([] {}, [] {}); }};
+      });
+    caf::anon_send(uut, int32_t{1});
+  }
+  sys.reset();
+  CAF_CHECK(was_taken);
 }
 
 CAF_TEST(systems can be built one after another and side by side) {

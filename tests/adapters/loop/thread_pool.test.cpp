@@ -135,6 +135,16 @@ CAF_TEST(threads of the pool block all signals) {
   CAF_CHECK_EQUAL(sigismember(&mine, SIGINT), 0);
 }
 
+CAF_TEST(a closed pool drops what comes) {
+  event_loop loop;
+  thread_pool pool{loop};
+  pool.close();
+  const auto owned = std::make_shared<int>(0);
+  CAF_CHECK(pool.post([owned] { CAF_FAIL("called"); }, [] {}));
+  CAF_CHECK_EQUAL(owned.use_count(), 1);
+  CAF_CHECK_EQUAL(pool.threads(), 0u);
+}
+
 CAF_TEST(the end of the pool drops what waits and leaves stuck work behind) {
   event_loop loop;
   thread_pool::limits bounds;
