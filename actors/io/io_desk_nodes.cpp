@@ -185,7 +185,9 @@ void lose_node(self_pointer self, const io_node_lost& what) {
     x->nodes.erase(what.node);
     if (!x->origin || !is_of_it(*x))
       continue;
-    // What has come is all there is.
+    // What has come is all there is; where the stream ends nobody will say.
+    if (x->is_opening)
+      begin_copy(self, *x, std::nullopt);
     self
       ->request(x->channel, caf::infinite,
                 process_output{x->name.source, x->name.channel, {}, 0})

@@ -173,14 +173,23 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
                                io_fragment& what);
 void open_job(self_pointer self, const io_job_begun& what);
 caf::result<ack> close_job(self_pointer self, const io_job_over& what);
-caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what);
-caf::result<io_list> list(self_pointer self, const list_io& what);
+
+/// Gives a copy that was opening its sinks, and what has come meanwhile.
+/// @param begin Where sinks begin that want the stream live; none: unknown,
+///              they get what has come.
+void begin_copy(self_pointer self, desk_stream& x,
+                std::optional<uint64_t> begin);
 
 /// Ends the copies of a namespace's streams that nobody here wants any more.
 void drop_copies(self_pointer self, const std::string& nspace);
 
 /// Ends a channel.
 void end_channel(self_pointer self, desk_stream& x);
+
+// -- io_desk_questions.cpp
+
+caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what);
+caf::result<io_list> list(self_pointer self, const list_io& what);
 
 // -- io_desk_subscriptions.cpp
 

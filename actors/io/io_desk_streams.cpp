@@ -80,26 +80,9 @@ void open_live(self_pointer self, desk_stream& x) {
   x.is_opening = true;
   const auto go_on = [self, name = x.name,
                       number = x.number](std::optional<uint64_t> begin) {
-    auto& state = self->state;
-    auto* x = state.find(name);
-    if (x == nullptr || x->number != number)
-      return;
-    x->is_opening = false;
-    for (const auto id : state.patterns.of(name)) {
-      const auto& y = state.subscriptions.at(id);
-      if (y.how.start != io_start::live)
-        continue;
-      auto how = y.how;
-      how.start = begin ? io_start::offset : io_start::tail;
-      how.offset = begin.value_or(0);
-      self->send(x->channel, id, std::move(how), y.sink);
-    }
-    for (auto& [what, reply] : std::exchange(x->held, {})) {
-      auto owed = std::make_shared<answer<ack>>(std::move(reply));
-      self->request(x->channel, caf::infinite, std::move(what))
-        .then([owed](ack y) { owed->give(y); },
-              [owed](caf::error& why) { owed->fail(std::move(why)); });
-    }
+    auto* x = self->state.find(name);
+    if (x != nullptr && x->number == number && x->is_opening)
+      begin_copy(self, *x, begin);
   };
   self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
     .then([go_on](const io_fragment& y) { go_on(y.offset); },
@@ -229,6 +212,27 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
   return promise;
 }
 
+void begin_copy(self_pointer self, desk_stream& x,
+                std::optional<uint64_t> begin) {
+  auto& state = self->state;
+  x.is_opening = false;
+  for (const auto id : state.patterns.of(x.name)) {
+    const auto& y = state.subscriptions.at(id);
+    if (y.how.start != io_start::live)
+      continue;
+    auto how = y.how;
+    how.start = begin ? io_start::offset : io_start::tail;
+    how.offset = begin.value_or(0);
+    self->send(x.channel, id, std::move(how), y.sink);
+  }
+  for (auto& [what, reply] : std::exchange(x.held, {})) {
+    auto owed = std::make_shared<answer<ack>>(std::move(reply));
+    self->request(x.channel, caf::infinite, std::move(what))
+      .then([owed](ack y) { owed->give(y); },
+            [owed](caf::error& why) { owed->fail(std::move(why)); });
+  }
+}
+
 void end_channel(self_pointer self, desk_stream& x) {
   self->state.tails->remove(x.number);
   self->send_exit(x.channel, caf::exit_reason::user_shutdown);
@@ -324,79 +328,6 @@ caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
   const auto i = std::prev(state.closing.end());
   i->over = answer<ack>{promise};
   close(self, i);
-  return promise;
-}
-
-// -- questions
-// -----------------------------------------------------------------
-
-/// Nothing but where a stream ends now.
-static caf::result<io_fragment> end_of(self_pointer self,
-                                       const desk_stream& x) {
-  auto promise = self->make_response_promise<io_fragment>();
-  auto owed = std::make_shared<answer<io_fragment>>(promise);
-  self->request(x.channel, caf::infinite, list_io{})
-    .then(
-      [owed](io_stream_status& y) {
-        auto result = io_fragment{};
-        result.stream = std::move(y.stream);
-        result.offset = y.end;
-        owed->give(std::move(result));
-      },
-      [owed](caf::error& why) { owed->fail(std::move(why)); });
-  return promise;
-}
-
-caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what) {
-  const auto* x = self->state.find(what.stream);
-  if (x == nullptr)
-    return make_error(status::not_found, "nothing is known of the output of "
-                                           + to_string(what.stream.source));
-  if (what.size == 0)
-    return end_of(self, *x);
-  auto asked = what;
-  asked.size = std::min<uint64_t>(asked.size, defaults::io_fragment_bytes);
-  return self->delegate(x->channel, std::move(asked));
-}
-
-caf::result<io_list> list(self_pointer self, const list_io& what) {
-  auto& state = self->state;
-  auto sources = what.sources;
-  if (sources.empty())
-    sources.push_back({{}, rank_wildcard});
-  auto channels = std::vector<io_channel_actor>{};
-  for (const auto* x : streams_of(state, sources))
-    channels.push_back(x->channel);
-  for (const auto& job : state.closing)
-    for (const auto& [key, x] : job.streams)
-      if (std::any_of(sources.begin(), sources.end(), [&x = x](const auto& y) {
-            return covers(y, x.name.source);
-          }))
-        channels.push_back(x.channel);
-  struct gathering {
-    io_list found;
-    size_t left = 0;
-    answer<io_list> reply;
-  };
-  auto all = std::make_shared<gathering>();
-  list_input(state, {sources}, all->found);
-  if (channels.empty())
-    return std::move(all->found);
-  auto promise = self->make_response_promise<io_list>();
-  all->left = channels.size();
-  all->reply = answer<io_list>{promise};
-  const auto one = [all] {
-    if (--all->left == 0)
-      all->reply.give(std::move(all->found));
-  };
-  for (const auto& x : channels)
-    self->request(x, caf::infinite, list_io{})
-      .then(
-        [all, one](io_stream_status& y) {
-          all->found.streams.push_back(std::move(y));
-          one();
-        },
-        [one](const caf::error&) { one(); });
   return promise;
 }
 

@@ -30,6 +30,10 @@ struct net {
 
   /// What is told of interests is refused so often.
   size_t refusals = 0;
+
+  /// Whether what is fetched comes never, as from a node that is gone.
+  bool is_silent = false;
+  std::vector<caf::typed_response_promise<io_fragment>> unanswered;
 };
 
 using net_ptr = std::shared_ptr<net>;
@@ -60,6 +64,10 @@ io_mesh_actor::behavior_type mesh(io_mesh_actor::pointer self, const net_ptr& x,
     // The processes run on node 1.
     [=](const io_fetch& what) -> caf::result<io_fragment> {
       ++x->fetches;
+      if (x->is_silent) {
+        x->unanswered.push_back(self->make_response_promise<io_fragment>());
+        return x->unanswered.back();
+      }
       return self->delegate(x->desks.at(1), what);
     },
   };
@@ -270,6 +278,21 @@ CAF_TEST(I4 a node that is lost wants nothing and its streams end) {
   consume_messages();
   CAF_CHECK_EQUAL(slow->ends(a0), 1u);
   CAF_CHECK_EQUAL(slow->text(a0), "one");
+}
+
+CAF_TEST(I8 IO-1 a node is lost before it says where its stream ends) {
+  write(a0, "all of it");
+  between->is_silent = true;
+  auto how = want({a0});
+  how.start = io_start::live;
+  const auto [live, id1] = add(0, how);
+  const auto [tail, id2] = add(0, want({a0}));
+  CAF_CHECK_EQUAL(tail->ends(a0), 0u);
+  caf::anon_send(desk(0), io_node_lost{1, {a0}});
+  consume_messages();
+  CAF_CHECK_EQUAL(tail->text(a0), "all of it");
+  CAF_CHECK_EQUAL(tail->ends(a0), 1u);
+  CAF_CHECK_EQUAL(live->ends(a0), 1u);
 }
 
 CAF_TEST(I2 what the mesh refuses is told again after a while) {
