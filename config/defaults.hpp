@@ -535,14 +535,16 @@ inline constexpr size_t groups_remembered = 1024;
 // ------------------------------------------------------------
 
 /// Bytes of one stream that its sinks have not answered yet (L14), and of all
-/// streams of a node.
+/// streams of a node. A stream gets no more than is left of the total, so that
+/// there is room for others while it waits, but always the least.
 inline constexpr size_t io_window = size_t{256} << 10;
-inline constexpr size_t io_window_total = size_t{64} << 20;
+inline constexpr size_t io_window_total = size_t{12} << 20;
+inline constexpr size_t io_window_least = size_t{4} << 10;
 
 /// What is kept of a stream for sinks that come later, and of all streams of a
 /// node: beyond it, the longest tails are cut. Source: A45.
 inline constexpr size_t io_tail = size_t{1} << 20;
-inline constexpr size_t io_tails_total = size_t{24} << 20;
+inline constexpr size_t io_tails_total = size_t{16} << 20;
 
 /// Most bytes of a fragment.
 inline constexpr size_t io_fragment_bytes = size_t{64} << 10;

@@ -39,10 +39,13 @@ struct io_fragment {
   /// When the first byte was read from the process, nanoseconds since 1970; 0:
   /// unknown. To be shown, never compared.
   int64_t read_at = 0;
+
+  /// The process number of the source on its node; 0: unknown. To be shown.
+  uint32_t pid = 0;
 };
 
 TROUPE_MESSAGE(io_fragment, x.stream, x.offset, x.bytes, x.missed, x.is_end,
-               x.read_at)
+               x.read_at, x.pid)
 
 /// What happens to a stream when a sink does not keep up with it.
 /// Source: PMIx Standard v5, PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST.
@@ -102,9 +105,13 @@ struct io_interest {
   /// The ranks; `rank_wildcard`: all.
   std::vector<uint32_t> ranks;
   io_channels channels = io_channels::none;
+
+  /// Most bytes of all streams that the node sends and that are not answered;
+  /// 0: `defaults::io_window_total`.
+  uint64_t window = 0;
 };
 
-TROUPE_MESSAGE(io_interest, x.nspace, x.ranks, x.channels)
+TROUPE_MESSAGE(io_interest, x.nspace, x.ranks, x.channels, x.window)
 
 /// Bytes of a stream that are still there, from `offset` on, at most `size`:
 /// answered with a fragment (`missed`: what is gone before it), or `not_found`
@@ -163,9 +170,12 @@ TROUPE_MESSAGE(io_input_taken, x.offset, x.closed, x.readers)
 struct list_io {
   /// As in `io_subscription`; empty: all.
   std::vector<proc_id> sources;
+
+  /// Only those of jobs of this user.
+  std::optional<uint32_t> uid;
 };
 
-TROUPE_MESSAGE(list_io, x.sources)
+TROUPE_MESSAGE(list_io, x.sources, x.uid)
 
 /// Who gets a stream.
 struct io_sink_status {

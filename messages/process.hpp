@@ -102,9 +102,12 @@ struct process_output {
 
   /// When the first of them was read, nanoseconds since 1970; 0: unknown.
   int64_t read_at = 0;
+
+  /// The number of the process; 0: unknown. To be shown.
+  uint32_t pid = 0;
 };
 
-TROUPE_MESSAGE(process_output, x.proc, x.channel, x.bytes, x.read_at)
+TROUPE_MESSAGE(process_output, x.proc, x.channel, x.bytes, x.read_at, x.pid)
 
 /// Sends a signal to a process and to the processes it started (its process
 /// group). A process that has ended is left alone, whoever has its number now.
