@@ -8,6 +8,7 @@
 #include "messages/io_keys.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
@@ -23,7 +24,6 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 namespace troupe {
@@ -91,11 +91,7 @@ private:
 };
 
 std::string dvm_job::open() {
-  auto handlers = link::callbacks{};
-  handlers.on_events = [this](const event_batch& x) {
-    for (const auto& what : x.events)
-      on_event(*what);
-  };
+  auto handlers = each_event([this](const event& x) { on_event(x); });
   handlers.on_output = [this](io_delivery x, output_receipt receipt) {
     intake_->take(std::move(x), std::move(receipt));
   };
@@ -332,8 +328,7 @@ int dvm_job::run() {
   }
   add_surroundings(options_.job);
   auto& loop = session_->loop();
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   start();
   loop.run();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);

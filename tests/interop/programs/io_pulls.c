@@ -257,13 +257,7 @@ static void slow(void) {
   if (getenv("IO_OWN") == NULL)
     demand(now() - before < 5, "a query is answered");
   await_end_of(0, 0, 1, size);
-  const long own = peak_memory("self") - own_before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(own_before);
   end_tool();
 }
 

@@ -139,13 +139,7 @@ static void own_input(void) {
   if (code != PMIX_OPERATION_SUCCEEDED)
     succeed(code, "PMIx_IOF_push");
   await_words(1, size);
-  const long own = peak_memory("self") - before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(before);
   end_tool();
 }
 
