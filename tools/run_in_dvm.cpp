@@ -14,6 +14,7 @@
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
+#include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -103,7 +104,10 @@ std::string dvm_job::open() {
     return reason_of(session.error());
   session_ = std::move(*session);
   auto& loop = session_->loop();
-  out_ = std::make_shared<fd_writer>(loop.loop(), STDOUT_FILENO);
+  out_ = std::make_shared<fd_writer>(
+    loop.loop(), STDOUT_FILENO, [this](const std::string& why) {
+      err_->write("troupe: " + unwritten_notice(why) + "\n");
+    });
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_});

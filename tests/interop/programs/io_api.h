@@ -124,6 +124,9 @@ static inline void end_tool(void) {
   succeed(PMIx_tool_finalize(), "PMIx_tool_finalize");
 }
 
+/* The attribute that says who can be pushed to. */
+static const char* input_key = PMIX_STDIN_TGT;
+
 /* Starts `procs` processes of this program; nothing of theirs is forwarded
  * unless somebody asks for it. */
 static inline void start(int procs, char* const* args, char* nspace) {
@@ -142,7 +145,7 @@ static inline void start(int procs, char* const* args, char* nspace) {
   PMIX_INFO_LOAD(&infos[1], PMIX_FWD_STDOUT, &no, PMIX_BOOL);
   PMIX_INFO_LOAD(&infos[2], PMIX_FWD_STDERR, &no, PMIX_BOOL);
   const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
-  PMIX_INFO_LOAD(&infos[3], PMIX_STDIN_TGT, &everybody, PMIX_PROC_RANK);
+  PMIX_INFO_LOAD(&infos[3], input_key, &everybody, PMIX_PROC_RANK);
   succeed(PMIx_Spawn(infos, 4, &app, 1, nspace), "PMIx_Spawn");
   PMIX_APP_DESTRUCT(&app);
 }
