@@ -2,7 +2,6 @@
 
 #include "actors/answer.hpp"
 #include "actors/client.hpp"
-#include "actors/io/io_desk.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "c_api/client_link.hpp"
@@ -169,10 +168,12 @@ server_role::start(library& lib, server_node_options options,
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);
       auto& sys = x.loop.actors();
-      auto streams = io_desk_options{};
+      auto streams = node_streams_options{};
       streams.log = x.log;
-      result->desk_ = spawn_io_desk(sys, std::move(streams));
-      host.desk = result->desk_;
+      result->log_ = x.log;
+      result->streams_ =
+        std::make_unique<node_streams>(x.loop, std::move(streams));
+      host.desk = result->streams_->desk();
       auto rm = host_actor{spawn_c_host(sys, std::move(host))};
       if (with_mesh) {
         rm = make_mesh(x.loop, std::move(rm), offers, x.log);
@@ -235,7 +236,7 @@ void server_role::stop() {
   caf::anon_send_exit(connection_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
   asker_ = nullptr;
-  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
+  streams_.reset();
   mesh_ = nullptr;
   control_ = nullptr;
   node_.reset();
@@ -243,16 +244,13 @@ void server_role::stop() {
 }
 
 void server_role::tell_hosts(const register_nspace& what) const {
-  auto begun = io_job_begun{};
-  begun.nspace = what.nspace;
-  begun.uid = what.owner.uid;
-  caf::anon_send(desk_, std::move(begun));
+  caf::anon_send(streams_->desk(), node_streams::job_of(what, log_));
   if (mesh_)
     caf::anon_send(mesh_, what);
 }
 
 void server_role::tell_hosts(const deregister_nspace& what) const {
-  caf::anon_send(desk_, io_job_over{what.nspace});
+  caf::anon_send(streams_->desk(), io_job_over{what.nspace});
   if (mesh_)
     caf::anon_send(mesh_, what);
   if (control_)
@@ -286,7 +284,8 @@ bool server_role::deliver(std::vector<process_output> what,
         return;
       auto& last = what.back();
       for (auto i = size_t{0}; i + 1 < what.size(); ++i)
-        role->asker_->request(role->desk_, caf::infinite, std::move(what[i]))
+        role->asker_
+          ->request(role->streams_->desk(), caf::infinite, std::move(what[i]))
           .then(
             [](ack) {
               // The last is answered after it.
@@ -294,7 +293,8 @@ bool server_role::deliver(std::vector<process_output> what,
             [](const caf::error&) {
               // So is the last.
             });
-      role->asker_->request(role->desk_, caf::infinite, std::move(last))
+      role->asker_
+        ->request(role->streams_->desk(), caf::infinite, std::move(last))
         .then([reply](ack& y) { (*reply)(std::move(y)); },
               [reply](caf::error& err) { (*reply)(std::move(err)); });
     });

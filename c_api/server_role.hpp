@@ -7,6 +7,7 @@
 #include "c_api/request.hpp"
 #include "c_api/server_output.hpp"
 #include "messages/host.hpp"
+#include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -135,7 +136,8 @@ private:
   std::weak_ptr<server_role> weak_;
   std::unique_ptr<server_node> node_;
   std::shared_ptr<server_objects> objects_ = std::make_shared<server_objects>();
-  io_desk_actor desk_;
+  std::unique_ptr<node_streams> streams_;
+  journal log_;
   delivered_bytes delivered_;
 
   /// Of the thread of the loop.

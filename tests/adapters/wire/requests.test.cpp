@@ -75,6 +75,8 @@ CAF_TEST(F3.10 random requests of every kind survive) {
           RC_DISCARD();
         }
         RC_ASSERT(*again == x);
+        const auto kept = decode_long_request(bytes, d);
+        RC_ASSERT(kept && *kept == x);
       });
       CAF_CHECK(survives);
     }
