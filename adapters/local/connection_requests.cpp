@@ -1,8 +1,8 @@
 // Requests of a peer on their way to its session, and the answers back.
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/wire/long_request.hpp"
 #include "adapters/wire/replies.hpp"
-#include "adapters/wire/requests.hpp"
 #include "messages/denial.hpp"
 
 #include <caf/typed_event_based_actor.hpp>

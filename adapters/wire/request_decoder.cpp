@@ -1,4 +1,4 @@
-#include "adapters/wire/requests.hpp"
+#include "adapters/wire/long_request.hpp"
 #include "adapters/wire/unpack_value.hpp"
 
 namespace troupe::wire {

@@ -102,11 +102,6 @@ bool is_answered(const request& x);
 caf::expected<request> decode_request(std::string_view payload,
                                       const dialect& d);
 
-/// The same of a long payload that is given away: the bytes of an
-/// `io_push_request` stay in its memory.
-caf::expected<request> decode_long_request(std::string payload,
-                                           const dialect& d);
-
 /// Appends the payload of a request to `out`; `out` is as before on an error.
 /// @returns `unknown_data_type` if the peer cannot read a value in it.
 caf::error encode_request(const request& x, const dialect& d, std::string& out);

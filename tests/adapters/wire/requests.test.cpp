@@ -3,6 +3,7 @@
 
 #include "adapters/wire/requests.hpp"
 
+#include "adapters/wire/long_request.hpp"
 #include "tests/adapters/wire/captures.hpp"
 #include "tests/adapters/wire/messages.hpp"
 #include "tests/test.hpp"
