@@ -173,7 +173,8 @@ server_role::start(library& lib, server_node_options options,
       result->log_ = x.log;
       result->streams_ =
         std::make_unique<node_streams>(x.loop, std::move(streams));
-      host.desk = result->streams_->desk();
+      result->desk_ = result->streams_->desk();
+      host.desk = result->desk_;
       auto rm = host_actor{spawn_c_host(sys, std::move(host))};
       if (with_mesh) {
         rm = make_mesh(x.loop, std::move(rm), offers, x.log);
@@ -244,13 +245,13 @@ void server_role::stop() {
 }
 
 void server_role::tell_hosts(const register_nspace& what) const {
-  caf::anon_send(streams_->desk(), node_streams::job_of(what, log_));
+  caf::anon_send(desk_, node_streams::job_of(what, log_));
   if (mesh_)
     caf::anon_send(mesh_, what);
 }
 
 void server_role::tell_hosts(const deregister_nspace& what) const {
-  caf::anon_send(streams_->desk(), io_job_over{what.nspace});
+  caf::anon_send(desk_, io_job_over{what.nspace});
   if (mesh_)
     caf::anon_send(mesh_, what);
   if (control_)
@@ -284,8 +285,7 @@ bool server_role::deliver(std::vector<process_output> what,
         return;
       auto& last = what.back();
       for (auto i = size_t{0}; i + 1 < what.size(); ++i)
-        role->asker_
-          ->request(role->streams_->desk(), caf::infinite, std::move(what[i]))
+        role->asker_->request(role->desk_, caf::infinite, std::move(what[i]))
           .then(
             [](ack) {
               // The last is answered after it.
@@ -293,8 +293,7 @@ bool server_role::deliver(std::vector<process_output> what,
             [](const caf::error&) {
               // So is the last.
             });
-      role->asker_
-        ->request(role->streams_->desk(), caf::infinite, std::move(last))
+      role->asker_->request(role->desk_, caf::infinite, std::move(last))
         .then([reply](ack& y) { (*reply)(std::move(y)); },
               [reply](caf::error& err) { (*reply)(std::move(err)); });
     });

@@ -136,8 +136,7 @@ private:
   std::weak_ptr<server_role> weak_;
   std::unique_ptr<server_node> node_;
   std::shared_ptr<server_objects> objects_ = std::make_shared<server_objects>();
-  std::unique_ptr<node_streams> streams_;
-  journal log_;
+  io_desk_actor desk_;
   delivered_bytes delivered_;
 
   /// Of the thread of the loop.
@@ -161,6 +160,10 @@ private:
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<fork_snapshot>> snapshots_; // guarded by mutex_
+
+  /// Has the desk.
+  std::unique_ptr<node_streams> streams_;
+  journal log_;
 };
 
 /// Makes a server of a tool, under a name of its own: its requests go to the

@@ -109,8 +109,8 @@ public:
   }
 
   /// The same for a time.
-  template <class Answer, class Handle, class... Request>
-  caf::expected<Answer> ask_within(caf::timespan limit, const Handle& whom,
+  template <class Answer, class Limit, class Handle, class... Request>
+  caf::expected<Answer> ask_within(Limit limit, const Handle& whom,
                                    Request... request) {
     if (loop.loop().in_loop_thread())
       return make_error(status::would_block,

@@ -14,6 +14,7 @@
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "runtime/node_streams.hpp"
 #include "tools/hook_options.hpp"
 
 #include <caf/actor_system.hpp>
@@ -128,10 +129,11 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.input = launcher_;
   streams.place_of = place_of(places_);
   streams.log = log_;
-  streams_ = std::make_unique<node_streams>(loop_, std::move(streams));
-  host_ = spawn_mesh_host(
-    sys, std::move(work),
-    {launcher_, processors, cleaning, sink_, commands_, desk()});
+  streams_ = std::make_shared<node_streams>(loop_, std::move(streams));
+  desk_ = streams_->desk();
+  host_ =
+    spawn_mesh_host(sys, std::move(work),
+                    {launcher_, processors, cleaning, sink_, commands_, desk_});
   sensors_ =
     std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
   caf::anon_send(host_, sensors_->desk());
@@ -142,7 +144,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
 /// process ends, and a DVM has lost a node. Source: docs/decisions/0003.
 void local_node::watch_actors() {
   auto watched = std::vector<caf::actor_addr>{
-    host_.address(), launcher_.address(), desk().address(),
+    host_.address(), launcher_.address(), desk_.address(),
     node_->server().address(), node_->events().address()};
   if (member_)
     watched.push_back(member_->node().address());

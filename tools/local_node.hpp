@@ -7,7 +7,6 @@
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/node_sensors.hpp"
-#include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
 
 #include <memory>
@@ -16,6 +15,7 @@
 namespace troupe {
 
 class fd_writer;
+class node_streams;
 
 /// What makes a node one of a DVM.
 struct dvm_part {
@@ -129,7 +129,7 @@ public:
 
   /// Has the streams of the processes of this node.
   const io_desk_actor& desk() const {
-    return streams_->desk();
+    return desk_;
   }
 
   /// The program's own standard output and standard error.
@@ -173,7 +173,8 @@ private:
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;
   process_launcher_actor launcher_;
-  std::unique_ptr<node_streams> streams_;
+  io_desk_actor desk_;
+  std::shared_ptr<node_streams> streams_;
 
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;

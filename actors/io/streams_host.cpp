@@ -327,11 +327,11 @@ caf::behavior behavior(self_pointer self, streams_host_options options) {
     [self](io_input& what) { return give(self, std::move(what)); },
     [self](const client_finalized& what) {
       forget_reader(self, what.who);
-      return self->delegate(self->state.host, what);
+      return self->delegate(self->state.options.host, what);
     },
     [self](const client_lost& what) {
       forget_reader(self, what.who);
-      self->send(self->state.host, what);
+      self->send(self->state.options.host, what);
     },
   };
 }

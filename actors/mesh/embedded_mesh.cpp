@@ -83,6 +83,10 @@ caf::actor mesh_of(const embedded_mesh_state& state,
                                : nullptr;
 }
 
+/// What takes input for the processes of a job.
+using input_taker_actor =
+  caf::typed_actor<caf::replies_to<io_input>::with<io_input_taken>>;
+
 /// That which keeps the log of a group.
 caf::actor keeper_of(const embedded_mesh_state& state, const group_key& group) {
   const auto i = state.logs.find(log_name(group));
@@ -250,22 +254,26 @@ caf::behavior behavior(self_pointer self, embedded_mesh_options options) {
     // Who has no mesh is alone.
     [self](io_interest& what) -> caf::result<ack> {
       if (const auto mesh = mesh_of(self->state, what.nspace))
-        return self->delegate(mesh, std::move(what));
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh),
+                              std::move(what));
       return ack{};
     },
     [self](uint32_t node, io_fragment& what) -> caf::result<ack> {
       if (const auto mesh = mesh_of(self->state, what.stream.source.nspace))
-        return self->delegate(mesh, node, std::move(what));
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh), node,
+                              std::move(what));
       return ack{};
     },
     [self](io_fetch& what) -> caf::result<io_fragment> {
       if (const auto mesh = mesh_of(self->state, what.stream.source.nspace))
-        return self->delegate(mesh, std::move(what));
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh),
+                              std::move(what));
       return make_error(status::not_found, "no other node has that stream");
     },
     [self](io_input& what) -> caf::result<io_input_taken> {
       if (const auto mesh = mesh_of(self->state, what.nspace))
-        return self->delegate(mesh, std::move(what));
+        return self->delegate(caf::actor_cast<input_taker_actor>(mesh),
+                              std::move(what));
       return self->delegate(self->state.desk, std::move(what));
     },
     [self](const client_finalized& what) {

@@ -1,6 +1,7 @@
 #include "adapters/process/process_pipes.hpp"
 
 #include "actors/answer.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/input_pipe.hpp"
 #include "adapters/process/output_pipe.hpp"
 #include "adapters/process/write_input.hpp"
