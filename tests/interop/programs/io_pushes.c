@@ -84,6 +84,9 @@ static void to(pmix_rank_t rank, int procs) {
   succeed(push(&whom, NULL, 0), "the end of the input");
   await_words(procs, size);
   await_end(nspace, 10);
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("the daemon's peak is %ld KiB\n", server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
   end_tool();
 }
 
