@@ -1,3 +1,4 @@
+#include "actors/io/output_gate.hpp"
 #include "actors/io/tool_output.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "actors/jobs/process_events.hpp"
@@ -7,7 +8,6 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <utility>
 
@@ -48,72 +48,48 @@ void tell_why(self_pointer self, const requester& who, const caf::error& why) {
   caf::anon_send(self->state.events, end_for(who.proc, outcome));
 }
 
-/// Takes nothing: the output stays where it is, and its writer waits.
-struct holder_state {
-  std::vector<caf::typed_response_promise<ack>> owed;
-};
-
-using holder_pointer = output_sink_actor::stateful_pointer<holder_state>;
-
-output_sink_actor::behavior_type hold(holder_pointer self) {
-  return {[self](const io_fragment&) {
-    self->state.owed.push_back(self->make_response_promise<ack>());
-    return self->state.owed.back();
-  }};
-}
-
 outlet* find_outlet(self_pointer self, const std::string& nspace) {
   const auto i = self->state.outlets.find(nspace);
   return i != self->state.outlets.end() ? &i->second : nullptr;
 }
 
-/// What it owes keeps it alive.
-void end_holder(const output_sink_actor& x) {
-  if (x)
-    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+/// What it owes keeps a gate alive that has not been opened.
+void end_gate(outlet& x) {
+  if (std::exchange(x.is_held, false))
+    caf::anon_send_exit(x.gate, caf::exit_reason::user_shutdown);
+  x.gate = nullptr;
 }
 
 /// Gives the output of a job to a sink.
-/// @param instead_of Has it until then.
 void connect(self_pointer self, const std::string& nspace,
-             const io_subscription& what, const output_sink_actor& sink,
-             const output_sink_actor& instead_of = {}) {
-  subscribe(self, what, sink,
-            [self, nspace, sink, instead_of](caf::expected<uint64_t> x) {
-              end_holder(instead_of);
-              if (!x) {
-                self->state.log(severity::error,
-                                "the output of " + nspace
-                                  + " is not shown: " + reason_of(x.error()));
-                return;
-              }
-              auto* to = find_outlet(self, nspace);
-              if (to != nullptr && (to->holder ? to->holder : to->sink) == sink)
-                to->subscription = *x;
-              else
-                unsubscribe(self, *x);
-            });
+             const io_subscription& what, const output_sink_actor& sink) {
+  subscribe(self, what, sink, [self, nspace, sink](caf::expected<uint64_t> x) {
+    if (!x) {
+      self->state.log(severity::error,
+                      "the output of " + nspace
+                        + " is not shown: " + reason_of(x.error()));
+      return;
+    }
+    auto* to = find_outlet(self, nspace);
+    if (to != nullptr && (to->gate == sink || to->sink == sink))
+      to->subscription = *x;
+    else
+      unsubscribe(self, *x);
+  });
 }
 
 /// Holds the output back no longer.
 void release(self_pointer self, const std::string& nspace) {
   auto* to = find_outlet(self, nspace);
-  if (to == nullptr || !to->holder)
-    return;
-  const auto holder = std::exchange(to->holder, nullptr);
-  to->subscription.reset();
-  // With the holder goes its subscription.
-  if (to->sink)
-    connect(self, nspace, to->held, to->sink, holder);
-  else
-    end_holder(holder);
+  if (to != nullptr && std::exchange(to->is_held, false))
+    caf::anon_send(to->gate, deadline{});
 }
 
 /// A tool has the answer to a request for a job, or none will come.
 void release_all(self_pointer self, const requester& who) {
   auto names = std::vector<std::string>{};
   for (const auto& [nspace, x] : self->state.outlets)
-    if (x.holder && x.tool && x.tool->index == who.index)
+    if (x.is_held && x.tool && x.tool->index == who.index)
       names.push_back(nspace);
   for (const auto& nspace : names)
     release(self, nspace);
@@ -180,7 +156,8 @@ void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
   options.show_time = state.options.show_time;
   options.with_offsets = is_asked_for(request, io_offsets_key);
   to.sink = spawn_tool_output(self->home_system(), std::move(options));
-  to.holder = self->home_system().spawn(hold);
+  to.gate = spawn_output_gate(self->home_system(), to.sink);
+  to.is_held = true;
 }
 
 } // namespace
@@ -208,22 +185,19 @@ void open_outlet(self_pointer self, const prepare_share& order,
   what.policy = wiring.overflow;
   what.name =
     to.tool ? name_of_sink(*to.tool) : "launcher on " + state.options.hostname;
-  if (!to.sink || what.channels == io_channels::none) {
-    to.holder = nullptr;
-  } else if (to.holder) {
-    to.held = what;
-    what.policy = io_policy::block;
-    connect(self, nspace, what, to.holder);
-  } else {
+  if (!to.sink || what.channels == io_channels::none)
+    end_gate(to);
+  else if (to.gate)
+    connect(self, nspace, what, to.gate);
+  else
     connect(self, nspace, what, to.sink);
-  }
 }
 
 void close_outlet(self_pointer self, const job_ended& outcome) {
   auto& state = self->state;
   auto node = state.outlets.extract(outcome.nspace);
   if (!node.empty())
-    end_holder(node.mapped().holder);
+    end_gate(node.mapped());
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
   caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));
@@ -238,7 +212,7 @@ void lose_tool(self_pointer self, const requester& who) {
       unsubscribe(self, *x.subscription);
     x.subscription.reset();
     x.sink = nullptr;
-    end_holder(std::exchange(x.holder, nullptr));
+    end_gate(x);
     x.notify = false;
     if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});
