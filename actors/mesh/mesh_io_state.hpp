@@ -23,9 +23,9 @@ struct outlet {
   std::optional<uint64_t> subscription;
 
   /// Holds the output back until the tool has the name of its job: it shows it
-  /// as it was asked to for that job.
-  buffered_sink_actor gate;
-  bool is_held = false;
+  /// as it was asked to for that job. What the sink will want then.
+  output_sink_actor holder;
+  io_subscription held;
 
   /// A tool of this node that started the job.
   std::optional<requester> tool;

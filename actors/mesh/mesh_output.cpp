@@ -54,10 +54,9 @@ outlet* find_outlet(self_pointer self, const std::string& nspace) {
 }
 
 /// What it owes keeps a gate alive that has not been opened.
-void end_gate(outlet& x) {
-  if (std::exchange(x.is_held, false))
-    caf::anon_send_exit(x.gate, caf::exit_reason::user_shutdown);
-  x.gate = nullptr;
+void end_holder(const output_sink_actor& x) {
+  if (x)
+    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
 }
 
 /// Gives the output of a job to a sink.
@@ -71,7 +70,7 @@ void connect(self_pointer self, const std::string& nspace,
       return;
     }
     auto* to = find_outlet(self, nspace);
-    if (to != nullptr && (to->gate == sink || to->sink == sink))
+    if (to != nullptr && to->sink == sink)
       to->subscription = *x;
     else
       unsubscribe(self, *x);
@@ -81,15 +80,17 @@ void connect(self_pointer self, const std::string& nspace,
 /// Holds the output back no longer.
 void release(self_pointer self, const std::string& nspace) {
   auto* to = find_outlet(self, nspace);
-  if (to != nullptr && std::exchange(to->is_held, false))
-    caf::anon_send(to->gate, deadline{});
+  if (to != nullptr && to->holder)
+    caf::anon_send(
+      caf::actor_cast<buffered_sink_actor>(std::exchange(to->holder, nullptr)),
+      deadline{});
 }
 
 /// A tool has the answer to a request for a job, or none will come.
 void release_all(self_pointer self, const requester& who) {
   auto names = std::vector<std::string>{};
   for (const auto& [nspace, x] : self->state.outlets)
-    if (x.is_held && x.tool && x.tool->index == who.index)
+    if (x.holder && x.tool && x.tool->index == who.index)
       names.push_back(nspace);
   for (const auto& nspace : names)
     release(self, nspace);
@@ -155,9 +156,10 @@ void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
   options.who = order.parent;
   options.show_time = state.options.show_time;
   options.with_offsets = is_asked_for(request, io_offsets_key);
-  to.sink = spawn_tool_output(self->home_system(), std::move(options));
-  to.gate = spawn_output_gate(self->home_system(), to.sink);
-  to.is_held = true;
+  to.holder = caf::actor_cast<output_sink_actor>(spawn_output_gate(
+    self->home_system(),
+    spawn_tool_output(self->home_system(), std::move(options))));
+  to.sink = to.holder;
 }
 
 } // namespace
@@ -185,19 +187,17 @@ void open_outlet(self_pointer self, const prepare_share& order,
   what.policy = wiring.overflow;
   what.name =
     to.tool ? name_of_sink(*to.tool) : "launcher on " + state.options.hostname;
-  if (!to.sink || what.channels == io_channels::none)
-    end_gate(to);
-  else if (to.gate)
-    connect(self, nspace, what, to.gate);
-  else
+  if (to.sink && what.channels != io_channels::none)
     connect(self, nspace, what, to.sink);
+  else
+    end_holder(std::exchange(to.holder, nullptr));
 }
 
 void close_outlet(self_pointer self, const job_ended& outcome) {
   auto& state = self->state;
   auto node = state.outlets.extract(outcome.nspace);
   if (!node.empty())
-    end_gate(node.mapped());
+    end_holder(std::exchange(node.mapped().holder, nullptr));
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
   caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));
@@ -212,7 +212,7 @@ void lose_tool(self_pointer self, const requester& who) {
       unsubscribe(self, *x.subscription);
     x.subscription.reset();
     x.sink = nullptr;
-    end_gate(x);
+    end_holder(std::exchange(x.holder, nullptr));
     x.notify = false;
     if (std::exchange(x.is_bound, false))
       request.targets.push_back({nspace, rank_wildcard});

@@ -107,18 +107,21 @@ bool has_room(self_pointer self, steady_time now) {
 /// Ways aside of the tree that are tried at a time.
 constexpr size_t ways_aside = 4;
 
-/// Nodes that are reached directly, beginning behind `last`.
-std::vector<uint32_t> reached_behind(const node_actor_state& state,
-                                     uint32_t last) {
-  auto result = std::vector<uint32_t>{};
+/// Some of the nodes that are reached directly, others each time.
+std::vector<uint32_t> reached_aside(const node_actor_state& state) {
+  auto all = std::vector<uint32_t>{};
   for (const auto& [key, peer] : state.peers)
-    if (state.is_direct(key.first)
-        && (result.empty() || result.back() != key.first))
-      result.push_back(key.first);
-  std::rotate(result.begin(),
-              std::upper_bound(result.begin(), result.end(), last),
-              result.end());
-  return result;
+    if (state.is_direct(key.first) && (all.empty() || all.back() != key.first))
+      all.push_back(key.first);
+  if (all.size() <= ways_aside)
+    return all;
+  const auto turn = static_cast<size_t>(state.options.clock().time_since_epoch()
+                                        / defaults::relay_retry);
+  const auto from = turn % all.size() * ways_aside % all.size();
+  std::rotate(all.begin(), all.begin() + static_cast<ptrdiff_t>(from),
+              all.end());
+  all.resize(ways_aside);
+  return all;
 }
 
 /// Opens lanes through all who may know a way.
@@ -151,12 +154,8 @@ void open_relays(self_pointer self, const peer_key& key, known_peer& x) {
     return;
   // The tree leads nowhere, as between a node and its parent: others may reach
   // both.
-  auto all = reached_behind(state, x.last_aside);
-  all.resize(std::min(all.size(), ways_aside));
-  for (const auto via : all) {
+  for (const auto via : reached_aside(state))
     open(via);
-    x.last_aside = via;
-  }
 }
 
 /// Dials a node to which frames of another one lead.

@@ -32,9 +32,6 @@ struct known_peer {
   steady_time unreached_since;
   steady_time next_relay;
 
-  /// The last way aside of the tree that was tried.
-  uint32_t last_aside = 0;
-
   /// What it has said before its membership was known here.
   std::deque<peer_delivery> early;
   size_t early_bytes = 0;

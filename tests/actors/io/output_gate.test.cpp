@@ -4,6 +4,7 @@
 
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/fixtures/io_sinks.hpp"
+#include "tests/fixtures/outcome.hpp"
 
 using namespace troupe;
 using namespace troupe::fixtures;
