@@ -39,6 +39,9 @@ constexpr auto answer_time = 30s;
 /// How long after the refusal of a job its reason may come.
 constexpr auto reason_time = 1s;
 
+/// How long a job that is killed may take to end before it is left alone.
+constexpr auto kill_time = 5s;
+
 /// The one job of this process.
 class dvm_job {
 public:
@@ -257,14 +260,22 @@ void dvm_job::show_map() {
   });
 }
 
-/// The first time the job is told to end, then it is killed, then we leave.
+/// The first time the job is told to end, then it is killed, then we leave;
+/// also if its end does not come, since nodes may not answer.
 void dvm_job::on_signal(int number) {
   signal_ = number;
   ++interrupts_;
-  if (interrupts_ > 2)
+  if (interrupts_ > 2 || (interrupts_ > 1 && nspace_.empty())) {
     leave();
-  else if (!nspace_.empty())
+    return;
+  }
+  if (!nspace_.empty())
     end_job();
+  if (interrupts_ > 1) {
+    patience_ =
+      std::make_unique<timer>(session_->loop().loop(), [this] { leave(); });
+    patience_->start(kill_time);
+  }
 }
 
 /// Waits for nobody, since whoever reads our output may have stopped.
