@@ -104,6 +104,11 @@ stops() {
   wait "$runner" && wait "$reader" && grep -q "^$digest_of_input " got
 }
 check "I18" "a reader that is stopped and goes on" stops
+# sums FILE: the bytes that are said to be missing there.
+sums() {
+  sed -n 's/^troupe: \([0-9]*\) bytes\{0,1\} of stdout.* missing.*/\1/p' "$1" \
+    | awk '{sum += $1} END {printf "%.0f", sum}'
+}
 # The reader begins when all is written.
 drops() {
   peak memory troupe run -n 1 --output drop-oldest \
@@ -112,14 +117,31 @@ drops() {
   got=$({ eventually 30 test -e written; wc -c; } <pipe)
   wait "$runner" || return 1
   local missing
-  missing=$(sed -n 's/^troupe: \([0-9]*\) bytes\{0,1\} of stdout.* missing.*/\1/p' \
-    drops.err | awk '{sum += $1} END {printf "%.0f", sum}')
+  missing=$(sums drops.err)
   echo "$got bytes shown, $missing missing, $(tail -n 1 memory) KiB"
   [ "$((got + ${missing:-0}))" = "$((largest << 20))" ] \
     && [ "${missing:-0}" -gt 0 ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
 }
 check "I18 P-I1" "drop-oldest: what is shown and what is said to be missing add up" \
   drops
+cat "$TROUPE_WORK/output"
+# many OPTIONS: two hundred processes that write 512 KiB each, into a reader
+# that sleeps first.
+many() {
+  local runner got missing all=$((200 << 19))
+  peak memory troupe run --oversubscribe -n 200 "$@" \
+    head -c $((1 << 19)) /dev/zero >pipe 2>many.err &
+  runner=$!
+  got=$({ sleep 1.5; wc -c; } <pipe)
+  wait "$runner" || return 1
+  missing=$(sums many.err)
+  echo "$got of $all bytes shown, $missing missing, $(tail -n 1 memory) KiB"
+  [ "$((got + missing))" = "$all" ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
+}
+check "I18 IO-2 LIM14" "200 streams into a reader that sleeps" many
+cat "$TROUPE_WORK/output"
+check "I18 IO-1 IO-2 LIM14" "200 streams with drop-oldest into one that sleeps" \
+  many --output drop-oldest
 cat "$TROUPE_WORK/output"
 closed() {
   job -n 1 sh -c 'cat large; exit 5' | head -c 1000 >/dev/null

@@ -162,6 +162,24 @@ memory=$(sort -n "$TROUPE_WORK/memory" | tail -n 1)
 echo "     most memory of a process of ours: $memory KiB"
 check "I18 IO-2 LIM14 193" "in less than 64 MB" test "$memory" -lt 65536
 
+# many: 64 processes on each node that write 1 MiB each, into a reader that
+# sleeps until all of them wait.
+many() {
+  local outcome all=$((192 << 20))
+  mesh_job -n 192 --oversubscribe head -c $((1 << 20)) /dev/zero \
+    2>"$TROUPE_WORK/err" \
+    | { sleep 3; most_memory >"$TROUPE_WORK/memory"; wc -c >"$TROUPE_WORK/got"
+        most_memory >>"$TROUPE_WORK/memory"; }
+  outcome=${PIPESTATUS[*]}
+  cat "$TROUPE_WORK/err"
+  [ "$outcome" = "0 0" ] && [ "$(cat "$TROUPE_WORK/got")" -eq "$all" ]
+}
+check "I18 IO-2 193" "192 streams of three nodes into a reader that sleeps" many
+memory=$(sort -n "$TROUPE_WORK/memory" | tail -n 1)
+echo "     most memory of a process of ours: $memory KiB"
+check "I18 IO-2 LIM14 193" "all of them in less than 64 MB" \
+  test "$memory" -lt 65536
+
 # -- input ---------------------------------------------------------------------
 
 fed() {
