@@ -110,7 +110,7 @@ std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
 caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  const auto result = reply->promise();
+  auto result = reply->promise();
   auto deliveries = next_deliveries(self, x);
   auto& state = self->state;
   start_flush_timer(self, state.kept, state.timer_is_running);
