@@ -50,6 +50,9 @@ struct desk_stream {
 struct desk_job {
   std::string nspace;
   io_wiring wiring;
+
+  /// The user whose job it is; none: nobody has said so.
+  std::optional<uint32_t> owner;
   std::map<std::pair<uint32_t, io_channels>, desk_stream> streams;
 
   /// What writes its output to files, as a sink.
@@ -190,6 +193,9 @@ void end_channel(self_pointer self, desk_stream& x);
 
 caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what);
 caf::result<io_list> list(self_pointer self, const list_io& what);
+
+/// Whether a job is one of those that are asked for, by its user.
+bool may_see(const list_io& what, const desk_job& job);
 
 // -- io_desk_subscriptions.cpp
 

@@ -265,6 +265,7 @@ void open_job(self_pointer self, const io_job_begun& what) {
       std::find(state.past_order.begin(), state.past_order.end(), what.nspace));
   auto& job = job_of(state, what.nspace);
   job.wiring = what.wiring;
+  job.owner = what.uid;
   const auto& wiring = what.wiring;
   if (!state.options.open_files || job.files
       || (wiring.file.empty() && wiring.directory.empty()))

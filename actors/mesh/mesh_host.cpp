@@ -132,7 +132,7 @@ caf::result<info_result> query(self_pointer self, const requester& who,
     }
     for (const auto& of_streams : take_stream_queries(request)) {
       ++job->pending;
-      answer_stream_query(self, of_streams, add);
+      answer_stream_query(self, who, of_streams, add);
     }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {

@@ -666,7 +666,9 @@ bool has_processes_on(const job_map& map, uint32_t node);
 void begin_streams(self_pointer self, const prepare_share& order);
 
 /// Somebody here wants something of a job that has begun long ago.
-job_streams& known_streams(self_pointer self, const std::string& nspace);
+/// @param owner The user whose job it is, if that is known.
+job_streams& known_streams(self_pointer self, const std::string& nspace,
+                           std::optional<uint32_t> owner = {});
 
 /// A job is over everywhere.
 /// @param then Comes once its sinks have everything, or have had the time.
@@ -790,7 +792,10 @@ std::vector<query> take_group_queries(query_request& request);
 
 /// Likewise about streams.
 std::vector<query> take_stream_queries(query_request& request);
-void answer_stream_query(self_pointer self, const query& what,
+
+/// Those of the requester's own jobs; of all jobs for the administrator.
+void answer_stream_query(self_pointer self, const requester& who,
+                         const query& what,
                          std::function<void(std::vector<info>)> done);
 
 /// Answers them from what all nodes know.

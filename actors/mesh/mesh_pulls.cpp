@@ -42,7 +42,10 @@ void watch(self_pointer self, uint64_t number, io_pull& x,
       x.whole.insert(nspace);
   if (!x.at_desk.emplace(nspace, std::nullopt).second)
     return;
-  known_streams(self, nspace);
+  // The root has found that it is theirs; the administrator may watch all.
+  const auto uid = x.who.creds.uid;
+  known_streams(self, nspace,
+                uid == 0 ? std::nullopt : std::optional<uint32_t>{uid});
   subscribe(self, std::move(what), x.sink,
             [self, number, nspace](caf::expected<uint64_t> got) {
               auto* x = find_pull(self, number);
