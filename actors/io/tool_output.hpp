@@ -23,12 +23,13 @@ struct tool_output_options {
   std::function<std::string(int64_t)> show_time;
 
   /// Whether each delivery says where in the stream it stands
-  /// (`io_offset_key`), for tools that format themselves: `format` does not
-  /// count then, but for its buffering.
+  /// (`io_offset_key`), for tools that format themselves: of `format` counts
+  /// its buffering, and with `tag_detailed` each delivery has PMIX_HOSTNAME and
+  /// PMIX_PROC_PID as far as they are known.
   bool with_offsets = false;
 
-  /// Where processes run, for `output_format::tag_detailed`.
-  output_formatter::places place_of = {};
+  /// The hosts of processes, for `output_format::tag_detailed`.
+  output_formatter::hosts host_of = {};
 };
 
 /// Makes the sink of a tool or process. Answers a fragment when the connection

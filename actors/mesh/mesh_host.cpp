@@ -181,6 +181,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_environment(self);
   start_control(self);
   start_streams(self);
+  if (self->state.options.on_hosts)
+    self->state.options.on_hosts(hosts_of(self->state));
   return {
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { take_message(self, what); },

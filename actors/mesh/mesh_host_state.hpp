@@ -6,6 +6,7 @@
 #include "actors/control/checkpoint_desk.hpp"
 #include "actors/control/job_controller.hpp"
 #include "actors/groups/connected_sets.hpp"
+#include "actors/io/output_formatter.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/process_sets.hpp"
@@ -199,7 +200,11 @@ struct mesh_host_state {
   /// What the desk wants of all jobs, and what the root has been told.
   io_interest standing;
   io_interest standing_told;
-  job_locations locations;
+
+  /// Shared with whoever marks output with hosts.
+  std::shared_ptr<job_locations> known_locations =
+    std::make_shared<job_locations>();
+  job_locations& locations = *known_locations;
 
   /// Jobs whose places the root has been asked for.
   std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
@@ -644,6 +649,9 @@ void open_outlet(self_pointer self, const prepare_share& order,
 void subscribe(self_pointer self, io_subscription what,
                const output_sink_actor& sink, completion<uint64_t> then);
 void unsubscribe(self_pointer self, uint64_t subscription);
+
+/// The hosts of processes, for the thread of the host only.
+output_formatter::hosts hosts_of(const mesh_host_state& state);
 
 /// Who is shown as a sink.
 std::string name_of_sink(const requester& who);

@@ -162,6 +162,7 @@ caf::result<io_pull_result> request_pull(self_pointer self,
   options.handler = request.handler.value_or(number);
   options.format = *format;
   options.show_time = state.options.show_time;
+  options.host_of = hosts_of(state);
   options.with_offsets = flag(request.directives, io_offsets_key);
   x.sink = spawn_tool_output(self->home_system(), std::move(options));
   return answer_later<io_pull_result>(

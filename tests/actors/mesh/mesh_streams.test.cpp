@@ -157,6 +157,30 @@ CAF_TEST(I2 I5 IO-5 a tool at any node gets the tail and what follows) {
   CAF_CHECK(tool->wire->output[0].source == (proc_id{nspace, 4}));
 }
 
+CAF_TEST(I16 marks on every node have the host and number of the process) {
+  spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
+  const auto detailed =
+    with(attr::iof_tag_detailed_output, value::boolean(true));
+  const auto shown = attach(1);
+  pull(1, shown, {{nspace, rank_wildcard}}, {detailed});
+  const auto told = attach(1);
+  pull(1, told, {{nspace, 4}},
+       {detailed, with(io_offsets_key, value::boolean(true))});
+  mesh.write(2, {nspace, 4}, "far\n");
+  mesh.write(1, {nspace, 2}, "near\n");
+  const auto of = [&](uint32_t node, uint32_t rank) {
+    return "[1," + std::to_string(rank) + "][n" + std::to_string(node) + ":"
+           + std::to_string(launcher_script::pid_of(rank))
+           + "]<stdout>: ";
+  };
+  CAF_CHECK_EQUAL(seen_by(shown), of(2, 4) + "far\n" + of(1, 2) + "near\n");
+  CAF_REQUIRE_EQUAL(seen_by(told), "far\n");
+  const auto& infos = told->wire->output.at(0).infos;
+  CAF_CHECK_EQUAL(text(infos, attr::hostname).value_or(""), "n2");
+  CAF_CHECK(number<uint32_t>(infos, attr::proc_pid)
+            == launcher_script::pid_of(4));
+}
+
 CAF_TEST(I5 I13 a stream crosses once however many want it) {
   spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
   const auto one = attach(1);
