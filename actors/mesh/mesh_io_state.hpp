@@ -35,6 +35,10 @@ struct outlet {
 
   /// Whether the job ends when the tool vanishes.
   bool is_bound = false;
+
+  /// Whether the tool stays for the jobs that this one starts: it hears of
+  /// their ends, too.
+  bool has_family = false;
 };
 
 /// The streams of a job that this node runs, or wants something of.
