@@ -16,6 +16,7 @@
 #include "adapters/wire/uri.hpp"
 #include "runtime/node_streams.hpp"
 #include "tools/hook_options.hpp"
+#include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -63,7 +64,11 @@ local_node::local_node(const local_node_options& options)
   : log_(
     open_log({"troupe", options.log_level, options.log_json, STDERR_FILENO})),
     loop_(loop_settings(log_)),
-    out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO)),
+    out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO,
+                                     [this](const std::string& why) {
+                                       log_(severity::warning,
+                                            unwritten_notice(why));
+                                     })),
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
   sink_ = loop_.actors().spawn(
     output_sink,

@@ -1,5 +1,6 @@
 #include "actors/jobs/io_options.hpp"
 
+#include "actors/jobs/io_directives.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -111,12 +112,25 @@ output_format read_format(reader& in) {
   return result;
 }
 
+/// Source: PMIx Standard v5, PMIX_FWD_STDIN: whom the requester is going to
+/// push its input to; a rank, in older releases just yes or no.
+uint32_t read_pushed_input(const std::vector<info>& infos) {
+  const auto* x = find(infos, attr::fwd_stdin);
+  if (x == nullptr)
+    return rank_undef;
+  if (const auto* proc = x->proc())
+    return proc->rank;
+  if (x->type == data_type::bool_ || x->type == data_type::undef)
+    return x->truth() ? 0 : rank_undef;
+  return x->number<uint32_t>().value_or(rank_undef);
+}
+
 /// Source: PMIx Standard v5, PMIX_STDIN_TGT: a process, or in older releases a
 /// rank; in prun of PRRTE a text: a rank, `all` or `none`.
 uint32_t read_stdin_target(const std::vector<info>& infos) {
   const auto* x = find(infos, attr::stdin_tgt);
   if (x == nullptr)
-    return rank_undef;
+    return read_pushed_input(infos);
   if (const auto* proc = x->proc())
     return proc->rank;
   // Launchers pass on what users say.
@@ -151,6 +165,8 @@ void read_window(reader& in, const std::vector<info>& infos, io_wiring& to) {
 
 caf::expected<io_wiring> read_io_wiring(const spawn_request& request) {
   const auto infos = directives_of(request);
+  if (auto why = check_required(io_call::spawn, infos))
+    return why;
   auto in = reader{infos};
   auto result = io_wiring{};
   result.format = read_format(in);

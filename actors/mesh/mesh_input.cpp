@@ -1,4 +1,5 @@
 #include "actors/io/push_round.hpp"
+#include "actors/jobs/io_directives.hpp"
 #include "actors/mesh/input_spread.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
@@ -166,7 +167,8 @@ io_input input_of(const io_push_request& request, const std::string& nspace,
   }
   result.offset = number<uint64_t>(request.directives, io_offset_key);
   result.bytes = request.bytes.value_or("");
-  result.is_end = result.bytes.empty();
+  result.is_end =
+    result.bytes.empty() || flag(request.directives, attr::iof_complete);
   return result;
 }
 
@@ -197,6 +199,10 @@ void push(self_pointer self, const io_push_request& request,
 void push_input(self_pointer self, const requester& who,
                 io_push_request& request, completion<ack> done) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::push, request.directives)) {
+    done(std::move(why));
+    return;
+  }
   if (request.targets.empty()) {
     done(make_error(status::bad_param, "name the processes that read"));
     return;

@@ -102,6 +102,24 @@ CAF_TEST(I16 directives may come with a program) {
   CAF_CHECK(x->format.tag);
 }
 
+CAF_TEST(I6 input goes to whom the requester is going to push it to) {
+  const auto target = [](value x) {
+    return wiring({with(attr::fwd_stdin, std::move(x))}).stdin_target;
+  };
+  CAF_CHECK_EQUAL(target(value::rank(3)), 3u);
+  CAF_CHECK_EQUAL(target(value::rank(rank_wildcard)), rank_wildcard);
+  CAF_CHECK_EQUAL(target(value::of_proc({"job", 5})), 5u);
+  // Older releases say yes or no.
+  CAF_CHECK_EQUAL(target(value::boolean(true)), 0u);
+  CAF_CHECK_EQUAL(target({}), 0u);
+  CAF_CHECK_EQUAL(target(value::boolean(false)), rank_undef);
+  // Whoever names a process means that one.
+  CAF_CHECK_EQUAL(wiring({with(attr::fwd_stdin, value::boolean(true)),
+                          with(attr::stdin_tgt, value::rank(2))})
+                    .stdin_target,
+                  2u);
+}
+
 CAF_TEST(I6 input goes to the rank named in whatever way) {
   CAF_CHECK_EQUAL(
     wiring({with(attr::stdin_tgt, value::of_proc({"job", 5}))}).stdin_target,
