@@ -7,6 +7,7 @@
 #include "actors/jobs/io_directives.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -255,7 +256,7 @@ void send_piece(self_pointer self, io_push_request request,
     x.nspace = nspace;
     x.offset = number<uint64_t>(request.directives, io_offset_key);
     x.bytes = request.bytes.value_or("");
-    x.is_end = x.bytes.empty();
+    x.is_end = x.bytes.empty() || flag(request.directives, attr::iof_complete);
     round->expect();
     self
       ->request(caf::actor_cast<caf::actor>(self), caf::infinite, std::move(x))
