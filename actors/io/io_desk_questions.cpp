@@ -56,7 +56,7 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
     answer<io_list> reply;
   };
   auto all = std::make_shared<gathering>();
-  list_input(state, {sources}, all->found);
+  list_input(state, {sources, {}}, all->found);
   if (channels.empty())
     return std::move(all->found);
   auto promise = self->make_response_promise<io_list>();

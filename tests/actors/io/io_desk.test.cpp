@@ -85,7 +85,7 @@ struct fixture : fixtures::deterministic {
   }
 
   std::vector<io_stream_status> list(std::vector<proc_id> sources = {}) {
-    return request<io_list>(uut, list_io{std::move(sources)}).streams;
+    return request<io_list>(uut, list_io{std::move(sources), {}}).streams;
   }
 
   ~fixture() override {

@@ -179,7 +179,7 @@ CAF_TEST(I9 a new source continues at the acknowledged byte(195)) {
   const auto asked = push({0}, {}, "");
   CAF_REQUIRE(asked->has_value());
   CAF_CHECK_EQUAL((*asked)->offset, 11u);
-  const auto found = request<io_list>(uut, list_io{{{"a", 0}}}).streams;
+  const auto found = request<io_list>(uut, list_io{{{"a", 0}}, {}}).streams;
   CAF_REQUIRE_EQUAL(found.size(), 1u);
   CAF_CHECK(found[0].stream.channel == io_channels::stdin_);
   CAF_CHECK_EQUAL(found[0].end, 11u);
