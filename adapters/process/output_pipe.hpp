@@ -1,8 +1,10 @@
 #pragma once
 
 #include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/read_turns.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/output_pace.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -34,14 +36,14 @@ private:
   /// How many more pipes may be enlarged: pipes of a user share a bound, beyond
   /// which new ones are tiny. Source: pipe(7).
   size_t enlargeable_ = 64;
+
+  /// The streams of a loop are read in turn.
+  std::optional<read_turns> turns_;
 };
 
 /// Reads one output stream of a process. Does not read ahead of what has been
 /// taken by more than a window: then the pipe fills up and the process waits.
-///
-/// What comes after a silence is read at once. Who writes many small pieces in
-/// a row has them gathered in the pipe, which is enlarged, for a moment: so
-/// they cost what a few large ones cost.
+/// When it is read says `output_pace`.
 class output_pipe {
 public:
   /// Takes bytes, in order; calls `taken` later, never at once. No bytes: the
@@ -55,9 +57,6 @@ public:
   /// cost beyond their bytes, and lets a busy writer's bytes gather in the
   /// pipe.
   static constexpr size_t max_fragments = 64;
-
-  /// How long a busy writer's small pieces gather.
-  static constexpr auto gathering_time = std::chrono::microseconds{500};
 
   /// What a busy writer's pipe holds.
   static constexpr int enlarged_pipe = 256 << 10;
@@ -99,13 +98,14 @@ private:
   enum class outcome { some, nothing, paused, ended };
 
   outcome read_once();
+  size_t read_in_turn();
   void read_rest();
   void resume();
   void on_silence();
   void end();
   bool may_read();
   void stop_waiting();
-  void pace(size_t size);
+  void pace(size_t size, bool is_all);
   void enlarge();
   void close();
 
@@ -120,10 +120,8 @@ private:
   size_t bytes_ = 0;
   size_t fragments_ = 0;
 
-  /// When it was last read, and how many small pieces came in quick succession.
-  std::chrono::steady_clock::time_point read_at_;
-  size_t quick_ = 0;
-  bool is_busy_ = false;
+  read_turns::reader turn_;
+  output_pace pace_;
   bool was_enlarged_ = false;
   bool is_enlarged_ = false;
   bool is_gathering_ = false;
