@@ -26,8 +26,8 @@ read_turns& turns_of(std::optional<read_turns>& turns, event_loop& loop) {
 output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
-    deliver_(std::move(deliver)),
-    turn_(turns_of(credit.turns_, loop), [this] { return read_in_turn(); }),
+    deliver_(std::move(deliver)), bytes_(credit.window),
+    turn_(turns_of(credit.turns, loop), [this] { return read_in_turn(); }),
     pace_(pipe_capacity(fd_.get())), gathered_(loop, [this] {
       is_gathering_ = false;
       if (fd_)
@@ -39,41 +39,26 @@ output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
 
 output_pipe::~output_pipe() {
   close();
-  credit_.left_ += bytes_;
 }
 
-bool output_pipe::may_read() {
-  if (bytes_ >= window_ || fragments_ >= max_fragments)
-    return false;
-  if (credit_.left_ > 0)
-    return true;
-  if (!is_waiting_) {
-    is_waiting_ = true;
-    credit_.waiting_.push_back(this);
-  }
-  return false;
-}
-
-void output_pipe::stop_waiting() {
-  if (is_waiting_)
-    credit_.waiting_.remove(this);
-  is_waiting_ = false;
+/// @returns how much may be read now; nothing only while an answer is due.
+size_t output_pipe::room() const noexcept {
+  return fragments_ < max_fragments ? bytes_.room(window_) : 0;
 }
 
 output_pipe::outcome output_pipe::read_once() {
-  if (!may_read()) {
+  const auto most = std::min(max_fragment, room());
+  if (most == 0) {
     watch_->disable_read();
     return outcome::paused;
   }
   // One buffer for all: what a fragment holds is what it needs, however little
   // was read.
   static thread_local std::array<char, max_fragment> buffer;
-  const auto most = std::min({buffer.size(), window_ - bytes_, credit_.left_});
   const auto n = read(fd_.get(), buffer.data(), most);
   if (n > 0) {
     const auto size = static_cast<size_t>(n);
-    bytes_ += size;
-    credit_.left_ -= size;
+    bytes_.take(size);
     ++fragments_;
     if (silence_)
       silence_->start(grace_);
@@ -94,16 +79,17 @@ output_pipe::outcome output_pipe::read_once() {
 size_t output_pipe::read_in_turn() {
   if (is_gathering_)
     return 0;
-  const auto before = bytes_;
+  const auto before = bytes_.out();
   const auto what = read_once();
   if (what == outcome::paused || what == outcome::ended)
     return 0;
   if (!is_gathering_)
     watch_->enable_read();
-  return bytes_ - before;
+  return bytes_.out() - before;
 }
 
 /// Decides when to read again.
+/// @param is_all Whether as much was read as there was room for.
 void output_pipe::pace(size_t size, bool is_all) {
   const auto wait =
     pace_.on_read(std::chrono::steady_clock::now(), size, is_all);
@@ -117,23 +103,22 @@ void output_pipe::pace(size_t size, bool is_all) {
 }
 
 void output_pipe::enlarge() {
-  if (std::exchange(was_enlarged_, true) || credit_.enlargeable_ == 0)
+  if (std::exchange(was_enlarged_, true) || credit_.enlargeable == 0)
     return;
   // Fails for a terminal, and for those at their bound: it is not needed.
   is_enlarged_ = fcntl(fd_.get(), F_SETPIPE_SZ, enlarged_pipe) >= 0;
   if (!is_enlarged_)
     return;
-  --credit_.enlargeable_;
+  --credit_.enlargeable;
   pace_.set_capacity(enlarged_pipe);
 }
 
 void output_pipe::close() {
-  stop_waiting();
   turn_.leave();
   silence_.reset();
   watch_.reset();
   fd_.reset();
-  credit_.enlargeable_ += std::exchange(is_enlarged_, false) ? 1 : 0;
+  credit_.enlargeable += std::exchange(is_enlarged_, false) ? 1 : 0;
 }
 
 void output_pipe::read_rest() {
@@ -149,7 +134,7 @@ void output_pipe::end() {
 }
 
 void output_pipe::resume() {
-  if (!fd_ || !may_read())
+  if (!fd_ || room() == 0)
     return;
   if (end_when_empty_)
     read_rest();
@@ -159,16 +144,8 @@ void output_pipe::resume() {
 
 void output_pipe::taken(size_t bytes) {
   --fragments_;
-  bytes_ -= bytes;
-  credit_.left_ += bytes;
+  bytes_.give_back(bytes);
   resume();
-  if (credit_.left_ == 0)
-    return;
-  // All may try again; who comes too late queues up once more.
-  for (auto* x : std::exchange(credit_.waiting_, {})) {
-    x->is_waiting_ = false;
-    x->resume();
-  }
 }
 
 void output_pipe::expect_end(std::chrono::milliseconds grace,
