@@ -3,6 +3,7 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/streams.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
@@ -38,11 +39,12 @@ echo "     in $(since "$before") s"
 # cuts: networks of both ends go and come back while a stream flows.
 cuts() {
   local job_pid fault outcome
-  rm -f go
-  mesh_job -n 3 ./io_bytes write "$large" 2 go 2>"$TROUPE_WORK/err" \
+  rm -f go writer
+  mesh_job -n 3 sh -c '[ "$PMIX_RANK" = 2 ] || exit 0
+    '"$as_writer" sh ./io_bytes write "$large" 2 go 2>"$TROUPE_WORK/err" \
     | ./io_bytes check "$large" >"$TROUPE_WORK/cuts" &
   job_pid=$!
-  sleep 1
+  stuck || return 1
   touch go
   for fault in "cut n3 1" "silence n3 2" "reset n1 all" "cut n1 2"; do
     # shellcheck disable=SC2086
@@ -145,9 +147,11 @@ most_memory() {
 }
 
 asleep() {
-  local bytes=314572800 outcome job_pid
-  mesh_job -n 3 ./io_bytes write $bytes 2 2>"$TROUPE_WORK/err" \
-    | { sleep 3; most_memory >"$TROUPE_WORK/memory"
+  local bytes=314572800 outcome
+  rm -f writer
+  mesh_job -n 3 sh -c '[ "$PMIX_RANK" = 2 ] || exit 0
+    '"$as_writer" sh ./io_bytes write $bytes 2>"$TROUPE_WORK/err" \
+    | { stuck; most_memory >"$TROUPE_WORK/memory"
         ./io_bytes check $bytes; most_memory >>"$TROUPE_WORK/memory"; }
   outcome=${PIPESTATUS[*]}
   cat "$TROUPE_WORK/err"

@@ -278,6 +278,22 @@ CAF_TEST(IO-4 output that is there before the name of its job waits for it) {
   CAF_CHECK_EQUAL(seen_by(tool), "early late");
 }
 
+CAF_TEST(IO-1 IO-4 what waits for the name of its job does not depend on the tail) {
+  const auto tool = attach(1);
+  mesh[2].launcher->holds_starts = true;
+  auto asked =
+    ask<spawn_result>(1, tool,
+                      job_host::program(6, {{std::string{attr::iof_cache_size},
+                                             0, value::uint64(0)}}));
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  mesh.write(4, {nspace, 4}, "of another node");
+  mesh[2].launcher->holds_starts = false;
+  mesh[2].launcher->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(seen_by(tool), "earlyof another node");
+}
+
 CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {
   const auto tool = attach(1);
   mesh[2].launcher->refused[4] = status::job_exe_not_found;
