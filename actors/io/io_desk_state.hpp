@@ -53,8 +53,8 @@ struct desk_stream {
   /// Nodes that refused a part of it, though they live.
   std::map<uint32_t, node_refusal> refusals;
 
-  /// Of a copy: fragments that wait until it is known where the sinks begin
-  /// that want it live.
+  /// Of a copy: fragments that wait until it is known where sinks begin that
+  /// want it live.
   std::vector<std::pair<io_fragment, answer<ack>>> held;
   bool is_opening = false;
 };
@@ -218,6 +218,10 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
                                io_fragment& what);
 void open_job(self_pointer self, const io_job_begun& what);
 caf::result<ack> close_job(self_pointer self, const io_job_over& what);
+
+/// Asks where a stream of another node is now: whoever wants its copy live
+/// begins there. What comes waits for that.
+void open_live(self_pointer self, desk_stream& x);
 
 /// Gives a copy that was opening its sinks, and what has come meanwhile.
 /// @param begin Where sinks begin that want the stream live; none: unknown,

@@ -4,8 +4,10 @@
 #include "actors/io/input_queue.hpp"
 #include "actors/io/push_round.hpp"
 #include "actors/io/tool_output.hpp"
+#include "actors/jobs/io_directives.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -100,6 +102,8 @@ void watch(self_pointer self, const reader& x, std::vector<proc_id> sources) {
 caf::result<io_pull_result> pull(self_pointer self, const requester& who,
                                  io_pull_request& request) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::pull, request.directives))
+    return why;
   auto what = read_subscription(request);
   if (!what)
     return std::move(what.error());
@@ -252,7 +256,7 @@ void send_piece(self_pointer self, io_push_request request,
     x.nspace = nspace;
     x.offset = number<uint64_t>(request.directives, io_offset_key);
     x.bytes = request.bytes.value_or("");
-    x.is_end = x.bytes.empty();
+    x.is_end = x.bytes.empty() || flag(request.directives, attr::iof_complete);
     round->expect();
     self
       ->request(caf::actor_cast<caf::actor>(self), caf::infinite, std::move(x))
@@ -265,6 +269,8 @@ void send_piece(self_pointer self, io_push_request request,
 caf::result<ack> push(self_pointer self, const requester& who,
                       io_push_request& request) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::push, request.directives))
+    return why;
   if (request.targets.empty())
     return make_error(status::bad_param, "name the processes that read");
   for (const auto& target : request.targets) {

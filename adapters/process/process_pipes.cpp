@@ -45,7 +45,8 @@ struct process_pipes::state {
   self_pointer self = nullptr;
   event_loop* loop = nullptr;
   std::shared_ptr<std::deque<arrival>> arrivals;
-  output_credit credit{defaults::io_window_total};
+  output_credit credit{
+    std::make_shared<shared_window>(defaults::io_window_total)};
   uint64_t last_id = 0;
   std::map<proc_id, record> records;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "messages/connection.hpp"
 #include "messages/process.hpp"
 
 #include <caf/typed_response_promise.hpp>
