@@ -1,6 +1,7 @@
 // Forwarded input and output.
 // Source: PMIx Standard v5, "IO Forwarding".
 
+#include "actors/jobs/io_directives.hpp"
 #include "c_api/client_output.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
@@ -39,19 +40,26 @@ to_ends(const library& lib, const pmix_proc_t* procs, size_t n) {
   return result;
 }
 
+/// Reads our own standard input no further.
+void stop_stdin(const library& lib) {
+  const auto core = lib.core();
+  lib.run_in_loop([&] {
+    if (core->inputs)
+      core->inputs->stop_stdin();
+  });
+}
+
 /// Begins or ends the forwarding of our own standard input.
 pmix_status_t forward_stdin(const library& lib, io_push_request x,
                             pmix_op_cbfunc_t f, void* data) {
   const auto core = lib.core();
-  const auto is_stop = flag(x.directives, attr::iof_stop);
-  lib.run_in_loop([&] {
-    if (!core->inputs)
-      return;
-    if (is_stop)
-      core->inputs->stop_stdin();
-    else
-      core->inputs->forward_stdin(std::move(x));
-  });
+  if (flag(x.directives, attr::iof_stop))
+    stop_stdin(lib);
+  else
+    lib.run_in_loop([&] {
+      if (core->inputs)
+        core->inputs->forward_stdin(std::move(x));
+    });
   if (f != nullptr)
     lib.post([f, data] { f(PMIX_SUCCESS, data); });
   return PMIX_SUCCESS;
@@ -123,6 +131,9 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
   if (code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(options, to_infos(directives, ndirs));
+  // Before it is gone.
+  if (auto why = check_required(io_call::deregister, *options))
+    return to_c(why);
   const auto handler = lib.core()->outputs->remove(iofhdlr);
   if (!handler)
     return PMIX_ERR_NOT_FOUND;
@@ -151,8 +162,12 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
   auto x = io_push_request{};
   x.targets = std::move(*receivers);
   x.directives = std::move(*options);
+  const auto is_end = flag(x.directives, attr::iof_complete);
   if (bo != nullptr && bo->size > 0)
     x.bytes = to_bytes(bo);
+  else if (is_end)
+    // The end of our own input, too, if that is what they have got.
+    stop_stdin(lib);
   else if (flag(x.directives, attr::iof_push_stdin)
            || flag(x.directives, attr::iof_stop))
     return forward_stdin(lib, std::move(x), cbfunc, cbdata);

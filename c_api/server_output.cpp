@@ -62,6 +62,8 @@ output_sink_actor::behavior_type own_output(output_sink_actor::pointer self,
         library::instance().push(delivery, receipt);
       if (is_end) {
         delivery.bytes.clear();
+        delivery.infos.push_back(
+          {std::string{attr::iof_complete}, 0, value::boolean(true)});
         library::instance().push(std::move(delivery), receipt);
       }
       return promise;

@@ -116,7 +116,8 @@ caf::expected<link_settings> find_dvm(const std::string& what) {
     if (dvms.empty())
       return make_error(status::unreach,
                         "you have no DVM on this node; start one by troupe "
-                        "up, or name one by --dvm");
+                        "up, or name one by --dvm, or a launcher by its "
+                        "process number: --dvm pid:N");
     return make_error(status::unreach, "you have several DVMs on this node ("
                                          + names_of(dvms)
                                          + "); name one by --dvm");

@@ -3,6 +3,7 @@
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <string_view>
@@ -11,6 +12,12 @@
 namespace troupe {
 
 namespace {
+
+/// What has been read so far.
+struct words_read : output_options {
+  /// `raw`, and nothing that is added to the bytes.
+  bool only_bytes = false;
+};
 
 using flag_of_format = bool output_format::*;
 
@@ -46,7 +53,59 @@ caf::error refuse(const std::string& why) {
   return make_error(status::bad_param, "--output " + why);
 }
 
-caf::error read_policy(io_policy to, output_options& x) {
+/// Words that are no flags; the second column says what they take.
+const std::map<std::string_view, std::string_view>& special_words() {
+  static const auto result =
+    std::map<std::string_view, std::string_view>{{"file", "name"},
+                                                 {"filename", "name"},
+                                                 {"dir", "name"},
+                                                 {"directory", "name"},
+                                                 {"tail", "size"},
+                                                 {"buffer", "size"},
+                                                 {"buffer-time", "time"},
+                                                 {"drop-oldest", ""},
+                                                 {"drop-newest", ""},
+                                                 {"copy", ""},
+                                                 {"block", ""}};
+  return result;
+}
+
+std::string lower(std::string x) {
+  for (auto& c : x)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return x;
+}
+
+/// The word that is meant: as in PRRTE, in any case, and as short as it is the
+/// only one that begins so.
+caf::expected<std::string> full_word(const std::string& given) {
+  const auto x = lower(given);
+  auto found = std::vector<std::string_view>{};
+  const auto look_in = [&](const auto& words) {
+    for (const auto& entry : words) {
+      if (entry.first == x)
+        found.insert(found.begin(), entry.first);
+      else if (entry.first.substr(0, x.size()) == x)
+        found.push_back(entry.first);
+    }
+  };
+  look_in(format_words());
+  look_in(other_words());
+  look_in(special_words());
+  if (x.empty() || found.empty())
+    return refuse("does not know \"" + given
+                  + "\"; see what --output takes by --help");
+  if (found.front() == x || found.size() == 1)
+    return std::string{found.front()};
+  auto all = std::string{};
+  for (const auto& word : found)
+    all += (all.empty() ? "" : ", ") + std::string{word};
+  return refuse("\"" + given + "\" may be any of " + all
+                + "; write the word in full");
+}
+
+caf::error read_policy(io_policy to, words_read& x) {
   if (x.policy != io_policy::block && x.policy != to)
     return refuse("drop-oldest and drop-newest exclude each other; give one "
                   "of them");
@@ -54,26 +113,34 @@ caf::error read_policy(io_policy to, output_options& x) {
   return caf::none;
 }
 
-/// Names of files with what PRRTE lets follow them, such as `out:nocopy`.
-std::string without_qualifiers(std::string name, output_options& x) {
-  const auto take = [&](std::string_view what) {
-    if (name.size() <= what.size()
-        || name.compare(name.size() - what.size(), what.size(), what) != 0)
-      return false;
-    name.erase(name.size() - what.size());
-    return true;
-  };
-  for (;;)
-    if (take(":nocopy"))
-      x.file_only = true;
-    else if (take(":pattern"))
-      x.file_is_pattern = true;
-    else if (!take(":copy"))
+/// What PRRTE lets follow a word or a name, such as `out:nocopy`.
+/// @returns whether there is such a qualifier.
+bool read_qualifier(const std::string& given, words_read& x) {
+  const auto word = lower(given);
+  if (word == "nocopy")
+    x.file_only = true;
+  else if (word == "pattern")
+    x.file_is_pattern = true;
+  else if (word == "raw")
+    x.format.raw = true;
+  else
+    return word == "copy";
+  return true;
+}
+
+/// A name without its qualifiers; other colons are part of it.
+std::string without_qualifiers(std::string name, words_read& x) {
+  for (;;) {
+    const auto colon = name.rfind(':');
+    if (colon == std::string::npos
+        || !read_qualifier(name.substr(colon + 1), x))
       return name;
+    name.erase(colon);
+  }
 }
 
 caf::error read_name(const std::string& word, const std::string& given,
-                     const std::string& here, output_options& x) {
+                     const std::string& here, words_read& x) {
   auto name = without_qualifiers(given, x);
   if (name.empty())
     return refuse(word + "= needs a name, such as " + word + "=out");
@@ -81,12 +148,12 @@ caf::error read_name(const std::string& word, const std::string& given,
     return refuse("takes one of file=FILE and dir=DIR, once");
   if (name.front() != '/')
     name.insert(0, here + "/");
-  (word == "file" ? x.file : x.directory) = std::move(name);
+  (word.front() == 'f' ? x.file : x.directory) = std::move(name);
   return caf::none;
 }
 
 caf::error read_number(const std::string& word, const std::string& given,
-                       output_options& x) {
+                       words_read& x) {
   const auto number = parse_size(given);
   if (!number || (word != "tail" && *number > UINT32_MAX))
     return refuse(word + "=" + given + " is no "
@@ -102,39 +169,75 @@ caf::error read_number(const std::string& word, const std::string& given,
   return caf::none;
 }
 
-caf::error read_word(const std::string& item, const std::string& here,
-                     output_options& x) {
-  const auto split = item.find('=');
-  const auto word = item.substr(0, split);
-  if (split != std::string::npos) {
-    const auto given = item.substr(split + 1);
-    if (word == "file" || word == "dir" || word == "directory")
-      return read_name(word, given, here, x);
-    if (word == "tail" || word == "buffer" || word == "buffer-time")
-      return read_number(word, given, x);
-  }
-  if (const auto i = format_words().find(item); i != format_words().end())
+/// A word without a value, with its qualifiers.
+caf::error read_flag(const std::string& word, words_read& x) {
+  if (word == "raw") {
+    x.only_bytes = true;
+    x.format.raw = true;
+  } else if (const auto i = format_words().find(word);
+             i != format_words().end()) {
     x.format.*(i->second) = true;
-  else if (const auto j = other_words().find(item); j != other_words().end())
+  } else if (const auto j = other_words().find(word);
+             j != other_words().end()) {
     x.*(j->second) = true;
-  else if (item == "drop-oldest")
+  } else if (word == "drop-oldest") {
     return read_policy(io_policy::drop_oldest, x);
-  else if (item == "drop-newest")
+  } else if (word == "drop-newest") {
     return read_policy(io_policy::drop_newest, x);
-  else if (item != "copy" && item != "block")
-    return refuse("does not know \"" + item
-                  + "\"; see what --output takes by --help");
+  }
   return caf::none;
 }
 
-caf::error check(const output_options& x) {
+caf::error read_word(const std::string& item, const std::string& here,
+                     words_read& x) {
+  const auto split = item.find_first_of("=:");
+  auto rest = split == std::string::npos ? std::string{} : item.substr(split);
+  auto word = std::string{};
+  if (split != 0) {
+    auto full = full_word(item.substr(0, split));
+    if (!full)
+      return std::move(full.error());
+    word = std::move(*full);
+  }
+  const auto i = special_words().find(word);
+  const auto takes =
+    i == special_words().end() ? std::string_view{} : i->second;
+  if (takes.empty()) {
+    while (!rest.empty() && rest.front() == ':') {
+      const auto end = std::min(rest.find(':', 1), rest.size());
+      const auto qualifier = rest.substr(1, end - 1);
+      if (!read_qualifier(qualifier, x))
+        return refuse("\"" + item
+                      + "\": only nocopy, copy, pattern and raw "
+                        "may follow a colon");
+      rest.erase(0, end);
+    }
+    if (!rest.empty())
+      return refuse("\"" + item + "\": " + word + " takes no value");
+    return read_flag(word, x);
+  }
+  const auto given =
+    !rest.empty() && rest.front() == '=' ? rest.substr(1) : std::string{};
+  if (takes == "name")
+    return read_name(word, given, here, x);
+  if (given.empty())
+    return refuse(word + " needs a value, such as " + word
+                  + (takes == "time" ? "=2" : "=1M"));
+  return read_number(word, given, x);
+}
+
+/// Forms of lines that say whose they are.
+bool has_marks(const output_format& x) {
+  return x.label || x.rank || x.tag || x.tag_detailed || x.tag_fullname;
+}
+
+caf::error check(const words_read& x) {
   const auto& f = x.format;
-  const auto marks =
-    f.label || f.rank || f.tag || f.tag_detailed || f.tag_fullname;
-  if (f.json && (f.xml || marks))
+  if (f.json && (f.xml || has_marks(f)))
     return refuse("json says whose each line is; leave out the other forms");
-  if (f.raw && (f.json || f.xml || marks || f.timestamp))
-    return refuse("raw is the bytes as they come; leave out the other forms");
+  if (x.only_bytes && (f.json || f.xml || has_marks(f) || f.timestamp))
+    return refuse("raw is the bytes as they come; leave out the other forms, "
+                  "or write tag:raw for marks in front of what comes at once");
   if (x.file_is_pattern && x.file.empty())
     return refuse("pattern is about file=FILE, which is missing");
   if (x.file_only && x.file.empty() && x.directory.empty())
@@ -164,7 +267,7 @@ std::optional<uint64_t> parse_size(const std::string& x) {
 caf::expected<output_options>
 read_output_options(const std::vector<std::string>& lists,
                     const std::string& here) {
-  auto result = output_options{};
+  auto result = words_read{};
   for (const auto& list : lists)
     for (size_t begin = 0; begin <= list.size();) {
       const auto end = std::min(list.find(',', begin), list.size());
@@ -175,7 +278,7 @@ read_output_options(const std::vector<std::string>& lists,
     }
   if (auto err = check(result))
     return err;
-  return result;
+  return output_options{std::move(result)};
 }
 
 caf::error check_viewer(const output_options& x) {

@@ -8,11 +8,13 @@
 #include "messages/io_keys.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
+#include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -23,7 +25,6 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 namespace troupe {
@@ -94,11 +95,7 @@ private:
 };
 
 std::string dvm_job::open() {
-  auto handlers = link::callbacks{};
-  handlers.on_events = [this](const event_batch& x) {
-    for (const auto& what : x.events)
-      on_event(*what);
-  };
+  auto handlers = each_event([this](const event& x) { on_event(x); });
   handlers.on_output = [this](io_delivery x, output_receipt receipt) {
     intake_->take(std::move(x), std::move(receipt));
   };
@@ -110,7 +107,10 @@ std::string dvm_job::open() {
     return reason_of(session.error());
   session_ = std::move(*session);
   auto& loop = session_->loop();
-  out_ = std::make_shared<fd_writer>(loop.loop(), STDOUT_FILENO);
+  out_ = std::make_shared<fd_writer>(
+    loop.loop(), STDOUT_FILENO, [this](const std::string& why) {
+      err_->write("troupe: " + unwritten_notice(why) + "\n");
+    });
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_});
@@ -343,8 +343,7 @@ int dvm_job::run() {
   }
   add_surroundings(options_.job);
   auto& loop = session_->loop();
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   start();
   loop.run();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);

@@ -3,6 +3,8 @@
 #include "actors/jobs/process_sets.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
+#include "tools/former_options.hpp"
+#include "tools/output_flags.hpp"
 #include "tools/terminal_mode.hpp"
 
 #include <CLI/CLI.hpp>
@@ -91,6 +93,7 @@ void add_job_options(CLI::App& cli, job_flags& x) {
                "Put the time in front of each line");
   cli.add_option("--output", x.outputs, job_output_help)
     ->allow_extra_args(false);
+  add_former_options(cli, x.outputs);
   cli.add_option("--stdin", x.standard_input,
                  "Rank that gets standard input (default 0), all or none");
   cli.add_flag("--pty", x.with_pty,
@@ -207,12 +210,9 @@ void apply_streams(const job_flags& x, run_options& result) {
   auto& infos = result.job.job_infos;
   for (auto& info : to_infos(result.output))
     infos.push_back(std::move(info));
-  auto& format = result.output.format;
-  format.label = format.label || x.label;
-  format.timestamp = format.timestamp || x.timestamp;
-  format.json = format.json || x.json;
-  format.iso_time = x.timestamp;
-  result.node.output = format;
+  if (const auto why = add_flags(x.label, x.timestamp, x.json, result.output))
+    refuse(reason_of(why));
+  result.node.output = result.output.format;
   result.stdin_target = stdin_target(x.standard_input);
   result.screen = x.screen;
   if (!x.screen.empty()) {

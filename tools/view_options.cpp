@@ -2,6 +2,7 @@
 
 #include "messages/status.hpp"
 #include "tools/event_text.hpp"
+#include "tools/output_flags.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -109,11 +110,8 @@ void apply(const words& x, view_order& order) {
     order.channels =
       static_cast<io_channels>(static_cast<uint16_t>(order.channels)
                                | static_cast<uint16_t>(io_channels::stddiag));
-  auto& format = order.output.format;
-  format.label = format.label || x.label;
-  format.timestamp = format.timestamp || x.timestamp;
-  format.json = format.json || x.json;
-  format.iso_time = x.timestamp;
+  if (const auto why = add_flags(x.label, x.timestamp, x.json, order.output))
+    refuse(reason_of(why));
   if (!x.offset.empty()) {
     if (order.is_live)
       refuse("--live and --offset exclude each other; give one of them");

@@ -1,6 +1,7 @@
 #include "actors/io/input_queue.hpp"
 
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <algorithm>
@@ -11,13 +12,18 @@ namespace troupe {
 namespace {
 
 /// The request for a piece: whoever says where the first byte stands means that
-/// of the whole.
+/// of the whole, and what ends the input ends it after the last piece.
 io_push_request piece_of(const io_push_request& whole, size_t begin,
                          size_t size) {
   auto result = io_push_request{whole.targets, whole.directives, {}};
   if (!whole.bytes)
     return result;
   result.bytes = whole.bytes->substr(begin, size);
+  if (begin + size < whole.bytes->size())
+    result.directives.erase(
+      std::remove_if(result.directives.begin(), result.directives.end(),
+                     [](const info& x) { return x.key == attr::iof_complete; }),
+      result.directives.end());
   for (auto& x : result.directives)
     if (auto* at = std::get_if<uint64_t>(&x.val.data);
         at != nullptr && x.key == io_offset_key)

@@ -35,14 +35,22 @@ desk_stream& open(self_pointer self, const io_stream& name,
   options.overflow = job.wiring.overflow;
   if (origin)
     options.elsewhere = state.mesh;
-  options.on_held = [tails = state.tails, number = x.number](ptrdiff_t by) {
-    tails->change(number, by);
+  options.window_of = [shared = state.shared](uint64_t id) {
+    const auto i = shared->nodes.find(id);
+    return i != shared->nodes.end() ? i->second : shared->here;
   };
-  options.on_dropped = [desk = caf::actor_addr{self->address()}](uint64_t id) {
-    if (const auto x = caf::actor_cast<io_desk_actor>(desk))
-      caf::anon_send(x, io_unsubscription{id});
+  options.on_held = [shared = state.shared, number = x.number](size_t held,
+                                                               size_t needed) {
+    shared->tails.set(number, held, needed);
   };
-  state.tails->add(x.number, options.tail);
+  options.on_dropped =
+    [shared = state.shared, name, number = x.number,
+     desk = caf::actor_addr{self->address()}](uint64_t id, uint64_t offset) {
+      shared->dropped.push_back({name, number, id, offset});
+      if (const auto x = caf::actor_cast<io_desk_actor>(desk))
+        caf::anon_send(x, deadline{});
+    };
+  state.shared->tails.add(x.number);
   x.channel = spawn_io_channel(self->system(), std::move(options));
   give_sinks(self, job, x);
   if (!origin)
@@ -50,18 +58,23 @@ desk_stream& open(self_pointer self, const io_stream& name,
   return x;
 }
 
-/// Cuts the longest tails when all together are too long.
+/// Has the streams that hold the most hold less when it is too much.
 void settle_tails(self_pointer self) {
   auto& state = self->state;
   auto keep = std::map<uint64_t, size_t>{};
-  for (const auto& x : state.tails->settle())
+  for (const auto& x : state.shared->tails.settle())
     keep.emplace(x.stream, x.keep);
   if (keep.empty())
     return;
-  for (const auto& [nspace, job] : state.jobs)
+  const auto tell = [&](const desk_job& job) {
     for (const auto& [key, x] : job.streams)
       if (const auto i = keep.find(x.number); i != keep.end())
         self->send(x.channel, io_keep{i->second});
+  };
+  for (const auto& [nspace, job] : state.jobs)
+    tell(job);
+  for (const auto& job : state.closing)
+    tell(job);
 }
 
 // -- copies
@@ -72,21 +85,6 @@ bool wants_live(const desk_state& state, const io_stream& name) {
   return std::any_of(ids.begin(), ids.end(), [&](uint64_t id) {
     return state.subscriptions.at(id).how.start == io_start::live;
   });
-}
-
-/// The copy begins with what the node of the process has kept; who wants the
-/// stream live begins where the process is now.
-void open_live(self_pointer self, desk_stream& x) {
-  x.is_opening = true;
-  const auto go_on = [self, name = x.name,
-                      number = x.number](std::optional<uint64_t> begin) {
-    auto* x = self->state.find(name);
-    if (x != nullptr && x->number == number && x->is_opening)
-      begin_copy(self, *x, begin);
-  };
-  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
-    .then([go_on](const io_fragment& y) { go_on(y.offset); },
-          [go_on](const caf::error&) { go_on(std::nullopt); });
 }
 
 /// Whether somebody wants a stream, or other nodes think so: what they have
@@ -105,6 +103,13 @@ bool is_expected(const desk_state& state, const io_stream& name) {
   };
   return state.patterns.wants(name) || is_told(name.source.nspace)
          || is_told({});
+}
+
+/// Whether a node begins to send a stream. Anything else that comes to a node
+/// without a copy was on its way when the node wanted the stream no more; all
+/// of it that is kept comes again.
+bool is_first(const io_fragment& x) {
+  return x.missed == x.offset;
 }
 
 } // namespace
@@ -198,7 +203,8 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
       || what.bytes.size() > UINT64_MAX - what.offset)
     return ack{};
   if (x == nullptr) {
-    if (state.is_past(name.source.nspace) || !is_expected(state, name))
+    if (state.is_past(name.source.nspace) || !is_expected(state, name)
+        || !is_first(what))
       return ack{};
     x = &open(self, name, node);
     if (state.mesh && wants_live(state, name))
@@ -212,6 +218,20 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
   return promise;
 }
 
+void open_live(self_pointer self, desk_stream& x) {
+  if (std::exchange(x.is_opening, true))
+    return;
+  const auto go_on = [self, name = x.name,
+                      number = x.number](std::optional<uint64_t> begin) {
+    auto* x = self->state.find(name);
+    if (x != nullptr && x->number == number && x->is_opening)
+      begin_copy(self, *x, begin);
+  };
+  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
+    .then([go_on](const io_fragment& y) { go_on(y.offset); },
+          [go_on](const caf::error&) { go_on(std::nullopt); });
+}
+
 void begin_copy(self_pointer self, desk_stream& x,
                 std::optional<uint64_t> begin) {
   auto& state = self->state;
@@ -221,8 +241,10 @@ void begin_copy(self_pointer self, desk_stream& x,
     if (y.how.start != io_start::live)
       continue;
     auto how = y.how;
-    how.start = begin ? io_start::offset : io_start::tail;
-    how.offset = begin.value_or(0);
+    if (begin) {
+      how.start = io_start::offset;
+      how.offset = *begin;
+    }
     self->send(x.channel, id, std::move(how), y.sink);
   }
   for (auto& [what, reply] : std::exchange(x.held, {})) {
@@ -234,7 +256,7 @@ void begin_copy(self_pointer self, desk_stream& x,
 }
 
 void end_channel(self_pointer self, desk_stream& x) {
-  self->state.tails->remove(x.number);
+  self->state.shared->tails.remove(x.number);
   self->send_exit(x.channel, caf::exit_reason::user_shutdown);
 }
 

@@ -6,8 +6,9 @@ namespace troupe::io_desk_internals {
 
 namespace {
 
-/// Bytes of one stream that may wait for a sink that asks for more.
-constexpr uint64_t window_most = defaults::io_window_total / 4;
+/// Bytes of one stream that may wait for a sink that asks for more: as much as
+/// a node holds.
+constexpr uint64_t window_most = defaults::io_tails_total;
 
 caf::error check(const desk_state& state, const io_subscription& how,
                  const output_sink_actor& sink) {
@@ -94,8 +95,10 @@ caf::result<io_pull_result> subscribe(self_pointer self, io_subscription& how,
     self->monitor(sink);
   mine.insert(id);
   ++state.by_name[how.name];
-  for (const auto* x : streams_of(state, how.sources, how.channels))
-    if (!x->is_opening || how.start != io_start::live)
+  for (auto* x : streams_of(state, how.sources, how.channels))
+    if (how.start == io_start::live && x->origin && state.mesh)
+      open_live(self, *x); // A copy may be far behind.
+    else
       self->send(x->channel, id, how, sink);
   const auto sources = how.sources;
   state.subscriptions.emplace(

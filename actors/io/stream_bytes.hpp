@@ -14,7 +14,7 @@ namespace troupe {
 /// without bytes it holds no memory. Plain data.
 class stream_bytes {
 public:
-  /// Moments closer to each other than this, in nanoseconds, are one.
+  /// Nanoseconds: moments in the same multiple of this are one.
   static constexpr int64_t time_resolution = 10'000'000;
 
   /// Pieces up to this size are joined with those before them.

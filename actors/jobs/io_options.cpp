@@ -1,5 +1,6 @@
 #include "actors/jobs/io_options.hpp"
 
+#include "actors/jobs/io_directives.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -111,12 +112,25 @@ output_format read_format(reader& in) {
   return result;
 }
 
+/// Source: PMIx Standard v5, PMIX_FWD_STDIN: whom the requester is going to
+/// push its input to; a rank, in older releases just yes or no.
+uint32_t read_pushed_input(const std::vector<info>& infos) {
+  const auto* x = find(infos, attr::fwd_stdin);
+  if (x == nullptr)
+    return rank_undef;
+  if (const auto* proc = x->proc())
+    return proc->rank;
+  if (x->type == data_type::bool_ || x->type == data_type::undef)
+    return x->truth() ? 0 : rank_undef;
+  return x->number<uint32_t>().value_or(rank_undef);
+}
+
 /// Source: PMIx Standard v5, PMIX_STDIN_TGT: a process, or in older releases a
 /// rank; in prun of PRRTE a text: a rank, `all` or `none`.
 uint32_t read_stdin_target(const std::vector<info>& infos) {
   const auto* x = find(infos, attr::stdin_tgt);
   if (x == nullptr)
-    return rank_undef;
+    return read_pushed_input(infos);
   if (const auto* proc = x->proc())
     return proc->rank;
   // Launchers pass on what users say.
@@ -151,6 +165,8 @@ void read_window(reader& in, const std::vector<info>& infos, io_wiring& to) {
 
 caf::expected<io_wiring> read_io_wiring(const spawn_request& request) {
   const auto infos = directives_of(request);
+  if (auto why = check_required(io_call::spawn, infos))
+    return why;
   auto in = reader{infos};
   auto result = io_wiring{};
   result.format = read_format(in);
@@ -177,6 +193,28 @@ caf::expected<io_wiring> read_io_wiring(const spawn_request& request) {
   result.with_pty = in.flag(attr::spawn_pty);
   read_window(in, infos, result);
   return in.finish(std::move(result));
+}
+
+caf::expected<io_job_begun> read_io_job(const register_nspace& what) {
+  auto request = spawn_request{};
+  // What is said of processes and nodes is long, and of no use here.
+  const auto add = [&](const std::vector<info>& infos) {
+    for (const auto& x : infos)
+      if (x.val.array() == nullptr)
+        request.job_infos.push_back(x);
+  };
+  add(what.infos);
+  if (const auto* more = find(what.infos, attr::job_info_array))
+    add(infos_of(*more));
+  auto wiring = read_io_wiring(request);
+  if (!wiring)
+    return std::move(wiring.error());
+  auto result = io_job_begun{};
+  result.nspace = what.nspace;
+  result.wiring = std::move(*wiring);
+  result.uid = what.owner.uid;
+  result.size = number<uint32_t>(request.job_infos, attr::job_size).value_or(0);
+  return result;
 }
 
 io_channels forwarded_channels(const io_wiring& wiring) {

@@ -1,4 +1,5 @@
 #include "actors/io/tool_output.hpp"
+#include "actors/jobs/io_directives.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
@@ -129,6 +130,8 @@ caf::result<io_pull_result> request_pull(self_pointer self,
                                          const requester& who,
                                          io_pull_request& request) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::pull, request.directives))
+    return why;
   auto what = read_subscription(request);
   if (!what)
     return std::move(what.error());

@@ -12,71 +12,58 @@ namespace troupe {
 
 namespace {
 
-/// A piece that is worth a message of its own, at any rate.
-constexpr size_t large_piece = size_t{16} << 10;
+/// What `fd` holds if it is a pipe; a terminal is none.
+size_t pipe_capacity(int fd) {
+  return static_cast<size_t>(std::max(fcntl(fd, F_GETPIPE_SZ), 0));
+}
 
-/// Less than this after a time of gathering: the writer is not busy any more.
-constexpr size_t small_piece = 256;
-
-/// Small pieces in a row, each so soon after the last one, make a busy writer.
-constexpr size_t quick_pieces = 4;
-constexpr auto soon = std::chrono::microseconds{150};
+read_turns& turns_of(std::optional<read_turns>& turns, event_loop& loop) {
+  return turns ? *turns : turns.emplace(loop);
+}
 
 } // namespace
 
 output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
-    deliver_(std::move(deliver)), gathered_(loop, [this] {
+    deliver_(std::move(deliver)), bytes_(credit.window),
+    turn_(turns_of(credit.turns, loop), [this] { return read_in_turn(); }),
+    pace_(pipe_capacity(fd_.get())), gathered_(loop, [this] {
       is_gathering_ = false;
-      resume();
+      if (fd_)
+        turn_.join();
     }) {
-  watch_.emplace(loop_, fd_.get(), [this] { read_once(); });
+  watch_.emplace(loop_, fd_.get(), [this] { turn_.join(); });
   watch_->enable_read();
 }
 
 output_pipe::~output_pipe() {
   close();
-  credit_.left_ += bytes_;
 }
 
-bool output_pipe::may_read() {
-  if (bytes_ >= window_ || fragments_ >= max_fragments)
-    return false;
-  if (credit_.left_ > 0)
-    return true;
-  if (!is_waiting_) {
-    is_waiting_ = true;
-    credit_.waiting_.push_back(this);
-  }
-  return false;
-}
-
-void output_pipe::stop_waiting() {
-  if (is_waiting_)
-    credit_.waiting_.remove(this);
-  is_waiting_ = false;
+/// @returns how much may be read now; nothing only while an answer is due.
+size_t output_pipe::room() const noexcept {
+  return fragments_ < max_fragments ? bytes_.room(window_) : 0;
 }
 
 output_pipe::outcome output_pipe::read_once() {
-  if (!may_read()) {
+  const auto most = std::min(max_fragment, room());
+  if (most == 0) {
     watch_->disable_read();
     return outcome::paused;
   }
   // One buffer for all: what a fragment holds is what it needs, however little
   // was read.
   static thread_local std::array<char, max_fragment> buffer;
-  const auto most = std::min({buffer.size(), window_ - bytes_, credit_.left_});
   const auto n = read(fd_.get(), buffer.data(), most);
   if (n > 0) {
     const auto size = static_cast<size_t>(n);
-    bytes_ += size;
-    credit_.left_ -= size;
+    bytes_.take(size);
     ++fragments_;
     if (silence_)
       silence_->start(grace_);
     deliver_(std::string{buffer.data(), size});
-    pace(size);
+    pace(size, size == most);
     return outcome::some;
   }
   const auto is_empty = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
@@ -88,38 +75,50 @@ output_pipe::outcome output_pipe::read_once() {
   return outcome::ended;
 }
 
+/// @returns how many bytes came.
+size_t output_pipe::read_in_turn() {
+  if (is_gathering_)
+    return 0;
+  const auto before = bytes_.out();
+  const auto what = read_once();
+  if (what == outcome::paused || what == outcome::ended)
+    return 0;
+  if (!is_gathering_)
+    watch_->enable_read();
+  return bytes_.out() - before;
+}
+
 /// Decides when to read again.
-void output_pipe::pace(size_t size) {
-  const auto now = std::chrono::steady_clock::now();
-  const auto gap = now - std::exchange(read_at_, now);
-  if (size == max_fragment)
+/// @param is_all Whether as much was read as there was room for.
+void output_pipe::pace(size_t size, bool is_all) {
+  const auto wait =
+    pace_.on_read(std::chrono::steady_clock::now(), size, is_all);
+  if (size == max_fragment || pace_.is_busy())
     enlarge();
-  if (size >= large_piece || end_when_empty_)
+  if (wait == output_pace::duration::zero() || end_when_empty_)
     return;
-  quick_ = gap < soon ? quick_ + 1 : 0;
-  is_busy_ = is_busy_ ? size >= small_piece : quick_ >= quick_pieces;
-  if (!is_busy_)
-    return;
-  enlarge();
   is_gathering_ = true;
   watch_->disable_read();
-  gathered_.start(gathering_time);
+  gathered_.start(wait);
 }
 
 void output_pipe::enlarge() {
-  if (std::exchange(was_enlarged_, true) || credit_.enlargeable_ == 0)
+  if (std::exchange(was_enlarged_, true) || credit_.enlargeable == 0)
     return;
   // Fails for a terminal, and for those at their bound: it is not needed.
   is_enlarged_ = fcntl(fd_.get(), F_SETPIPE_SZ, enlarged_pipe) >= 0;
-  credit_.enlargeable_ -= is_enlarged_ ? 1 : 0;
+  if (!is_enlarged_)
+    return;
+  --credit_.enlargeable;
+  pace_.set_capacity(enlarged_pipe);
 }
 
 void output_pipe::close() {
-  stop_waiting();
+  turn_.leave();
   silence_.reset();
   watch_.reset();
   fd_.reset();
-  credit_.enlargeable_ += std::exchange(is_enlarged_, false) ? 1 : 0;
+  credit_.enlargeable += std::exchange(is_enlarged_, false) ? 1 : 0;
 }
 
 void output_pipe::read_rest() {
@@ -135,7 +134,7 @@ void output_pipe::end() {
 }
 
 void output_pipe::resume() {
-  if (!fd_ || !may_read())
+  if (!fd_ || room() == 0)
     return;
   if (end_when_empty_)
     read_rest();
@@ -145,16 +144,8 @@ void output_pipe::resume() {
 
 void output_pipe::taken(size_t bytes) {
   --fragments_;
-  bytes_ -= bytes;
-  credit_.left_ += bytes;
+  bytes_.give_back(bytes);
   resume();
-  if (credit_.left_ == 0)
-    return;
-  // All may try again; who comes too late queues up once more.
-  for (auto* x : std::exchange(credit_.waiting_, {})) {
-    x->is_waiting_ = false;
-    x->resume();
-  }
 }
 
 void output_pipe::expect_end(std::chrono::milliseconds grace,

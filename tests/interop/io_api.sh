@@ -53,10 +53,12 @@ check "I18 IO-1 IO-2" "the newest is dropped, and counted" pulls newest
 tail -n 1 "$TROUPE_WORK/output"
 check "I6" "what no function takes" unhandled
 check "I6" "what is wrong is refused" pulls refused
+check "I6" "what is required is acted upon or refused" pulls required
 check "LIM14 I18" "pulls without end are refused, and others get theirs" crowded
 tail -n 1 "$TROUPE_WORK/output"
 check "I9" "bytes for nowhere and nobody are refused, and disturb nobody" pushes wrong
 check "I9 I18 202" "pushes that are not waited for" pushes pieces
+check "I6 197" "the last bytes end the input" pushes complete
 check "I18 202" "our own standard input" from_input
 grep 'memory' "$TROUPE_WORK/output"
 check "I6 197" "20 MB to one process" pushes whole

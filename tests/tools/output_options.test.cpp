@@ -43,6 +43,31 @@ CAF_TEST(I16 the words of a list are what a job is started with) {
   CAF_CHECK(number<uint64_t>(infos, attr::iof_cache_size) == uint64_t{4} << 20);
 }
 
+CAF_TEST(I16 words are PRRTE s in any case and as short as they are clear) {
+  auto x = read({"TAG,Merge-Stderr,TIME", "Directory=out:NOCOPY:raw"});
+  CAF_CHECK(x.format.tag && !x.format.tag_detailed && x.format.timestamp);
+  CAF_CHECK(x.merge && x.file_only && x.format.raw);
+  CAF_CHECK_EQUAL(x.directory, "/here/out");
+  x = read({"tag-d,filename=a:b:copy"});
+  CAF_CHECK(x.format.tag_detailed && !x.format.tag && !x.file_only);
+  CAF_CHECK_EQUAL(x.file, "/here/a:b");
+  x = read({"tag:raw"});
+  CAF_CHECK(x.format.tag && x.format.raw);
+  x = read({":raw,:nocopy", "file=x"});
+  CAF_CHECK(x.format.raw && x.file_only);
+  CAF_CHECK_EQUAL(refusal({"t"}),
+                  "--output \"t\" may be any of tag, tag-detailed, "
+                  "tag-fullname, timestamp, tail; write the word in full");
+  CAF_CHECK_EQUAL(refusal({"tag:loud"}),
+                  "--output \"tag:loud\": only nocopy, copy, pattern and raw "
+                  "may follow a colon");
+  CAF_CHECK_EQUAL(refusal({"tag=1"}), "--output \"tag=1\": tag takes no value");
+  CAF_CHECK_EQUAL(refusal({"tail"}),
+                  "--output tail needs a value, such as tail=1M");
+  CAF_CHECK_EQUAL(refusal({"dir=:nocopy"}),
+                  "--output dir= needs a name, such as dir=out");
+}
+
 CAF_TEST(I16 nothing said is nothing asked for) {
   CAF_CHECK(to_infos(read({})).empty());
   CAF_CHECK(to_infos(read({"", ",", "copy"})).empty());

@@ -3,6 +3,7 @@
 #include "actors/io/input_queue.hpp"
 
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
@@ -67,6 +68,19 @@ CAF_TEST(I6 what is pushed goes in order and one piece at a time) {
   CAF_REQUIRE_EQUAL(x.done.size(), 3u);
   for (auto i = 0; i < 3; ++i)
     CAF_CHECK(x.done[i] == (std::pair{i + 1, status::success}));
+}
+
+CAF_TEST(I6 what ends the input goes with the last piece only) {
+  world x;
+  x.push(1, 0, std::string(2 * piece + 5, 'a'),
+         {{std::string{attr::iof_complete}, 0, value::boolean(true)},
+          {std::string{io_offset_key}, 0, value::uint64(7)}});
+  for (auto i = 0; i < 3; ++i) {
+    const auto request = x.answer();
+    CAF_CHECK_EQUAL(flag(request.directives, attr::iof_complete), i == 2);
+    CAF_CHECK(find(request.directives, io_offset_key) != nullptr);
+  }
+  CAF_CHECK(x.sent.empty());
 }
 
 CAF_TEST(I6 who reads slowly holds up nobody else) {

@@ -96,6 +96,19 @@ CAF_TEST(bytes read at different moments are told apart) {
   CAF_CHECK_EQUAL(moment(x, 3), 900 * ms);
 }
 
+CAF_TEST(moments are as exact when bytes are read and kept again) {
+  stream_bytes first;
+  first.append(1, "b", 9 * ms);
+  first.append(2, "c", 17 * ms);
+  stream_bytes second;
+  second.append(0, "a", 1 * ms);
+  auto x = io_fragment{};
+  for (uint64_t from = 1; first.read(from, 8, x); from += x.bytes.size())
+    second.append(x.offset, x.bytes, x.read_at);
+  CAF_CHECK_EQUAL(second.size(), 3u);
+  CAF_CHECK(moment(second, 2) > 7 * ms);
+}
+
 CAF_TEST(single bytes at many moments keep the latest moment) {
   stream_bytes x;
   for (int64_t i = 0; i < 5000; ++i) {

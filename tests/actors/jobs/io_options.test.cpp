@@ -102,6 +102,24 @@ CAF_TEST(I16 directives may come with a program) {
   CAF_CHECK(x->format.tag);
 }
 
+CAF_TEST(I6 input goes to whom the requester is going to push it to) {
+  const auto target = [](value x) {
+    return wiring({with(attr::fwd_stdin, std::move(x))}).stdin_target;
+  };
+  CAF_CHECK_EQUAL(target(value::rank(3)), 3u);
+  CAF_CHECK_EQUAL(target(value::rank(rank_wildcard)), rank_wildcard);
+  CAF_CHECK_EQUAL(target(value::of_proc({"job", 5})), 5u);
+  // Older releases say yes or no.
+  CAF_CHECK_EQUAL(target(value::boolean(true)), 0u);
+  CAF_CHECK_EQUAL(target({}), 0u);
+  CAF_CHECK_EQUAL(target(value::boolean(false)), rank_undef);
+  // Whoever names a process means that one.
+  CAF_CHECK_EQUAL(wiring({with(attr::fwd_stdin, value::boolean(true)),
+                          with(attr::stdin_tgt, value::rank(2))})
+                    .stdin_target,
+                  2u);
+}
+
 CAF_TEST(I6 input goes to the rank named in whatever way) {
   CAF_CHECK_EQUAL(
     wiring({with(attr::stdin_tgt, value::of_proc({"job", 5}))}).stdin_target,
@@ -176,6 +194,33 @@ CAF_TEST(I5 a reader without an output channel is refused) {
   const auto y = read_subscription(request);
   CAF_REQUIRE(y);
   CAF_CHECK(y->channels == output_channels);
+}
+
+CAF_TEST(I16 a resource manager says with its job where output goes) {
+  auto what = register_nspace{};
+  what.nspace = "job";
+  what.owner = {1000, 1000};
+  what.infos = {
+    {std::string{attr::job_size}, 0, value::uint32(12)},
+    {std::string{attr::iof_output_to_file}, 0, value::string("/tmp/x")},
+    {std::string{attr::proc_data}, 0,
+     value::infos({{std::string{attr::iof_output_to_directory}, 0,
+                    value::string("/of/a/process")}})},
+    {std::string{attr::job_info_array}, 0,
+     value::infos(
+       {{std::string{attr::iof_tag_output}, 0, value::boolean(true)}})}};
+  const auto job = read_io_job(what);
+  CAF_REQUIRE(job);
+  CAF_CHECK_EQUAL(job->nspace, "job");
+  CAF_CHECK_EQUAL(job->uid, 1000u);
+  CAF_CHECK_EQUAL(job->size, 12u);
+  CAF_CHECK_EQUAL(job->wiring.file, "/tmp/x");
+  CAF_CHECK_EQUAL(job->wiring.directory, "");
+  CAF_CHECK(job->wiring.format.tag);
+  what.infos[1].val = value::boolean(true);
+  const auto wrong = read_io_job(what);
+  CAF_REQUIRE(!wrong);
+  CAF_CHECK(status_of(wrong.error()) == status::bad_param);
 }
 
 CAF_TEST(I8 a reader begins at one place only) {

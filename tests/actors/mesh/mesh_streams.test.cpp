@@ -1,6 +1,7 @@
 // Streams between the nodes of a DVM: what is wanted crosses once, to whoever
 // wants it and may have it.
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "tests/fixtures/job_host.hpp"
@@ -204,6 +205,21 @@ CAF_TEST(I8 a tool goes on at the byte that it names) {
   CAF_CHECK_EQUAL(seen_by(next), "89abcdef");
   CAF_REQUIRE(!next->wire->output.empty());
   CAF_CHECK(number<uint64_t>(next->wire->output[0].infos, io_offset_key) == 8u);
+}
+
+CAF_TEST(I18 LIM14 the nodes of a job share what may wait for a reader) {
+  auto windows = std::vector<uint64_t>{};
+  mesh.passes = [&](uint32_t, uint32_t, const host_message& what) {
+    if (const auto* call = std::get_if<host_call>(&what))
+      if (const auto* x = std::get_if<io_interest>(&call->what))
+        windows.push_back(x->window);
+    return true;
+  };
+  spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
+  const auto tool = attach(1);
+  pull(1, tool, {{nspace, 4}});
+  CAF_CHECK_EQUAL(windows,
+                  std::vector<uint64_t>(2, defaults::io_window_total / 3));
 }
 
 CAF_TEST(I5 readers of all jobs get those to come with no message for them) {

@@ -124,6 +124,9 @@ static inline void end_tool(void) {
   succeed(PMIx_tool_finalize(), "PMIx_tool_finalize");
 }
 
+/* The attribute that says who can be pushed to. */
+static const char* input_key = PMIX_STDIN_TGT;
+
 /* Starts `procs` processes of this program; nothing of theirs is forwarded
  * unless somebody asks for it. */
 static inline void start(int procs, char* const* args, char* nspace) {
@@ -142,7 +145,7 @@ static inline void start(int procs, char* const* args, char* nspace) {
   PMIX_INFO_LOAD(&infos[1], PMIX_FWD_STDOUT, &no, PMIX_BOOL);
   PMIX_INFO_LOAD(&infos[2], PMIX_FWD_STDERR, &no, PMIX_BOOL);
   const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
-  PMIX_INFO_LOAD(&infos[3], PMIX_STDIN_TGT, &everybody, PMIX_PROC_RANK);
+  PMIX_INFO_LOAD(&infos[3], input_key, &everybody, PMIX_PROC_RANK);
   succeed(PMIx_Spawn(infos, 4, &app, 1, nspace), "PMIx_Spawn");
   PMIX_APP_DESTRUCT(&app);
 }
@@ -153,19 +156,16 @@ static inline void touch(const char* path) {
   fclose(file);
 }
 
-/* Greatest resident memory of a process, in KiB. */
-static inline long peak_memory(const char* pid) {
-  char path[64];
-  char line[256];
-  long result = -1;
-  snprintf(path, sizeof path, "/proc/%s/status", pid);
-  FILE* file = fopen(path, "r");
-  while (file != NULL && fgets(line, sizeof line, file) != NULL)
-    if (sscanf(line, "VmHWM: %ld", &result) == 1)
-      break;
-  if (file != NULL)
-    fclose(file);
-  return result;
+/* That neither we nor the daemon have needed much.
+ * before: our own peak when it began. */
+static inline void demand_little_memory(long before) {
+  const long own = peak_memory("self") - before;
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
+         server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
+  if (getenv("IO_OWN") != NULL)
+    demand(own < 8 << 10, "we need less than 8 MiB more");
 }
 
 #endif

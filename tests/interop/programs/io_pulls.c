@@ -257,13 +257,7 @@ static void slow(void) {
   if (getenv("IO_OWN") == NULL)
     demand(now() - before < 5, "a query is answered");
   await_end_of(0, 0, 1, size);
-  const long own = peak_memory("self") - own_before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(own_before);
   end_tool();
 }
 
@@ -306,6 +300,48 @@ static void unhandled(void) {
   touch(go);
   await_end(nspace, 20);
   pause_ms(200);
+  end_tool();
+}
+
+static void ignore(size_t id UNUSED, pmix_iof_channel_t channel UNUSED,
+                   pmix_proc_t* source UNUSED,
+                   pmix_byte_object_t* payload UNUSED,
+                   pmix_info_t infos[] UNUSED, size_t n UNUSED) {
+  /* It may be formatted. */
+}
+
+/* What is required is acted upon, or refused. */
+static void required(void) {
+  static const struct {
+    const char* key;
+    pmix_status_t outcome;
+  } wanted[] = {
+    {PMIX_IOF_COPY, PMIX_SUCCESS},
+    {PMIX_IOF_TAG_OUTPUT, PMIX_SUCCESS},
+    {PMIX_IOF_DROP_OLDEST, PMIX_SUCCESS},
+    {PMIX_IOF_REDIRECT, PMIX_ERR_NOT_SUPPORTED},
+    {PMIX_IOF_MERGE_STDERR_STDOUT, PMIX_ERR_NOT_SUPPORTED},
+    {"somebody.elses", PMIX_ERR_NOT_SUPPORTED},
+  };
+  char nspace[PMIX_MAX_NSLEN + 1];
+  begin_tool();
+  write_pattern(1, 0, line_size, nspace);
+  const pmix_proc_t whom = proc_in(nspace, 0);
+  int calls = 0;
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
+    for (int is_required = 0; is_required < 2; ++is_required) {
+      pmix_info_t info = flag_info(wanted[i].key);
+      if (is_required)
+        PMIX_INFO_REQUIRED(&info);
+      succeed(PMIx_IOF_pull(&whom, 1, &info, 1, PMIX_FWD_STDERR_CHANNEL, ignore,
+                            on_pull, &registered),
+              "PMIx_IOF_pull");
+      demand(happens(&registered, ++calls, 10), "the pull is answered");
+      expect(registered.outcome, is_required ? wanted[i].outcome : PMIX_SUCCESS,
+             wanted[i].key);
+    }
+  touch(go);
+  await_end(nspace, 10);
   end_tool();
 }
 
@@ -360,19 +396,13 @@ static void many(void) {
 
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
-    {"writer", writer},
-    {"reader", reader},
-    {"process", one_process},
-    {"namespace", whole_namespace},
-    {"masks", two_masks},
-    {"tail", tail},
-    {"deregister", deregister},
-    {"slow", slow},
-    {"oldest", oldest},
-    {"newest", newest},
-    {"unhandled", unhandled},
-    {"refused", refused},
-    {"many", many},
+    {"writer", writer},         {"reader", reader},
+    {"process", one_process},   {"namespace", whole_namespace},
+    {"masks", two_masks},       {"tail", tail},
+    {"deregister", deregister}, {"slow", slow},
+    {"oldest", oldest},         {"newest", newest},
+    {"unhandled", unhandled},   {"refused", refused},
+    {"required", required},     {"many", many},
   };
   return RUN_CASE(cases);
 }

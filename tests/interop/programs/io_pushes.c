@@ -89,6 +89,9 @@ static void to(pmix_rank_t rank, int procs) {
   succeed(push(&whom, NULL, 0), "the end of the input");
   await_words(procs, size);
   await_end(nspace, 10);
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("the daemon's peak is %ld KiB\n", server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
   end_tool();
 }
 
@@ -98,6 +101,29 @@ static void whole(void) {
 
 static void to_all(void) {
   to(PMIX_RANK_WILDCARD, 3);
+}
+
+/* The last bytes say that they are the last; who can be pushed to is said as
+ * tools say it. */
+static void complete(void) {
+  const size_t size = 3 << 20;
+  char nspace[PMIX_MAX_NSLEN + 1];
+  begin_tool();
+  input_key = PMIX_FWD_STDIN;
+  read_pattern(2, "0", nspace);
+  const pmix_proc_t whom = proc_in(nspace, PMIX_RANK_WILDCARD);
+  char* bytes = make_pattern(7, size);
+  succeed(push(&whom, bytes, size / 2), "PMIx_IOF_push");
+  static struct pending done = PENDING;
+  pmix_info_t is_last = flag_info(PMIX_IOF_COMPLETE);
+  pmix_byte_object_t rest = {bytes + size / 2, size - size / 2};
+  succeed(PMIx_IOF_push(&whom, 1, &rest, &is_last, 1, on_done, &done),
+          "PMIx_IOF_push");
+  demand(happens(&done, 1, 30), "the push is answered");
+  succeed(done.outcome, "the last push");
+  await_words(2, size);
+  await_end(nspace, 10);
+  end_tool();
 }
 
 /* Many that are not waited for, to a process that begins late. */
@@ -174,13 +200,7 @@ static void own_input(void) {
   if (code != PMIX_OPERATION_SUCCEEDED)
     succeed(code, "PMIx_IOF_push");
   await_words(1, size);
-  const long own = peak_memory("self") - before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(before);
   end_tool();
 }
 
@@ -192,9 +212,9 @@ static void pattern(void) {
 
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
-    {"writer", writer},   {"reader", reader}, {"whole", whole},
-    {"all", to_all},      {"pieces", pieces}, {"stdin", own_input},
-    {"pattern", pattern}, {"wrong", wrong},
+    {"writer", writer},   {"reader", reader},     {"whole", whole},
+    {"all", to_all},      {"pieces", pieces},     {"stdin", own_input},
+    {"pattern", pattern}, {"complete", complete}, {"wrong", wrong},
   };
   return RUN_CASE(cases);
 }

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "messages/value.hpp"
+
+#include <caf/error.hpp>
+
+#include <vector>
+
+namespace troupe {
+
+/// The calls of I/O forwarding that take directives.
+enum class io_call { pull, push, deregister, spawn };
+
+/// Refuses what is marked as required and not acted upon by the call; of a
+/// spawn, only what is about I/O forwarding.
+/// Source: PMIx Standard v5, PMIX_INFO_REQD.
+/// @returns `not_supported` with the name of the attribute.
+caf::error check_required(io_call call, const std::vector<info>& directives);
+
+} // namespace troupe
