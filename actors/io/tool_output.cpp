@@ -115,11 +115,21 @@ std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
   return result;
 }
 
+/// What is kept, for a fragment of nothing.
+std::vector<io_delivery> kept_deliveries(self_pointer self) {
+  std::vector<io_delivery> result;
+  for (auto& [from, text] : self->state.kept.take_all())
+    result.push_back(make_delivery(self, from, std::move(text)));
+  return result;
+}
+
 caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   const auto result = reply->promise();
-  auto deliveries = next_deliveries(self, x);
+  const auto is_nothing = x.bytes.empty() && !x.is_end && x.missed == 0;
+  auto deliveries =
+    is_nothing ? kept_deliveries(self) : next_deliveries(self, x);
   start_timer(self);
   if (deliveries.empty())
     reply->give(ack{});

@@ -262,6 +262,8 @@ told() {
 }
 check "I2" "attach: no such job" told 1 'there is no job nothing@1' \
   tool attach --dvm io nothing@1
+check "I2" "io: no such job" told 1 'there is no job nothing@1' \
+  tool io list --dvm io nothing@1
 ranks() {
   start ranks -n 2 sleep 2 || return 1
   told 1 "has no rank 7; its ranks are 0 to 1" tool attach --dvm io "$job:7"
