@@ -1,6 +1,6 @@
 #pragma once
 
-// What actors/server_groups.cpp and actors/server_group_events.cpp share.
+// What the files actors/server_group*.cpp share.
 
 #include "actors/server_state.hpp"
 

@@ -6,23 +6,22 @@
 #include "actors/jobs/io_options.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/loop/timer.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 namespace troupe::c_api {
 
 namespace {
 
-/// How long standard output may take nothing before the last of it is dropped
-/// at the end, and how often to look.
+/// How long whoever reads our standard output and error has at the end for what
+/// they have not taken yet.
 constexpr auto last_patience = std::chrono::seconds{5};
-constexpr auto last_look = std::chrono::milliseconds{5};
 
 /// What a handler is shown.
 pmix_byte_object_t payload_of(const io_delivery& x) {
@@ -165,8 +164,17 @@ void output_handlers::print(const io_delivery& x,
   });
 }
 
-bool output_handlers::is_writing() const {
-  return (out_ && out_->held_bytes() > 0) || (err_ && err_->held_bytes() > 0);
+void output_handlers::when_written(const std::function<void()>& f) {
+  const auto after_out = [this, f] {
+    if (err_)
+      err_->write("", f);
+    else
+      f();
+  };
+  if (out_)
+    out_->write("", after_out);
+  else
+    after_out();
 }
 
 void output_handlers::close_writers() {
@@ -184,21 +192,26 @@ void start_output(library& lib) {
   });
 }
 
+bool await_written(library& lib, output_handlers& handlers,
+                   std::chrono::milliseconds patience) {
+  const auto done = std::make_shared<waiter>();
+  auto limit = std::unique_ptr<timer>{};
+  lib.run_in_loop([&] {
+    limit = std::make_unique<timer>(lib.loop().loop(),
+                                    [done] { done->set(PMIX_ERR_TIMEOUT); });
+    limit->start(patience);
+    handlers.when_written([done] { done->set(PMIX_SUCCESS); });
+  });
+  const auto outcome = done->wait();
+  lib.run_in_loop([&] { limit.reset(); });
+  return outcome == PMIX_SUCCESS;
+}
+
 void stop_output(library& lib) {
   const auto core = lib.core();
-  auto& handlers = *core->outputs;
-  const auto end = std::chrono::steady_clock::now() + last_patience;
-  const auto is_writing = [&] {
-    auto result = false;
-    lib.run_in_loop([&] { result = handlers.is_writing(); });
-    return result;
-  };
-  while (is_writing() && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(last_look);
-    lib.progress();
-  }
+  await_written(lib, *core->outputs, last_patience);
   lib.run_in_loop([&] {
-    handlers.close_writers();
+    core->outputs->close_writers();
     std::exchange(core->inputs, nullptr)->close();
   });
 }

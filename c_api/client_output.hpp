@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -76,9 +77,10 @@ public:
   ///                written.
   void deliver(const io_delivery& x, const output_receipt& receipt);
 
-  /// Whether bytes wait for our standard output or error. On the thread of the
-  /// loop.
-  bool is_writing() const;
+  /// Calls `f` once what waits for our standard output and error is written or
+  /// discarded, at once if nothing does; not if the writers are closed earlier.
+  /// On the thread of the loop.
+  void when_written(const std::function<void()>& f);
 
   /// On the thread of the loop.
   void close_writers();
@@ -97,6 +99,13 @@ private:
   std::unique_ptr<fd_writer> out_;
   std::unique_ptr<fd_writer> err_;
 };
+
+/// Waits until what `handlers` have for our standard output and error is
+/// written. Not on the thread of the loop.
+/// @param patience How long at most.
+/// @returns whether it is; otherwise their reader is too slow.
+bool await_written(library& lib, output_handlers& handlers,
+                   std::chrono::milliseconds patience);
 
 } // namespace c_api
 

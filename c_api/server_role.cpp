@@ -2,7 +2,6 @@
 
 #include "actors/answer.hpp"
 #include "actors/client.hpp"
-#include "actors/io/io_desk.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "c_api/client_link.hpp"
@@ -169,9 +168,12 @@ server_role::start(library& lib, server_node_options options,
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);
       auto& sys = x.loop.actors();
-      auto streams = io_desk_options{};
+      auto streams = node_streams_options{};
       streams.log = x.log;
-      result->desk_ = spawn_io_desk(sys, std::move(streams));
+      result->log_ = x.log;
+      result->streams_ =
+        std::make_unique<node_streams>(x.loop, std::move(streams));
+      result->desk_ = result->streams_->desk();
       host.desk = result->desk_;
       auto rm = host_actor{spawn_c_host(sys, std::move(host))};
       if (with_mesh) {
@@ -235,7 +237,7 @@ void server_role::stop() {
   caf::anon_send_exit(connection_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(asker_handle_, caf::exit_reason::user_shutdown);
   asker_ = nullptr;
-  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
+  streams_.reset();
   mesh_ = nullptr;
   control_ = nullptr;
   node_.reset();
@@ -243,10 +245,7 @@ void server_role::stop() {
 }
 
 void server_role::tell_hosts(const register_nspace& what) const {
-  auto begun = io_job_begun{};
-  begun.nspace = what.nspace;
-  begun.uid = what.owner.uid;
-  caf::anon_send(desk_, std::move(begun));
+  caf::anon_send(desk_, node_streams::job_of(what, log_));
   if (mesh_)
     caf::anon_send(mesh_, what);
 }

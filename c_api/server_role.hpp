@@ -7,6 +7,7 @@
 #include "c_api/request.hpp"
 #include "c_api/server_output.hpp"
 #include "messages/host.hpp"
+#include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -159,6 +160,10 @@ private:
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<fork_snapshot>> snapshots_; // guarded by mutex_
+
+  /// Has the desk.
+  std::unique_ptr<node_streams> streams_;
+  journal log_;
 };
 
 /// Makes a server of a tool, under a name of its own: its requests go to the

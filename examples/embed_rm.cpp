@@ -1,70 +1,75 @@
 // A resource manager's daemon in C++: it starts a server inside itself, with a
-// host and an actor of its own, then two processes, and serves them.
+// host and an actor of its own, then two processes, and serves them. What they
+// write is shown; they may also pull it from each other, and push input.
 //
-//   find_package(Troupe), target_link_libraries(embed_rm troupe::troupe); or
-//   c++ -std=c++17 embed_rm.cpp $(pkg-config --cflags --libs troupe) -o
-//   embed_rm
-//   ./embed_rm ./pmix_hello
+//   c++ -std=c++17 embed_rm.cpp $(pkg-config --cflags --libs troupe) -o rm
+//   ./rm ./pmix_hello
 
 #include <caf/all.hpp>
 
 #include <actors/mesh/partial_host.hpp>
+#include <fcntl.h>
 #include <messages/attributes.hpp>
 #include <runtime/runtime.hpp>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <iostream>
 
 using namespace troupe;
 
-namespace {
-
 constexpr auto num_procs = 2u;
-
-/// An actor of our own: reports who has connected.
-caf::behavior reporter(caf::event_based_actor*) {
-  return {[](const proc_id& who) {
-    std::printf("%s connected\n", to_string(who).c_str());
-    std::fflush(stdout);
-  }};
-}
-
 /// What this resource manager does for its processes; all else is refused.
-caf::message_handler my_host(caf::event_based_actor* self) {
-  const auto report = self->spawn(reporter);
-  return {[=](const client_connected& what) {
-            self->send(report, what.who.proc);
+static caf::message_handler my_host(caf::event_based_actor*) {
+  return {[](const client_connected& what) {
+            std::cout << to_string(what.who.proc) << " connected" << std::endl;
             return ack{};
           },
-          [](const requester& who, const abort_request& what) {
-            std::printf("%s gives up: %d\n", to_string(who.proc).c_str(),
-                        what.exit_status);
+          [](const requester& who, const abort_request&) {
+            std::cout << to_string(who.proc) << " gives up" << std::endl;
             ::kill(0, SIGTERM);
             return ack{};
           }};
 }
 
-info data(std::string_view key, value val) {
+/// An actor of our own: shows what processes write, as fast as it is read.
+static output_sink_actor::behavior_type screen(output_sink_actor::pointer) {
+  return {[](const io_fragment& x) {
+    std::cout << x.bytes << std::flush;
+    return ack{};
+  }};
+}
+
+static info data(std::string_view key, value val) {
   return {std::string{key}, 0, std::move(val)};
 }
 
-register_nspace job(const std::string& nspace) {
+static register_nspace job(const std::string& nspace) {
   auto result = register_nspace{nspace, {getuid(), getgid()}, {}, {}, false};
   result.infos = {data(attr::job_size, value::uint32(num_procs)),
-                  data(attr::univ_size, value::uint32(num_procs)),
-                  data(attr::max_procs, value::uint32(num_procs))};
+                  data(attr::univ_size, value::uint32(num_procs))};
   for (auto rank = 0u; rank < num_procs; ++rank)
     result.infos.push_back(
       data(attr::proc_data,
            value::infos({data(attr::rank, value::rank(rank)),
-                         data(attr::local_rank, value::uint16(rank)),
-                         data(attr::node_rank, value::uint16(rank))})));
+                         data(attr::local_rank, value::uint16(rank))})));
   return result;
 }
 
-} // namespace
+/// Starts a process with pipes. @returns our ends of them.
+static process_streams start(const proc_id& proc, char** argv, char** envp) {
+  int in[2], out[2], pid;
+  posix_spawn_file_actions_t ends;
+  posix_spawn_file_actions_init(&ends);
+  if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)
+      || posix_spawn_file_actions_adddup2(&ends, in[0], STDIN_FILENO)
+      || posix_spawn_file_actions_adddup2(&ends, out[1], STDOUT_FILENO)
+      || posix_spawn(&pid, argv[0], &ends, nullptr, argv, envp))
+    std::exit(2);
+  close(in[0]), close(out[1]);
+  return {proc, in[1], out[0]};
+}
 
 int main(int argc, char** argv) {
   auto rt = runtime::start({}, [](caf::actor_system& sys) {
@@ -72,6 +77,10 @@ int main(int argc, char** argv) {
   });
   if (argc < 2 || !rt || (*rt)->register_nspace(job("embedded")))
     return 2;
+  auto all = io_subscription{};
+  all.sources = {{"embedded", rank_wildcard}};
+  all.channels = io_channels::stdout_;
+  (*rt)->subscribe(all, (*rt)->actors().spawn(screen));
   for (auto rank = 0u; rank < num_procs; ++rank) {
     (*rt)->register_client({"embedded", rank}, {getuid(), getgid()});
     auto env = (*rt)->setup_fork({"embedded", rank});
@@ -79,13 +88,12 @@ int main(int argc, char** argv) {
     for (auto& x : *env)
       envp.push_back(x.data());
     envp.push_back(nullptr);
-    pid_t pid;
-    if (posix_spawn(&pid, argv[1], nullptr, nullptr, argv + 1, envp.data()))
-      return 2;
+    (*rt)->forward(start({"embedded", rank}, argv + 1, envp.data()));
   }
-  auto failures = 0;
-  for (int status; wait(&status) > 0;)
+  int status, failures = 0;
+  while (wait(&status) > 0)
     failures += status != 0 ? 1 : 0;
-  std::printf("served %u processes, %d failed\n", num_procs, failures);
+  (*rt)->deregister_nspace("embedded"); // All that they wrote has been shown.
+  std::cout << "served 2 processes, " << failures << " failed" << std::endl;
   return failures;
 }

@@ -1,7 +1,12 @@
 #include "runtime/runtime.hpp"
 
 #include "actors/events/environment_host.hpp"
+#include "actors/io/streams_host.hpp"
+#include "adapters/log/local_time.hpp"
+#include "adapters/process/process_pipes.hpp"
+#include "config/defaults.hpp"
 #include "runtime/node_sensors.hpp"
+#include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -11,6 +16,7 @@
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <fcntl.h>
 #include <pthread.h>
 
 #include <csignal>
@@ -44,6 +50,20 @@ std::thread start_without_signals(std::function<void()> body) {
   return result;
 }
 
+/// Whether a descriptor is open, if there is any; it does not block from then
+/// on.
+caf::error prepare(int fd) {
+  if (fd < 0)
+    return {};
+  const auto flags = ::fcntl(fd, F_GETFL);
+  if (flags < 0 || ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    return make_error(status::bad_param,
+                      "descriptor " + std::to_string(fd)
+                        + " of a process is not open: give an end of a pipe,"
+                          " or -1");
+  return {};
+}
+
 } // namespace
 
 class runtime::implementation {
@@ -69,8 +89,11 @@ public:
     sensors.reset();
     environment = nullptr;
     around = nullptr;
+    streams_host = nullptr;
     host = nullptr;
     node.reset();
+    streams.reset();
+    pipes.reset();
   }
 
   /// Asks the server and waits.
@@ -82,6 +105,13 @@ public:
   /// The same of any actor.
   template <class Answer, class Handle, class... Request>
   caf::expected<Answer> ask_actor(const Handle& whom, Request... request) {
+    return ask_within<Answer>(caf::infinite, whom, std::move(request)...);
+  }
+
+  /// The same for a time.
+  template <class Answer, class Limit, class Handle, class... Request>
+  caf::expected<Answer> ask_within(Limit limit, const Handle& whom,
+                                   Request... request) {
     if (loop.loop().in_loop_thread())
       return make_error(status::would_block,
                         "this waits for the runtime and must not be called on"
@@ -90,7 +120,7 @@ public:
       return make_error(status::init, "the runtime has been stopped");
     auto result = caf::expected<Answer>{caf::error{}};
     auto self = caf::scoped_actor{loop.actors()};
-    self->request(whom, caf::infinite, std::move(request)...)
+    self->request(whom, limit, std::move(request)...)
       .receive([&](Answer& x) { result = std::move(x); },
                [&](caf::error& err) { result = std::move(err); });
     return result;
@@ -99,8 +129,18 @@ public:
   /// Tells what stands between the server and its host, if anything does.
   template <class Request>
   void tell_around(const Request& request) {
-    if (around)
-      caf::anon_send(around, request);
+    for (const auto& x : {streams_host, around})
+      if (x)
+        caf::anon_send(x, request);
+  }
+
+  /// Waits for what the processes of a job have written, as long as that is
+  /// reasonable.
+  void drain(const std::string& nspace) {
+    const auto limit = caf::timespan{defaults::io_end_wait};
+    ask_within<ack>(limit, pipes->writer(), io_job_over{nspace});
+    ask_within<ack>(limit, streams->desk(), io_job_over{nspace});
+    caf::anon_send(pipes->writer(), troupe::deregister_nspace{nspace});
   }
 
   template <class Request>
@@ -110,8 +150,14 @@ public:
   }
 
   loop_system loop;
+  journal log;
+  std::unique_ptr<process_pipes> pipes;
+  std::unique_ptr<node_streams> streams;
   std::unique_ptr<server_node> node;
   host_actor host;
+
+  /// Serves pulls and pushes, unless the host does.
+  caf::actor streams_host;
   caf::actor around;
 
   /// Between the server and the host, if the node is watched.
@@ -150,6 +196,10 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   auto node = server_node::start(
     result->loop, std::move(serve), [&](const host_context& x) {
       auto& sys = x.loop.actors();
+      result->log = x.log;
+      result->pipes = std::make_unique<process_pipes>(sys, x.loop.loop());
+      result->streams = std::make_unique<node_streams>(
+        x.loop, node_streams_options{0, result->pipes->writer(), {}, x.log});
       result->host = make_host(sys);
       auto inner = result->host;
       if (options.sensors) {
@@ -158,10 +208,16 @@ runtime::start(runtime_options options, const host_maker& make_host) {
         inner = spawn_environment_host(sys, inner, result->sensors->desk());
         result->environment = caf::actor_cast<caf::actor>(inner);
       }
-      if (!options.around_host)
+      if (options.around_host) {
+        inner = options.around_host(x.loop, inner, x.log);
+        result->around = caf::actor_cast<caf::actor>(inner);
+      }
+      if (!options.serve_streams)
         return inner;
-      auto outer = options.around_host(x.loop, inner, x.log);
-      result->around = caf::actor_cast<caf::actor>(outer);
+      const auto show_time = [](int64_t at) { return local_time(at); };
+      auto outer = spawn_streams_host(
+        sys, {std::move(inner), result->streams->desk(), show_time});
+      result->streams_host = caf::actor_cast<caf::actor>(outer);
       return outer;
     });
   if (!node)
@@ -173,25 +229,35 @@ runtime::start(runtime_options options, const host_maker& make_host) {
     if (auto err = result->node->kinds().add(name, known))
       return err;
   }
-  for (const auto& x : {result->around, result->environment})
+  for (const auto& x :
+       {result->streams_host, result->around, result->environment})
     if (x)
       caf::anon_send(x, result->node->server(), result->node->events());
+  if (result->around && result->streams_host)
+    caf::anon_send(result->around, result->streams->desk(),
+                   caf::actor_cast<host_actor>(result->streams_host));
   result->run();
   return std::unique_ptr<runtime>{new runtime{std::move(result)}};
 }
 
 caf::error runtime::register_nspace(struct register_nspace what) {
-  implementation_->tell_around(what);
-  return implementation_->tell(std::move(what));
+  auto& x = *implementation_;
+  caf::anon_send(x.streams->desk(), node_streams::job_of(what, x.log));
+  x.tell_around(what);
+  return x.tell(std::move(what));
 }
 
 caf::error runtime::deregister_nspace(const std::string& nspace) {
+  implementation_->drain(nspace);
   implementation_->tell_around(troupe::deregister_nspace{nspace});
   return implementation_->tell(troupe::deregister_nspace{nspace});
 }
 
 caf::error runtime::register_client(const proc_id& proc, credentials owner) {
-  return implementation_->tell(troupe::register_client{proc, owner});
+  const auto what = troupe::register_client{proc, owner};
+  if (implementation_->streams_host)
+    caf::anon_send(implementation_->streams_host, what);
+  return implementation_->tell(what);
 }
 
 caf::error runtime::deregister_client(const proc_id& proc) {
@@ -222,6 +288,52 @@ caf::error runtime::add_sensor(sensor_offer offer, const sensor_actor& sensor) {
                       "runtime_options::sensors");
   auto outcome = x.ask_actor<ack>(x.sensors->desk(), std::move(offer), sensor);
   return outcome ? caf::error{} : std::move(outcome.error());
+}
+
+caf::error runtime::forward(const process_streams& what) {
+  for (const auto fd : {what.in, what.out, what.err, what.diag})
+    if (auto why = prepare(fd))
+      return why;
+  auto& x = *implementation_;
+  auto ends = std::make_shared<process_ends>();
+  ends->proc = what.proc;
+  ends->pid = what.pid;
+  ends->in = unique_fd{what.in};
+  ends->out = unique_fd{what.out};
+  ends->err = unique_fd{what.err};
+  ends->diag = unique_fd{what.diag};
+  const auto is_kept = x.loop.loop().post(
+    [&x, ends] { x.pipes->add(std::move(*ends), x.streams->desk()); });
+  if (is_kept)
+    return {};
+  return make_error(status::init, "the runtime has been stopped");
+}
+
+caf::error runtime::deliver(process_output what) {
+  auto& x = *implementation_;
+  auto outcome = x.ask_actor<ack>(x.streams->desk(), std::move(what));
+  return outcome ? caf::error{} : std::move(outcome.error());
+}
+
+caf::expected<uint64_t> runtime::subscribe(io_subscription what,
+                                           output_sink_actor sink) {
+  auto& x = *implementation_;
+  auto outcome = x.ask_actor<io_pull_result>(x.streams->desk(), std::move(what),
+                                             std::move(sink));
+  if (!outcome)
+    return std::move(outcome.error());
+  return outcome->subscription;
+}
+
+caf::expected<io_input_taken> runtime::give_input(io_input what) {
+  auto& x = *implementation_;
+  if (x.streams_host)
+    return x.ask_actor<io_input_taken>(x.streams_host, std::move(what));
+  return x.ask_actor<io_input_taken>(x.streams->desk(), std::move(what));
+}
+
+const io_desk_actor& runtime::streams() const {
+  return implementation_->streams->desk();
 }
 
 caf::actor_system& runtime::actors() {

@@ -19,6 +19,23 @@ namespace troupe {
 
 class loop_system;
 
+/// Our ends of the standard streams of a process: pipes. They become the
+/// runtime's, which makes them non-blocking and closes them; -1: there is none.
+struct process_streams {
+  proc_id proc;
+
+  /// Its standard input is written here.
+  int in = -1;
+
+  /// Its standard output, standard error and diagnostics are read here.
+  int out = -1;
+  int err = -1;
+  int diag = -1;
+
+  /// Its process number, to be shown; 0: unknown.
+  uint32_t pid = 0;
+};
+
 struct runtime_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -40,6 +57,10 @@ struct runtime_options {
   /// (runtime/job_networks.hpp) has the servers of each job do among themselves
   /// what the host does not. It hears of each namespace beside the server.
   std::function<host_actor(loop_system&, host_actor, journal)> around_host;
+
+  /// Whether what processes and tools pull and push is served by the I/O DESK,
+  /// see `forward`; if not, they ask the host.
+  bool serve_streams = true;
 
   /// What is watched on the node for processes that register for events of the
   /// environment, beside what the host tells of; absent: nothing, and no sensor
@@ -92,7 +113,8 @@ public:
   /// processes on this node. Refused with `exists` for a name in use.
   caf::error register_nspace(struct register_nspace what);
 
-  /// Forgets a namespace and closes the connections of its processes.
+  /// Forgets a namespace and closes the connections of its processes. What they
+  /// have written goes to its readers before, for two seconds at most.
   caf::error deregister_nspace(const std::string& nspace);
 
   /// Lets one more process of this node connect, as this user only.
@@ -117,6 +139,31 @@ public:
   /// @returns `bad_param` for codes that are not of the environment, and
   ///          `not_supported` without `runtime_options::sensors`.
   caf::error add_sensor(sensor_offer offer, const sensor_actor& sensor);
+
+  // -- standard streams ------------------------------------------------------
+
+  /// Forwards the standard streams of a process of this node, see docs/io.md:
+  /// what it writes goes to whoever subscribes or pulls, what is pushed is
+  /// written to it. A process waits for its readers, within bounded memory.
+  /// @returns `bad_param` for what is no descriptor: all are left alone then.
+  caf::error forward(const process_streams& what);
+
+  /// Gives the readers output that has come in another way; no bytes: the end
+  /// of that stream. Waits until they have taken it.
+  caf::error deliver(process_output what);
+
+  /// Gives a sink what processes write, also of other nodes where a mesh joins
+  /// them. It ends with the sink.
+  /// @returns its number for `io_unsubscription` to the desk.
+  caf::expected<uint64_t> subscribe(io_subscription what,
+                                    output_sink_actor sink);
+
+  /// Writes to processes of one job, on any node where a mesh joins them. Waits
+  /// until they have it.
+  caf::expected<io_input_taken> give_input(io_input what);
+
+  /// The I/O DESK: for actors, which must not wait.
+  const io_desk_actor& streams() const;
 
   // -- actors ----------------------------------------------------------------
 

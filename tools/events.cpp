@@ -144,11 +144,7 @@ private:
 };
 
 std::string event_watch::open() {
-  auto handlers = link::callbacks{};
-  handlers.on_events = [this](const event_batch& x) {
-    for (const auto& what : x.events)
-      on_event(*what);
-  };
+  auto handlers = each_event([this](const event& x) { on_event(x); });
   handlers.on_lost = [this](const caf::error&) {
     finish(1, "the DVM has ended, or the connection to it is lost");
   };

@@ -1,6 +1,5 @@
 #include "tools/local_node.hpp"
 
-#include "actors/io/io_desk.hpp"
 #include "actors/mesh/mesh_host.hpp"
 #include "actors/supervisor.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
@@ -8,15 +7,14 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
-#include "adapters/log/output_files.hpp"
 #include "adapters/log/output_sink.hpp"
-#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "runtime/node_streams.hpp"
 #include "tools/hook_options.hpp"
 #include "tools/unwritten.hpp"
 
@@ -131,14 +129,13 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   if (!hooks_.checkpoint.empty() || !hooks_.provision.empty())
     commands_ =
       sys.spawn(command_runner, &loop_.loop(), inherited_environment());
-  auto streams = io_desk_options{};
+  auto streams = node_streams_options{};
   streams.node = work.rank;
-  streams.launcher = launcher_;
+  streams.input = launcher_;
+  streams.place_of = place_of(places_);
   streams.log = log_;
-  output_threads_ = std::make_shared<thread_pool>(loop_.loop());
-  streams.open_files =
-    output_file_maker(sys, {output_threads_, log_, place_of(places_), {}});
-  desk_ = spawn_io_desk(sys, std::move(streams));
+  streams_ = std::make_shared<node_streams>(loop_, std::move(streams));
+  desk_ = streams_->desk();
   host_ =
     spawn_mesh_host(sys, std::move(work),
                     {launcher_, processors, cleaning, sink_, commands_, desk_});
@@ -253,7 +250,7 @@ local_node::~local_node() {
   sensors_.reset();
   node_.reset();
   member_.reset();
-  caf::anon_send_exit(desk_, caf::exit_reason::user_shutdown);
+  streams_.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
 }
 

@@ -15,7 +15,7 @@
 namespace troupe {
 
 class fd_writer;
-class thread_pool;
+class node_streams;
 
 /// What makes a node one of a DVM.
 struct dvm_part {
@@ -174,9 +174,7 @@ private:
   output_sink_actor sink_;
   process_launcher_actor launcher_;
   io_desk_actor desk_;
-
-  /// Write the files of jobs, and may hang with their disks.
-  std::shared_ptr<thread_pool> output_threads_;
+  std::shared_ptr<node_streams> streams_;
 
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;

@@ -1,6 +1,6 @@
 #include "tools/report.hpp"
 
-#include "actors/mesh/mesh_report.hpp"
+#include "actors/report_values.hpp"
 #include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"

@@ -2,6 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
@@ -15,7 +16,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 namespace troupe {
@@ -27,21 +27,20 @@ namespace {
 /// may have stopped.
 void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
   const auto count = std::make_shared<int>(0);
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    rt.loop().loop().on_signal(
-      number, [&rt, &nspace, &exit_status, count, number] {
-        if (++*count > 2) {
-          exit_status = 128 + number;
-          rt.loop().stop();
-          return;
-        }
-        auto request = end_job{};
-        request.nspace = nspace;
-        request.reason =
-          "the launcher was interrupted by signal " + std::to_string(number);
-        request.exit_status = 128 + number;
-        caf::anon_send(rt.host(), std::move(request));
-      });
+  on_interrupt(rt.loop().loop(),
+               [&rt, &nspace, &exit_status, count](int number) {
+                 if (++*count > 2) {
+                   exit_status = 128 + number;
+                   rt.loop().stop();
+                   return;
+                 }
+                 auto request = end_job{};
+                 request.nspace = nspace;
+                 request.reason = "the launcher was interrupted by signal "
+                                  + std::to_string(number);
+                 request.exit_status = 128 + number;
+                 caf::anon_send(rt.host(), std::move(request));
+               });
 }
 
 /// Lets what is still to be shown go out.

@@ -8,6 +8,7 @@
 #include "messages/io_keys.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
@@ -24,7 +25,6 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 namespace troupe {
@@ -38,6 +38,9 @@ constexpr auto answer_time = 30s;
 
 /// How long after the refusal of a job its reason may come.
 constexpr auto reason_time = 1s;
+
+/// How long a job that is killed may take to end before it is left alone.
+constexpr auto kill_time = 5s;
 
 /// The one job of this process.
 class dvm_job {
@@ -92,11 +95,7 @@ private:
 };
 
 std::string dvm_job::open() {
-  auto handlers = link::callbacks{};
-  handlers.on_events = [this](const event_batch& x) {
-    for (const auto& what : x.events)
-      on_event(*what);
-  };
+  auto handlers = each_event([this](const event& x) { on_event(x); });
   handlers.on_output = [this](io_delivery x, output_receipt receipt) {
     intake_->take(std::move(x), std::move(receipt));
   };
@@ -261,14 +260,22 @@ void dvm_job::show_map() {
   });
 }
 
-/// The first time the job is told to end, then it is killed, then we leave.
+/// The first time the job is told to end, then it is killed, then we leave;
+/// also if its end does not come, since nodes may not answer.
 void dvm_job::on_signal(int number) {
   signal_ = number;
   ++interrupts_;
-  if (interrupts_ > 2)
+  if (interrupts_ > 2 || (interrupts_ > 1 && nspace_.empty())) {
     leave();
-  else if (!nspace_.empty())
+    return;
+  }
+  if (!nspace_.empty())
     end_job();
+  if (interrupts_ > 1) {
+    patience_ =
+      std::make_unique<timer>(session_->loop().loop(), [this] { leave(); });
+    patience_->start(kill_time);
+  }
 }
 
 /// Waits for nobody, since whoever reads our output may have stopped.
@@ -336,8 +343,7 @@ int dvm_job::run() {
   }
   add_surroundings(options_.job);
   auto& loop = session_->loop();
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   start();
   loop.run();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);

@@ -1,6 +1,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/up.hpp"
@@ -12,7 +13,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 namespace troupe {
@@ -120,8 +120,7 @@ int temporary_dvm::run(dvm_plan plan) {
   }
   root_ = std::move(*root);
   auto& loop = root_->node().loop();
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    loop.loop().on_signal(number, [this, number] { on_signal(number); });
+  on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   loop.run();
   streams_.reset();
   observer_ = nullptr;

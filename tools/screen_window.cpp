@@ -1,16 +1,15 @@
 #include "tools/screen_window.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/local_address.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -69,18 +68,14 @@ pid_t spawn_command(const std::string& command,
 }
 
 unique_fd listen_at(const std::string& path) {
-  auto address = sockaddr_un{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    errno = ENAMETOOLONG;
+  const auto address = local_address(path);
+  if (!address)
     return {};
-  }
-  std::copy(path.begin(), path.end(), address.sun_path);
   auto fd =
     unique_fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   if (fd
-      && (::bind(fd.get(), reinterpret_cast<sockaddr*>(&address),
-                 sizeof(address))
+      && (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address),
+                 sizeof(*address))
             != 0
           || ::listen(fd.get(), 1) != 0))
     fd.reset();

@@ -8,6 +8,7 @@
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/interrupts.hpp"
 #include "tools/known_jobs.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/stream_table.hpp"
@@ -24,7 +25,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <set>
 
@@ -85,11 +85,7 @@ private:
 };
 
 std::string viewer::open() {
-  auto handlers = link::callbacks{};
-  handlers.on_events = [this](const event_batch& x) {
-    for (const auto& what : x.events)
-      on_event(*what);
-  };
+  auto handlers = each_event([this](const event& x) { on_event(x); });
   handlers.on_output = [this](io_delivery x, output_receipt receipt) {
     take(std::move(x), std::move(receipt));
   };
@@ -287,8 +283,7 @@ int viewer::run() {
     return failed;
   }
   auto& loop = session_->loop();
-  for (const auto number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
-    loop.loop().on_signal(number, [this] { on_signal(); });
+  on_interrupt(loop.loop(), [this](int) { on_signal(); });
   subscribe();
   loop.run();
   for (const auto& x : {input_, caf::actor_cast<caf::actor>(sink_),

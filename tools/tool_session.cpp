@@ -30,6 +30,15 @@ std::vector<info> introduction(bool launcher) {
 
 } // namespace
 
+link::callbacks each_event(std::function<void(const event&)> f) {
+  auto result = link::callbacks{};
+  result.on_events = [f = std::move(f)](const event_batch& x) {
+    for (const auto& what : x.events)
+      f(*what);
+  };
+  return result;
+}
+
 caf::expected<std::unique_ptr<tool_session>>
 tool_session::open(const std::string& dvm, bool launcher,
                    link::callbacks handlers) {

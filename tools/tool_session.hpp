@@ -5,10 +5,14 @@
 
 #include <caf/expected.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
 namespace troupe {
+
+/// Callbacks of a connection of which `f` gets every event by itself.
+link::callbacks each_event(std::function<void(const event&)> f);
 
 /// A tool of ours that is connected to the server of a DVM, as any other tool
 /// of PMIx is.

@@ -1,14 +1,13 @@
 #include "tools/window.hpp"
 
+#include "adapters/loop/local_address.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/terminal_mode.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <iostream>
@@ -46,17 +45,13 @@ void copy(int from, int to) {
 }
 
 unique_fd connect_to(const std::string& path) {
-  auto address = sockaddr_un{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    errno = ENAMETOOLONG;
+  const auto address = local_address(path);
+  if (!address)
     return {};
-  }
-  std::copy(path.begin(), path.end(), address.sun_path);
   auto fd = unique_fd{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
   if (fd
-      && ::connect(fd.get(), reinterpret_cast<sockaddr*>(&address),
-                   sizeof(address))
+      && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address),
+                   sizeof(*address))
            != 0)
     fd.reset();
   return fd;

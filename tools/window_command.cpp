@@ -1,6 +1,23 @@
 #include "tools/window_command.hpp"
 
+#include <string_view>
+
 namespace troupe {
+
+namespace {
+
+/// A name as a word of a shell, also within quotes: what may mean something
+/// there becomes an underscore.
+std::string harmless(std::string name) {
+  constexpr auto known = std::string_view{
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-"};
+  for (auto& c : name)
+    if (known.find(c) == std::string_view::npos)
+      c = '_';
+  return name;
+}
+
+} // namespace
 
 std::string window_command(const std::string& command, uint32_t rank,
                            const std::string& nspace) {
@@ -11,7 +28,9 @@ std::string window_command(const std::string& command, uint32_t rank,
       result += command[i];
       continue;
     }
-    result += next == 'r' ? std::to_string(rank) : next == 'n' ? nspace : "%";
+    result += next == 'r'   ? std::to_string(rank)
+              : next == 'n' ? harmless(nspace)
+                            : "%";
     ++i;
   }
   return result;

@@ -6,7 +6,8 @@
 namespace troupe {
 
 /// Puts rank and job into the command of a window: `%r` is the rank, `%n` the
-/// job, `%%` a percent sign.
+/// job, `%%` a percent sign. What means something to a shell in the name of a
+/// job becomes an underscore.
 std::string window_command(const std::string& command, uint32_t rank,
                            const std::string& nspace);
 

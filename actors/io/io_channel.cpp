@@ -43,6 +43,7 @@ struct io_channel_state {
   std::map<uint64_t, channel_sink> sinks;
   uint64_t last_serial = 0;
   size_t held = 0;
+  size_t needed = 0;
 
   /// In the order in which they are due.
   std::list<owed_answer> owed;
@@ -56,7 +57,7 @@ struct io_channel_state {
 
   ~io_channel_state() {
     if (options.on_held && held > 0)
-      options.on_held(-static_cast<ptrdiff_t>(held));
+      options.on_held(0, 0);
   }
 
   channel_sink* find(uint64_t id, uint64_t serial) {
@@ -77,11 +78,10 @@ struct io_channel_state {
         x.give(ack{});
       waiting_for_end.clear();
     }
-    const auto now = log.held();
-    if (options.on_held && now != held)
-      options.on_held(static_cast<ptrdiff_t>(now)
-                      - static_cast<ptrdiff_t>(held));
-    held = now;
+    const auto held_before = std::exchange(held, log.held());
+    const auto needed_before = std::exchange(needed, log.needed());
+    if (options.on_held && (held != held_before || needed != needed_before))
+      options.on_held(held, needed);
   }
 };
 
@@ -92,9 +92,9 @@ void give(self_pointer self, uint64_t id);
 void drop(self_pointer self, uint64_t id) {
   auto& state = self->state;
   state.sinks.erase(id);
-  state.log.remove_sink(id);
+  const auto offset = state.log.remove_sink(id);
   if (state.options.on_dropped)
-    state.options.on_dropped(id);
+    state.options.on_dropped(id, offset);
   state.settle();
 }
 
@@ -138,7 +138,8 @@ void fetch(self_pointer self, uint64_t id, channel_sink& sink,
     return;
   const auto& options = self->state.options;
   const auto size =
-    std::min<uint64_t>(what.until - what.from, defaults::io_fragment_bytes);
+    std::min<uint64_t>({what.until - what.from, defaults::io_fragment_bytes,
+                        self->state.log.room(id)});
   const auto serial = sink.serial;
   self
     ->request(options.elsewhere, caf::infinite,
@@ -212,7 +213,8 @@ void add(self_pointer self, uint64_t id, const io_subscription& how,
          const output_sink_actor& sink) {
   auto& state = self->state;
   const auto is_copy = static_cast<bool>(state.options.elsewhere);
-  if (!sink || !state.log.add_sink(id, how, is_copy))
+  auto window = state.options.window_of ? state.options.window_of(id) : nullptr;
+  if (!sink || !state.log.add_sink(id, how, is_copy, std::move(window)))
     return;
   state.sinks[id] = {sink, ++state.last_serial, false};
   self->monitor(sink);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include "actors/io/shared_window.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/fwd.hpp>
 
 #include <functional>
+#include <memory>
 
 namespace troupe {
 
@@ -18,13 +20,17 @@ struct io_channel_options {
   /// Has what this node has not, of a stream of another node; none: it is ours.
   io_mesh_actor elsewhere = {};
 
-  /// Called when the bytes held have changed, with the difference; with all of
-  /// them, negative, at the end.
-  std::function<void(ptrdiff_t)> on_held = {};
+  /// What is on its way to a sink, and to others, of all streams; none: as if
+  /// there were no others.
+  std::function<std::shared_ptr<shared_window>(uint64_t id)> window_of = {};
+
+  /// Called when the bytes held have changed, with how many there are, and how
+  /// many of them sinks that block have to get; with nothing at the end.
+  std::function<void(size_t held, size_t needed)> on_held = {};
 
   /// Called when a sink was dropped because it ended or refused bytes, with the
-  /// number of its subscription.
-  std::function<void(uint64_t)> on_dropped = {};
+  /// number of its subscription, and the first byte that it has not answered.
+  std::function<void(uint64_t id, uint64_t offset)> on_dropped = {};
 };
 
 /// Makes the I/O CHANNEL of a stream. Answers `process_output`, and fragments

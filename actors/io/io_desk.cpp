@@ -37,7 +37,11 @@ io_desk_actor::behavior_type behavior(self_pointer self,
     },
     [self](const io_fetch& what) { return fetch(self, what); },
     [self](const io_node_lost& what) { lose_node(self, what); },
-    [self](deadline due) { retry_interest(self, due.id); },
+    [self](deadline due) {
+      take_dropped(self);
+      retry_interest(self, due.id);
+      give_again(self, due.id);
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/input_writer.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -14,7 +15,7 @@ struct io_desk_options {
   uint32_t node = 0;
 
   /// Writes the input of processes; none: input is refused.
-  process_launcher_actor launcher = {};
+  input_writer_actor launcher = {};
 
   /// Makes the sink that writes the output of a job to files, on the node of
   /// its processes; none: jobs write no files.

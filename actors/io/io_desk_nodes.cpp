@@ -7,7 +7,7 @@ namespace troupe::io_desk_internals {
 namespace {
 
 bool is_same(const io_interest& x, const io_interest& y) {
-  return x.channels == y.channels && x.ranks == y.ranks;
+  return x.channels == y.channels && x.ranks == y.ranks && x.window == y.window;
 }
 
 bool is_nothing(const io_interest& x) {
@@ -47,12 +47,29 @@ void give_node(self_pointer self, desk_stream& x, uint32_t number,
     how.channels = x.name.channel;
     how.window = defaults::io_window;
     how.name = "node " + std::to_string(number);
+    if (const auto i = x.refusals.find(number); i != x.refusals.end()) {
+      how.start = io_start::offset;
+      how.offset = i->second.offset;
+    }
     self->send(x.channel, node.id, std::move(how), node.sink);
     x.nodes.insert(number);
   } else if (!wants_it && has_it) {
     self->send(x.channel, io_unsubscription{node.id});
     x.nodes.erase(number);
   }
+  // Who wants it anew has nothing of it.
+  if (!wants_it)
+    x.refusals.erase(number);
+}
+
+/// What a node may be sent at once is what it wants for any of its jobs, so
+/// that it is not too much for the largest.
+void set_window(desk_node& node) {
+  auto least = uint64_t{defaults::io_window_total};
+  for (const auto& [nspace, x] : node.wants)
+    if (x.window > 0)
+      least = std::min(least, x.window);
+  node.window->set_total(std::max<size_t>(least, defaults::io_window_least));
 }
 
 } // namespace
@@ -146,12 +163,16 @@ caf::result<ack> take_interest(self_pointer self, uint32_t number,
     i = state.nodes.emplace(number, desk_node{}).first;
     i->second.id = ++state.last_id;
     i->second.sink = self->system().spawn(node_sink, state.mesh, number);
+    i->second.window =
+      std::make_shared<shared_window>(defaults::io_window_total);
+    state.shared->nodes.emplace(i->second.id, i->second.window);
   }
   auto& node = i->second;
   if (is_nothing(what))
     node.wants.erase(nspace);
   else
     node.wants[nspace] = std::move(what);
+  set_window(node);
   for (auto* x : streams_of(state, {{nspace, rank_wildcard}}))
     if (!x->origin)
       give_node(self, *x, number, node);
@@ -163,9 +184,64 @@ void give_nodes(self_pointer self, desk_stream& x) {
     give_node(self, x, number, node);
 }
 
+namespace {
+
+/// A node that lives has refused a part of a stream. What it has of it, it
+/// leaves out.
+void note_refusal(self_pointer self, desk_stream& x, uint32_t number,
+                  uint64_t offset) {
+  auto& state = self->state;
+  x.nodes.erase(number);
+  auto& refusal = x.refusals[number];
+  const auto is_again = refusal.retry.count() > 0 && offset <= refusal.offset;
+  const auto wait = is_again ? refusal.retry : caf::timespan{0};
+  refusal.offset = offset;
+  refusal.retry =
+    is_again
+      ? std::min<caf::timespan>(wait * 2, defaults::io_interest_retry_most)
+      : caf::timespan{defaults::io_interest_retry};
+  const auto id = ++state.last_id;
+  state.again.emplace(id, std::pair{x.name, number});
+  if (is_again)
+    self->delayed_send(io_desk_actor{self}, wait, deadline{id});
+  else
+    give_again(self, id);
+}
+
+} // namespace
+
+void take_dropped(self_pointer self) {
+  auto& state = self->state;
+  for (const auto& x : std::exchange(state.shared->dropped, {})) {
+    const auto is_it = [&](const auto& y) { return y.second.id == x.id; };
+    const auto i = std::find_if(state.nodes.begin(), state.nodes.end(), is_it);
+    if (i == state.nodes.end()) {
+      unsubscribe(self, x.id);
+      continue;
+    }
+    auto* stream = state.find(x.stream);
+    if (stream != nullptr && stream->number == x.number
+        && stream->nodes.count(i->first) > 0)
+      note_refusal(self, *stream, i->first, x.offset);
+  }
+}
+
+void give_again(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  const auto node = state.again.extract(id);
+  if (node.empty())
+    return;
+  const auto& [name, number] = node.mapped();
+  auto* x = state.find(name);
+  const auto i = state.nodes.find(number);
+  if (x != nullptr && i != state.nodes.end() && x->refusals.count(number) > 0)
+    give_node(self, *x, number, i->second);
+}
+
 void forget_interests(self_pointer self, const std::string& nspace) {
   for (auto& [number, node] : self->state.nodes)
-    node.wants.erase(nspace);
+    if (node.wants.erase(nspace) > 0)
+      set_window(node);
 }
 
 void lose_node(self_pointer self, const io_node_lost& what) {
@@ -174,6 +250,7 @@ void lose_node(self_pointer self, const io_node_lost& what) {
   const auto had_sink = i != state.nodes.end();
   if (had_sink) {
     self->send_exit(i->second.sink, caf::exit_reason::user_shutdown);
+    state.shared->nodes.erase(i->second.id);
     state.nodes.erase(i);
   }
   const auto is_of_it = [&](const desk_stream& x) {
@@ -183,6 +260,7 @@ void lose_node(self_pointer self, const io_node_lost& what) {
   };
   for (auto* x : streams_of(state, {{{}, rank_wildcard}})) {
     x->nodes.erase(what.node);
+    x->refusals.erase(what.node);
     if (!x->origin || !is_of_it(*x))
       continue;
     // What has come is all there is; where the stream ends nobody will say.

@@ -4,6 +4,7 @@
 #include "actors/io/io_desk.hpp"
 #include "actors/io/io_patterns.hpp"
 #include "actors/io/process_input.hpp"
+#include "actors/io/shared_window.hpp"
 #include "actors/io/tail_budget.hpp"
 #include "config/defaults.hpp"
 
@@ -26,6 +27,15 @@
 
 namespace troupe::io_desk_internals {
 
+/// A node has refused a part of a stream, and is given it again.
+struct node_refusal {
+  /// The first byte that it has not taken.
+  uint64_t offset = 0;
+
+  /// How long it waits the next time; not at all the first time.
+  caf::timespan retry{0};
+};
+
 /// A stream that has a channel.
 struct desk_stream {
   io_stream name;
@@ -39,6 +49,9 @@ struct desk_stream {
 
   /// Of our own: the nodes that get it.
   std::set<uint32_t> nodes;
+
+  /// Nodes that refused a part of it, though they live.
+  std::map<uint32_t, node_refusal> refusals;
 
   /// Of a copy: fragments that wait until it is known where the sinks begin
   /// that want it live.
@@ -75,6 +88,36 @@ struct desk_node {
 
   /// By namespace.
   std::map<std::string, io_interest> wants;
+
+  /// What is on its way to it, of all streams.
+  std::shared_ptr<shared_window> window;
+};
+
+/// A channel has lost a sink.
+struct dropped_sink {
+  io_stream stream;
+
+  /// The number of the stream, and of the sink.
+  uint64_t number = 0;
+  uint64_t id = 0;
+
+  /// The first byte that it has not answered.
+  uint64_t offset = 0;
+};
+
+/// What a desk shares with its channels.
+struct shared_with_channels {
+  tail_budget tails{defaults::io_tails_total};
+
+  /// What is on its way to the sinks of this node, and to other nodes, by the
+  /// numbers of their sinks. The sinks here make other bytes of it, and keep
+  /// these: what they have is but a part of what waits for them.
+  std::shared_ptr<shared_window> here =
+    std::make_shared<shared_window>(defaults::io_window_total / 4);
+  std::map<uint64_t, std::shared_ptr<shared_window>> nodes;
+
+  /// What the desk has to be told.
+  std::vector<dropped_sink> dropped;
 };
 
 /// What the mesh has been told of a namespace.
@@ -141,11 +184,13 @@ struct desk_state {
   std::map<std::string, desk_interest> interests;
   std::map<uint64_t, std::string> retries;
   std::map<uint32_t, desk_node> nodes;
+
+  /// Streams that are given to a node again later.
+  std::map<uint64_t, std::pair<io_stream, uint32_t>> again;
   std::map<proc_id, desk_input> inputs;
 
-  /// Shared with the channels.
-  std::shared_ptr<tail_budget> tails =
-    std::make_shared<tail_budget>(defaults::io_tails_total);
+  std::shared_ptr<shared_with_channels> shared =
+    std::make_shared<shared_with_channels>();
 
   desk_state() = default;
   desk_state(const desk_state&) = delete;
@@ -209,6 +254,12 @@ void meet_mesh(self_pointer self, const io_mesh_actor& mesh);
 /// Tells the mesh what is wanted of a namespace, if that has changed.
 void tell_interest(self_pointer self, const std::string& nspace);
 void retry_interest(self_pointer self, uint64_t id);
+
+/// Channels have lost sinks.
+void take_dropped(self_pointer self);
+
+/// The time has come to give a stream to a node that refused it.
+void give_again(self_pointer self, uint64_t id);
 caf::result<ack> take_interest(self_pointer self, uint32_t node,
                                io_interest& what);
 void lose_node(self_pointer self, const io_node_lost& what);

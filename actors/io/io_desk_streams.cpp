@@ -35,14 +35,22 @@ desk_stream& open(self_pointer self, const io_stream& name,
   options.overflow = job.wiring.overflow;
   if (origin)
     options.elsewhere = state.mesh;
-  options.on_held = [tails = state.tails, number = x.number](ptrdiff_t by) {
-    tails->change(number, by);
+  options.window_of = [shared = state.shared](uint64_t id) {
+    const auto i = shared->nodes.find(id);
+    return i != shared->nodes.end() ? i->second : shared->here;
   };
-  options.on_dropped = [desk = caf::actor_addr{self->address()}](uint64_t id) {
-    if (const auto x = caf::actor_cast<io_desk_actor>(desk))
-      caf::anon_send(x, io_unsubscription{id});
+  options.on_held = [shared = state.shared, number = x.number](size_t held,
+                                                               size_t needed) {
+    shared->tails.set(number, held, needed);
   };
-  state.tails->add(x.number, options.tail);
+  options.on_dropped =
+    [shared = state.shared, name, number = x.number,
+     desk = caf::actor_addr{self->address()}](uint64_t id, uint64_t offset) {
+      shared->dropped.push_back({name, number, id, offset});
+      if (const auto x = caf::actor_cast<io_desk_actor>(desk))
+        caf::anon_send(x, deadline{});
+    };
+  state.shared->tails.add(x.number);
   x.channel = spawn_io_channel(self->system(), std::move(options));
   give_sinks(self, job, x);
   if (!origin)
@@ -50,18 +58,23 @@ desk_stream& open(self_pointer self, const io_stream& name,
   return x;
 }
 
-/// Cuts the longest tails when all together are too long.
+/// Has the streams that hold the most hold less when it is too much.
 void settle_tails(self_pointer self) {
   auto& state = self->state;
   auto keep = std::map<uint64_t, size_t>{};
-  for (const auto& x : state.tails->settle())
+  for (const auto& x : state.shared->tails.settle())
     keep.emplace(x.stream, x.keep);
   if (keep.empty())
     return;
-  for (const auto& [nspace, job] : state.jobs)
+  const auto tell = [&](const desk_job& job) {
     for (const auto& [key, x] : job.streams)
       if (const auto i = keep.find(x.number); i != keep.end())
         self->send(x.channel, io_keep{i->second});
+  };
+  for (const auto& [nspace, job] : state.jobs)
+    tell(job);
+  for (const auto& job : state.closing)
+    tell(job);
 }
 
 // -- copies
@@ -234,7 +247,7 @@ void begin_copy(self_pointer self, desk_stream& x,
 }
 
 void end_channel(self_pointer self, desk_stream& x) {
-  self->state.tails->remove(x.number);
+  self->state.shared->tails.remove(x.number);
   self->send_exit(x.channel, caf::exit_reason::user_shutdown);
 }
 

@@ -6,8 +6,9 @@ namespace troupe::io_desk_internals {
 
 namespace {
 
-/// Bytes of one stream that may wait for a sink that asks for more.
-constexpr uint64_t window_most = defaults::io_window_total / 4;
+/// Bytes of one stream that may wait for a sink that asks for more: as much as
+/// a node holds.
+constexpr uint64_t window_most = defaults::io_tails_total;
 
 caf::error check(const desk_state& state, const io_subscription& how,
                  const output_sink_actor& sink) {

@@ -1,6 +1,6 @@
 #include "actors/io/io_report.hpp"
 
-#include "actors/mesh/mesh_report.hpp"
+#include "actors/report_values.hpp"
 
 #include <algorithm>
 #include <string>
@@ -11,31 +11,22 @@ namespace troupe {
 
 namespace {
 
-info text(std::string_view key, std::string_view x) {
-  return {std::string{key}, 0, value::string(std::string{x})};
-}
-
-info number(std::string_view key, uint64_t x) {
-  return {std::string{key}, 0, value::uint64(x)};
-}
-
 value report_of(const io_sink_status& x) {
-  return value::infos({text("name", x.name), text("policy", text_of(x.policy)),
-                       number("taken", x.taken), number("missed", x.missed)});
+  return value::infos(
+    {report_text("name", x.name), report_text("policy", text_of(x.policy)),
+     report_number("taken", x.taken), report_number("missed", x.missed)});
 }
 
 value report_of(const io_stream_status& x) {
-  auto sinks = std::vector<value>{};
-  sinks.reserve(x.sinks.size());
-  for (const auto& y : x.sinks)
-    sinks.push_back(report_of(y));
-  auto result = std::vector<info>{text("nspace", x.stream.source.nspace),
-                                  number("rank", x.stream.source.rank),
-                                  text("stream", text_of(x.stream.channel)),
-                                  number("begin", x.begin),
-                                  number("end", x.end),
-                                  {"over", 0, value::boolean(x.is_over)},
-                                  {"sinks", 0, report_list(std::move(sinks))}};
+  auto result = std::vector<info>{
+    report_text("nspace", x.stream.source.nspace),
+    report_number("rank", x.stream.source.rank),
+    report_text("stream", text_of(x.stream.channel)),
+    report_number("begin", x.begin),
+    report_number("end", x.end),
+    report_flag("over", x.is_over),
+    {"sinks", 0,
+     report_list(x.sinks, [](const auto& y) { return report_of(y); })}};
   return value::infos(std::move(result));
 }
 
@@ -76,11 +67,7 @@ value make_io_report(const io_list& x) {
     return std::tie(a->stream.source, a->stream.channel)
            < std::tie(b->stream.source, b->stream.channel);
   });
-  auto items = std::vector<value>{};
-  items.reserve(sorted.size());
-  for (const auto* y : sorted)
-    items.push_back(report_of(*y));
-  return report_list(std::move(items));
+  return report_list(sorted, [](const auto* y) { return report_of(*y); });
 }
 
 } // namespace troupe

@@ -66,7 +66,7 @@ uint64_t stream_log::end_at(uint64_t offset) {
 void stream_log::append_to_head(const std::string& bytes, int64_t read_at) {
   if (!head_ || is_head_full_)
     return;
-  const auto room = head_limit_ - head_->size();
+  const auto room = head_limit() - std::min(head_limit(), head_->size());
   is_head_full_ = bytes.size() >= room;
   head_->append(end_, bytes.substr(0, room), read_at);
 }
@@ -91,10 +91,18 @@ void stream_log::drop_oldest(sink& x) {
     x.position = bytes_.last(limit);
 }
 
+size_t stream_log::tail() const noexcept {
+  return std::min(tail_, part_);
+}
+
+size_t stream_log::head_limit() const noexcept {
+  return std::min(head_limit_, part_);
+}
+
 uint64_t stream_log::limit_of(const sink& x) const noexcept {
   const auto most =
-    std::min<uint64_t>(x.window, std::max(tail_, defaults::io_window));
-  return x.position < x.replay_until ? std::max(most, x.replay) : most;
+    x.position < x.replay_until ? std::max(x.window, x.replay) : x.window;
+  return std::min<uint64_t>(most, std::max(part_, defaults::io_window_least));
 }
 
 /// Forgets what nobody needs.
@@ -103,16 +111,16 @@ void stream_log::trim() {
   for (const auto& [id, x] : sinks_)
     if (!x.waiting)
       needed = std::min(needed, x.position);
-  if (head_ && head_->size() > head_limit_ && needed >= head_->end())
-    head_->cut_back(head_limit_);
+  if (head_ && head_->size() > head_limit() && needed >= head_->end())
+    head_->cut_back(head_limit());
   if (needed > bytes_.begin())
-    bytes_.cut_front(std::min(needed, bytes_.last(tail_)));
+    bytes_.cut_front(std::min(needed, bytes_.last(tail())));
 }
 
 // -- sinks --------------------------------------------------------------------
 
-bool stream_log::add_sink(uint64_t id, const io_subscription& how,
-                          bool is_copy) {
+bool stream_log::add_sink(uint64_t id, const io_subscription& how, bool is_copy,
+                          std::shared_ptr<shared_window> window) {
   const auto [i, is_new] = sinks_.try_emplace(id);
   if (!is_new)
     return false;
@@ -120,6 +128,7 @@ bool stream_log::add_sink(uint64_t id, const io_subscription& how,
   x.name = how.name;
   x.policy = how.policy;
   x.window = how.window == 0 ? defaults::io_window : how.window;
+  x.share = window_share{std::move(window)};
   if (how.start == io_start::live)
     x.position = end_;
   else if (how.start == io_start::offset)
@@ -130,21 +139,28 @@ bool stream_log::add_sink(uint64_t id, const io_subscription& how,
     x.lacks_until = begin();
   x.replay = bytes_.size_from(x.position);
   x.replay_until = end_;
-  if (x.policy != io_policy::drop_newest)
-    return true;
-  x.waiting = std::make_unique<stream_bytes>();
-  auto kept = io_fragment{};
-  for (auto from = x.position; read(from, defaults::io_fragment_bytes, kept);) {
-    from = kept.offset + kept.bytes.size();
-    x.waiting->append(kept.offset, std::move(kept.bytes), kept.read_at);
+  if (x.policy == io_policy::drop_newest) {
+    x.waiting = std::make_unique<stream_bytes>();
+    auto kept = io_fragment{};
+    for (auto from = x.position;
+         read(from, defaults::io_fragment_bytes, kept);) {
+      from = kept.offset + kept.bytes.size();
+      x.waiting->append(kept.offset, std::move(kept.bytes), kept.read_at);
+    }
+    x.replay = x.waiting->size();
   }
-  x.replay = x.waiting->size();
+  if (most_ < SIZE_MAX)
+    keep(most_);
   return true;
 }
 
-void stream_log::remove_sink(uint64_t id) {
-  if (sinks_.erase(id) > 0)
-    trim();
+uint64_t stream_log::remove_sink(uint64_t id) {
+  const auto node = sinks_.extract(id);
+  if (node.empty())
+    return 0;
+  share_out();
+  trim();
+  return node.mapped().taken;
 }
 
 bool stream_log::may_have_more(const sink& x) const noexcept {
@@ -169,7 +185,10 @@ std::optional<io_fragment> stream_log::next(uint64_t id, size_t size) {
     return std::nullopt;
   auto& x = i->second;
   auto result = std::optional<io_fragment>{io_fragment{}};
-  const auto most = static_cast<size_t>(std::min<uint64_t>(size, x.window));
+  const auto most = static_cast<size_t>(
+    std::min<uint64_t>({size, x.window, x.share.room(SIZE_MAX)}));
+  if (most == 0)
+    return std::nullopt;
   const auto has_bytes = x.waiting ? x.waiting->read(x.position, most, *result)
                                    : read(x.position, most, *result);
   if (!has_bytes) {
@@ -195,7 +214,8 @@ void stream_log::give(sink& x, io_fragment& what) {
   x.expected = until;
   x.position = std::max(x.position, until);
   x.was_given_end = what.is_end;
-  x.on_way.push_back(until);
+  x.on_way.emplace_back(until, what.bytes.size());
+  x.share.take(what.bytes.size());
 }
 
 void stream_log::taken(uint64_t id) {
@@ -203,7 +223,8 @@ void stream_log::taken(uint64_t id) {
   if (i == sinks_.end() || i->second.on_way.empty())
     return;
   auto& x = i->second;
-  x.taken = x.on_way.front();
+  x.taken = x.on_way.front().first;
+  x.share.give_back(x.on_way.front().second);
   x.on_way.erase(x.on_way.begin());
   x.has_end = x.was_given_end && x.on_way.empty();
 }
@@ -214,6 +235,11 @@ std::optional<stream_log::interval> stream_log::lacks(uint64_t id) const {
       || !i->second.on_way.empty())
     return std::nullopt;
   return interval{i->second.expected, i->second.lacks_until};
+}
+
+size_t stream_log::room(uint64_t id) const {
+  const auto i = sinks_.find(id);
+  return i != sinks_.end() ? i->second.share.room(SIZE_MAX) : 0;
 }
 
 std::optional<io_fragment> stream_log::fill(uint64_t id,
@@ -258,15 +284,38 @@ uint64_t stream_log::settled() const {
 
 // -- memory -------------------------------------------------------------------
 
-void stream_log::keep(size_t tail) {
-  if (head_) {
-    head_limit_ = tail;
-    is_head_full_ = is_head_full_ || head_->size() >= tail;
-  } else {
-    tail_ = tail;
+/// Drops the newest of what waits for a sink beyond its limit.
+void stream_log::shorten(sink& x) {
+  const auto limit = static_cast<size_t>(limit_of(x));
+  if (x.waiting->size() <= limit)
+    return;
+  x.waiting->cut_back(limit);
+  x.is_full = true;
+}
+
+/// Finds out who shares what may be held.
+void stream_log::share_out() {
+  part_ = most_;
+  if (most_ == SIZE_MAX)
+    return;
+  auto parts = size_t{head_ ? 1U : 0U};
+  auto is_shared = tail_ > 0;
+  for (const auto& [id, x] : sinks_) {
+    parts += x.waiting ? 1 : 0;
+    is_shared = is_shared || x.policy == io_policy::drop_oldest;
   }
+  part_ /= std::max<size_t>(1, parts + (is_shared ? 1 : 0));
+}
+
+void stream_log::keep(size_t most) {
+  most_ = most;
+  share_out();
+  if (head_)
+    is_head_full_ = is_head_full_ || head_->size() >= head_limit();
   for (auto& [id, x] : sinks_)
-    if (x.policy == io_policy::drop_oldest)
+    if (x.waiting)
+      shorten(x);
+    else if (x.policy == io_policy::drop_oldest)
       drop_oldest(x);
   trim();
 }
@@ -277,6 +326,15 @@ size_t stream_log::held() const noexcept {
     if (x.waiting)
       result += x.waiting->size();
   return result;
+}
+
+size_t stream_log::needed() const noexcept {
+  auto from = end_;
+  for (const auto& [id, x] : sinks_)
+    if (x.policy == io_policy::block)
+      from = std::min(from, x.position);
+  return bytes_.size_from(from)
+         + (head_ && from < head_->end() ? head_->size() : 0);
 }
 
 // -- questions ----------------------------------------------------------------

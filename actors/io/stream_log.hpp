@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/shared_window.hpp"
 #include "actors/io/stream_bytes.hpp"
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -20,10 +22,11 @@ namespace troupe {
 /// byte, once. `IO-5` a new sink gets what is kept, then what comes, without a
 /// seam.
 ///
-/// A sink that drops may leave as much waiting as its window says, but no more
-/// than the tail or `defaults::io_window`, whichever is more. What is kept when
-/// it is added does not count until it has been given. A sink that drops the
-/// newest goes on when half of that is free.
+/// A sink that drops may leave as much waiting as its window says. What is kept
+/// when it is added does not count until it has been given. A sink that drops
+/// the newest goes on when half of that is free. Of all this less is held when
+/// `keep` says so: the tail, the beginning, and what waits for sinks that drop
+/// share it.
 class stream_log {
 public:
   /// @param tail Most bytes that are kept when all sinks have them.
@@ -53,10 +56,14 @@ public:
 
   /// @param is_copy Whether what is not here may be fetched from elsewhere, so
   ///                that the sink waits for it: see `lacks`.
+  /// @param window What is on its way to this and other sinks, of all streams;
+  ///               none: as if there were no others.
   /// @returns whether `id` is new.
-  bool add_sink(uint64_t id, const io_subscription& how, bool is_copy = false);
+  bool add_sink(uint64_t id, const io_subscription& how, bool is_copy = false,
+                std::shared_ptr<shared_window> window = {});
 
-  void remove_sink(uint64_t id);
+  /// @returns the byte after the last that it has answered.
+  uint64_t remove_sink(uint64_t id);
 
   /// What a sink is to get next; nothing while too much is on its way, or when
   /// it has all there is. More than one fragment is on its way to sinks that
@@ -75,6 +82,9 @@ public:
   /// nothing else before.
   std::optional<interval> lacks(uint64_t id) const;
 
+  /// @returns how much may be sent to a sink now.
+  size_t room(uint64_t id) const;
+
   /// What was fetched from elsewhere for a sink; nothing: it has nothing.
   /// @returns what the sink is to get of it, as with `next`.
   std::optional<io_fragment> fill(uint64_t id, std::optional<io_fragment> got);
@@ -85,11 +95,15 @@ public:
 
   // -- memory -----------------------------------------------------------------
 
-  /// Keeps at most so many bytes for later sinks from now on.
-  void keep(size_t tail);
+  /// Holds at most so many bytes from now on, beyond what sinks that block have
+  /// to get; but always `defaults::io_window_least` for each sink that drops.
+  void keep(size_t most);
 
-  /// Bytes held now.
+  /// Bytes held now, without those on their way.
   size_t held() const noexcept;
+
+  /// How many of them sinks that block have to get.
+  size_t needed() const noexcept;
 
   // -- questions --------------------------------------------------------------
 
@@ -126,8 +140,9 @@ private:
     uint64_t taken = 0;
     uint64_t missed = 0;
 
-    /// For each fragment on its way, where it ends.
-    std::vector<uint64_t> on_way;
+    /// For each fragment on its way, where it ends and what it counts.
+    std::vector<std::pair<uint64_t, size_t>> on_way;
+    window_share share;
 
     /// What waits for a sink that drops the newest.
     std::unique_ptr<stream_bytes> waiting;
@@ -137,17 +152,26 @@ private:
   };
 
   uint64_t begin() const noexcept;
+  size_t tail() const noexcept;
+  size_t head_limit() const noexcept;
   uint64_t limit_of(const sink& x) const noexcept;
   bool may_have_more(const sink& x) const noexcept;
   bool has_nothing_to_take(const sink& x) const noexcept;
   bool read(uint64_t offset, size_t size, io_fragment& result) const;
   void drop_newest(sink& x, const std::string& bytes, int64_t read_at);
   void drop_oldest(sink& x);
+  void shorten(sink& x);
+  void share_out();
   void append_to_head(const std::string& bytes, int64_t read_at);
   void give(sink& x, io_fragment& what);
   void trim();
 
+  /// What may be kept for later sinks, and what may be held at all.
   size_t tail_;
+  size_t most_ = SIZE_MAX;
+
+  /// What each of those may hold that share it.
+  size_t part_ = SIZE_MAX;
   stream_bytes bytes_;
 
   /// The beginning of the stream, if it is to be kept.

@@ -1,6 +1,7 @@
 #include "actors/io/tool_output.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/io/flush_timer.hpp"
 #include "actors/io/output_buffers.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
@@ -79,15 +80,6 @@ void deliver(self_pointer self, io_delivery what, Function done) {
           });
 }
 
-void start_timer(self_pointer self) {
-  auto& state = self->state;
-  if (state.timer_is_running || state.kept.empty()
-      || state.kept.time().count() == 0)
-    return;
-  state.timer_is_running = true;
-  self->delayed_send(self, state.kept.time(), deadline{});
-}
-
 /// What is to be delivered because of a fragment, in order.
 std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
   auto& state = self->state;
@@ -127,10 +119,11 @@ caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   const auto result = reply->promise();
+  auto& state = self->state;
   const auto is_nothing = x.bytes.empty() && !x.is_end && x.missed == 0;
   auto deliveries =
     is_nothing ? kept_deliveries(self) : next_deliveries(self, x);
-  start_timer(self);
+  start_flush_timer(self, state.kept, state.timer_is_running);
   if (deliveries.empty())
     reply->give(ack{});
   // The last answer comes last.
@@ -153,7 +146,7 @@ void flush(self_pointer self) {
       deliver(self, make_delivery(self, from, std::move(text)),
               [self] { --self->state.flushing; });
     }
-  start_timer(self);
+  start_flush_timer(self, state.kept, state.timer_is_running);
 }
 
 buffered_sink_actor::behavior_type tool_output(self_pointer self,

@@ -195,6 +195,28 @@ caf::expected<io_wiring> read_io_wiring(const spawn_request& request) {
   return in.finish(std::move(result));
 }
 
+caf::expected<io_job_begun> read_io_job(const register_nspace& what) {
+  auto request = spawn_request{};
+  // What is said of processes and nodes is long, and of no use here.
+  const auto add = [&](const std::vector<info>& infos) {
+    for (const auto& x : infos)
+      if (x.val.array() == nullptr)
+        request.job_infos.push_back(x);
+  };
+  add(what.infos);
+  if (const auto* more = find(what.infos, attr::job_info_array))
+    add(infos_of(*more));
+  auto wiring = read_io_wiring(request);
+  if (!wiring)
+    return std::move(wiring.error());
+  auto result = io_job_begun{};
+  result.nspace = what.nspace;
+  result.wiring = std::move(*wiring);
+  result.uid = what.owner.uid;
+  result.size = number<uint32_t>(request.job_infos, attr::job_size).value_or(0);
+  return result;
+}
+
 io_channels forwarded_channels(const io_wiring& wiring) {
   auto result = io_channels::none;
   if (wiring.file_only)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/io/io_patterns.hpp"
+#include "messages/host.hpp"
 #include "messages/io.hpp"
 #include "messages/io_wiring.hpp"
 #include "messages/spawn.hpp"
@@ -12,6 +13,11 @@ namespace troupe {
 /// Reads how the streams of a job are wired.
 /// @returns `bad_param` with the attribute and its remedy.
 caf::expected<io_wiring> read_io_wiring(const spawn_request& request);
+
+/// The same of a job that a resource manager registers, for the desk.
+/// Source: OpenPMIx, the PMIX_IOF_ keys of `PMIx_server_register_nspace`.
+/// @returns `bad_param` with the attribute and its remedy.
+caf::expected<io_job_begun> read_io_job(const register_nspace& what);
 
 /// The output streams that go to whoever started a job: none if they go to
 /// files only.

@@ -20,7 +20,11 @@ struct embedded_mesh_state {
   embedded_mesh_options options;
   server_actor server;
   event_cache_actor events;
+  io_desk_actor desk;
   std::map<std::string, host_actor> jobs;
+
+  /// What the desk takes the next node for: no two jobs share any.
+  uint32_t next_node = 1;
 
   /// Whose job the log of a group is of.
   std::map<std::string, std::string> logs;
@@ -52,6 +56,9 @@ void open(self_pointer self, const register_nspace& what) {
   job.node = state.options.node;
   job.log = state.options.log;
   job.keeper = self;
+  job.desk = state.desk;
+  job.first_node = state.next_node;
+  state.next_node += static_cast<uint32_t>(job.where.map.shares.size());
   // A job of the same name comes as somebody new.
   ++state.options.node.membership.incarnation;
   auto handle = spawn_job_mesh(self->home_system(), std::move(job));
@@ -75,6 +82,10 @@ caf::actor mesh_of(const embedded_mesh_state& state,
   return i != state.jobs.end() ? caf::actor_cast<caf::actor>(i->second)
                                : nullptr;
 }
+
+/// What takes input for the processes of a job.
+using input_taker_actor =
+  caf::typed_actor<caf::replies_to<io_input>::with<io_input_taken>>;
 
 /// That which keeps the log of a group.
 caf::actor keeper_of(const embedded_mesh_state& state, const group_key& group) {
@@ -233,6 +244,37 @@ caf::behavior behavior(self_pointer self, embedded_mesh_options options) {
     // From the mesh of a job: it keeps this log.
     [self](const std::string& nspace, const std::string& log) {
       self->state.logs.emplace(log, nspace);
+    },
+    [self](const io_desk_actor& desk, const host_actor& streams) {
+      self->state.desk = desk;
+      const auto me = caf::actor_cast<io_mesh_actor>(self);
+      self->send(desk, me);
+      self->send(caf::actor_cast<caf::actor>(streams), me);
+    },
+    // Who has no mesh is alone.
+    [self](io_interest& what) -> caf::result<ack> {
+      if (const auto mesh = mesh_of(self->state, what.nspace))
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh),
+                              std::move(what));
+      return ack{};
+    },
+    [self](uint32_t node, io_fragment& what) -> caf::result<ack> {
+      if (const auto mesh = mesh_of(self->state, what.stream.source.nspace))
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh), node,
+                              std::move(what));
+      return ack{};
+    },
+    [self](io_fetch& what) -> caf::result<io_fragment> {
+      if (const auto mesh = mesh_of(self->state, what.stream.source.nspace))
+        return self->delegate(caf::actor_cast<io_mesh_actor>(mesh),
+                              std::move(what));
+      return make_error(status::not_found, "no other node has that stream");
+    },
+    [self](io_input& what) -> caf::result<io_input_taken> {
+      if (const auto mesh = mesh_of(self->state, what.nspace))
+        return self->delegate(caf::actor_cast<input_taker_actor>(mesh),
+                              std::move(what));
+      return self->delegate(self->state.desk, std::move(what));
     },
     [self](const client_finalized& what) {
       tell_job(self, what.who.proc, what);

@@ -220,10 +220,13 @@ void job_mesh::change_member(const member_changed& x) {
   else
     live.erase(x.rank);
   calls->member_changed(x);
+  if (x.state == node_state::live && now == phase::ready)
+    tell_wanted(x.rank);
   if (x.state == node_state::lost || x.state == node_state::left) {
     if (x.state == node_state::lost)
       log(severity::info, "lost node " + x.name);
     collectives->node_lost(x.rank);
+    lose_streams(x.rank);
     lose_host(x.rank);
     for (const auto proc : places.ranks_on(x.rank, nspace()))
       published.proc_ended({nspace(), proc});
@@ -375,6 +378,11 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
       x->sequencer->close_log(what.group);
       x->arm();
     },
+    // -- from the desk and its readers --
+    [x](io_interest& what) { return x->want(what); },
+    [x](uint32_t node, io_fragment& what) { return x->send(node, what); },
+    [x](io_fetch& what) { return x->fetch(what); },
+    [x](io_input& what) { return x->give(what); },
     [x](const client_finalized& what) { x->end_process(what.who.proc); },
     [x](const client_lost& what) { x->end_process(what.who.proc); },
     [x](const deregister_nspace&) { x->leave(); },

@@ -61,6 +61,12 @@ struct job_mesh_options {
   /// `nspace, log name`.
   caf::actor keeper;
 
+  /// The standard streams of this node; none: it has none.
+  io_desk_actor desk;
+
+  /// What the desk takes the first node of the job for.
+  uint32_t first_node = 0;
+
   job_mesh_maker make_means;
 
   /// Clocks, random numbers and times of the node; the rest is filled in.
@@ -73,8 +79,9 @@ struct job_mesh_options {
 /// host does not do, the servers of the job do among themselves. They find each
 /// other by greetings in the first fence of the whole job that goes through the
 /// host; what is asked before waits for it, for a bounded time. Understands of
-/// the HOST's messages those that it may take over, and `deregister_nspace`:
-/// leaves the others and ends.
+/// the HOST's messages those that it may take over, those of an IO MESH for the
+/// streams of this job, `io_input`, and `deregister_nspace`: leaves the others
+/// and ends.
 ///
 /// A lost node fails what is asked of it and nothing else: what becomes of the
 /// job is up to the resource manager.

@@ -128,6 +128,23 @@ struct executor {
     mesh.sequencer->take(from.rank, x, reply);
   }
 
+  void operator()(io_interest& x) {
+    mesh.take(from.rank, x, reply);
+  }
+
+  void operator()(io_fragment& x) {
+    if (may_speak_for(x.stream.source))
+      mesh.take(from.rank, x, reply);
+  }
+
+  void operator()(io_fetch& x) {
+    mesh.take(from.rank, x, reply);
+  }
+
+  void operator()(io_input& x) {
+    mesh.take(from.rank, x, reply);
+  }
+
   template <class Other>
   void operator()(Other&) {
     refuse(status::not_supported, "that is for the resource manager");

@@ -116,6 +116,24 @@ struct job_mesh {
   bool may_say(uint32_t node, const group_entry& what) const;
   void lose_host(uint32_t node);
 
+  // -- streams (job_mesh_streams.cpp) ----------------------------------------
+
+  caf::result<ack> want(io_interest& what);
+  caf::result<ack> send(uint32_t node, io_fragment& what);
+  caf::result<io_fragment> fetch(io_fetch& what);
+  caf::result<io_input_taken> give(io_input& what);
+
+  /// The same from a member.
+  void take(uint32_t from, io_interest& what,
+            const mesh_calls::answerer& reply);
+  void take(uint32_t from, io_fragment& what,
+            const mesh_calls::answerer& reply);
+  void take(uint32_t from, io_fetch& what, const mesh_calls::answerer& reply);
+  void take(uint32_t from, io_input& what, const mesh_calls::answerer& reply);
+
+  void tell_wanted(uint32_t node);
+  void lose_streams(uint32_t node);
+
   caf::event_based_actor* self;
   job_mesh_options options;
   job_locations places;
@@ -153,6 +171,9 @@ struct job_mesh {
   /// What processes of the job have published, at the root.
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
+
+  /// What this node wants of the streams of the others.
+  io_interest wanted;
 
   std::list<waiting_request> waiting;
   uint64_t next_waiting = 1;

@@ -1,12 +1,13 @@
+#include "actors/io/push_round.hpp"
 #include "actors/jobs/io_directives.hpp"
+#include "actors/mesh/input_spread.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <caf/actor_system.hpp>
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
 
 // What processes read: it comes from the node where their job was asked for, or
 // by way of the root from whoever may control the job; each node of the named
@@ -17,84 +18,15 @@ namespace troupe::mesh_internals {
 
 namespace {
 
-/// Input on its way to several nodes.
-struct input_round {
-  io_input_taken result;
-  bool has_offset = false;
-  size_t answered = 0;
-  caf::error why;
-  size_t left = 1;
-  completion<io_input_taken> done;
-
-  void take(const io_input_taken& x) {
-    ++answered;
-    result.readers += x.readers;
-    result.closed.insert(result.closed.end(), x.closed.begin(), x.closed.end());
-    if (x.readers == 0)
-      return;
-    result.offset = has_offset ? std::min(result.offset, x.offset) : x.offset;
-    has_offset = true;
-  }
-
-  void refuse(const caf::error& x, const std::vector<proc_id>& procs) {
-    // Who is lost, or has no share any more, reads nothing any more.
-    if (status_of(x) != status::unreach && status_of(x) != status::not_found
-        && !why)
-      why = x;
-    result.closed.insert(result.closed.end(), procs.begin(), procs.end());
-  }
-
-  void finish_one() {
-    if (--left > 0)
-      return;
-    if (why && result.readers == 0)
-      done(std::move(why));
-    else
-      done(std::move(result));
-  }
-};
-
-/// The processes that are meant, by node. Ranks that the job does not have are
-/// left out.
-std::map<uint32_t, std::vector<proc_id>> targets_of(const job_locations& places,
-                                                    const io_input& what) {
-  auto procs = std::vector<proc_id>{};
-  for (const auto rank : what.ranks)
-    procs.push_back({what.nspace, rank});
-  auto result = std::map<uint32_t, std::vector<proc_id>>{};
-  for (const auto node : places.nodes_of(procs))
-    result[node] = places.procs_on(node, procs);
-  return result;
-}
-
 void send_input(self_pointer self, const io_input& what,
                 completion<io_input_taken> done) {
-  auto& state = self->state;
-  auto round = std::make_shared<input_round>();
-  round->done = std::move(done);
-  const auto is_for_all =
-    std::find(what.ranks.begin(), what.ranks.end(), rank_wildcard)
-    != what.ranks.end();
-  for (auto& [node, procs] : targets_of(state.locations, what)) {
-    auto part = what;
-    part.ranks.clear();
-    if (is_for_all)
-      part.ranks.push_back(rank_wildcard);
-    else
-      for (const auto& proc : procs)
-        part.ranks.push_back(proc.rank);
-    ++round->left;
-    ask(self, node, std::move(part),
-        reply_to<io_input_taken>(
-          [round, procs = std::move(procs)](caf::expected<io_input_taken> x) {
-            if (x)
-              round->take(*x);
-            else
-              round->refuse(x.error(), procs);
-            round->finish_one();
-          }));
-  }
-  round->finish_one();
+  spread_input(
+    self->state.locations, what,
+    [self](uint32_t node, io_input part, input_taken_callback then) {
+      ask(self, node, std::move(part),
+          reply_to<io_input_taken>(std::move(then)));
+    },
+    std::move(done));
 }
 
 /// Most bytes on their way to a process; it takes two pieces meanwhile.
@@ -240,52 +172,26 @@ io_input input_of(const io_push_request& request, const std::string& nspace,
   return result;
 }
 
-/// Input for processes of several jobs.
-struct push_round {
-  bool is_over = false;
-  uint32_t readers = 0;
-  caf::error why;
-  size_t left = 1;
-  completion<ack> done;
-
-  void finish_one() {
-    if (--left > 0)
-      return;
-    if (why)
-      done(std::move(why));
-    // OpenPMIx's tools forward their end of input again and again until they
-    // are told that it is complete; and what nobody reads is complete, too.
-    else if (readers == 0)
-      done(make_error(status::iof_complete, "nobody reads the input"));
-    else if (is_over)
-      done(make_error(status::iof_complete, "the input has ended"));
-    else
-      done(ack{});
-  }
-};
-
 using push_targets = std::map<std::string, io_input>;
 
 void push(self_pointer self, const io_push_request& request,
-          push_targets targets, completion<ack> done) {
-  auto round = std::make_shared<push_round>();
-  round->done = std::move(done);
-  round->is_over = flag(request.directives, attr::iof_push_stdin)
-                   && request.bytes.value_or("").empty();
+          push_targets targets, const completion<ack>& done) {
+  auto round =
+    std::make_shared<push_round>(request, [done](const caf::error& why) {
+      if (why)
+        done(why);
+      else
+        done(ack{});
+    });
   for (auto& [nspace, what] : targets) {
     if (what.ranks.empty())
       continue;
-    ++round->left;
-    // Who does not read any more does not keep the others from reading.
-    pass_input(self, std::move(what), [round](caf::expected<io_input_taken> x) {
-      if (x)
-        round->readers += x->readers;
-      else if (status_of(x.error()) != status::not_found)
-        round->why = std::move(x.error());
-      round->finish_one();
-    });
+    round->expect();
+    pass_input(
+      self, std::move(what),
+      [round](const caf::expected<io_input_taken>& x) { round->take(x); });
   }
-  round->finish_one();
+  round->close();
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
+#include "actors/report_values.hpp"
 
 #include <algorithm>
 

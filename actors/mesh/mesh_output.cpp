@@ -1,3 +1,4 @@
+#include "actors/io/output_gate.hpp"
 #include "actors/io/tool_output.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "actors/jobs/process_events.hpp"
@@ -7,7 +8,6 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
-#include <caf/typed_response_promise.hpp>
 
 #include <utility>
 
@@ -48,65 +48,42 @@ void tell_why(self_pointer self, const requester& who, const caf::error& why) {
   caf::anon_send(self->state.events, end_for(who.proc, outcome));
 }
 
-/// Takes nothing: the output stays where it is, and its writer waits.
-struct holder_state {
-  std::vector<caf::typed_response_promise<ack>> owed;
-};
-
-using holder_pointer = output_sink_actor::stateful_pointer<holder_state>;
-
-output_sink_actor::behavior_type hold(holder_pointer self) {
-  return {[self](const io_fragment&) {
-    self->state.owed.push_back(self->make_response_promise<ack>());
-    return self->state.owed.back();
-  }};
-}
-
 outlet* find_outlet(self_pointer self, const std::string& nspace) {
   const auto i = self->state.outlets.find(nspace);
   return i != self->state.outlets.end() ? &i->second : nullptr;
 }
 
-/// What it owes keeps it alive.
+/// What it owes keeps a gate alive that has not been opened.
 void end_holder(const output_sink_actor& x) {
   if (x)
     caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
 }
 
 /// Gives the output of a job to a sink.
-/// @param instead_of Has it until then.
 void connect(self_pointer self, const std::string& nspace,
-             const io_subscription& what, const output_sink_actor& sink,
-             const output_sink_actor& instead_of = {}) {
-  subscribe(self, what, sink,
-            [self, nspace, sink, instead_of](caf::expected<uint64_t> x) {
-              end_holder(instead_of);
-              if (!x) {
-                self->state.log(severity::error,
-                                "the output of " + nspace
-                                  + " is not shown: " + reason_of(x.error()));
-                return;
-              }
-              auto* to = find_outlet(self, nspace);
-              if (to != nullptr && (to->holder ? to->holder : to->sink) == sink)
-                to->subscription = *x;
-              else
-                unsubscribe(self, *x);
-            });
+             const io_subscription& what, const output_sink_actor& sink) {
+  subscribe(self, what, sink, [self, nspace, sink](caf::expected<uint64_t> x) {
+    if (!x) {
+      self->state.log(severity::error,
+                      "the output of " + nspace
+                        + " is not shown: " + reason_of(x.error()));
+      return;
+    }
+    auto* to = find_outlet(self, nspace);
+    if (to != nullptr && to->sink == sink)
+      to->subscription = *x;
+    else
+      unsubscribe(self, *x);
+  });
 }
 
 /// Holds the output back no longer.
 void release(self_pointer self, const std::string& nspace) {
   auto* to = find_outlet(self, nspace);
-  if (to == nullptr || !to->holder)
-    return;
-  const auto holder = std::exchange(to->holder, nullptr);
-  to->subscription.reset();
-  // With the holder goes its subscription.
-  if (to->sink)
-    connect(self, nspace, to->held, to->sink, holder);
-  else
-    end_holder(holder);
+  if (to != nullptr && to->holder)
+    caf::anon_send(
+      caf::actor_cast<buffered_sink_actor>(std::exchange(to->holder, nullptr)),
+      deadline{});
 }
 
 /// A tool has the answer to a request for a job, or none will come.
@@ -179,8 +156,10 @@ void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
   options.who = order.parent;
   options.show_time = state.options.show_time;
   options.with_offsets = is_asked_for(request, io_offsets_key);
-  to.sink = spawn_tool_output(self->home_system(), std::move(options));
-  to.holder = self->home_system().spawn(hold);
+  to.holder = caf::actor_cast<output_sink_actor>(spawn_output_gate(
+    self->home_system(),
+    spawn_tool_output(self->home_system(), std::move(options))));
+  to.sink = to.holder;
 }
 
 } // namespace
@@ -208,22 +187,17 @@ void open_outlet(self_pointer self, const prepare_share& order,
   what.policy = wiring.overflow;
   what.name =
     to.tool ? name_of_sink(*to.tool) : "launcher on " + state.options.hostname;
-  if (!to.sink || what.channels == io_channels::none) {
-    to.holder = nullptr;
-  } else if (to.holder) {
-    to.held = what;
-    what.policy = io_policy::block;
-    connect(self, nspace, what, to.holder);
-  } else {
+  if (to.sink && what.channels != io_channels::none)
     connect(self, nspace, what, to.sink);
-  }
+  else
+    end_holder(std::exchange(to.holder, nullptr));
 }
 
 void close_outlet(self_pointer self, const job_ended& outcome) {
   auto& state = self->state;
   auto node = state.outlets.extract(outcome.nspace);
   if (!node.empty())
-    end_holder(node.mapped().holder);
+    end_holder(std::exchange(node.mapped().holder, nullptr));
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
   caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));

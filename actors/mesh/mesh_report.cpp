@@ -1,5 +1,7 @@
 #include "actors/mesh/mesh_report.hpp"
 
+#include "actors/report_values.hpp"
+
 #include <string>
 #include <utility>
 
@@ -7,78 +9,57 @@ namespace troupe {
 
 namespace {
 
-info text(std::string_view key, std::string_view x) {
-  return {std::string{key}, 0, value::string(std::string{x})};
-}
-
-info number(std::string_view key, uint64_t x) {
-  return {std::string{key}, 0, value::uint64(x)};
-}
-
-info yes_or_no(std::string_view key, bool x) {
-  return {std::string{key}, 0, value::boolean(x)};
-}
-
 template <class Xs, class F>
 info list(std::string_view key, const Xs& xs, F make) {
-  auto items = std::vector<value>{};
-  items.reserve(xs.size());
-  for (const auto& x : xs)
-    items.push_back(make(x));
-  return {std::string{key}, 0, report_list(std::move(items))};
+  return {std::string{key}, 0, report_list(xs, make)};
 }
 
 value report_of(const node_address& x) {
-  return value::infos({text("network", x.network), text("address", x.address),
-                       number("port", x.port)});
+  return value::infos({report_text("network", x.network),
+                       report_text("address", x.address),
+                       report_number("port", x.port)});
 }
 
 value report_of(const lane_status& x) {
   auto result = std::vector<info>{
-    number("lane", x.lane),
-    text("network", x.network),
-    text("local", x.local),
-    text("remote", x.remote),
-    yes_or_no("usable", x.is_usable),
-    number("round_trip_ns", static_cast<uint64_t>(x.round_trip.count()))};
+    report_number("lane", x.lane),
+    report_text("network", x.network),
+    report_text("local", x.local),
+    report_text("remote", x.remote),
+    report_flag("usable", x.is_usable),
+    report_number("round_trip_ns",
+                  static_cast<uint64_t>(x.round_trip.count()))};
   if (x.relay)
-    result.push_back(number("relay", *x.relay));
+    result.push_back(report_number("relay", *x.relay));
   return value::infos(std::move(result));
 }
 
 value report_of(const peer_status& x) {
   auto result = std::vector<info>{
-    number("rank", x.rank),
-    text("name", x.name),
-    yes_or_no("connected", x.is_connected),
+    report_number("rank", x.rank),
+    report_text("name", x.name),
+    report_flag("connected", x.is_connected),
     list("lanes", x.lanes, [](const auto& y) { return report_of(y); }),
-    number("sent", x.sent),
-    number("resent", x.resent),
-    number("delivered", x.delivered),
-    number("duplicates", x.duplicates),
-    number("waiting_bytes", x.waiting_bytes)};
+    report_number("sent", x.sent),
+    report_number("resent", x.resent),
+    report_number("delivered", x.delivered),
+    report_number("duplicates", x.duplicates),
+    report_number("waiting_bytes", x.waiting_bytes)};
   if (!x.trouble.empty())
-    result.push_back(text("trouble", x.trouble));
+    result.push_back(report_text("trouble", x.trouble));
   return value::infos(std::move(result));
 }
 
 value report_of(const gauge& x) {
-  auto result = std::vector<info>{
-    text("name", x.name), number("value", x.value), text("unit", x.unit)};
+  auto result = std::vector<info>{report_text("name", x.name),
+                                  report_number("value", x.value),
+                                  report_text("unit", x.unit)};
   if (x.bound > 0)
-    result.push_back(number("bound", x.bound));
+    result.push_back(report_number("bound", x.bound));
   return value::infos(std::move(result));
 }
 
 } // namespace
-
-value report_list(std::vector<value> items) {
-  auto result = std::vector<info>{};
-  result.reserve(items.size());
-  for (auto& x : items)
-    result.push_back({std::string{report_item_key}, 0, std::move(x)});
-  return value::infos(std::move(result));
-}
 
 std::string_view text_of(node_state x) {
   switch (x) {
@@ -108,21 +89,22 @@ std::string_view text_of(mesh_duty x) {
 
 value net_report(const mesh_status& x) {
   auto result = std::vector<info>{
-    number("rank", x.rank),
-    text("name", x.name),
-    number("incarnation", x.incarnation),
-    number("epoch", x.epoch),
-    text("duty", text_of(x.duty)),
+    report_number("rank", x.rank),
+    report_text("name", x.name),
+    report_number("incarnation", x.incarnation),
+    report_number("epoch", x.epoch),
+    report_text("duty", text_of(x.duty)),
     list("addresses", x.addresses, [](const auto& y) { return report_of(y); }),
     list("peers", x.peers, [](const auto& y) { return report_of(y); }),
     list("gauges", x.gauges, [](const auto& y) { return report_of(y); })};
   if (x.parent)
-    result.push_back(number("parent", *x.parent));
+    result.push_back(report_number("parent", *x.parent));
   return value::infos(std::move(result));
 }
 
 value silent_report(uint32_t rank, const std::string& why) {
-  return value::infos({number("rank", rank), text("trouble", why)});
+  return value::infos(
+    {report_number("rank", rank), report_text("trouble", why)});
 }
 
 } // namespace troupe

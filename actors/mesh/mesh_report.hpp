@@ -5,18 +5,11 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-// What tools ask for with keys of ours, as the values that answer a query. An
-// object is an array of infos; a list is one whose infos all have the key
-// `item`. Tools show what they get, so a new member needs no new tool.
+// What tools ask of nodes with keys of ours, in the form of
+// actors/report_values.hpp.
 
 namespace troupe {
-
-inline constexpr std::string_view report_item_key = "item";
-
-/// Several values under one.
-value report_list(std::vector<value> items);
 
 /// Such as `live`.
 std::string_view text_of(node_state x);

@@ -1,5 +1,6 @@
 #include "actors/jobs/io_options.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -32,7 +33,8 @@ io_interest united(const io_interest& x, const io_interest& y) {
 
 bool same(const io_interest& x, const io_interest& y) {
   return (is_empty(x) && is_empty(y))
-         || (x.ranks == y.ranks && x.channels == y.channels);
+         || (x.ranks == y.ranks && x.channels == y.channels
+             && x.window == y.window);
 }
 
 bool is_empty(const io_interest& x) {
@@ -41,10 +43,21 @@ bool is_empty(const io_interest& x) {
 
 namespace {
 
-io_interest all_of(const std::string& nspace, io_channels channels) {
+io_interest all_of(const std::string& nspace, io_channels channels,
+                   uint64_t window = 0) {
   if (channels == io_channels::none)
-    return {nspace, {}, channels};
-  return {nspace, {rank_wildcard}, channels};
+    return {nspace, {}, channels, window};
+  return {nspace, {rank_wildcard}, channels, window};
+}
+
+/// What each node of a job may send at once, so that a node that gets the
+/// output of all holds no more than what all streams of a node may have.
+/// Enough for one fragment, however many nodes there are.
+uint64_t window_of(const mesh_host_state& state, const std::string& nspace) {
+  const auto nodes = state.locations.nodes_of(nspace).size();
+  return std::max<uint64_t>(defaults::io_fragment_bytes,
+                            defaults::io_window_total
+                              / std::max<size_t>(1, nodes));
 }
 
 bool wants_all(const io_interest& x) {
@@ -85,6 +98,7 @@ void update(self_pointer self, const std::string& nspace,
   auto& x = i->second;
   auto wanted = united(x.ours, state.standing);
   wanted.nspace = nspace;
+  wanted.window = window_of(state, nspace);
   if (same(wanted, x.told)) {
     done(ack{});
     return;
@@ -136,10 +150,11 @@ void begin_streams(self_pointer self, const prepare_share& order) {
   begun.uid = order.parent.creds.uid;
   begun.size = state.locations.size_of(nspace);
   caf::anon_send(state.directory.io_desk, std::move(begun));
+  const auto window = window_of(state, nspace);
   auto told = std::map<uint32_t, io_interest>{};
-  told[order.origin] = all_of(nspace, forwarded_channels(wiring));
+  told[order.origin] = all_of(nspace, forwarded_channels(wiring), window);
   for (const auto& y : order.watchers)
-    told[y.node] = united(told[y.node], all_of(nspace, y.channels));
+    told[y.node] = united(told[y.node], all_of(nspace, y.channels, window));
   const auto ours = told.extract(own);
   if (has_processes_on(order.map, own))
     for (auto& [node, what] : told) {

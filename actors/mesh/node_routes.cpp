@@ -104,6 +104,26 @@ bool has_room(self_pointer self, steady_time now) {
 // -- ways through others
 // ------------------------------------------------------------------
 
+/// Ways aside of the tree that are tried at a time.
+constexpr size_t ways_aside = 4;
+
+/// Some of the nodes that are reached directly, others each time.
+std::vector<uint32_t> reached_aside(const node_actor_state& state) {
+  auto all = std::vector<uint32_t>{};
+  for (const auto& [key, peer] : state.peers)
+    if (state.is_direct(key.first) && (all.empty() || all.back() != key.first))
+      all.push_back(key.first);
+  if (all.size() <= ways_aside)
+    return all;
+  const auto turn = static_cast<size_t>(state.options.clock().time_since_epoch()
+                                        / defaults::relay_retry);
+  const auto from = turn % all.size() * ways_aside % all.size();
+  std::rotate(all.begin(), all.begin() + static_cast<ptrdiff_t>(from),
+              all.end());
+  all.resize(ways_aside);
+  return all;
+}
+
 /// Opens lanes through all who may know a way.
 void open_relays(self_pointer self, const peer_key& key, known_peer& x) {
   auto& state = self->state;
@@ -124,9 +144,28 @@ void open_relays(self_pointer self, const peer_key& key, known_peer& x) {
     ways.insert(*parent);
   if (const auto parent = tree.parent(rank))
     ways.insert(*parent);
+  auto is_open = false;
   for (const auto via : ways)
-    if (via != own && via != rank && state.is_direct(via))
+    if (via != own && via != rank && state.is_direct(via)) {
       open(via);
+      is_open = true;
+    }
+  if (is_open || x.is_connected())
+    return;
+  // The tree leads nowhere, as between a node and its parent: others may reach
+  // both.
+  for (const auto via : reached_aside(state))
+    open(via);
+}
+
+/// Dials a node to which frames of another one lead.
+void dial_aside(self_pointer self, const peer_key& key) {
+  auto& state = self->state;
+  const auto now = state.options.clock();
+  if (state.dialled.count(key.first) == 0 && has_room(self, now)) {
+    obtain(self, key).used_at = now;
+    dial(self, key.first);
+  }
 }
 
 } // namespace
@@ -220,7 +259,13 @@ void route(self_pointer self, relayed_frame x, uint32_t sender) {
   } else {
     next = state.membership->list().tree().next_hop(own, x.to);
   }
-  if (!next || *next == sender || !state.is_direct(*next))
+  if (next == sender) {
+    // It asks who may have a way of its own.
+    if (const auto live = state.live(x.to); live != 0)
+      dial_aside(self, {x.to, live});
+    return;
+  }
+  if (!next || !state.is_direct(*next))
     return;
   auto message = peer_message{};
   // One class for all frames, so that a lane keeps their order.

@@ -1,8 +1,8 @@
 // Requests of a peer on their way to its session, and the answers back.
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/wire/long_request.hpp"
 #include "adapters/wire/replies.hpp"
-#include "adapters/wire/requests.hpp"
 #include "messages/denial.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
@@ -17,6 +17,9 @@ namespace troupe {
 namespace {
 
 using phase = connection_state::phase;
+
+/// Requests from here on are decoded in the memory where they have been read.
+constexpr size_t long_request = size_t{1} << 20;
 
 // -- answers -----------------------------------------------------------------
 
@@ -213,7 +216,11 @@ void count(local_statistics& counts, const wire::request& x) {
 
 void on_request(connection_ptr self, const wire::frame& x) {
   auto& state = self->state;
-  auto request = wire::decode_request(x.payload, state.dialect);
+  const auto size = x.payload.size();
+  auto request =
+    size < long_request
+      ? wire::decode_request(x.payload, state.dialect)
+      : wire::decode_long_request(state.socket->give_away(x), state.dialect);
   if (!request) {
     punish(self, "sent what cannot be read: " + reason_of(request.error()));
     return;
@@ -221,7 +228,7 @@ void on_request(connection_ptr self, const wire::frame& x) {
   count(state.service->statistics, *request);
   if (std::holds_alternative<finalize_request>(*request))
     state.finalized = true;
-  std::visit(dispatcher{self, x.tag, x.payload.size()}, *request);
+  std::visit(dispatcher{self, x.tag, size}, *request);
   update_reading(self);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 struct evbuffer; // libevent's
@@ -63,6 +64,12 @@ public:
 
   bool is_open() const noexcept {
     return static_cast<bool>(fd_);
+  }
+
+  /// Gives away the payload of the frame that is being handled; see
+  /// `frame_reader`.
+  std::string give_away(const wire::frame& current) {
+    return reader_.give_away(current);
   }
 
   /// Takes frames.

@@ -1,6 +1,7 @@
 #include "adapters/log/output_files.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/io/flush_timer.hpp"
 #include "actors/io/output_buffers.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/thread_pool.hpp"
@@ -193,15 +194,6 @@ void add_waiting(job_files& x, const job_files::open_file& to, std::string text,
   y.is_last = is_last;
 }
 
-void start_timer(self_pointer self) {
-  auto& state = self->state;
-  const auto& kept = state.files->kept;
-  if (state.timer_is_running || kept.empty() || kept.time().count() == 0)
-    return;
-  state.timer_is_running = true;
-  self->delayed_send(self, kept.time(), deadline{kept_id});
-}
-
 std::shared_ptr<job_files::open_file> file_for(job_files& x,
                                                const io_stream& stream) {
   auto& known = x.streams[{stream.source, stream.channel}];
@@ -257,7 +249,8 @@ caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   } else {
     reply->give(ack{});
   }
-  start_timer(self);
+  start_flush_timer(self, state.kept, self->state.timer_is_running,
+                    deadline{kept_id});
   return result;
 }
 
@@ -270,7 +263,8 @@ void remember(self_pointer self, const deadline& x) {
       for (auto& [path, text] : files->kept.take_all())
         if (const auto to = files->files.find(path); to != files->files.end())
           add_waiting(*files, *to->second, std::move(text));
-    start_timer(self);
+    start_flush_timer(self, files->kept, self->state.timer_is_running,
+                      deadline{kept_id});
   }
   write_on(files);
 }

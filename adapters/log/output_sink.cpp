@@ -1,5 +1,6 @@
 #include "adapters/log/output_sink.hpp"
 
+#include "actors/io/flush_timer.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/process/inherited_fd.hpp"
@@ -18,15 +19,6 @@ fd_writer& writer_of(output_sink_state& state, bool to_stderr) {
   return to_stderr ? *state.settings.err : *state.settings.out;
 }
 
-void start_timer(self_pointer self) {
-  auto& state = self->state;
-  if (state.timer_is_running || state.kept.empty()
-      || state.kept.time().count() == 0)
-    return;
-  state.timer_is_running = true;
-  self->delayed_send(self, state.kept.time(), deadline{});
-}
-
 caf::typed_response_promise<ack> show(self_pointer self, io_fragment& x) {
   auto& state = self->state;
   auto reply = self->make_response_promise<ack>();
@@ -36,7 +28,7 @@ caf::typed_response_promise<ack> show(self_pointer self, io_fragment& x) {
   const auto is_last = x.is_end;
   auto text =
     state.kept.add(to_stderr, state.formatter.format(std::move(x)), is_last);
-  start_timer(self);
+  start_flush_timer(self, state.kept, state.timer_is_running);
   if (text.empty())
     reply.deliver(ack{});
   else
@@ -52,7 +44,7 @@ void flush(self_pointer self) {
   // Nobody waits for what is flushed: only when the last has gone.
   if (state.settings.out->held_bytes() > 0
       || state.settings.err->held_bytes() > 0) {
-    start_timer(self);
+    start_flush_timer(self, state.kept, state.timer_is_running);
     return;
   }
   for (auto& [to_stderr, text] : state.kept.take_all())

@@ -1,11 +1,11 @@
 #include "adapters/log/syslog.hpp"
 
+#include "adapters/loop/local_address.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "config/escape.hpp"
 
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,20 +25,16 @@ constexpr auto send_limit = timeval{1, 0};
 
 /// @returns nothing, and the reason in `errno`, if nobody listens.
 unique_fd connect_to(const std::string& path, int type) {
-  auto address = sockaddr_un{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    errno = ENAMETOOLONG;
+  const auto address = local_address(path);
+  if (!address)
     return {};
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size());
   auto fd = unique_fd{socket(AF_UNIX, type | SOCK_CLOEXEC, 0)};
   if (!fd)
     return {};
   setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &send_limit,
              sizeof(send_limit));
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address),
-              sizeof(address))
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&*address),
+              sizeof(*address))
       != 0)
     return {};
   return fd;

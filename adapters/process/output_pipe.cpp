@@ -27,7 +27,8 @@ constexpr auto soon = std::chrono::microseconds{150};
 output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
-    deliver_(std::move(deliver)), gathered_(loop, [this] {
+    deliver_(std::move(deliver)), bytes_(credit.window),
+    gathered_(loop, [this] {
       is_gathering_ = false;
       resume();
     }) {
@@ -37,46 +38,31 @@ output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
 
 output_pipe::~output_pipe() {
   close();
-  credit_.left_ += bytes_;
 }
 
-bool output_pipe::may_read() {
-  if (bytes_ >= window_ || fragments_ >= max_fragments)
-    return false;
-  if (credit_.left_ > 0)
-    return true;
-  if (!is_waiting_) {
-    is_waiting_ = true;
-    credit_.waiting_.push_back(this);
-  }
-  return false;
-}
-
-void output_pipe::stop_waiting() {
-  if (is_waiting_)
-    credit_.waiting_.remove(this);
-  is_waiting_ = false;
+/// @returns how much may be read now; nothing only while an answer is due.
+size_t output_pipe::room() const noexcept {
+  return fragments_ < max_fragments ? bytes_.room(window_) : 0;
 }
 
 output_pipe::outcome output_pipe::read_once() {
-  if (!may_read()) {
+  const auto most = std::min(max_fragment, room());
+  if (most == 0) {
     watch_->disable_read();
     return outcome::paused;
   }
   // One buffer for all: what a fragment holds is what it needs, however little
   // was read.
   static thread_local std::array<char, max_fragment> buffer;
-  const auto most = std::min({buffer.size(), window_ - bytes_, credit_.left_});
   const auto n = read(fd_.get(), buffer.data(), most);
   if (n > 0) {
     const auto size = static_cast<size_t>(n);
-    bytes_ += size;
-    credit_.left_ -= size;
+    bytes_.take(size);
     ++fragments_;
     if (silence_)
       silence_->start(grace_);
     deliver_(std::string{buffer.data(), size});
-    pace(size);
+    pace(size, size == most);
     return outcome::some;
   }
   const auto is_empty = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
@@ -89,12 +75,13 @@ output_pipe::outcome output_pipe::read_once() {
 }
 
 /// Decides when to read again.
-void output_pipe::pace(size_t size) {
+/// @param is_all Whether as much was read as there was room for.
+void output_pipe::pace(size_t size, bool is_all) {
   const auto now = std::chrono::steady_clock::now();
   const auto gap = now - std::exchange(read_at_, now);
   if (size == max_fragment)
     enlarge();
-  if (size >= large_piece || end_when_empty_)
+  if (size >= large_piece || is_all || end_when_empty_)
     return;
   quick_ = gap < soon ? quick_ + 1 : 0;
   is_busy_ = is_busy_ ? size >= small_piece : quick_ >= quick_pieces;
@@ -107,19 +94,18 @@ void output_pipe::pace(size_t size) {
 }
 
 void output_pipe::enlarge() {
-  if (std::exchange(was_enlarged_, true) || credit_.enlargeable_ == 0)
+  if (std::exchange(was_enlarged_, true) || credit_.enlargeable == 0)
     return;
   // Fails for a terminal, and for those at their bound: it is not needed.
   is_enlarged_ = fcntl(fd_.get(), F_SETPIPE_SZ, enlarged_pipe) >= 0;
-  credit_.enlargeable_ -= is_enlarged_ ? 1 : 0;
+  credit_.enlargeable -= is_enlarged_ ? 1 : 0;
 }
 
 void output_pipe::close() {
-  stop_waiting();
   silence_.reset();
   watch_.reset();
   fd_.reset();
-  credit_.enlargeable_ += std::exchange(is_enlarged_, false) ? 1 : 0;
+  credit_.enlargeable += std::exchange(is_enlarged_, false) ? 1 : 0;
 }
 
 void output_pipe::read_rest() {
@@ -135,7 +121,7 @@ void output_pipe::end() {
 }
 
 void output_pipe::resume() {
-  if (!fd_ || !may_read())
+  if (!fd_ || room() == 0)
     return;
   if (end_when_empty_)
     read_rest();
@@ -145,16 +131,8 @@ void output_pipe::resume() {
 
 void output_pipe::taken(size_t bytes) {
   --fragments_;
-  bytes_ -= bytes;
-  credit_.left_ += bytes;
+  bytes_.give_back(bytes);
   resume();
-  if (credit_.left_ == 0)
-    return;
-  // All may try again; who comes too late queues up once more.
-  for (auto* x : std::exchange(credit_.waiting_, {})) {
-    x->is_waiting_ = false;
-    x->resume();
-  }
 }
 
 void output_pipe::expect_end(std::chrono::milliseconds grace,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/shared_window.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
@@ -7,37 +8,27 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <list>
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace troupe {
 
 class event_loop;
-class output_pipe;
 
-/// What all streams together may hold.
-class output_credit {
-public:
-  explicit output_credit(size_t bytes) : left_(bytes) {
-    // nop
-  }
-
-private:
-  friend class output_pipe;
-
-  size_t left_;
-
-  /// Streams that would read on, the longest waiting first.
-  std::list<output_pipe*> waiting_;
+/// What all streams share.
+struct output_credit {
+  std::shared_ptr<shared_window> window;
 
   /// How many more pipes may be enlarged: pipes of a user share a bound, beyond
   /// which new ones are tiny. Source: pipe(7).
-  size_t enlargeable_ = 64;
+  size_t enlargeable = 64;
 };
 
 /// Reads one output stream of a process. Does not read ahead of what has been
-/// taken by more than a window: then the pipe fills up and the process waits.
+/// taken by more than a window, or its share of what all streams have: then the
+/// pipe fills up and the process waits. It goes on when its own bytes are
+/// taken.
 ///
 /// What comes after a silence is read at once. Who writes many small pieces in
 /// a row has them gathered in the pipe, which is enlarged, for a moment: so
@@ -103,9 +94,8 @@ private:
   void resume();
   void on_silence();
   void end();
-  bool may_read();
-  void stop_waiting();
-  void pace(size_t size);
+  size_t room() const noexcept;
+  void pace(size_t size, bool is_all);
   void enlarge();
   void close();
 
@@ -117,7 +107,7 @@ private:
   std::optional<fd_watch> watch_;
 
   /// Delivered and not settled.
-  size_t bytes_ = 0;
+  window_share bytes_;
   size_t fragments_ = 0;
 
   /// When it was last read, and how many small pieces came in quick succession.
@@ -129,7 +119,6 @@ private:
   bool is_gathering_ = false;
   timer gathered_;
 
-  bool is_waiting_ = false;
   bool end_when_empty_ = false;
   bool is_quiet_ = false;
   quiet_callback on_quiet_;

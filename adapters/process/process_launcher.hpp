@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/loop/unique_fd.hpp"
+#include "config/defaults.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -19,10 +20,11 @@ class process_table;
 struct process_launcher_settings {
   /// Bytes of one stream that its sink has not answered yet; at the bound the
   /// pipe is not read, so that the process waits. Source: limit L14.
-  size_t stream_window = size_t{256} << 10;
+  size_t stream_window = defaults::io_window;
 
-  /// The same for all streams together. Source: limit L14.
-  size_t total_window = size_t{64} << 20;
+  /// The same for all streams together, but for the least that each may have:
+  /// see `window_share`. Source: limit L14.
+  size_t total_window = defaults::io_window_total;
 
   /// Input of one process that waits to be written: whoever sends more before
   /// an answer is refused with `resource_busy`.

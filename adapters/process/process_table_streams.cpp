@@ -1,5 +1,6 @@
 #include "adapters/process/process_table.hpp"
 #include "adapters/process/terminal.hpp"
+#include "adapters/process/write_input.hpp"
 
 #include <caf/all.hpp>
 
@@ -96,28 +97,8 @@ void process_table::write(write_stdin&& request,
                              to_string(request.proc) + " is not running here"));
     return;
   }
-  const auto& x = records_.at(pos->second);
-  const auto refuse = [proc = x.proc](auto& answer) {
-    answer.deliver(
-      make_error(status::lost_connection,
-                 to_string(proc) + " does not read its standard input"));
-  };
-  if (x.in == nullptr) {
-    refuse(reply);
-    return;
-  }
-  auto answer = reply;
-  const auto accepted = x.in->write(std::move(request.bytes),
-                                    [answer, refuse](bool written) mutable {
-                                      if (written)
-                                        answer.deliver(ack{});
-                                      else
-                                        refuse(answer);
-                                    });
-  if (!accepted)
-    reply.deliver(make_error(status::resource_busy,
-                             "too much input waits for " + to_string(x.proc)
-                               + "; wait for the answers"));
+  write_input(records_.at(pos->second).in.get(), std::move(request),
+              std::move(reply));
 }
 
 void process_table::close(const close_stdin& request) {

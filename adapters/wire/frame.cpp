@@ -3,6 +3,7 @@
 #include "messages/status.hpp"
 
 #include <cstring>
+#include <utility>
 
 namespace troupe::wire {
 
@@ -119,6 +120,15 @@ std::optional<frame> frame_reader::next() {
   if (rest.empty() && buffer_.capacity() > kept_buffer_size)
     release();
   return std::nullopt;
+}
+
+std::string frame_reader::give_away(const frame& last) {
+  const auto size = last.payload.size();
+  auto rest = buffer_.substr(position_);
+  buffer_.resize(position_);
+  buffer_.erase(0, position_ - size);
+  position_ = 0;
+  return std::exchange(buffer_, std::move(rest));
 }
 
 void frame_reader::release() {

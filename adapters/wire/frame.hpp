@@ -89,7 +89,7 @@ struct frame {
   int32_t peer = 0;
   uint32_t tag = 0;
 
-  /// Lives until the next call of `frame_reader::push`.
+  /// Lives until the next call of `frame_reader::push` or `give_away`.
   std::string_view payload;
 };
 
@@ -106,6 +106,10 @@ public:
 
   /// The next whole frame; nothing if bytes are missing or the stream is bad.
   std::optional<frame> next();
+
+  /// Gives away the payload of the last frame with the memory that it is in, so
+  /// that a long one is not there twice.
+  std::string give_away(const frame& last);
 
   /// Set once a header announces more than the longest payload; the connection
   /// must be closed, no further frame is given.

@@ -49,13 +49,28 @@ caf::expected<event> decode_event(std::string_view payload, const dialect& d) {
 
 // -- output ------------------------------------------------------------------
 
+namespace {
+
+void pack_stream(writer& w, const proc_id& source, io_channels channel) {
+  w.pack(data_type::proc);
+  pack_proc(w, source);
+  w.pack(data_type::iof_channel);
+  w.unsigned_integer(static_cast<uint16_t>(channel), 2);
+}
+
+void unpack_stream(reader& r, proc_id& source, io_channels& channel) {
+  r.pack_exactly(data_type::proc, 1);
+  source = unpack_proc(r);
+  r.pack_exactly(data_type::iof_channel, 1);
+  channel = static_cast<io_channels>(r.unsigned_integer(2));
+}
+
+} // namespace
+
 caf::error encode_output(const io_delivery& x, const dialect& d,
                          std::string& out) {
   auto w = writer{out, d, unreadable::left_out};
-  w.pack(data_type::proc);
-  pack_proc(w, x.source);
-  w.pack(data_type::iof_channel);
-  w.unsigned_integer(static_cast<uint16_t>(x.channel), 2);
+  pack_stream(w, x.source, x.channel);
   w.packed_size(x.handler);
   pack_infos(w, x.infos);
   w.pack(data_type::byte_object);
@@ -67,10 +82,7 @@ caf::expected<io_delivery> decode_output(std::string_view payload,
                                          const dialect& d) {
   auto r = reader{payload, d, origin::server};
   auto x = io_delivery{};
-  r.pack_exactly(data_type::proc, 1);
-  x.source = unpack_proc(r);
-  r.pack_exactly(data_type::iof_channel, 1);
-  x.channel = static_cast<io_channels>(r.unsigned_integer(2));
+  unpack_stream(r, x.source, x.channel);
   r.pack_exactly(data_type::size, 1);
   x.handler = r.unsigned_integer(8);
   x.infos = unpack_infos(r);
@@ -91,10 +103,7 @@ bool knows_flow_control(const release& peer) {
 caf::error encode_flow_control(const flow_control& x, const dialect& d,
                                std::string& out) {
   auto w = writer{out, d, unreadable::left_out};
-  w.pack(data_type::proc);
-  pack_proc(w, x.source);
-  w.pack(data_type::iof_channel);
-  w.unsigned_integer(static_cast<uint16_t>(x.channel), 2);
+  pack_stream(w, x.source, x.channel);
   w.pack(data_type::bool_);
   w.byte(x.is_stop ? 1 : 0);
   pack_infos(w, x.directives);
@@ -105,10 +114,7 @@ caf::expected<flow_control> decode_flow_control(std::string_view payload,
                                                 const dialect& d) {
   auto r = reader{payload, d, origin::server};
   auto x = flow_control{};
-  r.pack_exactly(data_type::proc, 1);
-  x.source = unpack_proc(r);
-  r.pack_exactly(data_type::iof_channel, 1);
-  x.channel = static_cast<io_channels>(r.unsigned_integer(2));
+  unpack_stream(r, x.source, x.channel);
   r.pack_exactly(data_type::bool_, 1);
   x.is_stop = r.byte() != 0;
   x.directives = unpack_infos(r);

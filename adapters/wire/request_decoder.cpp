@@ -1,4 +1,4 @@
-#include "adapters/wire/requests.hpp"
+#include "adapters/wire/long_request.hpp"
 #include "adapters/wire/unpack_value.hpp"
 
 namespace troupe::wire {
@@ -42,9 +42,13 @@ std::string unpack_key(reader& r) {
   return std::string{r.key()};
 }
 
-std::string unpack_bytes(reader& r) {
+std::string_view unpack_blob(reader& r) {
   r.pack_exactly(data_type::byte_object, 1);
-  return std::string{r.blob()};
+  return r.blob();
+}
+
+std::string unpack_bytes(reader& r) {
+  return std::string{unpack_blob(r)};
 }
 
 /// A namespace and a rank in a PACK each.
@@ -230,12 +234,18 @@ request unpack_io_pull(reader& r) {
   return x;
 }
 
-request unpack_io_push(reader& r) {
-  auto x = io_push_request{};
+/// @returns its bytes, which are not in `x`, if there are any.
+std::optional<std::string_view> unpack_io_push(reader& r, io_push_request& x) {
   x.targets = unpack_procs(r);
   x.directives = unpack_infos(r);
-  if (r.left() > 0)
-    x.bytes = unpack_bytes(r);
+  if (r.left() == 0)
+    return std::nullopt;
+  return unpack_blob(r);
+}
+
+request unpack_io_push(reader& r) {
+  auto x = io_push_request{};
+  x.bytes = unpack_io_push(r, x);
   return x;
 }
 
@@ -411,11 +421,15 @@ caf::expected<request> decode(std::string_view payload, const dialect& d,
   return result;
 }
 
+bool begins_with(command what, reader& r) {
+  const auto number = unpack_byte(r, data_type::command);
+  return r.ok() && static_cast<command>(number) == what;
+}
+
 /// Whether `payload` is a group destruct, whose layout does not show.
 bool is_group_destruct(std::string_view payload, const dialect& d) {
   auto r = reader{payload, d, origin::client};
-  const auto number = unpack_byte(r, data_type::command);
-  return r.ok() && static_cast<command>(number) == command::group_destruct;
+  return begins_with(command::group_destruct, r);
 }
 
 } // namespace
@@ -430,6 +444,27 @@ caf::expected<request> decode_request(std::string_view payload,
     if (auto other = decode(payload, d, !with_members))
       return other;
   return result;
+}
+
+caf::expected<request> decode_long_request(std::string payload,
+                                           const dialect& d) {
+  auto r = reader{payload, d, origin::client};
+  if (!begins_with(command::io_push, r))
+    return decode_request(payload, d);
+  auto x = io_push_request{};
+  const auto bytes = unpack_io_push(r, x);
+  r.expect_end();
+  if (!r.ok())
+    return r.failure();
+  if (bytes && bytes->empty()) {
+    x.bytes.emplace();
+  } else if (bytes) {
+    const auto size = bytes->size();
+    payload.erase(0, static_cast<size_t>(bytes->data() - payload.data()));
+    payload.resize(size);
+    x.bytes = std::move(payload);
+  }
+  return x;
 }
 
 } // namespace troupe::wire

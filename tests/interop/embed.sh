@@ -32,6 +32,26 @@ serves() {
 }
 check "C5.1" "C++ daemon serves Debian's client" serves "$TROUPE_BIN/embed_rm" ./theirs
 check "C5.1" "C++ daemon serves our client" serves "$TROUPE_BIN/embed_rm" ./ours
+
+# forwards CLIENT: its processes push and pull; what they write is shown.
+forwards() {
+  within 60 "$TROUPE_BIN/embed_rm" "$@" peers 2>errors | tee output
+  cat errors
+  [ ! -s errors ] \
+    && [ "$(grep -c '^3145728 right$' output)" -eq 1 ] \
+    && [ "$(grep -c '^pulled: 3145728 right$' output)" -eq 1 ] \
+    && grep -q '^served 2 processes, 0 failed$' output
+}
+peers=$TROUPE_SOURCE/tests/interop/programs/io_peers.c
+check "I6" "a client of streams builds with Debian's headers" \
+  compile_pmix "$peers" peers_theirs
+check "I6" "and with ours" "$cc" -std=gnu11 -Wall -I"$include" -o peers_ours \
+  "$peers" -L"$TROUPE_LIB" -lpmix -lpthread -Wl,-rpath,"$TROUPE_LIB"
+for client in ./peers_theirs ./peers_ours; do
+  check "I6 I15 I18 C5.1" "C++ daemon forwards the streams of $client" \
+    forwards "$client"
+done
+
 check "C5.2 C4.6 C4.7" "C daemon serves Debian's client" serves ./rm_ours ./theirs
 check "C5.2 C4.6 C4.7" "C daemon serves our client" serves ./rm_ours ./ours
 check "C5.2 C4.1" "C daemon of Debian's headers on our library" \

@@ -3,26 +3,13 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/streams.sh"
 
 largest=${TROUPE_IO_MIB:-100}
-most_kib=65536
-head -c "$((largest << 20))" /dev/urandom >large
+make_bytes large "$largest"
 head -c 20971520 large >input
-
-digest() {
-  sha256sum | cut -d ' ' -f 1
-}
 digest_of_large=$(digest <large)
 digest_of_input=$(digest <input)
-digest_of_nothing=$(digest </dev/null)
-
-# peak FILE COMMAND...: runs it; the largest resident memory of any of its
-# processes, in KiB, is in FILE.
-peak() {
-  local to=$1
-  shift
-  within "$((60 * slow))" /usr/bin/time -o "$to" -f %M "$@"
-}
 
 # -- every byte ----------------------------------------------------------------
 
@@ -64,21 +51,24 @@ check_equal "P-I1" "a last line without a newline" "0: a|0: b|" \
   "$(job -n 1 -l printf 'a\nb' | tr '\n' '|')"
 check_equal "P-I1" "what a child writes to the streams that its parent left" \
   "first late" "$(job -n 2 sh -c '
-    if [ $PMIX_RANK = 1 ]; then sleep 0.5; exit; fi
-    (sleep 0.2; echo late) & echo first' | xargs)"
+    if [ $PMIX_RANK = 1 ]; then until [ -e late ]; do sleep 0.02; done; exit; fi
+    (while kill -0 $$ 2>/dev/null; do sleep 0.02; done; echo late; : >late) &
+    echo first' | xargs)"
 
+# cost FILE COMMAND...: runs it; its CPU time, in seconds, is in FILE.
+cost() {
+  local to=$1
+  shift
+  within "$((60 * slow))" /usr/bin/time -o "$to" -f '%U + %S' "$@"
+}
 long_line() {
   head -c 10485760 /dev/zero | tr '\0' x >line
-  local begin=$EPOCHREALTIME
-  [ "$(job -n 1 -l cat line | tr -dc x | wc -c)" = 10485760 ] || return 1
-  local middle=$EPOCHREALTIME
   fold -w 80 line >lines
-  begin_lines=$EPOCHREALTIME
-  job -n 1 -l cat lines >/dev/null
-  local end=$EPOCHREALTIME
-  awk -v a="$begin" -v b="$middle" -v c="$begin_lines" -v d="$end" 'BEGIN {
-    printf "10 MB in one line %.2f s, in lines %.2f s\n", b - a, d - c
-    exit !(b - a < 2 * (d - c) + 1) }'
+  cost one troupe run -n 1 -l cat line >shown || return 1
+  [ "$(tr -dc x <shown | wc -c)" = 10485760 ] || return 1
+  cost many troupe run -n 1 -l cat lines >/dev/null || return 1
+  echo "10 MB in one line $(cat one) s of CPU, in lines $(cat many) s"
+  awk "BEGIN { exit !($(cat one) < 2 * ($(cat many)) + 0.5) }"
 }
 check "I18" "a line of 10 MB costs what lines of 10 MB cost" long_line
 cat "$TROUPE_WORK/output"
@@ -86,43 +76,72 @@ cat "$TROUPE_WORK/output"
 # -- readers that are slow, stop, or go ----------------------------------------
 
 mkfifo pipe
-# sleeps OPTIONS: into a reader that sleeps first.
 sleeps() {
-  peak memory troupe run -n 1 "$@" cat large >pipe 2>sleeps.err &
+  rm -f writer
+  peak memory troupe run -n 1 sh -c "$as_writer" sh cat large >pipe 2>sleeps.err &
   local runner=$! got
-  got=$({ sleep 1; digest; } <pipe)
+  got=$({ stuck; digest; } <pipe)
   wait "$runner" || return 1
   echo "$largest MiB: $(tail -n 1 memory) KiB resident"
   [ "$got" = "$digest_of_large" ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
 }
 check "I18" "193: $largest MiB into a reader that sleeps" sleeps
 cat "$TROUPE_WORK/output"
+has_read() { [ "$(sed -n 's/^rchar: //p' "/proc/$1/io")" -ge "$2" ]; }
 stops() {
-  within 60 troupe run -n 1 cat input >pipe &
+  rm -f go writer
+  within 60 troupe run -n 1 sh -c 'head -c 1048576 input
+    until [ -e go ]; do sleep 0.02; done
+    '"$as_writer" sh tail -c +1048577 input >pipe &
   local runner=$!
-  digest <pipe >got &
+  sha256sum <pipe >got &
   local reader=$!
-  sleep 0.05
+  eventually 20 has_read "$reader" 1048576 || return 1
   kill -STOP "$reader"
-  sleep 0.5
+  touch go
+  stuck || return 1
   kill -CONT "$reader"
-  wait "$runner" && wait "$reader" && [ "$(cat got)" = "$digest_of_input" ]
+  wait "$runner" && wait "$reader" && grep -q "^$digest_of_input " got
 }
 check "I18" "a reader that is stopped and goes on" stops
+# sums FILE: the bytes that are said to be missing there.
+sums() {
+  sed -n 's/^troupe: \([0-9]*\) bytes\{0,1\} of stdout.* missing.*/\1/p' "$1" \
+    | awk '{sum += $1} END {printf "%.0f", sum}'
+}
+# The reader begins when all is written.
 drops() {
-  peak memory troupe run -n 1 --output drop-oldest cat large >pipe 2>drops.err &
+  peak memory troupe run -n 1 --output drop-oldest \
+    sh -c 'cat large; : >written' >pipe 2>drops.err &
   local runner=$! got
-  got=$({ sleep 1; wc -c; } <pipe)
+  got=$({ eventually 30 test -e written; wc -c; } <pipe)
   wait "$runner" || return 1
   local missing
-  missing=$(sed -n 's/^troupe: \([0-9]*\) bytes\{0,1\} of stdout.* missing.*/\1/p' \
-    drops.err | awk '{sum += $1} END {printf "%.0f", sum}')
+  missing=$(sums drops.err)
   echo "$got bytes shown, $missing missing, $(tail -n 1 memory) KiB"
   [ "$((got + ${missing:-0}))" = "$((largest << 20))" ] \
     && [ "${missing:-0}" -gt 0 ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
 }
 check "I18 P-I1" "drop-oldest: what is shown and what is said to be missing add up" \
   drops
+cat "$TROUPE_WORK/output"
+# many OPTIONS: two hundred processes that write 512 KiB each, into a reader
+# that sleeps first.
+many() {
+  local runner got missing all=$((200 << 19))
+  peak memory troupe run --oversubscribe -n 200 "$@" \
+    head -c $((1 << 19)) /dev/zero >pipe 2>many.err &
+  runner=$!
+  got=$({ sleep 1.5; wc -c; } <pipe)
+  wait "$runner" || return 1
+  missing=$(sums many.err)
+  echo "$got of $all bytes shown, $missing missing, $(tail -n 1 memory) KiB"
+  [ "$((got + missing))" = "$all" ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ]
+}
+check "I18 IO-2 LIM14" "200 streams into a reader that sleeps" many
+cat "$TROUPE_WORK/output"
+check "I18 IO-1 IO-2 LIM14" "200 streams with drop-oldest into one that sleeps" \
+  many --output drop-oldest
 cat "$TROUPE_WORK/output"
 closed() {
   job -n 1 sh -c 'cat large; exit 5' | head -c 1000 >/dev/null
@@ -132,98 +151,20 @@ check "I18" "a pipe that is closed: the job goes on" closed
 check "I18" "/dev/full: the job goes on" \
   status 6 sh -c 'troupe run -n 1 sh -c "cat input; exit 6" >/dev/full'
 interrupted() {
-  troupe run -n 1 cat /dev/zero >pipe &
-  local runner=$!
+  rm -f writer
+  troupe run -n 1 sh -c "$as_writer" sh cat /dev/zero >pipe &
+  local runner=$! outcome
   exec 7<pipe
-  sleep 0.4
-  kill -INT "$runner"
-  sleep 0.3
-  kill -INT "$runner"
-  sleep 0.3
-  kill -INT "$runner" 2>/dev/null
-  eventually 3 sh -c "! kill -0 $runner"
-  local outcome=$?
+  stuck && interrupts "$runner"
+  outcome=$?
   exec 7<&-
-  wait "$runner"
-  [ $? = 130 ] && [ $outcome = 0 ]
+  return "$outcome"
 }
 # The shell starts jobs in the background with SIGINT ignored.
 set -m
 check "I18" "a launcher whose reader has stopped can be interrupted" interrupted
 set +m
 
-# -- standard input ------------------------------------------------------------
-
-reads='sha256sum | cut -d " " -f 1 >"in.$PMIX_RANK"'
-inputs() {
-  cat in.*
-  rm -f in.*
-}
-job -n 3 sh -c "$reads" <input
-check_equal "I6" "196, 197: 20 MB for rank 0" \
-  "$digest_of_input $digest_of_nothing $digest_of_nothing" "$(inputs | xargs)"
-cat input | job -n 3 --stdin 2 sh -c "$reads"
-check_equal "I6" "196: 20 MB for rank 2, from a pipe" \
-  "$digest_of_nothing $digest_of_nothing $digest_of_input" "$(inputs | xargs)"
-job -n 3 --stdin all sh -c "$reads" <input
-check_equal "I6" "196, 197: 20 MB for three processes" \
-  "$digest_of_input $digest_of_input $digest_of_input" "$(inputs | xargs)"
-job -n 4 --stdin all sh -c '
-  case $PMIX_RANK in
-    1) sleep 0.7 ;;
-    2) exit 0 ;;
-    3) head -c 100 >/dev/null; exec sleep 0.2 <&- ;;
-  esac
-  '"$reads" <input
-check_equal "I6" \
-  "196: 20 MB for all, one slow, one dead, one that stops to read" \
-  "$digest_of_input $digest_of_input" "$(inputs | head -n 2 | xargs)"
-check_equal "I6" "197: the end comes once, after all bytes" "3 0" \
-  "$({ printf a; sleep 0.1; printf bc; } \
-     | job -n 1 sh -c 'echo "$(wc -c) $(wc -c)"')"
-check "I6" "a job that does not read ends before its input does" \
-  sh -c 'sleep 20 | timeout 10 troupe run -n 1 true; kill $! 2>/dev/null; :'
-flow() {
-  { head -c 20000000 /dev/zero; date +%s%N >written; } \
-    | job -n 1 sh -c 'sleep 0.7; date +%s%N >began; exec cat >/dev/null'
-  [ "$(cat written)" -gt "$(cat began)" ]
-}
-check "I18" "196: a process that does not read holds up who writes to it" flow
-
-# -- wiring --------------------------------------------------------------------
-
-check_equal "I16" "merge: errors go with output" "a b c" \
-  "$(job -n 1 --output merge sh -c 'echo a; echo b >&2; echo c' 2>/dev/null | xargs)"
-check_match "I16" "tag" '^\[[^]]*,0\]<stdout>: x$' \
-  "$(job -n 1 --output tag echo x)"
-check_match "I16" "rank" '^\[0\].*x$' "$(job -n 1 --output rank echo x)"
-check_match "I16" "xml" '<stdout.*>x' "$(job -n 1 --output xml echo x)"
-check_equal "I16" "raw" "x" "$(job -n 1 --output raw printf x)"
-check_match "I16" "json, only the output" '^{.*"data":"x\\n".*}$' \
-  "$(job -n 1 --output json echo x)"
-directory() {
-  job -n 2 --output dir=out sh -c 'cat part; echo "$PMIX_RANK" >&2' \
-    >/dev/null 2>&1 || return 1
-  local rank
-  for rank in 0 1; do
-    cmp part out/*/rank.$rank/stdout || return 1
-    [ "$(cat out/*/rank.$rank/stderr)" = "$rank" ] || return 1
-  done
-}
-check "I16" "dir: a file for each stream" directory
-only_files() {
-  [ -z "$(job -n 2 --output file=only,file-only sh -c 'cat part' 2>&1)" ] \
-    && cmp part only.*.0.out && cmp part only.*.1.out
-}
-check "I16" "file, and nothing on the terminal" only_files
-pattern() {
-  job -n 2 --output file=pattern-%r,pattern echo x >/dev/null \
-    && [ "$(cat pattern-0.out pattern-1.out)" = "$(printf 'x\nx')" ]
-}
-check "I16" "a pattern for the names of files" pattern
-check_equal "I16" "--pty: a terminal of its own" "tty tty tty" \
-  "$(job -n 1 --pty sh -c 'for i in 0 1 2; do test -t $i && printf "tty "; done' \
-     | tr -d '\r' | xargs)"
 full_disk() {
   mkdir -p small && mount -t tmpfs -o size=64k none small || return 1
   job -n 1 --output dir=small/out sh -c 'cat input; exit 4' >got 2>full.err
@@ -240,48 +181,6 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
 else
   skip "I16" "a full disk" "only root mounts a small one"
 fi
-
-# -- windows -------------------------------------------------------------------
-
-cat >in_window.sh <<'END'
-#!/bin/sh
-# in_window.sh RANK PROGRAM...: a window whose user types the rank.
-rank=$1
-shift
-echo "typed $rank" | "$@" >"window.$rank"
-END
-chmod +x in_window.sh
-windows() {
-  job -n 3 --screen './in_window.sh %r' sh -c 'read -r x; echo "got $x"' \
-    >screen.out || return 1
-  local rank
-  for rank in 0 1 2; do
-    eventually 3 grep -qx "got typed $rank" window.$rank || return 1
-  done
-  [ ! -s screen.out ]
-}
-check "I16" "--screen: a window for each process" windows
-no_windows() {
-  job -n 2 --screen false echo x >screen.out 2>screen.err || return 1
-  [ "$(cat screen.out)" = "$(printf 'x\nx')" ] && [ "$(grep -c 'no window for rank' screen.err)" = 2 ]
-}
-check "I16" "--screen: without windows output is shown all the same" no_windows
-
-# -- wrong options -------------------------------------------------------------
-
-# refused OPTION...: one line that names the option, status 2.
-refused() {
-  troupe run "$@" -n 1 true >refused.out 2>&1
-  [ $? = 2 ] && [ "$(wc -l <refused.out)" = 1 ] && grep -q -- "$1" refused.out
-}
-check "I16" "--output: an unknown word" refused --output tags
-check "I16" "--output: two places" refused --output dir=a,file=b
-check "I16" "--output: a wrong size" refused --output tail=much
-check "I16" "--stdin: no rank" refused --stdin first
-check "I16" "--screen with --stdin" refused --screen xterm --stdin 0
-check_equal "I16" "--stdin: a rank that is not there" \
-  "troupe run: --stdin 4: the job has no such process, its ranks are 0 to 1" \
-  "$(job -n 2 --stdin 4 true 2>&1)"
 
 clean "I17" "nothing is left"
 finish

@@ -27,6 +27,17 @@ from_input() {
   ./io_pushes pattern 20000000 | pushes stdin 20000000 1000
 }
 
+# crowded: one tool pulls without end while others get theirs.
+crowded() {
+  pulls many >many.out 2>&1 &
+  local crowd=$!
+  pulls process && pulls namespace
+  local outcome=$?
+  wait "$crowd" || outcome=1
+  cat many.out
+  return $outcome
+}
+
 [ -z "${TROUPE_LIBRARY_IDENTIFIER:-}" ] || export IO_OWN=yes
 
 check "I6 I15" "the output of one process" pulls process
@@ -46,6 +57,9 @@ tail -n 1 "$TROUPE_WORK/output"
 check "I6" "what no function takes" unhandled
 check "I6" "what is wrong is refused" pulls refused
 check "I6" "what is required is acted upon or refused" pulls required
+check "LIM14 I18" "pulls without end are refused, and others get theirs" crowded
+tail -n 1 "$TROUPE_WORK/output"
+check "I9" "bytes for nowhere and nobody are refused, and disturb nobody" pushes wrong
 check "I9 I18 202" "pushes that are not waited for" pushes pieces
 check "I6 197" "the last bytes end the input" pushes complete
 check "I18 202" "our own standard input" from_input

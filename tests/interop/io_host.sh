@@ -1,5 +1,6 @@
 # Output that a resource manager in C delivers through its server: kept for who
-# comes later, exact, as fast as it is taken, and in bounded memory.
+# comes later, exact, as fast as it is taken, and in bounded memory; files of it;
+# and input that it gets no faster than it wants.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
@@ -32,5 +33,10 @@ for client in ./ours ./theirs; do
     delivers slow 50000000 "$client"
   check "I8 I11 I17 C4.10 194" "who stops in the middle holds nobody up, $client" \
     delivers stops 20000000 "$client"
+  check "I9 I18 202" "a pusher is told to stop and to go on, $client" \
+    delivers pushes 20000000 "$client"
 done
+check "I16" "output goes to a file" delivers file 5000000 "$PWD/kept"
+check "I16" "output goes to a directory" \
+  delivers directory 5000000 "$PWD/below"
 finish

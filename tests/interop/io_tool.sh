@@ -3,16 +3,13 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/streams.sh"
 
 # The shell starts jobs in the background with SIGINT ignored.
 set -m
-largest=${TROUPE_IO_MIB:-60}
-most_kib=65536
-head -c "$((largest << 20))" /dev/urandom >large
+largest=${TROUPE_IO_MIB:-80}
+make_bytes large "$largest"
 head -c 20971520 large >input
-digest() {
-  sha256sum | cut -d ' ' -f 1
-}
 digest_of_large=$(digest <large)
 digest_of_input=$(digest <input)
 
@@ -50,8 +47,8 @@ start() {
   eventually 10 grep -q '^troupe: job' "$1.err" || return 1
   job=$(name_of "$1.err")
 }
-# peak: the largest resident memory of the daemons of this DVM, in KiB.
-peak() {
+# peak_of_daemons: the largest resident memory of those of this DVM, in KiB.
+peak_of_daemons() {
   local pid
   for pid in $(marked_processes); do
     case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in
@@ -66,13 +63,14 @@ check_equal "P-I1" "20 MB of a process of another node" "$digest_of_input" \
   "$(run -n 1 cat input | digest)"
 mkfifo pipe
 sleeps() {
-  within 60 /usr/bin/time -o memory -f %M troupe run --dvm io -n 1 cat large >pipe &
-  local runner=$! got
-  got=$({ sleep 1; digest; } <pipe)
+  peak memory troupe run --dvm io -n 1 sh -c "$as_writer" sh cat large >pipe &
+  local runner=$! got daemons
+  got=$({ stuck; digest; } <pipe)
   wait "$runner" || return 1
-  echo "$largest MiB: $(tail -n 1 memory) KiB resident, daemons $(peak) KiB"
+  daemons=$(peak_of_daemons)
+  echo "$largest MiB: $(tail -n 1 memory) KiB resident, daemons $daemons KiB"
   [ "$got" = "$digest_of_large" ] && [ "$(tail -n 1 memory)" -lt "$most_kib" ] \
-    && [ "$(peak)" -lt "$most_kib" ]
+    && [ "$daemons" -lt "$most_kib" ]
 }
 check "I18" "193: $largest MiB into a reader that sleeps" sleeps
 cat "$TROUPE_WORK/output"
@@ -81,10 +79,13 @@ run -n 3 --stdin all sh -c "$reads" <input
 check_equal "I6" "196, 197: 20 MB for three processes of two nodes" \
   "$digest_of_input" "$(cat in.0 in.1 in.2 | sort -u)"
 rm -f in.*
+mkfifo endless
+exec 8<>endless
+echo first >&8
 check_equal "I6" "an input without an end for rank 1" "first" \
-  "$({ echo first; sleep 20; } | run -n 2 --stdin 1 sh -c '
-        test "$PMIX_RANK" = 0 || { read -r x; echo "$x"; }' \
-    | { read -r x; echo "$x"; })"
+  "$(run -n 2 --stdin 1 sh -c '
+     test "$PMIX_RANK" = 0 || { read -r x; echo "$x"; }' <endless)"
+exec 8>&-
 crosses() {
   local i one two
   for i in a b; do
@@ -99,21 +100,15 @@ crosses() {
 }
 check "I5" "201: two jobs at once: their output never crosses" crosses
 interrupted() {
-  mkfifo stuck.pipe
-  troupe run --dvm io -n 1 cat /dev/zero >stuck.pipe 2>/dev/null </dev/null &
-  local runner=$!
-  exec 7<stuck.pipe
-  sleep 0.4
-  local i
-  for i in 1 2 3; do
-    kill -INT "$runner" 2>/dev/null
-    sleep 0.2
-  done
-  eventually 3 sh -c "! kill -0 $runner"
-  local outcome=$?
+  rm -f writer
+  troupe run --dvm io -n 1 sh -c "$as_writer" sh cat /dev/zero >pipe \
+    2>/dev/null </dev/null &
+  local runner=$! outcome
+  exec 7<pipe
+  stuck && interrupts "$runner"
+  outcome=$?
   exec 7<&-
-  wait "$runner"
-  [ $? = 130 ] && [ $outcome = 0 ]
+  return "$outcome"
 }
 check "I18" "a launcher whose reader has stopped can be interrupted" interrupted
 build io_spawn
@@ -161,6 +156,8 @@ comes_later() {
 }
 check "I8 IO-5" "194: attach shows what is kept, then what comes, without a seam" \
   comes_later
+is_a_sink() { tool io list --dvm io "$1" | grep -q ' tool '; }
+go_with_sink() { eventually 10 is_a_sink "$1" && : >go; }
 resumes() {
   unwatched resumed || return 1
   troupe attach --dvm io "$job:0" >resumed.a 2>resumed.log &
@@ -171,36 +168,43 @@ resumes() {
   [ $? = 3 ] || return 1
   at=$(sed -n 's/.*shown: [^ ]* stdout \([0-9]*\).*/\1/p' resumed.log)
   [ "$at" = 100000 ] || return 1
-  { sleep 0.5; : >go; } &
+  go_with_sink "$job:0" &
   tool attach --dvm io "$job:0" --offset "$at" >resumed.b || return 1
   cat resumed.a resumed.b | cmp expected -
 }
 check "I8" "194: a reader leaves, and comes back at the offset it has reached" resumes
+# What rank 0 writes before `go` and behind it is `input`.
+halves='head -c 1000 input; : >half.0; until [ -e go ]; do sleep 0.02; done
+'
 is_killed() {
-  unwatched killed || return 1
+  rm -f go half.0 writer
+  start killed -n 1 --output dir="$PWD/killed.files,file-only" \
+    sh -c "$halves$as_writer" sh tail -c +1001 input || return 1
+  eventually 10 test -e half.0 || return 1
   troupe attach --dvm io "$job:0" >killed.a 2>/dev/null &
   local first=$!
   eventually 5 test -s killed.a || return 1
   kill -STOP "$first"
   : >go
-  sleep 0.1
+  stuck || return 1
   kill -KILL "$first"
-  wait "$runner" && cmp expected killed.files/*/rank.0/stdout
+  wait "$runner" && cmp input killed.files/*/rank.0/stdout
 }
 check "I9 I18" "a reader that is stopped and killed holds nobody up for ever" is_killed
 live() {
   unwatched live || return 1
   tool attach --dvm io "$job:0" --live >live.a 2>live.log &
   local first=$!
-  eventually 5 sh -c "troupe io list --dvm io $job:0 | grep -q attach" || sleep 0.5
-  : >go
+  go_with_sink "$job:0" || return 1
   wait "$first" && wait "$runner" && tail -n 1000 expected | cmp - live.a
 }
 check "IO-5" "attach --live shows what comes only" live
 gap() {
+  rm -f half.0 go
   start gone -n 1 --output "dir=$PWD/gone.files,file-only,tail=64K" \
-    sh -c 'cat input; : >half.0; sleep 1' || return 1
+    sh -c 'cat input; : >half.0; until [ -e go ]; do sleep 0.02; done' || return 1
   eventually 10 test -e half.0 || return 1
+  go_with_sink "$job:0" &
   tool attach --dvm io "$job:0" --offset 0 >gone.a 2>gone.log || return 1
   local missing shown
   shown=$(wc -c <gone.a)
@@ -208,7 +212,6 @@ gap() {
   echo "$shown shown, ${missing:-0} missing"
   [ "$((shown + ${missing:-0}))" = 20971520 ] && tail -c "$shown" input | cmp - gone.a
 }
-rm -f half.* go
 check "P-I1 I8" "what is gone is told, byte for byte" gap
 cat "$TROUPE_WORK/output"
 types() {
@@ -265,8 +268,12 @@ check "I2" "attach: no such job" told 1 'there is no job nothing@1' \
 check "I2" "io: no such job" told 1 'there is no job nothing@1' \
   tool io list --dvm io nothing@1
 ranks() {
-  start ranks -n 2 sleep 2 || return 1
+  rm -f go
+  start ranks -n 2 sh -c 'until [ -e go ]; do sleep 0.02; done' || return 1
   told 1 "has no rank 7; its ranks are 0 to 1" tool attach --dvm io "$job:7"
+  local outcome=$?
+  : >go
+  wait "$runner" && return "$outcome"
 }
 check "I2" "attach: a rank that is not there" ranks
 check "I2" "attach: no such DVM" told 1 'you have no DVM none' \

@@ -38,20 +38,22 @@ eventually() {
   done
 }
 
+# ended PID: passes if there is no such process any more.
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
 # marked_processes: the numbers of all processes that carry our mark, without
 # this shell and what it runs for itself.
 marked_processes() {
-  local folder pid
-  for folder in /proc/[0-9]*; do
-    pid=${folder#/proc/}
+  local file pid
+  for file in $(grep -lszx "TROUPE_MARK=$TROUPE_MARK" /proc/[0-9]*/environ); do
+    pid=${file#/proc/}
+    pid=${pid%/environ}
     [ "$pid" != $$ ] && [ "$pid" != "$BASHPID" ] || continue
-    { tr '\0' '\n' <"$folder/environ" | grep -qx "TROUPE_MARK=$TROUPE_MARK"; } \
-      2>/dev/null || continue
-    case $(tr '\0' ' ' <"$folder/cmdline" 2>/dev/null) in
+    case $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline") in
       "" | bash\ *.sh\ * | tr\ * | grep\ *) ;;
       *) echo "$pid" ;;
     esac
-  done
+  done 2>/dev/null
 }
 
 # nothing_left: passes if no process, socket, file or segment is left of what

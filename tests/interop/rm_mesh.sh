@@ -63,4 +63,6 @@ check "O12" "both libraries have the same name and offer the same" bash -c '
   diff <(exports "$1/libpmix.so.2") <(exports "$1/mesh/libpmix.so.2") \
     && objdump -p "$1/mesh/libpmix.so.2" | grep -q "SONAME *libpmix.so.2$"' - \
   "$TROUPE_LIB"
+check "O12 I6 I9 I18" "daemons in C++ forward streams between nodes" \
+  within 60 "$TROUPE_BIN/two_daemons"
 finish

@@ -52,8 +52,6 @@ dvm_down() {
     && eventually 10 ended "$dvm_root"
 }
 
-ended() { ! kill -0 "$1" 2>/dev/null; }
-
 # in_dvm COMMAND [ARGUMENT]...: a command of `troupe` that asks the DVM.
 in_dvm() {
   local command=$1

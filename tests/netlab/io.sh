@@ -3,6 +3,7 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/streams.sh"
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
@@ -38,11 +39,12 @@ echo "     in $(since "$before") s"
 # cuts: networks of both ends go and come back while a stream flows.
 cuts() {
   local job_pid fault outcome
-  rm -f go
-  mesh_job -n 3 ./io_bytes write "$large" 2 go 2>"$TROUPE_WORK/err" \
+  rm -f go writer
+  mesh_job -n 3 sh -c '[ "$PMIX_RANK" = 2 ] || exit 0
+    '"$as_writer" sh ./io_bytes write "$large" 2 go 2>"$TROUPE_WORK/err" \
     | ./io_bytes check "$large" >"$TROUPE_WORK/cuts" &
   job_pid=$!
-  sleep 1
+  stuck || return 1
   touch go
   for fault in "cut n3 1" "silence n3 2" "reset n1 all" "cut n1 2"; do
     # shellcheck disable=SC2086
@@ -145,9 +147,11 @@ most_memory() {
 }
 
 asleep() {
-  local bytes=314572800 outcome job_pid
-  mesh_job -n 3 ./io_bytes write $bytes 2 2>"$TROUPE_WORK/err" \
-    | { sleep 3; most_memory >"$TROUPE_WORK/memory"
+  local bytes=314572800 outcome
+  rm -f writer
+  mesh_job -n 3 sh -c '[ "$PMIX_RANK" = 2 ] || exit 0
+    '"$as_writer" sh ./io_bytes write $bytes 2>"$TROUPE_WORK/err" \
+    | { stuck; most_memory >"$TROUPE_WORK/memory"
         ./io_bytes check $bytes; most_memory >>"$TROUPE_WORK/memory"; }
   outcome=${PIPESTATUS[*]}
   cat "$TROUPE_WORK/err"
@@ -157,6 +161,24 @@ check "I18 IO-2 193" "300 MB into a reader that sleeps: every byte" asleep
 memory=$(sort -n "$TROUPE_WORK/memory" | tail -n 1)
 echo "     most memory of a process of ours: $memory KiB"
 check "I18 IO-2 LIM14 193" "in less than 64 MB" test "$memory" -lt 65536
+
+# many: 64 processes on each node that write 1 MiB each, into a reader that
+# sleeps until all of them wait.
+many() {
+  local outcome all=$((192 << 20))
+  mesh_job -n 192 --oversubscribe head -c $((1 << 20)) /dev/zero \
+    2>"$TROUPE_WORK/err" \
+    | { sleep 3; most_memory >"$TROUPE_WORK/memory"; wc -c >"$TROUPE_WORK/got"
+        most_memory >>"$TROUPE_WORK/memory"; }
+  outcome=${PIPESTATUS[*]}
+  cat "$TROUPE_WORK/err"
+  [ "$outcome" = "0 0" ] && [ "$(cat "$TROUPE_WORK/got")" -eq "$all" ]
+}
+check "I18 IO-2 193" "192 streams of three nodes into a reader that sleeps" many
+memory=$(sort -n "$TROUPE_WORK/memory" | tail -n 1)
+echo "     most memory of a process of ours: $memory KiB"
+check "I18 IO-2 LIM14 193" "all of them in less than 64 MB" \
+  test "$memory" -lt 65536
 
 # -- input ---------------------------------------------------------------------
 

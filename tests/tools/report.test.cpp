@@ -3,6 +3,7 @@
 #include "tools/report.hpp"
 
 #include "actors/mesh/mesh_report.hpp"
+#include "actors/report_values.hpp"
 #include "tests/test.hpp"
 
 #include <nlohmann/json.hpp>

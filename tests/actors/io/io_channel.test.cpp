@@ -73,8 +73,10 @@ elsewhere(io_mesh_actor::pointer, const std::shared_ptr<std::string>& has) {
 
 struct world : deterministic {
   io_channel_actor uut;
-  ptrdiff_t held = 0;
+  size_t held = 0;
+  size_t needed = 0;
   std::vector<uint64_t> dropped;
+  uint64_t dropped_at = 0;
   std::vector<sink_log_ptr> logs;
 
   ~world() override {
@@ -89,8 +91,14 @@ struct world : deterministic {
     io_channel_options result;
     result.stream = {{"job", 7}, io_channels::stdout_};
     result.tail = tail;
-    result.on_held = [this](ptrdiff_t n) { held += n; };
-    result.on_dropped = [this](uint64_t id) { dropped.push_back(id); };
+    result.on_held = [this](size_t n, size_t m) {
+      held = n;
+      needed = m;
+    };
+    result.on_dropped = [this](uint64_t id, uint64_t offset) {
+      dropped.push_back(id);
+      dropped_at = offset;
+    };
     return result;
   }
 
@@ -145,13 +153,13 @@ CAF_TEST(I8 nobody reads and the writer goes on until somebody comes) {
   start(options(4));
   pass("abc");
   pass("def");
-  CAF_CHECK_EQUAL(held, 4);
+  CAF_CHECK_EQUAL(held, 4u);
   const auto log = add(1);
   CAF_CHECK_EQUAL(log->text, "<2>cdef");
   pass("gh");
   pass("");
   CAF_CHECK_EQUAL(log->text, "<2>cdefgh.");
-  CAF_CHECK_EQUAL(held, 4);
+  CAF_CHECK_EQUAL(held, 4u);
 }
 
 CAF_TEST(I1 I4 fragments say which stream they are of and where they stand) {
@@ -207,7 +215,7 @@ CAF_TEST(I18 LIM14 a sink that sleeps gets little and then everything) {
   for (auto& x : pending)
     get(x);
   CAF_CHECK(log->text == written);
-  CAF_CHECK_EQUAL(held, 0);
+  CAF_CHECK_EQUAL(held, 0u);
 }
 
 CAF_TEST(I18 a sink that ends releases the writer and is told of) {
@@ -369,7 +377,7 @@ CAF_TEST(I2 LIM14 a channel tells of its sinks and keeps less when told) {
   pass("abcdef");
   self->send(uut, io_keep{2});
   consume_messages();
-  CAF_CHECK_EQUAL(held, 2);
+  CAF_CHECK_EQUAL(held, 2u);
   const auto x = request<io_stream_status>(uut, list_io{});
   CAF_CHECK_EQUAL(x.stream.source.rank, 7u);
   CAF_CHECK_EQUAL(x.begin, 4u);
@@ -394,7 +402,7 @@ CAF_TEST(a channel that is told to end answers whoever waits) {
   pending.receive([](ack) {},
                   [&](const caf::error& x) { code = status_of(x); });
   CAF_CHECK(code == status::unreach);
-  CAF_CHECK_EQUAL(held, 0);
+  CAF_CHECK_EQUAL(held, 0u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -280,4 +280,77 @@ CAF_TEST(I2 a subscription that says too little is refused) {
   CAF_CHECK(code(want({{"a", rank_undef}})) == status::bad_param);
 }
 
+CAF_TEST(I18 LIM14 IO-1 sinks that drop hold no more than a node keeps) {
+  constexpr uint32_t procs = 200;
+  constexpr size_t piece = size_t{64} << 10;
+  constexpr size_t pieces = 6;
+  auto how = want({all_of_a});
+  how.policy = io_policy::drop_oldest;
+  how.window = 8 * piece;
+  const auto [slow, id] = add(how);
+  slow->is_slow = true;
+  const auto bytes = std::string(piece, 'x');
+  const auto held = [&] {
+    auto result = uint64_t{0};
+    for (const auto& x : list())
+      result += x.end - x.begin;
+    return result;
+  };
+  for (size_t i = 0; i < pieces; ++i) {
+    for (uint32_t rank = 0; rank < procs; ++rank)
+      CAF_CHECK(*write({"a", rank}, bytes));
+    CAF_CHECK(held() <= defaults::io_tails_total + piece);
+  }
+  CAF_CHECK(held() > defaults::io_tails_total / 2);
+  const auto is_over = over("a");
+  while (!*is_over) {
+    slow->answer();
+    consume_messages();
+  }
+  auto told = std::map<proc_id, size_t>{};
+  for (const auto& x : slow->fragments)
+    told[x.stream.source] += x.missed + x.bytes.size();
+  CAF_CHECK_EQUAL(told.size(), procs);
+  for (const auto& [proc, n] : told)
+    CAF_CHECK_EQUAL(n, piece * pieces);
+}
+
+CAF_TEST(I18 a sink that drops may ask for more than a window) {
+  constexpr size_t piece = size_t{64} << 10;
+  auto how = want({a0});
+  how.policy = io_policy::drop_newest;
+  how.window = 12 * piece;
+  const auto [slow, id] = add(how);
+  slow->is_slow = true;
+  const auto bytes = std::string(piece, 'x');
+  for (size_t i = 0; i < 13; ++i)
+    CAF_CHECK(*write(a0, bytes));
+  write(a0, "");
+  while (slow->ends(a0) == 0) {
+    slow->answer();
+    consume_messages();
+  }
+  for (const auto& x : slow->fragments)
+    CAF_CHECK_EQUAL(x.missed, 0u);
+  CAF_CHECK_EQUAL(slow->text(a0).size(), 13 * piece);
+}
+
+CAF_TEST(I18 LIM14 a stream with a healthy reader goes on among 300 blocked) {
+  const auto [slow, id1] = add(want({all_of_a}));
+  slow->is_slow = true;
+  const auto [healthy, id2] = add(want({b0}));
+  const auto bytes = std::string(size_t{64} << 10, 'x');
+  for (uint32_t rank = 0; rank < 300; ++rank)
+    CAF_CHECK(!*write({"a", rank}, bytes));
+  // What the sink has not answered is a part of what waits.
+  auto given = size_t{0};
+  for (const auto& x : slow->fragments)
+    given += x.bytes.size();
+  CAF_CHECK(given
+            <= defaults::io_window_total / 4 + 300 * defaults::io_window_least);
+  for (auto i = 0; i < 100; ++i)
+    CAF_CHECK(*write(b0, bytes));
+  CAF_CHECK_EQUAL(healthy->text(b0).size(), 100 * bytes.size());
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

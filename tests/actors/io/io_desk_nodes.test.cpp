@@ -4,6 +4,8 @@
 #include "config/defaults.hpp"
 #include "tests/fixtures/io_sinks.hpp"
 
+#include <algorithm>
+
 using namespace troupe;
 using namespace std::chrono_literals;
 
@@ -27,6 +29,13 @@ struct net {
   std::vector<io_interest> interests;
   size_t fragments = 0;
   size_t fetches = 0;
+
+  /// Bytes that are on their way, and the most that were.
+  size_t bytes = 0;
+  size_t most_bytes = 0;
+
+  /// Fragments are refused so often.
+  size_t refused_fragments = 0;
 
   /// What is told of interests is refused so often.
   size_t refusals = 0;
@@ -59,7 +68,25 @@ io_mesh_actor::behavior_type mesh(io_mesh_actor::pointer self, const net_ptr& x,
     },
     [=](uint32_t node, io_fragment& what) -> caf::result<ack> {
       ++x->fragments;
-      return self->delegate(x->desks.at(node), here, std::move(what));
+      if (x->refused_fragments > 0) {
+        --x->refused_fragments;
+        return make_error(status::out_of_resource);
+      }
+      const auto size = what.bytes.size();
+      x->bytes += size;
+      x->most_bytes = std::max(x->most_bytes, x->bytes);
+      auto promise = self->make_response_promise<ack>();
+      self->request(x->desks.at(node), caf::infinite, here, std::move(what))
+        .then(
+          [=](ack y) mutable {
+            x->bytes -= size;
+            promise.deliver(y);
+          },
+          [=](caf::error& why) mutable {
+            x->bytes -= size;
+            promise.deliver(std::move(why));
+          });
+      return promise;
     },
     // The processes run on node 1.
     [=](const io_fetch& what) -> caf::result<io_fragment> {
@@ -325,6 +352,103 @@ CAF_TEST(I4 bytes that come from elsewhere and nobody wants are dropped) {
   stray.offset = 4;
   request<ack>(desk(1), 0U, stray);
   CAF_CHECK_EQUAL(sink->text(a1), "mine");
+}
+
+CAF_TEST(I18 IO-1 a node that refuses a part of a stream is given it again) {
+  const auto [sink, id] = add(0, want({a0}));
+  write(a0, "one ");
+  between->refused_fragments = 1;
+  CAF_CHECK(*write(a0, "two "));
+  CAF_CHECK_EQUAL(sink->text(a0), "one two ");
+  // Each time later, and the process does not wait for it.
+  between->refused_fragments = 4;
+  CAF_CHECK(*write(a0, "three "));
+  CAF_CHECK_EQUAL(between->refused_fragments, 2u);
+  CAF_CHECK(*write(a0, "four "));
+  elapse(defaults::io_interest_retry);
+  CAF_CHECK_EQUAL(between->refused_fragments, 1u);
+  elapse(2 * defaults::io_interest_retry);
+  CAF_CHECK_EQUAL(between->refused_fragments, 0u);
+  CAF_CHECK_EQUAL(sink->text(a0), "one two ");
+  elapse(4 * defaults::io_interest_retry);
+  CAF_CHECK_EQUAL(sink->text(a0), "one two three four ");
+  write(a0, "five");
+  write(a0, "");
+  CAF_CHECK_EQUAL(sink->text(a0), "one two three four five");
+  CAF_CHECK_EQUAL(sink->ends(a0), 1u);
+}
+
+CAF_TEST(I18 a node that refused and wants nothing any more gets nothing) {
+  const auto [sink, id] = add(0, want({a0}));
+  between->refused_fragments = 2;
+  write(a0, "one ");
+  CAF_CHECK_EQUAL(between->refused_fragments, 0u);
+  remove(0, id);
+  const auto before = between->fragments;
+  elapse(2 * defaults::io_interest_retry);
+  write(a0, "two ");
+  CAF_CHECK_EQUAL(between->fragments, before);
+  // Who comes later gets all that is kept.
+  const auto [late, id2] = add(0, want({a0}));
+  CAF_CHECK_EQUAL(late->text(a0), "one two ");
+}
+
+CAF_TEST(I18 LIM14 a node sends no more at once than was said) {
+  constexpr uint32_t procs = 40;
+  constexpr size_t window = size_t{64} << 10;
+  const auto [slow, id] = add(0, want({all_of_a}));
+  slow->is_slow = true;
+  request<ack>(desk(1), 0U, io_interest{"a", {rank_wildcard}, out, window});
+  const auto bytes = std::string(size_t{32} << 10, 'x');
+  std::vector<std::shared_ptr<bool>> taken;
+  for (uint32_t rank = 0; rank < procs; ++rank)
+    taken.push_back(write({"a", rank}, bytes));
+  CAF_CHECK(between->bytes > window / 2);
+  const auto answered = [&] {
+    return static_cast<uint32_t>(
+      std::count_if(taken.begin(), taken.end(), [](auto& x) { return *x; }));
+  };
+  CAF_CHECK_EQUAL(answered(), 0u);
+  for (auto i = 0; i < 1000 && answered() < procs; ++i) {
+    slow->answer();
+    consume_messages();
+  }
+  CAF_CHECK_EQUAL(answered(), procs);
+  CAF_CHECK(between->most_bytes <= window + procs * defaults::io_window_least);
+  for (uint32_t rank = 0; rank < procs; ++rank)
+    CAF_CHECK(slow->text({"a", rank}) == bytes);
+}
+
+CAF_TEST(I18 LIM14 of several jobs a node sends what the smallest window says) {
+  const auto [slow, id] = add(0, want({{"", rank_wildcard}}));
+  slow->is_slow = true;
+  const auto all = std::vector<uint32_t>{rank_wildcard};
+  request<ack>(desk(1), 0U, io_interest{"a", all, out, 64 << 10});
+  request<ack>(desk(1), 0U, io_interest{"b", all, out, 16 << 10});
+  write(a0, std::string(size_t{64} << 10, 'x'));
+  CAF_CHECK_EQUAL(between->bytes, size_t{8} << 10);
+  // With the job goes what it says; nothing is too little to go on.
+  request<ack>(desk(1), io_job_over{"b"});
+  write(a1, std::string(size_t{64} << 10, 'x'));
+  CAF_CHECK_EQUAL(between->bytes, size_t{8 + 28} << 10);
+  request<ack>(desk(1), 0U, io_interest{"a", all, out, 1});
+  write({"a", 2}, std::string(size_t{64} << 10, 'x'));
+  CAF_CHECK_EQUAL(between->bytes, size_t{8 + 28 + 4} << 10);
+}
+
+CAF_TEST(I18 LIM14 a stream with a healthy reader goes on among 300 blocked) {
+  const auto [slow, id1] = add(0, want({all_of_a}));
+  slow->is_slow = true;
+  const auto [healthy, id2] = add(0, want({b0}));
+  for (const auto* nspace : {"a", "b"})
+    request<ack>(desk(1), 0U,
+                 io_interest{nspace, {rank_wildcard}, out, 256 << 10});
+  const auto bytes = std::string(size_t{16} << 10, 'x');
+  for (uint32_t rank = 0; rank < 300; ++rank)
+    CAF_CHECK(!*write({"a", rank}, bytes));
+  for (auto i = 0; i < 100; ++i)
+    CAF_CHECK(*write(b0, bytes));
+  CAF_CHECK_EQUAL(healthy->text(b0).size(), 100 * bytes.size());
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

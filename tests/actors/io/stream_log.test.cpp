@@ -237,13 +237,107 @@ CAF_TEST(what is kept does not count against the window of a new sink) {
   }
 }
 
-CAF_TEST(LIM14 a sink that drops cannot hold more than the tail or a window) {
+CAF_TEST(I18 a sink that drops may leave more waiting than a window) {
   stream_log log{0};
-  log.add_sink(1, wants(io_policy::drop_oldest, io_start::tail, 0, ~0ull));
-  log.add_sink(2, wants(io_policy::drop_newest, io_start::tail, 0, ~0ull));
-  for (size_t i = 0; i < 10; ++i)
+  log.add_sink(1, wants(io_policy::drop_oldest, io_start::tail, 0, 4 * window));
+  log.add_sink(2, wants(io_policy::drop_newest, io_start::tail, 0, 3 * window));
+  for (size_t i = 0; i < 20; ++i)
     log.append(std::string(window / 2, 'x'), 0);
+  CAF_CHECK_EQUAL(log.held(), 7 * window);
+  CAF_CHECK_EQUAL(log.needed(), 0u);
+}
+
+CAF_TEST(LIM14 IO-1 sinks that drop hold less when they are told and count it) {
+  constexpr auto least = defaults::io_window_least;
+  stream_log log{0};
+  log.add_sink(1, wants(io_policy::drop_oldest));
+  log.add_sink(2, wants(io_policy::drop_newest));
+  auto written = uint64_t{0};
+  const auto write = [&](size_t n) {
+    log.append(std::string(n, 'x'), 0);
+    written += n;
+  };
+  write(window);
   CAF_CHECK_EQUAL(log.held(), 2 * window);
+  // They share it with each other, and with those that come later.
+  log.keep(80 << 10);
+  CAF_CHECK_EQUAL(log.held(), size_t{80} << 10);
+  write(window);
+  CAF_CHECK_EQUAL(log.held(), size_t{80} << 10);
+  log.add_sink(3, wants(io_policy::drop_newest));
+  CAF_CHECK(log.held() <= size_t{80} << 10);
+  // Each of them has a little at any rate.
+  log.keep(0);
+  CAF_CHECK_EQUAL(log.held(), 3 * least);
+  log.keep(SIZE_MAX);
+  write(window / 2);
+  CAF_CHECK_EQUAL(log.held(), 3 * window / 2 + 3 * least);
+  log.end();
+  for (const uint64_t id : {1U, 2U, 3U}) {
+    auto next = uint64_t{0};
+    auto told = uint64_t{0};
+    while (const auto x = log.next(id, fragment)) {
+      CAF_CHECK_EQUAL(x->offset, next + x->missed);
+      next = x->offset + x->bytes.size();
+      told += x->missed + x->bytes.size();
+      log.taken(id);
+    }
+    CAF_CHECK_EQUAL(told, written);
+  }
+  CAF_CHECK(log.is_over());
+}
+
+CAF_TEST(LIM14 what sinks that block have to get is needed) {
+  stream_log log{100};
+  log.append("0123456789", 0);
+  CAF_CHECK_EQUAL(log.needed(), 0u);
+  log.add_sink(1, wants());
+  log.add_sink(2, wants(io_policy::drop_oldest));
+  CAF_CHECK_EQUAL(log.needed(), 10u);
+  log.keep(0);
+  CAF_CHECK_EQUAL(log.held(), 10u);
+  step(log, 1, 4);
+  CAF_CHECK_EQUAL(log.needed(), 6u);
+  log.remove_sink(1);
+  CAF_CHECK_EQUAL(log.needed(), 0u);
+}
+
+CAF_TEST(LIM14 what is on its way to all sinks is shared by their streams) {
+  const auto all = std::make_shared<shared_window>(size_t{256} << 10);
+  auto logs = std::vector<stream_log>{};
+  for (size_t i = 0; i < 30; ++i) {
+    auto& log = logs.emplace_back(0);
+    log.add_sink(1, wants(), false, all);
+    log.append(std::string(window, 'x'), 0);
+    while (log.next(1, fragment)) {
+      // It is not answered.
+    }
+  }
+  const auto least = defaults::io_window_least;
+  CAF_CHECK(all->used() <= (size_t{256} << 10) + 30 * least);
+  // Each goes on with its own answers.
+  auto& last = logs.back();
+  for (size_t i = 0; i < window / least; ++i) {
+    CAF_CHECK_EQUAL(last.settled(), i * least);
+    last.taken(1);
+    last.next(1, fragment);
+  }
+  CAF_CHECK_EQUAL(last.settled(), window);
+  const auto before = all->used();
+  logs.front().remove_sink(1);
+  CAF_CHECK(all->used() < before);
+  logs.clear();
+  CAF_CHECK_EQUAL(all->used(), 0u);
+}
+
+CAF_TEST(I18 a sink that has gone says how far it has come) {
+  stream_log log{100};
+  log.add_sink(1, wants());
+  log.append("abcdef", 0);
+  step(log, 1, 4);
+  give(log, 1, 1);
+  CAF_CHECK_EQUAL(log.remove_sink(1), 4u);
+  CAF_CHECK_EQUAL(log.remove_sink(1), 0u);
 }
 
 CAF_TEST(LIM14 less is kept from now on) {

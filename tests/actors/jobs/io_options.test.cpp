@@ -196,6 +196,33 @@ CAF_TEST(I5 a reader without an output channel is refused) {
   CAF_CHECK(y->channels == output_channels);
 }
 
+CAF_TEST(I16 a resource manager says with its job where output goes) {
+  auto what = register_nspace{};
+  what.nspace = "job";
+  what.owner = {1000, 1000};
+  what.infos = {
+    {std::string{attr::job_size}, 0, value::uint32(12)},
+    {std::string{attr::iof_output_to_file}, 0, value::string("/tmp/x")},
+    {std::string{attr::proc_data}, 0,
+     value::infos({{std::string{attr::iof_output_to_directory}, 0,
+                    value::string("/of/a/process")}})},
+    {std::string{attr::job_info_array}, 0,
+     value::infos(
+       {{std::string{attr::iof_tag_output}, 0, value::boolean(true)}})}};
+  const auto job = read_io_job(what);
+  CAF_REQUIRE(job);
+  CAF_CHECK_EQUAL(job->nspace, "job");
+  CAF_CHECK_EQUAL(job->uid, 1000u);
+  CAF_CHECK_EQUAL(job->size, 12u);
+  CAF_CHECK_EQUAL(job->wiring.file, "/tmp/x");
+  CAF_CHECK_EQUAL(job->wiring.directory, "");
+  CAF_CHECK(job->wiring.format.tag);
+  what.infos[1].val = value::boolean(true);
+  const auto wrong = read_io_job(what);
+  CAF_REQUIRE(!wrong);
+  CAF_CHECK(status_of(wrong.error()) == status::bad_param);
+}
+
 CAF_TEST(I8 a reader begins at one place only) {
   CAF_CHECK(
     !read_subscription(pull_with({with(io_start_key, value::string("live")),

@@ -1,6 +1,7 @@
 // Streams between the nodes of a DVM: what is wanted crosses once, to whoever
 // wants it and may have it.
 
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "tests/fixtures/job_host.hpp"
@@ -206,6 +207,21 @@ CAF_TEST(I8 a tool goes on at the byte that it names) {
   CAF_CHECK(number<uint64_t>(next->wire->output[0].infos, io_offset_key) == 8u);
 }
 
+CAF_TEST(I18 LIM14 the nodes of a job share what may wait for a reader) {
+  auto windows = std::vector<uint64_t>{};
+  mesh.passes = [&](uint32_t, uint32_t, const host_message& what) {
+    if (const auto* call = std::get_if<host_call>(&what))
+      if (const auto* x = std::get_if<io_interest>(&call->what))
+        windows.push_back(x->window);
+    return true;
+  };
+  spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
+  const auto tool = attach(1);
+  pull(1, tool, {{nspace, 4}});
+  CAF_CHECK_EQUAL(windows,
+                  std::vector<uint64_t>(2, defaults::io_window_total / 3));
+}
+
 CAF_TEST(I5 readers of all jobs get those to come with no message for them) {
   const auto tool = attach(1);
   CAF_REQUIRE_EQUAL(pull(1, tool, {{"", rank_wildcard}})->code,
@@ -260,6 +276,22 @@ CAF_TEST(IO-4 output that is there before the name of its job waits for it) {
   CAF_CHECK_EQUAL(x->code, status::success);
   mesh.write(0, {nspace, 0}, " late");
   CAF_CHECK_EQUAL(seen_by(tool), "early late");
+}
+
+CAF_TEST(IO-1 IO-4 what waits for the name of its job does not depend on the tail) {
+  const auto tool = attach(1);
+  mesh[2].launcher->holds_starts = true;
+  auto asked =
+    ask<spawn_result>(1, tool,
+                      job_host::program(6, {{std::string{attr::iof_cache_size},
+                                             0, value::uint64(0)}}));
+  const auto x = mesh.write(0, {nspace, 0}, "early");
+  mesh.write(4, {nspace, 4}, "of another node");
+  mesh[2].launcher->holds_starts = false;
+  mesh[2].launcher->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(seen_by(tool), "earlyof another node");
 }
 
 CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {

@@ -102,6 +102,31 @@ CAF_TEST(X13 LIM3 memory follows the bytes that are there) {
   CAF_CHECK_EQUAL(reader.pending(), sent + frame_header_size);
 }
 
+CAF_TEST(I18 a long payload is given away with its memory) {
+  auto reader = frame_reader{};
+  auto out = std::string{};
+  const auto text = std::string(1000000, 'x');
+  CAF_REQUIRE(!append_frame(out, 101, text));
+  CAF_REQUIRE(!append_frame(out, 102, "behind"));
+  reader.push(out.substr(0, out.size() - 3));
+  const auto first = reader.next();
+  CAF_REQUIRE(first);
+  const auto* where = first->payload.data();
+  const auto taken = reader.give_away(*first);
+  CAF_CHECK(taken == text);
+  CAF_CHECK(taken.data() + wire::frame_header_size == where);
+  CAF_CHECK_LESS(reader.capacity(), 65536u);
+  // What came after it is still there.
+  CAF_CHECK(!reader.next());
+  reader.push(out.substr(out.size() - 3));
+  const auto second = reader.next();
+  CAF_REQUIRE(second);
+  CAF_CHECK_EQUAL(second->tag, 102u);
+  CAF_CHECK_EQUAL(reader.give_away(*second), "behind");
+  CAF_CHECK(!reader.next());
+  CAF_CHECK(!reader.failure());
+}
+
 CAF_TEST(F3 an idle reader holds no large buffer) {
   auto reader = frame_reader{};
   auto out = std::string{};

@@ -3,6 +3,7 @@
 
 #include "adapters/wire/requests.hpp"
 
+#include "adapters/wire/long_request.hpp"
 #include "tests/adapters/wire/captures.hpp"
 #include "tests/adapters/wire/messages.hpp"
 #include "tests/test.hpp"
@@ -75,6 +76,8 @@ CAF_TEST(F3.10 random requests of every kind survive) {
           RC_DISCARD();
         }
         RC_ASSERT(*again == x);
+        const auto kept = decode_long_request(bytes, d);
+        RC_ASSERT(kept && *kept == x);
       });
       CAF_CHECK(survives);
     }

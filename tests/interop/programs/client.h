@@ -241,11 +241,11 @@ static inline void handle(pmix_status_t* codes, size_t n,
 
 /* -- the server ------------------------------------------------------------ */
 
-/* The greatest resident memory of whoever started us, in KiB. */
-static inline long server_memory(void) {
+/* The greatest resident memory of a process, in KiB; -1 if there is none. */
+static inline long peak_memory(const char* pid) {
   char path[64];
   char line[256];
-  snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+  snprintf(path, sizeof path, "/proc/%s/status", pid);
   FILE* file = fopen(path, "r");
   long result = -1;
   while (file != NULL && fgets(line, sizeof line, file) != NULL)
@@ -254,6 +254,13 @@ static inline long server_memory(void) {
   if (file != NULL)
     fclose(file);
   return result;
+}
+
+/* The same of whoever started us. */
+static inline long server_memory(void) {
+  char pid[16];
+  snprintf(pid, sizeof pid, "%d", (int)getppid());
+  return peak_memory(pid);
 }
 
 /* -- other jobs ------------------------------------------------------------ */

@@ -156,19 +156,16 @@ static inline void touch(const char* path) {
   fclose(file);
 }
 
-/* Greatest resident memory of a process, in KiB. */
-static inline long peak_memory(const char* pid) {
-  char path[64];
-  char line[256];
-  long result = -1;
-  snprintf(path, sizeof path, "/proc/%s/status", pid);
-  FILE* file = fopen(path, "r");
-  while (file != NULL && fgets(line, sizeof line, file) != NULL)
-    if (sscanf(line, "VmHWM: %ld", &result) == 1)
-      break;
-  if (file != NULL)
-    fclose(file);
-  return result;
+/* That neither we nor the daemon have needed much.
+ * before: our own peak when it began. */
+static inline void demand_little_memory(long before) {
+  const long own = peak_memory("self") - before;
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
+         server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
+  if (getenv("IO_OWN") != NULL)
+    demand(own < 8 << 10, "we need less than 8 MiB more");
 }
 
 #endif

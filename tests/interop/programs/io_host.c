@@ -1,11 +1,14 @@
-/* Output that a resource manager in C delivers to a client of its server.
+/* What a resource manager in C delivers to a client of its server, and what it
+ * gets from it.
  *
  *   io_host MODE SIZE CLIENT    CLIENT: this program, for any libpmix
  *   CLIENT client MODE SIZE     what the server starts
  *
  * SIZE bytes of a stream are delivered, the first of them before anybody asks.
  * MODE: `fast` takes them as they come, `slow` sleeps first, `stops` wants no
- * more in the middle. */
+ * more in the middle. `pushes`: the client pushes as many, and is told to stop
+ * in the middle, and to go on. `file`, `directory`: they go to files; CLIENT is
+ * their name. */
 
 #define PMIX_PLAIN_SERVER_INIT
 #include <pmix.h>
@@ -19,10 +22,25 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Libraries of 4.2 have none; their clients need none. */
+pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
+                                           pmix_iof_channel_t channel,
+                                           bool xoff,
+                                           const pmix_info_t directives[],
+                                           size_t ndirs, pmix_op_cbfunc_t done,
+                                           void* data) __attribute__((weak));
+
 #define NSPACE "watcher"
 #define WATCHED "watched"
 
-enum { early = 100000, piece = 65536, most_on_way = 16 };
+enum {
+  early = 100000,
+  piece = 65536,
+  most_on_way = 16,
+
+  /* What may reach the host after it has said stop: what is on its way. */
+  most_after_stop = 2 << 20
+};
 
 static int failures = 0;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -88,8 +106,50 @@ static void on_deregistered(pmix_status_t status, void* data) {
   pthread_mutex_unlock(&mutex);
 }
 
+static int pushed = 0; /* guarded by mutex */
+
+static void on_pushed(pmix_status_t status, void* data) {
+  free(data);
+  pthread_mutex_lock(&mutex);
+  expect(status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED,
+         "pushed");
+  ++pushed;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&mutex);
+}
+
+/* Pushes a few pieces ahead of the answers, then the end. */
+static int pusher(size_t size) {
+  pmix_proc_t me, target;
+  expect(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "init");
+  PMIX_LOAD_PROCID(&target, WATCHED, 3);
+  int count = 0;
+  for (size_t at = 0; at <= size; at += piece, ++count) {
+    const size_t n = size - at < piece ? size - at : piece;
+    char* bytes = malloc(n + 1);
+    for (size_t i = 0; i < n; ++i)
+      bytes[i] = byte_at(at + i);
+    const pmix_byte_object_t what = {n == 0 ? NULL : bytes, n};
+    const pmix_status_t code = PMIx_IOF_push(
+      &target, 1, (pmix_byte_object_t*)&what, NULL, 0, on_pushed, bytes);
+    if (code == PMIX_OPERATION_SUCCEEDED)
+      on_pushed(PMIX_SUCCESS, bytes);
+    else
+      expect(code == PMIX_SUCCESS, "push");
+    pthread_mutex_lock(&mutex);
+    while (pushed + most_on_way <= count)
+      pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  wait_until(&pushed, count);
+  expect(PMIx_Finalize(NULL, 0) == PMIX_SUCCESS, "finalize");
+  return failures;
+}
+
 static int client(const char* mode, size_t size) {
   pmix_proc_t me, source;
+  if (strcmp(mode, "pushes") == 0)
+    return pusher(size);
   expect(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "init");
   sleeps = strcmp(mode, "slow") == 0;
   PMIX_LOAD_PROCID(&source, WATCHED, 3);
@@ -189,24 +249,130 @@ static void on_op(pmix_status_t status, void* data) {
   pthread_mutex_unlock(&mutex);
 }
 
+static size_t input = 0;        /* guarded by mutex */
+static int is_input_over = 0;   /* guarded by mutex */
+static size_t reaches_host = 0; /* guarded by mutex: when it is told to stop */
+static int has_stopped_pusher = 0; /* guarded by mutex */
+
+static pmix_status_t push_stdin(const pmix_proc_t* source,
+                                const pmix_proc_t targets[], size_t ntargets,
+                                const pmix_info_t infos[], size_t n,
+                                const pmix_byte_object_t* bytes,
+                                pmix_op_cbfunc_t done, void* data) {
+  (void)infos, (void)n;
+  pthread_mutex_lock(&mutex);
+  expect(strcmp(source->nspace, NSPACE) == 0 && source->rank == 0,
+         "who pushes");
+  expect(ntargets == 1 && strcmp(targets[0].nspace, WATCHED) == 0
+           && targets[0].rank == 3,
+         "whose input it is");
+  const size_t size = bytes == NULL ? 0 : bytes->size;
+  bool fits = true;
+  for (size_t i = 0; i < size; ++i)
+    fits = fits && bytes->bytes[i] == byte_at(input + i);
+  expect(fits, "each byte of the input in its place");
+  expect(!is_input_over, "nothing is pushed after the end");
+  input += size;
+  is_input_over = size == 0;
+  const bool is_time =
+    reaches_host > 0 && input >= reaches_host && !has_stopped_pusher;
+  has_stopped_pusher = has_stopped_pusher || is_time;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&mutex);
+  if (is_time)
+    expect(PMIx_server_IOF_flow_control(source, PMIX_FWD_STDIN_CHANNEL, true,
+                                        NULL, 0, NULL, NULL)
+             == PMIX_OPERATION_SUCCEEDED,
+           "stop");
+  done(PMIX_SUCCESS, data);
+  return PMIX_SUCCESS;
+}
+
+static size_t input_so_far(void) {
+  pthread_mutex_lock(&mutex);
+  const size_t result = input;
+  pthread_mutex_unlock(&mutex);
+  return result;
+}
+
+/* The client pushes, and stands still as long as it is told to. */
+static void control(size_t size) {
+  pmix_proc_t source;
+  PMIX_LOAD_PROCID(&source, NSPACE, 0);
+  wait_until(&has_stopped_pusher, 1);
+  /* What is on its way comes; then nothing does. */
+  size_t before = 0, after = input_so_far();
+  for (int i = 0; i < 100 && before != after; ++i) {
+    before = after;
+    usleep(200000);
+    after = input_so_far();
+  }
+  usleep(500000);
+  expect(input_so_far() == after, "whoever is told to stop stands still");
+  expect(after < reaches_host + most_after_stop, "and soon");
+  expect(after < size, "in the middle");
+  expect(PMIx_server_IOF_flow_control(&source, PMIX_FWD_STDIN_CHANNEL, false,
+                                      NULL, 0, NULL, NULL)
+           == PMIX_OPERATION_SUCCEEDED,
+         "go on");
+  wait_until(&is_input_over, 1);
+  expect(input_so_far() == size, "all input comes, and no more");
+}
+
+/* Names the nodes and processes of a job, and how its output is kept. */
+static void add_job(char* nspace, char* ranks, const char* key, char* name) {
+  char hostname[256], *nodes, *procs;
+  pmix_info_t info[4];
+  uint32_t job_size = 12;
+  struct answer job = {0, 0};
+  gethostname(hostname, sizeof hostname);
+  PMIx_generate_regex(hostname, &nodes);
+  PMIx_generate_ppn(ranks, &procs);
+  PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, nodes, PMIX_STRING);
+  PMIX_INFO_LOAD(&info[1], PMIX_PROC_MAP, procs, PMIX_STRING);
+  PMIX_INFO_LOAD(&info[2], PMIX_JOB_SIZE, &job_size, PMIX_UINT32);
+  if (key != NULL)
+    PMIX_INFO_LOAD(&info[3], key, name, PMIX_STRING);
+  PMIx_server_register_nspace(nspace, 1, info, key != NULL ? 4 : 2, on_op,
+                              &job);
+  wait_until(&job.calls, 1);
+  expect(job.status == PMIX_SUCCESS, "register the job");
+}
+
+/* Output goes to a file, and is there when it has been taken. */
+static void keep(const char* mode, size_t size, char* name) {
+  char path[4096], ranks[] = "0,1,2,3", nspace[] = WATCHED;
+  const bool is_file = strcmp(mode, "file") == 0;
+  add_job(nspace, ranks,
+          is_file ? PMIX_IOF_OUTPUT_TO_FILE : PMIX_IOF_OUTPUT_TO_DIRECTORY,
+          name);
+  deliver(0, size, true);
+  pthread_mutex_lock(&mutex);
+  while (on_way > 0)
+    pthread_cond_wait(&changed, &mutex);
+  pthread_mutex_unlock(&mutex);
+  snprintf(path, sizeof path,
+           is_file ? "%s." WATCHED ".03.out" : "%s/" WATCHED "/rank.03/stdout",
+           name);
+  FILE* file = fopen(path, "r");
+  expect(file != NULL, path);
+  size_t at = 0;
+  for (int c; file != NULL && (c = getc(file)) != EOF; ++at)
+    if (c != byte_at(at))
+      break;
+  expect(at == size, "the file has each byte in its place");
+}
+
 static void start(char* program, char* mode, char* size) {
   pmix_nspace_t nspace = NSPACE;
   pmix_proc_t proc;
-  char hostname[256], *nodes, *procs;
-  pmix_info_t info[2];
-  struct answer job = {0, 0}, rank = {0, 0};
-  gethostname(hostname, sizeof hostname);
-  PMIx_generate_regex(hostname, &nodes);
-  PMIx_generate_ppn("0", &procs);
-  PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, nodes, PMIX_STRING);
-  PMIX_INFO_LOAD(&info[1], PMIX_PROC_MAP, procs, PMIX_STRING);
-  PMIx_server_register_nspace(nspace, 1, info, 2, on_op, &job);
-  wait_until(&job.calls, 1);
+  char ranks[] = "0";
+  struct answer rank = {0, 0};
+  add_job(nspace, ranks, NULL, NULL);
   PMIX_LOAD_PROCID(&proc, NSPACE, 0);
   PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_op, &rank);
   wait_until(&rank.calls, 1);
-  expect(job.status == PMIX_SUCCESS && rank.status == PMIX_SUCCESS,
-         "register the client");
+  expect(rank.status == PMIX_SUCCESS, "register the client");
   if (fork() == 0) {
     char** env = NULL;
     char* args[] = {program, "client", mode, size, NULL};
@@ -236,17 +402,31 @@ int main(int argc, char** argv) {
   const size_t size = strtoul(argv[2], NULL, 10);
   pmix_server_module_t host;
   memset(&host, 0, sizeof host);
+  const char* mode = argv[1];
+  const bool is_kept =
+    strcmp(mode, "file") == 0 || strcmp(mode, "directory") == 0;
+  const bool is_pushed = strcmp(mode, "pushes") == 0;
   host.iof_pull = iof_pull;
+  host.push_stdin = push_stdin;
   expect(PMIx_server_init(&host, NULL, 0) == PMIX_SUCCESS, "init of a server");
-  deliver(0, early, false);
-  wait_until(&calls, 2);
-  start(argv[3], argv[1], argv[2]);
-  wait_until(&pulls, 1);
-  deliver(early, size, true);
+  if (is_kept) {
+    keep(mode, size, argv[3]);
+  } else if (is_pushed) {
+    reaches_host = size / 2;
+    start(argv[3], argv[1], argv[2]);
+    control(size);
+  } else {
+    deliver(0, early, false);
+    wait_until(&calls, 2);
+    start(argv[3], argv[1], argv[2]);
+    wait_until(&pulls, 1);
+    deliver(early, size, true);
+  }
   int status;
   while (wait(&status) > 0)
     expect(status == 0, "the client has ended well");
-  wait_until(&stops, 1);
+  if (!is_kept && !is_pushed)
+    wait_until(&stops, 1);
   /* Who has stopped holds nobody up: all is answered. */
   pthread_mutex_lock(&mutex);
   while (on_way > 0)

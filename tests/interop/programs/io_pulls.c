@@ -278,13 +278,7 @@ static void slow(void) {
   if (getenv("IO_OWN") == NULL)
     demand(now() - before < 5, "a query is answered");
   await_end_of(0, 0, 1, size);
-  const long own = peak_memory("self") - own_before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(own_before);
   end_tool();
 }
 
@@ -388,6 +382,39 @@ static void refused(void) {
   end_tool();
 }
 
+static void ignore(size_t id UNUSED, pmix_iof_channel_t channel UNUSED,
+                   pmix_proc_t* source UNUSED, pmix_byte_object_t* bytes UNUSED,
+                   pmix_info_t* infos UNUSED, size_t n UNUSED) {}
+
+/* More than anybody may have; all of them get a stream, and it goes on. */
+static void many(void) {
+  enum { most = 1024, count = 20000 };
+  const size_t size = 1 << 20;
+  char nspace[PMIX_MAX_NSLEN + 1];
+  begin_tool();
+  write_pattern(1, 0, size, nspace);
+  const pmix_proc_t source = proc_in(nspace, 0);
+  size_t taken = 0;
+  for (int i = 0; i < count; ++i) {
+    const pmix_status_t code =
+      PMIx_IOF_pull(&source, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL,
+                    i == 0 ? take_0 : ignore, NULL, NULL);
+    if (code >= 0)
+      ++taken;
+    else
+      expect(code, PMIX_ERR_OUT_OF_RESOURCE, "a pull too many");
+  }
+  demand(taken > 0 && taken <= most, "there is a limit to pulls");
+  touch(go);
+  await_end_of(0, 0, 1, size);
+  await_end(nspace, 30);
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("%zu of %d pulls; the daemon's memory peak is %ld KiB\n", taken, count,
+         server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
+  end_tool();
+}
+
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
     {"writer", writer},         {"reader", reader},
@@ -397,6 +424,7 @@ int main(int argc, char** argv) {
     {"oldest", oldest},         {"newest", newest},
     {"unhandled", unhandled},   {"refused", refused},
     {"required", required},     {"kept", kept},
+    {"many", many},
   };
   return RUN_CASE(cases);
 }

@@ -57,17 +57,22 @@ static void await_words(int procs, size_t size) {
 
 /* Pushes and waits for the answer. Libraries of 4.2 free what a call without
  * callback waits for. */
-static pmix_status_t push(const pmix_proc_t* whom, char* bytes, size_t size) {
+static pmix_status_t push_with(const pmix_proc_t* whom, char* bytes,
+                               size_t size, pmix_info_t* infos, size_t n) {
   struct pending done = PENDING;
   pmix_byte_object_t object = {bytes, size};
   if (getenv("IO_OWN") != NULL)
-    return PMIx_IOF_push(whom, 1, &object, NULL, 0, NULL, NULL);
+    return PMIx_IOF_push(whom, 1, &object, infos, n, NULL, NULL);
   const pmix_status_t code =
-    PMIx_IOF_push(whom, 1, &object, NULL, 0, on_done, &done);
+    PMIx_IOF_push(whom, 1, &object, infos, n, on_done, &done);
   if (code != PMIX_SUCCESS)
     return code;
   demand(happens(&done, 1, 30), "the push is answered");
   return done.outcome;
+}
+
+static pmix_status_t push(const pmix_proc_t* whom, char* bytes, size_t size) {
+  return push_with(whom, bytes, size, NULL, 0);
 }
 
 /* -- cases ----------------------------------------------------------------- */
@@ -84,6 +89,9 @@ static void to(pmix_rank_t rank, int procs) {
   succeed(push(&whom, NULL, 0), "the end of the input");
   await_words(procs, size);
   await_end(nspace, 10);
+  const long server = peak_memory(getenv("IO_DAEMON"));
+  printf("the daemon's peak is %ld KiB\n", server);
+  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
   end_tool();
 }
 
@@ -148,6 +156,36 @@ static void pieces(void) {
   end_tool();
 }
 
+/* Bytes that stand nowhere, or are for nobody, disturb nobody. */
+static void wrong(void) {
+  const size_t size = 1 << 20;
+  const uint64_t offsets[] = {1, size, UINT64_MAX - 1, UINT64_MAX};
+  char nspace[PMIX_MAX_NSLEN + 1];
+  begin_tool();
+  read_pattern(1, "0", nspace);
+  pmix_proc_t whom = proc_in(nspace, 0);
+  char* bytes = make_pattern(7, size);
+  for (size_t i = 0; i < sizeof offsets / sizeof *offsets; ++i) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, IO_OFFSET, &offsets[i], PMIX_UINT64);
+    demand(push_with(&whom, bytes, 100, &info, 1) < 0, "a gap is refused");
+  }
+  const struct {
+    const char* nspace;
+    pmix_rank_t rank;
+  } nobody[] = {{nspace, 1}, {nspace, PMIX_RANK_UNDEF}, {"nobody", 0}};
+  for (size_t i = 0; i < sizeof nobody / sizeof *nobody; ++i) {
+    const pmix_proc_t who = proc_in(nobody[i].nspace, nobody[i].rank);
+    demand(push_with(&who, bytes, 100, NULL, 0) < 0, "nobody reads");
+  }
+  succeed(push(&whom, bytes, size), "PMIx_IOF_push");
+  succeed(push(&whom, NULL, 0), "the end of the input");
+  demand(push(&whom, bytes, 100) < 0, "nothing comes after the end");
+  await_words(1, size);
+  await_end(nspace, 10);
+  end_tool();
+}
+
 /* Our own standard input. usage: io_pushes stdin SIZE PAUSE */
 static void own_input(void) {
   const size_t size = strtoull(case_args[0], NULL, 10);
@@ -162,13 +200,7 @@ static void own_input(void) {
   if (code != PMIX_OPERATION_SUCCEEDED)
     succeed(code, "PMIx_IOF_push");
   await_words(1, size);
-  const long own = peak_memory("self") - before;
-  const long server = peak_memory(getenv("IO_DAEMON"));
-  printf("own memory grew by %ld KiB, the daemon's peak is %ld KiB\n", own,
-         server);
-  demand(server < 64 << 10, "the daemon needs less than 64 MiB");
-  if (getenv("IO_OWN") != NULL)
-    demand(own < 8 << 10, "we need less than 8 MiB more");
+  demand_little_memory(before);
   end_tool();
 }
 
@@ -182,7 +214,7 @@ int main(int argc, char** argv) {
   const struct test_case cases[] = {
     {"writer", writer},   {"reader", reader},     {"whole", whole},
     {"all", to_all},      {"pieces", pieces},     {"stdin", own_input},
-    {"pattern", pattern}, {"complete", complete},
+    {"pattern", pattern}, {"complete", complete}, {"wrong", wrong},
   };
   return RUN_CASE(cases);
 }

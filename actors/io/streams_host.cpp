@@ -1,0 +1,365 @@
+#include "actors/io/streams_host.hpp"
+
+#include "actors/answer.hpp"
+#include "actors/io/input_queue.hpp"
+#include "actors/io/push_round.hpp"
+#include "actors/io/tool_output.hpp"
+#include "actors/jobs/io_directives.hpp"
+#include "actors/jobs/io_options.hpp"
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
+
+#include <caf/actor_cast.hpp>
+#include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+
+namespace {
+
+/// Somebody who has asked for output.
+struct reader {
+  requester who;
+  io_subscription what;
+  output_sink_actor sink;
+
+  /// Of which jobs; a standing one gets those to come as well.
+  std::set<std::string> jobs;
+  bool is_standing = false;
+};
+
+struct known_job {
+  uint32_t owner = 0;
+
+  /// Its processes on this node.
+  std::set<uint32_t> ranks;
+};
+
+struct streams_host_state {
+  static inline const char* name = "streams-host";
+
+  streams_host_options options;
+  caf::actor host;
+  server_actor server;
+
+  /// Takes input for other nodes, too; none: this is the only one.
+  caf::actor mesh;
+
+  std::map<std::string, known_job> jobs;
+
+  std::map<uint64_t, reader> readers;
+  uint64_t last_reader = 0;
+  std::shared_ptr<input_queue> pushes;
+};
+
+using self_pointer = caf::stateful_actor<streams_host_state>*;
+
+bool may_use(const requester& who, uint32_t owner) {
+  return who.creds.uid == owner || who.creds.uid == 0;
+}
+
+caf::error check(const streams_host_state& state, const requester& who,
+                 const proc_id& proc) {
+  const auto i = state.jobs.find(proc.nspace);
+  if (i == state.jobs.end())
+    return make_error(status::not_found,
+                      "no job " + proc.nspace + " on this node");
+  if (!may_use(who, i->second.owner))
+    return make_error(status::no_permissions,
+                      "job " + proc.nspace + " is another user's");
+  return {};
+}
+
+// -- output
+// --------------------------------------------------------------------
+
+/// Has the desk give a reader what it wants.
+void watch(self_pointer self, const reader& x, std::vector<proc_id> sources) {
+  auto how = x.what;
+  how.sources = std::move(sources);
+  self->request(self->state.options.desk, caf::infinite, std::move(how), x.sink)
+    .then(
+      [](const io_pull_result&) {
+        // It ends with its sink, or with its jobs.
+      },
+      [self, sink = x.sink](const caf::error&) {
+        // Its end is all that can be told by now.
+        self->send_exit(sink, caf::exit_reason::user_shutdown);
+      });
+}
+
+caf::result<io_pull_result> pull(self_pointer self, const requester& who,
+                                 io_pull_request& request) {
+  auto& state = self->state;
+  if (auto why = check_required(io_call::pull, request.directives))
+    return why;
+  auto what = read_subscription(request);
+  if (!what)
+    return std::move(what.error());
+  auto format = read_output_format(request.directives);
+  if (!format)
+    return std::move(format.error());
+  const auto of_same = std::count_if(
+    state.readers.begin(), state.readers.end(),
+    [&](const auto& x) { return x.second.who.index == who.index; });
+  if (static_cast<size_t>(of_same) >= defaults::io_subscriptions_per_requester
+      || state.readers.size() >= defaults::io_subscriptions)
+    return make_error(status::out_of_resource,
+                      "too many subscriptions of output; end some of them with "
+                      "PMIx_IOF_deregister");
+  auto x = reader{};
+  auto sources = std::vector<proc_id>{};
+  for (const auto& source : what->sources) {
+    if (!source.nspace.empty()) {
+      if (auto why = check(state, who, source))
+        return why;
+      sources.push_back(source);
+      continue;
+    }
+    x.is_standing = true;
+    for (const auto& [nspace, job] : state.jobs)
+      if (may_use(who, job.owner))
+        sources.push_back({nspace, source.rank});
+  }
+  for (const auto& source : sources)
+    x.jobs.insert(source.nspace);
+  const auto number = ++state.last_reader;
+  auto options = tool_output_options{};
+  options.server = state.server;
+  options.who = who;
+  // Clients of 3.2 know the number that they are given.
+  options.handler = request.handler.value_or(number);
+  options.format = *format;
+  options.show_time = state.options.show_time;
+  options.with_offsets = flag(request.directives, io_offsets_key);
+  x.who = who;
+  x.what = std::move(*what);
+  x.what.name = to_string(who.proc);
+  x.sink = spawn_tool_output(self->home_system(), std::move(options));
+  const auto& kept = state.readers.emplace(number, std::move(x)).first->second;
+  // First the number, then the output that comes with it.
+  auto promise = self->make_response_promise<io_pull_result>();
+  promise.deliver(io_pull_result{number});
+  if (!sources.empty())
+    watch(self, kept, std::move(sources));
+  return promise;
+}
+
+caf::result<ack> end_pull(self_pointer self, const requester& who,
+                          const io_deregister_request& request) {
+  auto& state = self->state;
+  const auto i = state.readers.find(request.subscription);
+  // It may have gone with its job.
+  if (i == state.readers.end() && request.subscription > 0
+      && request.subscription <= state.last_reader)
+    return ack{};
+  if (i == state.readers.end())
+    return make_error(status::not_found,
+                      "no subscription "
+                        + std::to_string(request.subscription));
+  if (i->second.who.index != who.index)
+    return make_error(status::no_permissions,
+                      "subscription " + std::to_string(request.subscription)
+                        + " is another's");
+  const auto sink = i->second.sink;
+  state.readers.erase(i);
+  if (!flag(request.directives, io_flush_key)) {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    return ack{};
+  }
+  auto promise = self->make_response_promise<ack>();
+  const auto end = [self, sink, promise]() mutable {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    promise.deliver(ack{});
+  };
+  // Whoever asked may be gone.
+  self->request(sink, caf::infinite, io_fragment{})
+    .then([end](ack) mutable { end(); },
+          [end](const caf::error&) mutable { end(); });
+  return promise;
+}
+
+void forget_reader(self_pointer self, const requester& who) {
+  auto& readers = self->state.readers;
+  for (auto i = readers.begin(); i != readers.end();) {
+    if (i->second.who.index != who.index) {
+      ++i;
+      continue;
+    }
+    self->send_exit(i->second.sink, caf::exit_reason::user_shutdown);
+    i = readers.erase(i);
+  }
+}
+
+// -- jobs
+// ----------------------------------------------------------------------
+
+void open(self_pointer self, const register_nspace& what) {
+  auto& state = self->state;
+  const auto [place, is_new] = state.jobs.try_emplace(what.nspace);
+  if (!is_new)
+    return;
+  place->second.owner = what.owner.uid;
+  place->second.ranks.insert(what.local_ranks.begin(), what.local_ranks.end());
+  for (auto& [number, x] : state.readers) {
+    if (!x.is_standing || !may_use(x.who, what.owner.uid))
+      continue;
+    auto sources = std::vector<proc_id>{};
+    for (const auto& source : x.what.sources)
+      if (source.nspace.empty())
+        sources.push_back({what.nspace, source.rank});
+    x.jobs.insert(what.nspace);
+    watch(self, x, std::move(sources));
+  }
+}
+
+/// What is on its way to readers reaches them all the same.
+void close(self_pointer self, const deregister_nspace& what) {
+  auto& state = self->state;
+  state.jobs.erase(what.nspace);
+  for (auto i = state.readers.begin(); i != state.readers.end();) {
+    auto& x = i->second;
+    x.jobs.erase(what.nspace);
+    i =
+      x.jobs.empty() && !x.is_standing ? state.readers.erase(i) : std::next(i);
+  }
+}
+
+// -- input
+// ---------------------------------------------------------------------
+
+/// Sends input to the mesh, or as the desk takes it.
+caf::response_promise give(self_pointer self, io_input what) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise();
+  if (state.mesh) {
+    promise.delegate(state.mesh, std::move(what));
+    return promise;
+  }
+  const auto job = state.jobs.find(what.nspace);
+  const auto is_for_all =
+    std::find(what.ranks.begin(), what.ranks.end(), rank_wildcard)
+    != what.ranks.end();
+  if (is_for_all && job != state.jobs.end())
+    what.ranks.assign(job->second.ranks.begin(), job->second.ranks.end());
+  promise.delegate(caf::actor_cast<caf::actor>(state.options.desk),
+                   std::move(what));
+  return promise;
+}
+
+/// Sends a piece to the jobs of its targets.
+void send_piece(self_pointer self, io_push_request request,
+                const input_queue::callback& done) {
+  auto jobs = std::map<std::string, io_input>{};
+  for (const auto& target : request.targets)
+    jobs[target.nspace].ranks.push_back(target.rank);
+  auto round = std::make_shared<push_round>(request, done);
+  for (auto& [nspace, x] : jobs) {
+    x.nspace = nspace;
+    x.offset = number<uint64_t>(request.directives, io_offset_key);
+    x.bytes = request.bytes.value_or("");
+    x.is_end = x.bytes.empty() || flag(request.directives, attr::iof_complete);
+    round->expect();
+    self
+      ->request(caf::actor_cast<caf::actor>(self), caf::infinite, std::move(x))
+      .then([round](io_input_taken& y) { round->take(std::move(y)); },
+            [round](caf::error& why) { round->take(std::move(why)); });
+  }
+  round->close();
+}
+
+caf::result<ack> push(self_pointer self, const requester& who,
+                      io_push_request& request) {
+  auto& state = self->state;
+  if (auto why = check_required(io_call::push, request.directives))
+    return why;
+  if (request.targets.empty())
+    return make_error(status::bad_param, "name the processes that read");
+  for (const auto& target : request.targets) {
+    auto why = check(state, who, target);
+    // OpenPMIx's tools hang when they hear of anything else.
+    if (why && status_of(why) == status::not_found)
+      return make_error(status::iof_complete,
+                        "nobody reads the input of " + to_string(target));
+    if (why)
+      return why;
+  }
+  auto promise = self->make_response_promise<ack>();
+  auto owed = std::make_shared<answer<ack>>(promise);
+  state.pushes->push(std::move(request), [owed](const caf::error& why) {
+    if (why)
+      owed->fail(why);
+    else
+      owed->give(ack{});
+  });
+  return promise;
+}
+
+caf::behavior behavior(self_pointer self, streams_host_options options) {
+  auto& state = self->state;
+  state.host = caf::actor_cast<caf::actor>(options.host);
+  state.options = std::move(options);
+  state.pushes = std::make_shared<input_queue>(
+    [self](io_push_request piece, const input_queue::callback& done) {
+      send_piece(self, std::move(piece), done);
+    });
+  self->link_to(state.host);
+  self->set_default_handler(
+    [self](caf::scheduled_actor*,
+           caf::message_view& x) -> caf::result<caf::message> {
+      return self->delegate(self->state.host, x.move_content_to_message());
+    });
+  return {
+    [self](const server_actor& server, const event_cache_actor&) {
+      self->state.server = server;
+    },
+    [self](const io_mesh_actor& mesh) {
+      self->state.mesh = caf::actor_cast<caf::actor>(mesh);
+    },
+    [self](const register_nspace& what) { open(self, what); },
+    [self](const deregister_nspace& what) { close(self, what); },
+    [self](const requester& who, io_pull_request& request) {
+      return pull(self, who, request);
+    },
+    [self](const requester& who, const io_deregister_request& request) {
+      return end_pull(self, who, request);
+    },
+    [self](const requester& who, io_push_request& request) {
+      return push(self, who, request);
+    },
+    [self](const register_client& what) {
+      const auto i = self->state.jobs.find(what.proc.nspace);
+      if (i != self->state.jobs.end())
+        i->second.ranks.insert(what.proc.rank);
+    },
+    [self](io_input& what) { return give(self, std::move(what)); },
+    [self](const client_finalized& what) {
+      forget_reader(self, what.who);
+      return self->delegate(self->state.options.host, what);
+    },
+    [self](const client_lost& what) {
+      forget_reader(self, what.who);
+      self->send(self->state.options.host, what);
+    },
+  };
+}
+
+} // namespace
+
+host_actor spawn_streams_host(caf::actor_system& sys,
+                              streams_host_options options) {
+  return caf::actor_cast<host_actor>(sys.spawn(behavior, std::move(options)));
+}
+
+} // namespace troupe

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "actors/io/input_writer.hpp"
+#include "adapters/loop/unique_fd.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/fwd.hpp>
+
+#include <deque>
+#include <memory>
+
+namespace troupe {
+
+class event_loop;
+
+/// Our ends of the standard streams of a process that somebody else has
+/// started; those that are missing are not forwarded.
+struct process_ends {
+  proc_id proc;
+
+  /// Its process number, to be shown; 0: unknown.
+  uint32_t pid = 0;
+
+  /// Where its input is written: a pipe, which does not block.
+  unique_fd in = {};
+
+  /// Where its output is read: pipes, which do not block.
+  unique_fd out = {};
+  unique_fd err = {};
+  unique_fd diag = {};
+};
+
+/// The PROCESS PIPES interface: an INPUT WRITER that reads output as well.
+using process_pipes_actor = input_writer_actor::extend<
+  // The processes of a job have ended: answered when all that they wrote has
+  // been taken.
+  caf::replies_to<io_job_over>::with<ack>,
+  // Its streams are closed.
+  caf::reacts_to<deregister_nspace>,
+  // INTERNAL: there are streams that have not been opened.
+  caf::reacts_to<deadline>>;
+
+/// Carries the standard streams of processes that somebody else has started:
+/// what they write goes to a receiver, each stream ends with an empty
+/// `process_output`, and a process waits when the receiver does not answer.
+/// A process that comes again replaces the one before it. For the thread of the
+/// loop. Source: guarantees 5.7.
+class process_pipes {
+public:
+  process_pipes(caf::actor_system& sys, event_loop& loop);
+
+  /// Closes all of them.
+  ~process_pipes();
+
+  process_pipes(const process_pipes&) = delete;
+  process_pipes& operator=(const process_pipes&) = delete;
+
+  void add(process_ends ends, output_receiver_actor receiver);
+
+  const process_pipes_actor& writer() const {
+    return actor_;
+  }
+
+private:
+  struct arrival {
+    process_ends ends;
+    output_receiver_actor receiver;
+  };
+
+  struct state;
+
+  using self_pointer = process_pipes_actor::stateful_pointer<state>;
+
+  static process_pipes_actor::behavior_type
+  behavior(self_pointer self, event_loop* loop,
+           std::shared_ptr<std::deque<arrival>> arrivals);
+
+  /// What the actor has not taken.
+  std::shared_ptr<std::deque<arrival>> arrivals_;
+  process_pipes_actor actor_;
+};
+
+} // namespace troupe

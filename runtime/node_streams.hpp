@@ -1,0 +1,57 @@
+#pragma once
+
+#include "actors/io/input_writer.hpp"
+#include "actors/io/output_formatter.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace troupe {
+
+class loop_system;
+class thread_pool;
+
+struct node_streams_options {
+  /// Which node this is in its DVM.
+  uint32_t node = 0;
+
+  /// Writes the input of processes; none: input is refused.
+  input_writer_actor input = {};
+
+  /// Where processes run, for marks on their output in files.
+  output_formatter::places place_of = {};
+
+  journal log = {};
+};
+
+/// The standard streams of the processes of a node: its I/O DESK, and the
+/// threads on which files of output are written. For the thread of the loop, or
+/// for any while nobody is in `run`.
+class node_streams {
+public:
+  /// @param loop Must outlive this.
+  node_streams(loop_system& loop, node_streams_options options);
+
+  /// Ends the desk.
+  ~node_streams();
+
+  node_streams(const node_streams&) = delete;
+  node_streams& operator=(const node_streams&) = delete;
+
+  const io_desk_actor& desk() const noexcept {
+    return desk_;
+  }
+
+  /// What the desk is told of a job that a resource manager has registered.
+  /// What is wrong with it is logged and left out: the job runs all the same.
+  static io_job_begun job_of(const register_nspace& what, const journal& log);
+
+private:
+  /// Write the files of jobs, and may hang with their disks.
+  std::shared_ptr<thread_pool> threads_;
+  io_desk_actor desk_;
+};
+
+} // namespace troupe

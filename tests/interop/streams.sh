@@ -1,0 +1,59 @@
+# To be sourced after jobs.sh: what the scripts about streams share.
+
+# The most that a process of ours may need while a reader sleeps.
+most_kib=65536
+
+digest() {
+  sha256sum | cut -d ' ' -f 1
+}
+
+# make_bytes NAME MIB: a file of random bytes.
+make_bytes() {
+  head -c "$(($2 << 20))" /dev/urandom >"$1"
+}
+
+# peak FILE COMMAND...: runs it; the largest resident memory of any of its
+# processes, in KiB, is in FILE.
+peak() {
+  local to=$1
+  shift
+  within "$((60 * slow))" /usr/bin/time -o "$to" -f %M "$@"
+}
+
+# As a program of a job, writes its process number to the file `writer` first.
+as_writer='rm -f writer.new; echo $$ >writer.new; mv writer.new writer; exec "$@"'
+
+# stuck: waits until the process whose number is in the file `writer` writes no
+# more, since nobody takes what it writes.
+stuck() {
+  eventually 20 test -s writer && eventually 20 writes_no_more "$(cat writer)"
+}
+
+# writes_no_more PID: it has written something, and nothing for a moment.
+writes_no_more() {
+  local before
+  before=$(written "$1") && [ "$before" -gt 0 ] || return 1
+  sleep 0.1
+  [ "$(written "$1")" = "$before" ]
+}
+
+written() {
+  sed -n 's/^wchar: //p' "/proc/$1/io"
+}
+
+# has_taken PID: no signal waits for that process.
+has_taken() {
+  ! grep -Eq '^S(hd|ig)Pnd:.*[1-9a-f]' "/proc/$1/status"
+}
+
+# interrupts PID: three interrupts, each once the one before has been taken; the
+# process ends without waiting for its reader, and says so with its status.
+interrupts() {
+  local i
+  for i in 1 2 3; do
+    kill -INT "$1" 2>/dev/null
+    eventually 3 has_taken "$1"
+  done
+  eventually 3 ended "$1" || return 1
+  status 130 wait "$1"
+}
