@@ -417,13 +417,20 @@ static void many(void) {
 
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
-    {"writer", writer},         {"reader", reader},
-    {"process", one_process},   {"namespace", whole_namespace},
-    {"masks", two_masks},       {"tail", tail},
-    {"deregister", deregister}, {"slow", slow},
-    {"oldest", oldest},         {"newest", newest},
-    {"unhandled", unhandled},   {"refused", refused},
-    {"required", required},     {"kept", kept},
+    {"writer", writer},
+    {"reader", reader},
+    {"process", one_process},
+    {"namespace", whole_namespace},
+    {"masks", two_masks},
+    {"tail", tail},
+    {"deregister", deregister},
+    {"slow", slow},
+    {"oldest", oldest},
+    {"newest", newest},
+    {"unhandled", unhandled},
+    {"refused", refused},
+    {"required", required},
+    {"kept", kept},
     {"many", many},
   };
   return RUN_CASE(cases);
