@@ -4,8 +4,10 @@
 #include "actors/io/input_queue.hpp"
 #include "actors/io/push_round.hpp"
 #include "actors/io/tool_output.hpp"
+#include "actors/jobs/io_directives.hpp"
 #include "actors/jobs/io_options.hpp"
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -100,6 +102,8 @@ void watch(self_pointer self, const reader& x, std::vector<proc_id> sources) {
 caf::result<io_pull_result> pull(self_pointer self, const requester& who,
                                  io_pull_request& request) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::pull, request.directives))
+    return why;
   auto what = read_subscription(request);
   if (!what)
     return std::move(what.error());
@@ -168,9 +172,22 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
     return make_error(status::no_permissions,
                       "subscription " + std::to_string(request.subscription)
                         + " is another's");
-  self->send_exit(i->second.sink, caf::exit_reason::user_shutdown);
+  const auto sink = i->second.sink;
   state.readers.erase(i);
-  return ack{};
+  if (!flag(request.directives, io_flush_key)) {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    return ack{};
+  }
+  auto promise = self->make_response_promise<ack>();
+  const auto end = [self, sink, promise]() mutable {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    promise.deliver(ack{});
+  };
+  // Whoever asked may be gone.
+  self->request(sink, caf::infinite, io_fragment{})
+    .then([end](ack) mutable { end(); },
+          [end](const caf::error&) mutable { end(); });
+  return promise;
 }
 
 void forget_reader(self_pointer self, const requester& who) {
@@ -252,7 +269,7 @@ void send_piece(self_pointer self, io_push_request request,
     x.nspace = nspace;
     x.offset = number<uint64_t>(request.directives, io_offset_key);
     x.bytes = request.bytes.value_or("");
-    x.is_end = x.bytes.empty();
+    x.is_end = x.bytes.empty() || flag(request.directives, attr::iof_complete);
     round->expect();
     self
       ->request(caf::actor_cast<caf::actor>(self), caf::infinite, std::move(x))
@@ -265,6 +282,8 @@ void send_piece(self_pointer self, io_push_request request,
 caf::result<ack> push(self_pointer self, const requester& who,
                       io_push_request& request) {
   auto& state = self->state;
+  if (auto why = check_required(io_call::push, request.directives))
+    return why;
   if (request.targets.empty())
     return make_error(status::bad_param, "name the processes that read");
   for (const auto& target : request.targets) {

@@ -1,4 +1,5 @@
-// Groups where a resource manager's host stands behind Troupe's mesh.
+// Groups and streams where a resource manager's host stands behind Troupe's
+// mesh.
 
 #include "actors/mesh/embedded_mesh.hpp"
 
@@ -23,9 +24,9 @@ info entry(std::string_view key, value x) {
 }
 
 /// A job with two processes on this node, and on no other.
-register_nspace job_here() {
+register_nspace job_here(const std::string& nspace = "job") {
   auto result = register_nspace{};
-  result.nspace = "job";
+  result.nspace = nspace;
   result.local_ranks = {0, 1};
   result.infos.push_back(
     entry(attr::node_info_array,
@@ -149,6 +150,54 @@ CAF_TEST(A38 processes that the mesh does not reach are refused) {
   CAF_CHECK_EQUAL(call<proc_places>(locate_procs{{{"other", 0}}})->code,
                   status::not_supported);
   CAF_CHECK_EQUAL(call<ack>(say(1, {}))->code, status::not_found);
+}
+
+CAF_TEST(O12 I6 the mesh of a job passes streams between desks) {
+  start(false);
+  struct seen {
+    size_t met = 0;
+    std::vector<io_input> inputs;
+  };
+  auto here = std::make_shared<seen>();
+  auto desk = sys.spawn([here](caf::event_based_actor*) {
+    return caf::behavior{[here](const io_mesh_actor&) { ++here->met; },
+                         [here](const io_input& x) {
+                           here->inputs.push_back(x);
+                           return io_input_taken{x.bytes.size(), {}, 2};
+                         }};
+  });
+  caf::anon_send(uut, caf::actor_cast<io_desk_actor>(desk),
+                 caf::actor_cast<host_actor>(desk));
+  caf::anon_send(uut, job_here("late"));
+  consume_messages();
+  CAF_CHECK_EQUAL(here->met, 2u);
+  const auto input = [](const std::string& nspace, uint32_t rank) {
+    return io_input{nspace, {rank}, std::nullopt, "text", false};
+  };
+  const auto x = call<io_input_taken>(input("late", rank_wildcard));
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(x->value.readers, 2u);
+  CAF_REQUIRE_EQUAL(here->inputs.size(), 1u);
+  CAF_CHECK((here->inputs[0].ranks == std::vector<uint32_t>{0, 1}));
+  // Jobs without a mesh are those of the desk.
+  CAF_CHECK_EQUAL(call<io_input_taken>(input("other", 0))->code,
+                  status::success);
+  CAF_CHECK_EQUAL(here->inputs.size(), 2u);
+  // There is nobody else who has output.
+  auto want = io_interest{};
+  want.nspace = "late";
+  want.ranks = {rank_wildcard};
+  want.channels = io_channels::stdout_;
+  CAF_CHECK_EQUAL(call<ack>(want)->code, status::success);
+  CAF_CHECK_EQUAL(call<io_fragment>(io_fetch{})->code, status::not_found);
+  auto fragment = io_fragment{};
+  fragment.stream.source = {"other", 0};
+  const auto sent = ask<ack>(sys, uut, uint32_t{1}, fragment);
+  consume_messages();
+  CAF_CHECK_EQUAL(sent->code, status::success);
+  caf::anon_send(uut, deregister_nspace{"late"});
+  consume_messages();
+  end(desk);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -124,8 +124,9 @@ static int pusher(size_t size) {
   expect(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "init");
   PMIX_LOAD_PROCID(&target, WATCHED, 3);
   int count = 0;
-  for (size_t at = 0; at <= size; at += piece, ++count) {
-    const size_t n = size - at < piece ? size - at : piece;
+  size_t at = 0, n = 1;
+  for (; n > 0; at += n, ++count) {
+    n = size - at < piece ? size - at : piece;
     char* bytes = malloc(n + 1);
     for (size_t i = 0; i < n; ++i)
       bytes[i] = byte_at(at + i);
