@@ -133,12 +133,22 @@ std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
   return result;
 }
 
+/// What is kept, for a fragment of nothing.
+std::vector<io_delivery> kept_deliveries(self_pointer self) {
+  std::vector<io_delivery> result;
+  for (auto& [from, text] : self->state.kept.take_all())
+    result.push_back(make_delivery(self, from, std::move(text)));
+  return result;
+}
+
 caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   const auto result = reply->promise();
-  auto deliveries = next_deliveries(self, x);
   auto& state = self->state;
+  const auto is_nothing = x.bytes.empty() && !x.is_end && x.missed == 0;
+  auto deliveries =
+    is_nothing ? kept_deliveries(self) : next_deliveries(self, x);
   start_flush_timer(self, state.kept, state.timer_is_running);
   if (deliveries.empty())
     reply->give(ack{});

@@ -36,7 +36,9 @@ struct tool_output_options {
 /// has taken it; ends itself when it is lost. What the tool will never get is
 /// told with the next delivery (`io_missed_key`), and shown where it is
 /// missing if the output is formatted. The end of a stream is a delivery
-/// without bytes. Source: PMIx Standard v5, `PMIx_IOF_pull`.
+/// without bytes. A fragment of nothing, neither bytes nor an end, asks for
+/// what is kept (`output_format::buffer_size`), and is answered when the
+/// connection has taken that. Source: PMIx Standard v5, `PMIx_IOF_pull`.
 output_sink_actor spawn_tool_output(caf::actor_system& sys,
                                     tool_output_options options);
 

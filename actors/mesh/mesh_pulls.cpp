@@ -219,8 +219,16 @@ caf::result<ack> request_deregister(self_pointer self, const requester& who,
     return make_error(status::no_permissions,
                       "subscription " + std::to_string(request.subscription)
                         + " is another's");
+  const auto sink = x->sink;
   erase_pull(self, request.subscription);
-  return ack{};
+  if (!sink || !flag(request.directives, io_flush_key))
+    return ack{};
+  auto promise = self->make_response_promise<ack>();
+  self->request(sink, caf::infinite, io_fragment{})
+    .then([promise](ack) mutable { promise.deliver(ack{}); },
+          // Whoever asked is gone.
+          [promise](const caf::error&) mutable { promise.deliver(ack{}); });
+  return promise;
 }
 
 void drop_pulls(self_pointer self, const requester& who) {

@@ -375,6 +375,8 @@ told() {
 }
 check "I2" "attach: no such job" told 1 'there is no job nothing@1' \
   tool attach --dvm io nothing@1
+check "I2" "io: no such job" told 1 'there is no job nothing@1' \
+  tool io list --dvm io nothing@1
 ranks() {
   rm -f go
   start ranks -n 2 sh -c 'until [ -e go ]; do sleep 0.02; done' || return 1

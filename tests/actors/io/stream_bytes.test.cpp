@@ -51,6 +51,33 @@ CAF_TEST(a hole divides what is read and does not count as bytes) {
   CAF_CHECK_EQUAL(x.last(100), 10u);
 }
 
+CAF_TEST(what is forgotten of a piece leaves the rest as it was) {
+  stream_bytes x;
+  auto written = std::string{};
+  for (int64_t i = 0; i < 30; ++i) {
+    const auto piece = std::string(1000, static_cast<char>('a' + i % 26));
+    x.append(written.size(), piece, i * 20 * ms);
+    written += piece;
+  }
+  for (const uint64_t from : {500U, 9990U, 10000U, 10001U, 24000U, 29999U}) {
+    x.cut_front(from);
+    CAF_CHECK_EQUAL(x.begin(), from);
+    CAF_CHECK_EQUAL(x.size(), written.size() - from);
+    CAF_CHECK_EQUAL(x.last(100000), from);
+    auto got = std::string{};
+    auto part = io_fragment{};
+    for (auto at = from; x.read(at, 100000, part); at += part.bytes.size()) {
+      CAF_CHECK_EQUAL(part.offset, at);
+      CAF_CHECK_EQUAL(part.read_at, static_cast<int64_t>(at / 1000) * 20 * ms);
+      got += part.bytes;
+    }
+    CAF_CHECK(got == written.substr(from));
+  }
+  x.append(30000, "end", 600 * ms);
+  CAF_CHECK_EQUAL(read(x, 29999), "29999:d");
+  CAF_CHECK_EQUAL(read(x, 30000), "30000:end");
+}
+
 CAF_TEST(what is cut is gone to the byte) {
   stream_bytes x;
   x.append(0, std::string(20000, 'a'), 0);

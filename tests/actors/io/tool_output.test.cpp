@@ -278,6 +278,24 @@ CAF_TEST(I16 output is not kept longer than was asked for) {
   take_one();
 }
 
+CAF_TEST(I16 what is kept is delivered when it is asked for) {
+  tool_output_options options;
+  options.format.buffer_size = 1000;
+  peer->is_slow = true;
+  start(options);
+  give(0, "early");
+  CAF_CHECK(peer->seen.empty());
+  CAF_CHECK_EQUAL(answers, 1u);
+  give(io_fragment{});
+  CAF_CHECK_EQUAL(text(), "early");
+  CAF_CHECK_EQUAL(answers, 1u);
+  take_one();
+  CAF_CHECK_EQUAL(answers, 2u);
+  give(io_fragment{});
+  CAF_CHECK_EQUAL(answers, 3u);
+  CAF_CHECK_EQUAL(peer->seen.size(), 1u);
+}
+
 CAF_TEST(LIM14 what is kept for many streams is bounded) {
   tool_output_options options;
   options.format.buffer_size = 1 << 30;

@@ -312,12 +312,12 @@ CAF_TEST(IO-1 IO-4 what waits for the name of its job does not depend on the tai
                       job_host::program(6, {{std::string{attr::iof_cache_size},
                                              0, value::uint64(0)}}));
   const auto x = mesh.write(0, {nspace, 0}, "early");
-  mesh.write(4, {nspace, 4}, "of another node");
+  mesh.write(1, {nspace, 2}, " and of its own node");
   mesh[2].launcher->holds_starts = false;
   mesh[2].launcher->release();
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::success);
-  CAF_CHECK_EQUAL(seen_by(tool), "earlyof another node");
+  CAF_CHECK_EQUAL(seen_by(tool), "early and of its own node");
 }
 
 CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {
