@@ -1,157 +1,14 @@
+// A stream and its sinks, as actors.
+
 #include "actors/io/io_channel.hpp"
 
-#include "config/defaults.hpp"
-#include "tests/fixtures/deterministic.hpp"
-#include "tests/test.hpp"
-
-#include <deque>
-#include <functional>
-#include <memory>
+#include "tests/fixtures/channel_world.hpp"
 
 using namespace troupe;
 using namespace troupe::fixtures;
+using namespace troupe::fixtures::channels;
 
-namespace {
-
-/// What a sink has got, and what it has not answered.
-struct sink_log {
-  std::string text;
-  std::vector<io_fragment> got;
-  bool answers = true;
-  std::deque<std::function<void(status)>> owed;
-
-  /// Answers the oldest.
-  void take(status code = status::success) {
-    const auto reply = owed.front();
-    owed.pop_front();
-    reply(code);
-  }
-};
-
-using sink_log_ptr = std::shared_ptr<sink_log>;
-
-output_sink_actor::behavior_type sink(output_sink_actor::pointer self,
-                                      const sink_log_ptr& log) {
-  return {[self, log](io_fragment& x) -> caf::result<ack> {
-    if (x.missed > 0)
-      log->text += "<" + std::to_string(x.missed) + ">";
-    log->text += x.bytes;
-    if (x.is_end)
-      log->text += ".";
-    log->got.push_back(std::move(x));
-    if (log->answers)
-      return ack{};
-    auto promise = self->make_response_promise<ack>();
-    log->owed.push_back([self, promise](status code) mutable {
-      self->context(nullptr); // It does not run now.
-      if (code == status::success)
-        promise.deliver(ack{});
-      else
-        promise.deliver(make_error(code, "scripted"));
-    });
-    return promise;
-  }};
-}
-
-/// What another node has of the stream.
-io_mesh_actor::behavior_type
-elsewhere(io_mesh_actor::pointer, const std::shared_ptr<std::string>& has) {
-  return {
-    [](const io_interest&) { return ack{}; },
-    [](uint32_t, const io_fragment&) { return ack{}; },
-    [has](const io_fetch& x) -> caf::result<io_fragment> {
-      if (x.offset >= has->size())
-        return make_error(status::not_found, "nothing there");
-      auto result = io_fragment{};
-      result.stream = x.stream;
-      result.offset = x.offset;
-      result.bytes = has->substr(x.offset, std::min<uint64_t>(x.size, 3));
-      return result;
-    },
-  };
-}
-
-struct world : deterministic {
-  io_channel_actor uut;
-  size_t held = 0;
-  size_t needed = 0;
-  std::vector<uint64_t> dropped;
-  uint64_t dropped_at = 0;
-  std::vector<sink_log_ptr> logs;
-
-  /// Of the process that writes.
-  uint32_t pid = 0;
-
-  ~world() override {
-    if (uut)
-      end(uut);
-    uut = nullptr;
-    for (const auto& log : logs) // They hold their actors.
-      log->owed.clear();
-  }
-
-  io_channel_options options(size_t tail = 1000) {
-    io_channel_options result;
-    result.stream = {{"job", 7}, io_channels::stdout_};
-    result.tail = tail;
-    result.on_held = [this](size_t n, size_t m) {
-      held = n;
-      needed = m;
-    };
-    result.on_dropped = [this](uint64_t id, uint64_t offset) {
-      dropped.push_back(id);
-      dropped_at = offset;
-    };
-    return result;
-  }
-
-  void start(io_channel_options how) {
-    uut = spawn_io_channel(sys, std::move(how));
-    consume_messages();
-  }
-
-  sink_log_ptr add(uint64_t id, bool answers = true, io_subscription how = {},
-                   output_sink_actor* handle = nullptr) {
-    auto log = std::make_shared<sink_log>();
-    log->answers = answers;
-    logs.push_back(log);
-    const auto actor = sys.spawn(sink, log);
-    self->send(uut, id, std::move(how), actor);
-    consume_messages();
-    if (handle != nullptr)
-      *handle = actor;
-    return log;
-  }
-
-  /// Whether it is answered at once.
-  auto write(std::string bytes) {
-    auto result = self->request(
-      uut, caf::infinite,
-      process_output{
-        {"job", 7}, io_channels::stdout_, std::move(bytes), 5, pid});
-    consume_messages();
-    return result;
-  }
-
-  size_t answers() {
-    return self->mailbox().size();
-  }
-
-  template <class T>
-  void get(T& pending) {
-    CAF_REQUIRE(answers() > 0);
-    pending.receive([](ack) {},
-                    [](const caf::error& x) { CAF_FAIL(caf::to_string(x)); });
-  }
-
-  /// Writes and is answered at once.
-  void pass(std::string bytes) {
-    auto pending = write(std::move(bytes));
-    get(pending);
-  }
-};
-
-CAF_TEST_FIXTURE_SCOPE(io_channel_tests, world)
+CAF_TEST_FIXTURE_SCOPE(io_channel_tests, channel_world)
 
 CAF_TEST(I8 nobody reads and the writer goes on until somebody comes) {
   start(options(4));
@@ -432,5 +289,3 @@ CAF_TEST(a channel that is told to end answers whoever waits) {
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
-
-} // namespace
