@@ -103,7 +103,11 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
   TROUPE_TAKE(sources, to_ends(lib, procs, nprocs));
   TROUPE_TAKE(options, to_infos(directives, ndirs));
   const auto handlers = lib.core()->outputs;
-  const auto number = handlers->add(cbfunc, shape_for(lib, *options));
+  const auto is_buffered =
+    find(*options, attr::iof_buffering_size) != nullptr
+    || find(*options, attr::iof_buffering_time) != nullptr;
+  const auto number =
+    handlers->add(cbfunc, shape_for(lib, *options), is_buffered);
   auto x = io_pull_request{};
   x.procs = std::move(*sources);
   x.directives = std::move(*options);
@@ -131,17 +135,33 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
   if (code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(options, to_infos(directives, ndirs));
-  // Before it is gone.
   if (auto why = check_required(io_call::deregister, *options))
     return to_c(why);
-  const auto handler = lib.core()->outputs->remove(iofhdlr);
+  const auto handlers = lib.core()->outputs;
+  const auto handler = handlers->find(iofhdlr);
   if (!handler)
     return PMIX_ERR_NOT_FOUND;
+  // What is kept together comes before the answer, if the server is ours;
+  // anything else is not wanted any more.
+  if (handler->is_buffered)
+    options->push_back({std::string{io_flush_key}, 0, value::boolean(true)});
+  else
+    handlers->remove(iofhdlr);
   auto x = io_deregister_request{std::move(*options),
                                  handler->subscription.value_or(0)};
-  if (cbfunc != nullptr)
-    return ask_op(lib, std::move(x), cbfunc, cbdata);
+  if (cbfunc != nullptr) {
+    const auto asked =
+      lib.ask<ack>(std::move(x), [handlers, iofhdlr, cbfunc,
+                                  cbdata](const caf::expected<ack>& y) {
+        handlers->remove(iofhdlr);
+        cbfunc(code_of(y), cbdata);
+      });
+    if (asked != PMIX_SUCCESS)
+      handlers->remove(iofhdlr);
+    return asked;
+  }
   const auto outcome = await_op(lib, std::move(x));
+  handlers->remove(iofhdlr);
   // The handler may be running: what it uses may go when we return.
   lib.run_in_loop([] {});
   return outcome;

@@ -50,9 +50,10 @@ output_handlers::output_handlers() = default;
 
 output_handlers::~output_handlers() = default;
 
-uint64_t output_handlers::add(pmix_iof_cbfunc_t call, output_shape shape) {
+uint64_t output_handlers::add(pmix_iof_cbfunc_t call, output_shape shape,
+                              bool is_buffered) {
   const auto guard = std::lock_guard{mutex_};
-  handlers_[++last_] = {call, {}, std::move(shape)};
+  handlers_[++last_] = {call, {}, std::move(shape), is_buffered};
   return last_;
 }
 
@@ -60,6 +61,14 @@ void output_handlers::confirm(uint64_t number, uint64_t subscription) {
   const auto guard = std::lock_guard{mutex_};
   if (const auto i = handlers_.find(number); i != handlers_.end())
     i->second.subscription = subscription;
+}
+
+std::optional<output_handlers::handler> output_handlers::find(uint64_t number) {
+  const auto guard = std::lock_guard{mutex_};
+  const auto i = handlers_.find(number);
+  if (i == handlers_.end())
+    return std::nullopt;
+  return i->second;
 }
 
 std::optional<output_handlers::handler>

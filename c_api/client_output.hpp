@@ -42,6 +42,9 @@ public:
     std::optional<uint64_t> subscription;
 
     output_shape shape;
+
+    /// Whether the server keeps output together for it.
+    bool is_buffered = false;
   };
 
   output_handlers();
@@ -49,9 +52,13 @@ public:
   ~output_handlers();
 
   /// @returns the number of the new handler.
-  uint64_t add(pmix_iof_cbfunc_t call, output_shape shape = {});
+  uint64_t add(pmix_iof_cbfunc_t call, output_shape shape = {},
+               bool is_buffered = false);
 
   void confirm(uint64_t number, uint64_t subscription);
+
+  /// @returns a handler as it is; nothing if there is no such handler.
+  std::optional<handler> find(uint64_t number);
 
   /// @returns what was removed; nothing if there is no such handler.
   std::optional<handler> remove(uint64_t number);

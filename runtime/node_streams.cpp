@@ -21,8 +21,11 @@ node_streams::node_streams(loop_system& loop, node_streams_options options)
   streams.node = options.node;
   streams.launcher = std::move(options.input);
   streams.log = options.log;
+  auto own = [name = std::move(options.hostname)](const proc_id&) {
+    return name;
+  };
   streams.open_files = output_file_maker(
-    sys, {threads_, std::move(options.log), std::move(options.place_of), {}});
+    sys, {threads_, std::move(options.log), std::move(own), {}});
   desk_ = spawn_io_desk(sys, std::move(streams));
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
 #include "actors/io/input_writer.hpp"
-#include "actors/io/output_formatter.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace troupe {
 
@@ -20,8 +20,8 @@ struct node_streams_options {
   /// Writes the input of processes; none: input is refused.
   input_writer_actor input = {};
 
-  /// Where processes run, for marks on their output in files.
-  output_formatter::places place_of = {};
+  /// What the node is called in marks on output in files; empty: unknown.
+  std::string hostname = {};
 
   journal log = {};
 };

@@ -2,6 +2,7 @@
 
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
+#include "tools/known_jobs.hpp"
 #include "tools/report.hpp"
 #include "tools/stream_text.hpp"
 #include "tools/stream_viewer.hpp"
@@ -48,6 +49,14 @@ int show(const list_order& order) {
     return fail(order.command, "the server that answers does not know this; is "
                                "it a DVM of Troupe?");
   const auto shown = to_json(*list);
+  if (shown.empty() && !order.whose.nspace.empty()) {
+    // Perhaps there is no such process.
+    const auto known = ask_jobs(*(**session).to(), answer_time);
+    if (const auto why =
+          known ? refusal_of(*known, order.whose) : reason_of(known.error());
+        !why.empty())
+      return fail(order.command, why);
+  }
   if (order.json)
     std::cout << shown.dump(2, ' ', false,
                             nlohmann::json::error_handler_t::replace)

@@ -45,9 +45,12 @@ std::vector<std::string> inherited_environment() {
   return result;
 }
 
-output_formatter::places
-place_of(const std::shared_ptr<const local_places>& places) {
-  return [places](const proc_id& proc) { return places->find(proc); };
+/// What a host knows that is still to come.
+output_formatter::hosts
+host_of(const std::shared_ptr<const output_formatter::hosts>& known) {
+  return [known](const proc_id& proc) {
+    return *known ? (*known)(proc) : std::string{};
+  };
 }
 
 loop_system::settings loop_settings(const journal& log) {
@@ -72,7 +75,7 @@ local_node::local_node(const local_node_options& options)
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
   sink_ = loop_.actors().spawn(
     output_sink,
-    output_sink_settings{options.output, out_, err_, place_of(places_)});
+    output_sink_settings{options.output, out_, err_, host_of(hosts_)});
 }
 
 host_actor local_node::make_host(const host_context& context, dvm_part* part,
@@ -83,10 +86,6 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
   launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
     pmi1_->serve(proc, std::move(fd));
-  };
-  places_->host = context.hostname;
-  launch.on_started = [places = places_](const proc_id& proc, uint32_t pid) {
-    places->add(proc, pid);
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
   auto work = mesh_host_options{};
@@ -100,6 +99,9 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
   work.show_time = [](int64_t at) { return local_time(at); };
+  work.on_hosts = [hosts = hosts_](output_formatter::hosts known) {
+    *hosts = std::move(known);
+  };
   work.hooks = hooks_;
   work.log = log_;
   if (part != nullptr && !member_ && !part->nodes.empty())
@@ -132,7 +134,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   auto streams = node_streams_options{};
   streams.node = work.rank;
   streams.input = launcher_;
-  streams.place_of = place_of(places_);
+  streams.hostname = context.hostname;
   streams.log = log_;
   streams_ = std::make_shared<node_streams>(loop_, std::move(streams));
   desk_ = streams_->desk();

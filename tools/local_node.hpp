@@ -3,7 +3,6 @@
 #include "actors/io/output_formatter.hpp"
 #include "actors/mesh/mesh_host.hpp"
 #include "adapters/pmi1/service.hpp"
-#include "adapters/process/local_places.hpp"
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/node_sensors.hpp"
@@ -168,7 +167,9 @@ private:
   /// Serves MPICH's programs.
   std::unique_ptr<pmi1::service> pmi1_;
 
-  std::shared_ptr<local_places> places_ = std::make_shared<local_places>();
+  /// The hosts of processes, once there is a host.
+  std::shared_ptr<output_formatter::hosts> hosts_ =
+    std::make_shared<output_formatter::hosts>();
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
   output_sink_actor sink_;

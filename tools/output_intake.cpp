@@ -1,6 +1,7 @@
 #include "tools/output_intake.hpp"
 
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
 #include <caf/actor.hpp>
@@ -20,8 +21,22 @@ constexpr size_t pause_at = 2 * defaults::io_window;
 
 } // namespace
 
+void told_hosts::note(const proc_id& proc, const std::vector<info>& infos) {
+  if (auto host = text(infos, attr::hostname))
+    hosts_[proc] = std::move(*host);
+}
+
+output_formatter::hosts
+told_hosts::lookup(std::shared_ptr<told_hosts> table) {
+  return [table = std::move(table)](const proc_id& proc) {
+    const auto i = table->hosts_.find(proc);
+    return i != table->hosts_.end() ? i->second : std::string{};
+  };
+}
+
 struct output_intake::state {
   output_sink_actor sink;
+  std::shared_ptr<told_hosts> hosts;
   std::shared_ptr<link> from;
 
   /// What the sink has not answered.
@@ -37,7 +52,7 @@ struct output_intake::state {
   /// What the feeder has not sent to the sink, and its receipts.
   std::deque<std::pair<io_fragment, output_receipt>> queue;
   bool is_closed = false;
-  std::function<void()> on_idle;
+  std::vector<std::function<void()>> on_idle;
 
   void hand(io_fragment x, output_receipt receipt, const caf::actor& feeder) {
     held_bytes += x.bytes.size();
@@ -55,14 +70,17 @@ struct output_intake::state {
       if (from)
         from->set_intake(link::intake::all);
     }
-    if (open == 0 && on_idle)
-      std::exchange(on_idle, {})();
+    if (open == 0)
+      for (const auto& done : std::exchange(on_idle, {}))
+        done();
   }
 };
 
-output_intake::output_intake(caf::actor_system& sys, output_sink_actor sink)
+output_intake::output_intake(caf::actor_system& sys, output_sink_actor sink,
+                             std::shared_ptr<told_hosts> hosts)
   : state_(std::make_shared<state>()) {
   state_->sink = std::move(sink);
+  state_->hosts = std::move(hosts);
   feeder_ = sys.spawn([st = state_](caf::event_based_actor* self) {
     return caf::behavior{[self, st](caf::unit_t) {
       auto [x, receipt] = std::move(st->queue.front());
@@ -80,7 +98,7 @@ output_intake::output_intake(caf::actor_system& sys, output_sink_actor sink)
 
 output_intake::~output_intake() {
   state_->from = nullptr;
-  state_->on_idle = nullptr;
+  state_->on_idle.clear();
   caf::anon_send_exit(feeder_, caf::exit_reason::user_shutdown);
 }
 
@@ -94,7 +112,9 @@ void output_intake::take(io_delivery x, output_receipt receipt) {
     return;
   const auto key = std::make_pair(x.source, x.channel);
   auto& at = st.arrived[key];
+  st.hosts->note(x.source, x.infos);
   auto next = io_fragment{};
+  next.pid = number<uint32_t>(x.infos, attr::proc_pid).value_or(0);
   next.stream = {std::move(x.source), x.channel};
   next.missed = number<uint64_t>(x.infos, io_missed_key).value_or(0);
   next.offset =
@@ -133,7 +153,7 @@ void output_intake::when_idle(std::function<void()> done) {
   if (state_->open == 0)
     done();
   else
-    state_->on_idle = std::move(done);
+    state_->on_idle.push_back(std::move(done));
 }
 
 const std::map<std::pair<proc_id, io_channels>, uint64_t>&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/output_formatter.hpp"
 #include "adapters/link/link.hpp"
 #include "messages/actors.hpp"
 
@@ -8,9 +9,23 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace troupe {
+
+/// The hosts of processes, as the output that a DVM sends says, for marks on
+/// it.
+class told_hosts {
+public:
+  void note(const proc_id& proc, const std::vector<info>& infos);
+
+  /// @param table Is looked at when a line is marked.
+  static output_formatter::hosts lookup(std::shared_ptr<told_hosts> table);
+
+private:
+  std::map<proc_id, std::string> hosts_;
+};
 
 /// Passes the output that a DVM sends to a tool on to a sink, as fast as that
 /// takes it: the DVM sends more when the sink has what came before, and with
@@ -19,7 +34,9 @@ namespace troupe {
 /// Source: I18; guarantees 5.7. For the thread of the loop only.
 class output_intake {
 public:
-  output_intake(caf::actor_system& sys, output_sink_actor sink);
+  /// @param hosts Gets the hosts that output names.
+  output_intake(caf::actor_system& sys, output_sink_actor sink,
+                std::shared_ptr<told_hosts> hosts);
 
   ~output_intake();
 
@@ -39,7 +56,7 @@ public:
   /// Whether a stream is at its end.
   bool has_ended(const proc_id& source, io_channels channel) const;
 
-  /// Calls back once the sink has all that was taken.
+  /// Calls back once the sink has all that was taken; in the order of calls.
   void when_idle(std::function<void()> done);
 
   /// How far each stream has been taken by the sink.

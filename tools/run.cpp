@@ -4,6 +4,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/output_document.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
@@ -44,9 +45,10 @@ void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
 }
 
 /// Lets what is still to be shown go out.
-void flush_then_stop(local_node& rt) {
-  rt.out()->write("",
-                  [&rt] { rt.err()->write("", [&rt] { rt.loop().stop(); }); });
+void flush_then_stop(local_node& rt, const output_format& format) {
+  rt.out()->write(std::string{document_end(format)}, [&rt] {
+    rt.err()->write("", [&rt] { rt.loop().stop(); });
+  });
 }
 
 int run_job(const run_options& options) {
@@ -62,6 +64,7 @@ int run_job(const run_options& options) {
     std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
     return 1;
   }
+  rt.out()->write(std::string{document_begin(options.node.output)});
   // The local host names its first job after the server.
   auto nspace = rt.id().nspace + "@1";
   end_on_signals(rt, nspace, exit_status);
@@ -78,7 +81,7 @@ int run_job(const run_options& options) {
   };
   setup.on_done = [&](int status) {
     exit_status = status;
-    flush_then_stop(rt);
+    flush_then_stop(rt, options.node.output);
   };
   spawn_run_observer(rt.loop().actors(), std::move(setup));
   rt.loop().run();

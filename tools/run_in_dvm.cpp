@@ -6,10 +6,12 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
+#include "messages/job_keys.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/output_document.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
@@ -26,6 +28,8 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <set>
+#include <sstream>
 
 namespace troupe {
 
@@ -42,7 +46,7 @@ constexpr auto reason_time = 1s;
 /// How long a job that is killed may take to end before it is left alone.
 constexpr auto kill_time = 5s;
 
-/// The one job of this process.
+/// The one job of this process, and those that it starts.
 class dvm_job {
 public:
   explicit dvm_job(run_options options) : options_(std::move(options)) {
@@ -61,21 +65,32 @@ private:
   const std::string* early_reason() const;
   void show_map();
   void on_event(event x);
+  void note_end(const std::string& nspace, const event& x);
   void on_signal(int number);
   void leave();
   void end_job();
   void finish(int status, const std::string& reason);
-  void tell_end(int status, const std::string& reason);
+  void tell_end(const std::string& nspace, int status,
+                const std::string& reason);
+  void leave_when_shown(int status);
 
   run_options options_;
   std::unique_ptr<tool_session> session_;
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
+  std::shared_ptr<told_hosts> hosts_ = std::make_shared<told_hosts>();
   output_sink_actor sink_;
   std::unique_ptr<output_intake> intake_;
   input_target_actor forwarder_;
   std::unique_ptr<job_streams> streams_;
   std::string nspace_;
+
+  /// What goes on of our job and those that it has started, as far as we know.
+  std::set<std::string> running_;
+  std::set<std::string> over_;
+
+  /// The worst of those that are over.
+  int worst_ = 0;
 
   /// Ends of jobs that came before we knew the name of ours.
   std::vector<event> early_;
@@ -113,7 +128,8 @@ std::string dvm_job::open() {
     });
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
-    output_sink, output_sink_settings{options_.node.output, out_, err_});
+    output_sink, output_sink_settings{options_.node.output, out_, err_,
+                                      told_hosts::lookup(hosts_)});
   forwarder_ =
     loop.actors().spawn(input_forwarder, session_->to(), forwarding{});
   return {};
@@ -126,7 +142,8 @@ std::string dvm_job::wire() {
   if (!streams)
     return reason_of(streams.error());
   streams_ = std::move(*streams);
-  intake_ = std::make_unique<output_intake>(loop.actors(), streams_->sink());
+  intake_ = std::make_unique<output_intake>(loop.actors(), streams_->sink(),
+                                            hosts_);
   intake_->attach(session_->to());
   return {};
 }
@@ -159,7 +176,8 @@ void dvm_job::start() {
   session_->to()->submit(wants, [](const link::outcome&) {});
   auto& infos = options_.job.job_infos;
   for (const auto key : {attr::fwd_stdout, attr::fwd_stderr,
-                         attr::notify_completion, io_offsets_key})
+                         attr::notify_completion, io_offsets_key,
+                         job_family_key})
     infos.push_back({std::string{key}, 0, value::boolean(true)});
   session_->to()->submit(options_.job, [this](link::outcome outcome) {
     on_spawned(std::move(outcome));
@@ -210,6 +228,7 @@ void dvm_job::on_spawned(link::outcome outcome) {
     return;
   }
   nspace_ = result->nspace;
+  running_.insert(nspace_);
   show_map();
   streams_->begin(nspace_, forwarder_);
   if (signal_ != 0)
@@ -228,15 +247,37 @@ void dvm_job::on_event(event x) {
     return;
   }
   const auto* whose = find(x.infos, attr::event_affected_proc);
-  if (whose == nullptr || whose->proc() == nullptr
-      || whose->proc()->nspace != nspace_)
+  if (whose == nullptr || whose->proc() == nullptr)
     return;
-  const auto* code = find(x.infos, attr::exit_code);
-  const auto* text = find(x.infos, attr::event_text_message);
-  const auto number = code != nullptr ? code->number<int32_t>() : std::nullopt;
-  const auto* reason = text != nullptr ? text->text() : nullptr;
-  finish(signal_ != 0 ? 128 + signal_ : number.value_or(0),
-         reason != nullptr ? *reason : std::string{});
+  const auto& nspace = whose->proc()->nspace;
+  // The host tells us of jobs that are none of ours, too.
+  if (nspace == nspace_ || find(x.infos, job_family_key) != nullptr)
+    note_end(nspace, x);
+}
+
+/// We stay until all are over: their output comes through us, and prterun does
+/// the same.
+void dvm_job::note_end(const std::string& nspace, const event& x) {
+  if (!over_.insert(nspace).second)
+    return;
+  running_.erase(nspace);
+  auto others = std::istringstream{text(x.infos, job_family_key).value_or("")};
+  for (std::string other; std::getline(others, other, ',');)
+    if (over_.count(other) == 0)
+      running_.insert(other);
+  const auto code = number<int32_t>(x.infos, attr::exit_code).value_or(0);
+  const auto status = signal_ != 0 ? 128 + signal_ : code;
+  const auto reason = text(x.infos, attr::event_text_message).value_or("");
+  worst_ = std::max(worst_, status);
+  if (running_.empty())
+    intake_->close();
+  // Behind the output that is on its way to the sink.
+  intake_->when_idle(
+    [this, nspace, status, reason] { tell_end(nspace, status, reason); });
+  if (running_.empty())
+    leave_when_shown(worst_);
+  else if (signal_ != 0)
+    end_job(); // Also those that we did not know of.
 }
 
 /// Where the processes of the job are, if the user wants to know.
@@ -286,38 +327,50 @@ void dvm_job::leave() {
 }
 
 void dvm_job::end_job() {
-  auto request = job_control_request{};
-  request.targets = {{nspace_, rank_wildcard}};
-  request.directives = {
-    {std::string{interrupts_ > 1 ? attr::job_ctrl_kill
-                                 : attr::job_ctrl_terminate},
-     0, value::boolean(true)}};
-  session_->to()->submit(request, [](const link::outcome&) {});
+  const auto* how =
+    interrupts_ > 1 ? &attr::job_ctrl_kill : &attr::job_ctrl_terminate;
+  for (const auto& x : running_) {
+    auto request = job_control_request{};
+    request.targets = {{x, rank_wildcard}};
+    request.directives = {{std::string{*how}, 0, value::boolean(true)}};
+    session_->to()->submit(request, [](const link::outcome&) {});
+  }
 }
 
+/// There is no job, or none any more that we hear of.
 void dvm_job::finish(int status, const std::string& reason) {
+  if (is_over_)
+    return;
+  intake_->close();
+  intake_->when_idle(
+    [this, status, reason] { tell_end(nspace_, status, reason); });
+  leave_when_shown(status);
+}
+
+void dvm_job::leave_when_shown(int status) {
   if (is_over_)
     return;
   is_over_ = true;
   exit_status_ = status;
-  // Behind the output that is on its way to the sink.
-  intake_->close();
-  intake_->when_idle([this, status, reason] { tell_end(status, reason); });
+  intake_->when_idle([this] {
+    out_->write(std::string{document_end(options_.node.output)}, [this] {
+      err_->write("", [this] { session_->loop().stop(); });
+    });
+  });
 }
 
-void dvm_job::tell_end(int status, const std::string& reason) {
+void dvm_job::tell_end(const std::string& nspace, int status,
+                       const std::string& reason) {
   using nlohmann::json;
   if (options_.json)
     out_->write(json{{"type", "job_ended"},
-                     {"nspace", nspace_},
+                     {"nspace", nspace},
                      {"exit_status", status},
                      {"reason", reason}}
                   .dump(-1, ' ', false, json::error_handler_t::replace)
                 + "\n");
   else if (!reason.empty())
     err_->write("troupe: " + reason + "\n");
-  out_->write("",
-              [this] { err_->write("", [this] { session_->loop().stop(); }); });
 }
 
 int dvm_job::run() {
@@ -342,6 +395,7 @@ int dvm_job::run() {
     return 1;
   }
   add_surroundings(options_.job);
+  out_->write(std::string{document_begin(options_.node.output)});
   auto& loop = session_->loop();
   on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   start();

@@ -3,6 +3,7 @@
 #include "tools/dvm_root.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/output_document.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/up.hpp"
 
@@ -54,6 +55,7 @@ void temporary_dvm::start_job() {
     return;
   }
   streams_ = std::move(*streams);
+  node.out()->write(std::string{document_begin(options_.node.output)});
   auto setup = run_setup{};
   setup.options = options_;
   setup.creds = {::geteuid(), ::getegid()};
@@ -95,8 +97,10 @@ void temporary_dvm::end(int status) {
   exit_status_ = status;
   root_->end([this] {
     auto& node = root_->node();
-    node.out()->write(
-      "", [&node] { node.err()->write("", [&node] { node.loop().stop(); }); });
+    const auto last = streams_ ? document_end(options_.node.output) : "";
+    node.out()->write(std::string{last}, [&node] {
+      node.err()->write("", [&node] { node.loop().stop(); });
+    });
   });
 }
 

@@ -70,6 +70,7 @@ private:
   std::unique_ptr<tool_session> session_;
   std::shared_ptr<fd_writer> out_;
   std::shared_ptr<fd_writer> err_;
+  std::shared_ptr<told_hosts> hosts_ = std::make_shared<told_hosts>();
   output_sink_actor sink_;
   std::unique_ptr<output_intake> intake_;
   input_target_actor forwarder_;
@@ -103,8 +104,9 @@ std::string viewer::open() {
     });
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
-    output_sink, output_sink_settings{order_.output.format, out_, err_});
-  intake_ = std::make_unique<output_intake>(loop.actors(), sink_);
+    output_sink, output_sink_settings{order_.output.format, out_, err_,
+                                      told_hosts::lookup(hosts_)});
+  intake_ = std::make_unique<output_intake>(loop.actors(), sink_, hosts_);
   intake_->attach(session_->to());
   return {};
 }
@@ -133,6 +135,8 @@ void viewer::subscribe() {
     request.directives.push_back({std::string{key}, 0, std::move(x)});
   };
   add(io_offsets_key, value::boolean(true));
+  if (order_.output.format.tag_detailed)
+    add(attr::iof_tag_detailed_output, value::boolean(true));
   if (order_.offset)
     add(io_offset_key, value::uint64(*order_.offset));
   else

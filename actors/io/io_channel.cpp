@@ -40,6 +40,9 @@ struct io_channel_state {
 
   io_channel_options options;
   stream_log log{0};
+
+  /// The number of the process that writes; 0: unknown.
+  uint32_t pid = 0;
   std::map<uint64_t, channel_sink> sinks;
   uint64_t last_serial = 0;
   size_t held = 0;
@@ -64,6 +67,18 @@ struct io_channel_state {
     const auto i = sinks.find(id);
     return i != sinks.end() && i->second.serial == serial ? &i->second
                                                           : nullptr;
+  }
+
+  /// One that was started again has another number.
+  void note_pid(uint32_t x) {
+    if (x != 0)
+      pid = x;
+  }
+
+  /// Says whose bytes these are.
+  void sign(io_fragment& what) const {
+    what.stream = options.stream;
+    what.pid = pid;
   }
 
   /// Answers what is due, and tells how much is held.
@@ -100,7 +115,7 @@ void drop(self_pointer self, uint64_t id) {
 
 void send(self_pointer self, uint64_t id, const channel_sink& to,
           io_fragment what) {
-  what.stream = self->state.options.stream;
+  self->state.sign(what);
   const auto serial = to.serial;
   self->request(to.handle, caf::infinite, std::move(what))
     .then(
@@ -182,6 +197,7 @@ caf::result<ack> answer_at(self_pointer self, uint64_t due) {
 
 caf::result<ack> take(self_pointer self, process_output& x) {
   auto& log = self->state.log;
+  self->state.note_pid(x.pid);
   return answer_at(self, x.bytes.empty()
                            ? log.end()
                            : log.append(std::move(x.bytes), x.read_at));
@@ -189,6 +205,7 @@ caf::result<ack> take(self_pointer self, process_output& x) {
 
 caf::result<ack> take(self_pointer self, io_fragment& x) {
   auto& log = self->state.log;
+  self->state.note_pid(x.pid);
   const auto until = x.offset + x.bytes.size();
   auto due = log.append_at(x.offset, std::move(x.bytes), x.read_at);
   if (x.is_end)
@@ -259,7 +276,7 @@ io_channel_actor::behavior_type behavior(self_pointer self,
     [self](const io_unsubscription& x) { remove(self, x.subscription); },
     [self](const io_fetch& x) {
       auto result = self->state.log.fetch(x.offset, x.size);
-      result.stream = self->state.options.stream;
+      self->state.sign(result);
       return result;
     },
     [self](const io_keep& x) {

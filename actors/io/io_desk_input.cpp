@@ -145,6 +145,9 @@ void forget_input(self_pointer self, const std::string& nspace) {
 
 void list_input(const desk_state& state, const list_io& what, io_list& result) {
   for (const auto& [proc, x] : state.inputs) {
+    const auto job = state.jobs.find(proc.nspace);
+    if (what.uid && (job == state.jobs.end() || !may_see(what, job->second)))
+      continue;
     if (std::none_of(what.sources.begin(), what.sources.end(),
                      [&proc = proc](const auto& y) { return covers(y, proc); }))
       continue;

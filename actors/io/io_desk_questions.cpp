@@ -24,6 +24,10 @@ caf::result<io_fragment> end_of(self_pointer self, const desk_stream& x) {
 
 } // namespace
 
+bool may_see(const list_io& what, const desk_job& job) {
+  return !what.uid || job.owner == what.uid;
+}
+
 caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what) {
   const auto* x = self->state.find(what.stream);
   if (x == nullptr)
@@ -43,10 +47,11 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
     sources.push_back({{}, rank_wildcard});
   auto channels = std::vector<io_channel_actor>{};
   for (const auto* x : streams_of(state, sources))
-    channels.push_back(x->channel);
+    if (may_see(what, *state.find_job(x->name.source.nspace)))
+      channels.push_back(x->channel);
   for (const auto& job : state.closing)
     for (const auto& [key, x] : job.streams)
-      if (std::any_of(sources.begin(), sources.end(), [&x = x](const auto& y) {
+      if (may_see(what, job) && std::any_of(sources.begin(), sources.end(), [&x = x](const auto& y) {
             return covers(y, x.name.source);
           }))
         channels.push_back(x.channel);
@@ -56,7 +61,7 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
     answer<io_list> reply;
   };
   auto all = std::make_shared<gathering>();
-  list_input(state, {sources, {}}, all->found);
+  list_input(state, {sources, what.uid}, all->found);
   if (channels.empty())
     return std::move(all->found);
   auto promise = self->make_response_promise<io_list>();

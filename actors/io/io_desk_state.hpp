@@ -53,8 +53,8 @@ struct desk_stream {
   /// Nodes that refused a part of it, though they live.
   std::map<uint32_t, node_refusal> refusals;
 
-  /// Of a copy: fragments that wait until it is known where the sinks begin
-  /// that want it live.
+  /// Of a copy: fragments that wait until it is known where sinks begin that
+  /// want it live.
   std::vector<std::pair<io_fragment, answer<ack>>> held;
   bool is_opening = false;
 };
@@ -63,6 +63,9 @@ struct desk_stream {
 struct desk_job {
   std::string nspace;
   io_wiring wiring;
+
+  /// The user whose job it is; none: nobody has said so.
+  std::optional<uint32_t> owner;
   std::map<std::pair<uint32_t, io_channels>, desk_stream> streams;
 
   /// What writes its output to files, as a sink.
@@ -219,6 +222,10 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
 void open_job(self_pointer self, const io_job_begun& what);
 caf::result<ack> close_job(self_pointer self, const io_job_over& what);
 
+/// Asks where a stream of another node is now: whoever wants its copy live
+/// begins there. What comes waits for that.
+void open_live(self_pointer self, desk_stream& x);
+
 /// Gives a copy that was opening its sinks, and what has come meanwhile.
 /// @param begin Where sinks begin that want the stream live; none: unknown,
 ///              they get what has come.
@@ -235,6 +242,9 @@ void end_channel(self_pointer self, desk_stream& x);
 
 caf::result<io_fragment> fetch(self_pointer self, const io_fetch& what);
 caf::result<io_list> list(self_pointer self, const list_io& what);
+
+/// Whether a job is one of those that are asked for, by its user.
+bool may_see(const list_io& what, const desk_job& job);
 
 // -- io_desk_subscriptions.cpp
 

@@ -87,21 +87,6 @@ bool wants_live(const desk_state& state, const io_stream& name) {
   });
 }
 
-/// The copy begins with what the node of the process has kept; who wants the
-/// stream live begins where the process is now.
-void open_live(self_pointer self, desk_stream& x) {
-  x.is_opening = true;
-  const auto go_on = [self, name = x.name,
-                      number = x.number](std::optional<uint64_t> begin) {
-    auto* x = self->state.find(name);
-    if (x != nullptr && x->number == number && x->is_opening)
-      begin_copy(self, *x, begin);
-  };
-  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
-    .then([go_on](const io_fragment& y) { go_on(y.offset); },
-          [go_on](const caf::error&) { go_on(std::nullopt); });
-}
-
 /// Whether somebody wants a stream, or other nodes think so: what they have
 /// sent of it they do not send again.
 bool is_expected(const desk_state& state, const io_stream& name) {
@@ -118,6 +103,13 @@ bool is_expected(const desk_state& state, const io_stream& name) {
   };
   return state.patterns.wants(name) || is_told(name.source.nspace)
          || is_told({});
+}
+
+/// Whether a node begins to send a stream. Anything else that comes to a node
+/// without a copy was on its way when the node wanted the stream no more; all
+/// of it that is kept comes again.
+bool is_first(const io_fragment& x) {
+  return x.missed == x.offset;
 }
 
 } // namespace
@@ -211,7 +203,8 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
       || what.bytes.size() > UINT64_MAX - what.offset)
     return ack{};
   if (x == nullptr) {
-    if (state.is_past(name.source.nspace) || !is_expected(state, name))
+    if (state.is_past(name.source.nspace) || !is_expected(state, name)
+        || !is_first(what))
       return ack{};
     x = &open(self, name, node);
     if (state.mesh && wants_live(state, name))
@@ -225,6 +218,20 @@ caf::result<ack> take_fragment(self_pointer self, uint32_t node,
   return promise;
 }
 
+void open_live(self_pointer self, desk_stream& x) {
+  if (std::exchange(x.is_opening, true))
+    return;
+  const auto go_on = [self, name = x.name,
+                      number = x.number](std::optional<uint64_t> begin) {
+    auto* x = self->state.find(name);
+    if (x != nullptr && x->number == number && x->is_opening)
+      begin_copy(self, *x, begin);
+  };
+  self->request(self->state.mesh, caf::infinite, io_fetch{x.name, 0, 0})
+    .then([go_on](const io_fragment& y) { go_on(y.offset); },
+          [go_on](const caf::error&) { go_on(std::nullopt); });
+}
+
 void begin_copy(self_pointer self, desk_stream& x,
                 std::optional<uint64_t> begin) {
   auto& state = self->state;
@@ -234,8 +241,10 @@ void begin_copy(self_pointer self, desk_stream& x,
     if (y.how.start != io_start::live)
       continue;
     auto how = y.how;
-    how.start = begin ? io_start::offset : io_start::tail;
-    how.offset = begin.value_or(0);
+    if (begin) {
+      how.start = io_start::offset;
+      how.offset = *begin;
+    }
     self->send(x.channel, id, std::move(how), y.sink);
   }
   for (auto& [what, reply] : std::exchange(x.held, {})) {
@@ -278,6 +287,7 @@ void open_job(self_pointer self, const io_job_begun& what) {
       std::find(state.past_order.begin(), state.past_order.end(), what.nspace));
   auto& job = job_of(state, what.nspace);
   job.wiring = what.wiring;
+  job.owner = what.uid;
   const auto& wiring = what.wiring;
   if (!state.options.open_files || job.files
       || (wiring.file.empty() && wiring.directory.empty()))

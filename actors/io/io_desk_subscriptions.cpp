@@ -95,8 +95,10 @@ caf::result<io_pull_result> subscribe(self_pointer self, io_subscription& how,
     self->monitor(sink);
   mine.insert(id);
   ++state.by_name[how.name];
-  for (const auto* x : streams_of(state, how.sources, how.channels))
-    if (!x->is_opening || how.start != io_start::live)
+  for (auto* x : streams_of(state, how.sources, how.channels))
+    if (how.start == io_start::live && x->origin && state.mesh)
+      open_live(self, *x); // A copy may be far behind.
+    else
       self->send(x->channel, id, how, sink);
   const auto sources = how.sources;
   state.subscriptions.emplace(

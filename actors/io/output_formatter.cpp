@@ -24,9 +24,9 @@ std::string json_source(const io_stream& x, const std::string& time) {
 } // namespace
 
 output_formatter::output_formatter(output_format format, clock show_time,
-                                   places place_of)
+                                   hosts host_of)
   : format_(format), show_time_(std::move(show_time)),
-    place_of_(std::move(place_of)), is_formatted_(is_formatted(format)) {
+    host_of_(std::move(host_of)), is_formatted_(is_formatted(format)) {
   // nop
 }
 
@@ -48,6 +48,8 @@ std::string output_formatter::format(io_fragment&& x) {
   result += add_lines(x, kept);
   if (x.is_end && !kept.line.empty())
     add_line(result, make_frame(x, kept.read_at), kept.line);
+  if (x.is_end)
+    known_hosts_.erase(source);
   const auto is_done = x.is_end || (kept.line.empty() && !kept.is_within_line);
   if (is_done) {
     if (pos != begun_.end())
@@ -62,8 +64,17 @@ std::string output_formatter::format(io_fragment&& x) {
   return result;
 }
 
+process_place output_formatter::place_of(const io_fragment& x) {
+  if (!format_.tag_detailed)
+    return {};
+  auto& host = known_hosts_[{x.stream.source, x.stream.channel}];
+  if (host.empty() && host_of_)
+    host = host_of_(x.stream.source);
+  return {host, x.pid};
+}
+
 output_formatter::frame output_formatter::make_frame(const io_fragment& x,
-                                                     int64_t read_at) const {
+                                                     int64_t read_at) {
   frame result{x, {}, {}};
   if (format_.timestamp)
     result.time = show_time_ ? show_time_(read_at) : "unknown";
@@ -71,10 +82,7 @@ output_formatter::frame output_formatter::make_frame(const io_fragment& x,
     result.before = json_source(x.stream, result.time);
     return result;
   }
-  const auto found = format_.tag_detailed && place_of_
-                       ? place_of_(x.stream.source)
-                       : std::nullopt;
-  const auto place = found.value_or(process_place{});
+  const auto place = place_of(x);
   const line_origin from{x.stream, place, result.time, first_nspace_};
   result.before =
     format_.xml ? element_begin(format_, from) : line_prefix(format_, from);
@@ -134,7 +142,7 @@ std::string output_formatter::add_lines(const io_fragment& x, begun& kept) {
 }
 
 void output_formatter::add_gap(std::string& result, const io_fragment& x,
-                               begun& kept) const {
+                               begun& kept) {
   if (!kept.line.empty())
     add_line(result, make_frame(x, kept.read_at), kept.line);
   else if (kept.is_within_line)
@@ -191,7 +199,7 @@ void output_formatter::add_json(std::string& result, const frame& how,
 }
 
 bool output_formatter::on_stderr(io_channels channel) const noexcept {
-  return !format_.json && channel != io_channels::stdout_;
+  return !format_.json && !format_.xml && channel != io_channels::stdout_;
 }
 
 std::string missing_line(uint64_t missed) {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,11 +28,11 @@ public:
   /// `2025-11-20T16:43:59.123+01:00`.
   using clock = std::function<std::string(int64_t)>;
 
-  /// Where a process runs, if that is known.
-  using places = std::function<std::optional<process_place>(const proc_id&)>;
+  /// The host of a process; empty: not known.
+  using hosts = std::function<std::string(const proc_id&)>;
 
   explicit output_formatter(output_format format = {}, clock show_time = {},
-                            places place_of = {});
+                            hosts host_of = {});
 
   /// Takes the next bytes of a stream.
   /// @returns what to write now; may be empty.
@@ -50,7 +49,8 @@ public:
     is_formatted_ = true;
   }
 
-  /// @returns whether the text for `channel` belongs on standard error.
+  /// @returns whether the text for `channel` belongs on standard error; JSON
+  ///          and XML say themselves where it comes from.
   bool on_stderr(io_channels channel) const noexcept;
 
   /// Bytes of unfinished lines.
@@ -82,9 +82,10 @@ private:
     std::string before;
   };
 
-  frame make_frame(const io_fragment& x, int64_t read_at) const;
+  frame make_frame(const io_fragment& x, int64_t read_at);
+  process_place place_of(const io_fragment& x);
   std::string add_lines(const io_fragment& x, begun& kept);
-  void add_gap(std::string& result, const io_fragment& x, begun& kept) const;
+  void add_gap(std::string& result, const io_fragment& x, begun& kept);
   void add_line(std::string& result, const frame& how,
                 std::string_view line) const;
   static void add_json(std::string& result, const frame& how,
@@ -92,7 +93,11 @@ private:
 
   output_format format_;
   clock show_time_;
-  places place_of_;
+  hosts host_of_;
+
+  /// Those that are known, of streams that have not ended: a job may be
+  /// forgotten before its last lines are shown.
+  std::map<stream, std::string> known_hosts_;
   bool is_formatted_ = false;
   std::string first_nspace_;
   std::map<stream, begun> begun_;

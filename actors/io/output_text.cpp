@@ -116,6 +116,18 @@ void append_json(std::string& result, std::string_view text) {
   result += '"';
 }
 
+namespace {
+
+/// Where Unicode has a picture of each control character.
+constexpr int control_pictures = 0x2400;
+
+/// U+FFFE and U+FFFF. Source: XML 1.0, "Char".
+bool is_no_xml_character(std::string_view x) {
+  return x == "\xef\xbf\xbe" || x == "\xef\xbf\xbf";
+}
+
+} // namespace
+
 void append_xml(std::string& result, std::string_view text, bool in_attribute) {
   size_t shown = 0;
   const auto replace = [&](size_t at, size_t length, const char* entity) {
@@ -135,8 +147,11 @@ void append_xml(std::string& result, std::string_view text, bool in_attribute) {
     } else if (c == '"' && in_attribute) {
       replace(i, 1, "&quot;");
     } else if (const auto length = c < 0x80 ? 0 : utf8_length(text.substr(i));
-               length > 0) {
+               length > 0 && !is_no_xml_character(text.substr(i, length))) {
       i += length - 1;
+    } else if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') {
+      std::snprintf(number, sizeof(number), "&#%d;", control_pictures + c);
+      replace(i, 1, number);
     } else if (c < 0x20 || c >= 0x7f) {
       std::snprintf(number, sizeof(number), "&#%03d;", c);
       replace(i, 1, number);

@@ -29,7 +29,9 @@ void append_json(std::string& result, std::string_view text);
 
 /// Adds the characters of a line to an element of XML. Markup becomes entities,
 /// what cannot be printed `&#010;` with the number of the character, as
-/// OpenPMIx does; what is not UTF-8 `&#` with the number of the byte.
+/// OpenPMIx does; what is not UTF-8 `&#` with the number of the byte. Control
+/// characters that XML has not, which no reader would take, become the picture
+/// of the character: `&#9243;` (U+241B) for the byte 27.
 void append_xml(std::string& result, std::string_view text,
                 bool in_attribute = false);
 

@@ -9,9 +9,11 @@ namespace troupe {
 
 namespace {
 
-/// @returns whether bytes read at `y` are shown with the time `x`.
+/// @returns whether bytes read at `y` are shown with the time `x`. Time is cut
+/// into slices, so that what is joined twice is not off by two of them.
 bool is_one_moment(int64_t x, int64_t y) {
-  return y >= x && y - x < stream_bytes::time_resolution;
+  constexpr auto slice = stream_bytes::time_resolution;
+  return y >= x && y / slice == x / slice;
 }
 
 } // namespace
@@ -95,10 +97,8 @@ uint64_t stream_bytes::last(size_t n) const noexcept {
 void stream_bytes::cut_front(uint64_t offset) {
   if (offset <= begin_)
     return;
-  for (; first_ < chunks_.size() && chunks_[first_].end() <= offset; ++first_) {
-    chunks_[first_].bytes = std::string{};
-    chunks_[first_].marks = std::vector<mark>{};
-  }
+  for (; first_ < chunks_.size() && chunks_[first_].end() <= offset; ++first_)
+    chunks_[first_].forget();
   if (first_ == chunks_.size()) {
     chunks_.clear();
     first_ = 0;
@@ -106,11 +106,30 @@ void stream_bytes::cut_front(uint64_t offset) {
     return;
   }
   begin_ = std::max(offset, chunks_[first_].offset);
+  shorten(chunks_[first_]);
   if (first_ > 8 && 2 * first_ > chunks_.size()) {
     chunks_.erase(chunks_.begin(),
                   chunks_.begin() + static_cast<ptrdiff_t>(first_));
     first_ = 0;
   }
+}
+
+/// Gives back what is before the first byte, if that is much beside the rest,
+/// and is not done again soon.
+void stream_bytes::shorten(chunk& x) const {
+  const auto n = static_cast<size_t>(begin_ - x.offset);
+  if (n < max_waste || n < (x.bytes.size() - n) / 2 || n < size() / 8)
+    return;
+  x.bytes.substr(n).swap(x.bytes);
+  x.offset += n;
+  x.rank += n;
+  auto marks = std::vector<mark>{};
+  for (const auto& y : x.marks)
+    if (y.at <= n)
+      x.read_at = y.read_at;
+    else
+      marks.push_back({static_cast<uint32_t>(y.at - n), y.read_at});
+  x.marks.swap(marks);
 }
 
 void stream_bytes::cut_back(size_t n) {

@@ -11,10 +11,11 @@ namespace troupe {
 
 /// Bytes of a stream by their offsets, perhaps with holes, and when they were
 /// read. Small pieces are joined. Nothing costs more than the bytes it touches;
-/// without bytes it holds no memory. Plain data.
+/// what is forgotten is given back; without bytes it holds no memory. Plain
+/// data.
 class stream_bytes {
 public:
-  /// Moments closer to each other than this, in nanoseconds, are one.
+  /// Nanoseconds: moments in the same multiple of this are one.
   static constexpr int64_t time_resolution = 10'000'000;
 
   /// Pieces up to this size are joined with those before them.
@@ -77,9 +78,19 @@ private:
     uint64_t end() const noexcept {
       return offset + bytes.size();
     }
+
+    /// Gives its memory back, which an assignment would keep.
+    void forget() noexcept {
+      std::string{}.swap(bytes);
+      std::vector<mark>{}.swap(marks);
+    }
   };
 
   static constexpr size_t max_marks = 32;
+
+  /// Forgotten bytes that stay in memory at most, unless they are few beside
+  /// those that follow them.
+  static constexpr size_t max_waste = 1024;
 
   /// @returns the position of the first chunk that ends after `offset`.
   size_t find(uint64_t offset) const noexcept;
@@ -87,6 +98,8 @@ private:
   /// @returns how many bytes were added before `offset`, of those that are
   ///          there and those that were forgotten.
   uint64_t rank_of(uint64_t offset) const noexcept;
+
+  void shorten(chunk& x) const;
 
   bool join(uint64_t offset, const std::string& bytes, int64_t read_at);
 

@@ -172,9 +172,22 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
     return make_error(status::no_permissions,
                       "subscription " + std::to_string(request.subscription)
                         + " is another's");
-  self->send_exit(i->second.sink, caf::exit_reason::user_shutdown);
+  const auto sink = i->second.sink;
   state.readers.erase(i);
-  return ack{};
+  if (!flag(request.directives, io_flush_key)) {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    return ack{};
+  }
+  auto promise = self->make_response_promise<ack>();
+  const auto end = [self, sink, promise]() mutable {
+    self->send_exit(sink, caf::exit_reason::user_shutdown);
+    promise.deliver(ack{});
+  };
+  // Whoever asked may be gone.
+  self->request(sink, caf::infinite, io_fragment{})
+    .then([end](ack) mutable { end(); },
+          [end](const caf::error&) mutable { end(); });
+  return promise;
 }
 
 void forget_reader(self_pointer self, const requester& who) {

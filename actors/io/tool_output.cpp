@@ -31,6 +31,10 @@ struct tool_output_state {
   /// Where in its stream the next text begins; for plain output.
   std::map<stream_key, uint64_t> begins;
 
+  /// Where the processes run of streams that have not ended; for plain output
+  /// that is to say so.
+  std::map<stream_key, process_place> places;
+
   /// Missing, and not told yet since nothing has come after it.
   std::map<stream_key, uint64_t> missed;
 
@@ -43,6 +47,23 @@ using self_pointer = buffered_sink_actor::stateful_pointer<tool_output_state>;
 
 info uint64_info(std::string_view key, uint64_t x) {
   return {std::string{key}, 0, value::uint64(x)};
+}
+
+/// What a tool that formats itself cannot know.
+void add_place(std::vector<info>& to, const process_place& x) {
+  if (!x.host.empty())
+    to.push_back({std::string{attr::hostname}, 0, value::string(x.host)});
+  if (x.pid != 0)
+    to.push_back({std::string{attr::proc_pid}, 0, value::pid(x.pid)});
+}
+
+void note_place(self_pointer self, const stream_key& from, uint32_t pid) {
+  auto& state = self->state;
+  const auto& host_of = state.options.host_of;
+  auto& place = state.places[from];
+  place.pid = pid;
+  if (place.host.empty() && host_of)
+    place.host = host_of(from.first);
 }
 
 /// @param text None: the end of the stream.
@@ -60,6 +81,8 @@ io_delivery make_delivery(self_pointer self, const stream_key& from,
     result.infos.push_back(uint64_info(io_offset_key, begin));
     begin += text.size();
   }
+  if (const auto i = state.places.find(from); i != state.places.end())
+    add_place(result.infos, i->second);
   if (text.empty())
     result.infos.push_back(
       {std::string{attr::iof_complete}, 0, value::boolean(true)});
@@ -96,6 +119,8 @@ std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
   }
   if (state.options.with_offsets && state.kept.kept(from) == 0)
     state.begins[from] = x.offset;
+  if (state.options.with_offsets && state.options.format.tag_detailed)
+    note_place(self, from, x.pid);
   const auto flush = is_end || x.missed > 0;
   auto text = state.options.with_offsets ? std::move(x.bytes)
                                          : state.formatter.format(std::move(x));
@@ -103,7 +128,16 @@ std::vector<io_delivery> next_deliveries(self_pointer self, io_fragment& x) {
   if (is_end) {
     result.push_back(make_delivery(self, from, {}));
     state.begins.erase(from);
+    state.places.erase(from);
   }
+  return result;
+}
+
+/// What is kept, for a fragment of nothing.
+std::vector<io_delivery> kept_deliveries(self_pointer self) {
+  std::vector<io_delivery> result;
+  for (auto& [from, text] : self->state.kept.take_all())
+    result.push_back(make_delivery(self, from, std::move(text)));
   return result;
 }
 
@@ -111,8 +145,10 @@ caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   const auto result = reply->promise();
-  auto deliveries = next_deliveries(self, x);
   auto& state = self->state;
+  const auto is_nothing = x.bytes.empty() && !x.is_end && x.missed == 0;
+  auto deliveries =
+    is_nothing ? kept_deliveries(self) : next_deliveries(self, x);
   start_flush_timer(self, state.kept, state.timer_is_running);
   if (deliveries.empty())
     reply->give(ack{});
@@ -144,7 +180,7 @@ buffered_sink_actor::behavior_type tool_output(self_pointer self,
   auto& state = self->state;
   auto format = options.format;
   state.formatter =
-    output_formatter{format, options.show_time, options.place_of};
+    output_formatter{format, options.show_time, options.host_of};
   state.kept = output_buffers<stream_key>{format};
   state.options = std::move(options);
   return {

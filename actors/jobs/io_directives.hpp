@@ -4,9 +4,15 @@
 
 #include <caf/error.hpp>
 
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// BOOL, to `PMIx_IOF_deregister`, from libraries of ours: what is kept
+/// together comes first, then the answer. Those of OpenPMIx would print it.
+/// Source: PMIx Standard v5, PMIX_IOF_BUFFERING_SIZE.
+inline constexpr std::string_view io_flush_key = "troupe.iof.flush";
 
 /// The calls of I/O forwarding that take directives.
 enum class io_call { pull, push, deregister, spawn };

@@ -83,9 +83,12 @@ bool job_locations::make_regular(layout& x, const std::vector<run>& runs) {
 void job_locations::add(const job_map& map) {
   auto nodes = std::set<uint32_t>{};
   auto result = layout{};
-  for (const auto& share : map.shares)
-    if (!share.procs.empty())
-      nodes.insert(share.node);
+  for (const auto& share : map.shares) {
+    if (share.procs.empty())
+      continue;
+    nodes.insert(share.node);
+    names_[share.node] = share.hostname;
+  }
   for (const auto node : nodes) {
     if (!result.nodes.empty()
         && result.nodes.back().first + result.nodes.back().count == node)
@@ -126,6 +129,12 @@ job_locations::first_unknown(const std::vector<proc_id>& procs) const {
 std::optional<uint32_t> job_locations::node_of(const proc_id& proc) const {
   const auto i = jobs_.find(proc.nspace);
   return i != jobs_.end() ? find(i->second, proc.rank) : std::nullopt;
+}
+
+std::string job_locations::host_of(const proc_id& proc) const {
+  const auto node = node_of(proc);
+  const auto i = node ? names_.find(*node) : names_.end();
+  return i != names_.end() ? i->second : std::string{};
 }
 
 std::vector<uint32_t> job_locations::nodes_of(const std::string& nspace) const {

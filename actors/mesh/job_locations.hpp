@@ -37,6 +37,9 @@ public:
   /// ranks that stand for several.
   std::optional<uint32_t> node_of(const proc_id& proc) const;
 
+  /// The name of that node; empty: not known.
+  std::string host_of(const proc_id& proc) const;
+
   /// The nodes of a job; none if it is not known. Ascending.
   std::vector<uint32_t> nodes_of(const std::string& nspace) const;
 
@@ -103,6 +106,9 @@ private:
   static bool make_regular(layout& x, const std::vector<run>& runs);
 
   std::map<std::string, layout> jobs_;
+
+  /// The nodes of all jobs there have been, as their maps call them.
+  std::map<uint32_t, std::string> names_;
 };
 
 } // namespace troupe

@@ -132,7 +132,7 @@ caf::result<info_result> query(self_pointer self, const requester& who,
     }
     for (const auto& of_streams : take_stream_queries(request)) {
       ++job->pending;
-      answer_stream_query(self, of_streams, add);
+      answer_stream_query(self, who, of_streams, add);
     }
     ask(self, 0, ask_root{who, std::move(request)},
         reply_to<info_result>([job](caf::expected<info_result> x) {
@@ -181,6 +181,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_environment(self);
   start_control(self);
   start_streams(self);
+  if (self->state.options.on_hosts)
+    self->state.options.on_hosts(hosts_of(self->state));
   return {
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { take_message(self, what); },

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/output_formatter.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -83,6 +84,10 @@ struct mesh_host_options {
   /// The local time of a moment in nanoseconds since 1970, as RFC 3339 has it,
   /// for output that tools want with times.
   std::function<std::string(int64_t)> show_time;
+
+  /// Gets, when the host starts, what knows the hosts of processes of the jobs
+  /// that concern this node; for the thread of the host only.
+  std::function<void(output_formatter::hosts)> on_hosts;
 
   journal log;
 };

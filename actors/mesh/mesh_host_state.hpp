@@ -6,6 +6,7 @@
 #include "actors/control/checkpoint_desk.hpp"
 #include "actors/control/job_controller.hpp"
 #include "actors/groups/connected_sets.hpp"
+#include "actors/io/output_formatter.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/process_sets.hpp"
@@ -199,7 +200,11 @@ struct mesh_host_state {
   /// What the desk wants of all jobs, and what the root has been told.
   io_interest standing;
   io_interest standing_told;
-  job_locations locations;
+
+  /// Shared with whoever marks output with hosts.
+  std::shared_ptr<job_locations> known_locations =
+    std::make_shared<job_locations>();
+  job_locations& locations = *known_locations;
 
   /// Jobs whose places the root has been asked for.
   std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
@@ -645,6 +650,9 @@ void subscribe(self_pointer self, io_subscription what,
                const output_sink_actor& sink, completion<uint64_t> then);
 void unsubscribe(self_pointer self, uint64_t subscription);
 
+/// The hosts of processes, for the thread of the host only.
+output_formatter::hosts hosts_of(const mesh_host_state& state);
+
 /// Who is shown as a sink.
 std::string name_of_sink(const requester& who);
 
@@ -666,7 +674,9 @@ bool has_processes_on(const job_map& map, uint32_t node);
 void begin_streams(self_pointer self, const prepare_share& order);
 
 /// Somebody here wants something of a job that has begun long ago.
-job_streams& known_streams(self_pointer self, const std::string& nspace);
+/// @param owner The user whose job it is, if that is known.
+job_streams& known_streams(self_pointer self, const std::string& nspace,
+                           std::optional<uint32_t> owner = {});
 
 /// A job is over everywhere.
 /// @param then Comes once its sinks have everything, or have had the time.
@@ -790,7 +800,10 @@ std::vector<query> take_group_queries(query_request& request);
 
 /// Likewise about streams.
 std::vector<query> take_stream_queries(query_request& request);
-void answer_stream_query(self_pointer self, const query& what,
+
+/// Those of the requester's own jobs; of all jobs for the administrator.
+void answer_stream_query(self_pointer self, const requester& who,
+                         const query& what,
                          std::function<void(std::vector<info>)> done);
 
 /// Answers them from what all nodes know.

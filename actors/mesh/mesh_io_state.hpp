@@ -22,10 +22,9 @@ struct outlet {
   /// What the desk calls it.
   std::optional<uint64_t> subscription;
 
-  /// Holds the output back until the tool has the name of its job: it shows it
-  /// as it was asked to for that job. What the sink will want then.
+  /// The sink, a gate, as long as it holds the output back until the tool has
+  /// the name of its job: it shows it as it was asked to for that job.
   output_sink_actor holder;
-  io_subscription held;
 
   /// A tool of this node that started the job.
   std::optional<requester> tool;
@@ -35,6 +34,10 @@ struct outlet {
 
   /// Whether the job ends when the tool vanishes.
   bool is_bound = false;
+
+  /// Whether the tool stays for the jobs that this one starts: it hears of
+  /// their ends, too.
+  bool has_family = false;
 };
 
 /// The streams of a job that this node runs, or wants something of.

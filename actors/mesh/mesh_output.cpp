@@ -5,6 +5,7 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
+#include "messages/job_keys.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -36,6 +37,17 @@ deliver_event end_for(const proc_id& tool, const job_ended& outcome) {
   result.what.infos.push_back(
     {std::string{attr::event_non_default}, 0, value::boolean(true)});
   result.targets = {tool};
+  return result;
+}
+
+/// The jobs that a job has started, directly or not, and that go on.
+std::string family_of(const mesh_host_state& state, const std::string& nspace,
+                      const outlet& of) {
+  auto result = std::string{};
+  for (const auto& [other, x] : state.outlets)
+    if (other != nspace && x.has_family && x.tool
+        && x.tool->index == of.tool->index)
+      result += (result.empty() ? "" : ",") + other;
   return result;
 }
 
@@ -133,6 +145,12 @@ void unsubscribe(self_pointer self, uint64_t subscription) {
                  io_unsubscription{subscription});
 }
 
+output_formatter::hosts hosts_of(const mesh_host_state& state) {
+  return [known = state.known_locations](const proc_id& proc) {
+    return known->host_of(proc);
+  };
+}
+
 std::string name_of_sink(const requester& who) {
   return (is_tool(who.role) ? "tool " : "process ") + to_string(who.proc);
 }
@@ -150,12 +168,17 @@ void open_tool(self_pointer self, const prepare_share& order, outlet& to) {
                 || order.parent.role == peer_role::launcher_needs_identity
                 || order.parent.role == peer_role::launcher_with_identity;
   to.tool = order.parent;
+  to.has_family = is_asked_for(request, job_family_key);
   // It formats itself, as OpenPMIx's tools do.
   auto options = tool_output_options{};
   options.server = state.server;
   options.who = order.parent;
   options.show_time = state.options.show_time;
+  options.host_of = hosts_of(state);
   options.with_offsets = is_asked_for(request, io_offsets_key);
+  options.format.tag_detailed =
+    options.with_offsets
+    && is_asked_for(request, attr::iof_tag_detailed_output);
   to.holder = caf::actor_cast<output_sink_actor>(spawn_output_gate(
     self->home_system(),
     spawn_tool_output(self->home_system(), std::move(options))));
@@ -174,8 +197,12 @@ void open_outlet(self_pointer self, const prepare_share& order,
   const auto parent = state.outlets.find(order.parent.proc.nspace);
   if (is_new && order.parent.role == peer_role::client
       && parent != state.outlets.end()) {
-    to.sink = parent->second.sink;
-    to.tool = parent->second.tool;
+    const auto& its = parent->second;
+    to.sink = its.sink;
+    to.tool = its.tool;
+    to.has_family = its.has_family;
+    to.notify = its.has_family && its.notify;
+    to.is_bound = its.has_family && its.is_bound;
   } else if (is_new && is_tool(order.parent.role) && order.parent.index != 0) {
     open_tool(self, order, to);
   }
@@ -200,7 +227,13 @@ void close_outlet(self_pointer self, const job_ended& outcome) {
     end_holder(std::exchange(node.mapped().holder, nullptr));
   if (node.empty() || !node.mapped().tool || !node.mapped().notify)
     return;
-  caf::anon_send(state.events, end_for(node.mapped().tool->proc, outcome));
+  const auto& to = node.mapped();
+  auto what = end_for(to.tool->proc, outcome);
+  if (to.has_family)
+    what.what.infos.push_back(
+      {std::string{job_family_key}, 0,
+       value::string(family_of(state, outcome.nspace, to))});
+  caf::anon_send(state.events, std::move(what));
 }
 
 void lose_tool(self_pointer self, const requester& who) {

@@ -43,7 +43,10 @@ void watch(self_pointer self, uint64_t number, io_pull& x,
       x.whole.insert(nspace);
   if (!x.at_desk.emplace(nspace, std::nullopt).second)
     return;
-  known_streams(self, nspace);
+  // The root has found that it is theirs; the administrator may watch all.
+  const auto uid = x.who.creds.uid;
+  known_streams(self, nspace,
+                uid == 0 ? std::nullopt : std::optional<uint32_t>{uid});
   subscribe(self, std::move(what), x.sink,
             [self, number, nspace](caf::expected<uint64_t> got) {
               auto* x = find_pull(self, number);
@@ -162,6 +165,7 @@ caf::result<io_pull_result> request_pull(self_pointer self,
   options.handler = request.handler.value_or(number);
   options.format = *format;
   options.show_time = state.options.show_time;
+  options.host_of = hosts_of(state);
   options.with_offsets = flag(request.directives, io_offsets_key);
   x.sink = spawn_tool_output(self->home_system(), std::move(options));
   return answer_later<io_pull_result>(
@@ -215,8 +219,16 @@ caf::result<ack> request_deregister(self_pointer self, const requester& who,
     return make_error(status::no_permissions,
                       "subscription " + std::to_string(request.subscription)
                         + " is another's");
+  const auto sink = x->sink;
   erase_pull(self, request.subscription);
-  return ack{};
+  if (!sink || !flag(request.directives, io_flush_key))
+    return ack{};
+  auto promise = self->make_response_promise<ack>();
+  self->request(sink, caf::infinite, io_fragment{})
+    .then([promise](ack) mutable { promise.deliver(ack{}); },
+          // Whoever asked is gone.
+          [promise](const caf::error&) mutable { promise.deliver(ack{}); });
+  return promise;
 }
 
 void drop_pulls(self_pointer self, const requester& who) {

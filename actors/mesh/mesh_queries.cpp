@@ -287,9 +287,12 @@ std::vector<query> take_stream_queries(query_request& request) {
     request, [](const std::string& key) { return key == io_streams_key; });
 }
 
-void answer_stream_query(self_pointer self, const query& what,
+void answer_stream_query(self_pointer self, const requester& who,
+                         const query& what,
                          std::function<void(std::vector<info>)> done) {
   auto request = list_io{};
+  if (who.creds.uid != 0)
+    request.uid = who.creds.uid;
   if (auto nspace = troupe::text(what.qualifiers, attr::nspace)) {
     const auto rank = number<uint32_t>(what.qualifiers, attr::rank);
     request.sources.push_back(

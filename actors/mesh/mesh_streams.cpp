@@ -181,12 +181,18 @@ void begin_streams(self_pointer self, const prepare_share& order) {
     });
 }
 
-job_streams& known_streams(self_pointer self, const std::string& nspace) {
+job_streams& known_streams(self_pointer self, const std::string& nspace,
+                           std::optional<uint32_t> owner) {
   auto& state = self->state;
   const auto [i, is_new] = state.streams.try_emplace(nspace);
-  if (is_new) {
+  const auto is_told = owner && !i->second.owner;
+  if (is_told)
+    i->second.owner = owner;
+  if (is_new || is_told) {
     auto begun = io_job_begun{};
     begun.nspace = nspace;
+    // Without an owner it is nobody's but the administrator's.
+    begun.uid = owner.value_or(0);
     begun.size = state.locations.size_of(nspace);
     caf::anon_send(state.directory.io_desk, std::move(begun));
   }

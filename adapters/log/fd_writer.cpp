@@ -21,6 +21,10 @@ namespace troupe {
 
 namespace {
 
+/// What is written at a time before others that wait for the loop have their
+/// turn.
+constexpr size_t bytes_per_pass = size_t{64} << 10;
+
 enum class kind {
   /// A file description of our own, non-blocking.
   own,
@@ -105,7 +109,13 @@ void fd_writer::state::write_waiting() {
   if (is_writing)
     return; // Called back from below.
   is_writing = true;
+  size_t done = 0;
   while (!waiting.empty() && !is_abandoned) {
+    if (done >= bytes_per_pass && watch) {
+      watch->enable_write();
+      is_writing = false;
+      return;
+    }
     auto& x = waiting.front();
     if (x.written < x.bytes.size()) {
       const auto n = write_some(x);
@@ -123,6 +133,7 @@ void fd_writer::state::write_waiting() {
       }
       x.written += static_cast<size_t>(n);
       held_bytes -= static_cast<size_t>(n);
+      done += static_cast<size_t>(n);
       continue;
     }
     const auto on_done = std::move(x.on_done);

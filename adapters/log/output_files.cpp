@@ -288,7 +288,7 @@ output_sink_actor spawn_output_files(caf::actor_system& sys,
   const auto make = [&] {
     return output_formatter{job.wiring.format,
                             [](int64_t at) { return local_time(at); },
-                            settings.place_of};
+                            settings.host_of};
   };
   files->job = job;
   files->formatter = make();

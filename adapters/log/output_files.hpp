@@ -21,8 +21,8 @@ struct output_files_settings {
 
   journal log = {};
 
-  /// Where processes run, for `output_format::tag_detailed`.
-  output_formatter::places place_of = {};
+  /// The hosts of processes, for `output_format::tag_detailed`.
+  output_formatter::hosts host_of = {};
 
   /// `::write`, or what a test puts in its place; called on a thread.
   output_file_set::write_function write = {};

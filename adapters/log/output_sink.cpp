@@ -59,7 +59,7 @@ buffered_sink_actor::behavior_type output_sink(self_pointer self,
   auto& state = self->state;
   state.formatter =
     output_formatter{settings.format, [](int64_t at) { return local_time(at); },
-                     settings.place_of};
+                     settings.host_of};
   state.kept = output_buffers<bool>{settings.format};
   state.settings = std::move(settings);
   return {

@@ -19,8 +19,8 @@ struct output_sink_settings {
   std::shared_ptr<fd_writer> out;
   std::shared_ptr<fd_writer> err;
 
-  /// Where processes run, for `output_format::tag_detailed`.
-  output_formatter::places place_of = {};
+  /// The hosts of processes, for `output_format::tag_detailed`.
+  output_formatter::hosts host_of = {};
 };
 
 /// The state of an OUTPUT SINK actor.

@@ -12,15 +12,14 @@ namespace troupe {
 
 namespace {
 
-/// A piece that is worth a message of its own, at any rate.
-constexpr size_t large_piece = size_t{16} << 10;
+/// What `fd` holds if it is a pipe; a terminal is none.
+size_t pipe_capacity(int fd) {
+  return static_cast<size_t>(std::max(fcntl(fd, F_GETPIPE_SZ), 0));
+}
 
-/// Less than this after a time of gathering: the writer is not busy any more.
-constexpr size_t small_piece = 256;
-
-/// Small pieces in a row, each so soon after the last one, make a busy writer.
-constexpr size_t quick_pieces = 4;
-constexpr auto soon = std::chrono::microseconds{150};
+read_turns& turns_of(std::optional<read_turns>& turns, event_loop& loop) {
+  return turns ? *turns : turns.emplace(loop);
+}
 
 } // namespace
 
@@ -28,11 +27,13 @@ output_pipe::output_pipe(event_loop& loop, unique_fd fd, output_credit& credit,
                          size_t window, receiver deliver)
   : loop_(loop), fd_(std::move(fd)), credit_(credit), window_(window),
     deliver_(std::move(deliver)), bytes_(credit.window),
-    gathered_(loop, [this] {
+    turn_(turns_of(credit.turns, loop), [this] { return read_in_turn(); }),
+    pace_(pipe_capacity(fd_.get())), gathered_(loop, [this] {
       is_gathering_ = false;
-      resume();
+      if (fd_)
+        turn_.join();
     }) {
-  watch_.emplace(loop_, fd_.get(), [this] { read_once(); });
+  watch_.emplace(loop_, fd_.get(), [this] { turn_.join(); });
   watch_->enable_read();
 }
 
@@ -74,23 +75,31 @@ output_pipe::outcome output_pipe::read_once() {
   return outcome::ended;
 }
 
+/// @returns how many bytes came.
+size_t output_pipe::read_in_turn() {
+  if (is_gathering_)
+    return 0;
+  const auto before = bytes_.out();
+  const auto what = read_once();
+  if (what == outcome::paused || what == outcome::ended)
+    return 0;
+  if (!is_gathering_)
+    watch_->enable_read();
+  return bytes_.out() - before;
+}
+
 /// Decides when to read again.
 /// @param is_all Whether as much was read as there was room for.
 void output_pipe::pace(size_t size, bool is_all) {
-  const auto now = std::chrono::steady_clock::now();
-  const auto gap = now - std::exchange(read_at_, now);
-  if (size == max_fragment)
+  const auto wait =
+    pace_.on_read(std::chrono::steady_clock::now(), size, is_all);
+  if (size == max_fragment || pace_.is_busy())
     enlarge();
-  if (size >= large_piece || is_all || end_when_empty_)
+  if (wait == output_pace::duration::zero() || end_when_empty_)
     return;
-  quick_ = gap < soon ? quick_ + 1 : 0;
-  is_busy_ = is_busy_ ? size >= small_piece : quick_ >= quick_pieces;
-  if (!is_busy_)
-    return;
-  enlarge();
   is_gathering_ = true;
   watch_->disable_read();
-  gathered_.start(gathering_time);
+  gathered_.start(wait);
 }
 
 void output_pipe::enlarge() {
@@ -98,10 +107,14 @@ void output_pipe::enlarge() {
     return;
   // Fails for a terminal, and for those at their bound: it is not needed.
   is_enlarged_ = fcntl(fd_.get(), F_SETPIPE_SZ, enlarged_pipe) >= 0;
-  credit_.enlargeable -= is_enlarged_ ? 1 : 0;
+  if (!is_enlarged_)
+    return;
+  --credit_.enlargeable;
+  pace_.set_capacity(enlarged_pipe);
 }
 
 void output_pipe::close() {
+  turn_.leave();
   silence_.reset();
   watch_.reset();
   fd_.reset();

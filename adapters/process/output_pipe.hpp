@@ -2,8 +2,10 @@
 
 #include "actors/io/shared_window.hpp"
 #include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/read_turns.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/output_pace.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -23,16 +25,15 @@ struct output_credit {
   /// How many more pipes may be enlarged: pipes of a user share a bound, beyond
   /// which new ones are tiny. Source: pipe(7).
   size_t enlargeable = 64;
+
+  /// The streams of a loop are read in turn.
+  std::optional<read_turns> turns = {};
 };
 
 /// Reads one output stream of a process. Does not read ahead of what has been
 /// taken by more than a window, or its share of what all streams have: then the
 /// pipe fills up and the process waits. It goes on when its own bytes are
-/// taken.
-///
-/// What comes after a silence is read at once. Who writes many small pieces in
-/// a row has them gathered in the pipe, which is enlarged, for a moment: so
-/// they cost what a few large ones cost.
+/// taken. When it is read says `output_pace`.
 class output_pipe {
 public:
   /// Takes bytes, in order; calls `taken` later, never at once. No bytes: the
@@ -46,9 +47,6 @@ public:
   /// cost beyond their bytes, and lets a busy writer's bytes gather in the
   /// pipe.
   static constexpr size_t max_fragments = 64;
-
-  /// How long a busy writer's small pieces gather.
-  static constexpr auto gathering_time = std::chrono::microseconds{500};
 
   /// What a busy writer's pipe holds.
   static constexpr int enlarged_pipe = 256 << 10;
@@ -90,6 +88,7 @@ private:
   enum class outcome { some, nothing, paused, ended };
 
   outcome read_once();
+  size_t read_in_turn();
   void read_rest();
   void resume();
   void on_silence();
@@ -110,10 +109,8 @@ private:
   window_share bytes_;
   size_t fragments_ = 0;
 
-  /// When it was last read, and how many small pieces came in quick succession.
-  std::chrono::steady_clock::time_point read_at_;
-  size_t quick_ = 0;
-  bool is_busy_ = false;
+  read_turns::reader turn_;
+  output_pace pace_;
   bool was_enlarged_ = false;
   bool is_enlarged_ = false;
   bool is_gathering_ = false;

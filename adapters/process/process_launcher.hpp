@@ -46,9 +46,6 @@ struct process_launcher_settings {
   /// empty: they find nobody.
   std::function<void(const proc_id&, unique_fd)> serve_pmi1;
 
-  /// Told of each process that was started.
-  std::function<void(const proc_id&, uint32_t pid)> on_started;
-
   /// What went wrong without anybody having asked.
   journal log;
 };

@@ -106,8 +106,6 @@ process_table::start(const start_process& request,
   watch_owner(owner);
   if (started.pmi1 && settings_.serve_pmi1)
     settings_.serve_pmi1(request.proc, std::move(started.pmi1));
-  if (settings_.on_started)
-    settings_.on_started(x.proc, static_cast<uint32_t>(x.pid));
   return process_started{static_cast<uint32_t>(x.pid)};
 }
 

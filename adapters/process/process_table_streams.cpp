@@ -68,7 +68,8 @@ void process_table::deliver(uint64_t id, io_channels channel,
   const auto taken = [this, id, channel, size] { on_taken(id, channel, size); };
   self_
     ->request(x.sink, caf::infinite,
-              process_output{x.proc, channel, std::move(bytes), now()})
+              process_output{x.proc, channel, std::move(bytes), now(),
+                             static_cast<uint32_t>(x.pid)})
     .then([taken](const ack&) { taken(); },
           [taken](const caf::error&) { taken(); });
 }

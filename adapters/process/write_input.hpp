@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/connection.hpp"
+#include "messages/fwd.hpp"
 #include "messages/process.hpp"
 
 #include <caf/typed_response_promise.hpp>

@@ -42,15 +42,15 @@ std::string show_time(int64_t) {
   return "2025-11-20T16:43:59.123+01:00";
 }
 
-std::optional<process_place> place_of(const proc_id&) {
-  return process_place{"host", 4711};
+std::string host_of(const proc_id&) {
+  return "host";
 }
 
 /// Formats a stream in pieces, whose sizes another sequence of bytes says.
 std::string format(const output_format& how, const io_stream& stream,
                    std::string_view bytes, std::string_view sizes,
                    uint64_t missed) {
-  auto uut = output_formatter{how, show_time, place_of};
+  auto uut = output_formatter{how, show_time, host_of};
   auto result = std::string{};
   auto at = uint64_t{0};
   const auto give = [&](std::string_view part, bool is_end) {
@@ -59,6 +59,7 @@ std::string format(const output_format& how, const io_stream& stream,
     x.offset = at;
     x.bytes = std::string{part};
     x.is_end = is_end;
+    x.pid = 4711;
     x.missed = at == 0 ? missed : 0;
     at += part.size();
     result += uut.format(std::move(x));

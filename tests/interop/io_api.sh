@@ -45,6 +45,9 @@ check "I6 IO-3" "the output of a namespace, each end once" pulls namespace
 check "I2 I5 203" "two pulls that share a stream" pulls masks
 check "I8 IO-5" "what was there before the pull" pulls tail
 check "I11" "deregistered in the middle" deregister
+# OpenPMIx's library ends a subscription before it tells.
+[ -z "${IO_OWN:-}" ] \
+  || check "I11" "what is kept together comes before the end" pulls kept
 check "I18 193" "a handler that sleeps holds the process up" pulls slow
 grep 'memory' "$TROUPE_WORK/output"
 check "I18 IO-1 IO-2" "the oldest is dropped, and counted" pulls oldest

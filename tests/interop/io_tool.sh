@@ -121,6 +121,89 @@ spawns() {
 }
 check "I17" "199: the output of a spawned job reaches who watches its parent" \
   spawns
+# outlived OPTION...: a job ends, and what it has started goes on.
+outlived() {
+  rm -f go
+  troupe run --dvm io "$@" -n 1 ./io_spawn leave >outlived.out 2>outlived.err &
+  local runner=$!
+  eventually 10 sh -c 'test $(grep -c begins outlived.out) = 2' || return 1
+  child=$(sed -n 's/.*\(io@[0-9]*\).*/\1/p' outlived.out | head -n 1)
+  # Its parent is over, but not the launcher.
+  eventually 10 sh -c 'test $(troupe jobs --dvm io | grep -c "io@") = 1' || return 1
+  kill -0 "$runner" || return 1
+  "$then" "$runner"
+  wait "$runner"
+}
+then=go_on
+go_on() { : >go; }
+ends_late() {
+  outlived
+  local outcome=$?
+  cat outlived.out outlived.err
+  [ "$outcome" = 3 ] && [ "$(grep -c ends outlived.out)" = 2 ] \
+    && grep -q "^troupe: .*$child" outlived.err
+}
+check "I17" "the launcher stays for a spawned job that outlives its parent" ends_late
+tells_both() {
+  outlived --json
+  [ $? = 3 ] || return 1
+  cat outlived.out
+  python3 - <outlived.out <<'END'
+import json, sys
+lines = [json.loads(x) for x in sys.stdin]
+ends = [(x["nspace"], x["exit_status"]) for x in lines if x["type"] == "job_ended"]
+assert [x[1] for x in ends] == [0, 3], ends
+assert lines[-1]["type"] == "job_ended"
+END
+}
+check "I17" "JSON tells the ends of both, the last at the end" tells_both
+is_interrupted() {
+  then=interrupt
+  outlived
+  local outcome=$?
+  then=go_on
+  [ "$outcome" = 130 ] && [ "$(grep -c ends outlived.out)" = 0 ] \
+    && eventually 10 sh -c 'test $(troupe jobs --dvm io | grep -c "io@") = 0'
+}
+interrupt() { kill -INT "$1"; }
+check "I17" "an interrupt ends the spawned job" is_interrupted
+is_lost() {
+  then=interrupt_hard
+  outlived
+  then=go_on
+  eventually 10 sh -c 'test $(troupe jobs --dvm io | grep -c "io@") = 0'
+}
+interrupt_hard() { kill -KILL "$1"; }
+check "I17" "a launcher that is killed takes the spawned job with it" is_lost
+
+# -- marks ---------------------------------------------------------------------
+
+# detailed FILE: whether its lines `[N,RANK][HOST:PID]<stdout>: PID` are those of
+# eight processes, as `troupe ps` in `ps` tells of them.
+detailed() {
+  cat "$1" ps
+  sed 's/^\[[^,]*,\([0-9]*\)\]\[\([^:]*\):\([0-9]*\)\]<stdout>: /\1 \2 \3 /' "$1" \
+    | sort -n >told
+  python3 -c 'import json, sys
+rows = sorted((x["rank"], x["host"], x["pid"]) for x in json.load(open("ps")))
+for rank, host, pid in rows:
+    print(rank, host, pid, pid)
+assert len(rows) == 8 and len({x[1] for x in rows}) == 2, rows' >known || return 1
+  cmp told known
+}
+marked() {
+  rm -f go
+  start marked -n 8 --output tag-detailed sh -c \
+    'echo $$; until [ -e go ]; do sleep 0.05; done' || return 1
+  eventually 10 sh -c 'test $(wc -l <marked.out) = 8' || return 1
+  tool ps --dvm io --json >ps || return 1
+  tool attach --dvm io "$job" --output tag-detailed >marked.there 2>marked.log &
+  local first=$!
+  eventually 10 sh -c 'test $(wc -l <marked.there) = 8' || return 1
+  : >go
+  wait "$first" && wait "$runner" && detailed marked.out && detailed marked.there
+}
+check "I16" "tag-detailed: host and process number on all nodes" marked
 
 # -- troupe attach -------------------------------------------------------------
 
@@ -252,6 +335,33 @@ follows() {
 }
 check "I5" "203: follow shows the output of all jobs, also of those to come" follows
 
+# A user that is not root is told of the own streams.
+if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
+  there=$(mktemp -d /tmp/troupe-io.XXXXXX)
+  chmod 755 "$there"
+  cp "$(command -v troupe)" "$there/"
+  install -d -o nobody "$there/tmp"
+  as_nobody() {
+    (cd / && exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
+      env TMPDIR="$there/tmp" HOME=/ timeout 30 "$there/troupe" "$@")
+  }
+  lists_own() {
+    as_nobody run -n 1 sh -c 'echo 12345; exec sleep 3' >own.out 2>own.err &
+    local runner=$! launcher listed
+    eventually 10 grep -q 12345 own.out || { cat own.err; return 1; }
+    launcher=$(pgrep -u nobody -f "^$there/troupe run")
+    as_nobody io list --dvm "pid:$launcher" >listed 2>&1
+    troupe io list --dvm "pid:$launcher" >listed.root 2>&1
+    wait "$runner"
+    cat listed listed.root
+    grep -q ' stdout  *0 *6 ' listed && cmp listed listed.root
+  }
+  check "X28" "a user that is not root is told of the own streams" lists_own
+  rm -rf "$there"
+else
+  skip "X28" "streams of a user that is not root" "needs root and the user nobody"
+fi
+
 # -- what is wrong -------------------------------------------------------------
 
 # told STATUS TEXT COMMAND...: one line with the text.
@@ -265,6 +375,8 @@ told() {
 }
 check "I2" "attach: no such job" told 1 'there is no job nothing@1' \
   tool attach --dvm io nothing@1
+check "I2" "io: no such job" told 1 'there is no job nothing@1' \
+  tool io list --dvm io nothing@1
 ranks() {
   rm -f go
   start ranks -n 2 sh -c 'until [ -e go ]; do sleep 0.02; done' || return 1

@@ -15,6 +15,34 @@ check_match "I16" "tag" '^\[[^]]*,0\]<stdout>: x$' \
   "$(job -n 1 --output tag echo x)"
 check_match "I16" "rank" '^\[0\].*x$' "$(job -n 1 --output rank echo x)"
 check_match "I16" "xml" '<stdout.*>x' "$(job -n 1 --output xml echo x)"
+python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256)) * 2)' >all_bytes
+# parses OPTION...: two processes write every byte; a reader of XML gets all.
+parses() {
+  job -n 2 --output "xml$1" sh -c 'cat all_bytes; cat all_bytes >&2' >all.xml || return 1
+  head -c 300 all.xml
+  python3 - <<'END'
+import collections, xml.etree.ElementTree as tree
+root = tree.parse("all.xml").getroot()
+assert root.tag == "troupe", root.tag
+found = collections.defaultdict(str)
+for x in root:
+    found[x.tag, x.get("rank")] += x.text
+def byte(x):
+    # Control characters that XML has not are their pictures.
+    return ord(x) - 0x2400 if 0x2400 <= ord(x) < 0x2420 else ord(x)
+assert sorted(found) == [(x, y) for x in ("stderr", "stdout") for y in "01"], found
+for x in found.values():
+    assert bytes(map(byte, x)) == bytes(range(256)) * 2, x
+END
+}
+for marks in "" ,tag-detailed ,tag-fullname,timestamp; do
+  check "I16 X31" "xml$marks is one document whatever is written" parses "$marks"
+done
+empty_document() {
+  job -n 1 --output xml true >none.xml
+  [ "$(xargs <none.xml)" = "<troupe> </troupe>" ]
+}
+check "I16" "xml without output is a document" empty_document
 check_equal "I16" "raw" "x" "$(job -n 1 --output raw printf x)"
 check_match "I16" "json, only the output" '^{.*"data":"x\\n".*}$' \
   "$(job -n 1 --output json echo x)"

@@ -16,5 +16,5 @@ CAF_TEST(I16 the command of a window has rank and job in it) {
 
 CAF_TEST(I16 the name of a job is no command of a shell) {
   CAF_CHECK_EQUAL(window_command("tmux -n \"%n\"", 0, "a$(x)`y`\" ';\n-1@2"),
-                  "tmux -n \"a__x__y_______-1@2\"");
+                  "tmux -n \"a__x__y______-1@2\"");
 }

@@ -79,6 +79,9 @@ struct world : deterministic {
   uint64_t dropped_at = 0;
   std::vector<sink_log_ptr> logs;
 
+  /// Of the process that writes.
+  uint32_t pid = 0;
+
   ~world() override {
     if (uut)
       end(uut);
@@ -124,7 +127,8 @@ struct world : deterministic {
   auto write(std::string bytes) {
     auto result = self->request(
       uut, caf::infinite,
-      process_output{{"job", 7}, io_channels::stdout_, std::move(bytes), 5});
+      process_output{
+        {"job", 7}, io_channels::stdout_, std::move(bytes), 5, pid});
     consume_messages();
     return result;
   }
@@ -174,6 +178,28 @@ CAF_TEST(I1 I4 fragments say which stream they are of and where they stand) {
   CAF_CHECK_EQUAL(x.offset, 3u);
   CAF_CHECK_EQUAL(x.missed, 0u);
   CAF_CHECK_EQUAL(x.read_at, 5);
+}
+
+CAF_TEST(I16 fragments have the number of the process that writes) {
+  start(options());
+  const auto log = add(1);
+  pid = 17;
+  pass("abc");
+  pid = 0; // Whoever says that a stream is over may not know it.
+  pass("de");
+  pid = 18; // Started again.
+  pass("f");
+  pass("");
+  CAF_REQUIRE_EQUAL(log->text, "abcdef.");
+  auto pids = std::vector<uint32_t>{};
+  for (const auto& x : log->got)
+    pids.push_back(x.pid);
+  CAF_CHECK_EQUAL(pids, (std::vector<uint32_t>{17, 17, 18, 18}));
+  self
+    ->request(uut, caf::infinite,
+              io_fetch{{{"job", 7}, io_channels::stdout_}, 0, 3})
+    .receive([](const io_fragment& x) { CAF_CHECK_EQUAL(x.pid, 18u); },
+             [](const caf::error& x) { CAF_FAIL(caf::to_string(x)); });
 }
 
 CAF_TEST(I18 the writer waits for all sinks that block and for no other) {

@@ -5,6 +5,8 @@
 #include "config/defaults.hpp"
 #include "tests/fixtures/io_sinks.hpp"
 
+#include <set>
+
 using namespace troupe;
 
 namespace {
@@ -84,8 +86,9 @@ struct fixture : fixtures::deterministic {
     return result;
   }
 
-  std::vector<io_stream_status> list(std::vector<proc_id> sources = {}) {
-    return request<io_list>(uut, list_io{std::move(sources), {}}).streams;
+  std::vector<io_stream_status> list(std::vector<proc_id> sources = {},
+                                     std::optional<uint32_t> uid = {}) {
+    return request<io_list>(uut, list_io{std::move(sources), uid}).streams;
   }
 
   ~fixture() override {
@@ -178,6 +181,34 @@ CAF_TEST(I3 I17 output of jobs that were never announced is delivered) {
   CAF_CHECK(status_of(refusal<ack>(
               uut, process_output{a0, io_channels::stdin_, "x", 0}))
             == status::bad_param);
+}
+
+CAF_TEST(X28 a user is shown the streams of the own jobs only) {
+  request<ack>(uut, io_job_begun{"a", {}, 7, 2});
+  request<ack>(uut, io_job_begun{"b", {}, 8, 1});
+  const auto [slow, id] = add(want({all_of_a}));
+  slow->is_slow = true;
+  write(a0, "a0");
+  write(a1, "a1");
+  write(b0, "b0");
+  write({"c", 0}, "of a job that nobody has told of");
+  const auto shown = [&](std::optional<uint32_t> uid) {
+    auto result = std::set<std::string>{};
+    for (const auto& x : list({}, uid))
+      result.insert(to_string(x.stream.source));
+    return result;
+  };
+  using names = std::set<std::string>;
+  CAF_CHECK_EQUAL(shown(7), (names{"a:0", "a:1"}));
+  CAF_CHECK_EQUAL(shown(8), (names{"b:0"}));
+  CAF_CHECK_EQUAL(shown(9), names{});
+  CAF_CHECK_EQUAL(shown({}), (names{"a:0", "a:1", "b:0", "c:0"}));
+  CAF_CHECK(list({a0}, 8).empty());
+  // Also once the job is over, and somebody has not got everything.
+  const auto is_over = over("a");
+  CAF_CHECK(!*is_over);
+  CAF_CHECK_EQUAL(shown(7), (names{"a:0", "a:1"}));
+  CAF_CHECK_EQUAL(shown(8), (names{"b:0"}));
 }
 
 CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {

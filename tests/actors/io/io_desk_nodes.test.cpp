@@ -128,8 +128,10 @@ struct fixture : fixtures::deterministic {
     return between->desks.at(node);
   }
 
-  std::pair<sink_ledger_ptr, uint64_t> add(uint32_t node, io_subscription how) {
+  std::pair<sink_ledger_ptr, uint64_t> add(uint32_t node, io_subscription how,
+                                           bool is_slow = false) {
     auto ledger = std::make_shared<sink_ledger>();
+    ledger->is_slow = is_slow;
     sinks.push_back(sys.spawn(fixtures::fake_sink, ledger));
     const auto id =
       request<io_pull_result>(desk(node), std::move(how), sinks.back());
@@ -274,6 +276,19 @@ CAF_TEST(I8 a copy that nobody wants goes and comes again as it was(194)) {
   CAF_CHECK_EQUAL(second->text(a0), "one two three");
 }
 
+CAF_TEST(I8 IO-5 what comes late of a stream that is wanted anew cuts nothing) {
+  const auto [sink, id] = add(0, want({a0}));
+  auto late = io_fragment{};
+  late.stream = {a0, out};
+  late.offset = 4;
+  late.bytes = "two ";
+  request<ack>(desk(0), 1U, late);
+  CAF_CHECK(list(0).empty());
+  write(a0, "one two three");
+  CAF_CHECK_EQUAL(sink->text(a0), "one two three");
+  CAF_CHECK_EQUAL(sink->fragments.front().missed, 0u);
+}
+
 CAF_TEST(I8 who wants a stream live gets nothing that was there before) {
   write(a0, "old ");
   auto how = want({a0});
@@ -284,6 +299,22 @@ CAF_TEST(I8 who wants a stream live gets nothing that was there before) {
   CAF_CHECK_EQUAL(live->text(a0), "new");
   CAF_CHECK_EQUAL(tail->text(a0), "old new");
   CAF_CHECK_EQUAL(between->fetches, 1u);
+}
+
+CAF_TEST(I8 who wants a stream live gets nothing old that is still to come) {
+  const auto old = std::string(2 * defaults::io_window, 'x');
+  write(a0, old);
+  const auto [slow, id1] = add(0, want({a0}), true);
+  auto how = want({a0});
+  how.start = io_start::live;
+  const auto [live, id2] = add(0, how);
+  write(a0, "new");
+  while (!slow->owed.empty()) {
+    slow->answer();
+    consume_messages();
+  }
+  CAF_CHECK_EQUAL(live->text(a0), "new");
+  CAF_CHECK_EQUAL(slow->text(a0), old + "new");
 }
 
 CAF_TEST(I4 a node that is lost wants nothing and its streams end) {

@@ -26,13 +26,15 @@ struct display {
   std::string text;
   std::map<std::pair<proc_id, io_channels>, uint64_t> offsets = {};
 
+  /// How often the host of a process was asked for.
+  size_t lookups = 0;
+
   explicit display(const output_format& format)
     : formatter(
       format, [](int64_t at) { return at == 0 ? "NOW" : time_of(at); },
-      [](const proc_id& x) -> std::optional<process_place> {
-        if (x.rank > 9)
-          return std::nullopt;
-        return process_place{"node" + std::to_string(x.rank), 100 + x.rank};
+      [this](const proc_id& x) {
+        ++lookups;
+        return x.rank > 9 ? "" : "node" + std::to_string(x.rank);
       }) {
     // nop
   }
@@ -58,11 +60,15 @@ struct display {
            + ".000+01:00";
   }
 
+  static uint32_t pid_of(const proc_id& x) {
+    return x.rank > 9 ? 0 : 100 + x.rank;
+  }
+
   display& add(const proc_id& proc, const std::string& bytes,
                io_channels channel = out, int64_t second = 0) {
     auto& offset = offsets[{proc, channel}];
-    io_fragment x{{proc, channel},       offset, bytes, 0, false,
-                  second * 1'000'000'000};
+    io_fragment x{{proc, channel},        offset,       bytes, 0, false,
+                  second * 1'000'000'000, pid_of(proc)};
     offset += bytes.size();
     text += formatter.format(std::move(x));
     return *this;
@@ -79,7 +85,8 @@ struct display {
   }
 
   display& end(const proc_id& proc, io_channels channel = out) {
-    io_fragment x{{proc, channel}, offsets[{proc, channel}], {}, 0, true, 0};
+    io_fragment x{{proc, channel}, offsets[{proc, channel}], {}, 0, true, 0,
+                  pid_of(proc)};
     text += formatter.format(std::move(x));
     return *this;
   }
@@ -320,6 +327,21 @@ CAF_TEST(I16 tags with the full name and with host and process number) {
   CAF_CHECK_EQUAL(rank.add(remote, "a\n", err).text, "[3]<stderr>: a\n");
 }
 
+CAF_TEST(I16 a host is looked up once for each stream) {
+  auto format = output_format{};
+  format.tag_detailed = true;
+  display uut{format};
+  uut.add(remote, "a\n").add(remote, "b\n").add(remote, "c");
+  CAF_CHECK_EQUAL(uut.lookups, 1u);
+  uut.end(remote);
+  CAF_CHECK_EQUAL(uut.lookups, 1u);
+  CAF_CHECK_EQUAL(uut.text, "[2,3][node3:103]<stdout>: a\n"
+                            "[2,3][node3:103]<stdout>: b\n"
+                            "[2,3][node3:103]<stdout>: c\n");
+  uut.add(remote, "again\n");
+  CAF_CHECK_EQUAL(uut.lookups, 2u);
+}
+
 CAF_TEST(I16 the time in front is when the line was read) {
   auto alone = with([](auto& x) { x.timestamp = true; });
   alone.add(first, "a\nbe", out, 7).add(first, "gun\nc\n", out, 12);
@@ -359,6 +381,14 @@ CAF_TEST(I16 elements of XML) {
   CAF_CHECK_EQUAL(detailed.add({"a\"<", 3}, "a\n").text,
                   "<stdout nspace=\"a&quot;&lt;\" rank=\"3\" "
                   "hostname=\"node3\" pid=\"103\">a&#010;</stdout>\n");
+}
+
+CAF_TEST(I16 X31 XML has characters of XML only whatever a program writes) {
+  auto plain = with([](auto& x) { x.xml = true; });
+  plain.add(first, std::string{"\0\x1b\x7f\r\xef\xbf\xbf\xef\xbf\xbd\n", 11});
+  CAF_CHECK_EQUAL(plain.text, "<stdout rank=\"0\">&#9216;&#9243;&#127;&#013;"
+                              "&#239;&#191;&#191;\xef\xbf\xbd&#010;</stdout>\n");
+  CAF_CHECK(!plain.formatter.on_stderr(err));
 }
 
 CAF_TEST(I16 raw output is marked as it comes and lines are not waited for) {

@@ -51,6 +51,33 @@ CAF_TEST(a hole divides what is read and does not count as bytes) {
   CAF_CHECK_EQUAL(x.last(100), 10u);
 }
 
+CAF_TEST(what is forgotten of a piece leaves the rest as it was) {
+  stream_bytes x;
+  auto written = std::string{};
+  for (int64_t i = 0; i < 30; ++i) {
+    const auto piece = std::string(1000, static_cast<char>('a' + i % 26));
+    x.append(written.size(), piece, i * 20 * ms);
+    written += piece;
+  }
+  for (const uint64_t from : {500U, 9990U, 10000U, 10001U, 24000U, 29999U}) {
+    x.cut_front(from);
+    CAF_CHECK_EQUAL(x.begin(), from);
+    CAF_CHECK_EQUAL(x.size(), written.size() - from);
+    CAF_CHECK_EQUAL(x.last(100000), from);
+    auto got = std::string{};
+    auto part = io_fragment{};
+    for (auto at = from; x.read(at, 100000, part); at += part.bytes.size()) {
+      CAF_CHECK_EQUAL(part.offset, at);
+      CAF_CHECK_EQUAL(part.read_at, static_cast<int64_t>(at / 1000) * 20 * ms);
+      got += part.bytes;
+    }
+    CAF_CHECK(got == written.substr(from));
+  }
+  x.append(30000, "end", 600 * ms);
+  CAF_CHECK_EQUAL(read(x, 29999), "29999:d");
+  CAF_CHECK_EQUAL(read(x, 30000), "30000:end");
+}
+
 CAF_TEST(what is cut is gone to the byte) {
   stream_bytes x;
   x.append(0, std::string(20000, 'a'), 0);
@@ -94,6 +121,19 @@ CAF_TEST(bytes read at different moments are told apart) {
   CAF_CHECK_EQUAL(moment(x, 1), 1000 * ms);
   CAF_CHECK_EQUAL(moment(x, 2), 1015 * ms);
   CAF_CHECK_EQUAL(moment(x, 3), 900 * ms);
+}
+
+CAF_TEST(moments are as exact when bytes are read and kept again) {
+  stream_bytes first;
+  first.append(1, "b", 9 * ms);
+  first.append(2, "c", 17 * ms);
+  stream_bytes second;
+  second.append(0, "a", 1 * ms);
+  auto x = io_fragment{};
+  for (uint64_t from = 1; first.read(from, 8, x); from += x.bytes.size())
+    second.append(x.offset, x.bytes, x.read_at);
+  CAF_CHECK_EQUAL(second.size(), 3u);
+  CAF_CHECK(moment(second, 2) > 7 * ms);
 }
 
 CAF_TEST(single bytes at many moments keep the latest moment) {

@@ -18,16 +18,9 @@ using namespace troupe;
 using namespace troupe::fixtures;
 
 CAF_TEST(IO-1 IO-2 IO-3 IO-5 I4 I8 I18 seeds agree with the model) {
-  const auto first = seed_option("TROUPE_SEED", 0);
-  const auto count = first > 0 ? 1 : seed_option("TROUPE_SEEDS", 4000);
   auto sum = stream_world::counters{};
-  for (auto seed = first; seed < first + count; ++seed) {
-    const auto options = stream_world_options::of(seed);
-    auto world = stream_world{options};
-    const auto violation = world.run();
-    if (!violation.empty())
-      CAF_FAIL(violation << "; " << options.to_string()
-                         << "; replay with TROUPE_SEED=" << seed);
+  const auto note = [&](const stream_world& world,
+                        const stream_world_options&) {
     const auto& x = world.count();
     sum.fragments += x.fragments;
     sum.gaps += x.gaps;
@@ -35,7 +28,8 @@ CAF_TEST(IO-1 IO-2 IO-3 IO-5 I4 I8 I18 seeds agree with the model) {
     sum.resumed += x.resumed;
     sum.ends += x.ends;
     sum.bytes += x.bytes;
-  }
+  };
+  const auto count = run_seeds<stream_world, stream_world_options>(4000, note);
   CAF_MESSAGE(count << " seeds, " << sum.bytes << " bytes, " << sum.fragments
                     << " fragments, " << sum.gaps << " gaps, " << sum.filled
                     << " filled, " << sum.resumed << " sinks resumed, "
@@ -51,16 +45,5 @@ CAF_TEST(IO-1 IO-2 IO-3 IO-5 I4 I8 I18 seeds agree with the model) {
 }
 
 CAF_TEST(IO-1 IO-2 IO-3 IO-5 every planted error is found) {
-  const auto most = seed_option("TROUPE_SEEDS", 4000);
-  for (auto i = 1; i <= static_cast<int>(last_stream_mutant); ++i) {
-    auto seed = uint32_t{0};
-    auto violation = std::string{};
-    for (; seed < most && violation.empty(); ++seed)
-      violation = stream_world{stream_world_options::of(seed),
-                               static_cast<stream_mutant>(i)}
-                    .run();
-    CAF_MESSAGE("mutant " << i << ": " << seed << " seeds, " << violation);
-    if (violation.empty())
-      CAF_ERROR("mutant " << i << " survives " << most << " seeds");
-  }
+  find_mutants<stream_world, stream_world_options>(last_stream_mutant, 4000);
 }

@@ -3,6 +3,7 @@
 #include "actors/io/streams_host.hpp"
 
 #include "actors/io/io_desk.hpp"
+#include "actors/jobs/io_directives.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"
@@ -153,6 +154,34 @@ CAF_TEST(I11 it ends when it is deregistered by whoever has it) {
   CAF_CHECK_EQUAL(call<ack>(user(owner), end)->code, status::success);
   end.subscription = 99;
   CAF_CHECK_EQUAL(call<ack>(user(owner), end)->code, status::not_found);
+}
+
+CAF_TEST(I16 what is kept together comes before the end) {
+  auto wanted = pull_of({all});
+  wanted.directives = {with(attr::iof_buffering_size, value::uint32(1000))};
+  const auto x = call<io_pull_result>(user(owner), wanted);
+  write(p0, "kept");
+  CAF_CHECK_EQUAL(text(), "");
+  const auto end =
+    io_deregister_request{{with(io_flush_key)}, x->value.subscription};
+  CAF_CHECK_EQUAL(call<ack>(user(owner), end)->code, status::success);
+  CAF_CHECK_EQUAL(text(), "kept");
+  write(p0, "unheard");
+  CAF_CHECK_EQUAL(text(), "kept");
+}
+
+CAF_TEST(I6 I9 what is required is acted upon or refused) {
+  auto wanted = pull_of({all});
+  wanted.directives = {with(attr::iof_redirect)};
+  wanted.directives[0].flags = info_required;
+  CAF_CHECK_EQUAL(call<io_pull_result>(user(owner), wanted)->code,
+                  status::not_supported);
+  auto what = io_push_request{{p0}, {with(attr::iof_complete)}, "last"};
+  what.directives[0].flags = info_required;
+  CAF_CHECK_EQUAL(call<ack>(user(owner), what)->code, status::success);
+  CAF_CHECK_EQUAL((*written)[p0], "last*");
+  what.directives[0].key = "somebody.elses";
+  CAF_CHECK_EQUAL(call<ack>(user(owner), what)->code, status::not_supported);
 }
 
 CAF_TEST(I17 it ends with its process) {

@@ -185,6 +185,38 @@ CAF_TEST(I16 206 output comes formatted if that was asked for) {
   CAF_CHECK_EQUAL(answers, 3u);
 }
 
+CAF_TEST(I16 marks have host and process number) {
+  tool_output_options options;
+  options.format.tag_detailed = true;
+  options.host_of = [](const proc_id& x) {
+    return "node" + std::to_string(x.rank);
+  };
+  start(options);
+  give({stream, 0, "a\n", 0, false, 0, 17});
+  CAF_CHECK_EQUAL(text(), "[job-1,3][node3:17]<stdout>: a\n");
+}
+
+CAF_TEST(I16 who formats itself is told host and process number) {
+  tool_output_options options;
+  options.format.tag_detailed = true;
+  options.with_offsets = true;
+  options.host_of = [](const proc_id& x) {
+    return x.nspace == "job-1" ? "node" + std::to_string(x.rank) : "";
+  };
+  start(options);
+  give({stream, 0, "a\n", 0, false, 0, 17});
+  give({stream, 2, "b", 0, true, 0, 17});
+  give({{{"job-2", 0}, out}, 0, "c", 0, false, 0, 0}); // Neither is known.
+  CAF_REQUIRE_EQUAL(text(), "a\nb<end>c");
+  for (auto i = 0; i < 2; ++i) {
+    const auto& infos = peer->seen[static_cast<size_t>(i)].infos;
+    CAF_CHECK_EQUAL(troupe::text(infos, attr::hostname).value_or(""), "node3");
+    CAF_CHECK(number<uint32_t>(infos, attr::proc_pid) == 17u);
+  }
+  CAF_CHECK(find(peer->seen[3].infos, attr::hostname) == nullptr);
+  CAF_CHECK(find(peer->seen[3].infos, attr::proc_pid) == nullptr);
+}
+
 CAF_TEST(I16 output is kept until there is enough of it) {
   tool_output_options options;
   options.format.buffer_size = 10;
@@ -244,6 +276,24 @@ CAF_TEST(I16 output is not kept longer than was asked for) {
   elapse(1ms);
   CAF_CHECK_EQUAL(text(), "x");
   take_one();
+}
+
+CAF_TEST(I16 what is kept is delivered when it is asked for) {
+  tool_output_options options;
+  options.format.buffer_size = 1000;
+  peer->is_slow = true;
+  start(options);
+  give(0, "early");
+  CAF_CHECK(peer->seen.empty());
+  CAF_CHECK_EQUAL(answers, 1u);
+  give(io_fragment{});
+  CAF_CHECK_EQUAL(text(), "early");
+  CAF_CHECK_EQUAL(answers, 1u);
+  take_one();
+  CAF_CHECK_EQUAL(answers, 2u);
+  give(io_fragment{});
+  CAF_CHECK_EQUAL(answers, 3u);
+  CAF_CHECK_EQUAL(peer->seen.size(), 1u);
 }
 
 CAF_TEST(LIM14 what is kept for many streams is bounded) {

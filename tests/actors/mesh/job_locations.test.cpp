@@ -113,3 +113,18 @@ CAF_TEST(a map with a rank twice counts the first) {
   CAF_CHECK_EQUAL(subject.node_of({"a", 0}).value_or(99999), 0u);
   CAF_CHECK_EQUAL(subject.node_of({"a", 1}).value_or(99999), 1u);
 }
+
+CAF_TEST(I16 the host of a process is the name of its node) {
+  auto subject = job_locations{};
+  auto map = map_of("a", {0, 2, 2});
+  for (auto& share : map.shares)
+    share.hostname = "n" + std::to_string(share.node);
+  subject.add(map);
+  CAF_CHECK_EQUAL(subject.host_of({"a", 0}), "n0");
+  CAF_CHECK_EQUAL(subject.host_of({"a", 2}), "n2");
+  CAF_CHECK_EQUAL(subject.host_of({"a", 3}), "");
+  CAF_CHECK_EQUAL(subject.host_of({"a", rank_wildcard}), "");
+  CAF_CHECK_EQUAL(subject.host_of({"b", 0}), "");
+  subject.remove("a");
+  CAF_CHECK_EQUAL(subject.host_of({"a", 0}), "");
+}

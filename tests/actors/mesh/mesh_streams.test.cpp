@@ -7,8 +7,10 @@
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"
 #include "tests/test.hpp"
+#include "tools/report.hpp"
 
 #include <caf/send.hpp>
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 
@@ -156,6 +158,30 @@ CAF_TEST(I2 I5 IO-5 a tool at any node gets the tail and what follows) {
   CAF_CHECK(tool->wire->output[0].source == (proc_id{nspace, 4}));
 }
 
+CAF_TEST(I16 marks on every node have the host and number of the process) {
+  spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
+  const auto detailed =
+    with(attr::iof_tag_detailed_output, value::boolean(true));
+  const auto shown = attach(1);
+  pull(1, shown, {{nspace, rank_wildcard}}, {detailed});
+  const auto told = attach(1);
+  pull(1, told, {{nspace, 4}},
+       {detailed, with(io_offsets_key, value::boolean(true))});
+  mesh.write(2, {nspace, 4}, "far\n");
+  mesh.write(1, {nspace, 2}, "near\n");
+  const auto of = [&](uint32_t node, uint32_t rank) {
+    return "[1," + std::to_string(rank) + "][n" + std::to_string(node) + ":"
+           + std::to_string(launcher_script::pid_of(rank))
+           + "]<stdout>: ";
+  };
+  CAF_CHECK_EQUAL(seen_by(shown), of(2, 4) + "far\n" + of(1, 2) + "near\n");
+  CAF_REQUIRE_EQUAL(seen_by(told), "far\n");
+  const auto& infos = told->wire->output.at(0).infos;
+  CAF_CHECK_EQUAL(text(infos, attr::hostname).value_or(""), "n2");
+  CAF_CHECK(number<uint32_t>(infos, attr::proc_pid)
+            == launcher_script::pid_of(4));
+}
+
 CAF_TEST(I5 I13 a stream crosses once however many want it) {
   spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
   const auto one = attach(1);
@@ -286,12 +312,12 @@ CAF_TEST(IO-1 IO-4 what waits for the name of its job does not depend on the tai
                       job_host::program(6, {{std::string{attr::iof_cache_size},
                                              0, value::uint64(0)}}));
   const auto x = mesh.write(0, {nspace, 0}, "early");
-  mesh.write(4, {nspace, 4}, "of another node");
+  mesh.write(1, {nspace, 2}, " and of its own node");
   mesh[2].launcher->holds_starts = false;
   mesh[2].launcher->release();
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::success);
-  CAF_CHECK_EQUAL(seen_by(tool), "earlyof another node");
+  CAF_CHECK_EQUAL(seen_by(tool), "early and of its own node");
 }
 
 CAF_TEST(IO-4 I18 output of a job that does not start holds up nobody) {
@@ -546,6 +572,48 @@ CAF_TEST(I1 each stream of all nodes is listed once) {
     sinks += sink.name + ";";
   CAF_CHECK(sinks.find("tool ") != std::string::npos);
   CAF_CHECK(sinks.find("launcher on n0") != std::string::npos);
+}
+
+CAF_TEST(X28 a tool is told of the streams of its own user only) {
+  spawn(4); // Of the nodes 0 and 1.
+  mesh.write(1, {nspace, 3}, "12345");
+  mesh.write(0, {nspace, 1}, "123", io_channels::stderr_);
+  const auto tool = attach(2);
+  pull(2, tool, {{nspace, 3}});
+  const auto listed = [this](uint32_t node, uint32_t uid,
+                             std::vector<info> qualifiers = {}) {
+    auto what = query_request{};
+    what.queries.push_back(
+      {{std::string{io_streams_key}}, std::move(qualifiers)});
+    const auto x = fixtures::ask<info_result>(
+      sys, mesh[node].host, asks({"a tool", 0}, 99, uid), std::move(what));
+    consume_messages();
+    const auto* found = find(x->value.infos, io_streams_key);
+    return found != nullptr ? to_json(*found).dump() : "nothing";
+  };
+  const auto count = [](const std::string& text, const std::string& what) {
+    auto result = 0;
+    for (auto i = text.find(what); i != std::string::npos;
+         i = text.find(what, i + 1))
+      ++result;
+    return result;
+  };
+  const auto row = "\"nspace\":\"" + nspace + "\"";
+  for (const auto node : {0u, 1u, 2u}) {
+    for (const auto uid : {our_uid, 0u}) {
+      const auto text = listed(node, uid);
+      CAF_CHECK_EQUAL(count(text, row), 2);
+      // What is known on a node that does not run the job.
+      CAF_CHECK_EQUAL(count(text, "tool "), 1);
+    }
+    const auto text = listed(node, our_uid + 1);
+    CAF_CHECK_EQUAL(count(text, row), 0);
+    CAF_CHECK_EQUAL(
+      count(listed(node, our_uid + 1,
+                   {with(attr::nspace, value::string(nspace))}),
+            row),
+      0);
+  }
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -3,6 +3,7 @@
 
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
+#include "messages/job_keys.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"
 #include "tests/test.hpp"
@@ -45,6 +46,21 @@ struct fixture : deterministic {
     more.push_back(with(attr::notify_completion, value::boolean(true)));
     ask<ack>(tool, register_events_request{{status::job_end}, {}});
     return ask<spawn_result>(tool, job_host::program(size, std::move(more)));
+  }
+
+  /// The third process of the job of the tool starts a job of one process.
+  /// @returns where that runs, and its name.
+  std::pair<uint32_t, proc_id> start_child() {
+    const auto parent = mesh.connect(1, nspace, 2);
+    const auto x = mesh[1].uut->ask<spawn_result>(parent, job_host::program(1));
+    consume_messages();
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    for (uint32_t node = 0; node < 3; ++node)
+      for (const auto& y : mesh[node].launcher->processes)
+        if (y.sink && y.spec.proc.nspace == x->value.nspace)
+          return {node, y.spec.proc};
+    CAF_FAIL("the child does not run");
+    return {};
   }
 
   void end(uint32_t node, uint32_t rank, int32_t exit_code = 0) {
@@ -165,16 +181,54 @@ CAF_TEST(F4.28 a tool hears of the end of its job after the last output) {
 
 CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
   spawn(3);
-  const auto parent = mesh.connect(1, nspace, 2);
-  const auto x = mesh[1].uut->ask<spawn_result>(parent, job_host::program(1));
-  consume_messages();
-  CAF_REQUIRE_EQUAL(x->code, status::success);
-  for (uint32_t node = 0; node < 3; ++node)
-    for (const auto& y : mesh[node].launcher->processes)
-      if (y.sink && y.spec.proc.nspace == x->value.nspace)
-        mesh.write(node, y.spec.proc, "child");
+  const auto [node, child] = start_child();
+  mesh.write(node, child, "child");
   CAF_REQUIRE_EQUAL(tool->wire->output.size(), 1u);
-  CAF_CHECK_EQUAL(tool->wire->output[0].source.nspace, x->value.nspace);
+  CAF_CHECK_EQUAL(tool->wire->output[0].source.nspace, child.nspace);
+}
+
+CAF_TEST(I17 a tool that stays for a family hears which jobs go on) {
+  spawn(3, {with(job_family_key, value::boolean(true))});
+  const auto [node, child] = start_child();
+  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
+    end(where, rank);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  const auto& first = tool->wire->events[0];
+  CAF_CHECK(*find(first.infos, attr::event_affected_proc)
+            == value::of_proc({nspace, rank_wildcard}));
+  CAF_CHECK_EQUAL(text(first.infos, job_family_key).value_or("none"),
+                  child.nspace);
+  mesh.write(node, child, "goes on");
+  CAF_CHECK_EQUAL(tool->wire->output.back().bytes, "goes on");
+  end(node, 0, 3);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 2u);
+  const auto& last = tool->wire->events[1];
+  CAF_CHECK(*find(last.infos, attr::event_affected_proc)
+            == value::of_proc({child.nspace, rank_wildcard}));
+  CAF_CHECK(number<int32_t>(last.infos, attr::exit_code) == 3);
+  CAF_CHECK_EQUAL(text(last.infos, job_family_key).value_or("none"), "");
+}
+
+CAF_TEST(I17 other tools hear of the jobs that they start and no more) {
+  spawn(3);
+  const auto [node, child] = start_child();
+  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
+    end(where, rank);
+  end(node, 0, 3);
+  CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
+  CAF_CHECK(find(tool->wire->events[0].infos, job_family_key) == nullptr);
+}
+
+CAF_TEST(F5.19 I17 a tool that vanishes ends the family for which it stays) {
+  all_die_of(SIGTERM);
+  spawn(3, {with(job_family_key, value::boolean(true))});
+  start_child();
+  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
+    end(where, rank);
+  CAF_CHECK_EQUAL(count_jobs(), 1u);
+  mesh[2].uut->lose(tool);
+  consume_messages();
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
 }
 
 CAF_TEST(F4.28 F5.11 a tool hears in words why there is no job) {

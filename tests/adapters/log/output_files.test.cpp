@@ -3,7 +3,6 @@
 #include "adapters/log/output_files.hpp"
 
 #include "adapters/loop/thread_pool.hpp"
-#include "adapters/process/local_places.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sys/stat.h>
@@ -49,6 +48,7 @@ struct fixture : fixtures::world {
   void start() {
     output_files_settings settings;
     settings.pool = pool;
+    settings.host_of = [](const proc_id&) { return "here"; };
     settings.log = [this](severity how, const std::string& line) {
       CAF_CHECK(how == severity::warning);
       warnings.push_back(line);
@@ -386,21 +386,15 @@ CAF_TEST(I16 output is kept until there is enough or it has waited) {
   CAF_CHECK_EQUAL(content("run.job-1.0.out"), "abcdefghi");
 }
 
-CAF_TEST(I16 marks say where processes of this node run) {
-  local_places uut;
-  uut.host = "here";
-  uut.add(proc(0), 17);
-  uut.add(proc(0), 18); // Started again.
-  const auto found = uut.find(proc(0));
-  CAF_REQUIRE(found.has_value());
-  CAF_CHECK_EQUAL(found->host, "here");
-  CAF_CHECK_EQUAL(found->pid, 18u);
-  for (uint32_t rank = 1; rank <= local_places::most; ++rank)
-    uut.add(proc(rank), rank);
-  CAF_CHECK(!uut.find(proc(0)));
-  const auto last = uut.find(proc(1));
-  CAF_REQUIRE(last.has_value());
-  CAF_CHECK_EQUAL(last->pid, 1u);
+CAF_TEST(I16 marks have the host of this node and the process number) {
+  job.wiring.file = folder / "run";
+  job.wiring.format.tag_detailed = true;
+  start();
+  const auto answer = request<ack>(
+    uut, io_fragment{{proc(0), out}, 0, "a\n", 0, false, 0, 17});
+  CAF_REQUIRE(run_until([&] { return answer->has_come(); }));
+  CAF_CHECK_EQUAL(content("run.job-1.0.out"),
+                  "[job-1,0][here:17]<stdout>: a\n");
 }
 
 CAF_TEST(a job has few files open however many it writes) {

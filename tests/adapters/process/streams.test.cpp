@@ -54,6 +54,18 @@ CAF_TEST(the two output streams stay apart) {
   CAF_CHECK_EQUAL(x.err(), "two\n");
 }
 
+CAF_TEST(I16 output has the number of its process) {
+  auto pids = std::vector<uint32_t>{};
+  on_output = [&](const process_output& x) {
+    pids.push_back(x.pid);
+    return true;
+  };
+  auto& x = run_to_end("echo $$");
+  CAF_REQUIRE_EQUAL(pids.size(), 3u); // The line, and two ends.
+  CAF_CHECK_EQUAL(x.out(), std::to_string(pids[0]) + "\n");
+  CAF_CHECK_EQUAL(pids, std::vector<uint32_t>(3, x.pid));
+}
+
 CAF_TEST(IO-3 a stream ends once after its last byte) {
   auto& x = run_to_end("printf x; exec >&-; sleep 0.05; echo y >&2");
   CAF_CHECK_EQUAL(x.out(), "x");

@@ -241,6 +241,27 @@ static void deregister(void) {
   end_tool();
 }
 
+/* What is kept together comes before the end of the subscription. */
+static void kept(void) {
+  const size_t size = 1000;
+  char nspace[PMIX_MAX_NSLEN + 1];
+  begin_tool();
+  write_pattern(1, size, 2 * size, nspace);
+  pmix_info_t info;
+  set_number(&info, PMIX_IOF_BUFFERING_SIZE, 1 << 20);
+  const pmix_status_t id =
+    pull(nspace, 0, PMIX_FWD_STDOUT_CHANNEL, take_0, &info, 1);
+  pause_ms(300);
+  demand(look(0, 0, 1).calls == 0, "nothing came yet");
+  succeed(PMIx_IOF_deregister((size_t)id, NULL, 0, NULL, NULL),
+          "PMIx_IOF_deregister");
+  demand(look(0, 0, 1).bytes == size, "what was kept came");
+  touch(go);
+  await_end(nspace, 10);
+  demand(look(0, 0, 1).bytes == size, "and nothing else");
+  end_tool();
+}
+
 /* A handler that sleeps holds the process up, not the memory. */
 static void slow(void) {
   const size_t size = 100 << 20;
@@ -396,13 +417,21 @@ static void many(void) {
 
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
-    {"writer", writer},         {"reader", reader},
-    {"process", one_process},   {"namespace", whole_namespace},
-    {"masks", two_masks},       {"tail", tail},
-    {"deregister", deregister}, {"slow", slow},
-    {"oldest", oldest},         {"newest", newest},
-    {"unhandled", unhandled},   {"refused", refused},
-    {"required", required},     {"many", many},
+    {"writer", writer},
+    {"reader", reader},
+    {"process", one_process},
+    {"namespace", whole_namespace},
+    {"masks", two_masks},
+    {"tail", tail},
+    {"deregister", deregister},
+    {"slow", slow},
+    {"oldest", oldest},
+    {"newest", newest},
+    {"unhandled", unhandled},
+    {"refused", refused},
+    {"required", required},
+    {"kept", kept},
+    {"many", many},
   };
   return RUN_CASE(cases);
 }

@@ -20,7 +20,29 @@ static void child(void) {
   end();
 }
 
+/* Starts a job that goes on without this one. */
+static void leave(void) {
+  begin();
+  char child[PMIX_MAX_NSLEN + 1];
+  spawn_case("late", 2, child);
+  printf("%s\n", child);
+  end();
+}
+
+static void late(void) {
+  begin();
+  printf("%u begins\n", me.rank);
+  fflush(stdout);
+  for (int i = 0; i < 200 && access("go", F_OK) != 0; ++i)
+    usleep(50000);
+  printf("%u ends\n", me.rank);
+  fflush(stdout);
+  end();
+  exit(3);
+}
+
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {{"watch", watch}, {"child", child}};
+  static const struct test_case cases[] = {{"watch", watch}, {"child", child},
+                                            {"leave", leave}, {"late", late}};
   return RUN_CASE(cases);
 }
