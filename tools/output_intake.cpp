@@ -26,8 +26,7 @@ void told_hosts::note(const proc_id& proc, const std::vector<info>& infos) {
     hosts_[proc] = std::move(*host);
 }
 
-output_formatter::hosts
-told_hosts::lookup(std::shared_ptr<told_hosts> table) {
+output_formatter::hosts told_hosts::lookup(std::shared_ptr<told_hosts> table) {
   return [table = std::move(table)](const proc_id& proc) {
     const auto i = table->hosts_.find(proc);
     return i != table->hosts_.end() ? i->second : std::string{};

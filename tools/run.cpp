@@ -46,9 +46,8 @@ void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
 
 /// Lets what is still to be shown go out.
 void flush_then_stop(local_node& rt, const output_format& format) {
-  rt.out()->write(std::string{document_end(format)}, [&rt] {
-    rt.err()->write("", [&rt] { rt.loop().stop(); });
-  });
+  rt.out()->write(std::string{document_end(format)},
+                  [&rt] { rt.err()->write("", [&rt] { rt.loop().stop(); }); });
 }
 
 int run_job(const run_options& options) {

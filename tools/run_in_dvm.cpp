@@ -142,8 +142,8 @@ std::string dvm_job::wire() {
   if (!streams)
     return reason_of(streams.error());
   streams_ = std::move(*streams);
-  intake_ = std::make_unique<output_intake>(loop.actors(), streams_->sink(),
-                                            hosts_);
+  intake_ =
+    std::make_unique<output_intake>(loop.actors(), streams_->sink(), hosts_);
   intake_->attach(session_->to());
   return {};
 }
@@ -175,9 +175,9 @@ void dvm_job::start() {
   wants.codes = {status::job_end};
   session_->to()->submit(wants, [](const link::outcome&) {});
   auto& infos = options_.job.job_infos;
-  for (const auto key : {attr::fwd_stdout, attr::fwd_stderr,
-                         attr::notify_completion, io_offsets_key,
-                         job_family_key})
+  for (const auto key :
+       {attr::fwd_stdout, attr::fwd_stderr, attr::notify_completion,
+        io_offsets_key, job_family_key})
     infos.push_back({std::string{key}, 0, value::boolean(true)});
   session_->to()->submit(options_.job, [this](link::outcome outcome) {
     on_spawned(std::move(outcome));

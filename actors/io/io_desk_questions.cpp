@@ -51,9 +51,10 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
       channels.push_back(x->channel);
   for (const auto& job : state.closing)
     for (const auto& [key, x] : job.streams)
-      if (may_see(what, job) && std::any_of(sources.begin(), sources.end(), [&x = x](const auto& y) {
-            return covers(y, x.name.source);
-          }))
+      if (may_see(what, job)
+          && std::any_of(
+            sources.begin(), sources.end(),
+            [&x = x](const auto& y) { return covers(y, x.name.source); }))
         channels.push_back(x.channel);
   struct gathering {
     io_list found;

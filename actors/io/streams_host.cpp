@@ -179,7 +179,7 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
     return ack{};
   }
   auto promise = self->make_response_promise<ack>();
-  const auto owed = std::make_shared<answer<ack>>(promise);
+  auto owed = std::make_shared<answer<ack>>(promise);
   const auto end = [self, sink, owed] {
     self->send_exit(sink, caf::exit_reason::user_shutdown);
     owed->give(ack{});

@@ -144,7 +144,7 @@ std::vector<io_delivery> kept_deliveries(self_pointer self) {
 caf::typed_response_promise<ack> take(self_pointer self, io_fragment& x) {
   const auto reply =
     std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  const auto result = reply->promise();
+  auto result = reply->promise();
   auto& state = self->state;
   const auto is_nothing = x.bytes.empty() && !x.is_end && x.missed == 0;
   auto deliveries =

@@ -259,7 +259,7 @@ read_subscription(const io_pull_request& request) {
     result.offset = *from;
   }
   if (find(request.directives, io_start_key) != nullptr) {
-    const auto start = in.text(io_start_key, "\"tail\" or \"live\"");
+    const auto start = in.text(io_start_key, R"("tail" or "live")");
     if (start == "live")
       result.start = io_start::live;
     else if (start != "tail")
@@ -276,7 +276,7 @@ caf::expected<output_format>
 read_output_format(const std::vector<info>& infos) {
   auto in = reader{infos};
   auto result = read_format(in);
-  return in.finish(std::move(result));
+  return in.finish(result);
 }
 
 } // namespace troupe

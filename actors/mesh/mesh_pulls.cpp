@@ -79,7 +79,7 @@ void erase_pull(self_pointer self, uint64_t number) {
 }
 
 /// Locates jobs one after another; those that are over by now are left out.
-void locate_each(self_pointer self, std::vector<std::string> nspaces,
+void locate_each(self_pointer self, const std::vector<std::string>& nspaces,
                  std::function<void(const std::vector<std::string>&)> then) {
   auto found = std::make_shared<std::vector<std::string>>();
   auto left = std::make_shared<size_t>(nspaces.size() + 1);
@@ -180,7 +180,7 @@ caf::result<io_pull_result> request_pull(self_pointer self,
                   done(std::move(may.error()));
                   return;
                 }
-                locate_each(self, std::move(may->nspaces),
+                locate_each(self, may->nspaces,
                             [self, number, done](const auto& nspaces) {
                               begin_pull(self, number, nspaces, done);
                             });

@@ -108,7 +108,8 @@ void update(self_pointer self, const std::string& nspace,
   if (nodes.empty() || nodes.front() != 0)
     nodes.insert(nodes.begin(), 0);
   auto left = std::make_shared<size_t>(nodes.size() + 1);
-  const auto one = [left, done](const caf::expected<host_reply>&) {
+  const auto one = [left,
+                    done = std::move(done)](const caf::expected<host_reply>&) {
     // Who is lost has nothing to give.
     if (--*left == 0)
       done(ack{});

@@ -41,8 +41,9 @@ void keep_freed_memory() {
 
 process_table::process_table(self_pointer self, event_loop& loop,
                              process_launcher_settings settings)
-  : self_(self), loop_(loop), settings_(std::move(settings)),
-    credit_{std::make_shared<shared_window>(settings_.total_window)},
+  : self_(self), loop_(loop),
+    settings_(std::move(settings)), credit_{std::make_shared<shared_window>(
+                                      settings_.total_window)},
     freezer_(settings_.with_freezer ? delegated_cgroup() : std::nullopt),
     reap_later_(loop, [this] { reap_children(); }) {
   keep_freed_memory();

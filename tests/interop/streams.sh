@@ -41,6 +41,35 @@ written() {
   sed -n 's/^wchar: //p' "/proc/$1/io"
 }
 
+# The same for each process of a job: the numbers are in the folder `writers`.
+as_writers='echo $$ >"writers/new.$PMIX_RANK"
+mv "writers/new.$PMIX_RANK" "writers/$PMIX_RANK"
+exec "$@"'
+
+# begin_writers: before such a job.
+begin_writers() {
+  rm -rf writers
+  mkdir writers
+}
+
+# all_stuck COUNT: waits until so many have begun and those that have not ended
+# write no more.
+all_stuck() {
+  eventually 60 none_writes "$1"
+}
+
+none_writes() {
+  local before
+  [ "$(find writers -name '[0-9]*' | wc -l)" = "$1" ] || return 1
+  before=$(all_written)
+  sleep 0.2
+  [ "$(all_written)" = "$before" ]
+}
+
+all_written() {
+  sed 's,.*,/proc/&/io,' writers/[0-9]* | xargs grep -hs '^wchar' | sort
+}
+
 # has_taken PID: no signal waits for that process.
 has_taken() {
   ! grep -Eq '^S(hd|ig)Pnd:.*[1-9a-f]' "/proc/$1/status"

@@ -209,6 +209,10 @@ CAF_TEST(X28 a user is shown the streams of the own jobs only) {
   CAF_CHECK(!*is_over);
   CAF_CHECK_EQUAL(shown(7), (names{"a:0", "a:1"}));
   CAF_CHECK_EQUAL(shown(8), (names{"b:0"}));
+  slow->is_slow = false;
+  slow->answer();
+  consume_messages();
+  CAF_CHECK(*is_over);
 }
 
 CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {

@@ -67,7 +67,7 @@ struct display {
   display& add(const proc_id& proc, const std::string& bytes,
                io_channels channel = out, int64_t second = 0) {
     auto& offset = offsets[{proc, channel}];
-    io_fragment x{{proc, channel},        offset,       bytes, 0, false,
+    io_fragment x{{proc, channel},        offset,      bytes, 0, false,
                   second * 1'000'000'000, pid_of(proc)};
     offset += bytes.size();
     text += formatter.format(std::move(x));
@@ -386,8 +386,9 @@ CAF_TEST(I16 elements of XML) {
 CAF_TEST(I16 X31 XML has characters of XML only whatever a program writes) {
   auto plain = with([](auto& x) { x.xml = true; });
   plain.add(first, std::string{"\0\x1b\x7f\r\xef\xbf\xbf\xef\xbf\xbd\n", 11});
-  CAF_CHECK_EQUAL(plain.text, "<stdout rank=\"0\">&#9216;&#9243;&#127;&#013;"
-                              "&#239;&#191;&#191;\xef\xbf\xbd&#010;</stdout>\n");
+  CAF_CHECK_EQUAL(plain.text,
+                  "<stdout rank=\"0\">&#9216;&#9243;&#127;&#013;"
+                  "&#239;&#191;&#191;\xef\xbf\xbd&#010;</stdout>\n");
   CAF_CHECK(!plain.formatter.on_stderr(err));
 }
 

@@ -10,6 +10,7 @@
 #include "tools/report.hpp"
 
 #include <caf/send.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <csignal>
@@ -171,8 +172,7 @@ CAF_TEST(I16 marks on every node have the host and number of the process) {
   mesh.write(1, {nspace, 2}, "near\n");
   const auto of = [&](uint32_t node, uint32_t rank) {
     return "[1," + std::to_string(rank) + "][n" + std::to_string(node) + ":"
-           + std::to_string(launcher_script::pid_of(rank))
-           + "]<stdout>: ";
+           + std::to_string(launcher_script::pid_of(rank)) + "]<stdout>: ";
   };
   CAF_CHECK_EQUAL(seen_by(shown), of(2, 4) + "far\n" + of(1, 2) + "near\n");
   CAF_REQUIRE_EQUAL(seen_by(told), "far\n");
@@ -608,11 +608,10 @@ CAF_TEST(X28 a tool is told of the streams of its own user only) {
     }
     const auto text = listed(node, our_uid + 1);
     CAF_CHECK_EQUAL(count(text, row), 0);
-    CAF_CHECK_EQUAL(
-      count(listed(node, our_uid + 1,
-                   {with(attr::nspace, value::string(nspace))}),
-            row),
-      0);
+    CAF_CHECK_EQUAL(count(listed(node, our_uid + 1,
+                                 {with(attr::nspace, value::string(nspace))}),
+                          row),
+                    0);
   }
 }
 

@@ -63,6 +63,13 @@ struct fixture : deterministic {
     return {};
   }
 
+  /// The job of the tool is over.
+  void end_parent() {
+    end(0, 0);
+    end(0, 1);
+    end(1, 2);
+  }
+
   void end(uint32_t node, uint32_t rank, int32_t exit_code = 0) {
     mesh[node].launcher->end(rank, exit_code);
     consume_messages();
@@ -190,8 +197,7 @@ CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
 CAF_TEST(I17 a tool that stays for a family hears which jobs go on) {
   spawn(3, {with(job_family_key, value::boolean(true))});
   const auto [node, child] = start_child();
-  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
-    end(where, rank);
+  end_parent();
   CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
   const auto& first = tool->wire->events[0];
   CAF_CHECK(*find(first.infos, attr::event_affected_proc)
@@ -212,8 +218,7 @@ CAF_TEST(I17 a tool that stays for a family hears which jobs go on) {
 CAF_TEST(I17 other tools hear of the jobs that they start and no more) {
   spawn(3);
   const auto [node, child] = start_child();
-  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
-    end(where, rank);
+  end_parent();
   end(node, 0, 3);
   CAF_REQUIRE_EQUAL(tool->wire->events.size(), 1u);
   CAF_CHECK(find(tool->wire->events[0].infos, job_family_key) == nullptr);
@@ -223,8 +228,7 @@ CAF_TEST(F5.19 I17 a tool that vanishes ends the family for which it stays) {
   all_die_of(SIGTERM);
   spawn(3, {with(job_family_key, value::boolean(true))});
   start_child();
-  for (const auto& [where, rank] : {std::pair{0u, 0u}, {0u, 1u}, {1u, 2u}})
-    end(where, rank);
+  end_parent();
   CAF_CHECK_EQUAL(count_jobs(), 1u);
   mesh[2].uut->lose(tool);
   consume_messages();

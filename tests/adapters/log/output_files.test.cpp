@@ -390,8 +390,8 @@ CAF_TEST(I16 marks have the host of this node and the process number) {
   job.wiring.file = folder / "run";
   job.wiring.format.tag_detailed = true;
   start();
-  const auto answer = request<ack>(
-    uut, io_fragment{{proc(0), out}, 0, "a\n", 0, false, 0, 17});
+  const auto answer =
+    request<ack>(uut, io_fragment{{proc(0), out}, 0, "a\n", 0, false, 0, 17});
   CAF_REQUIRE(run_until([&] { return answer->has_come(); }));
   CAF_CHECK_EQUAL(content("run.job-1.0.out"),
                   "[job-1,0][here:17]<stdout>: a\n");
