@@ -384,7 +384,7 @@ static void refused(void) {
 
 /* More than anybody may have; all of them get a stream, and it goes on. */
 static void many(void) {
-  enum { most = 1024, count = 20000 };
+  enum { most = 1024, count = 5000 };
   const size_t size = 1 << 20;
   char nspace[PMIX_MAX_NSLEN + 1];
   begin_tool();
