@@ -161,9 +161,9 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
     return asked;
   }
   const auto outcome = await_op(lib, std::move(x));
-  handlers->remove(iofhdlr);
-  // The handler may be running: what it uses may go when we return.
-  lib.run_in_loop([] {});
+  // The handler may be running, or about to get what came before the answer:
+  // what it uses may go when we return.
+  lib.run_in_loop([&] { handlers->remove(iofhdlr); });
   return outcome;
 }
 
