@@ -74,7 +74,7 @@ struct desk_job {
 
   /// Once it is over: how many channels have not ended, and who waits for that.
   size_t open = 0;
-  answer<ack> over;
+  std::list<answer<ack>> over;
 };
 
 /// A sink of this node.

@@ -308,7 +308,8 @@ void finish(self_pointer self, job_position i) {
     self->send_exit(i->files, caf::exit_reason::user_shutdown);
   auto over = std::move(i->over);
   self->state.closing.erase(i);
-  over.give(ack{});
+  for (auto& x : over)
+    x.give(ack{});
 }
 
 void close(self_pointer self, job_position i) {
@@ -344,12 +345,17 @@ caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
   forget_interests(self, nspace);
   forget_input(self, nspace);
   auto node = state.jobs.extract(nspace);
-  if (node.empty())
+  const auto is_it = [&](const desk_job& x) { return x.nspace == nspace; };
+  auto i = std::find_if(state.closing.begin(), state.closing.end(), is_it);
+  if (node.empty() && i == state.closing.end())
     return ack{};
   auto promise = self->make_response_promise<ack>();
-  state.closing.push_back(std::move(node.mapped()));
-  const auto i = std::prev(state.closing.end());
-  i->over = answer<ack>{promise};
+  if (node.empty()) {
+    i->over.emplace_back(promise);
+    return promise;
+  }
+  i = state.closing.insert(state.closing.end(), std::move(node.mapped()));
+  i->over.emplace_back(promise);
   close(self, i);
   return promise;
 }

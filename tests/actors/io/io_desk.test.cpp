@@ -242,6 +242,27 @@ CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {
   request<ack>(uut, io_unsubscription{id2});
 }
 
+CAF_TEST(P-I1 I17 who asks again for the end of a job waits for it as well) {
+  const auto [mine, id1] = add(want({all_of_a}));
+  const auto [other, id2] = add(want({all_of_a}));
+  mine->is_slow = true;
+  other->is_slow = true;
+  write(a0, "last words");
+  const auto first = over("a");
+  const auto second = over("a");
+  CAF_CHECK(!*first && !*second);
+  // Who is not waited for any more.
+  CAF_CHECK(status_of(refusal<ack>(uut, io_unsubscription{id2}))
+            == status::not_found);
+  CAF_CHECK(!*first && !*second);
+  mine->is_slow = false;
+  mine->answer();
+  consume_messages();
+  CAF_CHECK(*first && *second);
+  CAF_CHECK_EQUAL(mine->ends(a0), 1u);
+  CAF_CHECK_EQUAL(other->ends(a0), 0u);
+}
+
 CAF_TEST(I17 a name that is used again begins anew) {
   write(a0, "old");
   CAF_CHECK(*over("a"));
