@@ -62,6 +62,9 @@ struct desk_stream {
 /// The streams of a job.
 struct desk_job {
   std::string nspace;
+
+  /// Whether somebody has said that it begins.
+  bool is_announced = false;
   io_wiring wiring;
 
   /// The user whose job it is; none: nobody has said so.
