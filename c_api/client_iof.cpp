@@ -161,9 +161,9 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
     return asked;
   }
   const auto outcome = await_op(lib, std::move(x));
-  handlers->remove(iofhdlr);
-  // The handler may be running: what it uses may go when we return.
-  lib.run_in_loop([] {});
+  // The handler may be running, or about to get what came before the answer:
+  // what it uses may go when we return.
+  lib.run_in_loop([&] { handlers->remove(iofhdlr); });
   return outcome;
 }
 
@@ -183,13 +183,14 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
   x.targets = std::move(*receivers);
   x.directives = std::move(*options);
   const auto is_end = flag(x.directives, attr::iof_complete);
+  if (is_end)
+    // The end of our own input, too, if that is what they get.
+    stop_stdin(lib);
   if (bo != nullptr && bo->size > 0)
     x.bytes = to_bytes(bo);
-  else if (is_end)
-    // The end of our own input, too, if that is what they have got.
-    stop_stdin(lib);
-  else if (flag(x.directives, attr::iof_push_stdin)
-           || flag(x.directives, attr::iof_stop))
+  else if (!is_end
+           && (flag(x.directives, attr::iof_push_stdin)
+               || flag(x.directives, attr::iof_stop)))
     return forward_stdin(lib, std::move(x), cbfunc, cbdata);
   if (cbfunc != nullptr)
     return push(lib, std::move(x), [cbfunc, cbdata](pmix_status_t outcome) {

@@ -62,6 +62,9 @@ struct desk_stream {
 /// The streams of a job.
 struct desk_job {
   std::string nspace;
+
+  /// Whether somebody has said that it begins.
+  bool is_announced = false;
   io_wiring wiring;
 
   /// The user whose job it is; none: nobody has said so.
@@ -74,7 +77,7 @@ struct desk_job {
 
   /// Once it is over: how many channels have not ended, and who waits for that.
   size_t open = 0;
-  answer<ack> over;
+  std::list<answer<ack>> over;
 };
 
 /// A sink of this node.

@@ -14,6 +14,22 @@ namespace {
 /// node keeps.
 constexpr uint64_t tail_most = defaults::io_tails_total;
 
+/// Streams of jobs that nobody has announced: a host may do without, but
+/// whoever names them at will is stopped.
+constexpr size_t unannounced_most = 1024;
+
+/// Whether one more stream of a job may come.
+bool has_room(const desk_state& state, const std::string& nspace) {
+  const auto i = state.jobs.find(nspace);
+  if (i != state.jobs.end() && i->second.is_announced)
+    return true;
+  auto found = size_t{0};
+  for (const auto& [name, job] : state.jobs)
+    if (!job.is_announced)
+      found += job.streams.size();
+  return found < unannounced_most;
+}
+
 desk_job& job_of(desk_state& state, const std::string& nspace) {
   auto& job = state.jobs[nspace];
   job.nspace = nspace;
@@ -188,6 +204,12 @@ caf::result<ack> take_output(self_pointer self, process_output& what) {
     // A process that writes nothing has no channel.
     if (what.bytes.empty() || state.is_past(name.source.nspace))
       return ack{};
+    if (!has_room(state, name.source.nspace))
+      return make_error(status::out_of_resource,
+                        "no output of " + to_string(name.source)
+                          + ": there are " + std::to_string(unannounced_most)
+                          + " streams of jobs that were never registered; "
+                            "register its namespace");
     x = &open(self, name, std::nullopt);
   }
   settle_tails(self);
@@ -286,6 +308,7 @@ void open_job(self_pointer self, const io_job_begun& what) {
     state.past_order.erase(
       std::find(state.past_order.begin(), state.past_order.end(), what.nspace));
   auto& job = job_of(state, what.nspace);
+  job.is_announced = true;
   job.wiring = what.wiring;
   job.owner = what.uid;
   const auto& wiring = what.wiring;
@@ -308,7 +331,8 @@ void finish(self_pointer self, job_position i) {
     self->send_exit(i->files, caf::exit_reason::user_shutdown);
   auto over = std::move(i->over);
   self->state.closing.erase(i);
-  over.give(ack{});
+  for (auto& x : over)
+    x.give(ack{});
 }
 
 void close(self_pointer self, job_position i) {
@@ -344,12 +368,17 @@ caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
   forget_interests(self, nspace);
   forget_input(self, nspace);
   auto node = state.jobs.extract(nspace);
-  if (node.empty())
+  const auto is_it = [&](const desk_job& x) { return x.nspace == nspace; };
+  auto i = std::find_if(state.closing.begin(), state.closing.end(), is_it);
+  if (node.empty() && i == state.closing.end())
     return ack{};
   auto promise = self->make_response_promise<ack>();
-  state.closing.push_back(std::move(node.mapped()));
-  const auto i = std::prev(state.closing.end());
-  i->over = answer<ack>{promise};
+  if (node.empty()) {
+    i->over.emplace_back(promise);
+    return promise;
+  }
+  i = state.closing.insert(state.closing.end(), std::move(node.mapped()));
+  i->over.emplace_back(promise);
   close(self, i);
   return promise;
 }

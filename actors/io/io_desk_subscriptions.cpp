@@ -108,6 +108,10 @@ caf::result<io_pull_result> subscribe(self_pointer self, io_subscription& how,
 }
 
 caf::result<ack> unsubscribe(self_pointer self, uint64_t id) {
+  // Jobs that are over have forgotten who it is that still gets their rest.
+  for (const auto& job : self->state.closing)
+    for (const auto& [key, x] : job.streams)
+      self->send(x.channel, io_unsubscription{id});
   if (self->state.subscriptions.count(id) == 0)
     return make_error(status::not_found, "there is no such subscription");
   remove(self, id);

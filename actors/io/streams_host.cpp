@@ -179,14 +179,14 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
     return ack{};
   }
   auto promise = self->make_response_promise<ack>();
-  const auto end = [self, sink, promise]() mutable {
+  auto owed = std::make_shared<answer<ack>>(promise);
+  const auto end = [self, sink, owed] {
     self->send_exit(sink, caf::exit_reason::user_shutdown);
-    promise.deliver(ack{});
+    owed->give(ack{});
   };
   // Whoever asked may be gone.
   self->request(sink, caf::infinite, io_fragment{})
-    .then([end](ack) mutable { end(); },
-          [end](const caf::error&) mutable { end(); });
+    .then([end](ack) { end(); }, [end](const caf::error&) { end(); });
   return promise;
 }
 

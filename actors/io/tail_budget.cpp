@@ -37,7 +37,7 @@ std::vector<tail_budget::cut> tail_budget::settle() {
   const auto step = limit_ / 8;
   const auto excess = held_ - needed_;
   const auto allowed = std::max(limit_ - std::min(limit_, needed_), step);
-  due_ = std::min(due_, excess + step);
+  due_ = excess > allowed ? std::min(due_, excess + step) : 0;
   if (excess > std::max(allowed, due_)
       || (excess > allowed && allowed + step <= allowed_)) {
     // Streams take a moment to cut what they hold, and always hold a little.

@@ -21,8 +21,8 @@ struct embedded_mesh_options {
 /// goes to it unchanged; what it does not do, the servers of each job do among
 /// themselves, see `spawn_job_mesh`. Gets `server_actor, event_cache_actor`
 /// before all else; then `register_nspace` and `deregister_nspace` of each job,
-/// beside the server. With `io_desk_actor, host_actor` it joins the desks of the
-/// nodes of each job: it tells both that it is their IO MESH, and takes
+/// beside the server. With `io_desk_actor, host_actor` it joins the desks of
+/// the nodes of each job: it tells both that it is their IO MESH, and takes
 /// `io_input`.
 host_actor spawn_embedded_mesh(caf::actor_system& sys,
                                embedded_mesh_options options);

@@ -679,7 +679,8 @@ job_streams& known_streams(self_pointer self, const std::string& nspace,
                            std::optional<uint32_t> owner = {});
 
 /// A job is over everywhere.
-/// @param then Comes once its sinks have everything, or have had the time.
+/// @param then Comes once whoever started it has everything, and other sinks
+///             have, too, or have had the time.
 void end_streams(self_pointer self, const std::string& nspace,
                  std::function<void()> then);
 
@@ -737,7 +738,8 @@ void drop_pulls(self_pointer self, const requester& who);
 bool extend_pulls(self_pointer self, const prepare_share& order);
 
 /// A job is over.
-void end_pulls(self_pointer self, const std::string& nspace);
+/// @returns the subscriptions of it at the desk, which has forgotten them.
+std::vector<uint64_t> end_pulls(self_pointer self, const std::string& nspace);
 
 /// At the root: the jobs that a requester may watch, of those that it names.
 caf::expected<nspace_list> watchable(const mesh_host_state& state,

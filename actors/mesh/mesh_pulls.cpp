@@ -268,17 +268,21 @@ bool extend_pulls(self_pointer self, const prepare_share& order) {
   return result;
 }
 
-void end_pulls(self_pointer self, const std::string& nspace) {
+std::vector<uint64_t> end_pulls(self_pointer self, const std::string& nspace) {
+  auto result = std::vector<uint64_t>{};
   auto& pulls = self->state.pulls;
   for (auto i = pulls.begin(); i != pulls.end();) {
     auto& x = i->second;
-    const auto was_there = x.at_desk.erase(nspace) > 0;
+    const auto subscription = x.at_desk.extract(nspace);
+    if (!subscription.empty() && subscription.mapped())
+      result.push_back(*subscription.mapped());
     x.whole.erase(nspace);
-    if (was_there && x.at_desk.empty() && !x.is_standing)
+    if (!subscription.empty() && x.at_desk.empty() && !x.is_standing)
       i = pulls.erase(i);
     else
       ++i;
   }
+  return result;
 }
 
 caf::expected<nspace_list> watchable(const mesh_host_state& state,

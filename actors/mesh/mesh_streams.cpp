@@ -203,15 +203,27 @@ job_streams& known_streams(self_pointer self, const std::string& nspace,
 void end_streams(self_pointer self, const std::string& nspace,
                  std::function<void()> then) {
   auto& state = self->state;
-  end_pulls(self, nspace);
+  const auto readers = end_pulls(self, nspace);
   if (state.streams.erase(nspace) == 0) {
     then();
     return;
   }
+  const auto wait_on = [self, nspace, then, readers] {
+    auto& state = self->state;
+    if (state.outlets.count(nspace) == 0) {
+      then();
+      return;
+    }
+    // Whoever started the job gets all of it, or hears what is missing.
+    for (const auto id : readers)
+      unsubscribe(self, id);
+    self->request(state.directory.io_desk, caf::infinite, io_job_over{nspace})
+      .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
+  };
   self
     ->request(state.directory.io_desk, defaults::io_end_wait,
               io_job_over{nspace})
-    .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
+    .then([then](ack) { then(); }, [wait_on](const caf::error&) { wait_on(); });
 }
 
 void want_streams(self_pointer self, io_interest& what, completion<ack> done) {

@@ -1,6 +1,7 @@
 #include "adapters/process/write_input.hpp"
 
 #include "adapters/process/input_pipe.hpp"
+#include "messages/actors.hpp"
 #include "messages/status.hpp"
 
 #include <string>

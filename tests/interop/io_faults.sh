@@ -106,10 +106,11 @@ resumed() {
   eventually 10 grep -q '^troupe: job' err || return 1
   job=$(name_of err)
   for i in 1 2 3 4; do
-    { sleep 0.1; exec cat input; } \
+    # Its end does not come before it is killed.
+    { cat input; exec sleep 3; } \
       | troupe attach --dvm faults -i --resume-input "$job:1" >/dev/null 2>&1 &
     source=$!
-    sleep 0.5
+    sleep 0.3
     kill -KILL $source
     wait $source 2>/dev/null
     given=$(tool io offsets --dvm faults "$job:1" | sed -n 's/.* stdin \([0-9]*\) .*/\1/p')

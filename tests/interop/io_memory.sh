@@ -42,6 +42,20 @@ drops() {
 check "I18 P-I1" "drop-oldest: what is shown and what is said to be missing add up" \
   drops
 cat "$TROUPE_WORK/output"
+# The processes have long ended when the reader begins.
+late() {
+  local got missing
+  within 30 troupe run -n 1 --output drop-oldest head -c 4194304 /dev/zero \
+    >pipe 2>late.err &
+  local runner=$!
+  got=$({ sleep 3; wc -c; } <pipe)
+  wait "$runner" || return 1
+  missing=$(sums late.err)
+  echo "$got bytes shown, $missing missing"
+  [ "$((got + ${missing:-0}))" = 4194304 ] && [ "${missing:-0}" -gt 0 ]
+}
+check "I18 P-I1" "drop-oldest: all is accounted for when the job is long over" late
+cat "$TROUPE_WORK/output"
 # many OPTIONS: two hundred processes that write 512 KiB each, into a reader
 # that sleeps first.
 many() {

@@ -127,7 +127,6 @@ outlived() {
   troupe run --dvm io "$@" -n 1 ./io_spawn leave >outlived.out 2>outlived.err &
   local runner=$!
   eventually 10 sh -c 'test $(grep -c begins outlived.out) = 2' || return 1
-  child=$(sed -n 's/.*\(io@[0-9]*\).*/\1/p' outlived.out | head -n 1)
   # Its parent is over, but not the launcher.
   eventually 10 sh -c 'test $(troupe jobs --dvm io | grep -c "io@") = 1' || return 1
   kill -0 "$runner" || return 1
@@ -141,16 +140,16 @@ ends_late() {
   local outcome=$?
   cat outlived.out outlived.err
   [ "$outcome" = 3 ] && [ "$(grep -c ends outlived.out)" = 2 ] \
-    && grep -q "^troupe: .*$child" outlived.err
+    && grep -qx "troupe: rank [01] exited with status 3" outlived.err
 }
 check "I17" "the launcher stays for a spawned job that outlives its parent" ends_late
 tells_both() {
   outlived --json
   [ $? = 3 ] || return 1
   cat outlived.out
-  python3 - <outlived.out <<'END'
-import json, sys
-lines = [json.loads(x) for x in sys.stdin]
+  python3 - <<'END'
+import json
+lines = [json.loads(x) for x in open("outlived.out")]
 ends = [(x["nspace"], x["exit_status"]) for x in lines if x["type"] == "job_ended"]
 assert [x[1] for x in ends] == [0, 3], ends
 assert lines[-1]["type"] == "job_ended"
@@ -351,10 +350,9 @@ if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
     eventually 10 grep -q 12345 own.out || { cat own.err; return 1; }
     launcher=$(pgrep -u nobody -f "^$there/troupe run")
     as_nobody io list --dvm "pid:$launcher" >listed 2>&1
-    troupe io list --dvm "pid:$launcher" >listed.root 2>&1
     wait "$runner"
-    cat listed listed.root
-    grep -q ' stdout  *0 *6 ' listed && cmp listed listed.root
+    cat listed
+    grep -q ' stdout  *0 *6 ' listed
   }
   check "X28" "a user that is not root is told of the own streams" lists_own
   rm -rf "$there"

@@ -9,7 +9,7 @@
 
 need_lab "I6 I9 I18 IO-2 LIM14"
 compile io_bytes
-limit=${TROUPE_IO_LIMIT:-60}
+limit=${TROUPE_IO_LIMIT:-120}
 lab 3 2
 need_dvm n1:4,n2:4,n3:4
 

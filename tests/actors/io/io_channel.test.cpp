@@ -52,11 +52,9 @@ CAF_TEST(I16 fragments have the number of the process that writes) {
   for (const auto& x : log->got)
     pids.push_back(x.pid);
   CAF_CHECK_EQUAL(pids, (std::vector<uint32_t>{17, 17, 18, 18}));
-  self
-    ->request(uut, caf::infinite,
-              io_fetch{{{"job", 7}, io_channels::stdout_}, 0, 3})
-    .receive([](const io_fragment& x) { CAF_CHECK_EQUAL(x.pid, 18u); },
-             [](const caf::error& x) { CAF_FAIL(caf::to_string(x)); });
+  const auto kept = request<io_fragment>(
+    uut, io_fetch{{{"job", 7}, io_channels::stdout_}, 0, 3});
+  CAF_CHECK_EQUAL(kept.pid, 18u);
 }
 
 CAF_TEST(I18 the writer waits for all sinks that block and for no other) {

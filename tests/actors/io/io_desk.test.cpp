@@ -242,6 +242,42 @@ CAF_TEST(I11 I12 I17 a job that is over takes its subscriptions with it(204)) {
   request<ack>(uut, io_unsubscription{id2});
 }
 
+CAF_TEST(P-I1 I17 who asks again for the end of a job waits for it as well) {
+  const auto [mine, id1] = add(want({all_of_a}));
+  const auto [other, id2] = add(want({all_of_a}));
+  mine->is_slow = true;
+  other->is_slow = true;
+  write(a0, "last words");
+  const auto first = over("a");
+  const auto second = over("a");
+  CAF_CHECK(!*first && !*second);
+  // Who is not waited for any more.
+  CAF_CHECK(status_of(refusal<ack>(uut, io_unsubscription{id2}))
+            == status::not_found);
+  CAF_CHECK(!*first && !*second);
+  mine->is_slow = false;
+  mine->answer();
+  consume_messages();
+  CAF_CHECK(*first && *second);
+  CAF_CHECK_EQUAL(mine->ends(a0), 1u);
+  CAF_CHECK(other->is_slow && !other->owed.empty());
+}
+
+CAF_TEST(LIM14 streams of jobs that nobody has announced are bounded) {
+  auto i = 0;
+  while (*write({"j" + std::to_string(i), 0}, "x") && i < 10000)
+    ++i;
+  CAF_CHECK_EQUAL(i, 1024);
+  const auto late = process_output{{"late", 0}, out, "x", 0};
+  CAF_CHECK(status_of(refusal<ack>(uut, late)) == status::out_of_resource);
+  // Those that are there go on, and those that are announced.
+  CAF_CHECK(*write({"j7", 0}, "y"));
+  request<ack>(uut, io_job_begun{"late", {}, 0, 1});
+  CAF_CHECK(*write({"late", 0}, "x"));
+  CAF_CHECK(*over("j7"));
+  CAF_CHECK(*write({"j8", 1}, "x"));
+}
+
 CAF_TEST(I17 a name that is used again begins anew) {
   write(a0, "old");
   CAF_CHECK(*over("a"));

@@ -217,7 +217,7 @@ CAF_TEST(I6 who pulls everything gets the jobs of its user and those to come) {
   CAF_CHECK_EQUAL(text(), "old new");
 }
 
-CAF_TEST(I6 I9 input goes to whom it is for, and ends) {
+CAF_TEST(I6 I9 input goes to whom it is for and ends) {
   CAF_CHECK_EQUAL(push(owner, {p1}, "one")->code, status::success);
   CAF_CHECK_EQUAL(push(owner, {all}, "all")->code, status::success);
   CAF_CHECK_EQUAL(push(owner, {p0}, std::nullopt)->code, status::success);

@@ -10,6 +10,7 @@ using namespace troupe;
 
 namespace {
 
+using fixtures::is;
 using cluster = fixtures::sequencer_cluster;
 using codes = std::vector<int>;
 

@@ -8,6 +8,7 @@ using namespace troupe;
 
 namespace {
 
+using fixtures::is;
 using cluster = fixtures::sequencer_cluster;
 using codes = std::vector<int>;
 

@@ -304,6 +304,25 @@ CAF_TEST(IO-3 IO-4 a job is over when its output has been taken) {
   CAF_CHECK_EQUAL(count_jobs(), 0u);
 }
 
+CAF_TEST(P-I1 IO-1 whoever started a job gets the rest of it however late) {
+  spawn(6, {with(attr::iof_drop_oldest, value::boolean(true))});
+  *mesh[0].holds_output = true;
+  CAF_CHECK_EQUAL(mesh.write(2, {nspace, 4}, "last ")->code, status::success);
+  CAF_CHECK_EQUAL(mesh.write(2, {nspace, 4}, "words")->code, status::success);
+  end_all();
+  advance_time(2 * defaults::io_end_wait);
+  consume_messages();
+  CAF_CHECK_EQUAL(count_jobs(), 1u);
+  *mesh[0].holds_output = false;
+  while (!mesh[0].held_output->empty()) {
+    mesh[0].held_output->front()();
+    mesh[0].held_output->pop_front();
+    consume_messages();
+  }
+  CAF_CHECK_EQUAL(shown_at(0), "last words");
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
+}
+
 // -- who may
 // -------------------------------------------------------------------
 

@@ -382,13 +382,9 @@ static void refused(void) {
   end_tool();
 }
 
-static void ignore(size_t id UNUSED, pmix_iof_channel_t channel UNUSED,
-                   pmix_proc_t* source UNUSED, pmix_byte_object_t* bytes UNUSED,
-                   pmix_info_t* infos UNUSED, size_t n UNUSED) {}
-
 /* More than anybody may have; all of them get a stream, and it goes on. */
 static void many(void) {
-  enum { most = 1024, count = 20000 };
+  enum { most = 1024, count = 5000 };
   const size_t size = 1 << 20;
   char nspace[PMIX_MAX_NSLEN + 1];
   begin_tool();

@@ -42,7 +42,7 @@ static void late(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {{"watch", watch}, {"child", child},
-                                            {"leave", leave}, {"late", late}};
+  static const struct test_case cases[] = {
+    {"watch", watch}, {"child", child}, {"leave", leave}, {"late", late}};
   return RUN_CASE(cases);
 }
