@@ -553,6 +553,10 @@ inline constexpr size_t io_fragment_bytes = size_t{64} << 10;
 inline constexpr size_t io_subscriptions = size_t{1} << 16;
 inline constexpr size_t io_subscriptions_per_requester = 1024;
 
+/// Streams of jobs that nobody has announced: a host may do without, but
+/// whoever names jobs at will is stopped.
+inline constexpr size_t io_unannounced_streams = 1024;
+
 /// Jobs that are over and whose late output is dropped.
 inline constexpr size_t io_jobs_remembered = 1024;
 

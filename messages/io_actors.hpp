@@ -2,6 +2,7 @@
 
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
+#include "messages/host.hpp"
 #include "messages/io.hpp"
 #include "messages/io_stream.hpp"
 #include "messages/io_wiring.hpp"
@@ -18,6 +19,25 @@ using output_receiver_actor = caf::typed_actor<
   // Answered when the bytes have been taken; until then the writer keeps at
   // most a window of further bytes and then stops reading the pipe.
   caf::replies_to<process_output>::with<ack>>;
+
+/// The INPUT WRITER interface: writes the standard input of the processes of a
+/// node. The PROCESS LAUNCHER is one.
+using input_writer_actor = caf::typed_actor<
+  // Input for a process; answered when it has been written, `not_found` for
+  // one that is not known, `lost_connection` if nobody reads it any more.
+  caf::replies_to<write_stdin>::with<ack>,
+  // The input is at its end.
+  caf::reacts_to<close_stdin>>;
+
+/// The PROCESS PIPES interface: an INPUT WRITER that reads output as well.
+using process_pipes_actor = input_writer_actor::extend<
+  // The processes of a job have ended: answered when all that they wrote has
+  // been taken.
+  caf::replies_to<io_job_over>::with<ack>,
+  // Its streams are closed.
+  caf::reacts_to<deregister_nspace>,
+  // INTERNAL: there are streams that have not been opened.
+  caf::reacts_to<deadline>>;
 
 /// The OUTPUT SINK interface: a terminal, file, tool or node that gets streams.
 using output_sink_actor = caf::typed_actor<

@@ -124,7 +124,8 @@ struct io_fetch {
 
 TROUPE_MESSAGE(io_fetch, x.stream, x.offset, x.size)
 
-/// Most bytes of a stream that are kept from now on for sinks that come later.
+/// Most bytes of a stream that are kept from now on for sinks that come later,
+/// and for those that drop.
 struct io_keep {
   uint64_t bytes = 0;
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/io/input_writer.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 

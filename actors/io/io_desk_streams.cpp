@@ -14,10 +14,6 @@ namespace {
 /// node keeps.
 constexpr uint64_t tail_most = defaults::io_tails_total;
 
-/// Streams of jobs that nobody has announced: a host may do without, but
-/// whoever names them at will is stopped.
-constexpr size_t unannounced_most = 1024;
-
 /// Whether one more stream of a job may come.
 bool has_room(const desk_state& state, const std::string& nspace) {
   const auto i = state.jobs.find(nspace);
@@ -27,7 +23,7 @@ bool has_room(const desk_state& state, const std::string& nspace) {
   for (const auto& [name, job] : state.jobs)
     if (!job.is_announced)
       found += job.streams.size();
-  return found < unannounced_most;
+  return found < defaults::io_unannounced_streams;
 }
 
 desk_job& job_of(desk_state& state, const std::string& nspace) {
@@ -207,7 +203,8 @@ caf::result<ack> take_output(self_pointer self, process_output& what) {
     if (!has_room(state, name.source.nspace))
       return make_error(status::out_of_resource,
                         "no output of " + to_string(name.source)
-                          + ": there are " + std::to_string(unannounced_most)
+                          + ": there are "
+                          + std::to_string(defaults::io_unannounced_streams)
                           + " streams of jobs that were never registered; "
                             "register its namespace");
     x = &open(self, name, std::nullopt);

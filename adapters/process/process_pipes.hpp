@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/io/input_writer.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "messages/actors.hpp"
 
@@ -29,16 +28,6 @@ struct process_ends {
   unique_fd err = {};
   unique_fd diag = {};
 };
-
-/// The PROCESS PIPES interface: an INPUT WRITER that reads output as well.
-using process_pipes_actor = input_writer_actor::extend<
-  // The processes of a job have ended: answered when all that they wrote has
-  // been taken.
-  caf::replies_to<io_job_over>::with<ack>,
-  // Its streams are closed.
-  caf::reacts_to<deregister_nspace>,
-  // INTERNAL: there are streams that have not been opened.
-  caf::reacts_to<deadline>>;
 
 /// Carries the standard streams of processes that somebody else has started:
 /// what they write goes to a receiver, each stream ends with an empty

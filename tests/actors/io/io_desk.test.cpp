@@ -264,10 +264,10 @@ CAF_TEST(P-I1 I17 who asks again for the end of a job waits for it as well) {
 }
 
 CAF_TEST(LIM14 streams of jobs that nobody has announced are bounded) {
-  auto i = 0;
+  auto i = size_t{0};
   while (*write({"j" + std::to_string(i), 0}, "x") && i < 10000)
     ++i;
-  CAF_CHECK_EQUAL(i, 1024);
+  CAF_CHECK_EQUAL(i, defaults::io_unannounced_streams);
   const auto late = process_output{{"late", 0}, out, "x", 0};
   CAF_CHECK(status_of(refusal<ack>(uut, late)) == status::out_of_resource);
   // Those that are there go on, and those that are announced.
