@@ -11,7 +11,7 @@ namespace {
 
 static_assert(window_share::small <= defaults::io_window_least);
 
-size_t cost_of(size_t bytes) {
+size_t kept_cost(size_t bytes) {
   return bytes > 0 ? std::max(bytes, window_share::small) : 0;
 }
 
@@ -61,14 +61,14 @@ size_t window_share::room(size_t window) const noexcept {
 }
 
 void window_share::take(size_t bytes) noexcept {
-  const auto cost = cost_of(bytes);
+  const auto cost = kept_cost(bytes);
   out_ += cost;
   if (of_)
     of_->used_ += cost;
 }
 
 void window_share::give_back(size_t bytes) noexcept {
-  const auto cost = std::min(cost_of(bytes), out_);
+  const auto cost = std::min(kept_cost(bytes), out_);
   out_ -= cost;
   if (of_)
     of_->used_ -= cost;
