@@ -19,8 +19,8 @@
   }
 
 /// Equality of two messages of the same type, field by field. A template, so
-/// that only files that compare messages pay for it: as a plain function it
-/// cost each file that read the interfaces five seconds.
+/// that only files that compare messages pay for it: as a plain function it cost
+/// each file that read the interfaces five seconds.
 #define TROUPE_EQUAL(type, ...)                                                \
   template <class T, std::enable_if_t<std::is_same_v<T, type>, int> = 0>       \
   bool operator==(const T& l, const T& r) {                                    \
