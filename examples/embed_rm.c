@@ -15,6 +15,8 @@
 
 #define NUM_PROCS 2
 
+extern char** environ;
+
 static pmix_status_t connected(const pmix_proc_t* proc, void* object,
                                pmix_op_cbfunc_t done, void* data) {
   printf("%s:%u connected\n", proc->nspace, proc->rank);
@@ -67,12 +69,14 @@ int main(int argc, char** argv) {
   pmix_proc_t proc;
   int status, failures = 0;
   PMIX_LOAD_PROCID(&proc, "embedded", 0);
+  setenv("OMPI_MCA_schizo", "ompi", 1); /* Open MPI 4.1 is no singleton. */
   if (argc < 2 || failed(PMIx_server_init(&host, NULL, 0), "init")
       || failed(register_job(proc.nspace), "register the job"))
     return 2;
   for (; proc.rank < NUM_PROCS; ++proc.rank) {
-    char** env = NULL;
+    char** env;
     pid_t pid;
+    PMIX_ARGV_COPY(env, environ);
     if (failed(PMIx_server_register_client(&proc, getuid(), getgid(), NULL,
                                            NULL, NULL),
                "register a client")

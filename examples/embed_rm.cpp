@@ -47,13 +47,16 @@ static info data(std::string_view key, value val) {
 
 static register_nspace job(const std::string& nspace) {
   auto result = register_nspace{nspace, {getuid(), getgid()}, {}, {}, false};
-  result.infos = {data(attr::job_size, value::uint32(num_procs)),
-                  data(attr::univ_size, value::uint32(num_procs))};
-  for (auto rank = 0u; rank < num_procs; ++rank)
+  for (const auto key : {attr::job_size, attr::univ_size, attr::max_procs,
+                         attr::local_size}) // Open MPI wants the last two.
+    result.infos.push_back(data(key, value::uint32(num_procs)));
+  result.infos.push_back(data(attr::local_peers, value::string("0,1")));
+  for (auto rank = uint16_t{0}; rank < num_procs; ++rank)
     result.infos.push_back(
       data(attr::proc_data,
            value::infos({data(attr::rank, value::rank(rank)),
-                         data(attr::local_rank, value::uint16(rank))})));
+                         data(attr::local_rank, value::uint16(rank)),
+                         data(attr::node_rank, value::uint16(rank))})));
   return result;
 }
 
@@ -72,23 +75,20 @@ static process_streams start(const proc_id& proc, char** argv, char** envp) {
 }
 
 int main(int argc, char** argv) {
+  setenv("OMPI_MCA_schizo", "ompi", 1); // Open MPI 4.1 is no singleton.
   auto rt = runtime::start({}, [](caf::actor_system& sys) {
     return spawn_partial_host(sys, my_host);
   });
   if (argc < 2 || !rt || (*rt)->register_nspace(job("embedded")))
     return 2;
-  auto all = io_subscription{};
-  all.sources = {{"embedded", rank_wildcard}};
-  all.channels = io_channels::stdout_;
-  (*rt)->subscribe(all, (*rt)->actors().spawn(screen));
+  (*rt)->subscribe({{{"embedded", rank_wildcard}}, io_channels::stdout_},
+                   (*rt)->actors().spawn(screen));
   for (auto rank = 0u; rank < num_procs; ++rank) {
     (*rt)->register_client({"embedded", rank}, {getuid(), getgid()});
     auto env = (*rt)->setup_fork({"embedded", rank});
-    auto envp = std::vector<char*>{};
     for (auto& x : *env)
-      envp.push_back(x.data());
-    envp.push_back(nullptr);
-    (*rt)->forward(start({"embedded", rank}, argv + 1, envp.data()));
+      putenv(strdup(x.c_str())); // Our own environment, and this.
+    (*rt)->forward(start({"embedded", rank}, argv + 1, environ));
   }
   int status, failures = 0;
   while (wait(&status) > 0)

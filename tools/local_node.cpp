@@ -93,6 +93,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.hostname = context.hostname;
   slots_ = static_cast<uint32_t>(allowed_processors().size());
   work.slots = slots_;
+  work.processors = slots_;
   work.environment = inherited_environment();
   work.session_directory = context.session_directory;
   work.working_directory = std::filesystem::current_path().string();

@@ -1,102 +1,17 @@
 #include "actors/jobs/job_plan.hpp"
 
 #include "actors/jobs/placement.hpp"
+#include "actors/jobs/process_environment.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace troupe {
 
 namespace {
-
-using environment = std::map<std::string, std::string>;
-
-/// Splits `NAME=value`; the name is empty if there is none.
-std::pair<std::string, std::string> split_variable(const std::string& x) {
-  const auto sign = x.find('=');
-  if (sign == std::string::npos)
-    return {};
-  return {x.substr(0, sign), x.substr(sign + 1)};
-}
-
-/// Variables by which another launcher marks its own processes.
-bool belongs_to_other_launcher(const std::string& name) {
-  constexpr std::string_view prefixes[] = {"OMPI_COMM_WORLD_",
-                                           "OMPI_MCA_orte_",
-                                           "OMPI_MCA_ess",
-                                           "ORTE_",
-                                           "PRTE_",
-                                           "PMI_"};
-  for (const auto prefix : prefixes)
-    if (name.compare(0, prefix.size(), prefix) == 0)
-      return true;
-  return false;
-}
-
-/// Applies the changes that a spawn request asks for.
-/// Source: PMIx Standard v5, "Environment variable attributes".
-void change(environment& env, const std::vector<info>& infos) {
-  for (const auto& x : infos) {
-    if (x.key == attr::unset_envar) {
-      if (const auto* name = x.val.text())
-        env.erase(*name);
-      continue;
-    }
-    const auto is_change = x.key == attr::set_envar || x.key == attr::add_envar
-                           || x.key == attr::prepend_envar
-                           || x.key == attr::append_envar;
-    const auto* boxed = std::get_if<box<envar>>(&x.val.data);
-    if (!is_change || boxed == nullptr || !(*boxed)->name
-        || (*boxed)->name->empty())
-      continue;
-    const auto& change = **boxed;
-    const auto val = change.val.value_or("");
-    const auto separator = std::string(1, static_cast<char>(change.separator));
-    auto& variable = env[*change.name];
-    if (x.key == attr::set_envar)
-      variable = val;
-    else if (x.key == attr::add_envar)
-      variable = variable.empty() ? val : variable;
-    else if (x.key == attr::prepend_envar)
-      variable = variable.empty() ? val : val + separator + variable;
-    else
-      variable = variable.empty() ? val : variable + separator + val;
-  }
-}
-
-environment environment_of(const spawn_request& request, const app& program,
-                           const job_context& context, uint32_t number) {
-  auto result = environment{};
-  for (const auto& x : context.environment) {
-    auto [name, val] = split_variable(x);
-    if (!name.empty() && !belongs_to_other_launcher(name))
-      result.insert_or_assign(std::move(name), std::move(val));
-  }
-  change(result, request.job_infos);
-  for (const auto& x : program.env) {
-    auto [name, val] = split_variable(x);
-    if (!name.empty())
-      result.insert_or_assign(std::move(name), std::move(val));
-  }
-  change(result, program.infos);
-  // Open MPI 4.1 takes itself for a singleton unless it sees a resource
-  // manager; this is the smallest sign that it accepts.
-  result.insert_or_assign("FLUX_JOB_ID", std::to_string(number));
-  return result;
-}
-
-/// What a process needs to find its PMI-1 server.
-/// Source: MPICH, PMI version 1.1.
-void add_pmi1(start_process& x, uint32_t size, bool is_spawned) {
-  x.with_pmi1 = true;
-  x.env.push_back("PMI_FD=" + std::to_string(pmi1_descriptor));
-  x.env.push_back("PMI_RANK=" + std::to_string(x.proc.rank));
-  x.env.push_back("PMI_SIZE=" + std::to_string(size));
-  if (is_spawned)
-    x.env.emplace_back("PMI_SPAWNED=1");
-}
 
 void wire(start_process& x, const io_wiring& wiring) {
   x.with_stdin =
@@ -136,6 +51,44 @@ bool is_spawned(const requester& parent) {
   return !parent.proc.nspace.empty() && parent.role == peer_role::client;
 }
 
+namespace {
+
+/// The number of a node, if an array of its data says that it is
+/// oversubscribed.
+std::optional<uint32_t> oversubscribed_node(const info& x) {
+  if (x.key != attr::node_info_array)
+    return std::nullopt;
+  const auto infos = infos_of(x.val);
+  if (!flag(infos, attr::node_oversubscribed))
+    return std::nullopt;
+  return number<uint32_t>(infos, attr::nodeid);
+}
+
+} // namespace
+
+void mark_oversubscribed(spawn_request& request,
+                         const std::vector<uint32_t>& nodes) {
+  auto& infos = request.job_infos;
+  infos.erase(std::remove_if(infos.begin(), infos.end(),
+                             [](const auto& x) {
+                               return oversubscribed_node(x).has_value();
+                             }),
+              infos.end());
+  for (const auto node : nodes) {
+    auto about = std::vector<info>{
+      {std::string{attr::nodeid}, 0, value::uint32(node)},
+      {std::string{attr::node_oversubscribed}, 0, value::boolean(true)}};
+    infos.push_back(
+      {std::string{attr::node_info_array}, 0, value::infos(std::move(about))});
+  }
+}
+
+bool is_oversubscribed(const spawn_request& request, uint32_t node) {
+  return std::any_of(
+    request.job_infos.begin(), request.job_infos.end(),
+    [&](const auto& x) { return oversubscribed_node(x) == node; });
+}
+
 void bind_share(node_share& share, const job_options& options,
                 const node_topology& topology) {
   auto cpus =
@@ -159,27 +112,32 @@ job_plan plan_job(const job_map& map, const spawn_request& request,
                  [&](const auto& x) { return x.node == context.node; });
   if (own == map.shares.end())
     return plan;
-  auto environments = std::map<uint32_t, std::vector<std::string>>{};
+  auto environments = std::map<uint32_t, process_environment>{};
+  auto place = process_place{};
+  place.size = size;
+  place.local_size = static_cast<uint32_t>(own->procs.size());
+  place.node = static_cast<uint32_t>(own - map.shares.begin());
+  place.num_nodes = static_cast<uint32_t>(map.shares.size());
+  place.hostname = own->hostname;
+  place.oversubscribed = is_oversubscribed(request, own->node);
+  place.spawned = is_spawned(parent);
   for (const auto& proc : own->procs) {
     const auto& program = request.apps[proc.app];
-    const auto [env, is_new] = environments.try_emplace(proc.app);
-    if (is_new)
-      for (const auto& [name, val] :
-           environment_of(request, program, context, map.number))
-        env->second.push_back(name + "=" + val);
+    const auto& env =
+      environments.try_emplace(proc.app, request, program, context)
+        .first->second;
+    place.proc = {map.nspace, proc.rank};
+    place.app = proc.app;
     plan.registration.local_ranks.push_back(proc.rank);
-    plan.processes.push_back({{map.nspace, proc.rank},
-                              program.cmd,
-                              program.argv,
-                              env->second,
-                              working_directory(request, program, context),
-                              proc.cpus});
+    plan.processes.push_back(
+      {place.proc, program.cmd, program.argv, env.of(place),
+       working_directory(request, program, context), proc.cpus});
+    ++place.local_rank;
     auto& added = plan.processes.back();
     if (added.argv.empty())
       added.argv.push_back(program.cmd);
     wire(added, options.io);
-    if (context.with_pmi1)
-      add_pmi1(added, size, is_spawned(parent));
+    added.with_pmi1 = context.with_pmi1;
   }
   return plan;
 }

@@ -40,6 +40,14 @@ struct job_plan {
   std::vector<start_process> processes;
 };
 
+/// Writes into a request which nodes are oversubscribed once it is started, in
+/// the place of what it says of that.
+void mark_oversubscribed(spawn_request& request,
+                         const std::vector<uint32_t>& nodes);
+
+/// Whether a request has such a mark for a node.
+bool is_oversubscribed(const spawn_request& request, uint32_t node);
+
 /// Binds the processes of this node to processors: fills in their `cpus`.
 /// @param topology Only looked at if `needs_topology`.
 void bind_share(node_share& share, const job_options& options,

@@ -58,17 +58,20 @@ void add_preset(const spawn_request& request, std::vector<info>& to) {
       to.push_back(std::move(x));
 }
 
-info node_array(const node_share& share) {
+/// Clients take a node for oversubscribed if the key is there, whatever its
+/// value.
+info node_array(const node_share& share, bool oversubscribed) {
   const auto size = static_cast<uint32_t>(share.procs.size());
-  return make_info(
-    attr::node_info_array,
-    value::infos(
-      {make_info(attr::hostname, value::string(share.hostname)),
-       make_info(attr::nodeid, value::uint32(share.node)),
-       make_info(attr::local_peers, value::string(list_of_ranks(share))),
-       make_info(attr::local_size, value::uint32(size)),
-       make_info(attr::node_size, value::uint32(size)),
-       make_info(attr::localldr, value::rank(share.procs.front().rank))}));
+  auto infos = std::vector<info>{
+    make_info(attr::hostname, value::string(share.hostname)),
+    make_info(attr::nodeid, value::uint32(share.node)),
+    make_info(attr::local_peers, value::string(list_of_ranks(share))),
+    make_info(attr::local_size, value::uint32(size)),
+    make_info(attr::node_size, value::uint32(size)),
+    make_info(attr::localldr, value::rank(share.procs.front().rank))};
+  if (oversubscribed)
+    infos.push_back(make_info(attr::node_oversubscribed, value::boolean(true)));
+  return make_info(attr::node_info_array, value::infos(std::move(infos)));
 }
 
 /// The job-level data. Source: OpenPMIx wire protocol, job info, the set that
@@ -113,11 +116,15 @@ std::vector<info> job_level(const job_map& map, const spawn_request& request,
     result.push_back(
       make_info(attr::local_peers, value::string(list_of_ranks(x))));
     result.push_back(make_info(attr::local_size, value::uint32(count)));
-    result.push_back(node_array(x));
+    const auto oversubscribed = is_oversubscribed(request, x.node);
+    if (oversubscribed)
+      result.push_back(
+        make_info(attr::node_oversubscribed, value::boolean(true)));
+    result.push_back(node_array(x, oversubscribed));
   }
   for (const auto& x : map.shares)
     if (x.node != context.node)
-      result.push_back(node_array(x));
+      result.push_back(node_array(x, is_oversubscribed(request, x.node)));
   if (!topology.signature.empty())
     result.push_back(
       make_info(attr::topology_signature, value::string(topology.signature)));

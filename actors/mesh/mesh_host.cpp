@@ -155,6 +155,7 @@ void add_nodes(mesh_host_state& state) {
   own.name = options.hostname;
   if (!own.slots)
     own.slots = options.slots;
+  own.processors = options.processors;
   own.state = node_state::live;
   own.incarnation = options.incarnation;
 }

@@ -42,6 +42,10 @@ struct mesh_host_options {
   /// Processes that this node takes without being oversubscribed.
   uint32_t slots = 1;
 
+  /// Processors of this node that jobs may use, whatever its slots are; 0:
+  /// unknown.
+  uint32_t processors = 0;
+
   /// What jobs inherit, `NAME=value`.
   std::vector<std::string> environment;
 

@@ -194,6 +194,7 @@ struct executor {
     auto& node = self->state.nodes[from.rank];
     if (!node.slots)
       node.slots = x.slots;
+    node.processors = x.slots;
     reply(ack{});
   }
 

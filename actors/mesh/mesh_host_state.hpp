@@ -44,6 +44,9 @@ using completion = std::function<void(caf::expected<T>)>;
 struct node_record {
   std::string name;
   std::optional<uint32_t> slots;
+
+  /// Processors that its daemon may use; 0: unknown.
+  uint32_t processors = 0;
   node_state state = node_state::expected;
   uint64_t incarnation = 0;
 

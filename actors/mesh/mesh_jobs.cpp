@@ -1,3 +1,4 @@
+#include "actors/jobs/job_plan.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/node_mapping.hpp"
 #include "messages/attributes.hpp"
@@ -165,6 +166,21 @@ void note_prepared(self_pointer self, const std::string& nspace, uint32_t node,
     start_shares(self, *job);
 }
 
+/// Nodes of a job that have more processes than slots or processors, those of
+/// other jobs counted. Source: PMIx Standard v5, PMIX_NODE_OVERSUBSCRIBED.
+std::vector<uint32_t> oversubscribed_nodes(const mesh_host_state& state,
+                                           const job_record& job) {
+  auto result = std::vector<uint32_t>{};
+  for (const auto& x : nodes_of(state)) {
+    const auto processors = state.nodes.at(x.rank).processors;
+    const auto is_over =
+      x.used > x.slots || (processors > 0 && x.used > processors);
+    if (is_over && job.shares.count(x.rank) > 0)
+      result.push_back(x.rank);
+  }
+  return result;
+}
+
 void prepare_shares(self_pointer self, job_record& job,
                     spawn_request& request) {
   auto& state = self->state;
@@ -172,6 +188,7 @@ void prepare_shares(self_pointer self, job_record& job,
   auto order = prepare_share{};
   order.map = job.map;
   order.request = std::move(request);
+  mark_oversubscribed(order.request, oversubscribed_nodes(state, job));
   order.parent = job.parent;
   order.origin = job.origin;
   order.universe = universe_of(state);

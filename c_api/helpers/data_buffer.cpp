@@ -62,7 +62,7 @@ pmix_status_t append_bytes(pmix_data_buffer_t& to, std::string_view from) {
 }
 
 std::string_view unread_bytes(const pmix_data_buffer_t& x) {
-  const auto bytes = unread(x);
+  const auto bytes = ::unread(x);
   return {bytes.bytes, bytes.size};
 }
 

@@ -58,6 +58,22 @@ check "C5.2 C4.1" "C daemon of Debian's headers on our library" \
   serves env LD_LIBRARY_PATH="$TROUPE_LIB" ./rm_theirs ./theirs
 check "C5.2" "our client under Debian's library" serves ./rm_theirs ./ours
 
+check "RUN-4" "an Open MPI program builds" compile_mpi "$examples/mpi_hello.c" hello
+# runs_mpi DAEMON...: two processes of Open MPI find each other.
+runs_mpi() {
+  within 60 "$@" ./hello 2>errors | tee output
+  cat errors
+  grep -q '^mpi ring and allreduce over 2 processes: right$' output \
+    && grep -q '^served 2 processes, 0 failed$' output
+}
+check "RUN-4" "C++ daemon runs Open MPI" runs_mpi "$TROUPE_BIN/embed_rm"
+check "RUN-4" "C daemon runs Open MPI" runs_mpi ./rm_ours
+check "RUN-4" "C daemon of Debian's headers on our library runs Open MPI" \
+  runs_mpi env LD_LIBRARY_PATH="$TROUPE_LIB" ./rm_theirs
+check "RUN-4" "C daemon runs Open MPI on Debian's library" runs_mpi ./rm_theirs
+check "RUN-4" "C++ daemon runs Open MPI on our library" \
+  runs_mpi env LD_LIBRARY_PATH="$TROUPE_LIB" "$TROUPE_BIN/embed_rm"
+
 check "C5.2" "a client that gives up is reported" bash -c '
   printf "%s\n" "#include <pmix.h>" "int main(void) { pmix_proc_t me;" \
     "PMIx_Init(&me, NULL, 0); return PMIx_Abort(3, \"enough\", NULL, 0); }" >quits.c

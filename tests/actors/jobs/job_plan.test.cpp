@@ -379,20 +379,46 @@ CAF_TEST(F5.5 a directive of another kind sets nothing) {
   CAF_CHECK_EQUAL(variable("PATH"), "/bin");
 }
 
-// A process that sees the marks of another launcher believes to be its child.
-CAF_TEST(F4.39 the marks of other launchers are not handed on) {
-  context.environment = {
-    "OMPI_COMM_WORLD_RANK=3", "OMPI_MCA_orte_hnp_uri=x", "PMI_RANK=3",
-    "OMPI_MCA_ess=pmi",       "ORTE_SCHIZO_DETECTION=x", "PRTE_LAUNCHED=1",
-    "OMPI_MCA_btl=self",      "PMIX_MCA_gds=hash"};
-  for (const auto* name :
-       {"OMPI_COMM_WORLD_RANK", "OMPI_MCA_orte_hnp_uri", "PMI_RANK",
-        "OMPI_MCA_ess", "ORTE_SCHIZO_DETECTION", "PRTE_LAUNCHED"})
-    CAF_CHECK_EQUAL(variable(name), "unset");
-  CAF_CHECK_EQUAL(variable("OMPI_MCA_btl"), "self");
-  CAF_CHECK_EQUAL(variable("PMIX_MCA_gds"), "hash");
-  // Without a sign of a resource manager Open MPI 4.1 runs as a singleton.
-  CAF_CHECK_EQUAL(variable("FLUX_JOB_ID"), "1");
+CAF_TEST(RUN-2 each process is told its place) {
+  request.apps = {program("first", 2), program("second", 3)};
+  CAF_CHECK_EQUAL(variable("TROUPE_JOB", 3), "server@1");
+  CAF_CHECK_EQUAL(variable("TROUPE_RANK", 3), "3");
+  CAF_CHECK_EQUAL(variable("TROUPE_APP", 3), "1");
+  CAF_CHECK_EQUAL(variable("TROUPE_APP", 1), "0");
+  CAF_CHECK_EQUAL(variable("TROUPE_SIZE", 3), "5");
+  CAF_CHECK_EQUAL(variable("TROUPE_HOSTNAME", 3), "node");
+}
+
+// -- oversubscribed nodes ----------------------------------------------------
+
+// Open MPI takes the key for a yes, whatever its value.
+CAF_TEST(RUN-1 only of an oversubscribed node there is a word) {
+  CAF_CHECK_EQUAL(variable("TROUPE_OVERSUBSCRIBED"), "0");
+  CAF_CHECK(find(plan().registration.infos, attr::node_oversubscribed)
+            == nullptr);
+  mark_oversubscribed(request, {0});
+  CAF_CHECK_EQUAL(variable("TROUPE_OVERSUBSCRIBED"), "1");
+  CAF_CHECK(flag(plan().registration.infos, attr::node_oversubscribed));
+}
+
+CAF_TEST(RUN-1 each node has the mark that the root gives it) {
+  auto job = spawn_request{};
+  job.job_infos = {with(attr::mapby, value::string("slot"))};
+  const auto marks = [&] {
+    auto result = std::string{};
+    for (const auto node : {0u, 1u})
+      result += is_oversubscribed(job, node) ? '1' : '0';
+    return result;
+  };
+  CAF_CHECK_EQUAL(marks(), "00");
+  mark_oversubscribed(job, {1});
+  CAF_CHECK_EQUAL(marks(), "01");
+  mark_oversubscribed(job, {0, 1});
+  CAF_CHECK_EQUAL(marks(), "11");
+  // What a request brings counts for nothing.
+  mark_oversubscribed(job, {});
+  CAF_CHECK_EQUAL(marks(), "00");
+  CAF_CHECK_EQUAL(job.job_infos.size(), 1u);
 }
 
 // -- what processes are told -------------------------------------------------

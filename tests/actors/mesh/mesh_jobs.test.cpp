@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -127,6 +128,30 @@ CAF_TEST(F5.2 F5.3 a job starts on all nodes that it is mapped to) {
   CAF_CHECK_EQUAL(mesh.observer->mapped[0].hostname, "n0,n1,n2");
   for (uint32_t rank = 0; rank < 5; ++rank)
     CAF_CHECK(state_of(rank) == proc_state::running);
+}
+
+CAF_TEST(RUN-1 processes of all jobs count for a node that is oversubscribed) {
+  spawn(3);
+  spawn(4, {with(attr::mapby, value::string(":OVERSUBSCRIBE"))});
+  CAF_REQUIRE_EQUAL(mesh.observer->mapped.size(), 2u);
+  auto used = std::map<std::string, size_t>{};
+  for (const auto& job : mesh.observer->mapped)
+    for (const auto& host : job.hosts)
+      ++used[host];
+  auto told = std::map<std::string, size_t>{};
+  for (uint32_t node = 0; node < 3; ++node)
+    for (const auto& x : launcher(node).processes) {
+      if (x.spec.proc.nspace != "server@2")
+        continue;
+      const auto name = "n" + std::to_string(node);
+      const auto wanted = used[name] > 2 ? "1" : "0";
+      const auto variable = std::string{"TROUPE_OVERSUBSCRIBED="} + wanted;
+      const auto& env = x.spec.env;
+      CAF_CHECK_EQUAL(std::count(env.begin(), env.end(), variable), 1);
+      ++told[wanted];
+    }
+  CAF_CHECK_EQUAL(told["0"] + told["1"], 4u);
+  CAF_CHECK(told["0"] > 0 && told["1"] > 0);
 }
 
 CAF_TEST(F5.3 nothing starts anywhere before all nodes are prepared) {
