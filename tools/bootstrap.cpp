@@ -4,6 +4,7 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/authority_file.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/member_daemon.hpp"
 
 #include <arpa/inet.h>
@@ -16,8 +17,6 @@
 namespace troupe {
 
 namespace {
-
-constexpr int local_failure = 1;
 
 /// Seconds after which a daemon says that it has not found its root, which may
 /// be started much later.
@@ -76,9 +75,9 @@ caf::expected<std::vector<node_address>> resolve(const std::string& name,
   return result;
 }
 
-int fail(const std::string& reason) {
-  std::cerr << "trouped: " << reason << '\n';
-  return local_failure;
+int fail(const caf::error& why) {
+  std::cerr << "trouped: " << reason_of(why) << '\n';
+  return failure_status(why);
 }
 
 int run_root(bootstrap_part x, const bootstrap_options& options) {
@@ -96,13 +95,14 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
   };
   auto status = 0;
   setup.on_failed = [&](const std::string& reason) {
-    status = fail(reason);
+    std::cerr << "trouped: " << reason << '\n';
+    status = cannot_work;
     end();
   };
   setup.on_terminate = end;
   auto started = dvm_root::start(std::move(setup));
   if (!started)
-    return fail(reason_of(started.error()));
+    return fail(started.error());
   root = std::move(*started);
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     root->node().loop().loop().on_signal(number, end);
@@ -113,16 +113,16 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
 int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   auto contacts = resolve(x.settings.controller, x.settings.port);
   if (!contacts)
-    return fail(reason_of(contacts.error()));
+    return fail(contacts.error());
   const auto& name = x.settings.nodes[x.rank];
   const auto mine = x.vouching.issue(x.rank, name);
   if (!mine)
-    return fail(reason_of(mine.error()));
+    return fail(mine.error());
   auto context = secure_context::make(*mine);
   if (context && x.is_insecure)
     context = secure_context::make_insecure(node_identity{(**context).self()});
   if (!context)
-    return fail(reason_of(context.error()));
+    return fail(context.error());
   const auto here = this_host::find();
   auto settings = join_settings{};
   settings.dvm = x.settings.cluster;
@@ -210,7 +210,7 @@ int bootstrap(const std::string& file, const std::string& own,
               const bootstrap_options& options) {
   auto found = read_bootstrap(file, own);
   if (!found)
-    return fail(reason_of(found.error()));
+    return fail(found.error());
   return found->rank == 0 ? run_root(std::move(*found), options)
                           : run_other(*found, options);
 }

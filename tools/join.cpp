@@ -2,6 +2,7 @@
 
 #include "adapters/lane/secure_context.hpp"
 #include "runtime/mesh_member.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/member_daemon.hpp"
 
 #include <unistd.h>
@@ -9,8 +10,6 @@
 namespace troupe {
 
 namespace {
-
-constexpr int local_failure = 1;
 
 struct invitation {
   join_settings settings;
@@ -54,8 +53,9 @@ int join(bool stays_attached) {
   hide_memory();
   auto found = read_invitation();
   if (!found) {
-    self.report(local_failure, "trouped: " + reason_of(found.error()) + "\n");
-    return local_failure;
+    const auto status = failure_status(found.error());
+    self.report(status, "trouped: " + reason_of(found.error()) + "\n");
+    return status;
   }
   return run_member(std::move(found->settings), std::move(found->context),
                     std::move(self));

@@ -11,6 +11,7 @@
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
+#include "adapters/process/descriptor_limit.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
@@ -51,6 +52,20 @@ host_of(const std::shared_ptr<const output_formatter::hosts>& known) {
   return [known](const proc_id& proc) {
     return *known ? (*known)(proc) : std::string{};
   };
+}
+
+/// Who cannot take a single connection would let everybody wait.
+caf::error check_descriptors() {
+  const auto now = current_descriptors();
+  const auto need = now.in_use + now.reserve + 1;
+  if (need <= now.limit)
+    return {};
+  return make_error(status::sys_limits_files,
+                    "the limit of open files (ulimit -n) is "
+                      + std::to_string(now.limit) + ", and "
+                      + std::to_string(need)
+                      + " are needed before the first process; raise its hard "
+                        "value (ulimit -Hn)");
 }
 
 loop_system::settings loop_settings(const journal& log) {
@@ -96,7 +111,8 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   work.processors = slots_;
   work.environment = inherited_environment();
   work.session_directory = context.session_directory;
-  work.working_directory = std::filesystem::current_path().string();
+  work.working_directory = working_directory_;
+  work.descriptors = std::make_shared<descriptor_budget>(current_descriptors);
   work.with_pmi1 = true;
   work.wall_clock = wall_clock;
   work.show_time = [](int64_t at) { return local_time(at); };
@@ -164,6 +180,7 @@ void local_node::watch_actors() {
         if (*is_over || !what.reason
             || what.reason == caf::exit_reason::user_shutdown)
           return;
+        has_failed_ = true;
         log_(severity::error, "a part of this daemon has failed ("
                                 + caf::to_string(what.reason)
                                 + "): it ends, with all that it runs");
@@ -180,7 +197,14 @@ void local_node::watch_actors() {
 
 caf::expected<std::unique_ptr<local_node>>
 local_node::start(local_node_options options) {
+  auto failure = std::error_code{};
+  const auto here = std::filesystem::current_path(failure).string();
+  if (failure)
+    return make_error(status::job_wdir_not_found,
+                      "the working directory cannot be used: "
+                        + failure.message() + "; change to another one (cd)");
   auto result = std::unique_ptr<local_node>{new local_node{options}};
+  result->working_directory_ = here;
   auto sensors = sensor_settings{};
   if (auto err = apply_settings(sensors, options.sensors))
     return err;
@@ -239,6 +263,8 @@ local_node::start(local_node_options options) {
     caf::anon_send(result->member_->node(), mesh_user_actor{result->host_});
   }
   result->watch_actors();
+  if (auto err = check_descriptors())
+    return err;
   return result;
 }
 

@@ -153,6 +153,11 @@ public:
     return node_->uri();
   }
 
+  /// Whether the loop was stopped because a part of the server failed.
+  bool has_failed() const {
+    return has_failed_;
+  }
+
 private:
   explicit local_node(const local_node_options& options);
 
@@ -163,6 +168,10 @@ private:
 
   journal log_;
   loop_system loop_;
+
+  /// Where jobs start that name no directory.
+  std::string working_directory_;
+  bool has_failed_ = false;
 
   /// Serves MPICH's programs.
   std::unique_ptr<pmi1::service> pmi1_;

@@ -4,6 +4,7 @@
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"
 
 #include <caf/actor_system.hpp>
@@ -190,12 +191,14 @@ int daemon::run() {
   ignore_broken_pipes();
   if (self_.is_in_background()
       && !redirect_standard_streams(settings_.log_file))
-    return fail(local_failure, "cannot write the log " + settings_.log_file
-                                 + ": " + std::strerror(errno)
-                                 + "; correct --log-directory");
+    return fail(cannot_work, "cannot write the log " + settings_.log_file + ": "
+                               + std::strerror(errno)
+                               + "; correct --log-directory");
   if (auto err = start())
-    return fail(local_failure, reason_of(err));
+    return fail(failure_status(err), reason_of(err));
   node_->loop().run();
+  if (node_->has_failed())
+    exit_status_ = cannot_work;
   waiter_.reset();
   limit_.reset();
   node_.reset();

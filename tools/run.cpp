@@ -2,6 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
@@ -54,7 +55,7 @@ int run_job(const run_options& options) {
   auto started = local_node::start(options.node);
   if (!started) {
     std::cerr << "troupe run: " << reason_of(started.error()) << '\n';
-    return 1;
+    return failure_status(started.error());
   }
   auto& rt = **started;
   auto exit_status = 1;
@@ -84,7 +85,7 @@ int run_job(const run_options& options) {
   };
   spawn_run_observer(rt.loop().actors(), std::move(setup));
   rt.loop().run();
-  return exit_status;
+  return rt.has_failed() ? cannot_work : exit_status;
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "tools/run_in_dvm.hpp"
 
+#include "actors/jobs/job_outcome.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
@@ -195,9 +196,7 @@ const std::string* dvm_job::early_reason() const {
 
 void dvm_job::on_refused(const caf::error& why) {
   const auto code = status_of(why);
-  const auto exit_status = code == status::job_exe_not_found        ? 127
-                           : code == status::job_app_not_executable ? 126
-                                                                    : 1;
+  const auto exit_status = exit_status_of_refusal(code);
   if (const auto* reason = early_reason()) {
     finish(exit_status, *reason);
     return;

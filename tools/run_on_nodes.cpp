@@ -1,6 +1,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
@@ -120,12 +121,14 @@ int temporary_dvm::run(dvm_plan plan) {
   auto root = dvm_root::start(std::move(setup));
   if (!root) {
     std::cerr << "troupe run: " << reason_of(root.error()) << '\n';
-    return 1;
+    return failure_status(root.error());
   }
   root_ = std::move(*root);
   auto& loop = root_->node().loop();
   on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
   loop.run();
+  if (root_->node().has_failed())
+    exit_status_ = cannot_work;
   streams_.reset();
   observer_ = nullptr;
   root_.reset();

@@ -366,7 +366,8 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args) {
   cli.footer("The options end with the program: troupe run [options] program "
              "[arguments]\n[: [options] program [arguments]]...\n\nExit "
              "status: that of the worst process; 128 + signal; 127 not "
-             "found; 126 not executable; 124 time-out.");
+             "found; 126 not executable; 125 nothing started, for want "
+             "of something here; 124 time-out.");
   auto flags = job_flags{};
   add_job_options(cli, flags);
   try {

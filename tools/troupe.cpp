@@ -1,17 +1,18 @@
 // The launcher and the administrator's command.
 
-#include "adapters/process/inherited_fd.hpp"
 #include "tools/ask.hpp"
 #include "tools/authority_file.hpp"
 #include "tools/ctl.hpp"
 #include "tools/events.hpp"
 #include "tools/group.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/io.hpp"
 #include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 #include "tools/window.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -47,12 +48,7 @@ constexpr std::pair<const char*, troupe::report_kind> reports[] = {
   {"ps", troupe::report_kind::processes},
   {"net", troupe::report_kind::networks}};
 
-} // namespace
-
-int main(int argc, char** argv) {
-  // Before anything else gets a descriptor.
-  troupe::occupy_standard_descriptors();
-  const auto args = std::vector<std::string>(argv + 1, argv + argc);
+int run_command(const std::vector<std::string>& args) {
   if (args.empty()) {
     std::cerr << usage;
     return 2;
@@ -96,4 +92,12 @@ int main(int argc, char** argv) {
   std::cerr << "troupe: there is no command \"" << args.front() << "\"\n\n"
             << usage;
   return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return troupe::guarded_main("troupe", [&] {
+    return run_command({argv + std::min(argc, 1), argv + argc});
+  });
 }

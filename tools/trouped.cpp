@@ -1,8 +1,8 @@
 // The daemon of a node: serves processes and tools, runs the jobs that tools
 // spawn, until it is told to end.
 
-#include "adapters/process/inherited_fd.hpp"
 #include "tools/bootstrap.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/hook_options.hpp"
 #include "tools/join.hpp"
 #include "tools/local_node.hpp"
@@ -20,7 +20,7 @@ int serve(const troupe::local_node_options& options, bool report_uri) {
   auto started = troupe::local_node::start(options);
   if (!started) {
     std::cerr << "trouped: " << troupe::reason_of(started.error()) << '\n';
-    return 1;
+    return troupe::failure_status(started.error());
   }
   auto& rt = **started;
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
@@ -28,14 +28,10 @@ int serve(const troupe::local_node_options& options, bool report_uri) {
   if (report_uri)
     std::cout << rt.uri() << std::endl;
   rt.loop().run();
-  return 0;
+  return rt.has_failed() ? troupe::cannot_work : 0;
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-  // Before anything else gets a descriptor.
-  troupe::occupy_standard_descriptors();
+int run(int argc, char** argv) {
   auto cli =
     CLI::App{"Serves the processes and tools of this node.", "trouped"};
   auto options = troupe::local_node_options{};
@@ -83,4 +79,10 @@ int main(int argc, char** argv) {
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return troupe::guarded_main("trouped", [&] { return run(argc, argv); });
 }

@@ -5,6 +5,7 @@
 #include "tools/bootstrap.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
+#include "tools/guarded_main.hpp"
 #include "tools/hook_options.hpp"
 
 #include <CLI/CLI.hpp>
@@ -222,12 +223,14 @@ int up_command::run() {
   setup.on_terminate = [this] { end(0); };
   auto root = dvm_root::start(std::move(setup));
   if (!root)
-    return fail(local_failure, reason_of(root.error()));
+    return fail(failure_status(root.error()), reason_of(root.error()));
   root_ = std::move(*root);
   auto& loop = root_->node().loop();
   for (const auto number : {SIGINT, SIGTERM, SIGHUP})
     loop.loop().on_signal(number, [this] { end(0); });
   loop.run();
+  if (root_->node().has_failed())
+    exit_status_ = cannot_work;
   if (has_file_)
     ::unlink(options_.report_uri.c_str());
   root_.reset();

@@ -120,4 +120,19 @@ job_ended job_outcome::report() const {
   return result;
 }
 
+int32_t exit_status_of_refusal(status why) {
+  switch (why) {
+    case status::job_exe_not_found:
+      return 127;
+    case status::job_app_not_executable:
+      return 126;
+    case status::sys_limits_children:
+    case status::sys_limits_files:
+    case status::sys_limits_pipes:
+      return 125;
+    default:
+      return 1;
+  }
+}
+
 } // namespace troupe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/job.hpp"
+#include "messages/status.hpp"
 
 #include <optional>
 
@@ -63,6 +64,10 @@ private:
   std::optional<int32_t> decided_;
   std::string reason_;
 };
+
+/// What a launcher ends with if a job cannot be started: 127 and 126 as shells
+/// do, 125 at a limit of a node, else 1.
+int32_t exit_status_of_refusal(status why);
 
 /// The name of a signal with its number: `signal 11 (Segmentation fault)`.
 std::string describe_signal(int32_t signal);

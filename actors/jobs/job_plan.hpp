@@ -1,9 +1,12 @@
 #pragma once
 
+#include "actors/jobs/descriptor_budget.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "messages/host.hpp"
 #include "messages/mesh.hpp"
 #include "messages/topology.hpp"
+
+#include <memory>
 
 namespace troupe {
 
@@ -29,6 +32,9 @@ struct job_context {
 
   /// The directory in which programs start that ask for none.
   std::string working_directory;
+
+  /// The descriptors of this daemon; nullptr: it has no bound.
+  std::shared_ptr<descriptor_budget> descriptors;
 };
 
 /// A job, ready to be registered and started on this node.

@@ -1,5 +1,6 @@
 #include "actors/data/job_data.hpp"
 #include "actors/jobs/job_state.hpp"
+#include "config/defaults.hpp"
 
 #include <csignal>
 
@@ -123,6 +124,14 @@ caf::result<spawn_result> start(self_pointer self) {
 
 namespace {
 
+/// Descriptors for files of output: a file for each stream, so many at a time.
+uint64_t files_of(const job_state_data& state) {
+  const auto& io = state.options.io;
+  if (io.file.empty() && io.directory.empty())
+    return 0;
+  return std::min(2 * state.plan.processes.size(), defaults::io_files_open);
+}
+
 void bind_and_register(self_pointer self, const node_topology& topology) {
   auto& state = self->state;
   if (state.ending) {
@@ -136,6 +145,12 @@ void bind_and_register(self_pointer self, const node_topology& topology) {
       bind_share(x, state.options, topology);
   state.plan = plan_job(map, state.order.request, state.order.parent,
                         state.options, state.context, topology);
+  if (const auto& budget = state.context.descriptors)
+    if (auto why = budget->take(state.nspace(), state.plan.processes,
+                                files_of(state), state.context.hostname)) {
+      state.prepared.fail(std::move(why));
+      return;
+    }
   self->request(state.directory.server, caf::infinite, state.plan.registration)
     .then(
       [self](ack) {

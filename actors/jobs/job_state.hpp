@@ -45,6 +45,17 @@ struct member {
 struct job_state_data {
   static inline const char* name = "job";
 
+  job_state_data() = default;
+
+  job_state_data(const job_state_data&) = delete;
+
+  job_state_data& operator=(const job_state_data&) = delete;
+
+  ~job_state_data() {
+    if (context.descriptors)
+      context.descriptors->give_back(nspace());
+  }
+
   job_context context;
   job_directory directory;
   journal log;

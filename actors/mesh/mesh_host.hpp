@@ -5,11 +5,14 @@
 #include "messages/actors.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+class descriptor_budget;
 
 /// A node of the DVM, as the root is told.
 struct mesh_node {
@@ -54,6 +57,9 @@ struct mesh_host_options {
 
   /// Whether processes of jobs find a PMI-1 server.
   bool with_pmi1 = false;
+
+  /// The descriptors of this daemon; nullptr: it has no bound.
+  std::shared_ptr<descriptor_budget> descriptors;
 
   /// This node's rank in its DVM; the root is 0.
   uint32_t rank = 0;

@@ -42,10 +42,7 @@ uint32_t universe_of(const mesh_host_state& state) {
 
 /// Gives up a job that could not be started, whatever of it runs already.
 void give_up(self_pointer self, job_record& job, const caf::error& why) {
-  const auto code = status_of(why);
-  const auto exit_status = code == status::job_exe_not_found        ? 127
-                           : code == status::job_app_not_executable ? 126
-                                                                    : 1;
+  const auto exit_status = exit_status_of_refusal(status_of(why));
   // A process that asked for a job hears why it has none; what that means is
   // its own affair.
   const auto is_spawned = job.parent.role == peer_role::client;

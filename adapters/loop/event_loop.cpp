@@ -12,12 +12,18 @@
 #include <cassert>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace troupe {
 
 namespace {
+
+/// What helps if the system gives too little.
+const auto remedy =
+  std::string{"raise the limits of open files (ulimit -n) and "
+              "memory (ulimit -v)"};
 
 /// @throws std::runtime_error if the system gives no descriptors.
 event_base* new_base() {
@@ -37,7 +43,7 @@ event_base* new_base() {
   event_config_set_flag(config.get(), EVENT_BASE_FLAG_IGNORE_ENV);
   auto* base = event_base_new_with_config(config.get());
   if (base == nullptr)
-    throw std::runtime_error{"cannot create an event loop"};
+    throw std::runtime_error{"cannot create an event loop; " + remedy};
   return base;
 }
 
@@ -52,13 +58,13 @@ loop_event new_bell(event_base* base, std::function<void()> on_ring) {
   auto bell =
     std::make_shared<unique_fd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!*bell)
-    throw std::runtime_error{"cannot create an event descriptor"};
+    throw std::runtime_error{"cannot create an event descriptor; " + remedy};
   const auto fd = bell->get();
   auto result =
     loop_event{base, fd, short{EV_READ | EV_PERSIST | EV_ET},
                [bell = std::move(bell), f = std::move(on_ring)] { f(); }};
   if (!result.add())
-    throw std::runtime_error{"cannot watch an event descriptor"};
+    throw std::runtime_error{"cannot watch an event descriptor; " + remedy};
   return result;
 }
 

@@ -1,15 +1,11 @@
 #include "adapters/process/child.hpp"
 
 #include "adapters/process/child_streams.hpp"
+#include "adapters/process/descriptor_limit.hpp"
+#include "adapters/process/program_start.hpp"
 #include "messages/process.hpp"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,87 +13,11 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace troupe {
 
 namespace {
-
-/// What happens in the child before the program starts, in this order.
-class file_actions {
-public:
-  file_actions() {
-    check(posix_spawn_file_actions_init(&actions_));
-  }
-
-  file_actions(const file_actions&) = delete;
-
-  file_actions& operator=(const file_actions&) = delete;
-
-  ~file_actions() {
-    posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  void change_directory(const std::string& path) {
-    check(posix_spawn_file_actions_addchdir_np(&actions_, path.c_str()));
-  }
-
-  void open(int fd, const char* path, int flags) {
-    check(posix_spawn_file_actions_addopen(&actions_, fd, path, flags, 0));
-  }
-
-  void duplicate(int from, int to) {
-    check(posix_spawn_file_actions_adddup2(&actions_, from, to));
-  }
-
-  /// Close-on-exec is not enough: what we inherited ourselves may lack it.
-  void close_all_from(int fd) {
-    check(posix_spawn_file_actions_addclosefrom_np(&actions_, fd));
-  }
-
-  const posix_spawn_file_actions_t* get() const {
-    return &actions_;
-  }
-
-private:
-  static void check(int error) {
-    if (error != 0)
-      throw std::bad_alloc{};
-  }
-
-  posix_spawn_file_actions_t actions_;
-};
-
-class spawn_attributes {
-public:
-  /// @param group What makes it the leader of a process group.
-  explicit spawn_attributes(short group) {
-    posix_spawnattr_init(&attributes_);
-    sigset_t all;
-    sigfillset(&all);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF
-                                             | POSIX_SPAWN_SETSIGMASK | group);
-  }
-
-  spawn_attributes(const spawn_attributes&) = delete;
-
-  spawn_attributes& operator=(const spawn_attributes&) = delete;
-
-  ~spawn_attributes() {
-    posix_spawnattr_destroy(&attributes_);
-  }
-
-  const posix_spawnattr_t* get() const {
-    return &attributes_;
-  }
-
-private:
-  posix_spawnattr_t attributes_;
-};
 
 /// A set of processors of any size.
 class cpu_mask {
@@ -215,7 +135,7 @@ std::string list_of(const std::vector<uint32_t>& cpus) {
   return result;
 }
 
-/// What posix_spawn's error means after `find_program` was content.
+/// What the error of a start means after `find_program` was content.
 launch_failure explain(int error, const std::string& program) {
   const auto cannot = "cannot execute " + program + ": ";
   switch (error) {
@@ -248,36 +168,22 @@ launch_failure explain(int error, const std::string& program) {
   }
 }
 
-/// Gives the child its ends, under their numbers.
+/// The ends that the child gets, by their numbers.
 void connect(const child_streams& x, const start_process& request,
-             file_actions& actions) {
-  if (request.with_pty)
-    // The leader of a session gets the terminal that it opens.
-    actions.open(STDOUT_FILENO, x.terminal.c_str(), O_RDWR);
-  else
-    actions.duplicate(x.out.theirs.get(), STDOUT_FILENO);
-  if (!request.with_stdin)
-    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  else if (request.with_pty)
-    actions.duplicate(STDOUT_FILENO, STDIN_FILENO);
-  else
-    actions.duplicate(x.in.theirs.get(), STDIN_FILENO);
-  actions.duplicate(x.err.theirs ? x.err.theirs.get() : STDOUT_FILENO,
-                    STDERR_FILENO);
-  auto next = STDERR_FILENO + 1;
+             program_start& how) {
+  const auto add = [&how](int fd) {
+    how.descriptors[static_cast<size_t>(how.count++)] = fd;
+  };
+  add(!request.with_stdin ? program_start::nothing
+      : request.with_pty  ? program_start::as_output
+                          : x.in.theirs.get());
+  how.terminal = x.terminal.c_str();
+  add(x.out.theirs.get());
+  add(x.err.theirs ? x.err.theirs.get() : program_start::as_output);
   if (request.with_pmi1)
-    actions.duplicate(x.pmi1.theirs.get(), next++);
+    add(x.pmi1.theirs.get());
   if (request.with_stddiag)
-    actions.duplicate(x.diag.theirs.get(), next++);
-  actions.close_all_from(next);
-}
-
-/// Ends a child that we cannot keep.
-void discard(pid_t pid) {
-  kill(pid, SIGKILL);
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    // Again.
-  }
+    add(x.diag.theirs.get());
 }
 
 } // namespace
@@ -297,21 +203,19 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
   if (auto* failure = std::get_if<launch_failure>(&opened))
     return std::move(*failure);
   auto& streams = std::get<child_streams>(opened);
-  file_actions actions;
-  if (!request.wdir.empty())
-    actions.change_directory(request.wdir);
-  connect(streams, request, actions);
-  static const spawn_attributes in_group{POSIX_SPAWN_SETPGROUP};
-  // Who leads a session leads a group, and a terminal needs a session.
-  static const spawn_attributes in_session{POSIX_SPAWN_SETSID};
-  const auto& attributes = request.with_pty ? in_session : in_group;
+  auto how = program_start{};
+  how.path = path.c_str();
+  how.directory = request.wdir.c_str();
+  how.open_files = former_descriptor_limit();
+  connect(streams, request, how);
   const auto argv = pointers_to(request.argv);
   char* const only_name[] = {const_cast<char*>(request.program.c_str()),
                              nullptr};
   const auto variables = environment_of(request);
   const auto env = pointers_to(variables);
-  child result;
-  int error = 0;
+  how.argv = request.argv.empty() ? only_name : argv.data();
+  how.env = env.data();
+  auto started = started_program{};
   {
     const borrowed_binding binding{request.cpus};
     if (binding.failed())
@@ -319,18 +223,13 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
                             "cannot bind " + request.program
                               + " to the processors " + list_of(request.cpus)
                               + "; choose among those the daemon may use"};
-    error =
-      posix_spawn(&result.pid, path.c_str(), actions.get(), attributes.get(),
-                  request.argv.empty() ? only_name : argv.data(), env.data());
+    started = start_program(how);
   }
-  if (error != 0)
-    return explain(error, path);
-  result.pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, result.pid, 0)));
-  if (!result.pidfd) {
-    const auto reason = explain(errno, path);
-    discard(result.pid);
-    return reason;
-  }
+  if (started.error != 0)
+    return explain(started.error, path);
+  child result;
+  result.pid = started.pid;
+  result.pidfd = std::move(started.pidfd);
   result.in = std::move(streams.in.ours);
   result.out = std::move(streams.out.ours);
   result.err = std::move(streams.err.ours);

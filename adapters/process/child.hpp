@@ -31,10 +31,10 @@ struct child {
 /// it gets a terminal, default signal dispositions, no signal blocked, exactly
 /// the descriptors 0, 1, 2 and, if asked for, `pmi1_descriptor` and the next
 /// one for diagnostics, bound to the given processors from its first
-/// instruction.
+/// instruction, with the limit of open files that we were started with.
 ///
-/// Uses posix_spawn, which does not copy our page tables: 0.5 ms whatever our
-/// size, during which the calling thread waits.
+/// Our page tables are not copied: 0.5 ms whatever our size, during which the
+/// calling thread waits.
 std::variant<child, launch_failure> spawn_child(const start_process& request);
 
 } // namespace troupe

@@ -185,7 +185,7 @@ holder=$!
 eventually 10 /usr/bin/python3 -c "
 import socket
 socket.create_connection(('$root', $port))"
-check "" "a port that is taken" status 1 within $((30 * slow)) \
+check "" "a port that is taken" status 125 within $((30 * slow)) \
   trouped --bootstrap nodes.conf --node "$root"
 check_match "" "is named, with what to do" \
   "on any network, at port $port; see ss" "$(cat "$TROUPE_WORK/output")"

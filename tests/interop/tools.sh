@@ -93,7 +93,7 @@ check_equal "F4.13" "so that tools find one server only" "" \
   "$(find "$TMPDIR" -name "*.$old")"
 check_match "F4.13 F4.10" "pps finds it" "$active" "$(tool pps)"
 check "F4.13" "a second system server is refused while one runs" \
-  status 1 trouped --system-server
+  status 125 trouped --system-server
 
 # -- tools and jobs of a daemon ------------------------------------------------
 

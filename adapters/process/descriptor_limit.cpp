@@ -1,0 +1,52 @@
+#include "adapters/process/descriptor_limit.hpp"
+
+#include "adapters/local/local_limits.hpp"
+
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+namespace troupe {
+
+namespace {
+
+// Limits belong to the process, so does what they were. Written before there
+// are threads.
+std::optional<rlimit> former;
+
+} // namespace
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+    return;
+  const auto before = limit;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
+    former = before;
+}
+
+const rlimit* former_descriptor_limit() {
+  return former ? &*former : nullptr;
+}
+
+descriptor_use current_descriptors() {
+  auto result = descriptor_use{};
+  result.reserve = local_limits{}.descriptors_in_reserve;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    result.limit = limit.rlim_cur;
+  auto failure = std::error_code{};
+  auto i = std::filesystem::directory_iterator{"/proc/self/fd", failure};
+  for (; !failure && i != end(i); i.increment(failure))
+    ++result.in_use;
+  // The folder itself is among them; without a descriptor for it all are used.
+  if (failure)
+    result.in_use = result.limit;
+  else
+    --result.in_use;
+  return result;
+}
+
+} // namespace troupe
