@@ -6,6 +6,7 @@
 #include "tools/hook_options.hpp"
 #include "tools/join.hpp"
 #include "tools/local_node.hpp"
+#include "tools/signal_forwarder.hpp"
 
 #include <caf/send.hpp>
 
@@ -36,6 +37,7 @@ int serve(const troupe::local_node_options& options, bool report_uri) {
 int main(int argc, char** argv) {
   // Before anything else gets a descriptor.
   troupe::occupy_standard_descriptors();
+  troupe::outlive_user_signals();
   auto cli =
     CLI::App{"Serves the processes and tools of this node.", "trouped"};
   auto options = troupe::local_node_options{};
