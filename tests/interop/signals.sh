@@ -86,8 +86,8 @@ asked_signals() {
   begin asked troupe run --oversubscribe --forward-signals SIGHUP,23 -n 2 \
     ./listener.sh
   passes_on asked HUP URG USR1 || return 1
-  kill -s INT "$launcher"
-  leaves 130
+  kill -s TERM "$launcher"
+  leaves 143
 }
 
 no_signals() {
