@@ -1,6 +1,7 @@
 #include "tools/dvm_root.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/process/orphan_guard.hpp"
 #include "tools/dvm_search.hpp"
 
 #include <caf/actor_system.hpp>
@@ -72,6 +73,9 @@ caf::expected<std::unique_ptr<dvm_root>> dvm_root::start(settings x) {
     x.name = default_dvm_name();
   if (auto err = check_dvm_name(x.name))
     return err;
+  // Before there are keys.
+  if (!x.node.guard)
+    x.node.guard = orphan_guard::start();
   auto result = std::unique_ptr<dvm_root>{new dvm_root{std::move(x)}};
   if (auto err = result->make_node())
     return err;

@@ -54,14 +54,23 @@ void job_streams::begin(const std::string& nspace,
     windows_->open(nspace, to);
   if (readers_.empty())
     return;
-  if (with_pty_)
-    mode_ = terminal_mode{STDIN_FILENO};
+  has_begun_ = true;
+  take_terminal();
   auto source = stdin_source_settings{};
   source.fd = STDIN_FILENO;
   source.nspace = nspace;
   source.ranks = readers_;
   input_ = system_.actors().spawn(stdin_source, &system_.loop(),
                                   &system_.pool(), to, source);
+}
+
+void job_streams::leave_terminal() {
+  mode_ = terminal_mode{};
+}
+
+void job_streams::take_terminal() {
+  if (with_pty_ && has_begun_ && !mode_.is_changed())
+    mode_ = terminal_mode{STDIN_FILENO};
 }
 
 } // namespace troupe

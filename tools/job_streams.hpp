@@ -39,6 +39,11 @@ public:
   /// The job has its name: opens the windows, and forwards input.
   void begin(const std::string& nspace, const input_target_actor& to);
 
+  /// Gives the terminal back to whoever had it, and takes it again, if the job
+  /// has it at all.
+  void leave_terminal();
+  void take_terminal();
+
 private:
   job_streams(loop_system& sys, const run_options& options,
               output_sink_actor terminal);
@@ -49,6 +54,7 @@ private:
   output_sink_actor terminal_;
   std::unique_ptr<screen> windows_;
   terminal_mode mode_;
+  bool has_begun_ = false;
   caf::actor input_; // An actor that nobody refers to is gone.
 };
 

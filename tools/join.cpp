@@ -1,6 +1,7 @@
 #include "tools/join.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/process/orphan_guard.hpp"
 #include "runtime/mesh_member.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/member_daemon.hpp"
@@ -50,6 +51,8 @@ caf::expected<invitation> read_invitation() {
 
 int join(bool stays_attached) {
   auto self = stays_attached ? detached::none() : detached::split();
+  // Before there are keys.
+  auto guard = orphan_guard::start();
   hide_memory();
   auto found = read_invitation();
   if (!found) {
@@ -58,7 +61,7 @@ int join(bool stays_attached) {
     return status;
   }
   return run_member(std::move(found->settings), std::move(found->context),
-                    std::move(self));
+                    std::move(self), false, std::move(guard));
 }
 
 } // namespace troupe

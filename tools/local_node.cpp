@@ -12,6 +12,7 @@
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
 #include "adapters/process/descriptor_limit.hpp"
+#include "adapters/process/orphan_guard.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
@@ -79,14 +80,18 @@ loop_system::settings loop_settings(const journal& log) {
 } // namespace
 
 local_node::local_node(const local_node_options& options)
-  : log_(
-    open_log({"troupe", options.log_level, options.log_json, STDERR_FILENO})),
+  : orphan_guard_(options.guard),
+    log_(
+      open_log({"troupe", options.log_level, options.log_json, STDERR_FILENO})),
     loop_(loop_settings(log_)),
-    out_(std::make_shared<fd_writer>(loop_.loop(), STDOUT_FILENO,
-                                     [this](const std::string& why) {
-                                       log_(severity::warning,
-                                            unwritten_notice(why));
-                                     })),
+    out_(std::make_shared<fd_writer>(
+      loop_.loop(), STDOUT_FILENO,
+      [this, tell = options.on_unwritten](const std::string& why) {
+        if (tell)
+          tell(out_->error(), why);
+        else
+          log_(severity::warning, unwritten_notice(why));
+      })),
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
   sink_ = loop_.actors().spawn(
     output_sink,
@@ -94,10 +99,14 @@ local_node::local_node(const local_node_options& options)
 }
 
 host_actor local_node::make_host(const host_context& context, dvm_part* part,
+                                 const local_node_options& options,
                                  const sensor_settings& sensors) {
   auto& sys = loop_.actors();
   auto launch = process_launcher_settings{};
   launch.log = log_;
+  if (orphan_guard_)
+    launch.mark = orphan_guard_->mark();
+  launch.window = options.window;
   pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
   launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
     pmi1_->serve(proc, std::move(fd));
@@ -203,6 +212,8 @@ local_node::start(local_node_options options) {
     return make_error(status::job_wdir_not_found,
                       "the working directory cannot be used: "
                         + failure.message() + "; change to another one (cd)");
+  if (!options.guard)
+    options.guard = orphan_guard::start();
   auto result = std::unique_ptr<local_node>{new local_node{options}};
   result->working_directory_ = here;
   auto sensors = sensor_settings{};
@@ -248,11 +259,17 @@ local_node::start(local_node_options options) {
     serve.tools.push_back(rendezvous_kind::system);
   auto node = server_node::start(
     result->loop_, std::move(serve), [&](const host_context& context) {
-      return result->make_host(context, part, sensors);
+      return result->make_host(context, part, options, sensors);
     });
   if (!node)
     return node.error();
   result->node_ = std::move(*node);
+  if (options.guard)
+    options.guard->set_directory(result->session_directory());
+  else
+    result->log_(severity::warning,
+                 "there is no process left for a guard: if this one is killed, "
+                 "its jobs go on; raise ulimit -u");
   result->pmi1_->set_server(result->node_->server());
   caf::anon_send(result->host_, result->node_->server(),
                  result->node_->events());
@@ -266,6 +283,19 @@ local_node::start(local_node_options options) {
   if (auto err = check_descriptors())
     return err;
   return result;
+}
+
+void local_node::control(job_control_request request,
+                         std::function<void()> done) {
+  loop_.actors().spawn([host = host_, request = std::move(request),
+                        done = std::move(done)](caf::event_based_actor* self) {
+    auto who = requester{};
+    who.role = peer_role::launcher_with_identity;
+    who.creds = {::geteuid(), ::getegid()};
+    self->request(host, caf::infinite, std::move(who), request)
+      .then([done](const info_result&) { done(); },
+            [done](const caf::error&) { done(); });
+  });
 }
 
 local_node::~local_node() {

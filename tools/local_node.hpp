@@ -8,6 +8,9 @@
 #include "runtime/node_sensors.hpp"
 #include "runtime/server_node.hpp"
 
+#include <sys/ioctl.h>
+
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -15,6 +18,7 @@ namespace troupe {
 
 class fd_writer;
 class node_streams;
+class orphan_guard;
 
 /// What makes a node one of a DVM.
 struct dvm_part {
@@ -73,6 +77,17 @@ struct local_node_options {
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 
+  /// Sees that nothing outlives this process; none: `start` makes one.
+  std::shared_ptr<orphan_guard> guard;
+
+  /// The size of the window that the terminals of processes follow; empty:
+  /// there is none.
+  std::function<std::optional<winsize>()> window;
+
+  /// Called once when standard output cannot be written any more, with the
+  /// reason; empty: it is logged.
+  std::function<void(int error, const std::string& reason)> on_unwritten;
+
   /// Whether tools that look for the system server find this one.
   bool system_server = false;
 
@@ -111,6 +126,10 @@ public:
     static const auto none = node_actor{};
     return member_ ? member_->node() : none;
   }
+
+  /// Has a request of this process's user carried out by the host.
+  /// @param done Called once, whatever came of it.
+  void control(job_control_request request, std::function<void()> done);
 
   /// Processors that this process may use.
   uint32_t slots() const {
@@ -164,8 +183,11 @@ private:
   void watch_actors();
 
   host_actor make_host(const host_context& context, dvm_part* part,
+                       const local_node_options& options,
                        const sensor_settings& sensors);
 
+  /// The last to go.
+  std::shared_ptr<orphan_guard> orphan_guard_;
   journal log_;
   loop_system loop_;
 

@@ -4,6 +4,7 @@
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/orphan_guard.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"
 
@@ -37,10 +38,10 @@ constexpr std::chrono::seconds most_patience = 1h;
 class daemon {
 public:
   daemon(join_settings settings, std::shared_ptr<const secure_context> context,
-         detached self, bool keeps_streams)
+         detached self, bool keeps_streams, std::shared_ptr<orphan_guard> guard)
     : self_(std::move(self)), settings_(std::move(settings)),
       context_(std::move(context)), keeps_streams_(keeps_streams),
-      patience_(settings_.patience) {
+      guard_(std::move(guard)), patience_(settings_.patience) {
     // nop
   }
 
@@ -58,6 +59,7 @@ private:
   join_settings settings_;
   std::shared_ptr<const secure_context> context_;
   bool keeps_streams_;
+  std::shared_ptr<orphan_guard> guard_;
   std::unique_ptr<local_node> node_;
   std::unique_ptr<timer> limit_;
 
@@ -79,6 +81,7 @@ int daemon::fail(int status, const std::string& reason) {
 
 caf::error daemon::start() {
   auto options = local_node_options{};
+  options.guard = guard_;
   options.id = {settings_.dvm, settings_.rank};
   options.hostname = settings_.name;
   options.log_level = settings_.log_level;
@@ -209,9 +212,9 @@ int daemon::run() {
 
 int run_member(join_settings settings,
                std::shared_ptr<const secure_context> context, detached self,
-               bool keeps_streams) {
+               bool keeps_streams, std::shared_ptr<orphan_guard> guard) {
   return daemon{std::move(settings), std::move(context), std::move(self),
-                keeps_streams}
+                keeps_streams, std::move(guard)}
     .run();
 }
 

@@ -9,6 +9,9 @@
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
+#include "tools/signal_forwarder.hpp"
+#include "tools/terminal_mode.hpp"
+#include "tools/unwritten.hpp"
 #include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>
@@ -19,78 +22,135 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <set>
 
 namespace troupe {
 
 namespace {
 
+/// A job of this node alone.
+class own_job {
+public:
+  explicit own_job(const run_options& x) : options_(x) {
+    // nop
+  }
+
+  int run();
+
+private:
+  void end(int status, const std::string& reason);
+  void on_interrupted(int number);
+  void on_unwritten(int error, const std::string& reason);
+  signal_forwarder::settings passing_on();
+  void flush_then_stop();
+
+  const run_options& options_;
+  std::unique_ptr<local_node> node_;
+  std::unique_ptr<job_streams> streams_;
+  std::shared_ptr<std::set<std::string>> running_;
+  int interrupts_ = 0;
+  int exit_status_ = 1;
+};
+
+void own_job::end(int status, const std::string& reason) {
+  auto request = end_job{};
+  // The local host names its first job after the server.
+  request.nspace = node_->id().nspace + "@1";
+  request.reason = reason;
+  request.exit_status = status;
+  caf::anon_send(node_->host(), std::move(request));
+}
+
 /// Ends the job when the user interrupts the launcher; asked twice, at once;
 /// asked again, the launcher waits for nobody, since whoever reads its output
 /// may have stopped.
-void end_on_signals(local_node& rt, std::string& nspace, int& exit_status) {
-  const auto count = std::make_shared<int>(0);
-  on_interrupt(rt.loop().loop(),
-               [&rt, &nspace, &exit_status, count](int number) {
-                 if (++*count > 2) {
-                   exit_status = 128 + number;
-                   rt.loop().stop();
-                   return;
-                 }
-                 auto request = end_job{};
-                 request.nspace = nspace;
-                 request.reason = "the launcher was interrupted by signal "
-                                  + std::to_string(number);
-                 request.exit_status = 128 + number;
-                 caf::anon_send(rt.host(), std::move(request));
-               });
+void own_job::on_interrupted(int number) {
+  if (++interrupts_ > 2) {
+    exit_status_ = 128 + number;
+    node_->loop().stop();
+    return;
+  }
+  end(128 + number,
+      "the launcher was interrupted by signal " + std::to_string(number));
+}
+
+void own_job::on_unwritten(int error, const std::string& reason) {
+  if (is_unread(error, options_.output))
+    end(unread_status, unread_reason);
+  else
+    node_->err()->write("troupe: " + unwritten_notice(reason) + "\n");
+}
+
+signal_forwarder::settings own_job::passing_on() {
+  auto result = signal_forwarder::settings{};
+  result.signals = options_.signals;
+  result.jobs = [this] { return *running_; };
+  result.ask = [this](job_control_request request,
+                      signal_forwarder::callback done) {
+    node_->control(std::move(request), std::move(done));
+  };
+  result.on_stop = [this] { streams_->leave_terminal(); };
+  result.on_continue = [this] { streams_->take_terminal(); };
+  return result;
 }
 
 /// Lets what is still to be shown go out.
-void flush_then_stop(local_node& rt, const output_format& format) {
-  rt.out()->write(std::string{document_end(format)},
-                  [&rt] { rt.err()->write("", [&rt] { rt.loop().stop(); }); });
+void own_job::flush_then_stop() {
+  node_->out()->write(std::string{document_end(options_.node.output)}, [this] {
+    node_->err()->write("", [this] { node_->loop().stop(); });
+  });
 }
 
-int run_job(const run_options& options) {
-  auto started = local_node::start(options.node);
+int own_job::run() {
+  auto how = options_.node;
+  if (options_.with_pty && options_.screen.empty())
+    how.window = terminal_size;
+  how.on_unwritten = [this](int error, const std::string& reason) {
+    on_unwritten(error, reason);
+  };
+  auto started = local_node::start(std::move(how));
   if (!started) {
     std::cerr << "troupe run: " << reason_of(started.error()) << '\n';
     return failure_status(started.error());
   }
-  auto& rt = **started;
-  auto exit_status = 1;
-  auto streams = job_streams::make(rt.loop(), options, rt.sink(), rt.err());
+  node_ = std::move(*started);
+  auto& loop = node_->loop();
+  auto streams = job_streams::make(loop, options_, node_->sink(), node_->err());
   if (!streams) {
     std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
     return 1;
   }
-  rt.out()->write(std::string{document_begin(options.node.output)});
-  // The local host names its first job after the server.
-  auto nspace = rt.id().nspace + "@1";
-  end_on_signals(rt, nspace, exit_status);
+  streams_ = std::move(*streams);
+  on_interrupt(loop.loop(), [this](int number) { on_interrupted(number); });
   auto setup = run_setup{};
-  setup.options = options;
+  running_ = setup.running;
+  const auto forwarder = signal_forwarder{loop.loop(), passing_on()};
+  setup.options = options_;
   setup.creds = {::geteuid(), ::getegid()};
-  setup.host = rt.host();
-  setup.sink = (**streams).sink();
-  setup.out = rt.out();
-  setup.err = rt.err();
-  setup.statistics = &rt.statistics();
-  setup.on_started = [&](const std::string& name) {
-    (**streams).begin(name, rt.host());
+  setup.host = node_->host();
+  setup.sink = streams_->sink();
+  setup.out = node_->out();
+  setup.err = node_->err();
+  setup.statistics = &node_->statistics();
+  setup.on_started = [this](const std::string& name) {
+    streams_->begin(name, node_->host());
   };
-  setup.on_done = [&](int status) {
-    exit_status = status;
-    flush_then_stop(rt, options.node.output);
+  setup.on_done = [this](int status) {
+    exit_status_ = status;
+    flush_then_stop();
   };
-  spawn_run_observer(rt.loop().actors(), std::move(setup));
-  rt.loop().run();
-  return rt.has_failed() ? cannot_work : exit_status;
+  node_->out()->write(std::string{document_begin(options_.node.output)});
+  spawn_run_observer(loop.actors(), std::move(setup));
+  loop.loop().run();
+  if (node_->has_failed())
+    return cannot_work;
+  return status_of_output(node_->out()->error(), exit_status_, options_.output);
 }
 
 } // namespace
 
 int run(std::vector<std::string> args) {
+  outlive_user_signals();
   auto parsed = parse_run(std::move(args));
   if (const auto* status = std::get_if<int>(&parsed))
     return *status;
@@ -106,7 +166,7 @@ int run(std::vector<std::string> args) {
     return run_on_nodes(std::move(options), std::move(**plan));
   fill_in_processes(options.job,
                     static_cast<uint32_t>(allowed_processors().size()));
-  return run_job(options);
+  return own_job{options}.run();
 }
 
 } // namespace troupe

@@ -16,6 +16,7 @@
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
+#include "tools/signal_forwarder.hpp"
 #include "tools/tool_session.hpp"
 #include "tools/unwritten.hpp"
 
@@ -28,6 +29,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -68,6 +70,8 @@ private:
   void on_event(event x);
   void note_end(const std::string& nspace, const event& x);
   void on_signal(int number);
+  void on_unwritten(const std::string& reason);
+  signal_forwarder::settings passing_on();
   void leave();
   void end_job();
   void finish(int status, const std::string& reason);
@@ -124,9 +128,8 @@ std::string dvm_job::open() {
   session_ = std::move(*session);
   auto& loop = session_->loop();
   out_ = std::make_shared<fd_writer>(
-    loop.loop(), STDOUT_FILENO, [this](const std::string& why) {
-      err_->write("troupe: " + unwritten_notice(why) + "\n");
-    });
+    loop.loop(), STDOUT_FILENO,
+    [this](const std::string& why) { on_unwritten(why); });
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_,
@@ -266,7 +269,9 @@ void dvm_job::note_end(const std::string& nspace, const event& x) {
       running_.insert(other);
   const auto code = number<int32_t>(x.infos, attr::exit_code).value_or(0);
   const auto status = signal_ != 0 ? 128 + signal_ : code;
-  const auto reason = text(x.infos, attr::event_text_message).value_or("");
+  const auto reason = signal_ == SIGPIPE
+                        ? unread_reason
+                        : text(x.infos, attr::event_text_message).value_or("");
   worst_ = std::max(worst_, status);
   if (running_.empty())
     intake_->close();
@@ -316,6 +321,32 @@ void dvm_job::on_signal(int number) {
       std::make_unique<timer>(session_->loop().loop(), [this] { leave(); });
     patience_->start(kill_time);
   }
+}
+
+/// Whoever read the output has seen enough: the job ends as if by SIGPIPE.
+void dvm_job::on_unwritten(const std::string& reason) {
+  if (!is_unread(out_->error(), options_.output)) {
+    err_->write("troupe: " + unwritten_notice(reason) + "\n");
+    return;
+  }
+  if (signal_ != 0)
+    return;
+  signal_ = SIGPIPE;
+  if (!nspace_.empty())
+    end_job();
+}
+
+signal_forwarder::settings dvm_job::passing_on() {
+  auto result = signal_forwarder::settings{};
+  result.signals = options_.signals;
+  result.jobs = [this] { return running_; };
+  result.ask = [this](const job_control_request& request,
+                      const signal_forwarder::callback& done) {
+    session_->to()->submit(request, [done](const link::outcome&) { done(); });
+  };
+  result.on_stop = [this] { streams_->leave_terminal(); };
+  result.on_continue = [this] { streams_->take_terminal(); };
+  return result;
 }
 
 /// Waits for nobody, since whoever reads our output may have stopped.
@@ -368,7 +399,7 @@ void dvm_job::tell_end(const std::string& nspace, int status,
                      {"reason", reason}}
                   .dump(-1, ' ', false, json::error_handler_t::replace)
                 + "\n");
-  else if (!reason.empty())
+  else if (!reason.empty() && reason != unread_reason)
     err_->write("troupe: " + reason + "\n");
 }
 
@@ -397,14 +428,17 @@ int dvm_job::run() {
   out_->write(std::string{document_begin(options_.node.output)});
   auto& loop = session_->loop();
   on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
+  auto forwarder =
+    std::make_unique<signal_forwarder>(loop.loop(), passing_on());
   start();
   loop.run();
+  forwarder.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
   intake_.reset();
   streams_.reset();
   sink_ = nullptr;
   forwarder_ = nullptr;
-  return exit_status_;
+  return status_of_output(out_->error(), exit_status_, options_.output);
 }
 
 } // namespace

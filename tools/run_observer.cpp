@@ -2,6 +2,7 @@
 
 #include "actors/jobs/placement.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -24,7 +25,6 @@ struct run_state {
   static inline const char* name = "run-observer";
 
   run_setup setup;
-  std::set<std::string> running;
   size_t num_procs = 0;
   size_t num_jobs = 0;
   steady::time_point begin;
@@ -131,7 +131,7 @@ void show_end(const run_state& state, const job_ended& x) {
                       {"nspace", x.nspace},
                       {"exit_status", x.exit_status},
                       {"reason", x.reason}});
-  else if (!x.reason.empty())
+  else if (!x.reason.empty() && x.reason != unread_reason)
     tell(state, x.reason);
 }
 
@@ -202,7 +202,7 @@ job_observer_actor::behavior_type behavior(self_pointer self, run_setup setup) {
   return {
     [self](const job_mapped& map) {
       auto& state = self->state;
-      state.running.insert(map.nspace);
+      state.setup.running->insert(map.nspace);
       ++state.num_jobs;
       state.num_procs += map.procs.size();
       show_map(state, map);
@@ -210,10 +210,10 @@ job_observer_actor::behavior_type behavior(self_pointer self, run_setup setup) {
     [self](const proc_changed& x) { show_change(self->state, x); },
     [self](const job_ended& x) {
       auto& state = self->state;
-      state.running.erase(x.nspace);
+      state.setup.running->erase(x.nspace);
       state.exit_status = std::max(state.exit_status, x.exit_status);
       show_end(state, x);
-      if (state.running.empty())
+      if (state.setup.running->empty())
         finish(self);
     },
   };

@@ -18,6 +18,10 @@ struct run_setup {
   std::shared_ptr<fd_writer> err;
   const local_statistics* statistics = nullptr;
 
+  /// The jobs that run: ours, and those that it starts.
+  std::shared_ptr<std::set<std::string>> running =
+    std::make_shared<std::set<std::string>>();
+
   /// Called when the job runs, with its name.
   std::function<void(const std::string& nspace)> on_started;
 

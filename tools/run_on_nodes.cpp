@@ -6,6 +6,9 @@
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_observer.hpp"
+#include "tools/signal_forwarder.hpp"
+#include "tools/terminal_mode.hpp"
+#include "tools/unwritten.hpp"
 #include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>
@@ -16,6 +19,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <set>
 
 namespace troupe {
 
@@ -33,12 +37,17 @@ public:
 private:
   void start_job();
   void on_signal(int number);
+  void end_the_job(int status, const std::string& reason);
+  void on_unwritten(int error, const std::string& reason);
+  signal_forwarder::settings passing_on();
   void end(int status);
 
   run_options options_;
   std::unique_ptr<dvm_root> root_;
   job_observer_actor observer_;
   std::unique_ptr<job_streams> streams_;
+  std::shared_ptr<std::set<std::string>> running_ =
+    std::make_shared<std::set<std::string>>();
   bool has_job_ = false;
   int interrupts_ = 0;
   int exit_status_ = 1;
@@ -58,6 +67,7 @@ void temporary_dvm::start_job() {
   streams_ = std::move(*streams);
   node.out()->write(std::string{document_begin(options_.node.output)});
   auto setup = run_setup{};
+  setup.running = running_;
   setup.options = options_;
   setup.creds = {::geteuid(), ::getegid()};
   setup.host = node.host();
@@ -85,13 +95,48 @@ void temporary_dvm::on_signal(int number) {
     end(128 + number);
     return;
   }
+  end_the_job(128 + number, "the launcher was interrupted by signal "
+                              + std::to_string(number));
+}
+
+void temporary_dvm::end_the_job(int status, const std::string& reason) {
   auto request = end_job{};
   // The host names its first job after the server.
   request.nspace = root_->name() + "@1";
-  request.reason =
-    "the launcher was interrupted by signal " + std::to_string(number);
-  request.exit_status = 128 + number;
+  request.reason = reason;
+  request.exit_status = status;
   caf::anon_send(root_->node().host(), std::move(request));
+}
+
+void temporary_dvm::on_unwritten(int error, const std::string& reason) {
+  if (is_unread(error, options_.output))
+    end_the_job(unread_status, unread_reason);
+  else
+    root_->node().err()->write("troupe: " + unwritten_notice(reason) + "\n");
+}
+
+/// A root that stands still would be taken for dead by the other nodes.
+signal_forwarder::settings temporary_dvm::passing_on() {
+  auto result = signal_forwarder::settings{};
+  result.signals = options_.signals;
+  result.jobs = [this] { return *running_; };
+  result.ask = [this](job_control_request request,
+                      signal_forwarder::callback done) {
+    root_->node().control(std::move(request), std::move(done));
+  };
+  result.on_stop = [this] {
+    if (streams_)
+      streams_->leave_terminal();
+  };
+  result.on_continue = [this] {
+    if (streams_)
+      streams_->take_terminal();
+  };
+  if (root_->node().member())
+    result.stays = [this](const std::string& line) {
+      root_->node().err()->write("troupe: " + line + "\n");
+    };
+  return result;
 }
 
 void temporary_dvm::end(int status) {
@@ -112,6 +157,11 @@ int temporary_dvm::run(dvm_plan plan) {
   setup.plan = std::move(plan);
   setup.options = options_.nodes;
   setup.node = options_.node;
+  if (options_.with_pty && options_.screen.empty())
+    setup.node.window = terminal_size;
+  setup.node.on_unwritten = [this](int error, const std::string& reason) {
+    on_unwritten(error, reason);
+  };
   setup.on_ready = [this] { start_job(); };
   setup.on_failed = [this](const std::string& reason) {
     root_->node().err()->write("troupe run: " + reason + "\n");
@@ -126,13 +176,17 @@ int temporary_dvm::run(dvm_plan plan) {
   root_ = std::move(*root);
   auto& loop = root_->node().loop();
   on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
+  auto forwarder =
+    std::make_unique<signal_forwarder>(loop.loop(), passing_on());
   loop.run();
   if (root_->node().has_failed())
     exit_status_ = cannot_work;
+  forwarder.reset();
+  const auto error = root_->node().out()->error();
   streams_.reset();
   observer_ = nullptr;
   root_.reset();
-  return exit_status_;
+  return status_of_output(error, exit_status_, options_.output);
 }
 
 } // namespace

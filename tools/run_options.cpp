@@ -45,6 +45,7 @@ struct job_flags {
   std::string screen;
   std::string display;
   std::string rtos;
+  std::set<int> signals = usual_signals();
   std::string log_level = "warning";
   std::string security = "native";
   std::string dvm;
@@ -107,6 +108,15 @@ void add_job_options(CLI::App& cli, job_flags& x) {
   cli.add_flag("--json", x.json, "Report everything as lines of JSON");
   cli.add_option("--rtos,--runtime-options", x.rtos,
                  "recoverable: the job goes on when a process fails");
+  cli.add_option_function<std::string>(
+    "--forward-signals",
+    [&x](const std::string& text) {
+      auto signals = read_forwarded_signals(text);
+      if (!signals)
+        throw CLI::ValidationError(reason_of(signals.error()), usage_error);
+      x.signals = std::move(*signals);
+    },
+    forward_signals_help);
   cli
     .add_option("--dvm", x.dvm,
                 "Run in a DVM that is up: its name, pid:N, file:PATH or URI; "
@@ -265,6 +275,7 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
       refuse("--rtos knows recoverable, not " + option);
   }
   apply_streams(x, result);
+  result.signals = x.signals;
   for (const auto& what : parts(x.display)) {
     if (what != "map" && what != "bind" && what != "summary" && !what.empty())
       refuse("--display knows map, bind and summary, not " + what);

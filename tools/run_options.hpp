@@ -4,6 +4,7 @@
 #include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
 #include "tools/output_options.hpp"
+#include "tools/signal_words.hpp"
 
 #include <optional>
 #include <set>
@@ -41,6 +42,9 @@ struct run_options {
 
   /// What to show beside the output: `map`, `bind`, `summary`.
   std::set<std::string> display;
+
+  /// Signals that are passed on to the processes.
+  std::set<int> signals = usual_signals();
 
   bool json = false;
 };

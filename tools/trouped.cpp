@@ -6,6 +6,7 @@
 #include "tools/hook_options.hpp"
 #include "tools/join.hpp"
 #include "tools/local_node.hpp"
+#include "tools/signal_forwarder.hpp"
 
 #include <caf/send.hpp>
 
@@ -84,5 +85,8 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
-  return troupe::guarded_main("trouped", [&] { return run(argc, argv); });
+  return troupe::guarded_main("trouped", [&] {
+    troupe::outlive_user_signals();
+    return run(argc, argv);
+  });
 }

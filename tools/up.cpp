@@ -7,6 +7,7 @@
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/hook_options.hpp"
+#include "tools/signal_forwarder.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -212,6 +213,7 @@ int up_command::run() {
   }
   if (options_.daemonizes)
     self_ = detached::split();
+  outlive_user_signals();
   ignore_broken_pipes();
   auto setup = std::move(*prepared);
   setup.node = options_.node;

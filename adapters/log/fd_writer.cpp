@@ -54,7 +54,7 @@ struct fd_writer::state {
   bool has_failed = false;
   bool is_abandoned = false;
   bool is_writing = false;
-  std::string reason;
+  int error = 0;
   failure_callback on_failed;
   std::optional<fd_watch> watch;
   std::deque<chunk> waiting;
@@ -63,13 +63,13 @@ struct fd_writer::state {
   void open(int inherited);
   ssize_t write_some(const chunk& x) const;
   void write_waiting();
-  void fail(std::string why);
+  void fail(int why);
 };
 
 void fd_writer::state::open(int inherited) {
   struct stat info {};
   if (fstat(inherited, &info) != 0) {
-    reason = std::strerror(errno);
+    error = errno;
     return;
   }
   is_terminal = isatty(inherited) != 0;
@@ -83,7 +83,7 @@ void fd_writer::state::open(int inherited) {
     how = S_ISREG(info.st_mode) ? kind::file : kind::shared;
   fd.reset(fcntl(inherited, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!fd)
-    reason = std::strerror(errno);
+    error = errno;
 }
 
 ssize_t fd_writer::state::write_some(const chunk& x) const {
@@ -127,8 +127,9 @@ void fd_writer::state::write_waiting() {
         return;
       }
       if (n < 0) {
+        const auto why = errno;
         is_writing = false;
-        fail(std::strerror(errno));
+        fail(why);
         return;
       }
       x.written += static_cast<size_t>(n);
@@ -146,14 +147,15 @@ void fd_writer::state::write_waiting() {
     watch->disable_write();
 }
 
-void fd_writer::state::fail(std::string why) {
+void fd_writer::state::fail(int why) {
   has_failed = true;
+  error = why;
   held_bytes = 0;
   watch.reset();
   const auto report = std::exchange(on_failed, {});
   const auto discarded = std::exchange(waiting, {});
   if (report)
-    report(why);
+    report(std::strerror(why));
   for (const auto& x : discarded)
     if (x.on_done && !is_abandoned)
       x.on_done();
@@ -187,7 +189,7 @@ fd_writer::~fd_writer() {
 void fd_writer::write(std::string bytes, callback on_done) {
   const auto self = state_;
   if (!self->fd && !self->has_failed)
-    self->fail(self->reason);
+    self->fail(self->error);
   if (self->has_failed) {
     if (on_done)
       on_done();
@@ -205,6 +207,10 @@ size_t fd_writer::held_bytes() const noexcept {
 
 bool fd_writer::has_failed() const noexcept {
   return state_->has_failed;
+}
+
+int fd_writer::error() const noexcept {
+  return state_->has_failed ? state_->error : 0;
 }
 
 bool fd_writer::is_terminal() const noexcept {

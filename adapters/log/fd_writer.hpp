@@ -47,6 +47,9 @@ public:
   /// @returns whether nothing can be written any more.
   bool has_failed() const noexcept;
 
+  /// @returns the errno of why; 0 as long as it can.
+  int error() const noexcept;
+
   /// @returns whether the descriptor is a terminal.
   bool is_terminal() const noexcept;
 

@@ -104,15 +104,23 @@ std::vector<char*> pointers_to(const std::vector<std::string>& xs) {
 }
 
 /// The environment of a child. What another launcher may have left in it would
-/// name a descriptor of somebody else.
-std::vector<std::string> environment_of(const start_process& request) {
+/// name a descriptor, or the guard, of somebody else.
+std::vector<std::string> environment_of(const start_process& request,
+                                        const std::string& mark) {
   auto result = request.env;
+  const auto remove = [&](const std::string& name) {
+    result.erase(std::remove_if(result.begin(), result.end(),
+                                [&](const std::string& x) {
+                                  return x.compare(0, name.size(), name) == 0;
+                                }),
+                 result.end());
+  };
   const auto name = stddiag_variable + std::string{"="};
-  result.erase(std::remove_if(result.begin(), result.end(),
-                              [&](const std::string& x) {
-                                return x.compare(0, name.size(), name) == 0;
-                              }),
-               result.end());
+  remove(name);
+  if (!mark.empty()) {
+    remove(mark.substr(0, mark.find('=') + 1));
+    result.push_back(mark);
+  }
   if (request.with_stddiag)
     result.push_back(name + std::to_string(stddiag_of(request)));
   return result;
@@ -188,7 +196,8 @@ void connect(const child_streams& x, const start_process& request,
 
 } // namespace
 
-std::variant<child, launch_failure> spawn_child(const start_process& request) {
+std::variant<child, launch_failure> spawn_child(const start_process& request,
+                                                const std::string& mark) {
   if (!is_passable(request))
     return launch_failure{
       status::bad_param, "a name, an argument or the environment of "
@@ -211,7 +220,7 @@ std::variant<child, launch_failure> spawn_child(const start_process& request) {
   const auto argv = pointers_to(request.argv);
   char* const only_name[] = {const_cast<char*>(request.program.c_str()),
                              nullptr};
-  const auto variables = environment_of(request);
+  const auto variables = environment_of(request, mark);
   const auto env = pointers_to(variables);
   how.argv = request.argv.empty() ? only_name : argv.data();
   how.env = env.data();

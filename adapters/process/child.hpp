@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <variant>
 
 namespace troupe {
@@ -35,6 +36,9 @@ struct child {
 ///
 /// Our page tables are not copied: 0.5 ms whatever our size, during which the
 /// calling thread waits.
-std::variant<child, launch_failure> spawn_child(const start_process& request);
+/// @param mark `NAME=value` that its environment has, whatever the request
+///             says; empty: none.
+std::variant<child, launch_failure> spawn_child(const start_process& request,
+                                                const std::string& mark = {});
 
 } // namespace troupe

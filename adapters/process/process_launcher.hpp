@@ -7,10 +7,14 @@
 
 #include <caf/stateful_actor.hpp>
 
+#include <sys/ioctl.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace troupe {
 
@@ -45,6 +49,14 @@ struct process_launcher_settings {
   /// Takes our end of the sockets of processes that are to find a PMI-1 server;
   /// empty: they find nobody.
   std::function<void(const proc_id&, unique_fd)> serve_pmi1;
+
+  /// `NAME=value` in the environment of each process, by which the guard of
+  /// orphans knows them; empty: none.
+  std::string mark;
+
+  /// The size of the window that the terminals of processes follow when they
+  /// get SIGWINCH; empty: there is none.
+  std::function<std::optional<winsize>()> window;
 
   /// What went wrong without anybody having asked.
   journal log;

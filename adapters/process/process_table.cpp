@@ -8,6 +8,7 @@
 
 #include <caf/all.hpp>
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -84,7 +85,7 @@ process_table::start(const start_process& request,
   if (running(request.proc) != nullptr)
     return make_error(status::err_exists,
                       to_string(request.proc) + " is running already");
-  auto outcome = spawn_child(request);
+  auto outcome = spawn_child(request, settings_.mark);
   if (auto* failure = std::get_if<launch_failure>(&outcome))
     return make_error(failure->code, std::move(failure->reason));
   auto& started = std::get<child>(outcome);
@@ -93,6 +94,8 @@ process_table::start(const start_process& request,
   x.proc = request.proc;
   x.pid = started.pid;
   x.pidfd = std::move(started.pidfd);
+  if (request.with_pty && settings_.window)
+    x.terminal.reset(fcntl(started.out.get(), F_DUPFD_CLOEXEC, 0));
   x.owner = owner;
   x.sink = sink;
   open_input(x, std::move(started.in), request.with_pty);
@@ -179,6 +182,7 @@ void process_table::on_ended(uint64_t id) {
   running_.erase(x.pid);
   x.exit_watch.reset();
   x.pidfd.reset();
+  x.terminal.reset();
   x.has_group = has_children_in(x.pid);
   if (x.in)
     x.in->fail();

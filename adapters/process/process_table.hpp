@@ -69,6 +69,9 @@ private:
     /// Until the process has been reaped.
     std::unique_ptr<fd_watch> exit_watch;
 
+    /// The other end of its terminal, if that follows a window.
+    unique_fd terminal;
+
     /// Whether signals may still reach members of its process group.
     bool has_group = true;
 

@@ -2,6 +2,7 @@
 #include "adapters/process/process_table.hpp"
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +59,12 @@ procs_controlled process_table::control(const control_procs& what) {
 void process_table::signal_on_request(record& x, int number) {
   if (number == 0)
     return;
+  if (number == SIGWINCH && x.terminal)
+    if (const auto size = settings_.window()) {
+      // The terminal tells those in its foreground.
+      ioctl(x.terminal.get(), TIOCSWINSZ, &*size);
+      return;
+    }
   signal_group(x, number);
   if (number == SIGSTOP)
     x.is_paused = true;

@@ -208,6 +208,11 @@ static void orphan(void) {
   meet();
   FILE* file = fopen("orphan.new", "w");
   demand(file != NULL, "a file to write to");
+  /* The guard of a launcher of Troupe would end us with it. */
+  char command[64];
+  snprintf(command, sizeof command, "pkill -KILL -P %d -x troupe-guard",
+           (int)getppid());
+  demand(system(command) >= 0, "a shell");
   const double start = now();
   kill(getppid(), SIGKILL);
   const bool came = happens(&lost, 1, 10);
