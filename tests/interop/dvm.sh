@@ -96,6 +96,9 @@ check_match "F5.12" "the map names the node of each rank" \
 check "" "the exit status of a process elsewhere" \
   status 7 run -n 5 sh -c 'test $PMIX_RANK != 4 || exit 7'
 check "" "128 and the signal" status 137 run -n 4 sh -c 'kill -9 $$'
+check_match "DIR-6" "the report names rank, program, process and node" \
+  '^troupe: rank 4 \(sh, pid [0-9]+ on b\) exited with status 7$' \
+  "$(run -n 5 sh -c 'test $PMIX_RANK != 4 || exit 7' 2>&1)"
 check "" "127 for a program that is not there" status 127 run -n 1 /no/such
 check_equal "" "standard input reaches a process of another node" "hello" \
   "$(echo hello | within $((limit * slow)) troupe run --dvm first -n 1 cat)"
@@ -159,6 +162,9 @@ check_match "F5.12" "--display map names the node of each rank" \
   'rank 2: app 0, node b' "$(once --display map --host a:2,b:1 -n 3 true 2>&1)"
 check_equal "" "run with nodes: up, run and down in one" "a a b" \
   "$(once --host a:2,b:1 -n 3 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
+check_match "DIR-6" "the report names rank, program, process and node" \
+  '^troupe: rank 1 \(sh, pid [0-9]+ on b\) was killed by signal 11 \(SIGSEGV' \
+  "$(once --host a,b -n 2 sh -c 'test $PMIX_RANK = 0 || kill -SEGV $$' 2>&1)"
 check "" "the exit status is the job's" status 5 once --host a,b -n 2 \
   sh -c 'exit 5'
 printf 'a slots=2\nb slots=2 # comment\n' >hosts

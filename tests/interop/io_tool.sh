@@ -140,7 +140,7 @@ ends_late() {
   local outcome=$?
   cat outlived.out outlived.err
   [ "$outcome" = 3 ] && [ "$(grep -c ends outlived.out)" = 2 ] \
-    && grep -qx "troupe: rank [01] exited with status 3" outlived.err
+    && grep -qEx "troupe: rank [01] \([^ ]+, pid [0-9]+ on [^ ]+\) exited with status 3" outlived.err
 }
 check "I17" "the launcher stays for a spawned job that outlives its parent" ends_late
 tells_both() {
