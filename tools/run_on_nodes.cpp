@@ -110,6 +110,7 @@ int temporary_dvm::run(dvm_plan plan) {
   auto setup = dvm_root::settings{};
   setup.plan = std::move(plan);
   setup.options = options_.nodes;
+  setup.is_for_a_job = true;
   setup.node = options_.node;
   setup.on_ready = [this] { start_job(); };
   setup.on_failed = [this](const std::string& reason) {
