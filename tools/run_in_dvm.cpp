@@ -11,6 +11,7 @@
 #include "tools/input_forwarder.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/json_output.hpp"
 #include "tools/output_document.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
@@ -363,12 +364,10 @@ void dvm_job::tell_end(const std::string& nspace, int status,
                        const std::string& reason) {
   using nlohmann::json;
   if (options_.json)
-    out_->write(json{{"type", "job_ended"},
-                     {"nspace", nspace},
-                     {"exit_status", status},
-                     {"reason", reason}}
-                  .dump(-1, ' ', false, json::error_handler_t::replace)
-                + "\n");
+    out_->write(json_line(json{{"type", "job_ended"},
+                               {"nspace", nspace},
+                               {"exit_status", status},
+                               {"reason", reason}}));
   else if (!reason.empty())
     err_->write("troupe: " + reason + "\n");
 }

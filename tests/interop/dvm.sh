@@ -49,7 +49,7 @@ check_equal "" "nodes: the root takes no processes if it is not listed" \
   "$(tool nodes --json | /usr/bin/python3 -c '
 import json, sys
 print("|".join("%d %s %d" % (x["rank"], x["state"], x["slots"])
-               for x in json.load(sys.stdin)))')"
+               for x in json.load(sys.stdin)["nodes"]))')"
 check_match "" "nodes: columns for people" '^ +1  a  +live  +2  +0  ' \
   "$(tool nodes --dvm first)"
 check_match "" "net: a line for each lane" '^ +1  a .* yes ' "$(tool net)"
@@ -57,7 +57,7 @@ check_match "" "net: of other nodes, too" '^node 2 \(b\), active' "$(tool net)"
 check "LOAD-2" "net: gauges of all nodes, within their bounds" sh -c '
   troupe net --json | /usr/bin/python3 -c "
 import json, sys
-nodes = json.load(sys.stdin)
+nodes = json.load(sys.stdin)[\"nodes\"]
 assert [x[\"rank\"] for x in nodes] == [0, 1, 2], nodes
 for node in nodes:
     names = [x[\"name\"] for x in node[\"gauges\"]]
@@ -65,8 +65,10 @@ for node in nodes:
     for x in node[\"gauges\"]:
         assert x[\"value\"] <= x.get(\"bound\", x[\"value\"]), x
 "'
-check_equal "" "jobs: none" "[]" "$(tool jobs --json)"
-check_equal "" "ps: none" "[]" "$(tool ps --json)"
+check_equal "" "jobs: none" '{"jobs":[],"schema":1}' \
+  "$(tool jobs --json | tr -d ' \n')"
+check_equal "" "ps: none" '{"processes":[],"schema":1}' \
+  "$(tool ps --json | tr -d ' \n')"
 
 # -- jobs in it ----------------------------------------------------------------
 
@@ -127,7 +129,8 @@ interrupted() {
   [ "$outcome" -eq 130 ]
 }
 check "" "an interrupt ends the job with status 130" interrupted
-check_equal "" "and leaves the DVM" "[]" "$(tool jobs --json)"
+check_equal "" "and leaves the DVM" '{"jobs":[],"schema":1}' \
+  "$(tool jobs --json | tr -d ' \n')"
 
 # -- several DVMs --------------------------------------------------------------
 

@@ -184,7 +184,7 @@ detailed() {
   sed 's/^\[[^,]*,\([0-9]*\)\]\[\([^:]*\):\([0-9]*\)\]<stdout>: /\1 \2 \3 /' "$1" \
     | sort -n >told
   python3 -c 'import json, sys
-rows = sorted((x["rank"], x["host"], x["pid"]) for x in json.load(open("ps")))
+rows = sorted((x["rank"], x["host"], x["pid"]) for x in json.load(open("ps"))["processes"])
 for rank, host, pid in rows:
     print(rank, host, pid, pid)
 assert len(rows) == 8 and len({x[1] for x in rows}) == 2, rows' >known || return 1
