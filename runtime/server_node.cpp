@@ -26,6 +26,16 @@ namespace troupe {
 
 namespace {
 
+using namespace std::chrono_literals;
+
+/// How often a server looks whether its files are still there: the longest that
+/// tools miss it when somebody has removed them.
+constexpr auto look_after = 10s;
+
+/// Every so many looks their times are set to now, once an hour: who sweeps a
+/// directory goes by days.
+constexpr uint32_t looks_per_touch = 360;
+
 /// A namespace must not hold a dot: older clients end it there.
 std::string server_nspace(std::string hostname) {
   std::replace(hostname.begin(), hostname.end(), '.', '-');
@@ -44,14 +54,23 @@ server_node::server_node(loop_system& loop, server_node_options options)
     options_.log = [](severity, const std::string&) {};
 }
 
+caf::error server_node::note(const session_files::report& x) {
+  for (const auto& line : x.warnings)
+    options_.log(severity::warning, line);
+  return x.failure;
+}
+
 caf::error server_node::open_directory() {
-  if (!options_.session_directory.empty())
-    return {};
-  auto made = session_directory::create(options_.system_directory);
-  if (!made)
-    return made.error();
-  session_ = std::move(*made);
-  options_.session_directory = session_->path();
+  auto files = session_files::settings{};
+  files.session_directory = options_.session_directory;
+  files.system_directory = options_.system_directory;
+  files.kinds = options_.tools;
+  files.own_name = options_.own_file;
+  files.may_lack_files = options_.may_lack_files;
+  kept_ = std::make_shared<session_files>(std::move(files));
+  if (auto err = note(kept_->open()))
+    return err;
+  options_.session_directory = kept_->directory();
   return {};
 }
 
@@ -172,29 +191,32 @@ caf::error server_node::listen() {
 }
 
 caf::error server_node::publish() {
-  if (options_.tools.empty())
-    return {};
-  auto files = rendezvous_options{};
-  files.uri = listener_->uris().front();
-  files.hostname = node_name();
-  files.session_directory = options_.session_directory;
-  files.system_directory = options_.system_directory;
-  for (const auto kind : options_.tools) {
-    files.kinds = {kind};
-    auto published = rendezvous_files::publish(files);
-    if (published) {
-      rendezvous_.push_back(std::move(*published));
-      continue;
-    }
-    const auto code = status_of(published.error());
-    const auto is_taken =
-      code == status::exists || code == status::no_permissions;
-    if (!is_taken || !options_.may_lack_files)
-      return published.error();
-    options_.log(severity::warning, "tools do not find this server by a file: "
-                                      + reason_of(published.error()));
-  }
-  return {};
+  return note(kept_->publish(listener_->uris().front()));
+}
+
+void server_node::look_after_files() {
+  const auto found = std::make_shared<session_files::report>();
+  const auto is_time_to_touch = ++looks_ % looks_per_touch == 0;
+  const auto work = [kept = kept_, found, is_time_to_touch] {
+    *found = kept->renew();
+    if (is_time_to_touch)
+      kept->touch();
+  };
+  const auto done = [this, weak = std::weak_ptr{alive_}, found] {
+    if (weak.expired())
+      return;
+    const auto trouble = note(*found);
+    auto said = trouble ? reason_of(trouble) : std::string{};
+    if (!said.empty() && said != said_)
+      options_.log(severity::warning,
+                   "files by which tools find this server were removed and "
+                   "cannot be made anew: "
+                     + said);
+    said_ = std::move(said);
+    next_look_->start(look_after);
+  };
+  if (!loop_.pool().post(work, done))
+    next_look_->start(look_after);
 }
 
 caf::expected<std::unique_ptr<server_node>>
@@ -209,11 +231,17 @@ server_node::start(loop_system& loop, server_node_options options,
     return err;
   if (auto err = result->publish())
     return err;
+  result->next_look_ = std::make_unique<timer>(
+    loop.loop(), [self = result.get()] { self->look_after_files(); });
+  if (result->kept_->has_any())
+    result->next_look_->start(look_after);
   return result;
 }
 
 server_node::~server_node() {
-  rendezvous_.clear();
+  next_look_.reset();
+  alive_.reset();
+  kept_->withdraw();
   if (listener_)
     listener_->stop_accepting();
   caf::anon_send_exit(server_, caf::exit_reason::user_shutdown);
@@ -228,6 +256,7 @@ server_node::~server_node() {
   caf::anon_send_exit(logs_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(usage_, caf::exit_reason::user_shutdown);
   listener_.reset();
+  kept_->close();
 }
 
 const local_statistics& server_node::statistics() const {

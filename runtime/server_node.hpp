@@ -3,13 +3,14 @@
 #include "actors/registrations.hpp"
 #include "adapters/local/listener.hpp"
 #include "adapters/local/rendezvous.hpp"
-#include "adapters/local/session_directory.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/loop/timer.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
 #include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
 #include "runtime/node_monitors.hpp"
+#include "runtime/session_files.hpp"
 
 #include <functional>
 #include <memory>
@@ -39,6 +40,9 @@ struct server_node_options {
   std::vector<rendezvous_kind> tools = {rendezvous_kind::session,
                                         rendezvous_kind::by_pid,
                                         rendezvous_kind::by_nspace};
+
+  /// The name of one more such file, in the session's directory; empty: none.
+  std::string own_file;
 
   /// Whether the server starts without the files whose names are taken: by a
   /// server that runs, or by what is not ours. They are left alone.
@@ -179,9 +183,17 @@ private:
 
   caf::error publish();
 
+  /// Has what somebody has removed of our files made anew, again and again.
+  void look_after_files();
+
+  /// Logs what became of them.
+  caf::error note(const session_files::report& x);
+
   loop_system& loop_;
   server_node_options options_;
-  std::optional<class session_directory> session_;
+
+  /// Shared with the thread that renews them.
+  std::shared_ptr<session_files> kept_;
   host_actor host_;
   event_cache_actor events_;
   std::unique_ptr<node_monitors> kinds_;
@@ -195,7 +207,13 @@ private:
   std::shared_ptr<registrations> registered_;
   client_environment environment_;
   std::unique_ptr<listener> listener_;
-  std::vector<rendezvous_files> rendezvous_;
+
+  std::unique_ptr<timer> next_look_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  uint32_t looks_ = 0;
+
+  /// Why files are missing, as it was said last.
+  std::string said_;
 };
 
 } // namespace troupe

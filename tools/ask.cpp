@@ -1,6 +1,7 @@
 #include "tools/ask.hpp"
 
 #include "messages/attributes.hpp"
+#include "tools/json_output.hpp"
 #include "tools/tool_session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -81,9 +82,7 @@ int ask(report_kind what, const std::string& command,
                          "DVM of Troupe?");
   const auto shown = to_json(*found);
   if (x.json)
-    std::cout << shown.dump(2, ' ', false,
-                            nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << json_document(json_name(what), shown);
   else
     std::cout << to_text(what, shown);
   return std::cout.flush() ? 0 : fail(command, "cannot write the answer");

@@ -5,6 +5,7 @@
 #include "messages/denial.hpp"
 #include "tools/ctl_options.hpp"
 #include "tools/ctl_text.hpp"
+#include "tools/json_output.hpp"
 #include "tools/tool_session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,14 +26,9 @@ int fail(const std::string& command, const std::string& reason) {
   return 1;
 }
 
-void print(const nlohmann::json& x) {
-  std::cout << x.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-            << '\n';
-}
-
 int show(const ctl_request& order, const control_answer& x) {
   if (order.json)
-    print(to_json(x));
+    std::cout << json_document(to_json(x));
   else if (const auto done = to_text(x); !done.empty())
     std::cout << done << '\n';
   if (!std::cout.flush())
@@ -80,7 +76,7 @@ int carry_out(const ctl_status_request& order) {
                            "a DVM of Troupe?");
   const auto requests = read_requests(*found);
   if (order.json)
-    print(requests);
+    std::cout << json_document("requests", requests);
   else
     std::cout << requests_to_text(requests);
   return std::cout.flush() ? 0 : fail("status", "cannot write the answer");

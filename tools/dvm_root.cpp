@@ -130,13 +130,13 @@ caf::error dvm_root::make_node() {
     if (auto err = make_member(part.member))
       return err;
   node.dvm = std::move(part);
+  if (auto err = check_dvm_is_new(settings_.name))
+    return err;
+  node.own_file = dvm_file(settings_.name, settings_.is_for_a_job);
   auto started = local_node::start(node);
   if (!started)
     return std::move(started.error());
   node_ = std::move(*started);
-  if (auto err = announce_dvm(settings_.name, node_->session_directory(),
-                              system_tmpdir(), settings_.name))
-    return err;
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [] {});
   loop.post([this] {

@@ -27,6 +27,9 @@ public:
     /// node's name and the process's number.
     std::string name;
 
+    /// Whether it is there for one job, and goes with it.
+    bool is_for_a_job = false;
+
     local_node_options node;
 
     /// Vouches for the nodes; none: made for this DVM, and gone with it.

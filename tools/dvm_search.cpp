@@ -2,21 +2,23 @@
 
 #include "adapters/link/server_search.hpp"
 #include "adapters/local/rendezvous.hpp"
-#include "adapters/local/system_error.hpp"
+#include "adapters/local/session_directory.hpp"
 #include "adapters/wire/number_range.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <initializer_list>
 #include <map>
 
 namespace troupe {
 
 namespace {
 
-/// What the names of our files begin with; the DVM's name follows.
+/// What the names of our files begin with; the DVM's name follows. The second
+/// is of those that last as long as a job.
 constexpr auto prefix = std::string_view{"troupe-dvm."};
+constexpr auto job_prefix = std::string_view{"troupe-job."};
 
 /// Sessions of a user, and files in one, that are looked at.
 constexpr size_t most_sessions = 4096;
@@ -27,26 +29,25 @@ const char* variable(const char* name) {
 }
 
 /// The DVMs of this user, by name.
-std::multimap<std::string, link_settings>
-dvms_of_user(const std::string& system_directory) {
+/// @param prefixes Of which kinds.
+std::multimap<std::string, link_settings> dvms_of_user(
+  std::initializer_list<std::string_view> prefixes = {prefix, job_prefix}) {
   auto result = std::multimap<std::string, link_settings>{};
-  const auto above = directory::open(system_directory);
+  const auto above = directory::open(system_tmpdir());
   if (!above)
     return result;
-  const auto parent =
-    above->open_private("troupe-" + std::to_string(::geteuid()));
-  if (!parent)
-    return result;
   const auto trusted = std::vector<uint32_t>{};
-  for (const auto& session : parent->list(most_sessions)) {
-    const auto self = parent->open_private(session);
-    if (!self)
-      continue;
-    for (const auto& name : self->list(most_files))
-      if (name.compare(0, prefix.size(), prefix) == 0)
-        if (auto found = read_rendezvous_file(self->path_of(name), trusted))
-          result.emplace(name.substr(prefix.size()), std::move(*found));
-  }
+  for (const auto& parent : session_directory::of_user(*above))
+    for (const auto& session : parent.list(most_sessions)) {
+      const auto self = parent.open_private(session);
+      if (!self)
+        continue;
+      for (const auto& name : self->list(most_files))
+        for (const auto begin : prefixes)
+          if (name.compare(0, begin.size(), begin) == 0)
+            if (auto found = read_rendezvous_file(self->path_of(name), trusted))
+              result.emplace(name.substr(begin.size()), std::move(*found));
+    }
   return result;
 }
 
@@ -66,23 +67,38 @@ caf::expected<link_settings> find_one(const server_search& what) {
 
 } // namespace
 
-caf::error announce_dvm(const std::string& name,
-                        const std::string& session_directory,
-                        const std::string& system_directory,
-                        const std::string& server_nspace) {
-  const auto dvms = dvms_of_user(system_directory);
-  if (dvms.count(name) > 0)
-    return make_error(status::exists, "a DVM with the name " + name
-                                        + " is up already; give another one by "
-                                          "--name, or end it by troupe down "
-                                          "--dvm "
-                                        + name);
-  const auto where = session_directory + "/";
-  const auto from = where + "pmix." + node_name() + ".tool." + server_nspace;
-  const auto to = where + std::string{prefix} + name;
-  if (::link(from.c_str(), to.c_str()) != 0)
-    return system_error("cannot make " + to);
-  return {};
+std::string dvm_file(const std::string& name, bool is_for_a_job) {
+  return std::string{is_for_a_job ? job_prefix : prefix} + name;
+}
+
+caf::error check_dvm_is_new(const std::string& name) {
+  if (dvms_of_user().count(name) == 0)
+    return {};
+  return make_error(status::exists,
+                    "a DVM with the name " + name
+                      + " is up already; give another one by --name, or end it "
+                        "by troupe down --dvm "
+                      + name);
+}
+
+std::vector<std::string> names_of_dvms() {
+  auto result = std::vector<std::string>{};
+  for (const auto& x : dvms_of_user({prefix}))
+    result.push_back(x.first);
+  return result;
+}
+
+std::string hint_of_dvms(const std::vector<std::string>& names) {
+  if (names.empty())
+    return {};
+  if (names.size() == 1)
+    return "the DVM " + names.front()
+           + " is up; troupe run --dvm runs the job there";
+  auto all = std::string{};
+  for (const auto& x : names)
+    all += (all.empty() ? "" : ", ") + x;
+  return "DVMs are up (" + all
+         + "); troupe run --dvm NAME runs the job in one of them";
 }
 
 caf::expected<link_settings> find_dvm(const std::string& what) {
@@ -109,7 +125,7 @@ caf::expected<link_settings> find_dvm(const std::string& what) {
     search.uri = what;
     return find_one(search);
   }
-  auto dvms = dvms_of_user(system_tmpdir());
+  auto dvms = dvms_of_user();
   if (what.empty()) {
     if (dvms.size() == 1)
       return std::move(dvms.begin()->second);

@@ -4,6 +4,7 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/attributes.hpp"
 #include "tools/event_options.hpp"
+#include "tools/json_output.hpp"
 #include "tools/tool_session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -40,9 +41,7 @@ int fail(const std::string& command, const std::string& reason) {
 
 void print(const numbered_event& x, bool json) {
   if (json)
-    std::cout << to_json(x).dump(-1, ' ', false,
-                                 nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << json_line(to_json(x));
   else
     std::cout << to_text(x) << '\n';
 }
@@ -212,8 +211,8 @@ void event_watch::on_registered(const link::outcome& outcome) {
     return;
   const auto server = session_->to()->server().nspace;
   if (order_.json)
-    std::cout << nlohmann::json{{"type", "watching"}, {"dvm", server}}.dump()
-              << std::endl;
+    std::cout << json_line({{"type", "watching"}, {"dvm", server}})
+              << std::flush;
   else
     std::cerr << "watching " << server << std::endl;
   replay_ =

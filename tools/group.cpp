@@ -5,6 +5,7 @@
 #include "messages/attributes.hpp"
 #include "tools/group_options.hpp"
 #include "tools/group_text.hpp"
+#include "tools/json_output.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
 
@@ -40,10 +41,6 @@ int fail(const group_order& order, const std::string& reason) {
   return 1;
 }
 
-std::string dump(const json& x, int indent) {
-  return x.dump(indent, ' ', false, json::error_handler_t::replace);
-}
-
 /// The groups that are asked for: an array of objects.
 caf::expected<json> ask(link& to, const group_order& order) {
   auto question = query_request{};
@@ -74,7 +71,7 @@ int show(const group_order& order, link& to) {
                          + escape_control_characters(order.id)
                          + "; `troupe group list` shows those there are");
   if (order.json) {
-    std::cout << dump(*groups, 2) << '\n';
+    std::cout << json_document("groups", *groups);
   } else if (order.what == group_order::verb::list) {
     std::cout << group_table(*groups);
   } else {
@@ -91,7 +88,7 @@ void print(const group_order& order, group_change& x) {
     x.group["time"] =
       std::chrono::duration<double>{now.time_since_epoch()}.count();
     x.group["change"] = x.words;
-    std::cout << dump(x.group, -1) << '\n';
+    std::cout << json_line(x.group);
     return;
   }
   const auto id = x.group.value("id", std::string{});

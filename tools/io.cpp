@@ -2,6 +2,7 @@
 
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
+#include "tools/json_output.hpp"
 #include "tools/known_jobs.hpp"
 #include "tools/report.hpp"
 #include "tools/stream_text.hpp"
@@ -58,9 +59,7 @@ int show(const list_order& order) {
       return fail(order.command, why);
   }
   if (order.json)
-    std::cout << shown.dump(2, ' ', false,
-                            nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << json_document("streams", shown);
   else
     std::cout << (order.command == "io list"
                     ? streams_text(stream_rows(shown))

@@ -253,6 +253,7 @@ local_node::start(local_node_options options) {
   serve.err = result->err_;
   if (!options.directory.empty())
     serve.system_directory = std::move(options.directory);
+  serve.own_file = std::move(options.own_file);
   if (!options.tools)
     serve.tools.clear();
   else if (options.system_server)

@@ -93,6 +93,9 @@ struct local_node_options {
 
   /// Whether tools can find this server at all.
   bool tools = true;
+
+  /// A file by which tools of ours find it, see `server_node_options`.
+  std::string own_file;
 };
 
 /// A server whose host runs jobs on this node, and as the root of a DVM on

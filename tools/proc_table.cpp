@@ -1,6 +1,7 @@
 #include "tools/proc_table.hpp"
 
 #include "config/escape.hpp"
+#include "tools/json_output.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -59,11 +60,8 @@ std::string map_line(const std::string& nspace,
                     {"node", host_of(x)},
                     {"program", x.executable_name.value_or("")},
                     {"pid", x.pid}});
-  return json{{"type", "job_mapped"},
-              {"nspace", nspace},
-              {"procs", std::move(list)}}
-           .dump(-1, ' ', false, json::error_handler_t::replace)
-         + "\n";
+  return json_line(json{
+    {"type", "job_mapped"}, {"nspace", nspace}, {"procs", std::move(list)}});
 }
 
 } // namespace troupe

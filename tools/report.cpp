@@ -167,6 +167,19 @@ std::string_view query_key(report_kind x) {
   }
 }
 
+std::string_view json_name(report_kind x) {
+  switch (x) {
+    case report_kind::jobs:
+      return "jobs";
+    case report_kind::processes:
+      return "processes";
+    case report_kind::monitors:
+      return "monitors";
+    default:
+      return "nodes";
+  }
+}
+
 json to_json(const value& x) {
   if (x.type == data_type::bool_)
     return x.truth();

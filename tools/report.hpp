@@ -17,6 +17,9 @@ enum class report_kind : uint8_t { nodes, jobs, processes, networks, monitors };
 /// The key of the query.
 std::string_view query_key(report_kind x);
 
+/// What the list is called in what `--json` prints.
+std::string_view json_name(report_kind x);
+
 /// An answer as JSON: an array of infos becomes an object, or an array if all
 /// have the key `item`. An empty one is an empty array. A process is
 /// `NAMESPACE:RANK`.

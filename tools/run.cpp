@@ -2,6 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/dvm_search.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
@@ -157,6 +158,9 @@ int run(std::vector<std::string> args) {
   auto& options = std::get<run_options>(parsed);
   if (options.dvm)
     return run_in_dvm(std::move(options));
+  if (options.nodes.hosts.empty() && options.nodes.hostfile.empty())
+    if (const auto hint = hint_of_dvms(names_of_dvms()); !hint.empty())
+      std::cerr << "troupe: " << hint << '\n';
   auto plan = plan_dvm(options.nodes, dvm_surroundings::find());
   if (!plan) {
     std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';

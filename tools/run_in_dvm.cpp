@@ -12,6 +12,7 @@
 #include "tools/input_forwarder.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/json_output.hpp"
 #include "tools/output_document.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
@@ -393,12 +394,10 @@ void dvm_job::tell_end(const std::string& nspace, int status,
                        const std::string& reason) {
   using nlohmann::json;
   if (options_.json)
-    out_->write(json{{"type", "job_ended"},
-                     {"nspace", nspace},
-                     {"exit_status", status},
-                     {"reason", reason}}
-                  .dump(-1, ' ', false, json::error_handler_t::replace)
-                + "\n");
+    out_->write(json_line(json{{"type", "job_ended"},
+                               {"nspace", nspace},
+                               {"exit_status", status},
+                               {"reason", reason}}));
   else if (!reason.empty() && reason != unread_reason)
     err_->write("troupe: " + reason + "\n");
 }

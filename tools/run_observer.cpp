@@ -2,6 +2,7 @@
 
 #include "actors/jobs/placement.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/json_output.hpp"
 #include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
@@ -35,9 +36,7 @@ struct run_state {
 using self_pointer = job_observer_actor::stateful_pointer<run_state>;
 
 void show_json(const run_state& state, const nlohmann::json& x) {
-  using json = nlohmann::json;
-  state.setup.out->write(x.dump(-1, ' ', false, json::error_handler_t::replace)
-                         + "\n");
+  state.setup.out->write(json_line(x));
 }
 
 bool shows(const run_state& state, const char* what) {

@@ -156,6 +156,7 @@ int temporary_dvm::run(dvm_plan plan) {
   auto setup = dvm_root::settings{};
   setup.plan = std::move(plan);
   setup.options = options_.nodes;
+  setup.is_for_a_job = true;
   setup.node = options_.node;
   if (options_.with_pty && options_.screen.empty())
     setup.node.window = terminal_size;

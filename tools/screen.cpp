@@ -9,6 +9,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -128,6 +129,15 @@ caf::expected<std::unique_ptr<screen>> screen::make(loop_system& sys,
   const auto* base = std::getenv("TMPDIR");
   st.directory = std::string{base != nullptr && *base == '/' ? base : "/tmp"}
                  + "/troupe.window.XXXXXX";
+  // Each window has a socket there, named by its rank.
+  constexpr auto room = sizeof(sockaddr_un::sun_path) - 1;
+  if (st.directory.size() + 1 + std::to_string(most).size() > room)
+    return make_error(status::bad_param,
+                      "TMPDIR is " + std::string{base} + ": its "
+                        + std::to_string(std::strlen(base))
+                        + " characters leave no room for the name of a socket "
+                          "there, of which --screen needs one per window; set "
+                          "TMPDIR to a shorter one");
   if (::mkdtemp(st.directory.data()) == nullptr)
     return make_error(status::error, "cannot make a directory "
                                        + std::exchange(st.directory, {}) + ": "

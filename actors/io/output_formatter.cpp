@@ -2,6 +2,7 @@
 
 #include "actors/io/output_text.hpp"
 #include "config/escape.hpp"
+#include "config/json_schema.hpp"
 
 namespace troupe {
 
@@ -150,7 +151,7 @@ void output_formatter::add_gap(std::string& result, const io_fragment& x,
   kept = begun{};
   const auto how = make_frame(x, x.read_at);
   if (format_.json) {
-    result += R"({"type":"gap",)" + how.before;
+    result += R"({"type":"gap","schema":)" TROUPE_JSON_SCHEMA "," + how.before;
     result += R"(,"bytes":)" + std::to_string(x.missed) + "}\n";
   } else if (format_.xml) {
     result += R"(<gap stream=")";
@@ -185,7 +186,7 @@ void output_formatter::add_line(std::string& result, const frame& how,
 
 void output_formatter::add_json(std::string& result, const frame& how,
                                 std::string_view line) {
-  result += R"({"type":"output",)";
+  result += R"({"type":"output","schema":)" TROUPE_JSON_SCHEMA ",";
   result += how.before;
   if (is_utf8(line)) {
     result += R"(,"data":)";

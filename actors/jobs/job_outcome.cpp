@@ -1,5 +1,7 @@
 #include "actors/jobs/job_outcome.hpp"
 
+#include "config/escape.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -17,7 +19,7 @@ int32_t shell_status(const proc_outcome& x) {
 }
 
 std::string describe(const proc_outcome& x) {
-  const auto rank = "rank " + std::to_string(x.rank);
+  const auto rank = describe_process(x.rank, x.where);
   if (x.signal != 0)
     return rank + " was killed by " + describe_signal(x.signal);
   if (x.state == proc_state::term_wo_sync)
@@ -27,6 +29,17 @@ std::string describe(const proc_outcome& x) {
 }
 
 } // namespace
+
+std::string describe_process(uint32_t rank, const proc_place& where) {
+  auto detail = escape_control_characters(where.program);
+  if (where.pid != 0)
+    detail += (detail.empty() ? "pid " : ", pid ") + std::to_string(where.pid);
+  if (!where.node.empty())
+    detail +=
+      (detail.empty() ? "on " : " on ") + escape_control_characters(where.node);
+  const auto result = "rank " + std::to_string(rank);
+  return detail.empty() ? result : result + " (" + detail + ")";
+}
 
 std::string describe_signal(int32_t signal) {
   const auto* name = ::sigabbrev_np(signal);
@@ -64,7 +77,7 @@ std::string describe_end(const proc_changed& what) {
       return rank + " was not started";
     default:
       return describe(
-        {what.proc.rank, what.state, what.exit_code, what.signal, false});
+        {what.proc.rank, what.state, what.exit_code, what.signal, false, {}});
   }
 }
 
@@ -84,9 +97,9 @@ void job_outcome::end(std::string reason, std::optional<int32_t> exit_status) {
 }
 
 void job_outcome::abort(uint32_t rank, int32_t exit_status,
-                        const std::string& message) {
+                        const std::string& message, const proc_place& where) {
   if (reason_.empty()) {
-    reason_ = "rank " + std::to_string(rank) + " called PMIx_Abort with status "
+    reason_ = describe_process(rank, where) + " called PMIx_Abort with status "
               + std::to_string(exit_status);
     if (!message.empty())
       reason_ += ": " + message;

@@ -7,6 +7,19 @@
 
 namespace troupe {
 
+/// What a process is to people, and where they find what it left.
+struct proc_place {
+  /// As the user wrote it.
+  std::string program;
+
+  uint32_t pid = 0;
+  std::string node;
+};
+
+/// A process in words, as much as is known: `rank 2 (./app, pid 1234 on
+/// node1)`. What others have written in it cannot reach a terminal.
+std::string describe_process(uint32_t rank, const proc_place& where);
+
 /// How one process of a job ended.
 struct proc_outcome {
   uint32_t rank = 0;
@@ -16,6 +29,8 @@ struct proc_outcome {
 
   /// Whether the job was being ended already: then the process is no cause.
   bool was_told = false;
+
+  proc_place where{};
 };
 
 /// The state in which a process ends.
@@ -51,7 +66,8 @@ public:
   void end(std::string reason, std::optional<int32_t> exit_status);
 
   /// The status that a process gave to `PMIx_Abort`.
-  void abort(uint32_t rank, int32_t exit_status, const std::string& message);
+  void abort(uint32_t rank, int32_t exit_status, const std::string& message,
+             const proc_place& where = {});
 
   /// A node is lost, and so many processes with it; 0: it took the output.
   void lose(const std::string& node, size_t num_procs);

@@ -477,6 +477,10 @@ void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
 /// A node has heard of the job: from now on it hears who has ended.
 void inform(self_pointer self, job_record& job, uint32_t node);
 
+/// What people need to find a process of a job; nothing if it has no such rank.
+proc_place place_of(const mesh_host_state& state, const job_record& job,
+                    uint32_t rank);
+
 /// Reports the end of a job that has no share any more.
 void check_over(self_pointer self, const std::string& nspace);
 

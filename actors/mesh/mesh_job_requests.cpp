@@ -171,8 +171,10 @@ caf::expected<ack> abort(self_pointer self, const requester& who,
     request.procs.empty()
     || std::find(request.procs.begin(), request.procs.end(), whole)
          != request.procs.end();
-  job->outcome.abort(who.proc.rank, request.exit_status,
-                     request.message.value_or(""));
+  job->outcome.abort(
+    who.proc.rank, request.exit_status, request.message.value_or(""),
+    nspace == who.proc.nspace ? place_of(self->state, *job, who.proc.rank)
+                              : proc_place{});
   if (names_all) {
     // Whoever aborts its own job has failed.
     if (nspace == who.proc.nspace && !job->ending)

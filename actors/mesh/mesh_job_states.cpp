@@ -80,6 +80,19 @@ void check_over(self_pointer self, const std::string& nspace) {
   report_end(self, *job);
 }
 
+proc_place place_of(const mesh_host_state& state, const job_record& job,
+                    uint32_t rank) {
+  auto result = proc_place{};
+  if (rank >= job.procs.size())
+    return result;
+  const auto& x = job.procs[rank];
+  if (x.app < job.commands.size())
+    result.program = job.commands[x.app];
+  result.pid = x.pid;
+  result.node = state.name_of(x.node);
+  return result;
+}
+
 // -- what shares report
 // -------------------------------------------------------------
 
@@ -212,7 +225,8 @@ noted_states note_states(self_pointer self, job_record& job, uint32_t from,
       continue;
     tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
-    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending});
+    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending,
+                     place_of(state, job, x.proc.rank)});
     if (is_fatal && x.state != proc_state::killed_by_cmd
         && is_failure(x.state, job.options.abort_non_zero))
       result.failed.push_back(x.proc);

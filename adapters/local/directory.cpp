@@ -167,6 +167,15 @@ std::vector<std::string> directory::list(size_t max) const {
   return result;
 }
 
+void directory::touch() const noexcept {
+  ::futimens(fd_.get(), nullptr);
+}
+
+void directory::touch(std::string_view name) const noexcept {
+  ::utimensat(fd_.get(), std::string{name}.c_str(), nullptr,
+              AT_SYMLINK_NOFOLLOW);
+}
+
 void directory::unlink(std::string_view name,
                        const file_identity& what) const noexcept {
   if (identify(name) == what)

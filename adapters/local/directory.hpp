@@ -68,6 +68,13 @@ public:
   /// The names in it, at most `max`.
   std::vector<std::string> list(size_t max) const;
 
+  /// Sets the times of the directory to now, so that nobody who removes what
+  /// is old takes it for that.
+  void touch() const noexcept;
+
+  /// The same for file `name`, which no link leads away from.
+  void touch(std::string_view name) const noexcept;
+
   /// Removes file `name` if it still is `what`.
   void unlink(std::string_view name, const file_identity& what) const noexcept;
 

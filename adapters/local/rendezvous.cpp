@@ -27,6 +27,14 @@ constexpr time_t tolerance_s = 2;
 /// How long a server may take to write its file.
 constexpr time_t time_to_write_s = 10;
 
+/// The variable that names the system directory; null if none does.
+const char* tmpdir_variable() {
+  for (const auto* name : {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"})
+    if (const auto* value = ::getenv(name); value != nullptr && *value != '\0')
+      return name;
+  return nullptr;
+}
+
 std::string name_of(rendezvous_kind kind, const rendezvous_options& x) {
   switch (kind) {
     case rendezvous_kind::system:
@@ -41,6 +49,8 @@ std::string name_of(rendezvous_kind kind, const rendezvous_options& x) {
       return "pmix." + x.hostname + ".tool." + std::to_string(::getpid());
     case rendezvous_kind::by_nspace:
       return "pmix." + x.hostname + ".tool." + x.uri.server.nspace;
+    case rendezvous_kind::by_own_name:
+      return x.own_name;
   }
   return "pmix." + x.hostname + ".tool";
 }
@@ -110,13 +120,20 @@ caf::expected<obstacle> inspect_file(const directory& where,
 /// Whether the server that wrote a file is no more: no process has its number,
 /// or one that was started after the file was written. A file without number
 /// was left in the middle of writing, or is being written.
-bool is_stale(const obstacle& x) {
+bool is_of_the_dead(const obstacle& x) {
   const auto content = wire::parse_rendezvous(x.text);
   if (!content || !content->pid)
     return x.written + time_to_write_s < std::time(nullptr);
   const auto start = started_at(*content->pid);
-  return !start || *start > x.written + tolerance_s
-         || *content->pid == static_cast<uint32_t>(::getpid());
+  return !start || *start > x.written + tolerance_s;
+}
+
+/// Whether a file is in nobody's use; one of this process is being replaced.
+bool is_stale(const obstacle& x) {
+  if (is_of_the_dead(x))
+    return true;
+  const auto content = wire::parse_rendezvous(x.text);
+  return content && content->pid == static_cast<uint32_t>(::getpid());
 }
 
 /// A file under a name that nobody looks for.
@@ -235,10 +252,41 @@ caf::expected<file_identity> write_file(const directory& where,
 } // namespace
 
 std::string system_tmpdir() {
-  for (const auto* name : {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"})
-    if (const auto* value = ::getenv(name); value != nullptr && *value != '\0')
-      return value;
-  return "/tmp";
+  const auto* name = tmpdir_variable();
+  return name != nullptr ? ::getenv(name) : "/tmp";
+}
+
+std::string blame_tmpdir(const std::string& directory, const std::string& why) {
+  constexpr auto remedy =
+    "set TMPDIR to a directory that exists, has room, and "
+    "in which you may write";
+  if (directory != system_tmpdir())
+    return why;
+  const auto* name = tmpdir_variable();
+  if (name == nullptr)
+    return why + "; " + remedy + " (it is not set, so /tmp is used)";
+  auto result = std::string{name} + " is " + directory + ": " + why + "; ";
+  if (std::string_view{name} != "TMPDIR")
+    result += std::string{"unset "} + name + ", and ";
+  return result + remedy;
+}
+
+void remove_stale_files(const std::string& system_directory,
+                        const std::string& hostname) {
+  const auto where = directory::open(system_directory);
+  if (!where)
+    return;
+  auto x = rendezvous_options{};
+  x.hostname = hostname;
+  for (const auto kind : {rendezvous_kind::system, rendezvous_kind::scheduler,
+                          rendezvous_kind::system_controller}) {
+    const auto name = name_of(kind, x);
+    if (!is_file_name(name) || !where->identify(name))
+      continue;
+    if (const auto found = inspect_file(*where, name);
+        found && is_of_the_dead(*found))
+      where->unlink(name, found->identity);
+  }
 }
 
 std::string node_name() {
@@ -279,6 +327,19 @@ rendezvous_files::operator=(rendezvous_files&& other) noexcept {
 
 rendezvous_files::~rendezvous_files() {
   remove();
+}
+
+bool rendezvous_files::are_in_place() const {
+  return std::all_of(entries_.begin(), entries_.end(), [](const entry& x) {
+    const auto now = directory::open(x.where.path());
+    return now && now->identity() == x.where.identity()
+           && x.where.identify(x.name) == x.identity;
+  });
+}
+
+void rendezvous_files::touch() const noexcept {
+  for (const auto& x : entries_)
+    x.where.touch(x.name);
 }
 
 std::vector<std::string> rendezvous_files::paths() const {

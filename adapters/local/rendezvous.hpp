@@ -38,7 +38,14 @@ enum class rendezvous_kind : uint8_t {
 
   /// `pmix.<host>.tool.<namespace of the server>`; session directory.
   by_nspace,
+
+  /// The name in the options, for tools that know it; session directory.
+  by_own_name,
 };
+
+/// Why nothing can be done in `directory`, with the variable that names it, its
+/// value, and what helps.
+std::string blame_tmpdir(const std::string& directory, const std::string& why);
 
 struct rendezvous_options {
   std::vector<rendezvous_kind> kinds = {rendezvous_kind::session,
@@ -56,7 +63,15 @@ struct rendezvous_options {
   std::string system_directory = system_tmpdir();
 
   std::string session_directory = system_tmpdir();
+
+  /// Of the file `by_own_name`.
+  std::string own_name;
 };
+
+/// Removes the files that servers of this user which are no more have left in
+/// the system directory.
+void remove_stale_files(const std::string& system_directory,
+                        const std::string& hostname);
 
 /// The rendezvous files of one server, removed when the object goes.
 ///
@@ -78,6 +93,12 @@ public:
 
   /// Removes the files that are still ours.
   ~rendezvous_files();
+
+  /// Whether all files are still there, and ours.
+  bool are_in_place() const;
+
+  /// Sets their times to now.
+  void touch() const noexcept;
 
   /// Where the files are, in the order of the kinds.
   std::vector<std::string> paths() const;

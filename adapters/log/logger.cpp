@@ -2,6 +2,7 @@
 
 #include "adapters/process/inherited_fd.hpp"
 #include "config/escape.hpp"
+#include "config/json_schema.hpp"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -130,7 +131,8 @@ journal open_log(const logger_settings& settings) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   if (settings.json)
     formatter->add_flag<quoted_text>('*').set_pattern(
-      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","type":"log","level":"%l",)"
+      R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","type":"log",)"
+      R"("schema":)" TROUPE_JSON_SCHEMA R"(,"level":"%l",)"
       R"("name":"%n","pid":%P,"message":%*})");
   else
     formatter->add_flag<escaped_text>('*').set_pattern("%n[%P] %l: %*");

@@ -49,7 +49,7 @@ ended() {
 states() {
   tool nodes --json | /usr/bin/python3 -c '
 import json, sys
-print("|".join(x["name"] + " " + x["state"] for x in json.load(sys.stdin)))'
+print("|".join(x["name"] + " " + x["state"] for x in json.load(sys.stdin)["nodes"]))'
 }
 
 check "" "an authority is made once" tool authority --name cluster authority

@@ -17,7 +17,7 @@ check "G2 74" "all that are connected hear of a death once, and go on" \
 check "G2" "a death ends the jobs that are connected" \
   status 137 job -n 2 ./connected ends
 check_match "G2" "and the launcher names the cause" \
-  'connected, failed: rank 2 was killed by signal 9' \
+  'connected, failed: rank 2 \([^ ]+, pid [0-9]+ on [^ ]+\) was killed by signal 9' \
   "$(cat "$TROUPE_WORK/output")"
 check "G2" "a death after they have disconnected ends no other job" \
   with_dead -n 2 ./connected parts

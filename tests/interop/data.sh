@@ -184,7 +184,7 @@ check "F4.35" "an abort with status 0 is no success" \
   status 1 job -n 3 ./requests abort_all 0
 check "F4.35" "abort of all by name" status 9 job -n 3 ./requests abort_named
 check_match "F4.35" "the text and the rank are told" \
-  '^troupe: rank 1 called PMIx_Abort with status 7: this is why' \
+  '^troupe: rank 1 \(./requests, pid [0-9]+ on [^ ]+\) called PMIx_Abort with status 7: this is why' \
   "$(job -n 3 ./requests abort_all 7 2>&1)"
 check_equal "F4.35" "abort of one process leaves the others" \
   "rank 0 goes on|rank 1 goes on|" \

@@ -49,7 +49,7 @@ check_equal "" "nodes: the root takes no processes if it is not listed" \
   "$(tool nodes --json | /usr/bin/python3 -c '
 import json, sys
 print("|".join("%d %s %d" % (x["rank"], x["state"], x["slots"])
-               for x in json.load(sys.stdin)))')"
+               for x in json.load(sys.stdin)["nodes"]))')"
 check_match "" "nodes: columns for people" '^ +1  a  +live  +2  +0  ' \
   "$(tool nodes --dvm first)"
 check_match "" "net: a line for each lane" '^ +1  a .* yes ' "$(tool net)"
@@ -57,7 +57,7 @@ check_match "" "net: of other nodes, too" '^node 2 \(b\), active' "$(tool net)"
 check "LOAD-2" "net: gauges of all nodes, within their bounds" sh -c '
   troupe net --json | /usr/bin/python3 -c "
 import json, sys
-nodes = json.load(sys.stdin)
+nodes = json.load(sys.stdin)[\"nodes\"]
 assert [x[\"rank\"] for x in nodes] == [0, 1, 2], nodes
 for node in nodes:
     names = [x[\"name\"] for x in node[\"gauges\"]]
@@ -65,8 +65,10 @@ for node in nodes:
     for x in node[\"gauges\"]:
         assert x[\"value\"] <= x.get(\"bound\", x[\"value\"]), x
 "'
-check_equal "" "jobs: none" "[]" "$(tool jobs --json)"
-check_equal "" "ps: none" "[]" "$(tool ps --json)"
+check_equal "" "jobs: none" '{"jobs":[],"schema":1}' \
+  "$(tool jobs --json | tr -d ' \n')"
+check_equal "" "ps: none" '{"processes":[],"schema":1}' \
+  "$(tool ps --json | tr -d ' \n')"
 
 # -- jobs in it ----------------------------------------------------------------
 
@@ -96,6 +98,9 @@ check_match "F5.12" "the map names the node of each rank" \
 check "" "the exit status of a process elsewhere" \
   status 7 run -n 5 sh -c 'test $PMIX_RANK != 4 || exit 7'
 check "" "128 and the signal" status 137 run -n 4 sh -c 'kill -9 $$'
+check_match "DIR-6" "the report names rank, program, process and node" \
+  '^troupe: rank 4 \(sh, pid [0-9]+ on b\) exited with status 7$' \
+  "$(run -n 5 sh -c 'test $PMIX_RANK != 4 || exit 7' 2>&1)"
 check "" "127 for a program that is not there" status 127 run -n 1 /no/such
 check_equal "" "standard input reaches a process of another node" "hello" \
   "$(echo hello | within $((limit * slow)) troupe run --dvm first -n 1 cat)"
@@ -124,7 +129,8 @@ interrupted() {
   [ "$outcome" -eq 130 ]
 }
 check "" "an interrupt ends the job with status 130" interrupted
-check_equal "" "and leaves the DVM" "[]" "$(tool jobs --json)"
+check_equal "" "and leaves the DVM" '{"jobs":[],"schema":1}' \
+  "$(tool jobs --json | tr -d ' \n')"
 
 # -- several DVMs --------------------------------------------------------------
 
@@ -159,6 +165,9 @@ check_match "F5.12" "--display map names the node of each rank" \
   'rank 2: app 0, node b' "$(once --display map --host a:2,b:1 -n 3 true 2>&1)"
 check_equal "" "run with nodes: up, run and down in one" "a a b" \
   "$(once --host a:2,b:1 -n 3 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs)"
+check_match "DIR-6" "the report names rank, program, process and node" \
+  '^troupe: rank 1 \(sh, pid [0-9]+ on b\) was killed by signal 11 \(SIGSEGV' \
+  "$(once --host a,b -n 2 sh -c 'test $PMIX_RANK = 0 || kill -SEGV $$' 2>&1)"
 check "" "the exit status is the job's" status 5 once --host a,b -n 2 \
   sh -c 'exit 5'
 printf 'a slots=2\nb slots=2 # comment\n' >hosts

@@ -17,8 +17,8 @@ ends() {
   [ "$outcome" -eq "$expected" ] && [ $((SECONDS - start)) -le "$bound" ] \
     && { [ -z "$report" ] || grep -Eq -- "$report" "$TROUPE_WORK/report"; }
 }
-killed='^troupe: rank 1 was killed by signal 9 \(SIGKILL'
-unfinished='^troupe: rank 1 exited with status [03] without calling PMIx_Finalize'
+killed='^troupe: rank 1 \([^ ]+, pid [0-9]+ on [^ ]+\) was killed by signal 9 \(SIGKILL'
+unfinished='^troupe: rank 1 \([^ ]+, pid [0-9]+ on [^ ]+\) exited with status [03] without calling PMIx_Finalize'
 
 # -- F6.12: killed -------------------------------------------------------------
 

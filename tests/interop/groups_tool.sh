@@ -45,7 +45,7 @@ check "G12" "whom a construction waits for" \
 check "G3" "JSON has it, too" eval '
   group show app.late --json >late.json && /usr/bin/python3 -c "
 import json, sys
-groups = json.load(open(\"late.json\"))
+groups = json.load(open(\"late.json\"))[\"groups\"]
 assert len(groups) == 1 and groups[0][\"id\"] == \"app.late\", groups
 assert groups[0][\"missing\"] == [sys.argv[1] + \":2\"], groups
 assert groups[0][\"phase\"] == \"constructing\", groups" "$nspace"'
@@ -88,7 +88,8 @@ check_equal "G3" "no groups are an empty table" \
   "$(troupe group list --dvm "pid:$trouped_pid")" \
   "GROUP  PHASE  MEMBERS  CONTEXT  LEADERS  WAITS FOR"
 check_equal "G3" "... and an empty array" \
-  "$(troupe group list --json --dvm "pid:$trouped_pid")" "[]"
+  "$(troupe group list --json --dvm "pid:$trouped_pid" | tr -d ' \n')" \
+  '{"groups":[],"schema":1}'
 check "G3" "a group that there is not" \
   in_words 1 'no group app.nobody' show app.nobody --dvm "pid:$trouped_pid"
 check "G3" "a mistake in the command line" in_words 2 'every' watch --every 0

@@ -140,7 +140,7 @@ ends_late() {
   local outcome=$?
   cat outlived.out outlived.err
   [ "$outcome" = 3 ] && [ "$(grep -c ends outlived.out)" = 2 ] \
-    && grep -qx "troupe: rank [01] exited with status 3" outlived.err
+    && grep -qEx "troupe: rank [01] \([^ ]+, pid [0-9]+ on [^ ]+\) exited with status 3" outlived.err
 }
 check "I17" "the launcher stays for a spawned job that outlives its parent" ends_late
 tells_both() {
@@ -184,7 +184,7 @@ detailed() {
   sed 's/^\[[^,]*,\([0-9]*\)\]\[\([^:]*\):\([0-9]*\)\]<stdout>: /\1 \2 \3 /' "$1" \
     | sort -n >told
   python3 -c 'import json, sys
-rows = sorted((x["rank"], x["host"], x["pid"]) for x in json.load(open("ps")))
+rows = sorted((x["rank"], x["host"], x["pid"]) for x in json.load(open("ps"))["processes"])
 for rank, host, pid in rows:
     print(rank, host, pid, pid)
 assert len(rows) == 8 and len({x[1] for x in rows}) == 2, rows' >known || return 1

@@ -191,11 +191,12 @@ failure() {
   job "$@" 2>&1 >/dev/null </dev/null
 }
 text=$(failure -n 3 sh -c 'test "$PMIX_RANK" != 1 || exit 7; sleep 20')
-check_equal "F5.18" "one line says which rank failed first and why" \
-  "troupe: rank 1 exited with status 7" "$text"
+check_match "DIR-6 F5.18" "one line says which rank failed first and why" \
+  "^troupe: rank 1 \(sh, pid [0-9]+ on $(hostname)\) exited with status 7\$" "$text"
+check_equal "F5.18" "and nothing else" "1" "$(wc -l <<<"$text")"
 text=$(failure -n 3 sh -c 'test "$PMIX_RANK" != 2 || kill -SEGV $$; sleep 20')
 check_match "F5.18" "or by which signal" \
-  '^troupe: rank 2 was killed by signal 11 \(SIGSEGV' "$text"
+  '^troupe: rank 2 \(sh, pid [0-9]+ on [^ ]+\) was killed by signal 11 \(SIGSEGV' "$text"
 check_equal "F5.18" "and nothing else" "1" "$(wc -l <<<"$text")"
 check_equal "F5.18" "nothing is said about a job that is well" "" \
   "$(failure -n 3 true)"

@@ -46,7 +46,7 @@ check "F6.4 F6.6" "MPI_Abort ends 4 processes with its code" \
 check "F6.4 F6.6" "MPI_Abort ends 16 processes with its code" \
   status 1 job -n 16 ./mpi_abort 1
 check_match "F6.4" "one line names the rank that aborted" \
-  '^troupe: rank 1 called PMIx_Abort with status 5' \
+  '^troupe: rank 1 \(./mpi_abort, pid [0-9]+ on [^ ]+\) called PMIx_Abort with status 5' \
   "$(job -n 2 ./mpi_abort 5 2>&1)"
 check "F6.4 F5.16" "a process killed in MPI gives 128 and its signal" \
   status 137 job -n 4 ./mpi_abort killed

@@ -85,7 +85,7 @@ check_equal "" "its nodes are those of the allocation" "n1 live 3|n2 live 3" \
   "$(/usr/bin/python3 -c '
 import json
 print("|".join("%s %s %d" % (x["name"], x["state"], x["slots"])
-               for x in json.load(open("nodes.json")) if x["slots"]))')"
+               for x in json.load(open("nodes.json"))["nodes"] if x["slots"]))')"
 check_equal "" "and its processes are there" "n1 n1 n1 n2 n2 n2" "$(cat hosts)"
 
 check "" "Slurm has its nodes back" idle

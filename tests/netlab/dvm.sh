@@ -130,7 +130,7 @@ lanes_are() {
   found=$(in_dvm net --json) || return
   /usr/bin/python3 - "$@" 3<<<"$found" <<'END' || { in_dvm net; return 1; }
 import json, os, sys
-nodes = json.load(os.fdopen(3))
+nodes = json.load(os.fdopen(3))["nodes"]
 peers = [p for node in nodes if node["rank"] == 0 for p in node["peers"]]
 lanes = [x for p in peers if p["name"] == sys.argv[1] for x in p["lanes"]]
 usable = {x["network"] for x in lanes if x["usable"] and "relay" not in x}

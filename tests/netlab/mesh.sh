@@ -27,12 +27,12 @@ for command in nodes jobs ps net; do
   check "O5" "$command as JSON" sh -c '
     "$1" exec n1 troupe "$2" --dvm lab --json | /usr/bin/python3 -c "
 import json, sys
-json.load(sys.stdin)"' - "$netlab" "$command"
+assert json.load(sys.stdin)[\"schema\"] == 1"' - "$netlab" "$command"
 done
 no_job() {
   in_dvm jobs --json
-  [ "$(in_dvm jobs --json | tr -d ' \n')" = "[]" ] \
-    && [ "$(in_dvm ps --json | tr -d ' \n')" = "[]" ]
+  [ "$(in_dvm jobs --json | tr -d ' \n')" = '{"jobs":[],"schema":1}' ] \
+    && [ "$(in_dvm ps --json | tr -d ' \n')" = '{"processes":[],"schema":1}' ]
 }
 check "O18" "no job is known at first" no_job
 

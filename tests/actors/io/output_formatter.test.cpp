@@ -65,12 +65,13 @@ CAF_TEST(the time stands in front) {
 CAF_TEST(JSON lines say where the output comes from) {
   auto uut = as_json();
   uut.add(first, "a \"quoted\" line\n").add(foreign, "x\n", err);
-  CAF_CHECK_EQUAL(uut.text, R"({"type":"output","nspace":"job-1","rank":0,)"
-                            R"("stream":"stdout","data":"a \"quoted\" line\n"})"
-                            "\n"
-                            R"({"type":"output","nspace":"job-2","rank":0,)"
-                            R"("stream":"stderr","data":"x\n"})"
-                            "\n");
+  CAF_CHECK_EQUAL(uut.text,
+                  R"({"type":"output","schema":1,"nspace":"job-1","rank":0,)"
+                  R"("stream":"stdout","data":"a \"quoted\" line\n"})"
+                  "\n"
+                  R"({"type":"output","schema":1,"nspace":"job-2","rank":0,)"
+                  R"("stream":"stderr","data":"x\n"})"
+                  "\n");
   CAF_CHECK(!uut.formatter.on_stderr(err));
   CAF_CHECK(labelled().formatter.on_stderr(err));
   CAF_CHECK(!labelled().formatter.on_stderr(out));
@@ -190,12 +191,13 @@ CAF_TEST(I18 a gap is told with its bytes where it is) {
                   "[0]<stdout>: x\n");
   auto json = as_json();
   json.miss(first, 77, "x\n", err);
-  CAF_CHECK_EQUAL(json.text, R"({"type":"gap","nspace":"job-1","rank":0,)"
-                             R"("stream":"stderr","bytes":77})"
-                             "\n"
-                             R"({"type":"output","nspace":"job-1","rank":0,)"
-                             R"("stream":"stderr","data":"x\n"})"
-                             "\n");
+  CAF_CHECK_EQUAL(json.text,
+                  R"({"type":"gap","schema":1,"nspace":"job-1","rank":0,)"
+                  R"("stream":"stderr","bytes":77})"
+                  "\n"
+                  R"({"type":"output","schema":1,"nspace":"job-1","rank":0,)"
+                  R"("stream":"stderr","data":"x\n"})"
+                  "\n");
   auto xml = with([](auto& x) { x.xml = true; });
   CAF_CHECK_EQUAL(xml.miss(first, 9, "").text,
                   "<gap stream=\"stdout\" nspace=\"job-1\" rank=\"0\" "

@@ -294,7 +294,9 @@ CAF_TEST(F5.15 F5.18 one that fails ends the others) {
   end(2, 0, SIGTERM);
   CAF_CHECK_EQUAL(asked(), "end 0, end 2, sweep");
   CAF_CHECK_EQUAL(outcome().exit_status, 3);
-  CAF_CHECK_EQUAL(outcome().reason, "rank 1 exited with status 3");
+  CAF_CHECK_EQUAL(outcome().reason,
+                  "rank 1 (prog, pid 1001 on node) exited with "
+                  "status 3");
 }
 
 CAF_TEST(F5.16 F5.18 one that is killed ends the others) {
@@ -302,7 +304,9 @@ CAF_TEST(F5.16 F5.18 one that is killed ends the others) {
   spawn(2);
   end(0, 0, SIGSEGV);
   CAF_CHECK_EQUAL(outcome().exit_status, 139);
-  CAF_CHECK(outcome().reason.find("rank 0 was killed by signal 11") == 0);
+  CAF_CHECK(outcome().reason.find("rank 0 (prog, pid 1000 on node) was killed "
+                                  "by signal 11")
+            == 0);
   CAF_CHECK(state_of(0) == proc_state::aborted_by_sig);
 }
 
@@ -510,7 +514,8 @@ CAF_TEST(F4.35 an abort ends the job with the status and text given) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(outcome().exit_status, 42);
   CAF_CHECK_EQUAL(outcome().reason,
-                  "rank 1 called PMIx_Abort with status 42: lost the plot");
+                  "rank 1 (prog, pid 1001 on node) called PMIx_Abort with "
+                  "status 42: lost the plot");
   CAF_CHECK(state_of(1) == proc_state::called_abort);
 }
 

@@ -78,8 +78,8 @@ CAF_TEST(F5.14 some states are failures) {
 CAF_TEST_FIXTURE_SCOPE(job_outcome_tests, fixture)
 
 CAF_TEST(F5.15 a job whose processes end well ends well) {
-  uut.add({0, state::terminated, 0, 0, false});
-  uut.add({1, state::terminated, 0, 0, false});
+  uut.add({0, state::terminated, 0, 0, false, {}});
+  uut.add({1, state::terminated, 0, 0, false, {}});
   CAF_CHECK_EQUAL(uut.report().nspace, "job");
   CAF_CHECK_EQUAL(exit_status(), 0);
   CAF_CHECK_EQUAL(reason(), "");
@@ -87,37 +87,55 @@ CAF_TEST(F5.15 a job whose processes end well ends well) {
 }
 
 CAF_TEST(F5.15 the exit status is that of the worst process) {
-  uut.add({0, state::term_non_zero, 3, 0, false});
-  uut.add({1, state::term_non_zero, 7, 0, false});
-  uut.add({2, state::term_non_zero, 5, 0, false});
+  uut.add({0, state::term_non_zero, 3, 0, false, {}});
+  uut.add({1, state::term_non_zero, 7, 0, false, {}});
+  uut.add({2, state::term_non_zero, 5, 0, false, {}});
   CAF_CHECK_EQUAL(exit_status(), 7);
   CAF_CHECK(is_error());
 }
 
 CAF_TEST(F5.18 the reason names who failed first) {
-  uut.add({4, state::terminated, 0, 0, false});
-  uut.add({2, state::term_non_zero, 3, 0, false});
-  uut.add({1, state::term_non_zero, 7, 0, false});
+  uut.add({4, state::terminated, 0, 0, false, {}});
+  uut.add({2, state::term_non_zero, 3, 0, false, {}});
+  uut.add({1, state::term_non_zero, 7, 0, false, {}});
   CAF_CHECK_EQUAL(reason(), "rank 2 exited with status 3");
 }
 
 CAF_TEST(F5.16 F5.18 a signal gives 128 and its number and its name) {
-  uut.add({1, state::aborted_by_sig, 0, SIGSEGV, false});
+  uut.add({1, state::aborted_by_sig, 0, SIGSEGV, false, {}});
   CAF_CHECK_EQUAL(exit_status(), 139);
   CAF_CHECK_EQUAL(reason(), "rank 1 was killed by signal 11 (SIGSEGV,"
                             " Segmentation fault)");
   CAF_CHECK(is_error());
 }
 
+CAF_TEST(DIR-6 F5.18 the reason says which program it was and where) {
+  uut.add(
+    {2, state::aborted_by_sig, 0, SIGSEGV, false, {"./app", 1234, "node1"}});
+  CAF_CHECK_EQUAL(reason(), "rank 2 (./app, pid 1234 on node1) was killed by "
+                            "signal 11 (SIGSEGV, Segmentation fault)");
+}
+
+CAF_TEST(DIR-6 a process is told by what is known of it) {
+  CAF_CHECK_EQUAL(describe_process(2, {}), "rank 2");
+  CAF_CHECK_EQUAL(describe_process(2, {"a", 0, ""}), "rank 2 (a)");
+  CAF_CHECK_EQUAL(describe_process(2, {"", 7, ""}), "rank 2 (pid 7)");
+  CAF_CHECK_EQUAL(describe_process(2, {"", 0, "n1"}), "rank 2 (on n1)");
+  CAF_CHECK_EQUAL(describe_process(2, {"a", 7, "n1"}),
+                  "rank 2 (a, pid 7 on n1)");
+  CAF_CHECK_EQUAL(describe_process(0, {"a\n\033]0;b\007", 7, "n1"}),
+                  "rank 0 (a\\n\\x1b]0;b\\x07, pid 7 on n1)");
+}
+
 CAF_TEST(F5.16 a signal outweighs a status) {
-  uut.add({0, state::term_non_zero, 9, 0, false});
-  uut.add({1, state::aborted_by_sig, 0, SIGKILL, false});
+  uut.add({0, state::term_non_zero, 9, 0, false, {}});
+  uut.add({1, state::aborted_by_sig, 0, SIGKILL, false, {}});
   CAF_CHECK_EQUAL(exit_status(), 137);
   CAF_CHECK_EQUAL(reason(), "rank 0 exited with status 9");
 }
 
 CAF_TEST(F5.15 F5.18 who leaves without finalizing has failed) {
-  uut.add({0, state::term_wo_sync, 0, 0, false});
+  uut.add({0, state::term_wo_sync, 0, 0, false, {}});
   CAF_CHECK_EQUAL(exit_status(), 1);
   CAF_CHECK(reason().find("rank 0 exited with status 0 without calling "
                           "PMIx_Finalize")
@@ -126,16 +144,16 @@ CAF_TEST(F5.15 F5.18 who leaves without finalizing has failed) {
 }
 
 CAF_TEST(F5.15 who was told to end is no cause) {
-  uut.add({0, state::term_non_zero, 3, 0, false});
-  uut.add({1, state::aborted_by_sig, 0, SIGTERM, true});
+  uut.add({0, state::term_non_zero, 3, 0, false, {}});
+  uut.add({1, state::aborted_by_sig, 0, SIGTERM, true, {}});
   CAF_CHECK_EQUAL(exit_status(), 3);
   CAF_CHECK_EQUAL(reason(), "rank 0 exited with status 3");
 }
 
 CAF_TEST(F5.7 ending a job decides its status) {
-  uut.add({0, state::terminated, 0, 0, false});
+  uut.add({0, state::terminated, 0, 0, false, {}});
   uut.end("the job ran longer than its time-out", 124);
-  uut.add({1, state::aborted_by_sig, 0, SIGTERM, true});
+  uut.add({1, state::aborted_by_sig, 0, SIGTERM, true, {}});
   CAF_CHECK_EQUAL(exit_status(), 124);
   CAF_CHECK_EQUAL(reason(), "the job ran longer than its time-out");
 }
@@ -144,7 +162,7 @@ CAF_TEST(F5.18 the first reason and the first decision count) {
   uut.end("first", 124);
   uut.end("second", 130);
   uut.abort(2, 5, "third");
-  uut.add({0, state::term_non_zero, 77, 0, false});
+  uut.add({0, state::term_non_zero, 77, 0, false, {}});
   CAF_CHECK_EQUAL(exit_status(), 124);
   CAF_CHECK_EQUAL(reason(), "first");
 }
@@ -158,10 +176,16 @@ CAF_TEST(F5.19 an end without a status leaves it to the processes) {
 
 CAF_TEST(F4.35 an abort gives its status and text) {
   uut.abort(3, 42, "lost the plot");
-  uut.add({3, state::called_abort, 0, SIGTERM, true});
+  uut.add({3, state::called_abort, 0, SIGTERM, true, {}});
   CAF_CHECK_EQUAL(exit_status(), 42);
   CAF_CHECK_EQUAL(reason(),
                   "rank 3 called PMIx_Abort with status 42: lost the plot");
+}
+
+CAF_TEST(DIR-6 F4.35 who aborts is told with program and node) {
+  uut.abort(3, 42, "lost the plot", {"./app", 77, "n1"});
+  CAF_CHECK_EQUAL(reason(), "rank 3 (./app, pid 77 on n1) called PMIx_Abort "
+                            "with status 42: lost the plot");
 }
 
 CAF_TEST(F4.35 an abort is never a success) {

@@ -276,7 +276,8 @@ CAF_TEST(F5.15 F5.18 one that fails ends the others on all nodes) {
   forget_asked();
   end(1, 3, 7);
   CAF_CHECK_EQUAL(outcome().exit_status, 7);
-  CAF_CHECK_EQUAL(outcome().reason, "rank 3 exited with status 7");
+  CAF_CHECK_EQUAL(outcome().reason, "rank 3 (prog, pid 1003 on n1) exited with "
+                                    "status 7");
   for (uint32_t rank = 0; rank < 6; ++rank)
     CAF_CHECK_EQUAL(ends_of(rank), 1u);
 }
@@ -334,7 +335,8 @@ CAF_TEST(F4.35 an abort on a remote node ends the job with its status) {
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(outcome().exit_status, 42);
   CAF_CHECK_EQUAL(outcome().reason,
-                  "rank 5 called PMIx_Abort with status 42: lost the plot");
+                  "rank 5 (prog, pid 1005 on n2) called PMIx_Abort with "
+                  "status 42: lost the plot");
   CAF_CHECK(state_of(5) == proc_state::called_abort);
 }
 

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -99,6 +100,65 @@ CAF_TEST(files say where the server is and go with it) {
   }
   uut.reset();
   CAF_CHECK_EQUAL(tmp.entries(), 0u);
+}
+
+CAF_TEST(DIR-1 a file that was removed or replaced is missed) {
+  options.kinds = {rendezvous_kind::session, rendezvous_kind::by_own_name};
+  options.own_name = "name";
+  auto uut = rendezvous_files::publish(options);
+  CAF_REQUIRE(uut);
+  CAF_CHECK(uut->are_in_place());
+  CAF_CHECK(exists(tmp / "name"));
+  ::unlink((tmp / "name").c_str());
+  CAF_CHECK(!uut->are_in_place());
+  auto again = rendezvous_files::publish(options);
+  CAF_REQUIRE(again);
+  CAF_CHECK(again->are_in_place());
+  CAF_CHECK(!uut->are_in_place()); // Those are others now.
+  std::filesystem::rename(tmp.path, tmp.path + ".away");
+  ::mkdir(tmp.path.c_str(), 0700);
+  CAF_CHECK(!again->are_in_place());
+  std::filesystem::remove_all(tmp.path + ".away");
+}
+
+CAF_TEST(DIR-2 files are touched so that they do not look old) {
+  const auto uut = rendezvous_files::publish(options);
+  CAF_REQUIRE(uut);
+  age_file(86400 * 30);
+  uut->touch();
+  struct stat st;
+  CAF_REQUIRE_EQUAL(::stat(path.c_str(), &st), 0);
+  CAF_CHECK(st.st_mtime > ::time(nullptr) - 3600);
+  CAF_CHECK(st.st_atime > ::time(nullptr) - 3600);
+  CAF_CHECK(uut->are_in_place());
+}
+
+CAF_TEST(DIR-5 what dead servers of the node left is removed) {
+  const auto put = [&](const std::string& name, uint32_t pid) {
+    leave_file(pid);
+    ::rename(path.c_str(), (tmp / name).c_str());
+  };
+  put("pmix.sys.host", dead_pid());
+  put("pmix.sched.host", static_cast<uint32_t>(::getppid()));
+  put("pmix.sysctrlr.host", static_cast<uint32_t>(::getpid()));
+  put("pmix.sys.other", dead_pid());
+  remove_stale_files(tmp.path, "host");
+  CAF_CHECK(!exists(tmp / "pmix.sys.host"));
+  CAF_CHECK(exists(tmp / "pmix.sched.host"));
+  CAF_CHECK(exists(tmp / "pmix.sysctrlr.host"));
+  CAF_CHECK(exists(tmp / "pmix.sys.other")); // Of another node.
+}
+
+CAF_TEST(DIR-5 X6 only files of ours are removed) {
+  const auto target = tmp / "target";
+  leave_file(dead_pid());
+  ::rename(path.c_str(), target.c_str());
+  ::symlink(target.c_str(), (tmp / "pmix.sys.host").c_str());
+  ::mkfifo((tmp / "pmix.sched.host").c_str(), 0600);
+  remove_stale_files(tmp.path, "host");
+  CAF_CHECK(exists(tmp / "pmix.sys.host"));
+  CAF_CHECK(exists(tmp / "pmix.sched.host"));
+  CAF_CHECK(exists(target));
 }
 
 CAF_TEST(all files are written or none) {
@@ -243,6 +303,24 @@ CAF_TEST(the system directory is the first that the environment names) {
   CAF_CHECK_EQUAL(system_tmpdir(), "/b");
   ::setenv("PMIX_SYSTEM_TMPDIR", "/a", 1);
   CAF_CHECK_EQUAL(system_tmpdir(), "/a");
+}
+
+CAF_TEST(DIR-4 what is wrong with the directory names its variable) {
+  for (const auto* name : {"PMIX_SYSTEM_TMPDIR", "TMPDIR", "TEMP", "TMP"})
+    ::unsetenv(name);
+  CAF_CHECK(blame_tmpdir("/tmp", "full").find("full; set TMPDIR to ") == 0);
+  CAF_CHECK(blame_tmpdir("/tmp", "full").find("it is not set")
+            != std::string::npos);
+  CAF_CHECK_EQUAL(blame_tmpdir("/other", "full"), "full");
+  ::setenv("TMPDIR", "/b", 1);
+  CAF_CHECK(
+    blame_tmpdir("/b", "full").find("TMPDIR is /b: full; set TMPDIR to ") == 0);
+  ::setenv("PMIX_SYSTEM_TMPDIR", "/a", 1);
+  CAF_CHECK(
+    blame_tmpdir("/a", "full")
+      .find("PMIX_SYSTEM_TMPDIR is /a: full; unset PMIX_SYSTEM_TMPDIR, and "
+            "set TMPDIR to ")
+    == 0);
 }
 
 CAF_TEST(a process that lives has an age and a dead one has none) {

@@ -4,6 +4,7 @@
 #include "tests/adapters/local/files.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -63,30 +64,116 @@ CAF_TEST(what dead sessions left is removed and live ones stay) {
   CAF_CHECK(exists(odd));
 }
 
-CAF_TEST(X6 anything odd on the way is an error) {
-  const auto refusal = [](const scratch& tmp) {
-    const auto x = session_directory::create(tmp.path);
-    return x ? status::success : status_of(x.error());
+CAF_TEST(DIR-3 X6 anything odd under the usual name is left alone) {
+  const auto goes_elsewhere = [](const scratch& tmp) {
+    const auto usual = tmp / user_directory();
+    const auto before = mode_of(usual);
+    auto first = session_directory::create(tmp.path);
+    CAF_REQUIRE(first);
+    CAF_CHECK_EQUAL(first->path().find(usual + "."), 0u);
+    CAF_CHECK_EQUAL(mode_of(first->path()) & 07777, 0700u);
+    CAF_CHECK(first->notice().find(usual + ": ") != std::string::npos);
+    CAF_CHECK_EQUAL(mode_of(usual), before);
+    // Others of this user come to the same place, and tools look there.
+    const auto other = session_directory::create(tmp.path);
+    CAF_REQUIRE(other);
+    const auto parent = std::filesystem::path{first->path()}.parent_path();
+    CAF_CHECK_EQUAL(std::filesystem::path{other->path()}.parent_path(), parent);
+    const auto base = directory::open(tmp.path);
+    CAF_REQUIRE(base);
+    const auto known = session_directory::of_user(*base);
+    CAF_REQUIRE_EQUAL(known.size(), 1u);
+    CAF_CHECK_EQUAL(known.front().path(), parent.string());
+    CAF_CHECK_EQUAL(*first->renew(), false);
   };
   const scratch link;
   ::symlink("/etc", (link / user_directory()).c_str());
-  CAF_CHECK(refusal(link) == status::no_permissions);
+  goes_elsewhere(link);
+  CAF_CHECK(!exists("/etc/" + std::to_string(::getpid())));
   const scratch open;
   ::mkdir((open / user_directory()).c_str(), 0700);
   ::chmod((open / user_directory()).c_str(), 0755);
-  CAF_CHECK(refusal(open) == status::no_permissions);
+  goes_elsewhere(open);
   const scratch file;
   write_file(file / user_directory(), "");
-  CAF_CHECK(refusal(file) == status::no_permissions);
+  goes_elsewhere(file);
   const scratch fifo;
   ::mkfifo((fifo / user_directory()).c_str(), 0600);
-  CAF_CHECK(refusal(fifo) == status::no_permissions);
+  goes_elsewhere(fifo);
   if (::geteuid() != 0)
     return;
   const scratch foreign;
   ::mkdir((foreign / user_directory()).c_str(), 0700);
   std::ignore = ::chown((foreign / user_directory()).c_str(), 65534, 65534);
-  CAF_CHECK(refusal(foreign) == status::no_permissions);
+  goes_elsewhere(foreign);
+}
+
+CAF_TEST(DIR-3 a name by chance that is not private is not taken) {
+  const scratch tmp;
+  write_file(tmp / user_directory(), "");
+  const auto odd = tmp / user_directory() + ".AAAAAAAA";
+  ::symlink("/etc", odd.c_str());
+  const auto uut = session_directory::create(tmp.path);
+  CAF_REQUIRE(uut);
+  CAF_CHECK(uut->path().find(odd) == std::string::npos);
+  CAF_CHECK(S_ISLNK(mode_of(odd)));
+}
+
+CAF_TEST(DIR-1 a session directory that was removed comes back) {
+  const scratch tmp;
+  auto uut = session_directory::create(tmp.path);
+  CAF_REQUIRE(uut);
+  const auto path = uut->path();
+  CAF_CHECK_EQUAL(*uut->renew(), false);
+  std::filesystem::remove_all(path);
+  CAF_CHECK_EQUAL(*uut->renew(), true);
+  CAF_CHECK_EQUAL(uut->path(), path);
+  CAF_CHECK_EQUAL(mode_of(path) & 07777, 0700u);
+  CAF_CHECK_EQUAL(*uut->renew(), false);
+  std::filesystem::remove_all(tmp / user_directory());
+  CAF_CHECK_EQUAL(*uut->renew(), true);
+  CAF_CHECK_EQUAL(uut->path(), path);
+  // It is locked again: another session does not sweep it away.
+  const auto other = session_directory::create(tmp.path);
+  CAF_REQUIRE(other);
+  CAF_CHECK(exists(path));
+}
+
+CAF_TEST(DIR-1 one that a process of the session has made anew is taken) {
+  const scratch tmp;
+  auto uut = session_directory::create(tmp.path);
+  CAF_REQUIRE(uut);
+  const auto path = uut->path();
+  std::filesystem::remove_all(tmp / user_directory());
+  ::mkdir((tmp / user_directory()).c_str(), 0700);
+  ::mkdir(path.c_str(), 0700);
+  write_file(path + "/file", "text");
+  CAF_CHECK_EQUAL(*uut->renew(), true);
+  CAF_CHECK_EQUAL(uut->path(), path);
+  CAF_CHECK_EQUAL(read_file(path + "/file"), "text");
+}
+
+CAF_TEST(DIR-3 a session whose place is taken goes elsewhere) {
+  const scratch tmp;
+  auto uut = session_directory::create(tmp.path);
+  CAF_REQUIRE(uut);
+  std::filesystem::remove_all(tmp / user_directory());
+  write_file(tmp / user_directory(), "");
+  CAF_CHECK_EQUAL(*uut->renew(), true);
+  CAF_CHECK(exists(uut->path()));
+  CAF_CHECK(uut->path().find(user_directory() + ".") != std::string::npos);
+  CAF_CHECK(!uut->notice().empty());
+}
+
+CAF_TEST(DIR-1 without its base a session directory says why) {
+  auto tmp = std::make_optional<scratch>();
+  auto uut = session_directory::create(tmp->path);
+  CAF_REQUIRE(uut);
+  const auto path = tmp->path;
+  tmp.reset();
+  const auto x = uut->renew();
+  CAF_REQUIRE(!x);
+  CAF_CHECK(reason_of(x.error()).find(path) != std::string::npos);
 }
 
 // Every new session looks for those that have ended, and may find one whose

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+
+// What `--json` prints. Its members, and when the number changes, are in
+// docs/json.md.
+
+namespace troupe {
+
+/// An object on a line of its own, for commands that go on: with the number of
+/// the schema, and what is not UTF-8 replaced.
+/// @pre `x` is an object.
+std::string json_line(nlohmann::json x);
+
+/// The one object that a command prints, for people to read, too.
+/// @pre `x` is an object.
+std::string json_document(nlohmann::json x);
+
+/// A list as the one object that a command prints: `items` is its member
+/// `name`.
+std::string json_document(std::string_view name, nlohmann::json items);
+
+} // namespace troupe
