@@ -2,12 +2,14 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/allocation_text.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
+#include "tools/run_refusal.hpp"
 #include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>
@@ -17,6 +19,7 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <iostream>
 
 namespace troupe {
@@ -61,7 +64,7 @@ int run_job(const run_options& options) {
   auto streams = job_streams::make(rt.loop(), options, rt.sink(), rt.err());
   if (!streams) {
     std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
-    return 1;
+    return exit_status_of(streams.error());
   }
   rt.out()->write(std::string{document_begin(options.node.output)});
   // The local host names its first job after the server.
@@ -87,6 +90,24 @@ int run_job(const run_options& options) {
   return exit_status;
 }
 
+/// Writes the number of this process to where it is wanted.
+bool report_pid(const std::string& where) {
+  if (where.empty())
+    return true;
+  const auto line = std::to_string(::getpid()) + "\n";
+  if (where == "-")
+    return static_cast<bool>(std::cout << line << std::flush);
+  if (where == "+")
+    return static_cast<bool>(std::cerr << line);
+  return static_cast<bool>(std::ofstream{where} << line << std::flush);
+}
+
+void show_allocation(const run_options& options,
+                     const std::vector<dvm_node>& nodes) {
+  if (options.display.count("allocation") > 0)
+    std::cerr << allocation_text(nodes);
+}
+
 } // namespace
 
 int run(std::vector<std::string> args) {
@@ -94,17 +115,26 @@ int run(std::vector<std::string> args) {
   if (const auto* status = std::get_if<int>(&parsed))
     return *status;
   auto& options = std::get<run_options>(parsed);
-  if (options.dvm)
-    return run_in_dvm(std::move(options));
-  auto plan = plan_dvm(options.nodes, dvm_surroundings::find());
-  if (!plan) {
-    std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';
+  if (!report_pid(options.report_pid)) {
+    std::cerr << "troupe run: --report-pid: cannot write " << options.report_pid
+              << '\n';
     return 1;
   }
-  if (*plan)
+  if (options.dvm)
+    return run_in_dvm(std::move(options));
+  const auto surroundings = dvm_surroundings::find();
+  auto plan = plan_dvm(options.nodes, surroundings);
+  if (!plan) {
+    std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';
+    return exit_status_of(plan.error());
+  }
+  if (*plan) {
+    show_allocation(options, (**plan).nodes);
     return run_on_nodes(std::move(options), std::move(**plan));
-  fill_in_processes(options.job,
-                    static_cast<uint32_t>(allowed_processors().size()));
+  }
+  const auto slots = static_cast<uint32_t>(allowed_processors().size());
+  show_allocation(options, {{surroundings.here.name(), slots, 0}});
+  fill_in_processes(options.job, slots);
   return run_job(options);
 }
 
