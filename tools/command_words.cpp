@@ -233,8 +233,7 @@ private:
   }
 
   void add(const std::string& typed, const CLI::Option& option,
-           const std::optional<std::string>& value,
-           const std::string& whole) {
+           const std::optional<std::string>& value, const std::string& whole) {
     const auto name = option.get_name();
     const auto is_long = name.compare(0, 2, "--") == 0;
     segment().given.push_back({name, typed, value.value_or(""), whole});
