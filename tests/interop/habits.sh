@@ -27,14 +27,26 @@ printf '# for all\nbtl = self\n' >settings
 printf -- '-n 1 echo one # the first\n\n-np 1 echo two\n' >programs
 printf 'rank 0=%s slot=0\n' "$(hostname)" >ranks
 
-troupe up --name habits --remote-shell "$PWD/here.sh" --host a:2,b:2 \
+# The DVM is in a directory of its own: who runs a job beside it is told of it.
+mkdir "$TMPDIR/dvm"
+in_dvm() {
+  TMPDIR=$TMPDIR/dvm "$@"
+}
+in_dvm troupe up --name habits --remote-shell "$PWD/here.sh" --host a:2,b:2 \
   --report-uri uri >up 2>up.err </dev/null &
 dvm=$!
 check "HAB-3" "a DVM" eventually 30 grep -qx "DVM ready" up
 
 # run ARGUMENTS: as a user types them; all that is shown, on one line.
 run() {
-  eval "within $((60 * slow)) troupe run $1" 2>&1 </dev/null | tr '\n' ' '
+  local directory=$TMPDIR
+  case $1 in
+    *--dvm* | *-hnp* | *--namespace* | *--pid* | *--system-server*)
+      directory=$TMPDIR/dvm
+      ;;
+  esac
+  eval "TMPDIR=$directory within $((60 * slow)) troupe run $1" 2>&1 </dev/null \
+    | tr '\n' ' '
 }
 
 # usage_error DESCRIPTION REGEX ARGUMENTS...: status 2, and what is said.
@@ -146,7 +158,7 @@ for name in mpirun mpiexec prterun; do
     "$(within $((20 * slow)) "bin/$name" -np 2 echo x | xargs)"
 done
 check_equal "HAB-2" "a link called prun runs it in the DVM" "a b" \
-  "$(within $((20 * slow)) bin/prun --map-by node -np 2 printenv PMIX_HOSTNAME \
+  "$(in_dvm within $((20 * slow)) bin/prun --map-by node -np 2 printenv PMIX_HOSTNAME \
     | sort | xargs)"
 
 check "HAB-4" "a time-out in the form of srun ends a job" \
@@ -155,7 +167,7 @@ check "HAB-4" "a time-out in the form of srun ends a job" \
 # -- the environment -----------------------------------------------------------
 
 dvm_job() {
-  within $((20 * slow)) troupe run --dvm habits "$@"
+  in_dvm within $((20 * slow)) troupe run --dvm habits "$@"
 }
 export HABIT=mine
 check_equal "HAB-5" "processes of a DVM do not have this shell's variables" "" \
@@ -242,7 +254,8 @@ check_match "HAB-8" "the allocation of a DVM" 'a: 2 slots' \
 check "HAB-3" "the README begins with what users type" \
   sh -c 'head -40 "$TROUPE_SOURCE/README.md" | grep -q "troupe run -np 4 ./app"'
 
-within $((20 * slow)) troupe down --dvm habits >/dev/null 2>&1
+in_dvm within $((20 * slow)) troupe down --dvm habits >/dev/null 2>&1
 wait "$dvm"
+rm -rf "$TMPDIR/dvm"
 clean "HAB-3" "nothing is left"
 finish
