@@ -32,7 +32,7 @@ mkdir "$TMPDIR/dvm"
 in_dvm() {
   TMPDIR=$TMPDIR/dvm "$@"
 }
-in_dvm troupe up --name habits --remote-shell "$PWD/here.sh" --host a:2,b:2 \
+TMPDIR=$TMPDIR/dvm troupe up --name habits --remote-shell "$PWD/here.sh" --host a:2,b:2 \
   --report-uri uri >up 2>up.err </dev/null &
 dvm=$!
 check "HAB-3" "a DVM" eventually 30 grep -qx "DVM ready" up
@@ -256,6 +256,6 @@ check "HAB-3" "the README begins with what users type" \
 
 in_dvm within $((20 * slow)) troupe down --dvm habits >/dev/null 2>&1
 wait "$dvm"
-rm -rf "$TMPDIR/dvm"
+rmdir "$TMPDIR/dvm/troupe-$(id -u)" "$TMPDIR/dvm" # Both have to be empty.
 clean "HAB-3" "nothing is left"
 finish
