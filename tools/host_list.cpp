@@ -192,13 +192,25 @@ caf::expected<host_list> parse_lines(std::string_view text,
   while (lines.next()) {
     auto line = lines.line();
     auto place = lines.place();
-    const auto name = place.take_until(line, " \t");
+    const auto word = place.take_until(line, " \t");
+    const auto name = word.substr(0, word.find(':'));
     auto names = tools::expand(name, lines.place());
     if (!names)
       return std::move(names.error());
     auto words = parse_words(line, place);
     if (!words)
       return std::move(words.error());
+    if (name.size() < word.size()) {
+      // MPICH writes `node:4`.
+      const auto slots = parse_slots(word.substr(name.size() + 1));
+      if (!slots || words->slots)
+        return lines.place().error(word, slots
+                                           ? "has two numbers of slots; write "
+                                             "node:N or node slots=N"
+                                           : "has no number of slots behind "
+                                             "the colon; write node:N");
+      words->slots = slots;
+    }
     total += names->size();
     if (total > tools::most_names)
       return tools::too_many(lines.place(), name);

@@ -50,7 +50,8 @@ caf::expected<std::vector<std::string>> expand_names(std::string_view text,
 /// each repetition; `:*` stands for all cores.
 caf::expected<host_list> parse_host_option(std::string_view text);
 
-/// Reads a hostfile: a name a line, then perhaps `slots=N` and `max_slots=N`;
+/// Reads a hostfile: a name a line, then perhaps `slots=N` and `max_slots=N`,
+/// or `name:N` as MPICH has it;
 /// the rest of a line after `#` does not count. A name without a number has as
 /// many slots as lines, or as cores if it has one line.
 /// @param file  its name, for errors.

@@ -4,6 +4,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "tools/dvm_search.hpp"
 #include "tools/guarded_main.hpp"
+#include "tools/allocation_text.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
@@ -13,6 +14,7 @@
 #include "tools/signal_forwarder.hpp"
 #include "tools/terminal_mode.hpp"
 #include "tools/unwritten.hpp"
+#include "tools/run_refusal.hpp"
 #include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>
@@ -22,6 +24,7 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <iostream>
 #include <set>
 
@@ -119,7 +122,7 @@ int own_job::run() {
   auto streams = job_streams::make(loop, options_, node_->sink(), node_->err());
   if (!streams) {
     std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
-    return 1;
+    return exit_status_of(streams.error());
   }
   streams_ = std::move(*streams);
   on_interrupt(loop.loop(), [this](int number) { on_interrupted(number); });
@@ -148,6 +151,24 @@ int own_job::run() {
   return status_of_output(node_->out()->error(), exit_status_, options_.output);
 }
 
+/// Writes the number of this process to where it is wanted.
+bool report_pid(const std::string& where) {
+  if (where.empty())
+    return true;
+  const auto line = std::to_string(::getpid()) + "\n";
+  if (where == "-")
+    return static_cast<bool>(std::cout << line << std::flush);
+  if (where == "+")
+    return static_cast<bool>(std::cerr << line);
+  return static_cast<bool>(std::ofstream{where} << line << std::flush);
+}
+
+void show_allocation(const run_options& options,
+                     const std::vector<dvm_node>& nodes) {
+  if (options.display.count("allocation") > 0)
+    std::cerr << allocation_text(nodes);
+}
+
 } // namespace
 
 int run(std::vector<std::string> args) {
@@ -156,20 +177,29 @@ int run(std::vector<std::string> args) {
   if (const auto* status = std::get_if<int>(&parsed))
     return *status;
   auto& options = std::get<run_options>(parsed);
+  if (!report_pid(options.report_pid)) {
+    std::cerr << "troupe run: --report-pid: cannot write " << options.report_pid
+              << '\n';
+    return 1;
+  }
   if (options.dvm)
     return run_in_dvm(std::move(options));
   if (options.nodes.hosts.empty() && options.nodes.hostfile.empty())
     if (const auto hint = hint_of_dvms(names_of_dvms()); !hint.empty())
       std::cerr << "troupe: " << hint << '\n';
-  auto plan = plan_dvm(options.nodes, dvm_surroundings::find());
+  const auto surroundings = dvm_surroundings::find();
+  auto plan = plan_dvm(options.nodes, surroundings);
   if (!plan) {
     std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';
-    return 1;
+    return exit_status_of(plan.error());
   }
-  if (*plan)
+  if (*plan) {
+    show_allocation(options, (**plan).nodes);
     return run_on_nodes(std::move(options), std::move(**plan));
-  fill_in_processes(options.job,
-                    static_cast<uint32_t>(allowed_processors().size()));
+  }
+  const auto slots = static_cast<uint32_t>(allowed_processors().size());
+  show_allocation(options, {{surroundings.here.name(), slots, 0}});
+  fill_in_processes(options.job, slots);
   return own_job{options}.run();
 }
 

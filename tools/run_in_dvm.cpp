@@ -8,6 +8,7 @@
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/job_keys.hpp"
+#include "tools/allocation_text.hpp"
 #include "tools/chosen_nodes.hpp"
 #include "tools/input_forwarder.hpp"
 #include "tools/interrupts.hpp"
@@ -17,6 +18,7 @@
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/report.hpp"
+#include "tools/run_refusal.hpp"
 #include "tools/signal_forwarder.hpp"
 #include "tools/tool_session.hpp"
 #include "tools/unwritten.hpp"
@@ -156,8 +158,10 @@ std::string dvm_job::wire() {
 /// How many processes a program has if nobody says so.
 std::string dvm_job::read_slots() {
   const auto& apps = options_.job.apps;
-  if (std::none_of(apps.begin(), apps.end(),
-                   [](const app& x) { return x.max_procs == 0; }))
+  const auto shows = options_.display.count("allocation") > 0;
+  if (!shows && std::none_of(apps.begin(), apps.end(), [](const app& x) {
+        return x.max_procs == 0;
+      }))
     return {};
   auto question = query_request{};
   question.queries.emplace_back().keys = {
@@ -168,9 +172,16 @@ std::string dvm_job::read_slots() {
     return "the DVM does not tell how many slots it has; give the number of "
            "processes by -n";
   auto slots = uint32_t{0};
+  auto nodes = std::vector<dvm_node>{};
   for (const auto& x : to_json(result->infos.front().val))
-    if (x.is_object() && x.value("state", "") == "live")
-      slots += slots_of(nodes_, x.value("name", ""), x.value("slots", 0u));
+    if (x.is_object() && x.value("state", "") == "live") {
+      auto name = x.value("name", "");
+      const auto share = slots_of(nodes_, name, x.value("slots", 0u));
+      slots += share;
+      nodes.push_back({std::move(name), share, 0});
+    }
+  if (shows)
+    err_->write(allocation_text(nodes));
   fill_in_processes(options_.job, slots);
   return {};
 }
@@ -273,7 +284,8 @@ void dvm_job::note_end(const std::string& nspace, const event& x) {
   const auto reason = signal_ == SIGPIPE
                         ? unread_reason
                         : text(x.infos, attr::event_text_message).value_or("");
-  worst_ = std::max(worst_, status);
+  if (!options_.only_primary || nspace == nspace_)
+    worst_ = std::max(worst_, status);
   if (running_.empty())
     intake_->close();
   // Behind the output that is on its way to the sink.
@@ -405,6 +417,7 @@ void dvm_job::tell_end(const std::string& nspace, int status,
 int dvm_job::run() {
   ignore_broken_pipes();
   auto failure = std::string{};
+  auto is_usage = false;
   if (auto chosen = choose_nodes(options_.nodes, read_text_file)) {
     nodes_ = std::move(*chosen);
     if (!nodes_.empty())
@@ -412,16 +425,20 @@ int dvm_job::run() {
         {std::string{attr::host}, 0, value::string(to_string(nodes_))});
   } else {
     failure = reason_of(chosen.error());
+    is_usage = exit_status_of(chosen.error()) == usage_error;
   }
   if (failure.empty())
     failure = open();
   if (failure.empty())
     failure = read_slots();
-  if (failure.empty())
-    failure = wire();
+  if (failure.empty()) {
+    const auto why = check_stdin(options_);
+    is_usage = static_cast<bool>(why);
+    failure = why ? reason_of(why) : wire();
+  }
   if (!failure.empty()) {
     std::cerr << "troupe run: " << failure << '\n';
-    return 1;
+    return is_usage ? usage_error : 1;
   }
   add_surroundings(options_.job);
   out_->write(std::string{document_begin(options_.node.output)});

@@ -28,6 +28,9 @@ struct run_state {
   run_setup setup;
   size_t num_procs = 0;
   size_t num_jobs = 0;
+
+  /// The job that was asked for.
+  std::string primary;
   steady::time_point begin;
   int exit_status = 0;
   bool done = false;
@@ -202,6 +205,8 @@ job_observer_actor::behavior_type behavior(self_pointer self, run_setup setup) {
     [self](const job_mapped& map) {
       auto& state = self->state;
       state.setup.running->insert(map.nspace);
+      if (state.num_jobs == 0)
+        state.primary = map.nspace;
       ++state.num_jobs;
       state.num_procs += map.procs.size();
       show_map(state, map);
@@ -210,7 +215,11 @@ job_observer_actor::behavior_type behavior(self_pointer self, run_setup setup) {
     [self](const job_ended& x) {
       auto& state = self->state;
       state.setup.running->erase(x.nspace);
-      state.exit_status = std::max(state.exit_status, x.exit_status);
+      // A job that could not be mapped is the one that was asked for.
+      const auto counts = !state.setup.options.only_primary
+                          || state.primary.empty() || x.nspace == state.primary;
+      if (counts)
+        state.exit_status = std::max(state.exit_status, x.exit_status);
       show_end(state, x);
       if (state.setup.running->empty())
         finish(self);

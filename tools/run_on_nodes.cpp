@@ -6,6 +6,7 @@
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_observer.hpp"
+#include "tools/run_refusal.hpp"
 #include "tools/signal_forwarder.hpp"
 #include "tools/terminal_mode.hpp"
 #include "tools/unwritten.hpp"
@@ -61,7 +62,7 @@ void temporary_dvm::start_job() {
     job_streams::make(node.loop(), options_, node.sink(), node.err());
   if (!streams) {
     node.err()->write("troupe run: " + reason_of(streams.error()) + "\n");
-    end(1);
+    end(exit_status_of(streams.error()));
     return;
   }
   streams_ = std::move(*streams);

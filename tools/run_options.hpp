@@ -47,6 +47,14 @@ struct run_options {
   std::set<int> signals = usual_signals();
 
   bool json = false;
+
+  /// Whether our exit status is that of the job alone, without those that it
+  /// starts.
+  bool only_primary = false;
+
+  /// Where the number of this process is written: `-`, `+` or a file; empty:
+  /// nowhere.
+  std::string report_pid;
 };
 
 /// Reads the command line.
@@ -57,7 +65,7 @@ struct run_options {
 std::variant<run_options, int> parse_run(std::vector<std::string> args);
 
 /// Gives programs without a number of processes that of all slots, like every
-/// launcher of the field.
+/// launcher of the field; not if so many are to be on each node.
 void fill_in_processes(spawn_request& job, uint32_t slots);
 
 /// How many processes the job has, once all programs have a number of them.

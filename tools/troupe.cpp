@@ -7,6 +7,7 @@
 #include "tools/group.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/io.hpp"
+#include "tools/launcher_names.hpp"
 #include "tools/monitor.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
@@ -39,7 +40,7 @@ Commands:
   authority  make the authority of a DVM that nobody launches
   version    print the version
 
-troupe COMMAND --help tells about a command.
+troupe help COMMAND tells about a command.
 )";
 
 constexpr std::pair<const char*, troupe::report_kind> reports[] = {
@@ -48,13 +49,26 @@ constexpr std::pair<const char*, troupe::report_kind> reports[] = {
   {"ps", troupe::report_kind::processes},
   {"net", troupe::report_kind::networks}};
 
-int run_command(const std::vector<std::string>& args) {
+int run_command(const std::string& program,
+                const std::vector<std::string>& args) {
+  if (auto run = troupe::run_arguments(program, args))
+    return troupe::run(std::move(*run));
   if (args.empty()) {
     std::cerr << usage;
     return 2;
   }
-  const auto& command = args.front();
+  auto command = args.front();
   auto rest = std::vector<std::string>{args.begin() + 1, args.end()};
+  const auto asks = command == "help" || command == "--help" || command == "-h";
+  if (asks && rest.empty()) {
+    std::cout << usage;
+    return 0;
+  }
+  if (asks) {
+    // `troupe help run map-by` is `troupe run --help map-by`.
+    command = rest.front();
+    rest.front() = "--help";
+  }
   if (command == "run")
     return troupe::run(std::move(rest));
   if (command == "up")
@@ -80,17 +94,11 @@ int run_command(const std::vector<std::string>& args) {
   for (const auto& [name, kind] : reports)
     if (command == name)
       return troupe::ask(kind, command, std::move(rest));
-  if (args.front() == "version" || args.front() == "--version") {
+  if (command == "version" || command == "--version" || command == "-V") {
     std::cout << "troupe " TROUPE_VERSION "\n";
     return 0;
   }
-  if (args.front() == "--help" || args.front() == "-h"
-      || args.front() == "help") {
-    std::cout << usage;
-    return 0;
-  }
-  std::cerr << "troupe: there is no command \"" << args.front() << "\"\n\n"
-            << usage;
+  std::cerr << "troupe: there is no command \"" << command << "\"\n\n" << usage;
   return 2;
 }
 
@@ -98,6 +106,7 @@ int run_command(const std::vector<std::string>& args) {
 
 int main(int argc, char** argv) {
   return troupe::guarded_main("troupe", [&] {
-    return run_command({argv + std::min(argc, 1), argv + argc});
+    return run_command(argc > 0 ? argv[0] : "",
+                       {argv + std::min(argc, 1), argv + argc});
   });
 }

@@ -188,6 +188,7 @@ caf::expected<job_options> read_options(const spawn_request& request) {
     result.recoverable = flag(infos, attr::job_recoverable);
   if (const auto* x = find(infos, attr::abort_non_zero_term))
     result.abort_non_zero = x->truth();
+  result.is_dry = flag(infos, dry_run_key);
   result.timeout = timeout_of(infos, attr::job_timeout);
   auto wiring = read_io_wiring(request);
   if (!wiring)

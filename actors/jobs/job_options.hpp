@@ -8,6 +8,10 @@
 
 namespace troupe {
 
+/// BOOL, a directive of ours in `spawn_request::job_infos`: the job is mapped
+/// and whoever asked for it told where its processes would be; none is started.
+inline constexpr std::string_view dry_run_key = "troupe.dry_run";
+
 /// How processes are dealt to nodes.
 enum class node_policy {
   slot, ///< a node is filled before the next
@@ -39,6 +43,9 @@ struct job_options {
   /// Whether a process that exits with another status than 0 has failed.
   /// PMIX_ABORT_NON_ZERO_TERM.
   bool abort_non_zero = true;
+
+  /// Whether it is only mapped.
+  bool is_dry = false;
 
   /// Longest run. PMIX_JOB_TIMEOUT, in seconds.
   std::optional<caf::timespan> timeout;

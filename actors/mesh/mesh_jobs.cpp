@@ -1,4 +1,5 @@
 #include "actors/jobs/job_plan.hpp"
+#include "actors/jobs/placement.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/node_mapping.hpp"
 #include "messages/attributes.hpp"
@@ -93,6 +94,30 @@ void note_started(self_pointer self, const std::string& nspace, uint32_t node,
   check_over(self, nspace);
 }
 
+/// What a tool that asked for a mere map is told: it has no observer.
+std::string describe_map(const job_mapped& map) {
+  auto result = std::to_string(map.procs.size()) + " processes, mapped by "
+                + map.map_by + ", bound to " + map.bind_to
+                + "; nothing was started";
+  for (size_t i = 0; i < map.procs.size(); ++i) {
+    const auto& x = map.procs[i];
+    result += "\n  rank " + std::to_string(x.rank) + ": app "
+              + std::to_string(x.app) + ", node " + map.hosts[i];
+    if (!x.cpus.empty())
+      result += ", cpus " + to_ranges(x.cpus);
+  }
+  return result;
+}
+
+/// Ends a job that was to be mapped only.
+void end_dry(self_pointer self, job_record& job, const std::string& map) {
+  const auto nspace = job.map.nspace;
+  job.outcome.end(map, 0);
+  job.started.nspace = nspace;
+  job.answer(std::move(job.started));
+  end_processes(self, nspace, SIGKILL);
+}
+
 void start_shares(self_pointer self, job_record& job) {
   const auto nspace = job.map.nspace;
   if (!job.sets.empty()) {
@@ -119,6 +144,12 @@ void start_shares(self_pointer self, job_record& job) {
             [](const auto& x, const auto& y) { return x.rank < y.rank; });
   for (const auto& x : mapped.procs)
     mapped.hosts.push_back(self->state.name_of(job.procs[x.rank].node));
+  if (job.options.is_dry) {
+    const auto text = job.observer ? std::string{} : describe_map(mapped);
+    tell_observer(self, job, std::move(mapped));
+    end_dry(self, job, text);
+    return;
+  }
   tell_observer(self, job, std::move(mapped));
   if (job.options.timeout)
     call_later(self, *job.options.timeout, [self, nspace] {

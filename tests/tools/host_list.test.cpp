@@ -111,6 +111,14 @@ CAF_TEST(a hostfile has a node a line) {
   CAF_CHECK_EQUAL(file("n1 cpus=2\nn2 count=3\n"), "n1:2 n2:3");
 }
 
+CAF_TEST(HAB-9 a hostfile may be one of MPICH) {
+  CAF_CHECK_EQUAL(file("n1:4\nn[2-3]:2 # x\nn4\n"), "n1:4 n2:2 n3:2 n4");
+  CAF_CHECK_EQUAL(file("n1:4 max_slots=8\nn2:1\nn2:1\n"), "n1:4/8 n2:2");
+  CHECK_ERROR(file("n1:x"), "hosts, line 1, column 1: ", "'n1:x'", "node:N");
+  CHECK_ERROR(file("n1:0"), "hosts, line 1, ", "'n1:0'", "node:N");
+  CHECK_ERROR(file("n1:4 slots=2"), "hosts, line 1, ", "'n1:4'", "slots=N");
+}
+
 CAF_TEST(X48 an error names the place the text and the remedy) {
   CHECK_ERROR(file("n1\nn2 slot=4\n"), "hosts, line 2, column 4: ", "'slot'",
               "write slots=N");

@@ -1,0 +1,274 @@
+#include "tools/run_flags.hpp"
+
+#include "actors/jobs/process_sets.hpp"
+#include "adapters/wire/number_range.hpp"
+#include "tools/former_options.hpp"
+#include "tools/local_node.hpp"
+#include "tools/output_options.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// A local rank has 16 bits.
+constexpr uint64_t most_processes = 65535;
+
+// Under what options stand in the help.
+constexpr auto programs_group = "Programs";
+constexpr auto places_group = "Places of processes";
+constexpr auto variables_group = "Environment";
+constexpr auto streams_group = "Output and input";
+constexpr auto ends_group = "Time and failures";
+constexpr auto shows_group = "What is shown";
+constexpr auto nodes_group = "Nodes";
+constexpr auto watching_group = "Watching";
+constexpr auto hidden = "";
+
+/// Refuses what is no number of processes.
+std::string number_refusal(const std::string& text) {
+  const auto number = wire::parse_number(text);
+  if (number && *number > 0 && *number <= most_processes)
+    return {};
+  return text + " is no whole number from 1 to "
+         + std::to_string(most_processes);
+}
+
+/// Refuses what is no word of a list.
+auto one_of(std::vector<std::string> words) {
+  return [words = std::move(words)](const std::string& text) {
+    auto known = std::string{};
+    for (const auto& x : words) {
+      if (x == text)
+        return std::string{};
+      known += (known.empty() ? "" : x == words.back() ? " or " : ", ") + x;
+    }
+    return text + " is not known; write " + known;
+  };
+}
+
+void add_places(CLI::App& cli, job_flags& x) {
+  cli
+    .add_option("--map-by", x.map_by,
+                "slot, hwthread, core, l3cache, numa, package, node, seq, "
+                "ppr:N:OBJECT or rankfile:file=FILE, with modifiers such as "
+                ":PE=N (--help map-by)")
+    ->allow_extra_args(false)
+    ->group(places_group);
+  cli.add_option("--map-modifier", x.map_modifiers)
+    ->allow_extra_args(false)
+    ->group(hidden);
+  cli
+    .add_option("-N,--npernode,--ppn,--ntasks-per-node", x.per_node,
+                "Number of processes on each node")
+    ->check(number_refusal)
+    ->group(places_group);
+  cli
+    .add_option("--rank-by", x.rank_by,
+                "How ranks follow one another: slot, node, fill or span")
+    ->group(places_group);
+  cli
+    .add_option("--bind-to", x.bind_to,
+                "none, hwthread, core, l3cache, numa or package, with "
+                ":overload-allowed (--help bind-to)")
+    ->group(places_group);
+  cli
+    .add_option("--cpu-list", x.cpu_list,
+                "Processors that the job may use: 0-3,8")
+    ->group(places_group);
+  cli
+    .add_flag("--oversubscribe", x.oversubscribe,
+              "Allow more processes than slots")
+    ->group(places_group);
+}
+
+void add_variables(CLI::App& cli, job_flags& x) {
+  cli
+    .add_option("--export", x.exports,
+                "ALL, NONE, or names with commas: which variables of this "
+                "shell the processes get (--help export)")
+    ->allow_extra_args(false)
+    ->group(variables_group);
+  cli.add_option("--every-variable", x.variables)
+    ->allow_extra_args(false)
+    ->group(hidden);
+  cli
+    .add_option("--tune", x.tune_files,
+                "FILE of settings of Open MPI, NAME = VALUE a line, for the "
+                "processes")
+    ->allow_extra_args(false)
+    ->group(variables_group);
+  cli
+    .add_option("--prefix", x.prefix,
+                "DIR whose bin and lib come first in the PATH and "
+                "LD_LIBRARY_PATH of processes")
+    ->group(variables_group);
+}
+
+void add_streams(CLI::App& cli, job_flags& x) {
+  cli.add_flag("-l,--label", x.label, "Put the rank in front of each line")
+    ->group(streams_group);
+  cli
+    .add_flag("--timestamp", x.timestamp, "Put the time in front of each line")
+    ->group(streams_group);
+  cli.add_option("--output", x.outputs, job_output_help)
+    ->allow_extra_args(false)
+    ->group(streams_group);
+  add_former_options(cli, x.outputs);
+  cli
+    .add_option("--stdin", x.standard_input,
+                "Rank that gets standard input (default 0), all or none")
+    ->group(streams_group);
+  cli
+    .add_flag("--pty", x.with_pty,
+              "Give each process a terminal of its own; keys are passed on "
+              "as they are typed")
+    ->group(streams_group);
+  cli
+    .add_option("--screen", x.screen,
+                "COMMAND that opens a window for each process, such as "
+                "'xterm -T %r -e' or 'tmux new-window -n %r'; %r is the rank, "
+                "%n the job")
+    ->group(streams_group);
+}
+
+void add_ends(CLI::App& cli, job_flags& x) {
+  cli
+    .add_option("--timeout", x.timeout,
+                "End the job after so many seconds, or 5m, 1h30m, 1:30:00, "
+                "2-12:00 (exit status 124)")
+    ->group(ends_group);
+  cli
+    .add_option("--time", x.time,
+                "The same as srun has it: a number counts minutes")
+    ->group(ends_group);
+  cli
+    .add_option("--rtos,--runtime-options", x.rtos,
+                "recoverable: the job goes on when a process fails")
+    ->allow_extra_args(false)
+    ->group(ends_group);
+  cli
+    .add_option_function<std::string>(
+      "--forward-signals",
+      [&x](const std::string& text) {
+        auto signals = read_forwarded_signals(text);
+        if (!signals)
+          throw CLI::ValidationError(reason_of(signals.error()), 2);
+        x.signals = std::move(*signals);
+      },
+      forward_signals_help)
+    ->group(ends_group);
+  cli
+    .add_flag("--report-child-jobs-separately", x.only_primary,
+              "Exit with the status of the job itself, whatever became of the "
+              "jobs that it started")
+    ->group(ends_group);
+}
+
+void add_shows(CLI::App& cli, job_flags& x) {
+  cli
+    .add_option("--display", x.display,
+                "map, bind, allocation, summary; with commas")
+    ->allow_extra_args(false)
+    ->group(shows_group);
+  cli
+    .add_flag("--report-bindings", x.report_bindings,
+              "Show to which processors each process is bound")
+    ->group(shows_group);
+  cli
+    .add_flag("--dry-run", x.is_dry,
+              "Show where processes would go, and start nothing")
+    ->group(shows_group);
+  cli.add_flag("--json", x.json, "Report everything as lines of JSON")
+    ->group(shows_group);
+  cli
+    .add_option("--report-pid", x.report_pid,
+                "Write the number of this process to standard output (-), "
+                "standard error (+) or a file")
+    ->group(shows_group);
+  cli.add_flag("-v,--verbose", x.verbosity, "Log more; twice: all")
+    ->group(shows_group);
+  cli
+    .add_flag("-q,--quiet", x.is_quiet, "Log errors only, and leave out hints")
+    ->group(shows_group);
+  cli
+    .add_option("--log-level", x.log_level,
+                "debug, info, warning (default), error")
+    ->check(one_of({"debug", "info", "warning", "error"}))
+    ->group(shows_group);
+}
+
+void add_watching(CLI::App& cli, job_flags& x) {
+  cli.add_option("--sensor", x.sensors, sensor_help)
+    ->allow_extra_args(false)
+    ->group(watching_group);
+  cli.add_option("--monitor", x.monitors, monitor_help)
+    ->allow_extra_args(false)
+    ->group(watching_group);
+  cli
+    .add_option("--on-alert", x.reactions,
+                "What is done when a monitor of the job raises an alert, such "
+                "as stack, kill or command:TEXT; may come again "
+                "(docs/monitoring.md)")
+    ->allow_extra_args(false)
+    ->group(watching_group);
+}
+
+} // namespace
+
+void add_app_flags(CLI::App& cli, app_flags& x) {
+  cli.add_option("-n,--np,-c,--ntasks", x.np, "Number of processes")
+    ->check(number_refusal)
+    ->group(programs_group);
+  cli.add_option("--wdir,--wd", x.wdir, "Directory in which they start")
+    ->group(programs_group);
+  cli.add_option("--pset", x.pset, "Name of the process set that they become")
+    ->check([](const std::string& name) {
+      const auto why = set_name_refusal(name);
+      return why ? reason_of(why) : std::string{};
+    })
+    ->group(programs_group);
+  cli
+    .add_option("--path", x.path,
+                "Directories in which the program is looked for first, with "
+                "colons between")
+    ->allow_extra_args(false)
+    ->group(programs_group);
+  cli
+    .add_option("-x", x.exported,
+                "NAME, NAME=VALUE or BEGIN*: variable for the processes; may "
+                "be repeated")
+    ->allow_extra_args(false)
+    ->group(variables_group);
+}
+
+void add_later_app_flags(CLI::App& cli, app_flags& x) {
+  add_app_flags(cli, x);
+  cli.add_option("--host,-H", x.hosts);
+}
+
+void add_job_flags(CLI::App& cli, job_flags& x, dvm_options& nodes) {
+  cli
+    .add_option("--app", x.app_file,
+                "FILE with a line `[options] program [arguments]` for each "
+                "program")
+    ->group(programs_group);
+  add_places(cli, x);
+  add_variables(cli, x);
+  add_streams(cli, x);
+  add_ends(cli, x);
+  add_shows(cli, x);
+  cli
+    .add_option("--dvm", x.dvm,
+                "Run in a DVM that is up: its name, pid:N, file:PATH or URI; "
+                "--dvm without any: your only one")
+    ->expected(0, 1)
+    ->group(nodes_group);
+  cli.option_defaults()->group(nodes_group);
+  add_dvm_options(cli, nodes);
+  cli.add_option("--security", x.security, "native (default) or munge")
+    ->check(one_of({"native", "munge"}));
+  cli.option_defaults()->group("Options");
+  add_watching(cli, x);
+}
+
+} // namespace troupe

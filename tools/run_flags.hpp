@@ -1,0 +1,86 @@
+#pragma once
+
+#include "tools/dvm_options.hpp"
+#include "tools/signal_words.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+// The options of `troupe run`, as CLI11 reads them. What they mean is in
+// run_options.cpp.
+
+namespace troupe {
+
+/// Options of one program of a job.
+struct app_flags {
+  int32_t np = 0;
+  std::string wdir;
+  std::string pset;
+  std::vector<std::string> path;
+  std::vector<std::string> exported;
+
+  /// Nodes of a program behind a colon.
+  std::string hosts;
+};
+
+/// Options of the whole job.
+struct job_flags {
+  /// Policies with their modifiers, and modifiers alone.
+  std::vector<std::string> map_by;
+  std::vector<std::string> map_modifiers;
+  std::string rank_by;
+  std::string bind_to;
+  std::string cpu_list;
+
+  /// Processes on each node; 0: not said.
+  uint32_t per_node = 0;
+
+  /// As `parse_time_span` takes them; a number counts seconds, or minutes.
+  std::string timeout;
+  std::string time;
+
+  std::vector<std::string> variables;
+  std::vector<std::string> exports;
+  std::vector<std::string> tune_files;
+  std::string prefix;
+  std::string app_file;
+  std::string report_pid;
+
+  std::string standard_input;
+  std::string screen;
+  std::vector<std::string> display;
+  std::vector<std::string> rtos;
+  std::set<int> signals = usual_signals();
+  std::string log_level;
+  std::string security = "native";
+  std::string dvm;
+  std::vector<std::string> sensors;
+  std::vector<std::string> monitors;
+  std::vector<std::string> reactions;
+  std::vector<std::string> outputs;
+  int verbosity = 0;
+  bool is_quiet = false;
+  bool is_dry = false;
+  bool only_primary = false;
+  bool report_bindings = false;
+  bool label = false;
+  bool timestamp = false;
+  bool oversubscribe = false;
+  bool json = false;
+  bool with_pty = false;
+};
+
+/// Makes a command line understand the options of a program.
+void add_app_flags(CLI::App& cli, app_flags& x);
+
+/// The same behind a colon: with nodes of its own.
+void add_later_app_flags(CLI::App& cli, app_flags& x);
+
+/// Makes it understand those of the whole job, and of nodes.
+void add_job_flags(CLI::App& cli, job_flags& x, dvm_options& nodes);
+
+} // namespace troupe
