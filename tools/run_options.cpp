@@ -1,9 +1,11 @@
 #include "tools/run_options.hpp"
 
+#include "actors/jobs/job_options.hpp"
 #include "actors/jobs/process_sets.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"
 #include "tools/former_options.hpp"
+#include "tools/mapping_file.hpp"
 #include "tools/output_flags.hpp"
 #include "tools/terminal_mode.hpp"
 
@@ -251,6 +253,10 @@ void apply(const job_flags& x, bool in_dvm, run_options& result) {
     infos.push_back(make_info(attr::mapby, value::string(map_by)));
   if (!x.bind_to.empty())
     infos.push_back(make_info(attr::bindto, value::string(x.bind_to)));
+  if (const auto why = add_mapping_file(result.job))
+    refuse(reason_of(why));
+  if (const auto read = read_options(result.job); !read)
+    refuse(reason_of(read.error()));
   if (x.timeout > 0)
     infos.push_back(make_info(attr::job_timeout, value::integer(x.timeout)));
   for (const auto& reaction : x.reactions) {
@@ -313,6 +319,10 @@ constexpr auto passed_on = std::string_view{"OMPI_"};
 } // namespace
 
 void fill_in_processes(spawn_request& job, uint32_t slots) {
+  // Whoever maps them counts them.
+  if (const auto options = read_options(job);
+      options && counts_processes(*options))
+    return;
   const auto count = std::clamp<uint32_t>(slots, 1, most_processes);
   for (auto& x : job.apps)
     if (x.max_procs == 0)
@@ -333,6 +343,10 @@ std::vector<uint32_t> stdin_ranks(const run_options& options) {
 }
 
 caf::error check_stdin(const run_options& options) {
+  const auto& apps = options.job.apps;
+  if (std::any_of(apps.begin(), apps.end(),
+                  [](const app& x) { return x.max_procs == 0; }))
+    return caf::none; // Whoever counts them says.
   const auto size = job_size(options);
   if (options.stdin_target > rank_valid_max || options.stdin_target < size)
     return caf::none;

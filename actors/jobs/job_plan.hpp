@@ -1,9 +1,13 @@
 #pragma once
 
 #include "actors/jobs/job_options.hpp"
+#include "actors/jobs/processor_ledger.hpp"
 #include "messages/host.hpp"
 #include "messages/mesh.hpp"
 #include "messages/topology.hpp"
+
+#include <memory>
+#include <set>
 
 namespace troupe {
 
@@ -17,6 +21,9 @@ struct job_context {
 
   /// Slots of all nodes.
   uint32_t universe = 1;
+
+  /// What the jobs of this node are bound to; may be missing.
+  std::shared_ptr<processor_ledger> bound = {};
 
   /// Whether processes find a PMI-1 server.
   bool with_pmi1 = false;
@@ -42,8 +49,11 @@ struct job_plan {
 
 /// Binds the processes of this node to processors: fills in their `cpus`.
 /// @param topology Only looked at if `needs_topology`.
-void bind_share(node_share& share, const job_options& options,
-                const node_topology& topology);
+/// @param taken The processors to which other jobs have bound processes.
+/// @returns what `place` says.
+caf::error bind_share(node_share& share, const job_options& options,
+                      const node_topology& topology,
+                      std::set<uint32_t> taken = {});
 
 /// Describes a job to its processes, and the processes of this node to their
 /// launcher. Processors are known of this node only.

@@ -123,6 +123,21 @@ caf::result<spawn_result> start(self_pointer self) {
 
 namespace {
 
+/// Binds the processes of this node, away from those of other jobs.
+caf::error bind(job_state_data& state, node_share& share,
+                const node_topology& topology) {
+  const auto ledger = state.context.bound;
+  if (auto why = bind_share(share, state.options, topology,
+                            ledger ? ledger->taken() : std::set<uint32_t>{}))
+    return why;
+  auto bound = std::set<uint32_t>{};
+  for (const auto& x : share.procs)
+    bound.insert(x.cpus.begin(), x.cpus.end());
+  if (ledger)
+    ledger->take(state.nspace(), bound);
+  return {};
+}
+
 void bind_and_register(self_pointer self, const node_topology& topology) {
   auto& state = self->state;
   if (state.ending) {
@@ -133,7 +148,10 @@ void bind_and_register(self_pointer self, const node_topology& topology) {
   auto& map = state.order.map;
   for (auto& x : map.shares)
     if (x.node == state.context.node)
-      bind_share(x, state.options, topology);
+      if (auto why = bind(state, x, topology)) {
+        state.prepared.fail(why);
+        return;
+      }
   state.plan = plan_job(map, state.order.request, state.order.parent,
                         state.options, state.context, topology);
   self->request(state.directory.server, caf::infinite, state.plan.registration)
@@ -168,6 +186,10 @@ caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
     return promise;
   }
   state.options = std::move(*options);
+  auto size = size_t{0};
+  for (const auto& x : state.order.map.shares)
+    size += x.procs.size();
+  settle(state.options, static_cast<uint32_t>(size));
   if (!needs_topology(state.options)) {
     bind_and_register(self, {});
     return promise;
@@ -175,7 +197,12 @@ caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
   self->request(state.directory.topology, caf::infinite, discover_topology{})
     .then(
       [self](const node_topology& found) { bind_and_register(self, found); },
-      [self](const caf::error& err) { self->state.prepared.fail(err); });
+      [self](const caf::error& err) {
+        if (is_binding_required(self->state.options))
+          self->state.prepared.fail(err);
+        else
+          bind_and_register(self, {});
+      });
   return promise;
 }
 

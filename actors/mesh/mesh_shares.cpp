@@ -28,6 +28,7 @@ job_context context_of(const mesh_host_state& state,
                                ? state.options.working_directory
                                : order.working_directory;
   result.with_pmi1 = state.options.with_pmi1;
+  result.bound = state.bound;
   return result;
 }
 
