@@ -75,6 +75,7 @@ caf::expected<std::vector<chosen_node>> choose_nodes(const dvm_options& x,
       next.name = y.name;
       if (y.slots > 0)
         next.slots = y.slots;
+      next.max_slots = y.max_slots;
     }
   }
   return result;
@@ -87,6 +88,15 @@ std::string to_string(const std::vector<chosen_node>& nodes) {
     if (x.slots)
       result += ":" + std::to_string(*x.slots);
   }
+  return result;
+}
+
+std::string max_slots_of(const std::vector<chosen_node>& nodes) {
+  auto result = std::string{};
+  for (const auto& x : nodes)
+    if (x.max_slots > 0)
+      result += (result.empty() ? "" : ",") + x.name + ":"
+                + std::to_string(x.max_slots);
   return result;
 }
 

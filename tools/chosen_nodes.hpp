@@ -16,6 +16,9 @@ struct chosen_node {
 
   /// The most slots of it to take; none: all.
   std::optional<uint32_t> slots;
+
+  /// The most processes of the job on it, oversubscribed or not; 0: any number.
+  uint32_t max_slots = 0;
 };
 
 /// Reads `--host` or `--hostfile` as a choice among the nodes of a DVM that is
@@ -26,6 +29,10 @@ caf::expected<std::vector<chosen_node>> choose_nodes(const dvm_options& x,
 
 /// The value of PMIX_HOST.
 std::string to_string(const std::vector<chosen_node>& nodes);
+
+/// The nodes that have a largest number of processes, as `max_slots_key` wants
+/// them; empty: none.
+std::string max_slots_of(const std::vector<chosen_node>& nodes);
 
 /// How many of a node's slots the choice leaves to the job.
 /// @param name The node, as the DVM calls it.

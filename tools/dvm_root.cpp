@@ -123,7 +123,7 @@ caf::error dvm_root::make_node() {
   slots_.resize(plan.nodes.size());
   auto part = dvm_part{};
   for (const auto& x : plan.nodes)
-    part.nodes.push_back({x.name, x.slots});
+    part.nodes.push_back({x.name, x.slots, x.max_slots});
   part.on_terminate = settings_.on_terminate;
   part.on_member = [this](const member_changed& x) { on_member(x); };
   if (plan.nodes.size() > 1)
@@ -289,9 +289,13 @@ void dvm_root::fail(const std::string& reason) {
 
 uint32_t dvm_root::slots() const {
   const auto& nodes = settings_.plan.nodes;
-  auto result = nodes.front().slots.value_or(node_->slots());
-  for (size_t i = 1; i < nodes.size(); ++i)
-    result += nodes[i].slots.value_or(slots_[i]);
+  auto result = uint32_t{0};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto all = i == 0 ? node_->slots() : slots_[i];
+    const auto slots = nodes[i].slots.value_or(all);
+    result += nodes[i].max_slots > 0 ? std::min(slots, nodes[i].max_slots)
+                                     : slots;
+  }
   return result;
 }
 

@@ -64,4 +64,12 @@ std::string map_line(const std::string& nspace,
     {"type", "job_mapped"}, {"nspace", nspace}, {"procs", std::move(list)}});
 }
 
+std::string binding_text(uint32_t rank, const std::string& host,
+                         const std::string& cpus) {
+  return fmt::format("rank {} on {}: {}", rank, escape_control_characters(host),
+                     cpus.empty()
+                       ? "not bound"
+                       : "bound to cpus " + escape_control_characters(cpus));
+}
+
 } // namespace troupe

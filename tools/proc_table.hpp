@@ -20,4 +20,9 @@ std::string map_text(const std::string& nspace,
 std::string map_line(const std::string& nspace,
                      const std::vector<proc_info>& procs);
 
+/// Where a process is bound, for people; without the name of the program.
+/// @param cpus Its processors, `0-1,4`; empty: not bound.
+std::string binding_text(uint32_t rank, const std::string& host,
+                         const std::string& cpus);
+
 } // namespace troupe

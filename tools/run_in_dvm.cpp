@@ -1,6 +1,7 @@
 #include "tools/run_in_dvm.hpp"
 
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/mesh/node_mapping.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
@@ -70,6 +71,7 @@ private:
   void on_refused(const caf::error& why);
   const std::string* early_reason() const;
   void show_map();
+  void show_bindings();
   void on_event(event x);
   void note_end(const std::string& nspace, const event& x);
   void on_signal(int number);
@@ -244,6 +246,7 @@ void dvm_job::on_spawned(link::outcome outcome) {
   nspace_ = result->nspace;
   running_.insert(nspace_);
   show_map();
+  show_bindings();
   streams_->begin(nspace_, forwarder_);
   if (signal_ != 0)
     end_job();
@@ -315,6 +318,28 @@ void dvm_job::show_map() {
       out_->write(map_line(nspace_, procs));
     else
       err_->write(map_text(nspace_, procs));
+  });
+}
+
+/// Which processors they have, likewise.
+void dvm_job::show_bindings() {
+  const auto reports = flag(options_.job.job_infos, attr::report_bindings);
+  if (options_.json || (!reports && options_.display.count("bind") == 0))
+    return;
+  auto question = query_request{};
+  question.queries.emplace_back().keys = {
+    std::string{query_key(report_kind::processes)}};
+  session_->to()->submit(question, [this](const link::outcome& outcome) {
+    const auto* result =
+      outcome ? std::get_if<info_result>(&*outcome) : nullptr;
+    if (result == nullptr || result->infos.empty())
+      return; // As above.
+    for (const auto& x : to_json(result->infos.front().val))
+      if (x.is_object() && x.value("nspace", "") == nspace_)
+        err_->write("troupe: "
+                    + binding_text(x.value("rank", 0u), x.value("host", "?"),
+                                   x.value("cpus", ""))
+                    + "\n");
   });
 }
 
@@ -423,6 +448,9 @@ int dvm_job::run() {
     if (!nodes_.empty())
       options_.job.job_infos.push_back(
         {std::string{attr::host}, 0, value::string(to_string(nodes_))});
+    if (auto most = max_slots_of(nodes_); !most.empty())
+      options_.job.job_infos.push_back(
+        {std::string{max_slots_key}, 0, value::string(std::move(most))});
   } else {
     failure = reason_of(chosen.error());
     is_usage = exit_status_of(chosen.error()) == usage_error;

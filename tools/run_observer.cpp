@@ -1,8 +1,10 @@
 #include "tools/run_observer.hpp"
 
-#include "actors/jobs/placement.hpp"
+#include "actors/jobs/number_list.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "messages/attributes.hpp"
 #include "tools/json_output.hpp"
+#include "tools/proc_table.hpp"
 #include "tools/unwritten.hpp"
 
 #include <caf/actor_system.hpp>
@@ -98,6 +100,10 @@ void show_map(const run_state& state, const job_mapped& map) {
                       {"procs", std::move(procs)}});
     return;
   }
+  if (flag(state.setup.options.job.job_infos, attr::report_bindings))
+    for (size_t i = 0; i < map.procs.size(); ++i)
+      tell(state, binding_text(map.procs[i].rank, host_of(map, i),
+                               to_ranges(map.procs[i].cpus)));
   if (shows(state, "map") || shows(state, "bind"))
     tell(state, fmt::format("job {}: {} process{} on {}, mapped by {}, bound "
                             "to {}",

@@ -294,9 +294,9 @@ bool is_unset(const spawn_request& job, std::string_view variable) {
 } // namespace
 
 void fill_in_processes(spawn_request& job, uint32_t slots) {
-  // So many on each: whoever maps them counts them.
+  // Whoever maps them counts them.
   if (const auto options = read_options(job);
-      options && options->nodes == node_policy::ppr)
+      options && counts_processes(*options))
     return;
   const auto count = std::clamp<uint32_t>(slots, 1, most_processes);
   for (auto& x : job.apps)
@@ -323,7 +323,7 @@ caf::error check_stdin(const run_options& options) {
   if (std::any_of(apps.begin(), apps.end(),
                   [](const app& x) { return x.max_procs == 0; })) {
     if (options.screen.empty())
-      return caf::none;
+      return caf::none; // Whoever counts them says.
     return make_error(status::bad_param, "--screen needs the number of "
                                          "processes; give it by -n");
   }

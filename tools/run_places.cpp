@@ -14,10 +14,6 @@ namespace {
 /// What comes before the name of a file in a policy.
 constexpr std::string_view file_sign = ":file=";
 
-/// STRING, a directive of ours: the text of the file that PMIX_MAPBY names. The
-/// launcher reads it, since the daemon may be elsewhere and somebody else's.
-constexpr std::string_view map_file_text = "troupe.mapfile";
-
 /// Where processes go: the policy that was given, by whatever word, with all
 /// modifiers.
 std::string mapping(const job_flags& x, const command_segment& from) {
@@ -88,12 +84,11 @@ void add_places(spawn_request& job, const job_flags& x,
   for (const auto& [key, text] : texts)
     if (!text.empty())
       infos.push_back({std::string{key}, 0, value::string(text)});
-  if (const auto at = map_by.find(file_sign); at != std::string::npos) {
-    auto content =
-      value_or_refuse(read_text_file(map_by.substr(at + file_sign.size())),
-                      typed_as(from, {"--map-by"}).front());
+  if (const auto path = mapping_file_of(job); !path.empty()) {
+    auto content = value_or_refuse(read_text_file(path),
+                                   typed_as(from, {"--map-by"}).front());
     infos.push_back(
-      {std::string{map_file_text}, 0, value::string(std::move(content))});
+      {std::string{mapping_file_key}, 0, value::string(std::move(content))});
   }
   if (x.report_bindings)
     infos.push_back(

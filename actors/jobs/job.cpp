@@ -44,6 +44,16 @@ void report_end(self_pointer self) {
 
 } // namespace
 
+namespace {
+
+/// Others may be bound to what it had.
+void release_processors(const job_state_data& state) {
+  if (state.context.bound)
+    state.context.bound->release(state.nspace());
+}
+
+} // namespace
+
 void finish_if_over(self_pointer self) {
   auto& state = self->state;
   const auto all = [&](auto predicate) {
@@ -66,6 +76,7 @@ void finish_if_over(self_pointer self) {
       || !all([](const member& x) { return x.drained; }))
     return;
   state.over = true;
+  release_processors(state);
   self
     ->request(state.directory.cleaner, caf::infinite,
               remove_paths{state.leftovers.take()})
@@ -79,6 +90,7 @@ namespace {
 /// what it held.
 caf::result<ack> forget(self_pointer self) {
   auto& state = self->state;
+  release_processors(state);
   for (const auto& x : state.members)
     if (x.is_running())
       self->send(state.directory.launcher,

@@ -1,140 +1,17 @@
 #include "actors/jobs/job_options.hpp"
 
 #include "actors/jobs/io_options.hpp"
+#include "actors/jobs/mapping_directive.hpp"
+#include "actors/jobs/mapping_words.hpp"
 #include "actors/timeout.hpp"
 #include "messages/attributes.hpp"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
 
 namespace {
-
-constexpr std::array<std::pair<resource_kind, std::string_view>, 7> kind_names{{
-  {resource_kind::none, "none"},
-  {resource_kind::slot, "slot"},
-  {resource_kind::hwthread, "hwthread"},
-  {resource_kind::core, "core"},
-  {resource_kind::l3, "l3cache"},
-  {resource_kind::numa, "numa"},
-  {resource_kind::package, "package"},
-}};
-
-std::optional<resource_kind> kind_named(std::string_view name) {
-  // Other words of the field for the same things.
-  if (name == "board" || name == "seq")
-    return resource_kind::slot;
-  if (name == "socket")
-    return resource_kind::package;
-  if (name == "cpu")
-    return resource_kind::hwthread;
-  for (const auto& [kind, text] : kind_names)
-    if (text == name)
-      return kind;
-  return std::nullopt;
-}
-
-/// Splits `core:OVERSUBSCRIBE` at its first colon.
-std::pair<std::string, std::string> split_policy(const std::string& text) {
-  const auto colon = text.find(':');
-  auto name = text.substr(0, colon);
-  for (auto& c : name)
-    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  auto modifiers =
-    colon == std::string::npos ? std::string{} : text.substr(colon + 1);
-  for (auto& c : modifiers)
-    c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-  return {std::move(name), std::move(modifiers)};
-}
-
-void read_modifiers(const std::string& modifiers, job_options& options) {
-  if (modifiers.find("OVERSUBSCRIBE") != std::string::npos
-      && modifiers.find("NOOVERSUBSCRIBE") == std::string::npos)
-    options.oversubscribe = true;
-}
-
-/// Reads `N:node` and what follows.
-/// Source: PRRTE's `--map-by ppr:N:resource`.
-caf::error read_ppr(const std::string& text, job_options& options) {
-  const auto* end = text.data() + text.size();
-  auto count = uint32_t{0};
-  const auto [rest, err] = std::from_chars(text.data(), end, count);
-  const auto unit = std::string(rest, end);
-  const auto is_node = unit == ":NODE" || unit.compare(0, 6, ":NODE:") == 0;
-  if (err != std::errc{} || count == 0 || !is_node)
-    return make_error(status::bad_param,
-                      "PMIX_MAPBY is \"ppr:" + text
-                        + "\"; write ppr:N:node with N above 0");
-  options.nodes = node_policy::ppr;
-  options.per_node = count;
-  read_modifiers(unit, options);
-  return {};
-}
-
-caf::error read_mapping(const std::vector<info>& infos, job_options& options) {
-  if (const auto given = text(infos, attr::ppr); given && !given->empty())
-    return read_ppr(split_policy(":" + *given).second, options);
-  const auto given = text(infos, attr::mapby);
-  if (!given || given->empty())
-    return {};
-  const auto [name, modifiers] = split_policy(*given);
-  if (name == "ppr")
-    return read_ppr(modifiers, options);
-  read_modifiers(modifiers, options);
-  if (name == "node") {
-    options.nodes = node_policy::node;
-    options.rank_by_node = true;
-    return {};
-  }
-  if (name.empty())
-    return {};
-  const auto found = kind_named(name);
-  if (!found)
-    return make_error(status::not_supported,
-                      "PMIX_MAPBY is \"" + *given
-                        + "\"; known are slot, node, ppr:N:node, hwthread,"
-                          " core, l3cache, numa and package");
-  if (*found == resource_kind::none)
-    return make_error(status::bad_param, "PMIX_MAPBY is \"none\": processes "
-                                         "have to be somewhere");
-  options.map_by = *found;
-  return {};
-}
-
-caf::error read_ranking(const std::vector<info>& infos, job_options& options) {
-  const auto given = text(infos, attr::rankby);
-  if (!given || given->empty())
-    return {};
-  const auto name = split_policy(*given).first;
-  if (name == "node")
-    options.rank_by_node = true;
-  else if (name == "slot" || name == "fill" || name.empty())
-    options.rank_by_node = false;
-  else
-    return make_error(status::not_supported, "PMIX_RANKBY is \"" + *given
-                                               + "\"; known are slot and node");
-  return {};
-}
-
-caf::error read_binding(const std::vector<info>& infos, job_options& options) {
-  const auto given = text(infos, attr::bindto);
-  if (!given || given->empty())
-    return {};
-  const auto [name, modifiers] = split_policy(*given);
-  read_modifiers(modifiers, options);
-  if (name.empty())
-    return {};
-  const auto found = kind_named(name);
-  if (!found)
-    return make_error(status::not_supported,
-                      "PMIX_BINDTO is \"" + *given
-                        + "\"; known are slot, hwthread, core, l3cache, numa,"
-                          " package and none");
-  options.bind_to = *found;
-  return {};
-}
 
 /// The options that PRRTE's launcher hands over as text, with commas between.
 /// Source: PMIX_RUNTIME_OPTIONS; PRRTE's `--runtime-options`.
@@ -145,8 +22,8 @@ void read_runtime_options(const std::vector<info>& infos,
     return;
   for (size_t begin = 0; begin <= given->size();) {
     const auto end = std::min(given->find(',', begin), given->size());
-    const auto word = split_policy(given->substr(begin, end - begin) + ":");
-    auto name = word.first;
+    auto name = lower_case(given->substr(begin, end - begin));
+    name.resize(std::min(name.find(':'), name.size()));
     auto is_set = true;
     if (const auto sign = name.find('='); sign != std::string::npos) {
       const auto val = name.substr(sign + 1);
@@ -163,13 +40,6 @@ void read_runtime_options(const std::vector<info>& infos,
 
 } // namespace
 
-std::string to_string(resource_kind kind) {
-  for (const auto& [x, text] : kind_names)
-    if (x == kind)
-      return std::string{text};
-  return "slot";
-}
-
 caf::expected<job_options> read_options(const spawn_request& request) {
   auto result = job_options{};
   auto infos = request.job_infos;
@@ -177,11 +47,7 @@ caf::expected<job_options> read_options(const spawn_request& request) {
   if (!request.apps.empty())
     infos.insert(infos.end(), request.apps.front().infos.begin(),
                  request.apps.front().infos.end());
-  if (auto err = read_mapping(infos, result))
-    return err;
-  if (auto err = read_ranking(infos, result))
-    return err;
-  if (auto err = read_binding(infos, result))
+  if (auto err = read_mapping_words(infos, result))
     return err;
   read_runtime_options(infos, result);
   if (find(infos, attr::job_recoverable) != nullptr)
@@ -197,17 +63,86 @@ caf::expected<job_options> read_options(const spawn_request& request) {
   return result;
 }
 
-std::string mapping_of(const job_options& options) {
-  if (options.nodes == node_policy::ppr)
-    return "ppr:" + std::to_string(options.per_node) + ":node";
-  if (options.nodes == node_policy::node)
-    return "node";
-  return to_string(options.map_by);
+void settle(job_options& options, uint32_t job_size) {
+  constexpr auto few = uint32_t{2};
+  const auto single =
+    options.threads_are_cpus ? resource_kind::hwthread : resource_kind::core;
+  const auto usual = job_size <= few ? single : resource_kind::numa;
+  const auto is_listed = options.nodes == node_policy::seq
+                         || options.nodes == node_policy::rank_file;
+  if (!options.map_given && !is_listed)
+    options.map_by = options.cpus_per_proc > 1 ? resource_kind::slot : usual;
+  if (options.bind_given)
+    return;
+  if (options.cpus_per_proc > 0 || options.is_list_ordered)
+    options.bind_to = single;
+  else if (options.map_by == resource_kind::slot
+           || options.map_by == resource_kind::node)
+    options.bind_to = usual;
+  else
+    options.bind_to = options.map_by;
 }
 
 bool needs_topology(const job_options& options) {
-  return options.bind_to != resource_kind::none
-         || options.map_by != resource_kind::slot;
+  return options.bind_to != resource_kind::none || !options.cpu_list.empty()
+         || options.nodes == node_policy::rank_file;
+}
+
+bool is_binding_required(const job_options& options) {
+  return options.bind_given || options.cpus_per_proc > 0
+         || !options.cpu_list.empty()
+         || options.nodes == node_policy::rank_file;
+}
+
+resource_kind counted_objects(const job_options& options) {
+  if (options.nodes == node_policy::ppr
+      && options.ppr_object != resource_kind::node)
+    return options.ppr_object;
+  const auto is_whole = options.map_by == resource_kind::slot
+                        || options.map_by == resource_kind::node;
+  if (!is_whole && (options.spans || options.rank_by == rank_policy::span))
+    return options.map_by;
+  return resource_kind::none;
+}
+
+bool counts_processes(const job_options& options) {
+  return options.nodes == node_policy::ppr || options.nodes == node_policy::seq
+         || options.nodes == node_policy::rank_file;
+}
+
+std::string ranking_of(const job_options& options) {
+  switch (options.rank_by) {
+    case rank_policy::node:
+      return "node";
+    case rank_policy::fill:
+      return "fill";
+    case rank_policy::span:
+      return "span";
+    case rank_policy::object:
+      return to_string(options.rank_object);
+    default:
+      return "slot";
+  }
+}
+
+std::string mapping_of(const job_options& options) {
+  auto result = std::string{};
+  if (options.nodes == node_policy::ppr)
+    result = "ppr:" + std::to_string(options.per_object) + ":"
+             + to_string(options.ppr_object);
+  else if (options.nodes == node_policy::seq)
+    result = "seq";
+  else if (options.nodes == node_policy::rank_file)
+    result = "rankfile";
+  else if (options.nodes == node_policy::node)
+    result = "node";
+  else
+    result = to_string(options.map_by);
+  if (options.cpus_per_proc > 0)
+    result += ":pe=" + std::to_string(options.cpus_per_proc);
+  if (options.spans)
+    result += ":span";
+  return result;
 }
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/jobs/rank_file.hpp"
 #include "messages/io_wiring.hpp"
 #include "messages/spawn.hpp"
 
@@ -14,13 +15,35 @@ inline constexpr std::string_view dry_run_key = "troupe.dry_run";
 
 /// How processes are dealt to nodes.
 enum class node_policy {
-  slot, ///< a node is filled before the next
-  node, ///< to one node after the other
-  ppr,  ///< so many on each
+  slot,      ///< a node is filled before the next
+  node,      ///< to one node after the other
+  ppr,       ///< so many on each, or on each object of a node
+  seq,       ///< as a list of nodes says, one process per entry
+  rank_file, ///< as a rank file says
 };
 
 /// Which objects of the node ranks are dealt to, or bound to.
-enum class resource_kind { none, slot, hwthread, core, l3, numa, package };
+enum class resource_kind {
+  none,
+  slot,
+  hwthread,
+  core,
+  l1,
+  l2,
+  l3,
+  numa,
+  package,
+  node,
+};
+
+/// In which order processes that have their places get their ranks.
+enum class rank_policy {
+  slot,   ///< node after node, as they were dealt
+  node,   ///< in turn over the nodes
+  fill,   ///< all of an object before the next object
+  span,   ///< in turn over the objects of all nodes
+  object, ///< in turn over the objects of a kind on a node
+};
 
 /// The attributes of a spawn request that concern the whole job.
 /// Source: PMIx Standard v5, `PMIx_Spawn`, "Spawn-specific attributes".
@@ -28,14 +51,62 @@ struct job_options {
   /// How processes are dealt to nodes, and then to the objects of each.
   node_policy nodes = node_policy::slot;
 
-  /// Processes per node, for `node_policy::ppr`.
-  uint32_t per_node = 0;
+  /// With `node_policy::ppr`: so many processes on each object of this kind.
+  uint32_t per_object = 0;
+  resource_kind ppr_object = resource_kind::node;
 
-  /// Whether ranks follow one another on a node, or from node to node.
-  bool rank_by_node = false;
+  rank_policy rank_by = rank_policy::slot;
+
+  /// With `rank_policy::object`.
+  resource_kind rank_object = resource_kind::none;
+
   resource_kind map_by = resource_kind::slot;
   resource_kind bind_to = resource_kind::none;
+
+  /// Whether somebody has asked for these; if not, `settle` chooses.
+  bool map_given = false;
+  bool bind_given = false;
+
+  /// Processors of each process: cores, or hardware threads; 0: as it is bound.
+  uint32_t cpus_per_proc = 0;
+
+  /// Whether a hardware thread counts as a processor, rather than a core.
+  bool threads_are_cpus = false;
+
+  /// Whether the objects of all nodes are dealt to as if they were of one.
+  bool spans = false;
+
+  /// Whether the launcher's node takes no process.
+  bool no_local = false;
+
   bool oversubscribe = false;
+
+  /// Whether not even what a job inherits from its parent lets it have more
+  /// processes than slots.
+  bool never_oversubscribe = false;
+
+  /// Whether more processes may be bound to an object than it has processors.
+  bool overload = false;
+
+  /// Whether processes that cannot be bound stay unbound, rather than the job
+  /// being refused.
+  bool bind_if_possible = false;
+
+  /// The only processors to use, by their logical numbers; none: all.
+  std::vector<uint32_t> cpu_list;
+
+  /// Whether each process of a node gets one processor of the list, in the
+  /// list's order.
+  bool is_list_ordered = false;
+
+  /// Whether the launcher tells where each process is bound.
+  bool report_bindings = false;
+
+  /// With `node_policy::seq`: nodes by rank; none: those of PMIX_HOST.
+  std::vector<std::string> sequence;
+
+  /// With `node_policy::rank_file`.
+  rank_file ranks;
 
   /// Whether the job goes on when a process of it fails. PMIX_JOB_RECOVERABLE.
   bool recoverable = false;
@@ -54,19 +125,51 @@ struct job_options {
   io_wiring io;
 };
 
-/// Reads the options.
-/// @returns `bad_param` with the attribute and its remedy, or
-///          `not_supported` for a policy that this host does not know.
+/// The key of a directive of ours in `spawn_request::job_infos`: the text of
+/// the file that PMIX_MAPBY names by `file=`. A launcher reads the file, since
+/// the daemon may be elsewhere and somebody else's.
+inline constexpr std::string_view mapping_file_key = "troupe.mapfile";
+
+/// Reads the options. For launchers, too, which find a mistake before anything
+/// is started.
+/// @returns `bad_param` with the attribute and its remedy, or `not_supported`
+///          for a policy or a modifier that is none, with the words that are.
 caf::expected<job_options> read_options(const spawn_request& request);
+
+/// Chooses what nobody has asked for, by the size of the job: THE rule of the
+/// default mapping and binding, and the only place of it.
+///
+/// Up to two processes are mapped by core and bound to their cores, more are
+/// mapped by numa and bound to that; who maps by objects is bound to those.
+/// `place` leaves such processes unbound where they do not have a core each.
+/// Source: Open MPI's mpirun, whose users expect it.
+void settle(job_options& options, uint32_t job_size);
 
 /// Whether the options need to know the node's processors.
 bool needs_topology(const job_options& options);
 
+/// Whether somebody asks for the binding: what cannot be bound is refused then,
+/// unless the options allow it, and just not bound otherwise.
+bool is_binding_required(const job_options& options);
+
+/// Which objects the mapper has to count on every node; none: it needs not.
+resource_kind counted_objects(const job_options& options);
+
+/// Whether the mapping tells how many processes there are if nobody else does.
+bool counts_processes(const job_options& options);
+
+/// The file that PMIX_MAPBY names, whose text belongs into `mapping_file_key`;
+/// empty: none.
+std::string mapping_file_of(const spawn_request& request);
+
 /// The name of a policy, as options and displays have it.
 std::string to_string(resource_kind kind);
 
+/// The ranking, as displays have it.
+std::string ranking_of(const job_options& options);
+
 /// The policy by which processes are dealt, as displays have it: `core`,
-/// `node`, `ppr:2:node`.
+/// `node`, `ppr:2:node`, `slot:pe=2`.
 std::string mapping_of(const job_options& options);
 
 } // namespace troupe

@@ -89,12 +89,17 @@ bool is_oversubscribed(const spawn_request& request, uint32_t node) {
     [&](const auto& x) { return oversubscribed_node(x) == node; });
 }
 
-void bind_share(node_share& share, const job_options& options,
-                const node_topology& topology) {
-  auto cpus =
-    place(static_cast<uint32_t>(share.procs.size()), options, topology);
+caf::error bind_share(node_share& share, const job_options& options,
+                      const node_topology& topology, std::set<uint32_t> taken) {
+  auto local = local_share{{}, share.hostname, std::move(taken)};
+  for (const auto& x : share.procs)
+    local.ranks.push_back(x.rank);
+  auto cpus = place(local, options, topology);
+  if (!cpus)
+    return std::move(cpus.error());
   for (size_t i = 0; i < share.procs.size(); ++i)
-    share.procs[i].cpus = std::move(cpus[i]);
+    share.procs[i].cpus = std::move((*cpus)[i]);
+  return {};
 }
 
 job_plan plan_job(const job_map& map, const spawn_request& request,

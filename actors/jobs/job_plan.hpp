@@ -2,11 +2,13 @@
 
 #include "actors/jobs/descriptor_budget.hpp"
 #include "actors/jobs/job_options.hpp"
+#include "actors/jobs/processor_ledger.hpp"
 #include "messages/host.hpp"
 #include "messages/mesh.hpp"
 #include "messages/topology.hpp"
 
 #include <memory>
+#include <set>
 
 namespace troupe {
 
@@ -20,6 +22,9 @@ struct job_context {
 
   /// Slots of all nodes.
   uint32_t universe = 1;
+
+  /// What the jobs of this node are bound to; may be missing.
+  std::shared_ptr<processor_ledger> bound = {};
 
   /// Whether processes find a PMI-1 server.
   bool with_pmi1 = false;
@@ -56,8 +61,11 @@ bool is_oversubscribed(const spawn_request& request, uint32_t node);
 
 /// Binds the processes of this node to processors: fills in their `cpus`.
 /// @param topology Only looked at if `needs_topology`.
-void bind_share(node_share& share, const job_options& options,
-                const node_topology& topology);
+/// @param taken The processors to which other jobs have bound processes.
+/// @returns what `place` says.
+caf::error bind_share(node_share& share, const job_options& options,
+                      const node_topology& topology,
+                      std::set<uint32_t> taken = {});
 
 /// Describes a job to its processes, and the processes of this node to their
 /// launcher. Processors are known of this node only.

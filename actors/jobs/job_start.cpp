@@ -132,6 +132,21 @@ uint64_t files_of(const job_state_data& state) {
   return std::min(2 * state.plan.processes.size(), defaults::io_files_open);
 }
 
+/// Binds the processes of this node, away from those of other jobs.
+caf::error bind(job_state_data& state, node_share& share,
+                const node_topology& topology) {
+  const auto ledger = state.context.bound;
+  if (auto why = bind_share(share, state.options, topology,
+                            ledger ? ledger->taken() : std::set<uint32_t>{}))
+    return why;
+  auto bound = std::set<uint32_t>{};
+  for (const auto& x : share.procs)
+    bound.insert(x.cpus.begin(), x.cpus.end());
+  if (ledger)
+    ledger->take(state.nspace(), bound);
+  return {};
+}
+
 void bind_and_register(self_pointer self, const node_topology& topology) {
   auto& state = self->state;
   if (state.ending) {
@@ -142,7 +157,10 @@ void bind_and_register(self_pointer self, const node_topology& topology) {
   auto& map = state.order.map;
   for (auto& x : map.shares)
     if (x.node == state.context.node)
-      bind_share(x, state.options, topology);
+      if (auto why = bind(state, x, topology)) {
+        state.prepared.fail(why);
+        return;
+      }
   state.plan = plan_job(map, state.order.request, state.order.parent,
                         state.options, state.context, topology);
   if (const auto& budget = state.context.descriptors)
@@ -183,6 +201,10 @@ caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
     return promise;
   }
   state.options = std::move(*options);
+  auto size = size_t{0};
+  for (const auto& x : state.order.map.shares)
+    size += x.procs.size();
+  settle(state.options, static_cast<uint32_t>(size));
   if (!needs_topology(state.options)) {
     bind_and_register(self, {});
     return promise;
@@ -190,7 +212,12 @@ caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
   self->request(state.directory.topology, caf::infinite, discover_topology{})
     .then(
       [self](const node_topology& found) { bind_and_register(self, found); },
-      [self](const caf::error& err) { self->state.prepared.fail(err); });
+      [self](const caf::error& err) {
+        if (is_binding_required(self->state.options))
+          self->state.prepared.fail(err);
+        else
+          bind_and_register(self, {});
+      });
   return promise;
 }
 

@@ -1,8 +1,9 @@
 #include "actors/jobs/placement.hpp"
 
+#include "actors/jobs/process_dealer.hpp"
+#include "messages/status.hpp"
+
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 namespace troupe {
@@ -11,84 +12,174 @@ namespace {
 
 constexpr auto no_level = UINT32_MAX;
 
-/// The logical number of the object of `kind` that contains `unit`.
-uint32_t object_of(const processing_unit& unit, resource_kind kind) {
-  switch (kind) {
-    case resource_kind::hwthread:
-      return unit.hwthread;
-    case resource_kind::l3:
-      return unit.l3;
-    case resource_kind::numa:
-      return unit.numa;
-    case resource_kind::package:
-      return unit.package;
-    default:
-      return unit.core;
-  }
-}
+using cpu_list = std::vector<uint32_t>;
 
-/// The units of each object of `kind`, in logical order.
-std::vector<std::vector<size_t>> objects(const node_topology& topology,
-                                         resource_kind kind) {
-  auto by_number = std::map<uint32_t, std::vector<size_t>>{};
-  for (size_t i = 0; i < topology.units.size(); ++i)
-    by_number[object_of(topology.units[i], kind)].push_back(i);
-  auto result = std::vector<std::vector<size_t>>{};
-  for (auto& [number, units] : by_number)
-    result.push_back(std::move(units));
+cpu_list cpus_of(const std::vector<size_t>& units,
+                 const node_topology& topology) {
+  auto result = cpu_list{};
+  for (const auto x : units)
+    result.push_back(topology.units[x].os_index);
   return result;
 }
 
-/// The units on which ranks land in turn within an object: the first of each
-/// object of `bind_to` in it, so that nobody shares one that could have its
-/// own.
-std::vector<size_t> landings(const std::vector<size_t>& units,
-                             resource_kind bind_to,
-                             const node_topology& topology) {
-  auto result = std::vector<size_t>{};
-  auto seen = std::set<uint32_t>{};
-  for (const auto unit : units)
-    if (seen.insert(object_of(topology.units[unit], bind_to)).second)
-      result.push_back(unit);
+caf::error overloaded(const local_share& share, const job_options& options,
+                      const node_topology& topology) {
+  const auto kind =
+    options.threads_are_cpus || options.bind_to == resource_kind::hwthread
+      ? resource_kind::hwthread
+      : resource_kind::core;
+  const auto each =
+    options.cpus_per_proc > 1
+      ? " with " + std::to_string(options.cpus_per_proc) + " processors each"
+      : std::string{};
+  return make_error(
+    status::job_insufficient_resources,
+    "binding " + std::to_string(share.ranks.size()) + " processes" + each
+      + " to " + to_string(options.bind_to) + ", mapped by "
+      + mapping_of(options) + ", needs more than the "
+      + std::to_string(count_objects(topology, kind)) + " "
+      + (kind == resource_kind::core ? "cores" : "hardware threads")
+      + " of node " + share.hostname
+      + "; bind to none, or allow that by --bind-to "
+      + to_string(options.bind_to) + ":overload-allowed");
+}
+
+/// The processors that the options leave.
+caf::expected<node_topology> listed_part(const local_share& share,
+                                         const job_options& options,
+                                         const node_topology& topology) {
+  auto result = topology;
+  if (options.cpu_list.empty())
+    return result;
+  result.units.clear();
+  const auto kind =
+    options.threads_are_cpus ? resource_kind::hwthread : resource_kind::core;
+  auto found = std::set<uint32_t>{};
+  for (const auto& x : topology.units)
+    if (const auto number = object_of(x, kind);
+        std::find(options.cpu_list.begin(), options.cpu_list.end(), number)
+        != options.cpu_list.end()) {
+      found.insert(number);
+      result.units.push_back(x);
+    }
+  for (const auto number : options.cpu_list)
+    if (found.count(number) == 0)
+      return make_error(
+        status::bad_param,
+        "the list of processors names " + std::to_string(number)
+          + ", which node " + share.hostname
+          + " does not have or may not use; it counts "
+          + (kind == resource_kind::core ? "cores" : "hardware threads")
+          + " from 0 as lstopo does");
+  return result;
+}
+
+/// What is left of a node when whole cores are taken.
+node_topology free_part(const node_topology& topology,
+                        const std::set<uint32_t>& taken) {
+  auto cores = std::set<uint32_t>{};
+  for (const auto& x : topology.units)
+    if (taken.count(x.os_index) > 0)
+      cores.insert(x.core);
+  auto result = topology;
+  result.units.clear();
+  for (const auto& x : topology.units)
+    if (cores.count(x.core) == 0)
+      result.units.push_back(x);
+  return result;
+}
+
+/// Each process gets the processor that a list has for it.
+caf::expected<std::vector<cpu_list>>
+place_in_order(const local_share& share, const job_options& options,
+               const node_topology& topology) {
+  auto result = std::vector<cpu_list>(share.ranks.size());
+  const auto& list = options.cpu_list;
+  if (result.size() > list.size() && !options.overload)
+    return make_error(status::job_insufficient_resources,
+                      std::to_string(result.size()) + " processes of node "
+                        + share.hostname + " are more than the "
+                        + std::to_string(list.size())
+                        + " processors of the ordered list; name one for each");
+  const auto kind =
+    options.threads_are_cpus ? resource_kind::hwthread : resource_kind::core;
+  for (size_t i = 0; i < result.size(); ++i)
+    for (const auto& x : topology.units)
+      if (object_of(x, kind) == list[i % list.size()])
+        result[i].push_back(x.os_index);
+  return result;
+}
+
+caf::expected<std::vector<cpu_list>>
+place_by_file(const local_share& share, const job_options& options,
+              const node_topology& topology) {
+  auto result = std::vector<cpu_list>(share.ranks.size());
+  for (size_t i = 0; i < result.size(); ++i) {
+    const auto rank = share.ranks[i];
+    if (rank >= options.ranks.size() || options.ranks[rank].slot.empty())
+      continue;
+    auto cpus =
+      cpus_of(options.ranks[rank], topology, options.threads_are_cpus);
+    if (!cpus)
+      return std::move(cpus.error());
+    result[i] = std::move(*cpus);
+  }
   return result;
 }
 
 } // namespace
 
-std::vector<std::vector<uint32_t>> place(uint32_t num_procs,
-                                         const job_options& options,
-                                         const node_topology& topology) {
-  auto result = std::vector<std::vector<uint32_t>>(num_procs);
-  if (options.bind_to == resource_kind::none || topology.units.empty())
+caf::expected<std::vector<cpu_list>> place(const local_share& share,
+                                           const job_options& options,
+                                           const node_topology& all) {
+  const auto count = share.ranks.size();
+  auto unbound = std::vector<cpu_list>(count);
+  if (all.units.empty())
+    return unbound;
+  auto topology = listed_part(share, options, all);
+  if (!topology)
+    return std::move(topology.error());
+  if (options.nodes == node_policy::rank_file)
+    return place_by_file(share, options, *topology);
+  // Who has a list stays on it.
+  if (!options.cpu_list.empty())
+    for (auto& cpus : unbound)
+      for (const auto& x : topology->units)
+        cpus.push_back(x.os_index);
+  if (options.bind_to == resource_kind::none)
+    return unbound;
+  if (options.is_list_ordered)
+    return place_in_order(share, options, *topology);
+  const auto is_required = options.bind_given || options.cpus_per_proc > 0;
+  auto parts = std::vector<node_topology>{free_part(*topology, share.taken)};
+  if (is_required && !share.taken.empty())
+    parts.push_back(std::move(*topology));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto& part = parts[i];
+    if (part.units.empty())
+      continue;
+    const auto may_overload = options.overload && i + 1 == parts.size();
+    auto strict = options;
+    strict.overload = may_overload;
+    const auto dealing = process_dealer{strict, part};
+    const auto seats = dealing.deal(count);
+    if (seats.size() < count || (dealing.is_overloaded(seats) && !may_overload))
+      continue;
+    auto result = std::vector<cpu_list>{};
+    for (const auto& x : seats)
+      result.push_back(cpus_of(x.units, part));
     return result;
-  auto dealt = objects(topology, options.map_by);
-  for (auto& units : dealt)
-    units = landings(units, options.bind_to, topology);
-  for (uint32_t rank = 0; rank < num_procs; ++rank) {
-    const auto& units = dealt[rank % dealt.size()];
-    const auto& home =
-      topology.units[units[rank / dealt.size() % units.size()]];
-    for (const auto& unit : topology.units)
-      if (object_of(unit, options.bind_to) == object_of(home, options.bind_to))
-        result[rank].push_back(unit.os_index);
   }
-  return result;
+  if (is_required && !options.bind_if_possible)
+    return overloaded(share, options, all);
+  return unbound;
 }
 
-std::string to_ranges(std::vector<uint32_t> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  auto result = std::string{};
-  for (size_t i = 0; i < numbers.size();) {
-    auto last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
-      ++last;
-    result += (result.empty() ? "" : ",") + std::to_string(numbers[i]);
-    if (last > i)
-      result += "-" + std::to_string(numbers[last]);
-    i = last + 1;
-  }
-  return result;
+uint32_t count_objects(const node_topology& topology, resource_kind kind) {
+  auto result = std::set<uint32_t>{};
+  for (const auto& x : topology.units)
+    result.insert(object_of(x, kind));
+  return static_cast<uint32_t>(result.size());
 }
 
 std::string locality_string(const std::vector<uint32_t>& cpus,

@@ -150,6 +150,7 @@ void add_nodes(mesh_host_state& state) {
     auto& x = state.nodes[rank];
     x.name = options.nodes[rank].name;
     x.slots = options.nodes[rank].slots;
+    x.max_slots = options.nodes[rank].max_slots;
   }
   auto& own = state.nodes[options.rank];
   own.name = options.hostname;

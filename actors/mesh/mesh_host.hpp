@@ -21,6 +21,10 @@ struct mesh_node {
   /// Processes it takes without being oversubscribed; absent: as many as its
   /// own daemon says.
   std::optional<uint32_t> slots;
+
+  /// Processes that it never takes more of, oversubscribed or not; 0: any
+  /// number.
+  uint32_t max_slots = 0;
 };
 
 /// Commands of the site, with their first arguments; none: there is no such

@@ -117,7 +117,9 @@ struct executor {
   }
 
   void operator()(ask_root& x) {
-    if (is_at_root())
+    if (is_objects_question(x))
+      count_objects_here(self, to_member<info_result>(reply));
+    else if (is_at_root())
       carry_out_at_root(self, from.rank, x, reply);
   }
 

@@ -10,6 +10,7 @@
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/process_sets.hpp"
+#include "actors/jobs/processor_ledger.hpp"
 #include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
@@ -47,6 +48,9 @@ struct node_record {
 
   /// Processors that its daemon may use; 0: unknown.
   uint32_t processors = 0;
+
+  /// Processes that it never has more of; 0: any number.
+  uint32_t max_slots = 0;
   node_state state = node_state::expected;
   uint64_t incarnation = 0;
 
@@ -188,7 +192,12 @@ struct mesh_host_state {
 
   reminders waits;
 
-  std::map<std::string, share> shares;        // by namespace
+  std::map<std::string, share> shares; // by namespace
+
+  /// Shared with the JOB actors: what their processes are bound to.
+  std::shared_ptr<processor_ledger> bound =
+    std::make_shared<processor_ledger>();
+
   std::map<std::string, outlet> outlets;      // likewise
   std::map<std::string, job_streams> streams; // likewise
 
@@ -456,6 +465,17 @@ void sample_here(self_pointer self, sample_elsewhere& request,
 
 /// Maps a job, and starts it.
 void begin_job(self_pointer self, job_order order);
+
+/// Has all nodes that take work count the objects of a kind of theirs.
+/// @param then Gets the counts by rank; who does not answer is missing.
+void count_objects_of_nodes(
+  self_pointer self, resource_kind kind,
+  std::function<void(const std::map<uint32_t, uint32_t>&)> then);
+
+/// Whether somebody asks for these counts of this node, and their answer: one
+/// info per kind of object.
+bool is_objects_question(const ask_root& what);
+void count_objects_here(self_pointer self, completion<info_result> done);
 
 /// Tells all processes of a job to end.
 void end_processes(self_pointer self, const std::string& nspace,

@@ -20,16 +20,33 @@ void tell_observer(self_pointer self, const job_record& job, Message what) {
     self->send(job.observer, std::move(what));
 }
 
-std::vector<mapping_node> nodes_of(const mesh_host_state& state) {
+/// How many objects nodes have, by rank.
+using object_counts = std::map<uint32_t, uint32_t>;
+
+/// @param objects Null: they do not matter. Who has not told takes no process.
+std::vector<mapping_node> nodes_of(const mesh_host_state& state,
+                                   const object_counts* objects = nullptr) {
   auto used = std::map<uint32_t, uint32_t>{};
   for (const auto& [nspace, job] : state.jobs)
     for (const auto& x : job.procs)
       if (!x.has_ended())
         ++used[x.node];
   auto result = std::vector<mapping_node>{};
-  for (const auto& [rank, node] : state.nodes)
-    if (node.takes_work())
-      result.push_back({rank, node.name, *node.slots, used[rank]});
+  for (const auto& [rank, node] : state.nodes) {
+    if (!node.takes_work())
+      continue;
+    auto& x = result.emplace_back();
+    x = {rank, node.name, *node.slots, used[rank], node.max_slots, 1};
+    // Those of all its cores may be more.
+    if (x.max_slots > 0)
+      x.slots = std::min(x.slots, x.max_slots);
+    if (objects == nullptr)
+      continue;
+    const auto found = objects->find(rank);
+    x.objects = found != objects->end() ? found->second : 0;
+    if (x.objects == 0)
+      x.slots = 0;
+  }
   return result;
 }
 
@@ -135,7 +152,13 @@ void start_shares(self_pointer self, job_record& job) {
   auto mapped = job_mapped{};
   mapped.nspace = nspace;
   mapped.map_by = mapping_of(job.options);
-  mapped.bind_to = to_string(job.options.bind_to);
+  const auto is_bound = std::any_of(
+    job.map.shares.begin(), job.map.shares.end(), [](const auto& x) {
+      return std::any_of(x.procs.begin(), x.procs.end(),
+                         [](const auto& y) { return !y.cpus.empty(); });
+    });
+  mapped.bind_to =
+    to_string(is_bound ? job.options.bind_to : resource_kind::none);
   for (const auto& x : job.map.shares) {
     mapped.hostname += (mapped.hostname.empty() ? "" : ",") + x.hostname;
     mapped.procs.insert(mapped.procs.end(), x.procs.begin(), x.procs.end());
@@ -240,6 +263,44 @@ void prepare_shares(self_pointer self, job_record& job,
         }));
 }
 
+/// Maps a job, and prepares its nodes.
+void map_and_prepare(self_pointer self, job_record& job, spawn_request& request,
+                     const object_counts* objects) {
+  auto& state = self->state;
+  auto nodes = nodes_of(state, objects);
+  if (job.options.no_local)
+    nodes.erase(std::remove_if(
+                  nodes.begin(), nodes.end(),
+                  [&](const mapping_node& x) { return x.rank == job.origin; }),
+                nodes.end());
+  auto shares = map_job(request, job.options, nodes);
+  if (!shares) {
+    give_up(self, job, shares.error());
+    return;
+  }
+  job.map.shares = std::move(*shares);
+  for (const auto& x : request.apps)
+    job.commands.push_back(x.cmd);
+  for (const auto& x : job.map.shares) {
+    job.shares.insert(x.node);
+    for (const auto& proc : x.procs) {
+      if (job.procs.size() <= proc.rank)
+        job.procs.resize(proc.rank + 1);
+      job.procs[proc.rank].node = x.node;
+      job.procs[proc.rank].app = proc.app;
+    }
+  }
+  // Now it is known how many there are.
+  settle(job.options, static_cast<uint32_t>(job.procs.size()));
+  if (const auto why = define_sets_of(self, job, request, job.sets)) {
+    give_up(self, job, why);
+    return;
+  }
+  record_job(state, job, request);
+  state.locations.add(job.map);
+  prepare_shares(self, job, request);
+}
+
 } // namespace
 
 void begin_job(self_pointer self, job_order order) {
@@ -268,31 +329,30 @@ void begin_job(self_pointer self, job_order order) {
     return;
   }
   job.options = std::move(*options);
-  job.oversubscribe = job.options.oversubscribe |= order.oversubscribe;
-  auto shares = map_job(order.request, job.options, nodes_of(state));
-  if (!shares) {
-    give_up(self, job, shares.error());
-    return;
-  }
-  job.map.shares = std::move(*shares);
+  job.options.oversubscribe |=
+    order.oversubscribe && !job.options.never_oversubscribe;
+  job.oversubscribe = job.options.oversubscribe;
+  auto size = uint64_t{0};
   for (const auto& x : order.request.apps)
-    job.commands.push_back(x.cmd);
-  for (const auto& x : job.map.shares) {
-    job.shares.insert(x.node);
-    for (const auto& proc : x.procs) {
-      if (job.procs.size() <= proc.rank)
-        job.procs.resize(proc.rank + 1);
-      job.procs[proc.rank].node = x.node;
-      job.procs[proc.rank].app = proc.app;
-    }
-  }
-  if (const auto why = define_sets_of(self, job, order.request, job.sets)) {
-    give_up(self, job, why);
+    size += static_cast<uint64_t>(std::max(0, x.max_procs));
+  settle(job.options,
+         static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX)));
+  const auto counted = counted_objects(job.options);
+  if (counted == resource_kind::none) {
+    map_and_prepare(self, job, order.request, nullptr);
     return;
   }
-  record_job(state, job, order.request);
-  state.locations.add(job.map);
-  prepare_shares(self, job, order.request);
+  job.pending = 1;
+  const auto request =
+    std::make_shared<spawn_request>(std::move(order.request));
+  count_objects_of_nodes(self, counted,
+                         [self, nspace, request](const object_counts& objects) {
+                           auto* job = self->state.find_job(nspace);
+                           if (job == nullptr || job->reporting)
+                             return; // It was ended meanwhile.
+                           job->pending = 0;
+                           map_and_prepare(self, *job, *request, &objects);
+                         });
 }
 
 void end_processes(self_pointer self, const std::string& nspace,

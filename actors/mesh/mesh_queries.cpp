@@ -1,5 +1,6 @@
 #include "actors/groups/group_report.hpp"
 #include "actors/io/io_report.hpp"
+#include "actors/jobs/number_list.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
 #include "messages/attributes.hpp"
@@ -20,6 +21,8 @@ constexpr std::string_view dvm_key = "troupe.dvm";
 
 constexpr auto spawn_support =
   "PMIX_WDIR,PMIX_MAPBY,PMIX_RANKBY,PMIX_BINDTO,PMIX_PPR,PMIX_HOST,"
+  "PMIX_CPUS_PER_PROC,PMIX_CPU_LIST,PMIX_NO_OVERSUBSCRIBE,"
+  "PMIX_NO_PROCS_ON_HEAD,PMIX_REPORT_BINDINGS,"
   "PMIX_STDIN_TGT,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_NOTIFY_COMPLETION,"
   "PMIX_JOB_TIMEOUT,PMIX_JOB_RECOVERABLE,PMIX_RUNTIME_OPTIONS,"
   "PMIX_SET_ENVAR,PMIX_UNSET_ENVAR,PMIX_ADD_ENVAR,"
@@ -140,8 +143,12 @@ value list_all_procs(const mesh_host_state& state) {
   auto items = std::vector<info>{};
   for (const auto& [nspace, job] : state.jobs) {
     auto hosts = std::map<uint32_t, std::string>{};
-    for (const auto& x : job.map.shares)
+    auto cpus = std::map<uint32_t, std::string>{}; // by rank
+    for (const auto& x : job.map.shares) {
       hosts[x.node] = x.hostname;
+      for (const auto& proc : x.procs)
+        cpus[proc.rank] = to_ranges(proc.cpus);
+    }
     for (uint32_t rank = 0; rank < job.procs.size(); ++rank) {
       const auto& x = job.procs[rank];
       items.push_back(make_info(
@@ -149,6 +156,7 @@ value list_all_procs(const mesh_host_state& state) {
                               make_info("rank", value::uint32(rank)),
                               make_info("node", value::uint32(x.node)),
                               make_info("host", text(hosts[x.node])),
+                              make_info("cpus", text(cpus[rank])),
                               make_info("pid", value::uint32(x.pid)),
                               make_info("state", text(name_of(x.state))),
                               make_info("exit", value::integer(x.exit_code)),

@@ -29,6 +29,7 @@ job_context context_of(const mesh_host_state& state,
                                : order.working_directory;
   result.with_pmi1 = state.options.with_pmi1;
   result.descriptors = state.options.descriptors;
+  result.bound = state.bound;
   return result;
 }
 

@@ -1,112 +1,19 @@
 #include "actors/mesh/node_mapping.hpp"
 
+#include "actors/mesh/host_limit.hpp"
+#include "actors/mesh/node_seats.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <numeric>
 
 namespace troupe {
 
 namespace {
 
-/// A node that the processes of a program may go to.
-struct seat {
-  const mapping_node* node = nullptr;
-
-  /// How many more it takes.
-  uint32_t room = 0;
-
-  /// Processes of the program on it.
-  uint32_t count = 0;
-};
-
-/// What PMIX_HOST says of one node.
-struct host_limit {
-  std::string name;
-
-  /// The most slots to take; absent: all.
-  std::optional<uint32_t> slots;
-};
-
 std::string number(uint64_t x) {
   return std::to_string(x);
-}
-
-caf::expected<host_limit> parse_host(const std::string& text) {
-  auto result = host_limit{};
-  const auto colon = text.find(':');
-  result.name = text.substr(0, colon);
-  if (colon == std::string::npos || text.substr(colon + 1) == "*")
-    return result;
-  auto slots = uint32_t{0};
-  const auto* end = text.data() + text.size();
-  const auto [rest, err] = std::from_chars(text.data() + colon + 1, end, slots);
-  if (err != std::errc{} || rest != end || slots == 0)
-    return make_error(status::bad_param, "\"" + text
-                                           + "\" is no node; write NAME or "
-                                             "NAME:SLOTS with SLOTS above 0");
-  result.slots = slots;
-  return result;
-}
-
-/// The values of PMIX_HOST and PMIX_ADD_HOST: names with commas between.
-caf::expected<std::vector<host_limit>>
-parse_hosts(const std::vector<info>& infos) {
-  auto result = std::vector<host_limit>{};
-  for (const auto& x : infos) {
-    const auto* list = x.val.text();
-    if ((x.key != attr::host && x.key != attr::add_host) || list == nullptr)
-      continue;
-    for (size_t begin = 0; begin < list->size();) {
-      const auto end = std::min(list->find(',', begin), list->size());
-      if (end > begin) {
-        auto one = parse_host(list->substr(begin, end - begin));
-        if (!one)
-          return one.error();
-        result.push_back(std::move(*one));
-      }
-      begin = end + 1;
-    }
-  }
-  return result;
-}
-
-/// Whether `name` means this node: whole, or up to its first dot.
-bool is_called(const mapping_node& node, const std::string& name) {
-  return node.name == name || node.name.substr(0, node.name.find('.')) == name;
-}
-
-caf::error keep_hosts(std::vector<seat>& seats,
-                      const std::vector<host_limit>& hosts,
-                      const std::vector<mapping_node>& nodes) {
-  if (hosts.empty())
-    return {};
-  auto limits = std::map<uint32_t, uint64_t>{}; // by rank of the node
-  for (const auto& x : hosts) {
-    const auto i = std::find_if(nodes.begin(), nodes.end(), [&](const auto& y) {
-      return is_called(y, x.name);
-    });
-    if (i == nodes.end())
-      return make_error(status::not_found,
-                        "node " + x.name
-                          + " is not in this DVM, or is lost; start a DVM that "
-                            "has it");
-    auto& limit = limits[i->rank];
-    limit =
-      std::min<uint64_t>(UINT32_MAX, limit + x.slots.value_or(UINT32_MAX));
-  }
-  auto kept = std::vector<seat>{};
-  for (auto x : seats) {
-    const auto i = limits.find(x.node->rank);
-    if (i == limits.end())
-      continue;
-    x.room = static_cast<uint32_t>(std::min<uint64_t>(x.room, i->second));
-    kept.push_back(x);
-  }
-  seats = std::move(kept);
-  return {};
 }
 
 /// `n1 (4) and n2 (2)`, and how many more there are.
@@ -122,66 +29,6 @@ std::string name_seats(const std::vector<mapping_node>& nodes) {
   if (nodes.size() > most)
     result += " and " + number(nodes.size() - most) + " more";
   return result;
-}
-
-uint64_t room_of(const std::vector<seat>& seats) {
-  return std::accumulate(
-    seats.begin(), seats.end(), uint64_t{0},
-    [](uint64_t sum, const seat& x) { return sum + x.room; });
-}
-
-/// Gives `count` processes to the seats.
-void deal(std::vector<seat>& seats, uint32_t count,
-          const job_options& options) {
-  const auto take = [&](seat& x, uint32_t n) {
-    x.count += n;
-    x.room -= std::min(x.room, n);
-    count -= n;
-  };
-  if (options.nodes == node_policy::ppr)
-    for (auto& x : seats)
-      take(x, std::min(count, options.per_node));
-  else if (options.nodes == node_policy::slot)
-    for (auto& x : seats)
-      take(x, std::min(count, x.room));
-  else
-    for (auto more = true; more && count > 0;) {
-      more = false;
-      for (auto& x : seats)
-        if (x.room > 0 && count > 0) {
-          take(x, 1);
-          more = true;
-        }
-    }
-  // What does not fit is spread evenly, if it may.
-  for (size_t i = 0; count > 0; i = (i + 1) % seats.size())
-    take(seats[i], 1);
-}
-
-/// Numbers the processes of a program.
-void number_ranks(std::vector<seat>& seats, uint32_t app, uint32_t& next,
-                  bool by_node, std::map<uint32_t, node_share>& shares) {
-  const auto put = [&](seat& x) {
-    auto& share = shares[x.node->rank];
-    share.node = x.node->rank;
-    share.hostname = x.node->name;
-    share.procs.push_back({next++, app, {}});
-    --x.count;
-  };
-  if (!by_node) {
-    for (auto& x : seats)
-      while (x.count > 0)
-        put(x);
-    return;
-  }
-  for (auto more = true; more;) {
-    more = false;
-    for (auto& x : seats)
-      if (x.count > 0) {
-        put(x);
-        more = true;
-      }
-  }
 }
 
 caf::error check(const spawn_request& request, const job_options& options) {
@@ -222,12 +69,32 @@ public:
   }
 
   caf::expected<std::vector<node_share>> map() {
+    auto most = parse_hosts(request_.job_infos, {max_slots_key});
+    if (!most)
+      return std::move(most.error());
+    most_ = std::move(*most);
+    const auto is_listed = options_.nodes == node_policy::seq
+                           || options_.nodes == node_policy::rank_file;
+    auto homes = std::vector<std::string>{};
+    if (is_listed) {
+      auto names = names_of_list();
+      if (!names)
+        return std::move(names.error());
+      homes = std::move(*names);
+      if (request_.apps.size() == 1 && request_.apps.front().max_procs < 1)
+        request_.apps.front().max_procs = static_cast<int32_t>(homes.size());
+    }
     for (auto& program : request_.apps)
       if (options_.nodes == node_policy::ppr && program.max_procs < 1)
         if (auto why = count_by_ppr(program))
           return why;
     if (auto why = check(request_, options_))
       return why;
+    if (is_listed) {
+      if (auto why = map_by_list(homes))
+        return why;
+      return result();
+    }
     if (map_as_wanted())
       return result();
     // First what is free, then what slots there are.
@@ -236,8 +103,11 @@ public:
       const auto is_last = !only_free;
       shares_.clear();
       free_.clear();
-      for (const auto& x : nodes_)
+      limits_.clear();
+      for (const auto& x : nodes_) {
         free_[x.rank] = x.slots - (only_free ? std::min(x.slots, x.used) : 0);
+        limits_[x.rank] = limit_of(x);
+      }
       why = try_map(is_last);
       if (!why)
         break;
@@ -248,6 +118,16 @@ public:
   }
 
 private:
+  /// How many more a node takes of this job.
+  uint32_t limit_of(const mapping_node& x) const {
+    auto result = x.max_slots > 0 ? x.max_slots - std::min(x.max_slots, x.used)
+                                  : UINT32_MAX;
+    for (const auto& y : most_)
+      if (is_called(x, y.name))
+        result = std::min(result, y.slots.value_or(UINT32_MAX));
+    return result;
+  }
+
   std::vector<node_share> result() {
     auto result = std::vector<node_share>{};
     for (auto& [rank, share] : shares_)
@@ -262,42 +142,119 @@ private:
     return i != nodes_.end() ? &*i : nullptr;
   }
 
+  /// A node as a list of the user's names it.
+  const mapping_node* node_meant(const std::string& name) const {
+    if (name == "localhost")
+      return nodes_.empty() ? nullptr : &nodes_.front();
+    if (name.compare(0, 2, "+n") == 0) {
+      auto number = size_t{0};
+      const auto* end = name.data() + name.size();
+      const auto [rest, err] = std::from_chars(name.data() + 2, end, number);
+      if (err != std::errc{} || rest != end)
+        return nullptr;
+      for (const auto& x : nodes_)
+        if (x.slots > 0 && number-- == 0)
+          return &x;
+      return nullptr;
+    }
+    const auto i =
+      std::find_if(nodes_.begin(), nodes_.end(),
+                   [&](const mapping_node& x) { return is_called(x, name); });
+    return i != nodes_.end() ? &*i : nullptr;
+  }
+
+  /// The names of nodes by rank, for `seq` and `rankfile`.
+  caf::expected<std::vector<std::string>> names_of_list() const {
+    auto result = options_.sequence;
+    for (const auto& x : options_.ranks)
+      result.push_back(x.host);
+    if (!result.empty())
+      return result;
+    const auto hosts = parse_hosts(request_.job_infos);
+    if (!hosts)
+      return hosts.error();
+    for (const auto& x : *hosts)
+      for (uint32_t i = 0;
+           i < x.slots.value_or(1) && result.size() <= UINT16_MAX; ++i)
+        result.push_back(x.name);
+    if (result.empty())
+      for (const auto& x : nodes_)
+        if (x.slots > 0)
+          result.push_back(x.name);
+    return result;
+  }
+
+  /// The program of each rank.
+  std::vector<uint32_t> programs() const {
+    auto result = std::vector<uint32_t>{};
+    for (uint32_t number = 0; number < request_.apps.size(); ++number)
+      result.insert(result.end(),
+                    static_cast<size_t>(request_.apps[number].max_procs),
+                    number);
+    return result;
+  }
+
+  void put(uint32_t rank, uint32_t app, const mapping_node& node) {
+    auto& share = shares_[node.rank];
+    share.node = node.rank;
+    share.hostname = node.name;
+    share.procs.push_back({rank, app, {}});
+  }
+
+  /// Whether so many processes of the job may be on a node.
+  bool is_allowed(const mapping_node& node, uint32_t count) const {
+    return count <= limit_of(node)
+           && (count <= node.slots || options_.oversubscribe);
+  }
+
+  caf::error map_by_list(const std::vector<std::string>& homes) {
+    const auto apps = programs();
+    if (apps.size() > homes.size())
+      return make_error(status::bad_param,
+                        number(apps.size()) + " processes are more than the "
+                          + number(homes.size()) + " entries of the list for "
+                          + mapping_of(options_)
+                          + "; name a node for each process");
+    auto used = std::map<const mapping_node*, uint32_t>{};
+    for (uint32_t rank = 0; rank < apps.size(); ++rank) {
+      const auto* node = node_meant(homes[rank]);
+      if (node == nullptr)
+        return unknown_node(homes[rank]);
+      if (!is_allowed(*node, ++used[node]))
+        return lack({{node, 0, limit_of(*node), 0}});
+      put(rank, apps[rank], *node);
+    }
+    return {};
+  }
+
   /// Puts processes where `wanted_hosts` says.
   /// @returns whether all of them can be there.
   bool map_as_wanted() {
     const auto* wish = find(request_.job_infos, wanted_hosts);
     const auto* list = wish != nullptr ? wish->array() : nullptr;
-    if (list == nullptr)
-      return false;
-    auto apps = std::vector<uint32_t>{}; // by rank
-    for (uint32_t number = 0; number < request_.apps.size(); ++number)
-      apps.insert(apps.end(),
-                  static_cast<size_t>(request_.apps[number].max_procs), number);
-    if (apps.size() != list->elements.size())
+    const auto apps = programs();
+    if (list == nullptr || apps.size() != list->elements.size())
       return false;
     auto used = std::map<const mapping_node*, uint32_t>{};
-    auto shares = std::map<uint32_t, node_share>{};
     for (uint32_t rank = 0; rank < apps.size(); ++rank) {
       const auto* name = list->elements[rank].text();
       const auto* node = name != nullptr ? node_named(*name) : nullptr;
-      if (node == nullptr
-          || (++used[node] > node->slots && !options_.oversubscribe))
+      if (node == nullptr || !is_allowed(*node, ++used[node])) {
+        shares_.clear();
         return false;
-      auto& share = shares[node->rank];
-      share.node = node->rank;
-      share.hostname = node->name;
-      share.procs.push_back({rank, apps[rank], {}});
+      }
+      put(rank, apps[rank], *node);
     }
-    shares_ = std::move(shares);
     return true;
   }
 
   /// The nodes that a program may go to.
-  caf::expected<std::vector<seat>> seats_of(const app& program) {
-    auto result = std::vector<seat>{};
+  caf::expected<std::vector<node_seat>> seats_of(const app& program) {
+    auto result = std::vector<node_seat>{};
     for (const auto& x : nodes_)
       if (x.slots > 0)
-        result.push_back({&x, free_.empty() ? x.slots : free_[x.rank], 0});
+        result.push_back({&x, free_.empty() ? x.slots : free_[x.rank],
+                          limits_.empty() ? limit_of(x) : limits_[x.rank], 0});
     const std::vector<info>* const lists[] = {&request_.job_infos,
                                               &program.infos};
     for (const auto* infos : lists) {
@@ -310,7 +267,17 @@ private:
     if (result.empty())
       return make_error(status::job_insufficient_resources,
                         "no node has slots for " + program.cmd
+                          + (options_.no_local
+                               ? ": nolocal leaves out the launcher's node"
+                               : "")
                           + "; name nodes with slots");
+    return result;
+  }
+
+  uint64_t most_by_ppr(const std::vector<node_seat>& seats) const {
+    auto result = uint64_t{0};
+    for (const auto& x : seats)
+      result += ppr_of(x, options_);
     return result;
   }
 
@@ -318,8 +285,8 @@ private:
     auto seats = seats_of(program);
     if (!seats)
       return seats.error();
-    program.max_procs = static_cast<int32_t>(std::min<uint64_t>(
-      INT32_MAX, uint64_t{options_.per_node} * seats->size()));
+    program.max_procs =
+      static_cast<int32_t>(std::min<uint64_t>(INT32_MAX, most_by_ppr(*seats)));
     return {};
   }
 
@@ -334,36 +301,42 @@ private:
       if (auto why = fit(*seats, count, is_last))
         return why;
       deal(*seats, count, options_);
-      for (const auto& x : *seats)
+      for (const auto& x : *seats) {
         free_[x.node->rank] -= std::min(free_[x.node->rank], x.count);
-      number_ranks(*seats, number, next, options_.rank_by_node, shares_);
+        limits_[x.node->rank] = x.limit;
+      }
+      number_ranks(*seats, number, next, options_.rank_by, shares_);
     }
     return {};
   }
 
-  caf::error fit(const std::vector<seat>& seats, uint32_t count, bool is_last) {
+  caf::error fit(const std::vector<node_seat>& seats, uint32_t count,
+                 bool is_last) {
     const auto is_ppr = options_.nodes == node_policy::ppr;
-    if (is_ppr && uint64_t{options_.per_node} * seats.size() < count)
-      return make_error(status::job_insufficient_resources,
-                        number(count) + " processes do not fit onto "
-                          + number(seats.size()) + " nodes with "
-                          + number(options_.per_node)
-                          + " on each; raise N of ppr:N:node");
-    if (options_.oversubscribe && is_last)
-      return {};
-    const auto fits =
-      is_ppr
-        ? std::all_of(seats.begin(), seats.end(),
-                      [&](const seat& x) {
-                        return x.room >= std::min(options_.per_node, count);
-                      })
-        : room_of(seats) >= count;
-    if (fits)
+    if (is_ppr && most_by_ppr(seats) < count)
+      return make_error(
+        status::job_insufficient_resources,
+        number(count) + " processes do not fit onto " + number(seats.size())
+          + " nodes with " + number(options_.per_object) + " on each "
+          + to_string(options_.ppr_object)
+          + "; raise N of ppr:N:" + to_string(options_.ppr_object));
+    const auto may_exceed = options_.oversubscribe && is_last;
+    auto room = uint64_t{0};
+    auto left = uint64_t{count};
+    for (const auto& x : seats) {
+      const auto own = may_exceed ? x.limit : std::min(x.room, x.limit);
+      const auto wanted = is_ppr ? std::min(ppr_of(x, options_), left) : own;
+      if (is_ppr && own < wanted)
+        return lack(seats);
+      left -= std::min<uint64_t>(left, wanted);
+      room += own;
+    }
+    if (room >= count)
       return {};
     return lack(seats);
   }
 
-  caf::error lack(const std::vector<seat>& seats) const {
+  caf::error lack(const std::vector<node_seat>& seats) const {
     auto total = uint64_t{0};
     for (const auto& x : request_.apps)
       total += static_cast<uint64_t>(x.max_procs);
@@ -373,18 +346,31 @@ private:
       named.push_back(*x.node);
       slots += x.node->slots;
     }
-    return make_error(status::job_insufficient_resources,
-                      number(total) + " processes do not fit into "
-                        + number(slots) + " slots of " + name_seats(named)
-                        + "; use --oversubscribe to run them nevertheless");
+    auto limit = uint64_t{0};
+    for (const auto& x : named)
+      limit += limit_of(x);
+    // It would not help to allow more.
+    const auto is_limited = options_.oversubscribe || limit < total;
+    return make_error(
+      status::job_insufficient_resources,
+      number(total) + " processes do not fit into "
+        + (is_limited ? "the " + number(limit) + " places that max_slots leaves"
+                      : number(slots) + " slots")
+        + " of " + name_seats(named)
+        + (is_limited ? "; raise max_slots or name more nodes"
+                      : "; use --oversubscribe to run them nevertheless"));
   }
 
   spawn_request& request_;
   const job_options& options_;
   std::vector<mapping_node> nodes_;
 
-  /// What is left on each node.
+  /// What `max_slots_key` says.
+  std::vector<host_limit> most_;
+
+  /// What is left on each node: slots, and what `max_slots` allows.
   std::map<uint32_t, uint32_t> free_;
+  std::map<uint32_t, uint32_t> limits_;
   std::map<uint32_t, node_share> shares_;
 };
 

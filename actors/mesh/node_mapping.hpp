@@ -15,7 +15,19 @@ struct mapping_node {
 
   /// Those of running jobs.
   uint32_t used = 0;
+
+  /// Processes of all jobs that it never takes more of, oversubscribed or not;
+  /// 0: any number.
+  uint32_t max_slots = 0;
+
+  /// How many objects it has of the kind that `counted_objects` names.
+  uint32_t objects = 1;
 };
+
+/// The key of a directive of ours in `spawn_request::job_infos`: nodes as in
+/// PMIX_HOST, each with the most processes of the job that it takes,
+/// oversubscribed or not.
+inline constexpr std::string_view max_slots_key = "troupe.max_slots";
 
 /// Deals the processes of a job to nodes, program after program, each with
 /// ranks of its own.
@@ -25,10 +37,15 @@ struct mapping_node {
 /// a program of it, to some nodes: `n1,n2:4`, where the number is the most
 /// slots to take there.
 ///
+/// `seq` and `rankfile` name the node of each process; a name means a node
+/// whole or up to its first dot, `localhost` the root, `+n2` the third node. So
+/// does PMIX_HOST for `seq` without a file: a process for each entry.
+///
 /// `wanted_hosts` names the node of each process by rank; it is followed if it
 /// names as many as there are and all of these have slots for theirs.
 ///
-/// @param request With `ppr:N:node` and no number of processes it gets one.
+/// @param request Where the mapping counts them, a program without a number of
+///                processes gets one.
 /// @returns the nodes that have processes, in the order of their ranks, or
 ///   - `bad_param` if the request has no program or no process, or asks for a
 ///     policy that contradicts itself,

@@ -163,7 +163,7 @@ CAF_TEST(X12 F5.5 nobody is given the identity of another by a variable) {
 }
 
 CAF_TEST(F5.4 processors are looked up only to bind or map) {
-  spawn(1);
+  spawn(1, {with(attr::bindto, value::string("none"))});
   CAF_CHECK_EQUAL(local.topology->asked, 0u);
   processing_unit cpu;
   cpu.os_index = 5;
@@ -216,6 +216,35 @@ CAF_TEST(F5.3 a policy that nobody knows is refused and reported) {
   const auto x = spawn(1, {with(attr::mapby, value::string("planet"))});
   CAF_CHECK_EQUAL(x->code, status::not_supported);
   CAF_CHECK(is_over());
+}
+
+CAF_TEST(MAP-1 a node that cannot be explored binds nobody by default) {
+  local.topology->code = status::not_available;
+  CAF_CHECK_EQUAL(spawn(1)->code, status::success);
+  CAF_CHECK(launcher.processes.at(0).spec.cpus.empty());
+}
+
+CAF_TEST(MAP-2 the next job of a node is bound elsewhere) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    processing_unit cpu;
+    cpu.os_index = cpu.core = cpu.hwthread = i;
+    local.topology->found.units.push_back(cpu);
+  }
+  auto cpus = std::vector<std::vector<uint32_t>>{};
+  for (auto i = 0; i < 3; ++i) {
+    launcher.processes.clear();
+    spawn(1);
+    cpus.push_back(launcher.processes.at(0).spec.cpus);
+  }
+  CAF_CHECK((cpus == std::vector<std::vector<uint32_t>>{{0}, {1}, {}}));
+}
+
+CAF_TEST(MAP-3 a job that overloads processors is refused and reported) {
+  local.topology->found.units.resize(1);
+  const auto core = with(attr::bindto, value::string("core"));
+  CAF_CHECK_EQUAL(spawn(2, {core})->code, status::job_insufficient_resources);
+  CAF_CHECK(outcome().reason.find("core:overload-allowed")
+            != std::string::npos);
 }
 
 CAF_TEST(F5.4 a node that cannot be explored ends the job) {

@@ -78,7 +78,8 @@ struct fixture {
     if (!shares)
       return shares.error();
     map = {"server@1", 1, std::move(*shares)};
-    bind_share(map.shares.front(), options, topology);
+    if (auto why = bind_share(map.shares.front(), options, topology))
+      return why;
     return plan_job(map, request, parent, options, context, topology);
   }
 
@@ -173,6 +174,76 @@ CAF_TEST(F5.3 F5.4 an unknown policy is refused by name) {
   CAF_CHECK_EQUAL(status_of(x.error()), status::bad_param);
 }
 
+CAF_TEST(MAP-11 unknown words are refused with those that are known) {
+  struct row {
+    std::string_view key;
+    const char* text;
+    std::vector<const char*> says;
+  };
+  const auto rows = std::vector<row>{
+    {attr::mapby, "nonsense", {"PMIX_MAPBY", "\"nonsense\"", "known are slot"}},
+    {attr::mapby, "slot:foo=3", {"PMIX_MAPBY", "\"foo=3\"", "pe=N"}},
+    {attr::mapby, "core:SPAN,Foo", {"\"core:SPAN,Foo\"", "\"foo\""}},
+    {attr::mapby, "slot:ordered", {"\"ordered\""}},
+    {attr::mapby, "slot:pe=0", {"\"pe=0\"", "above 0"}},
+    {attr::mapby, "slot:pe=x", {"\"pe=x\""}},
+    {attr::mapby, "core:file=x", {"\"file=x\""}},
+    {attr::mapby, "ppr:2:socket:foo", {"\"foo\""}},
+    {attr::mapby, "rankfile", {"rankfile:file=FILE"}},
+    {attr::mapby, "rankfile:file=A:b", {"rankfile:file=A:b", "troupe.mapfile"}},
+    {attr::mapby, "pe-list=1-x", {"\"1-x\"", "0-3,5"}},
+    {attr::ppr, "2:planet", {"PMIX_PPR", "ppr:N:OBJECT"}},
+    {attr::rankby, "planet", {"PMIX_RANKBY", "fill"}},
+    {attr::rankby, "slot:foo", {"\"foo\""}},
+    {attr::bindto, "planet", {"PMIX_BINDTO", "l3cache"}},
+    {attr::bindto, "core:foo", {"\"foo\"", "overload-allowed"}},
+    {attr::bindto, "cpu-list", {"PMIX_CPU_LIST"}},
+    {attr::cpu_list, "a", {"PMIX_CPU_LIST", "\"a\""}},
+  };
+  for (const auto& x : rows) {
+    const auto options =
+      read_options(one({with(x.key, value::string(x.text))}));
+    if (options) {
+      CAF_ERROR("accepted: " << x.text);
+      continue;
+    }
+    const auto why = reason_of(options.error());
+    for (const auto* what : x.says)
+      if (why.find(what) == std::string::npos)
+        CAF_ERROR(x.text << " is refused without " << what << ": " << why);
+  }
+  CAF_CHECK(!read_options(one({with(attr::mapby, value::string("numa:pe=2")),
+                               with(attr::bindto, value::string("numa"))})));
+  CAF_CHECK(!read_options(one({with(attr::cpus_per_proc, value::uint32(0))})));
+}
+
+CAF_TEST(MAP-11 words are read whatever their case) {
+  const auto x = options_of({
+    with(attr::mapby, value::string("NUMA:PE=2,Span:NOLOCAL:hwtcpus")),
+    with(attr::rankby, value::string("FILL")),
+    with(attr::bindto, value::string("Core:Overload-Allowed,IF-SUPPORTED")),
+    with(attr::report_bindings),
+  });
+  CAF_CHECK(x.map_by == resource_kind::numa && x.map_given);
+  CAF_CHECK_EQUAL(x.cpus_per_proc, 2u);
+  CAF_CHECK(x.spans && x.no_local && x.threads_are_cpus);
+  CAF_CHECK(x.rank_by == rank_policy::fill);
+  CAF_CHECK(x.bind_to == resource_kind::core && x.bind_given);
+  CAF_CHECK(x.overload && x.bind_if_possible && x.report_bindings);
+  CAF_CHECK_EQUAL(mapping_of(x), "numa:pe=2:span");
+  CAF_CHECK_EQUAL(mapping_of(options_of({with(
+                    attr::mapby, value::string("ppr:2:socket")))})),
+                  "ppr:2:package");
+}
+
+CAF_TEST(MAP-12 the right to oversubscribe can be taken back) {
+  CAF_CHECK(options_of({with(attr::mapby, value::string(":nooversubscribe"))})
+              .never_oversubscribe);
+  const auto x = options_of({with(attr::mapby, value::string(":oversubscribe")),
+                             with(attr::no_oversubscribe)});
+  CAF_CHECK(!x.oversubscribe && x.never_oversubscribe);
+}
+
 CAF_TEST(F5.11 oversubscription is a modifier of the mapping) {
   const auto oversubscribes = [](const char* text) {
     return options_of({with(attr::mapby, value::string(text))}).oversubscribe;
@@ -226,8 +297,9 @@ CAF_TEST(directives of the first program count for the job) {
 
 CAF_TEST(the processors are looked at only if it matters) {
   CAF_CHECK(!needs_topology({}));
-  CAF_CHECK(
-    needs_topology(options_of({with(attr::mapby, value::string("core"))})));
+  auto options = options_of({with(attr::mapby, value::string("core"))});
+  settle(options, 1);
+  CAF_CHECK(needs_topology(options));
   CAF_CHECK(
     needs_topology(options_of({with(attr::bindto, value::string("core"))})));
 }
@@ -546,6 +618,7 @@ CAF_TEST(F4.14 sessions and nodes and programs have arrays) {
 CAF_TEST(F5.4 F4.14 bound processes know where they are) {
   two_cores();
   options.map_by = options.bind_to = resource_kind::core;
+  options.overload = true;
   const auto x = plan();
   CAF_CHECK((x.processes[0].cpus == std::vector<uint32_t>{0}));
   CAF_CHECK((x.processes[1].cpus == std::vector<uint32_t>{1}));

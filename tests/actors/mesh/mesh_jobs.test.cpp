@@ -164,6 +164,54 @@ CAF_TEST(F5.3 nothing starts anywhere before all nodes are prepared) {
   CAF_CHECK_EQUAL(asked(2), "start 4, start 5");
 }
 
+CAF_TEST(MAP-5 nodes tell how many objects they have before a job is mapped) {
+  for (uint32_t node = 0; node < 3; ++node)
+    for (uint32_t i = 0; i < 2; ++i) {
+      processing_unit unit;
+      unit.os_index = unit.hwthread = unit.core = i;
+      unit.package = node == 0 ? i : 0;
+      mesh[node].topology->found.units.push_back(unit);
+    }
+  mesh[1].topology->holds = true;
+  const auto x = spawn(4, {with(attr::mapby, value::string("ppr:1:package"))});
+  CAF_CHECK_EQUAL(asked(0) + asked(1) + asked(2), "");
+  mesh[1].topology->holds = false;
+  mesh[1].topology->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(0), "start 0, start 1");
+  CAF_CHECK_EQUAL(asked(1), "start 2");
+  CAF_CHECK_EQUAL(asked(2), "start 3");
+}
+
+CAF_TEST(MAP-5 a node that cannot count its objects takes no process) {
+  mesh[1].topology->code = status::not_available;
+  for (const uint32_t node : {0, 2})
+    mesh[node].topology->found.units.resize(1);
+  const auto x = spawn(2, {with(attr::mapby, value::string("ppr:1:package"))});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(0), "start 0");
+  CAF_CHECK_EQUAL(asked(1), "");
+  CAF_CHECK_EQUAL(asked(2), "start 1");
+}
+
+CAF_TEST(MAP-5 a job may be ended while nodes count) {
+  mesh[1].topology->holds = true;
+  const auto x = spawn(2, {with(attr::mapby, value::string("ppr:1:package"))});
+  mesh.tell<ack>(0, end_job{nspace, "interrupted", 130, SIGTERM});
+  consume_messages();
+  mesh[1].topology->release();
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::job_canceled);
+  CAF_CHECK_EQUAL(count_jobs(), 0u);
+}
+
+CAF_TEST(MAP-13 nolocal leaves out the node of the launcher) {
+  spawn(2, {with(attr::mapby, value::string("slot:nolocal"))});
+  CAF_CHECK_EQUAL(asked(0), "");
+  CAF_CHECK_EQUAL(asked(1), "start 0, start 1");
+}
+
 CAF_TEST(F4.14 processes of all nodes know where the others are) {
   spawn(5);
   const auto far = mesh.connect(2, nspace, 4);

@@ -88,7 +88,8 @@ CAF_TEST(F5.3 so many processes go to each node) {
   CAF_CHECK(says(map(programs({9}, map_by("ppr:3:node"))), "10 slots"));
   CAF_CHECK_EQUAL(map(programs({9}, map_by("ppr:3:node:oversubscribe"))),
                   "n0: 0 1 2; n1.site.org: 3 4 5; n2: 6 7 8");
-  for (const auto* wrong : {"ppr:0:node", "ppr:x:node", "ppr:2", "ppr:2:core"})
+  for (const auto* wrong :
+       {"ppr:0:node", "ppr:x:node", "ppr:2", "ppr:2:planet"})
     CAF_CHECK(says(map(programs({1}, map_by(wrong))), "ppr:N:node"));
 }
 
@@ -155,6 +156,86 @@ CAF_TEST(F5.11 free slots are taken first) {
   // A job may have as many processes as there are slots, whatever else runs.
   CAF_CHECK_EQUAL(map(programs({10}), nodes),
                   "n0: 0 1 2 3; n1.site.org: 4 5; n2: 6 7 8 9");
+}
+
+CAF_TEST(MAP-5 so many processes go to each object of a node) {
+  auto nodes = three;
+  nodes[0].objects = nodes[2].objects = 2;
+  CAF_CHECK_EQUAL(map(programs({0}, map_by("ppr:1:package")), nodes),
+                  "n0: 0 1; n1.site.org: 2; n2: 3 4");
+  CAF_CHECK_EQUAL(map(programs({3}, map_by("ppr:1:package")), nodes),
+                  "n0: 0 1; n1.site.org: 2");
+  CAF_CHECK(says(map(programs({6}, map_by("ppr:1:package")), nodes),
+                 "raise N of ppr:N:package"));
+}
+
+CAF_TEST(MAP-13 objects of all nodes are dealt to as if of one) {
+  auto nodes = three;
+  nodes[0].objects = 2;
+  CAF_CHECK_EQUAL(map(programs({5}, map_by("package:span")), nodes),
+                  "n0: 0 1 2; n1.site.org: 3; n2: 4");
+  CAF_CHECK_EQUAL(map(programs({4}, map_by("slot:span"))),
+                  "n0: 0 1; n1.site.org: 2; n2: 3");
+  // Ranks in turn over the objects.
+  CAF_CHECK_EQUAL(
+    map(programs({7}, map_by("package:span",
+                             {with(attr::rankby, value::string("span"))})),
+        nodes),
+    "n0: 0 1 4 5; n1.site.org: 2 6; n2: 3");
+}
+
+CAF_TEST(MAP-14 no node has more than its largest number) {
+  auto nodes = three;
+  nodes[0].max_slots = 5;
+  nodes[1].max_slots = 2;
+  nodes[2].max_slots = 4;
+  CAF_CHECK_EQUAL(map(programs({11}, map_by(":oversubscribe")), nodes),
+                  "n0: 0 1 2 3 4; n1.site.org: 5 6; n2: 7 8 9 10");
+  const auto why = map(programs({12}, map_by(":oversubscribe")), nodes);
+  CAF_CHECK(says(why, "11 places that max_slots leaves"));
+  CAF_CHECK(says(why, "raise max_slots"));
+  CAF_CHECK(says(map(programs({12}), nodes), "raise max_slots"));
+  CAF_CHECK(says(map(programs({11}), nodes), "--oversubscribe"));
+  // Of all jobs, or of one.
+  nodes[0].used = 5;
+  CAF_CHECK_EQUAL(map(programs({2}, map_by(":oversubscribe")), nodes),
+                  "n1.site.org: 0 1");
+  CAF_CHECK(says(
+    map(programs(
+      {3}, map_by(":oversubscribe",
+                  {hosts("n1"), with(max_slots_key, value::string("n1:2"))}))),
+    "raise max_slots"));
+}
+
+CAF_TEST(MAP-10 a sequence names the node of each process) {
+  const auto listed = [](const char* text) {
+    return map_by("seq:file=F", {with(mapping_file_key, value::string(text))});
+  };
+  CAF_CHECK_EQUAL(map(programs({0}, listed("n2\nn0\nn2\n"))), "n0: 1; n2: 0 2");
+  CAF_CHECK_EQUAL(map(programs({1, 1}, listed("n1\nn0\n"))),
+                  "n0: 1; n1.site.org: 0");
+  CAF_CHECK(says(map(programs({3}, listed("n2\nn0\n"))), "2 entries"));
+  CAF_CHECK(says(map(programs({0}, listed("n7\n"))), "node n7"));
+  CAF_CHECK(says(map(programs({0}, listed("n1\nn1\nn1\n"))), "2 slots of n1"));
+  // Without a file the nodes of the job, or all.
+  CAF_CHECK_EQUAL(map(programs({0}, map_by("seq", {hosts("n2:2,n1")}))),
+                  "n1.site.org: 2; n2: 0 1");
+  CAF_CHECK_EQUAL(map(programs({0}, map_by("seq"))),
+                  "n0: 0; n1.site.org: 1; n2: 2");
+}
+
+CAF_TEST(MAP-8 a rank file names the node of each process) {
+  const auto listed = [](const char* text) {
+    return map_by("rankfile:file=F",
+                  {with(mapping_file_key, value::string(text))});
+  };
+  CAF_CHECK_EQUAL(map(programs({0}, listed("rank 0=n2 slot=0\nrank 1=n1 "
+                                           "slot=0\nrank 2=+n0 slot=0\n"))),
+                  "n0: 2; n1.site.org: 1; n2: 0");
+  CAF_CHECK_EQUAL(map(programs({1}, listed("rank 0=localhost slot=0"))),
+                  "n0: 0");
+  CAF_CHECK(says(map(programs({2}, listed("rank 0=n2"))), "1 entries"));
+  CAF_CHECK(says(map(programs({1}, listed("rank 0=+n3"))), "node +n3"));
 }
 
 CAF_TEST(J10 processes go where they were if all of these nodes have room) {
