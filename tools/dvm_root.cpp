@@ -293,8 +293,8 @@ uint32_t dvm_root::slots() const {
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto all = i == 0 ? node_->slots() : slots_[i];
     const auto slots = nodes[i].slots.value_or(all);
-    result += nodes[i].max_slots > 0 ? std::min(slots, nodes[i].max_slots)
-                                     : slots;
+    result +=
+      nodes[i].max_slots > 0 ? std::min(slots, nodes[i].max_slots) : slots;
   }
   return result;
 }

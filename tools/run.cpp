@@ -2,19 +2,19 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "tools/allocation_text.hpp"
 #include "tools/dvm_search.hpp"
 #include "tools/guarded_main.hpp"
-#include "tools/allocation_text.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
+#include "tools/run_refusal.hpp"
 #include "tools/signal_forwarder.hpp"
 #include "tools/terminal_mode.hpp"
 #include "tools/unwritten.hpp"
-#include "tools/run_refusal.hpp"
 #include "tools/up.hpp"
 
 #include <caf/actor_system.hpp>

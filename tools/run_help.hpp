@@ -17,7 +17,8 @@ inline constexpr auto run_help_footer =
   "Long names may have one dash (-np, -host). Words of mpirun, prterun and "
   "srun:\ndocs/habits.md. troupe run --help WORD tells more about one, ours "
   "or theirs.\n\nExit status: that of the worst process; 128 + signal; 127 "
-  "not found; 126 not\nexecutable; 125 nothing started, for want of something here; "
+  "not found; 126 not\nexecutable; 125 nothing started, for want of something "
+  "here; "
   "124 time-out;\n2 wrong command line.";
 
 /// Tells about an option, or about a word of another launcher.

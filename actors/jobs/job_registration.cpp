@@ -1,4 +1,5 @@
 #include "actors/jobs/job_plan.hpp"
+#include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "messages/attributes.hpp"

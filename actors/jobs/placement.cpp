@@ -1,5 +1,6 @@
 #include "actors/jobs/placement.hpp"
 
+#include "actors/jobs/number_list.hpp"
 #include "actors/jobs/process_dealer.hpp"
 #include "messages/status.hpp"
 
