@@ -10,7 +10,7 @@ build connected process_sets
 # The dead one gives the launcher its status; the others check and end well.
 with_dead() {
   status 137 job "$@" || return 1
-  ! grep -q 'connected.c' "$TROUPE_WORK/output"
+  ! grep -qF 'connected.c' "$TROUPE_WORK/output"
 }
 check "G2 74" "all that are connected hear of a death once, and go on" \
   with_dead -n 2 --rtos recoverable ./connected survives
