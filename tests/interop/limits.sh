@@ -160,7 +160,8 @@ if [ -z "${TROUPE_SANITIZER:-}" ]; then
   most=400000
   while [ $((most - least)) -gt 50 ]; do
     kib=$(((least + most) / 2))
-    if (ulimit -v "$kib" && exec "$troupe" version) >/dev/null 2>&1; then
+    if bash -c "ulimit -v $kib; '$troupe' version; exit \$?" \
+      >/dev/null 2>&1; then
       most=$kib
     else
       least=$kib
