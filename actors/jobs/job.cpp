@@ -149,11 +149,16 @@ void end_all(self_pointer self, const end_job& how) {
 // -- end of a process
 // --------------------------------------------------------------
 
-void note_end(self_pointer self, const process_ended& what) {
+/// How long what a process wrote last to its server may take to be read when
+/// its connection does not end with it, as somebody else has it, too.
+constexpr auto last_words_wait = std::chrono::seconds{5};
+
+void judge_end(self_pointer self, const process_ended& what) {
   auto& state = self->state;
   auto* x = state.find(what.proc);
   if (x == nullptr || x->has_ended())
     return;
+  x->end.reset();
   x->state = x->called_abort ? proc_state::called_abort
                              : final_state(what, x->connected, x->finalized);
   if (x->told_to_end && x->state != proc_state::terminated)
@@ -163,11 +168,36 @@ void note_end(self_pointer self, const process_ended& what) {
   finish_if_over(self);
 }
 
-/// As a rule the end of the process follows, and says more.
-void note_lost(self_pointer self, const proc_id& proc) {
-  const auto* x = self->state.find(proc);
+void note_end(self_pointer self, const process_ended& what) {
+  auto* x = self->state.find(what.proc);
   if (x == nullptr || x->has_ended())
     return;
+  // Where many end at once it may have finalized, and nobody has read that yet.
+  if (x->connected && !x->finalized && !x->lost && what.signal == 0
+      && what.exit_code == 0) {
+    x->end = what;
+    call_later(self, last_words_wait, [self, what] { judge_end(self, what); });
+    return;
+  }
+  judge_end(self, what);
+}
+
+/// Nothing more comes from a process that has ended.
+void note_last_words(self_pointer self, const member& x) {
+  if (x.end)
+    judge_end(self, process_ended{*x.end});
+}
+
+/// As a rule the end of the process follows, and says more.
+void note_lost(self_pointer self, const proc_id& proc) {
+  auto* x = self->state.find(proc);
+  if (x == nullptr || x->has_ended())
+    return;
+  x->lost = true;
+  if (x->end) {
+    note_last_words(self, *x);
+    return;
+  }
   call_later(self, defaults::lost_connection_wait,
              [self, proc, connections = x->connections] {
                auto* x = self->state.find(proc);
@@ -231,6 +261,7 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
       if (auto* x = self->state.find(what.who.proc)) {
         x->connected = true;
         x->finalized = false;
+        x->lost = false;
         ++x->connections;
         if (x->is_running())
           x->state = proc_state::connected;
@@ -238,8 +269,10 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
       }
     },
     [self](const client_finalized& what) {
-      if (auto* x = self->state.find(what.who.proc))
+      if (auto* x = self->state.find(what.who.proc)) {
         x->finalized = true;
+        note_last_words(self, *x);
+      }
     },
     [self](const client_lost& what) { note_lost(self, what.who.proc); },
     [self](const process_ended& what) { note_end(self, what); },

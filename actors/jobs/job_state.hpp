@@ -11,6 +11,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace troupe::job_internals {
 
@@ -21,6 +22,12 @@ struct member {
   uint32_t pid = 0;
   bool connected = false;
   bool finalized = false;
+
+  /// Whether its connection broke.
+  bool lost = false;
+
+  /// How it ended, if that cannot be judged yet.
+  std::optional<process_ended> end;
 
   /// How often it has connected.
   uint32_t connections = 0;

@@ -374,6 +374,43 @@ CAF_TEST(F5.14 a recoverable job survives the death of a process) {
   CAF_CHECK_EQUAL(outcome().exit_status, 137);
 }
 
+CAF_TEST(FIT-2 who ends before its last words are read is judged by them) {
+  spawn(1);
+  const auto x = connect(0);
+  end(0);
+  CAF_CHECK(!is_over());
+  uut.ask<ack>(x, finalize_request{});
+  consume_messages();
+  CAF_CHECK(is_over());
+  CAF_CHECK(state_of(0) == proc_state::terminated);
+  CAF_CHECK_EQUAL(outcome().exit_status, 0);
+}
+
+CAF_TEST(FIT-2 who ends without last words has failed) {
+  launcher.fatal = {SIGTERM};
+  spawn(2);
+  const auto x = connect(0);
+  connect(1);
+  end(0);
+  CAF_CHECK(!is_over());
+  uut.lose(x);
+  consume_messages();
+  CAF_CHECK(is_over());
+  CAF_CHECK(state_of(0) == proc_state::term_wo_sync);
+}
+
+CAF_TEST(FIT-2 whose connection stays open is judged after a while) {
+  spawn(1);
+  connect(0);
+  end(0);
+  elapse(5s - 1ms);
+  CAF_CHECK(!is_over());
+  elapse(1ms);
+  consume_messages();
+  CAF_CHECK(is_over());
+  CAF_CHECK(state_of(0) == proc_state::term_wo_sync);
+}
+
 CAF_TEST(F5.15 F4.36 who connects and leaves without finalizing has failed) {
   launcher.fatal = {SIGTERM};
   spawn(2);
