@@ -36,6 +36,12 @@ bool value_is_optional(const CLI::Option& x) {
   return takes_value(x) && x.get_items_expected_min() == 0;
 }
 
+/// The first of its names; CLI11 keeps those of hidden options to itself.
+std::string name_of(const CLI::Option& x) {
+  return x.get_lnames().empty() ? "-" + x.get_snames().front()
+                                : "--" + x.get_lnames().front();
+}
+
 /// Whether a word may be what `--dvm` names, rather than the program.
 bool may_be_dvm(const std::string& word) {
   return !word.empty() && word.front() != '-' && word != ":"
@@ -164,7 +170,7 @@ private:
         return make_error(
           status::bad_param,
           typed + " has no value; troupe run --help "
-            + option.get_name().substr(option.get_name().find_first_not_of('-'))
+            + name_of(option).substr(name_of(option).find_first_not_of('-'))
             + " tells what it takes");
       value = args_[at_++];
     }
@@ -173,9 +179,8 @@ private:
     if (option.get_items_expected_max() == 1) {
       const auto& given = segment().given;
       const auto before =
-        std::find_if(given.begin(), given.end(), [&](const auto& y) {
-          return y.name == option.get_name();
-        });
+        std::find_if(given.begin(), given.end(),
+                     [&](const auto& y) { return y.name == name_of(option); });
       if (before != given.end() && before->value != value.value_or(""))
         return make_error(status::bad_param, whole + ": there is "
                                                + before->whole
@@ -234,7 +239,7 @@ private:
 
   void add(const std::string& typed, const CLI::Option& option,
            const std::optional<std::string>& value, const std::string& whole) {
-    const auto name = option.get_name();
+    const auto name = name_of(option);
     const auto is_long = name.compare(0, 2, "--") == 0;
     segment().given.push_back({name, typed, value.value_or(""), whole});
     const auto is_bare =

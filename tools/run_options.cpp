@@ -195,10 +195,10 @@ std::vector<command_segment> read_app_file(const std::string& file,
   auto number = 0;
   for (const auto& line : CLI::detail::split(text, '\n')) {
     const auto place = file + ":" + std::to_string(++number);
-    const auto words =
-      value_or_refuse(split_words(line.substr(0, line.find('#')), place), "");
-    if (words.empty())
+    const auto options = CLI::detail::trim_copy(line.substr(0, line.find('#')));
+    if (options.empty())
       continue;
+    const auto words = value_or_refuse(split_words(options, place), "");
     auto read = value_or_refuse(read_words(words, cli), place);
     for (auto& x : read.segments)
       result.push_back(std::move(x));

@@ -113,7 +113,7 @@ const std::vector<option_word>& all_words() {
     {"--do-not-launch", 0, ours, "--dry-run"},
     {"--output-proctable", only_attached, ours, "--display=map"},
     {"--show-progress", 0, ours, "--verbose"},
-    {"--info", 0, ours, "--version"},
+    {"--info", 0, refused, "troupe version tells it"},
     {"-Q", 0, ours, "--quiet"},
     {"--prepend-rank", 0, ours, "--label"},
     {"--xterm", 1, refused,

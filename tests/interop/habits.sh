@@ -101,7 +101,7 @@ while IFS='|' read -r _ word of fate here what _; do
   word=${word# \`} word=${word%\` }
   word=${word//$'\001'/|} what=${what//$'\001'/|}
   fate=${fate# } fate=${fate% } what=${what# } what=${what% }
-  echo "$word" | sed 's/^-*//; s/ .*//' >>known
+  printf '%s\n' "$word" | sed 's/^-*//; s/ .*//' >>known
   rows=$((rows + 1))
   check_row "$word" "$fate" "$what"
 done < <(sed -n 's/\\|/\x01/g; /^| `/p' "$TROUPE_SOURCE/docs/habits.md")
@@ -242,8 +242,8 @@ check_equal "HAB-7" "help is no error" "0" \
 
 check "HAB-8" "--dry-run starts nothing" \
   status 0 job -np 2 --dry-run touch started
-check "HAB-8" "indeed" test ! -e started
 check_match "HAB-8" "and shows the map" 'rank 1: app 0' "$(cat output)"
+check "HAB-8" "indeed" test ! -e started
 check "HAB-8" "--dry-run in a DVM" status 0 dvm_job -np 4 --dry-run touch started
 check_match "HAB-8" "with its nodes" 'rank 3: app 0, node b' "$(cat output)"
 check "HAB-8" "nor does that" test ! -e started
