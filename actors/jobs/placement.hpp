@@ -1,6 +1,11 @@
 #pragma once
 
 #include "actors/jobs/job_plan.hpp"
+#include "actors/jobs/number_list.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
 
 namespace troupe {
 
