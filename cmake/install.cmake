@@ -1,6 +1,6 @@
 # What `cmake --install` puts where. Two things for two kinds of users:
 #
-#   libtroupe, for C++       <prefix>/lib, <prefix>/include/troupe, troupe.pc,
+#   libtroupe.so, for C++    <prefix>/lib, <prefix>/include/troupe, troupe.pc,
 #                            TroupeConfig.cmake (target troupe::troupe)
 #   libpmix.so.2, for C      <prefix>/lib/troupe/pmix, a prefix of its own with
 #                            pmix.pc and PMIxConfig.cmake (PMIx::PMIx): it never
@@ -8,32 +8,40 @@
 #                            <prefix>/lib/troupe/mesh: the same with the mesh
 #                            inside, for daemons of resource managers
 #
-# and the programs. Source: reference, "Install layout".
+# and the programs, and <prefix>/share/doc/troupe: what there is to read, and the
+# examples. Source: reference, "Install layout".
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # -- the C++ library -----------------------------------------------------------
 
-set(layers troupe_messages troupe_config troupe_actors troupe_wire troupe_adapters
-           troupe_runtime)
-add_library(troupe_library STATIC)
-foreach(layer IN LISTS layers)
-  target_sources(troupe_library PRIVATE $<TARGET_OBJECTS:${layer}>)
-endforeach()
-set_target_properties(troupe_library PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE CXX)
-
+# What of the headers is API, and what these include: nothing else.
+file(STRINGS runtime/api_headers.txt api_headers REGEX "^[^#]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                                       runtime/api_headers.txt)
 set(troupe_include "${CMAKE_INSTALL_INCLUDEDIR}/troupe")
 set(troupe_cmake "${CMAKE_INSTALL_LIBDIR}/cmake/Troupe")
-install(TARGETS troupe_library ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(DIRECTORY messages config DESTINATION "${troupe_include}"
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
-install(FILES actors/mesh/partial_host.hpp DESTINATION "${troupe_include}/actors/mesh")
-install(FILES runtime/runtime.hpp DESTINATION "${troupe_include}/runtime")
+foreach(header IN LISTS api_headers)
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${header}" DESTINATION "${troupe_include}/${folder}")
+endforeach()
 install(FILES adapters/monitor_plugins/troupe_monitor.h
         DESTINATION "${troupe_include}")
+install(TARGETS troupe_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
-set(TROUPE_PRIVATE_LIBRARIES "-lcaf_core -levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lpthread")
+# The same objects as an archive, for whoever wants one file in the end: build
+# the target troupe_static, then `cmake --install build --component static`.
+add_library(troupe_static STATIC EXCLUDE_FROM_ALL)
+foreach(layer troupe_messages troupe_inspect troupe_config troupe_actors
+              troupe_wire troupe_adapters troupe_runtime)
+  target_sources(troupe_static PRIVATE $<TARGET_OBJECTS:${layer}>)
+endforeach()
+set_target_properties(troupe_static PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE CXX)
+install(TARGETS troupe_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        COMPONENT static EXCLUDE_FROM_ALL)
+set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -ldl")
+
 configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/troupe.pc" @ONLY)
 configure_package_config_file(
   cmake/TroupeConfig.cmake.in "${PROJECT_BINARY_DIR}/install/TroupeConfig.cmake"
@@ -77,3 +85,11 @@ install(FILES "${PROJECT_BINARY_DIR}/install/PMIxConfig.cmake"
 # -- the programs --------------------------------------------------------------
 
 install(TARGETS troupe trouped RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+
+# -- to read, and to try -------------------------------------------------------
+
+install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
+install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,5 +1,6 @@
 /* A resource manager's daemon in C: it becomes a PMIx server, starts two
- * processes and serves them.
+ * processes and serves them. With PREFIX/lib/troupe/pmix/lib/pkgconfig in
+ * PKG_CONFIG_PATH, and pmix_hello built as its first lines say:
  *
  *   cc embed_rm.c $(pkg-config --cflags --libs pmix) -o embed_rm
  *   ./embed_rm ./pmix_hello

@@ -1,136 +1,54 @@
 // Every message: filled at random, saved, loaded, and damaged on the way.
 
-#include "messages/actors.hpp"
+#include "tests/messages/inspected.hpp"
 #include "tests/test.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/binary_deserializer.hpp>
 #include <caf/binary_serializer.hpp>
-#include <caf/deep_to_string.hpp>
 
-#include <random>
-#include <type_traits>
+#include <set>
 
 using namespace troupe;
+
+template <>
+void add_inspected<0>(std::vector<inspected_type>&);
+template <>
+void add_inspected<1>(std::vector<inspected_type>&);
+template <>
+void add_inspected<2>(std::vector<inspected_type>&);
+template <>
+void add_inspected<3>(std::vector<inspected_type>&);
+template <>
+void add_inspected<4>(std::vector<inspected_type>&);
+
+std::vector<inspected_type> inspected_types() {
+  auto result = std::vector<inspected_type>{};
+  add_inspected<0>(result);
+  add_inspected<1>(result);
+  add_inspected<2>(result);
+  add_inspected<3>(result);
+  add_inspected<4>(result);
+  return result;
+}
 
 namespace {
 
 using bytes = std::vector<char>;
 
-/// An inspector that fills whatever it inspects at random.
-class filler {
-public:
-  using result_type = caf::error;
-
-  static constexpr bool reads_state = false;
-  static constexpr bool writes_state = true;
-
-  explicit filler(uint32_t seed) : random_(seed) {
-    // nop
-  }
-
-  template <class... Ts>
-  caf::error operator()(Ts&&... xs) {
-    (fill(xs), ...);
-    return caf::none;
-  }
-
-private:
-  /// Values nest at most so deep.
-  static constexpr auto max_depth = 4;
-
-  size_t draw(size_t n) {
-    return random_() % n;
-  }
-
-  void fill(bool& x) {
-    x = draw(2) == 1;
-  }
-
-  void fill(double& x) {
-    x = static_cast<double>(draw(1000)) / 8;
-  }
-
-  void fill(std::string& x) {
-    x.clear();
-    for (auto n = draw(6); n > 0; --n)
-      x += static_cast<char>(draw(256));
-  }
-
-  void fill(value& x) {
-    ++depth_;
-    x.type = static_cast<data_type>(draw(76));
-    if (depth_ < max_depth)
-      fill(x.data);
-    else
-      x.data = uint64_t{draw(256)};
-    --depth_;
-  }
-
-  template <class T>
-  void fill(std::vector<T>& xs) {
-    xs.resize(draw(3));
-    for (auto& x : xs)
-      fill(x);
-  }
-
-  void fill(std::vector<bool>& xs) {
-    xs.resize(draw(20));
-    for (auto&& x : xs)
-      x = draw(2) == 1;
-  }
-
-  void fill(std::chrono::nanoseconds& x) {
-    x = std::chrono::nanoseconds{random_()};
-  }
-
-  void fill(std::chrono::milliseconds& x) {
-    x = std::chrono::milliseconds{draw(1000000)};
-  }
-
-  template <class T>
-  void fill(std::optional<T>& x) {
-    x.reset();
-    if (draw(2) == 1)
-      fill(x.emplace());
-  }
-
-  template <class... Ts>
-  void fill(std::variant<Ts...>& x) {
-    caf::emplace_nth(x, draw(sizeof...(Ts)), std::index_sequence_for<Ts...>{});
-    std::visit([&](auto& y) { fill(y); }, x);
-  }
-
-  template <class T>
-  void fill(T& x) {
-    if constexpr (std::is_same_v<
-                    T, caf::meta::
-                         type_name_t> || std::is_same_v<T, std::monostate>)
-      std::ignore = x;
-    else if constexpr (std::is_enum_v<T>)
-      x = static_cast<T>(draw(8));
-    else if constexpr (std::is_integral_v<T>)
-      x = static_cast<T>(random_());
-    else
-      std::ignore = inspect(*this, x);
-  }
-
-  std::mt19937 random_;
-  int depth_ = 0;
-};
-
 struct fixture {
   caf::actor_system_config config;
   caf::actor_system sys{config};
+  const std::vector<inspected_type> types = inspected_types();
 
   template <class T>
   bytes saved(T x) {
-    bytes result;
-    caf::binary_serializer sink{sys, result};
-    if (auto err = sink(x))
-      CAF_FAIL("cannot save: " << sys.render(err));
-    return result;
+    return written([&](caf::serializer& sink) { return sink(x); });
+  }
+
+  bytes saved(const std::unique_ptr<inspected>& x) {
+    return written([&](caf::serializer& sink) { return x->save(sink); });
   }
 
   /// @returns whether all of `xs` could be loaded and nothing was left over.
@@ -139,45 +57,26 @@ struct fixture {
     caf::binary_deserializer source{sys, xs};
     return !source(x) && source.remaining() == 0;
   }
+
+  bool load(const bytes& xs, const std::unique_ptr<inspected>& x) {
+    caf::binary_deserializer source{sys, xs};
+    return !x->load(source) && source.remaining() == 0;
+  }
+
+private:
+  template <class Write>
+  bytes written(Write write) {
+    bytes result;
+    caf::binary_serializer sink{sys, result};
+    if (auto err = write(sink))
+      CAF_FAIL("cannot save: " << sys.render(err));
+    return result;
+  }
 };
 
-template <class T>
-bool equal(const T& x, const T& y) {
-  return x == y;
-}
-
-bool equal(const job_info_reply& x, const job_info_reply& y) {
-  return *x.info == *y.info;
-}
-
-using members_of_group = std::shared_ptr<const std::vector<proc_id>>;
-
-bool equal(const members_of_group& x, const members_of_group& y) {
-  return (x == nullptr) == (y == nullptr) && (x == nullptr || *x == *y);
-}
-
-bool equal(const group_known& x, const group_known& y) {
-  return x.id == y.id && equal(x.members, y.members);
-}
-
-bool equal(const group_changed& x, const group_changed& y) {
-  return x.group == y.group && equal(x.members, y.members)
-         && x.released == y.released && x.departed == y.departed;
-}
-
-/// Calls `f(name, tag)` with a null pointer of each inspected type.
-template <class F>
-void for_each_type(F f) {
-#define TROUPE_CALL(type) f(#type, static_cast<troupe::type*>(nullptr));
-  TROUPE_FOR_EACH_INSPECTED(TROUPE_CALL)
-#undef TROUPE_CALL
-}
-
-template <class T>
-T filled(uint32_t seed) {
-  auto result = T{};
-  filler f{seed};
-  std::ignore = inspect(f, result);
+std::unique_ptr<inspected> filled(const inspected_type& type, uint32_t seed) {
+  auto result = type.make();
+  result->fill(seed);
   return result;
 }
 
@@ -194,67 +93,63 @@ value nested(int depth) {
 CAF_TEST_FIXTURE_SCOPE(inspect_tests, fixture)
 
 CAF_TEST(F2.4 every message survives serialisation) {
-  size_t types = 0;
-  for_each_type([&](const char* name, auto* tag) {
-    using type = std::remove_pointer_t<decltype(tag)>;
-    ++types;
+  auto names = std::set<std::string>{};
+  for (const auto& type : types) {
+    names.insert(type.name);
     for (uint32_t seed = 0; seed < 40; ++seed) {
-      const auto before = filled<type>(seed);
-      auto after = type{};
-      if (!load(saved(before), after) || !equal(before, after))
-        CAF_ERROR(name << " changed on its way, seed " << seed);
+      const auto before = filled(type, seed);
+      const auto after = type.make();
+      if (!load(saved(before), after) || !before->equals(*after))
+        CAF_ERROR(type.name << " changed on its way, seed " << seed);
     }
-  });
-  CAF_CHECK(types > 120);
+  }
+  auto expected = size_t{0};
+#define TROUPE_COUNT(type) ++expected;
+  TROUPE_FOR_EACH_INSPECTED(TROUPE_COUNT)
+#undef TROUPE_COUNT
+  CAF_CHECK_EQUAL(types.size(), expected);
+  CAF_CHECK_EQUAL(names.size(), expected);
+  CAF_CHECK(expected > 120);
 }
 
 CAF_TEST(F2.4 a message loads into one that has other content) {
-  for_each_type([&](const char* name, auto* tag) {
-    using type = std::remove_pointer_t<decltype(tag)>;
+  for (const auto& type : types)
     for (uint32_t seed = 0; seed < 10; ++seed) {
-      const auto before = filled<type>(seed);
-      auto after = filled<type>(seed + 1);
-      if (!load(saved(before), after) || !equal(before, after))
-        CAF_ERROR(name << " kept old content, seed " << seed);
+      const auto before = filled(type, seed);
+      const auto after = filled(type, seed + 1);
+      if (!load(saved(before), after) || !before->equals(*after))
+        CAF_ERROR(type.name << " kept old content, seed " << seed);
     }
-  });
 }
 
 CAF_TEST(F2.4 every message prints) {
-  for_each_type([&](const char* name, auto* tag) {
-    using type = std::remove_pointer_t<decltype(tag)>;
-    if (caf::deep_to_string(filled<type>(1)).empty())
-      CAF_ERROR(name << " prints nothing");
-  });
+  for (const auto& type : types)
+    if (filled(type, 1)->text().empty())
+      CAF_ERROR(type.name << " prints nothing");
 }
 
 CAF_TEST(F2.4 a message cut anywhere is an error) {
-  for_each_type([&](const char* name, auto* tag) {
-    using type = std::remove_pointer_t<decltype(tag)>;
+  for (const auto& type : types)
     for (uint32_t seed = 0; seed < 3; ++seed) {
-      const auto whole = saved(filled<type>(seed));
-      for (size_t n = 0; n < whole.size(); ++n) {
-        auto part = type{};
+      const auto whole = saved(filled(type, seed));
+      for (size_t n = 0; n < whole.size(); ++n)
         if (load(bytes(whole.begin(), whole.begin() + static_cast<int>(n)),
-                 part))
-          CAF_ERROR(name << " loads from " << n << " of " << whole.size()
-                         << " bytes, seed " << seed);
-      }
+                 type.make()))
+          CAF_ERROR(type.name << " loads from " << n << " of " << whole.size()
+                              << " bytes, seed " << seed);
     }
-  });
 }
 
 CAF_TEST(F2.4 a flipped byte is an error or another message) {
   size_t loaded = 0;
   size_t refused = 0;
-  for_each_type([&](const char*, auto* tag) {
-    using type = std::remove_pointer_t<decltype(tag)>;
+  for (const auto& type : types)
     for (uint32_t seed = 0; seed < 3; ++seed) {
-      auto damaged = saved(filled<type>(seed));
+      auto damaged = saved(filled(type, seed));
       for (auto& byte : damaged)
         for (const int pattern : {0x01, 0x80, 0xff}) {
           byte = static_cast<char>(byte ^ pattern);
-          auto x = type{};
+          const auto x = type.make();
           if (load(damaged, x)) {
             saved(x);
             ++loaded;
@@ -264,7 +159,6 @@ CAF_TEST(F2.4 a flipped byte is an error or another message) {
           byte = static_cast<char>(byte ^ pattern);
         }
     }
-  });
   CAF_CHECK(loaded > 0);
   CAF_CHECK(refused > 0);
 }

@@ -43,7 +43,7 @@ else
   check "F1.1" "messages link alone" links_alone messages
   check "F1.1" "config links with messages alone" links_alone config messages
   check "F1.1" "actors link without adapters" \
-    links_alone actors config messages
+    links_alone actors config inspect messages
 fi
 
 # -- interfaces ----------------------------------------------------------------
@@ -68,6 +68,18 @@ for preset in release debug asan tsan fuzz; do
   check "F1.2" "preset $preset configures" \
     within 120 cmake --preset "$preset" -B "$TROUPE_WORK/$preset"
 done
+# fuzz_builds PATTERN: the sources that fuzz targets compile and that match.
+fuzz_builds() {
+  ninja -C "$TROUPE_WORK/fuzz" -t commands fuzzers \
+    | grep -oE -- "-c $TROUPE_SOURCE/[^ ]*" | sed "s|-c $TROUPE_SOURCE/||" \
+    | grep -E -- "$1"
+}
+check_match "PKG-6" "fuzz targets compile the codec" '^adapters/wire/frame.cpp' \
+  "$(fuzz_builds .)"
+check_equal "PKG-6" "and no more of actors and of the runtime than they name" \
+  "" "$(fuzz_builds '^(runtime/|c_api/[^/]*$|messages/inspect.cpp|tests/.*test.cpp)')"
+check "PKG-6" "in all, fewer than 110 files" \
+  test "$(fuzz_builds . | wc -l)" -lt 110
 check "F1.3" "every C++ file is compiled with warnings as errors" python3 -c '
 import json, sys
 entries = json.load(open(sys.argv[1] + "/compile_commands.json"))
