@@ -81,8 +81,10 @@ int main(int argc, char** argv) {
   });
   if (argc < 2 || !rt || (*rt)->register_nspace(job("embedded")))
     return 2;
-  (*rt)->subscribe({{{"embedded", rank_wildcard}}, io_channels::stdout_},
-                   (*rt)->actors().spawn(screen));
+  auto all = io_subscription{};
+  all.sources = {{"embedded", rank_wildcard}};
+  all.channels = io_channels::stdout_;
+  (*rt)->subscribe(all, (*rt)->actors().spawn(screen));
   for (auto rank = 0u; rank < num_procs; ++rank) {
     (*rt)->register_client({"embedded", rank}, {getuid(), getgid()});
     auto env = (*rt)->setup_fork({"embedded", rank});
