@@ -231,9 +231,9 @@ CAF_TEST(MAP-11 words are read whatever their case) {
   CAF_CHECK(x.bind_to == resource_kind::core && x.bind_given);
   CAF_CHECK(x.overload && x.bind_if_possible && x.report_bindings);
   CAF_CHECK_EQUAL(mapping_of(x), "numa:pe=2:span");
-  CAF_CHECK_EQUAL(mapping_of(options_of({with(
-                    attr::mapby, value::string("ppr:2:socket")))})),
-                  "ppr:2:package");
+  const auto dealt =
+    options_of({with(attr::mapby, value::string("ppr:2:socket"))});
+  CAF_CHECK_EQUAL(mapping_of(dealt), "ppr:2:package");
 }
 
 CAF_TEST(MAP-12 the right to oversubscribe can be taken back) {
