@@ -54,9 +54,11 @@ CAF_TEST(DIR-1 what is removed of a server comes back) {
   CAF_CHECK(!said.failure);
   CAF_CHECK_EQUAL(said.warnings.size(), 1u);
   CAF_CHECK_EQUAL(uut.directory(), directory);
-  CAF_CHECK_EQUAL(
-    wire::parse_rendezvous(text)->uri.port,
-    wire::parse_rendezvous(read_file(directory + "/name"))->uri.port);
+  const auto before = wire::parse_rendezvous(text);
+  const auto after = wire::parse_rendezvous(read_file(directory + "/name"));
+  CAF_REQUIRE(before);
+  CAF_REQUIRE(after);
+  CAF_CHECK_EQUAL(before->uri.port, after->uri.port);
   CAF_CHECK(exists(directory + "/pmix." + node_name() + ".tool"));
   CAF_CHECK(exists(system_file()));
   CAF_CHECK(is_calm(uut.renew()));
