@@ -85,7 +85,7 @@ def main():
     terminal.await_text("prompt% ")
     terminal.type(shlex.join(sys.argv[2:]) + "\n")
     if sys.argv[1] == "winch":
-        terminal.await_text(r"\nready")
+        terminal.await_text(r"ready\r")
         for rows, columns in [(30, 100), (11, 22)]:
             terminal.resize(rows, columns)
             terminal.await_text(r"%d %d\r" % (rows, columns))
@@ -93,7 +93,7 @@ def main():
         return
     pids = []
     for _ in range(2):
-        pids.append(int(terminal.await_text(r"\nready (\d+)\r").group(1)))
+        pids.append(int(terminal.await_text(r"ready (\d+)\r").group(1)))
     for _ in range(2):
         terminal.type("\x1a")
         terminal.await_text(r"Stopped")
@@ -104,7 +104,7 @@ def main():
     terminal.type("\x03")
     terminal.await_text("prompt% ")
     terminal.type("echo status $?\n")
-    terminal.await_text(r"\nstatus 130\r")
+    terminal.await_text(r"status 130\r")
     terminal.end()
 
 
