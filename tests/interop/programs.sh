@@ -133,8 +133,7 @@ check "RUN-3" "Open MPI in a batch script of Slurm" \
 check "RUN-3" "Open MPI in a job of Flux" ring FLUX_JOB_ID=f23
 check "RUN-3" "mpirun inside a job starts processes of its own" sh -c '
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    troupe run -n 1 env -u PMIX_NAMESPACE -u PMIX_RANK \
-    mpirun --oversubscribe -n 2 ./mpi_ring </dev/null |
+    troupe run -n 1 mpirun --oversubscribe -n 2 ./mpi_ring </dev/null |
     grep -qx "size 2: hello right, ring right, allreduce right"'
 
 # -- RUN-5: no slower ----------------------------------------------------------
