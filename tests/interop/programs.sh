@@ -141,11 +141,18 @@ check "RUN-3" "mpirun inside a job starts processes of its own" sh -c '
 # A node that is not known to be oversubscribed costs forty times as much.
 xsqr=/usr/lib/$(uname -m)-linux-gnu/scalapack/openmpi-tests/xsqr
 if [ -x "$xsqr" ]; then
-  check "RUN-5" "twice as many processes as processors: as fast as under mpirun" \
-    within "$((500 * slow))" "$TROUPE_SOURCE/bench/programs" xsqr --bar 3 \
-    --jobs 3 --processes "$((2 * cores))" --troupe "$TROUPE_BIN/troupe" \
-    --library "$TROUPE_LIB"
-  sed 's/^/     /' "$TROUPE_WORK/output"
+  outcome=0
+  within 400 "$TROUPE_SOURCE/bench/programs" xsqr --bar 3 --jobs 3 --limit 40 \
+    --processes "$((2 * cores))" --troupe "$TROUPE_BIN/troupe" \
+    --library "$TROUPE_LIB" >figures 2>&1 </dev/null || outcome=$?
+  sed 's/^/     /' figures
+  if [ "$outcome" -eq 3 ]; then
+    skip "RUN-5" "as fast as under mpirun" \
+      "mpirun is not done in 40 s either: the machine has other work to do"
+  else
+    check_equal "RUN-5" "twice as many processes as processors: as fast as under mpirun" \
+      0 "$outcome"
+  fi
 else
   skip "RUN-5" "as fast as under mpirun" "scalapack-mpi-test is not installed"
 fi
