@@ -1,6 +1,5 @@
 // A resource manager's daemon in C++: it starts a server inside itself, with a
-// host and an actor of its own, then two processes, and serves them. What they
-// write is shown; they may also pull it from each other, and push input.
+// host and an actor of its own, then two processes, and shows what they write.
 //
 //   c++ -std=c++17 embed_rm.cpp $(pkg-config --cflags --libs troupe) -o rm
 //   ./rm ./pmix_hello
@@ -47,8 +46,7 @@ static info data(std::string_view key, value val) {
 
 static register_nspace job(const std::string& nspace) {
   auto result = register_nspace{nspace, {getuid(), getgid()}, {}, {}, false};
-  for (const auto key : {attr::job_size, attr::univ_size, attr::max_procs,
-                         attr::local_size}) // Open MPI wants the last two.
+  for (const auto key : {attr::job_size, attr::univ_size, attr::max_procs})
     result.infos.push_back(data(key, value::uint32(num_procs)));
   result.infos.push_back(data(attr::local_peers, value::string("0,1")));
   for (auto rank = uint16_t{0}; rank < num_procs; ++rank)

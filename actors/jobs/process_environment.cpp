@@ -181,9 +181,9 @@ process_environment::of(const process_place& place) const {
   number({"TROUPE_NUM_NODES"}, place.num_nodes);
   number({"TROUPE_APP"}, place.app);
   number({"TROUPE_OVERSUBSCRIBED"}, place.oversubscribed ? 1 : 0);
-  // What MPI_INFO_ENV is made of, and MPI_UNIVERSE_SIZE.
-  number({"TROUPE_UNIVERSE_SIZE", "OMPI_UNIVERSE_SIZE"},
-         std::max(universe_, place.size));
+  number({"TROUPE_UNIVERSE_SIZE"}, std::max(universe_, place.size));
+  // What MPI_INFO_ENV is made of. OMPI_UNIVERSE_SIZE is left out: by it mpirun
+  // knows that it is inside a job of its own kind, and refuses to run.
   number({"OMPI_NUM_APP_CTX"}, static_cast<uint32_t>(sizes.size()));
   say("OMPI_APP_CTX_NUM_PROCS", joined(sizes));
   say("OMPI_FIRST_RANKS", joined(firsts));

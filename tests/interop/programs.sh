@@ -133,8 +133,7 @@ check "RUN-3" "Open MPI in a batch script of Slurm" \
 check "RUN-3" "Open MPI in a job of Flux" ring FLUX_JOB_ID=f23
 check "RUN-3" "mpirun inside a job starts processes of its own" sh -c '
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    troupe run -n 1 env -u PMIX_NAMESPACE -u PMIX_RANK \
-    mpirun --oversubscribe -n 2 ./mpi_ring </dev/null |
+    troupe run -n 1 mpirun --oversubscribe -n 2 ./mpi_ring </dev/null |
     grep -qx "size 2: hello right, ring right, allreduce right"'
 
 # -- RUN-5: no slower ----------------------------------------------------------
@@ -142,11 +141,18 @@ check "RUN-3" "mpirun inside a job starts processes of its own" sh -c '
 # A node that is not known to be oversubscribed costs forty times as much.
 xsqr=/usr/lib/$(uname -m)-linux-gnu/scalapack/openmpi-tests/xsqr
 if [ -x "$xsqr" ]; then
-  check "RUN-5" "twice as many processes as processors: as fast as under mpirun" \
-    within "$((500 * slow))" "$TROUPE_SOURCE/bench/programs" xsqr --bar 3 \
-    --jobs 3 --processes "$((2 * cores))" --troupe "$TROUPE_BIN/troupe" \
-    --library "$TROUPE_LIB"
-  sed 's/^/     /' "$TROUPE_WORK/output"
+  outcome=0
+  within 400 "$TROUPE_SOURCE/bench/programs" xsqr --bar 3 --jobs 3 --limit 40 \
+    --processes "$((2 * cores))" --troupe "$TROUPE_BIN/troupe" \
+    --library "$TROUPE_LIB" >figures 2>&1 </dev/null || outcome=$?
+  sed 's/^/     /' figures
+  if [ "$outcome" -eq 3 ]; then
+    skip "RUN-5" "as fast as under mpirun" \
+      "mpirun is not done in 40 s either: the machine has other work to do"
+  else
+    check_equal "RUN-5" "twice as many processes as processors: as fast as under mpirun" \
+      0 "$outcome"
+  fi
 else
   skip "RUN-5" "as fast as under mpirun" "scalapack-mpi-test is not installed"
 fi

@@ -87,7 +87,6 @@ CAF_TEST(RUN-2 a process is told its place in the words of all) {
                                           {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
                                           {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
                                           {"OMPI_COMM_WORLD_NODE_RANK", "1"},
-                                          {"OMPI_UNIVERSE_SIZE", "8"},
                                           {"OMPI_NUM_APP_CTX", "2"},
                                           {"OMPI_APP_CTX_NUM_PROCS", "2 3"},
                                           {"OMPI_FIRST_RANKS", "0 2"},
@@ -102,6 +101,12 @@ CAF_TEST(RUN-2 a process is told its place in the words of all) {
     else
       CAF_CHECK_EQUAL(name + "=" + found->second, name + "=" + val);
   }
+}
+
+// By this variable it knows that it runs inside itself, and refuses.
+CAF_TEST(RUN-3 mpirun runs inside a job) {
+  context.environment = {"OMPI_UNIVERSE_SIZE=2"};
+  CAF_CHECK_EQUAL(variable("OMPI_UNIVERSE_SIZE"), "unset");
 }
 
 CAF_TEST(RUN-2 the place of a process is ours to say) {
