@@ -182,6 +182,10 @@ int run(std::vector<std::string> args) {
               << '\n';
     return 1;
   }
+  if (const auto why = preload(options.preloads, options.node_words)) {
+    std::cerr << "troupe run: " << reason_of(why) << '\n';
+    return exit_status_of(why);
+  }
   if (options.dvm)
     return run_in_dvm(std::move(options));
   if (options.nodes.hosts.empty() && options.nodes.hostfile.empty())

@@ -20,7 +20,6 @@ constexpr auto variables_group = "Environment";
 constexpr auto streams_group = "Output and input";
 constexpr auto ends_group = "Time and failures";
 constexpr auto shows_group = "What is shown";
-constexpr auto nodes_group = "Nodes";
 constexpr auto watching_group = "Watching";
 constexpr auto hidden = "";
 
@@ -251,6 +250,15 @@ void add_job_flags(CLI::App& cli, job_flags& x, dvm_options& nodes) {
     .add_option("--app", x.app_file,
                 "FILE with a line `[options] program [arguments]` for each "
                 "program")
+    ->group(programs_group);
+  cli
+    .add_flag("-s,--preload-binary", x.preloads_program,
+              "Copy the programs to the nodes first, to where they are here")
+    ->group(programs_group);
+  cli
+    .add_option("--preload-files", x.preloaded,
+                "Copy files, with commas between, to the directory in which "
+                "processes start")
     ->group(programs_group);
   add_places(cli, x);
   add_variables(cli, x);

@@ -15,6 +15,9 @@
 
 namespace troupe {
 
+/// Under what options of nodes stand in the help.
+inline constexpr auto nodes_group = "Nodes";
+
 /// Options of one program of a job.
 struct app_flags {
   int32_t np = 0;
@@ -48,6 +51,7 @@ struct job_flags {
   std::vector<std::string> tune_files;
   std::string prefix;
   std::string app_file;
+  std::string preloaded;
   std::string report_pid;
 
   std::string standard_input;
@@ -65,6 +69,7 @@ struct job_flags {
   int verbosity = 0;
   bool is_quiet = false;
   bool is_dry = false;
+  bool preloads_program = false;
   bool only_primary = false;
   bool report_bindings = false;
   bool label = false;

@@ -9,6 +9,7 @@
 #include "tools/run_flags.hpp"
 #include "tools/run_help.hpp"
 #include "tools/run_places.hpp"
+#include "tools/run_preloads.hpp"
 #include "tools/run_refusal.hpp"
 #include "tools/run_streams.hpp"
 #include "tools/run_variables.hpp"
@@ -275,6 +276,7 @@ std::variant<run_options, int> read(CLI::App& cli, job_flags& flags,
   if (cli.count("--dvm") > 0)
     result.dvm = flags.dvm;
   apply(flags, segments.front(), launcher, result);
+  add_preloads(result, flags, cli, segments.front());
   return std::move(result);
 }
 

@@ -4,6 +4,7 @@
 #include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
 #include "tools/output_options.hpp"
+#include "tools/preload.hpp"
 #include "tools/signal_words.hpp"
 
 #include <optional>
@@ -55,6 +56,11 @@ struct run_options {
   /// Where the number of this process is written: `-`, `+` or a file; empty:
   /// nowhere.
   std::string report_pid;
+
+  /// What the nodes get before the job starts, and the options that say which
+  /// nodes.
+  std::vector<preloaded_file> preloads;
+  std::vector<std::string> node_words;
 };
 
 /// Reads the command line.

@@ -27,9 +27,6 @@ constexpr std::string_view of_prte =
   "it is of prte; troupe up starts a DVM that stays";
 constexpr std::string_view shell_does =
   "let the shell do it: < FILE, > FILE and 2> FILE, or --output dir=DIR";
-constexpr std::string_view no_copying =
-  "nothing is copied to nodes by itself; have it copied by a job: troupe run "
-  "--map-by ppr:1:node --stdin all sh -c 'cat >FILE; chmod +x FILE' <FILE";
 constexpr std::string_view wrap =
   "have processes start a script that does it and then runs the program";
 
@@ -217,13 +214,12 @@ const std::vector<option_word>& all_words() {
     {"--file", 1, ours, "--app={1}"},
     {"--multi-prog", 0, refused,
      "here it is called --app FILE, with a line `-n N PROGRAM` for each"},
-    {"--preload-binary", 0, refused, no_copying},
-    {"-s", 0, refused, no_copying},
-    {"--preload-files", 1, refused, no_copying},
-    {"--bcast", only_attached, refused, no_copying},
-    {"--bcast-exclude", 1, refused, no_copying},
-    {"--compress", only_attached, refused, no_copying},
-    {"--send-libs", only_attached, refused, no_copying},
+    {"--bcast", only_attached, refused,
+     "here it is called --preload-binary; programs go to where they are here"},
+    {"--bcast-exclude", 1, refused, "--preload-files names what is copied"},
+    {"--compress", only_attached, refused, "what is copied is not compressed"},
+    {"--send-libs", only_attached, refused,
+     "name the libraries with --preload-files"},
     {"--chdir", 1, ours, "--wdir={1}"},
     {"-D", 1, ours, "--wdir={1}"},
     {"--prolog", 1, refused, wrap},

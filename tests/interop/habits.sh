@@ -188,10 +188,50 @@ check_match "HAB-5" "a setting of mpirun itself is told" \
   'plm_rsh_agent is one of mpirun itself' \
   "$(job -np 1 -mca plm_rsh_agent ssh true 2>&1)"
 
+# -- files that go first -------------------------------------------------------
+
+mkdir elsewhere
+check_equal "HAB-10" "--preload-files copies to where processes start" \
+  "btl = self" \
+  "$(job -np 1 --wdir elsewhere -preload-files settings tail -n 1 settings)"
+check_equal "HAB-10" "in a DVM too" "b" \
+  "$(dvm_job -np 1 --wdir elsewhere --preload-files nodes \
+    sed -n 's/b slots.*/b/p' nodes)"
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+  # A node that does not have the program: something else is mounted there.
+  mkdir far "$TMPDIR/far"
+  cp bin/mine far/mine
+  cat >far.sh <<EOF
+#!/bin/sh
+shift
+exec unshare -m sh -c 'mount -t tmpfs none "\$0" && exec "\$@"' "$PWD/far" "\$@"
+EOF
+  chmod +x far.sh
+  TMPDIR=$TMPDIR/far troupe up --name far --remote-shell ./far.sh --host a:1 \
+    >far.up 2>&1 </dev/null &
+  far_dvm=$!
+  far_job() {
+    TMPDIR=$TMPDIR/far within $((30 * slow)) troupe run --dvm far -np 1 "$@"
+  }
+  check "HAB-10" "a DVM whose node does not have the program" \
+    eventually 30 grep -qx "DVM ready" far.up
+  check "HAB-10" "indeed" status 127 far_job ./far/mine
+  check_equal "HAB-10" "-s copies it there" "mine" "$(far_job -s ./far/mine)"
+  TMPDIR=$TMPDIR/far within $((20 * slow)) troupe down --dvm far >/dev/null 2>&1
+  wait "$far_dvm"
+  rmdir "$TMPDIR/far/troupe-$(id -u)" "$TMPDIR/far" # Both have to be empty.
+else
+  skip "HAB-10" "--preload-binary" "a mount of one's own needs root"
+fi
+usage_error "a program without its directory" \
+  'troupe run: --preload-binary: write' troupe run -s true
+
 # -- mistakes ------------------------------------------------------------------
 
 usage_error "a policy that is none" 'troupe run: --map-by .*nonsense' \
   troupe run --map-by nonsense true
+usage_error "a modifier that is none" 'troupe run: --map-by .*foo=3' \
+  troupe run --map-by slot:foo=3 true
 usage_error "an object that is none" 'troupe run: --bind-to .*nonsense' \
   troupe run --bind-to nonsense true
 usage_error "a ranking that is none" 'troupe run: --rank-by .*nonsense' \
