@@ -94,6 +94,12 @@ void add_places(spawn_request& job, const job_flags& x,
     infos.push_back(
       {std::string{attr::report_bindings}, 0, value::boolean(true)});
   check(job, from);
+  // A modifier of the binding says the same: launchers look at the attribute.
+  if (const auto options = read_options(job);
+      options && options->report_bindings
+      && !flag(infos, attr::report_bindings))
+    infos.push_back(
+      {std::string{attr::report_bindings}, 0, value::boolean(true)});
 }
 
 } // namespace troupe

@@ -122,7 +122,7 @@ CAF_TEST(F3.6 a client finds everything in its environment) {
   setup.proc = {"job-1", 3};
   setup.hostname = "node";
   setup.server_tmpdir = "/tmp/session";
-  const auto xs = client_environment(setup);
+  const auto xs = wire::client_environment(setup);
   CAF_CHECK_EQUAL(variable(xs, "PMIX_NAMESPACE"), "job-1");
   CAF_CHECK_EQUAL(variable(xs, "PMIX_RANK"), "3");
   for (const auto* suffix : {"61", "51", "41", "4", "3", "21"})
