@@ -34,7 +34,7 @@ says() { [ "$(grep -cx -- "$2" "$TROUPE_WORK/job")" -eq "$1" ]; }
 begin() {
   : >"$TROUPE_WORK/job"
   before=$(processes n1 troupe | sort)
-  background n1 troupe run --dvm "$dvm_name" --map-by node -n 4 "$PWD/$1" \
+  background n1 troupe run --dvm "$dvm_name" --map-by node --oversubscribe -n 4 "$PWD/$1" \
     >"$TROUPE_WORK/job" 2>"$TROUPE_WORK/job.err"
   eventually 30 says 4 ready || { cat "$TROUPE_WORK/job.err"; return 1; }
   launcher=$(processes n1 troupe | sort | comm -13 <(echo "$before") - | head -n 1)
