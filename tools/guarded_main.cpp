@@ -5,6 +5,7 @@
 #include "messages/status.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +22,10 @@ namespace {
 
 /// What a command of ours needs for its own loop and one connection.
 constexpr auto least_descriptors = uint64_t{32};
+
+/// Address space that a server needs, with the stacks of its threads; libraries
+/// of others do not look whether they get memory.
+constexpr auto least_memory = rlim_t{128} << 20;
 
 /// 128 and the signal, as if it had ended the program.
 constexpr auto nobody_reads = 128 + SIGPIPE;
@@ -79,6 +84,21 @@ std::string explain_current() {
   std::_Exit(cannot_work);
 }
 
+/// Which limit is too low for anything; empty: none.
+std::string want_of_limits() {
+  if (const auto limit = current_descriptors().limit; limit < least_descriptors)
+    return "the limit of open files (ulimit -n) is " + std::to_string(limit)
+           + ", and " + std::to_string(least_descriptors)
+           + " are needed at least; raise its hard value (ulimit -Hn)";
+  rlimit memory{};
+  if (getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur < least_memory)
+    return "the limit of memory (ulimit -v) is "
+           + std::to_string(memory.rlim_cur >> 10) + " KiB, and "
+           + std::to_string(least_memory >> 10)
+           + " are needed at least; raise it";
+  return {};
+}
+
 bool has_reader(int fd) {
   auto watched = pollfd{fd, POLLOUT, 0};
   return ::poll(&watched, 1, 0) < 1 || (watched.revents & POLLERR) == 0;
@@ -111,11 +131,8 @@ int guarded_main(const char* program, const std::function<int()>& body) {
   std::set_terminate(end_at_once);
   raise_descriptor_limit();
   try {
-    if (const auto limit = current_descriptors().limit;
-        limit < least_descriptors) {
-      say("the limit of open files (ulimit -n) is " + std::to_string(limit)
-          + ", and " + std::to_string(least_descriptors)
-          + " are needed at least; raise its hard value (ulimit -Hn)");
+    if (const auto why = want_of_limits(); !why.empty()) {
+      say(why);
       return cannot_work;
     }
     return checked(body());

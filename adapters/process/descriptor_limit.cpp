@@ -1,6 +1,10 @@
 #include "adapters/process/descriptor_limit.hpp"
 
 #include "adapters/local/local_limits.hpp"
+#include "adapters/loop/unique_fd.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <iterator>
@@ -41,11 +45,13 @@ descriptor_use current_descriptors() {
   auto i = std::filesystem::directory_iterator{"/proc/self/fd", failure};
   for (; !failure && i != end(i); i.increment(failure))
     ++result.in_use;
-  // The folder itself is among them; without a descriptor for it all are used.
-  if (failure)
-    result.in_use = result.limit;
-  else
-    --result.in_use;
+  if (!failure) {
+    --result.in_use; // The folder itself is among them.
+    return result;
+  }
+  // The kernel gives out the lowest that is free; without any all are used.
+  const auto next = unique_fd{fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)};
+  result.in_use = next ? static_cast<uint64_t>(next.get()) : result.limit;
   return result;
 }
 
