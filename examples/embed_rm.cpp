@@ -17,7 +17,6 @@
 #include <iostream>
 
 using namespace troupe;
-
 constexpr auto num_procs = 2u;
 /// What this resource manager does for its processes; all else is refused.
 static caf::message_handler my_host(caf::event_based_actor*) {
@@ -46,7 +45,8 @@ static info data(std::string_view key, value val) {
 
 static register_nspace job(const std::string& nspace) {
   auto result = register_nspace{nspace, {getuid(), getgid()}, {}, {}, false};
-  for (const auto key : {attr::job_size, attr::univ_size, attr::max_procs})
+  for (const auto key : {attr::job_size, attr::univ_size, attr::max_procs,
+                         attr::local_size}) // Open MPI wants the last two.
     result.infos.push_back(data(key, value::uint32(num_procs)));
   result.infos.push_back(data(attr::local_peers, value::string("0,1")));
   for (auto rank = uint16_t{0}; rank < num_procs; ++rank)
