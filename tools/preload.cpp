@@ -2,6 +2,8 @@
 
 #include "adapters/local/system_error.hpp"
 
+#include <caf/expected.hpp>
+
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/stat.h>
