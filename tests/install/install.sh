@@ -104,7 +104,7 @@ check "C5.3" "a project finds both CMake packages" \
   within 120 cmake -S "$TROUPE_SOURCE/tests/install/project" -B project \
   -DCMAKE_PREFIX_PATH="$moved;$pmix" -DEXAMPLES="$examples" \
   -DCMAKE_BUILD_TYPE=Debug
-check "C5.3" "and builds with them" within 400 cmake --build project
+check "C5.3" "and builds with them" within 900 cmake --build project
 check_match "C5.3" "its C programs use our library" "$pmix/lib/libpmix.so.2" \
   "$(ldd project/embed_rm_c)"
 check_match "PKG-2" "its C++ programs use the shared library" "$lib/libtroupe.so" \
@@ -162,7 +162,7 @@ check "PKG-5" "mpi_hello.c as it says" as_it_says mpi_hello.c
 # Their own CMakeLists.txt, from there.
 check "PKG-5" "the examples are a project of their own" \
   within 120 cmake -B build -DCMAKE_PREFIX_PATH="$moved;$pmix" .
-check "PKG-5" "which builds" within 400 cmake --build build
+check "PKG-5" "which builds" within 900 cmake --build build
 check "PKG-5" "and serves" serves build/embed_rm build/pmix_hello_c
 
 finish
