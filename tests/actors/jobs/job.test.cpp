@@ -197,7 +197,7 @@ CAF_TEST(F5.17 F5.20 what has started is killed when the rest cannot) {
   launcher.fatal = {SIGKILL};
   const auto x = spawn(4);
   CAF_CHECK_EQUAL(x->code, status::sys_limits_children);
-  CAF_CHECK_EQUAL(outcome().exit_status, 1);
+  CAF_CHECK_EQUAL(outcome().exit_status, 125);
   CAF_CHECK(launcher.ended == (std::set<uint32_t>{0, 1}));
   CAF_CHECK(state_of(2) == proc_state::failed_to_start);
 }
