@@ -276,11 +276,6 @@ caf::result<ack> notify(self_pointer self, const requester& who,
     return leave(self, who);
   if (request.code != status::group_verdict) {
     auto promise = self->make_response_promise<ack>();
-    if (state.is_over) {
-      auto reply = answer<ack>{promise};
-      answer_late(state, request.code, reply);
-      return promise;
-    }
     self->state.notices.push_back(
       {who.proc, request.code, answer<ack>{promise}});
     submit(self, group_notice{who.proc, std::move(request)});
@@ -301,19 +296,6 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   if (std::find(asked.begin(), asked.end(), who.proc) != asked.end())
     submit(self, group_verdicts{{std::move(verdict)}});
   return ack{};
-}
-
-void answer_late(const tracker_state& state, status code, answer<ack>& reply) {
-  const auto* made = state.group->outcome_of(group_operation::construct);
-  if (code == status::group_invite_declined)
-    reply.give({});
-  else if (made != nullptr && state.group->members() == nullptr
-           && made->code != status::success
-           && made->code != status::partial_success)
-    reply.fail(made->code, made->reason);
-  else
-    reply.fail(status::not_a_member,
-               "group " + state.options.key.id + " is over");
 }
 
 void answer_notice(self_pointer self, const group_notice& what,

@@ -129,15 +129,22 @@ void finish(self_pointer self) {
   auto& state = self->state;
   if (!state.group->is_over() || std::exchange(state.is_over, true))
     return;
+  // Who declines what is over has its will; all others are too late.
+  const auto* made = state.group->outcome_of(group_operation::construct);
   for (auto& x : std::exchange(state.notices, {}))
-    answer_late(state, x.code, x.reply);
+    if (x.code == status::group_invite_declined)
+      x.reply.give({});
+    else if (made != nullptr && state.group->members() == nullptr
+             && made->code != status::success
+             && made->code != status::partial_success)
+      x.reply.fail(made->code, made->reason);
+    else
+      x.reply.fail(status::not_a_member,
+                   "group " + state.options.key.id + " is over");
+  self->send(state.server, group_over{state.options.key});
   if (state.keeper == log_keeper::mesh)
     self->send(state.host, close_group_log{state.options.key});
-  // Until the SERVER knows, it passes on what comes for the group: that is owed
-  // an answer, too.
-  const auto quit = [self] { self->quit(); };
-  self->request(state.server, caf::infinite, group_over{state.options.key})
-    .then(quit, [quit](const caf::error&) { quit(); });
+  self->quit();
 }
 
 /// It is decided who is in: nobody has to learn any more how it began.

@@ -193,10 +193,6 @@ caf::result<ack> notify(self_pointer self, const requester& who,
 /// Makes entries of calls if it is time.
 void gather(self_pointer self, group_operation operation);
 
-/// Answers an event of a group that is over: a process that declines has its
-/// will, any other is too late and is told what has become of the group.
-void answer_late(const tracker_state& state, status code, answer<ack>& reply);
-
 /// Answers who has raised an event that is in the log now.
 void answer_notice(self_pointer self, const group_notice& what,
                    std::optional<status> refused);
