@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <thread>
@@ -114,10 +115,31 @@ void remove_groups(pid_t launcher) {
     rmdir(x.c_str());
 }
 
+/// Gives the process a name of its own: it has the command line of its parent,
+/// by which people find that one and end it (`pkill -f`).
+void take_name() {
+  constexpr char name[] = "troupe-guard";
+  prctl(PR_SET_NAME, name);
+  const auto fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  auto size = size_t{0};
+  char piece[4096];
+  for (auto n = read(fd, piece, sizeof(piece)); n > 0;
+       n = read(fd, piece, sizeof(piece)))
+    size += static_cast<size_t>(n);
+  close(fd);
+  // The arguments stand behind one another, from the first on.
+  auto* const line = program_invocation_name;
+  std::memset(line, 0, size);
+  if (size > 0)
+    std::memcpy(line, name, std::min(size, sizeof(name)) - 1);
+}
+
 /// Lets go of everything that the process has but for `fd`.
 /// @returns where that is now.
 int leave_all(int fd) {
-  prctl(PR_SET_NAME, "troupe-guard");
+  take_name();
   setsid();
   sigset_t all;
   sigfillset(&all);

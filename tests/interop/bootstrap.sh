@@ -140,7 +140,7 @@ variant() {
   sed "$@" nodes.conf >"$name"
 }
 
-check "X48" "a file that is not there" refuses 1 "cannot read nowhere" \
+check "X48" "a file that is not there" refuses 125 "cannot read nowhere" \
   trouped --bootstrap nowhere
 variant bad.conf 's/^DVMPort=.*/DVMPort=no/'
 check "X48" "an error in it names its place" \
@@ -165,11 +165,11 @@ check "" "the authority of another DVM" \
 cp authority open
 chmod 644 open
 variant open.conf 's/^AuthorityFile=.*/AuthorityFile=open/'
-check "" "an authority that others can read" refuses 1 "open to others" \
+check "" "an authority that others can read" refuses 125 "open to others" \
   trouped --bootstrap open.conf --node b
 variant far.conf 's/^DVMControllerHost=.*/DVMControllerHost=no.such.host.invalid/'
 check "" "a controller without an address" \
-  refuses 1 "no.such.host.invalid has no address" \
+  refuses 125 "no.such.host.invalid has no address" \
   trouped --bootstrap far.conf --node b
 variant plain.conf '$aInsecure=perhaps'
 check "" "what is neither yes nor no" refuses 1 "Insecure=perhaps" \

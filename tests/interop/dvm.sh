@@ -235,7 +235,7 @@ check "X48" "an error in a list of hosts" refuses 1 "^troupe up: --host" \
   troupe up --host 'a,b[3-'
 printf 'a slot=3\n' >hosts
 check "X48" "an error in a hostfile names its line" \
-  refuses 1 "hosts, line 1, column 3" troupe run --hostfile hosts true
+  refuses 2 "hosts, line 1, column 3" troupe run --hostfile hosts true
 check "X48" "a hostfile that is not there" \
   refuses 1 "cannot read nowhere: No such file" troupe up --hostfile nowhere
 check "" "this node twice" refuses 1 "are both this node" \
@@ -247,10 +247,10 @@ check "" "what is no name of a DVM" refuses 1 "is no name of a DVM" \
   troupe up --name 'a b'
 check "" "a remote shell that is not there" refuses 3 "on a: .*no-such-shell" \
   troupe up --remote-shell ./no-such-shell --host a
-check "" "hosts and a hostfile at once" refuses 1 "give one of them" \
+check "" "hosts and a hostfile at once" refuses 2 "give one of them" \
   troupe run --dvm x --host a --hostfile hosts true
 check "" "a choice of nodes that has no slots" \
-  refuses 1 "'a:0' has no number of slots" troupe run --dvm x --host a:0 true
+  refuses 2 "'a:0' has no number of slots" troupe run --dvm x --host a:0 true
 check "" "a daemon that nobody started" refuses 1 "not from a troupe" \
   trouped --join
 check "" "a file for the URI that cannot be written" \

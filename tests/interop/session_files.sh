@@ -134,14 +134,14 @@ export TMPDIR=$base
 
 # -- TMPDIR --------------------------------------------------------------------
 
-# blames WORDS COMMAND...: fails with one line that names TMPDIR, its value, why
+# blames WORDS COMMAND...: fails with 125 and one line that names TMPDIR, its value, why
 # and what to do.
 blames() {
   local words=$1 outcome=0
   shift
   "$@" >blamed 2>&1 </dev/null || outcome=$?
   cat blamed
-  [ "$outcome" -eq 1 ] && [ "$(wc -l <blamed)" -eq 1 ] \
+  [ "$outcome" -eq 125 ] && [ "$(wc -l <blamed)" -eq 1 ] \
     && grep -q "TMPDIR is /.*: .*$words.*set TMPDIR to " blamed
 }
 check "DIR-4" "TMPDIR is missing" \

@@ -167,8 +167,9 @@ CAF_TEST(G2 a failure that ends a job ends those that it is connected to) {
   CAF_REQUIRE(report != reports.end());
   CAF_CHECK_EQUAL(report->exit_status, 128 + SIGKILL);
   CAF_CHECK_EQUAL(report->reason,
-                  "job server@2, to which it was connected, failed: rank 3 was "
-                  "killed by signal 9 (SIGKILL, Killed)");
+                  "job server@2, to which it was connected, failed: rank 3 "
+                  "(prog, pid 1003 on n2) was killed by signal 9 (SIGKILL, "
+                  "Killed)");
 }
 
 CAF_TEST(G2 a recoverable job outlives those that it is connected to) {

@@ -279,8 +279,13 @@ CAF_TEST(F4.24 a key goes with the job that published it) {
   consume_messages();
   CAF_CHECK_EQUAL(look_up(other, {"a"})->code, status::success);
   // The second job has taken the place of rank 0 in the script.
+  auto first = requester{};
+  first.proc = {"server@1", 0};
+  caf::anon_send(
+    caf::actor_cast<caf::actor>(local.launcher->processes.at(1).owner),
+    client_lost{first});
   caf::anon_send(local.launcher->processes.at(1).owner,
-                 process_ended{{"server@1", 0}, 0, 0, false});
+                 process_ended{first.proc, 0, 0, false});
   caf::anon_send(local.launcher->processes.at(1).owner,
                  process_drained{{"server@1", 0}});
   local.launcher->end(1);
