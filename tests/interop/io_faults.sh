@@ -169,7 +169,7 @@ few() {
   (ulimit -n "$1" && exec timeout 30 troupe run -n 1 echo x) >out 2>&1
   outcome=$?
   cat out
-  [ $outcome = 1 ] && [ "$(wc -l <out)" = 1 ] && grep -q 'Too many open files' out
+  [ $outcome = 125 ] && [ "$(wc -l <out)" = 1 ] && grep -q "ulimit -n) is $1," out
 }
 check "I18" "too few descriptors for a launcher" few 20
 enough() {

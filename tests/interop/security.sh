@@ -95,7 +95,7 @@ check "F8.6" "a process hands over a secret" eventually 20 grep -q posted posted
 check_match "F8.6" "the log tells of the process" 'connected' "$(cat posted.log)"
 check "F8.6" "no log has the secret" sh -c '! grep open-sesame posted.log'
 check "F8.6" "no arguments and no environment have the secret" sh -c '
-  for pid in '"$launcher"' $(pgrep -P '"$launcher"'); do
+  for pid in '"$launcher"' $(pgrep -P '"$launcher"' -f posts); do
     grep -aq posts "/proc/$pid/cmdline" || exit 1
     ! grep -a open-sesame "/proc/$pid/cmdline" "/proc/$pid/environ" || exit 1
   done'

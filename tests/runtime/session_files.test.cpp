@@ -82,8 +82,11 @@ CAF_TEST(DIR-1 what cannot be made anew is told) {
   session_files uut{settings};
   CAF_CHECK(is_calm(uut.open()));
   CAF_CHECK(is_calm(uut.publish(uri)));
+  // Made before the file goes: it must not get the number of that.
+  const auto other = tmp / "other";
+  ::mkdir(other.c_str(), 0700);
   std::filesystem::remove(system_file());
-  ::mkdir(system_file().c_str(), 0700);
+  std::filesystem::rename(other, system_file());
   const auto said = uut.renew();
   CAF_REQUIRE(said.failure);
   CAF_CHECK(reason_of(said.failure).find(system_file()) != std::string::npos);

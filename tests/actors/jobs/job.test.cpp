@@ -375,6 +375,7 @@ CAF_TEST(F5.14 a recoverable job survives the death of a process) {
 }
 
 CAF_TEST(FIT-2 who ends before its last words are read is judged by them) {
+  launcher.keeps_connections = true;
   spawn(1);
   const auto x = connect(0);
   end(0);
@@ -387,6 +388,7 @@ CAF_TEST(FIT-2 who ends before its last words are read is judged by them) {
 }
 
 CAF_TEST(FIT-2 who ends without last words has failed) {
+  launcher.keeps_connections = true;
   launcher.fatal = {SIGTERM};
   spawn(2);
   const auto x = connect(0);
@@ -400,6 +402,7 @@ CAF_TEST(FIT-2 who ends without last words has failed) {
 }
 
 CAF_TEST(FIT-2 whose connection stays open is judged after a while) {
+  launcher.keeps_connections = true;
   spawn(1);
   connect(0);
   end(0);

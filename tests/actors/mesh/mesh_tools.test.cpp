@@ -183,7 +183,7 @@ CAF_TEST(F4.28 a tool hears of the end of its job after the last output) {
             == value::of_proc({nspace, rank_wildcard}));
   CAF_CHECK(number<int32_t>(x.infos, attr::exit_code) == 3);
   CAF_CHECK(text(x.infos, attr::event_text_message)
-            == "rank 1 (prog, pid 1001 on n1) exited with status 3");
+            == "rank 1 (prog, pid 1001 on n0) exited with status 3");
 }
 
 CAF_TEST(F4.28 what the jobs of a tool start writes to the tool) {
