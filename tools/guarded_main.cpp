@@ -4,6 +4,7 @@
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/status.hpp"
 
+#include <malloc.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,6 +27,10 @@ constexpr auto least_descriptors = uint64_t{32};
 /// Address space that a server needs, with the stacks of its threads; libraries
 /// of others do not look whether they get memory.
 constexpr auto least_memory = rlim_t{128} << 20;
+
+/// Bytes of what goes back to the system as soon as it is freed: more than a
+/// piece of a stream, less than a large message.
+constexpr int large_block = 1 << 20;
 
 /// 128 and the signal, as if it had ended the program.
 constexpr auto nobody_reads = 128 + SIGPIPE;
@@ -123,6 +128,10 @@ int failure_status(const caf::error& why) {
 }
 
 int guarded_main(const char* program, const std::function<int()>& body) {
+  // Or the first large message that is freed has all later ones kept for reuse.
+  ::mallopt(M_MMAP_THRESHOLD, large_block);
+  // One thread does nearly everything; others need no memory of their own.
+  ::mallopt(M_ARENA_MAX, 1);
   // Before anything else gets a descriptor.
   occupy_standard_descriptors();
   ignore_broken_pipes();

@@ -6,8 +6,8 @@
 
 namespace troupe {
 
-void add_preloads(run_options& result, const job_flags& x,
-                  const CLI::App& cli, const command_segment& from) {
+void add_preloads(run_options& result, const job_flags& x, const CLI::App& cli,
+                  const command_segment& from) {
   namespace fs = std::filesystem;
   auto failure = std::error_code{};
   const auto here = fs::current_path(failure);
