@@ -13,7 +13,7 @@ need_dvm n1:2,n2:2,n3:4
 # The dead one gives the launcher its status; the others check and end well.
 with_dead() {
   status 137 mesh_job "$@" || return 1
-  ! grep -q 'connected.c' "$TROUPE_WORK/output"
+  ! grep -qF 'connected.c' "$TROUPE_WORK/output"
 }
 check "G2 74" "3 nodes: all that are connected hear of a death once" \
   with_dead -n 3 --rtos recoverable ./connected survives
@@ -34,7 +34,7 @@ bereaved() {
   kill -9 "$(daemon n3)"
   wait "$job_pid"
   cat report
-  ! grep -q 'connected.c' report
+  ! grep -qF 'connected.c' report
 }
 check "G2 P-J3" "3 nodes: the loss of a node is reported to all that are connected" \
   bereaved

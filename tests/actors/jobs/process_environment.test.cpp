@@ -116,7 +116,7 @@ CAF_TEST(RUN-2 the place of a process is ours to say) {
   CAF_CHECK_EQUAL(variable("TROUPE_RANK"), "3");
 }
 
-CAF_TEST(F4.39 PMI-1 is told once and only where it is served) {
+CAF_TEST(F4.39 the server of MPICH is told once and only where there is one) {
   CAF_CHECK_EQUAL(variable("PMI_RANK"), "unset");
   context.with_pmi1 = true;
   request.apps[1].env = {"PMI_RANK=99"};
