@@ -102,6 +102,9 @@ session_files::report session_files::renew() {
   for (auto& x : files_) {
     if (x.file.are_in_place())
       continue;
+    // Before there are others: a new file may get the number of one that has
+    // gone, and would be taken for that.
+    x.file.remove();
     if (auto made = make(x.kind))
       x.file = std::move(*made);
     else
