@@ -104,7 +104,7 @@ session_files::report session_files::renew() {
       continue;
     // Before there are others: a new file may get the number of one that has
     // gone, and would be taken for that.
-    x.file.remove();
+    { const auto gone = std::move(x.file); }
     if (auto made = make(x.kind))
       x.file = std::move(*made);
     else
