@@ -65,7 +65,7 @@ session_files::report session_files::publish(const wire::server_uri& uri) {
   for (const auto kind : kinds) {
     auto made = make(kind);
     if (made) {
-      files_.push_back({kind, std::move(*made)});
+      files_.push_back({kind, std::move(*made), false});
       continue;
     }
     const auto code = status_of(made.error());
@@ -100,12 +100,14 @@ session_files::report session_files::renew() {
     }
   }
   for (auto& x : files_) {
-    if (x.file.are_in_place())
+    if (!x.is_missing && x.file.are_in_place())
       continue;
     // Before there are others: a new file may get the number of one that has
     // gone, and would be taken for that.
     { const auto gone = std::move(x.file); }
-    if (auto made = make(x.kind))
+    auto made = make(x.kind);
+    x.is_missing = !made;
+    if (made)
       x.file = std::move(*made);
     else
       result.failure = blame(made.error());

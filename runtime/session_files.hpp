@@ -84,6 +84,9 @@ private:
   struct published_file {
     rendezvous_kind kind;
     rendezvous_files file;
+
+    /// Whether it could not be made anew.
+    bool is_missing = false;
   };
 
   caf::expected<rendezvous_files> make(rendezvous_kind kind) const;
