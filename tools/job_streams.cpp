@@ -1,6 +1,9 @@
 #include "tools/job_streams.hpp"
 
 #include "adapters/log/fd_writer.hpp"
+#include "messages/status.hpp"
+#include "tools/guarded_main.hpp"
+#include "tools/run_refusal.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -71,6 +74,11 @@ void job_streams::leave_terminal() {
 void job_streams::take_terminal() {
   if (with_pty_ && has_begun_ && !mode_.is_changed())
     mode_ = terminal_mode{STDIN_FILENO};
+}
+
+int streams_status(const caf::error& why) {
+  return status_of(why) == status::bad_param ? exit_status_of(why)
+                                             : cannot_work;
 }
 
 } // namespace troupe

@@ -20,7 +20,8 @@ class job_streams {
 public:
   /// @param terminal Shows output on the launcher's own streams.
   /// @param err      Takes lines for the user.
-  /// @returns why it cannot be, in a sentence.
+  /// @returns why it cannot be, in a sentence: `bad_param` for options that do
+  ///          not fit.
   static caf::expected<std::unique_ptr<job_streams>>
   make(loop_system& sys, const run_options& options, output_sink_actor terminal,
        std::shared_ptr<fd_writer> err);
@@ -57,5 +58,9 @@ private:
   bool has_begun_ = false;
   caf::actor input_; // An actor that nobody refers to is gone.
 };
+
+/// With what a command exits if `make` fails: 2 for options that do not fit,
+/// 125 if this node lacks something.
+int streams_status(const caf::error& why);
 
 } // namespace troupe

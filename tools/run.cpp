@@ -122,7 +122,7 @@ int own_job::run() {
   auto streams = job_streams::make(loop, options_, node_->sink(), node_->err());
   if (!streams) {
     std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
-    return exit_status_of(streams.error());
+    return streams_status(streams.error());
   }
   streams_ = std::move(*streams);
   on_interrupt(loop.loop(), [this](int number) { on_interrupted(number); });

@@ -62,7 +62,7 @@ void temporary_dvm::start_job() {
     job_streams::make(node.loop(), options_, node.sink(), node.err());
   if (!streams) {
     node.err()->write("troupe run: " + reason_of(streams.error()) + "\n");
-    end(exit_status_of(streams.error()));
+    end(streams_status(streams.error()));
     return;
   }
   streams_ = std::move(*streams);

@@ -132,7 +132,7 @@ caf::expected<std::unique_ptr<screen>> screen::make(loop_system& sys,
   // Each window has a socket there, named by its rank.
   constexpr auto room = sizeof(sockaddr_un::sun_path) - 1;
   if (st.directory.size() + 1 + std::to_string(most).size() > room)
-    return make_error(status::bad_param,
+    return make_error(status::error,
                       "TMPDIR is " + std::string{base} + ": its "
                         + std::to_string(std::strlen(base))
                         + " characters leave no room for the name of a socket "

@@ -789,7 +789,7 @@ void push_input(self_pointer self, const requester& who,
 
 /// At the root: for a requester of a node that is not the origin.
 void push_at_root(self_pointer self, const requester& who,
-                  const io_push_request& request, completion<ack> done);
+                  io_push_request& request, completion<ack> done);
 
 // -- mesh_published.cpp
 // ------------------------------------------------

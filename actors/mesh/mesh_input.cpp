@@ -7,6 +7,9 @@
 
 #include <caf/actor_system.hpp>
 
+#include <algorithm>
+#include <iterator>
+#include <memory>
 #include <utility>
 
 // What processes read: it comes from the node where their job was asked for, or
@@ -52,15 +55,29 @@ void send_waiting(self_pointer self,
   }
 }
 
+/// What one call brings, of which a piece is copied when its turn has come.
+using whole_input = std::shared_ptr<const io_input>;
+
+/// `size` bytes of it from `at`.
+io_input piece_of(const io_input& whole, size_t at, size_t size) {
+  auto result = io_input{};
+  result.nspace = whole.nspace;
+  result.ranks = whole.ranks;
+  result.bytes = whole.bytes.substr(at, size);
+  if (whole.offset)
+    result.offset = *whole.offset + at;
+  result.is_end = whole.is_end && at + size >= whole.bytes.size();
+  return result;
+}
+
 /// Puts a piece of input behind what is on its way to the same processes.
-void add_piece(self_pointer self, io_input what,
-               completion<io_input_taken> done) {
-  const auto to = std::pair{what.nspace, what.ranks};
+void add_piece(self_pointer self, const whole_input& what, size_t at,
+               size_t size, completion<io_input_taken> done) {
+  const auto to = std::pair{what->nspace, what->ranks};
   self->state.inputs[to].waiting.emplace_back(
-    [self, to, what = std::move(what), done = std::move(done)] {
-      const auto size = what.bytes.size();
+    [self, to, what, at, size, done = std::move(done)] {
       self->state.inputs[to].bytes += size;
-      send_input(self, what,
+      send_input(self, piece_of(*what, at, size),
                  [self, to, size, done](caf::expected<io_input_taken> x) {
                    self->state.inputs[to].bytes -= size;
                    done(std::move(x));
@@ -75,26 +92,20 @@ void add_piece(self_pointer self, io_input what,
 void send_pieces(self_pointer self, io_input what,
                  completion<io_input_taken> done) {
   constexpr auto most = defaults::io_window;
-  if (what.bytes.size() <= most) {
-    add_piece(self, std::move(what), std::move(done));
+  const auto all = what.bytes.size();
+  const auto whole = std::make_shared<const io_input>(std::move(what));
+  if (all <= most) {
+    add_piece(self, whole, 0, all, std::move(done));
     return;
   }
-  const auto bytes = std::exchange(what.bytes, {});
-  const auto is_end = std::exchange(what.is_end, false);
-  auto left = std::make_shared<size_t>((bytes.size() + most - 1) / most);
+  auto left = std::make_shared<size_t>((all + most - 1) / most);
   // What has become of the last is what has become of all.
   const auto one = [left, done](caf::expected<io_input_taken> x) {
     if (--*left == 0)
       done(std::move(x));
   };
-  const auto begin = what.offset;
-  for (size_t at = 0; at < bytes.size(); at += most) {
-    what.bytes = bytes.substr(at, most);
-    if (begin)
-      what.offset = *begin + at;
-    what.is_end = is_end && at + most >= bytes.size();
-    add_piece(self, what, one);
-  }
+  for (size_t at = 0; at < all; at += most)
+    add_piece(self, whole, at, std::min(most, all - at), one);
 }
 
 } // namespace
@@ -107,11 +118,11 @@ void pass_input(self_pointer self, io_input what,
     return;
   }
   locate(self, nspace,
-         [self, what = std::move(what), done](const caf::error& why) {
+         [self, what = std::move(what), done](const caf::error& why) mutable {
            if (why)
              done(why);
            else
-             send_pieces(self, what, done);
+             send_pieces(self, std::move(what), done);
          });
 }
 
@@ -152,7 +163,7 @@ void take_input(self_pointer self, uint32_t from, io_input& what,
 namespace {
 
 /// What is pushed to processes of one job, of those that its description lets
-/// read.
+/// read, yet without the bytes.
 io_input input_of(const io_push_request& request, const std::string& nspace,
                   uint32_t reading, uint32_t size) {
   auto result = io_input{};
@@ -166,16 +177,15 @@ io_input input_of(const io_push_request& request, const std::string& nspace,
       result.ranks.push_back(reading);
   }
   result.offset = number<uint64_t>(request.directives, io_offset_key);
-  result.bytes = request.bytes.value_or("");
-  result.is_end =
-    result.bytes.empty() || flag(request.directives, attr::iof_complete);
+  result.is_end = !request.bytes || request.bytes->empty()
+                  || flag(request.directives, attr::iof_complete);
   return result;
 }
 
 using push_targets = std::map<std::string, io_input>;
 
-void push(self_pointer self, const io_push_request& request,
-          push_targets targets, const completion<ack>& done) {
+void push(self_pointer self, io_push_request& request, push_targets targets,
+          const completion<ack>& done) {
   auto round =
     std::make_shared<push_round>(request, [done](const caf::error& why) {
       if (why)
@@ -183,9 +193,13 @@ void push(self_pointer self, const io_push_request& request,
       else
         done(ack{});
     });
+  for (auto i = targets.begin(); i != targets.end();)
+    i = i->second.ranks.empty() ? targets.erase(i) : std::next(i);
+  auto left = targets.size();
   for (auto& [nspace, what] : targets) {
-    if (what.ranks.empty())
-      continue;
+    // The last job has the memory of the request: most requests name one job.
+    if (request.bytes)
+      what.bytes = --left == 0 ? std::move(*request.bytes) : *request.bytes;
     round->expect();
     pass_input(
       self, std::move(what),
@@ -231,7 +245,7 @@ void push_input(self_pointer self, const requester& who,
 }
 
 void push_at_root(self_pointer self, const requester& who,
-                  const io_push_request& request, completion<ack> done) {
+                  io_push_request& request, completion<ack> done) {
   auto targets = push_targets{};
   for (const auto& x : request.targets) {
     const auto* job = self->state.find_job(x.nspace);

@@ -12,6 +12,13 @@ namespace {
 /// Where the length stands in a header.
 constexpr size_t length_offset = 8;
 
+/// Bytes of a frame from which its memory is taken as a whole once a quarter of
+/// it is there: growing by copies would hold it nearly twice.
+constexpr size_t long_frame = size_t{1} << 20;
+
+/// What may come with the last bytes of a long frame.
+constexpr size_t beyond_frame = size_t{64} << 10;
+
 void put(char* at, uint32_t x, byte_order order) {
   if (order == byte_order::host) {
     std::memcpy(at, &x, 4);
@@ -115,6 +122,9 @@ std::optional<frame> frame_reader::next() {
       return frame{header.peer, header.tag,
                    rest.substr(frame_header_size, header.length)};
     }
+    if (header.length >= long_frame && rest.size() >= header.length / 4)
+      buffer_.reserve(position_ + frame_header_size + header.length
+                      + beyond_frame);
   }
   // The frames have been taken: an idle connection needs no large buffer.
   if (rest.empty() && buffer_.capacity() > kept_buffer_size)

@@ -94,8 +94,8 @@ struct frame {
 };
 
 /// Cuts a byte stream into frames, however the bytes arrive. Memory follows the
-/// bytes that are there, never the length that a header announces, and is given
-/// back when the last frame has been taken.
+/// bytes that are there, at most four times as many, whatever length a header
+/// announces, and is given back when the last frame has been taken.
 class frame_reader {
 public:
   explicit frame_reader(size_t max_payload = max_message_size);

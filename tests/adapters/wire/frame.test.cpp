@@ -102,6 +102,26 @@ CAF_TEST(X13 LIM3 memory follows the bytes that are there) {
   CAF_CHECK_EQUAL(reader.pending(), sent + frame_header_size);
 }
 
+CAF_TEST(I18 a long frame is not copied in order to grow) {
+  constexpr auto length = size_t{20} << 20;
+  auto reader = frame_reader{};
+  reader.push(header_with_length("01400000"));
+  const auto chunk = std::string(size_t{64} << 10, 'x');
+  auto whole = std::optional<frame>{};
+  for (auto sent = chunk.size(); !whole; sent += chunk.size()) {
+    CAF_REQUIRE_LESS_OR_EQUAL(sent, length);
+    const auto before = reader.capacity();
+    reader.push(chunk);
+    // What grows from a quarter on would be there twice.
+    if (sent > length / 4 + chunk.size())
+      CAF_CHECK_EQUAL(reader.capacity(), before);
+    whole = reader.next();
+    CAF_CHECK_LESS_OR_EQUAL(reader.capacity(), 4 * sent + 2 * chunk.size());
+  }
+  CAF_CHECK_EQUAL(whole->payload.size(), length);
+  CAF_CHECK_LESS(reader.capacity(), length + (size_t{1} << 20));
+}
+
 CAF_TEST(I18 a long payload is given away with its memory) {
   auto reader = frame_reader{};
   auto out = std::string{};
