@@ -137,6 +137,28 @@ open_group* group_of(server_state& state, const requester& who,
   return later_group_of(state, id, invitation, named);
 }
 
+/// Gives an answer to an invitation to its group. The tracker may be gone by
+/// then: whoever declines has its will, whoever accepts is too late.
+caf::result<ack> pass_answer(self_pointer self, const requester& who,
+                             const open_group& group, notify_request request) {
+  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
+  const auto promise = owed->promise();
+  const auto declines = request.code == status::group_invite_declined;
+  self->request(group.tracker, caf::infinite, who, std::move(request))
+    .then([owed](const ack&) { owed->give({}); },
+          [owed, declines, who](caf::error& why) {
+            if (status_of(why) != status::unreach)
+              owed->fail(why);
+            else if (declines)
+              owed->give({});
+            else
+              owed->fail(status::not_a_member, "the invitation that "
+                                                 + to_string(who.proc)
+                                                 + " means is over");
+          });
+  return promise;
+}
+
 /// Opens a group that has begun on another node, and gives its tracker what has
 /// come for it.
 caf::result<ack> enter(self_pointer self, group_entry_ordered& what) {
@@ -199,6 +221,9 @@ caf::result<ack> notify_group(self_pointer self, const requester& who,
   if (request.code == status::group_invite_accepted)
     if (auto why = begin_to_take_part(self, who.proc, *group))
       return why;
+  if (request.code == status::group_invite_accepted
+      || request.code == status::group_invite_declined)
+    return pass_answer(self, who, *group, std::move(request));
   return self->delegate(group->tracker, who, std::move(request));
 }
 

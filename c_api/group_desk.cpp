@@ -206,7 +206,7 @@ void group_desk::carry_out(invitations::effects what) {
           return;
         auto out = invitations::effects{};
         the_desk->invitations_.confirm(id, static_cast<status>(code_of(x)),
-                                       out);
+                                       now(), out);
         the_desk->carry_out(std::move(out));
       });
     if (code == PMIX_SUCCESS)
@@ -215,7 +215,7 @@ void group_desk::carry_out(invitations::effects what) {
       if (the_desk == nullptr)
         return;
       auto out = invitations::effects{};
-      the_desk->invitations_.confirm(id, static_cast<status>(code), out);
+      the_desk->invitations_.confirm(id, static_cast<status>(code), now(), out);
       the_desk->carry_out(std::move(out));
     });
   }

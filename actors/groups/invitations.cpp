@@ -90,7 +90,8 @@ void invitations::raise(const notify_request& what, effects& out) {
   remove_sent();
 }
 
-void invitations::confirm(uint64_t notice, status code, effects& out) {
+void invitations::confirm(uint64_t notice, status code, time now,
+                          effects& out) {
   for (auto& x : sent_) {
     if (x.last_notice == notice) {
       // A server that keeps a log shows members what has become of the group.
@@ -109,9 +110,8 @@ void invitations::confirm(uint64_t notice, status code, effects& out) {
     }
   }
   for (auto& x : received_)
-    if (x.notice == notice
-        && (code != status::success || x.how == reply::declined))
-      end(x, code, {}, out);
+    if (x.notice == notice)
+      confirm_answer(x, code, now, out);
   remove_sent();
   remove_received();
 }

@@ -92,7 +92,8 @@ public:
   /// @param leader Who has invited; null: whoever has.
   /// An invitation that has come to its end already still takes one answer.
   /// @returns `not_found` if we are not invited to the group, `bad_param` if we
-  ///          are but not by `leader`, `exists` if it is answered already.
+  ///          are but not by `leader`, `exists` if it is answered already,
+  ///          as by taking the lead.
   status join(uint64_t call, const std::string& id, const proc_id* leader,
               bool accepts, const std::vector<info>& directives, time now,
               effects& out);
@@ -100,8 +101,9 @@ public:
   // -- what happens
   // ------------------------------------------------------------
 
-  /// The server has answered a notice.
-  void confirm(uint64_t notice, status code, effects& out);
+  /// The server has answered a notice. What it refuses because the invitation is
+  /// over ends with the event that says how, which may come behind the answer.
+  void confirm(uint64_t notice, status code, time now, effects& out);
 
   /// An event has come: its handlers have not seen it yet.
   void observe(const event& what, time now, effects& out);
@@ -213,8 +215,10 @@ private:
     std::optional<time> deadline;
 
     /// The leader is lost: when we say so ourselves. Never if the server keeps
-    /// a log, since it has another one elected.
+    /// a log, since it has another one elected. Or our answer was refused: when
+    /// we wait no longer for the event that says why.
     std::optional<time> due;
+    std::optional<status> refused;
 
     /// What has become of it before it was answered: who answers now is told.
     std::optional<status> fate;
@@ -260,6 +264,7 @@ private:
   void take_invitation(const event& what);
   void end_received(const event& what, effects& out);
   void take_new_leader(const event& what, effects& out);
+  void confirm_answer(received& x, status code, time now, effects& out);
   void lose_leader(const proc_id& who, time now);
   void end(received& x, status code, std::vector<info> infos, effects& out);
   void advance_received(time now, effects& out);

@@ -114,6 +114,9 @@ status invitations::join(uint64_t call, const std::string& id,
     }
   if (ended == nullptr)
     return fault;
+  // It has led the invitation, and is in the group.
+  if (!accepts && *ended->fate == status::success)
+    return status::exists;
   if (accepts)
     out.outcomes.push_back({call, *ended->fate, std::move(ended->fate_infos)});
   else
@@ -195,6 +198,19 @@ void invitations::take_new_leader(const event& what, effects& out) {
   }
 }
 
+void invitations::confirm_answer(received& x, status code, time now,
+                                 effects& out) {
+  const auto is_late = code == status::not_a_member || code == status::unreach;
+  if (x.how == reply::declined) {
+    end(x, code, {}, out);
+  } else if (is_late && x.number && x.is_open()) {
+    x.refused = code;
+    x.due = now + settings_.grace;
+  } else if (code != status::success) {
+    end(x, code, {}, out);
+  }
+}
+
 void invitations::lose_leader(const proc_id& who, time now) {
   for (auto& x : received_)
     if (x.leader == who && !x.number && !x.due && x.is_open())
@@ -222,6 +238,10 @@ void invitations::advance_received(time now, effects& out) {
     }
     if (!x.due || *x.due > now)
       continue;
+    if (x.refused) {
+      end(x, *x.refused, {}, out);
+      continue;
+    }
     auto what = event{};
     what.code = status::group_leader_failed;
     what.source = self_;

@@ -530,6 +530,35 @@ CAF_TEST(G35 an invitation makes a group that its answers find) {
                   std::optional<std::string>{"g"});
 }
 
+CAF_TEST(G36 an answer that crosses the end is told that it is too late) {
+  // It comes at each step between the abort and the end of the tracker.
+  for (const auto code :
+       {status::group_invite_accepted, status::group_invite_declined})
+    for (auto steps = 0; steps < 24; ++steps) {
+      start(false);
+      const auto about = [](status what, std::vector<uint32_t> whom) {
+        auto range = procs{};
+        for (const auto rank : whom)
+          range.push_back({"job", rank});
+        return notify_request{
+          what,
+          data_range::custom,
+          {with(attr::group_id, value::string("g")),
+           with(attr::event_custom_range, value::procs(std::move(range)))}};
+      };
+      it->ask<ack>(peers[0], about(status::group_invited, {0, 1, 2}));
+      consume_messages();
+      it->ask<ack>(peers[0], about(status::group_construct_abort, {0, 1, 2}));
+      for (auto i = 0; i < steps; ++i)
+        sched.try_run_once();
+      const auto late = it->ask<ack>(peers[2], about(code, {0}));
+      consume_messages();
+      CAF_MESSAGE("after " << steps << " messages: " << to_string(late->code));
+      CAF_CHECK(late->code != status::unreach);
+      CAF_CHECK(late->code != status::error);
+    }
+}
+
 CAF_TEST(G45 an event that is about no group is for others) {
   const auto y = fixtures::ask<ack>(
     sys, it->server, asks({"job", 0}),

@@ -192,6 +192,31 @@ CAF_TEST(G48 who is not invited or names another leader is refused) {
   CAF_CHECK_EQUAL(join(2, 1, 0), status::not_found);
 }
 
+CAF_TEST(G36 an acceptance that is too late waits for what has come of it) {
+  const auto infos =
+    std::vector<info>{make(attr::group_id, value::string("g")),
+                      make(group_keys::invitation, value::uint64(3))};
+  added[status::group_invited] = {infos.back()};
+  uint64_t call = 0;
+  for (const auto why : {status::not_a_member, status::unreach})
+    for (const auto is_told : {true, false}) {
+      refused[status::group_invite_accepted] = why;
+      ++call;
+      invite(0, call, {rank(1)});
+      CAF_CHECK_EQUAL(join(1, call, 0), status::success);
+      CAF_CHECK_EQUAL(code(1, call), pending);
+      if (is_told)
+        hear(at(1), event{status::group_construct_abort, rank(0),
+                          data_range::custom, infos});
+      else
+        elapse(2s);
+      CAF_CHECK_EQUAL(code(1, call), is_told ? aborted : why);
+      at(0).uut = at(1).uut = invitations{{2s, 8, 64}};
+      at(0).uut.set_self(rank(0));
+      at(1).uut.set_self(rank(1));
+    }
+}
+
 CAF_TEST(G38 the first answer counts) {
   // Edge case 159.
   invite(0, 1, {rank(0), rank(1), rank(2)});
@@ -233,7 +258,7 @@ CAF_TEST(G44 the server knows better who is a member) {
     if (call == 1)
       hear(at(0), complete);
     auto end = invitations::effects{};
-    at(0).uut.confirm(out.notices[0].first, status::success, end);
+    at(0).uut.confirm(out.notices[0].first, status::success, now, end);
     carry_out(at(0), std::move(end));
     if (call == 2) {
       CAF_CHECK_EQUAL(code(0, call), pending);

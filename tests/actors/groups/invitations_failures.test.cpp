@@ -162,6 +162,8 @@ CAF_TEST(G29 G51 who leads before it has answered may still answer) {
               make(attr::group_leader, value::of_proc(rank(1))),
               make(group_keys::accepted, value::procs({rank(1), rank(2)}))}});
   CAF_CHECK_EQUAL(code(2, 1), status::success);
+  // Who leads has accepted.
+  CAF_CHECK_EQUAL(join(1, 2, 0, false), status::exists);
   CAF_CHECK_EQUAL(join(1, 1, 0), status::success);
   CAF_CHECK_EQUAL(code(1, 1), status::success);
   CAF_CHECK_EQUAL(membership(1, 1), (procs{rank(1), rank(2)}));
