@@ -9,6 +9,7 @@
 #include "tools/io.hpp"
 #include "tools/launcher_names.hpp"
 #include "tools/monitor.hpp"
+#include "tools/notice.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 #include "tools/window.hpp"
@@ -98,7 +99,10 @@ int run_command(const std::string& program,
     std::cout << "troupe " TROUPE_VERSION "\n";
     return 0;
   }
-  std::cerr << "troupe: there is no command \"" << command << "\"\n\n" << usage;
+  std::cerr << troupe::notice("troupe",
+                              "there is no command \"" + command + "\"")
+            << '\n'
+            << usage;
   return 2;
 }
 
