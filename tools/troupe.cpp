@@ -14,6 +14,8 @@
 #include "tools/up.hpp"
 #include "tools/window.hpp"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <iostream>
 #include <string>
@@ -74,6 +76,9 @@ int run_command(const std::string& program,
     return troupe::run(std::move(rest));
   if (command == "up")
     return troupe::up(std::move(rest));
+  // The other commands start no program. What these two start inherits the
+  // flag and cannot take it off: jobs may need ping, sudo or fusermount.
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (command == "down")
     return troupe::down(std::move(rest));
   if (command == "events")
