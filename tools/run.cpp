@@ -149,7 +149,8 @@ int own_job::run() {
   loop.loop().run();
   if (node_->has_failed())
     return cannot_work;
-  return status_of_output(node_->out()->error(), exit_status_, options_.output);
+  return status_of_output(node_->out()->error(), exit_status_, options_.output,
+                          node_->lacks_output());
 }
 
 /// Writes the number of this process to where it is wanted.

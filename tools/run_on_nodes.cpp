@@ -186,10 +186,11 @@ int temporary_dvm::run(dvm_plan plan) {
     exit_status_ = cannot_work;
   forwarder.reset();
   const auto error = root_->node().out()->error();
+  const auto lacks_output = root_->node().lacks_output();
   streams_.reset();
   observer_ = nullptr;
   root_.reset();
-  return status_of_output(error, exit_status_, options_.output);
+  return status_of_output(error, exit_status_, options_.output, lacks_output);
 }
 
 } // namespace
