@@ -1,6 +1,7 @@
 #include "runtime/mesh_member.hpp"
 
 #include "actors/mesh/node.hpp"
+#include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/local/system_error.hpp"
 #include "adapters/networks/networks.hpp"
@@ -92,6 +93,7 @@ mesh_member::~mesh_member() {
 
 void hide_memory() {
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  lock_keys();
 }
 
 } // namespace troupe

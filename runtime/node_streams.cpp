@@ -24,8 +24,12 @@ node_streams::node_streams(loop_system& loop, node_streams_options options)
   auto own = [name = std::move(options.hostname)](const proc_id&) {
     return name;
   };
-  streams.open_files = output_file_maker(
-    sys, {threads_, std::move(options.log), std::move(own), {}});
+  streams.open_files =
+    output_file_maker(sys, {threads_,
+                            std::move(options.log),
+                            std::move(own),
+                            {},
+                            std::move(options.on_unwritten)});
   desk_ = spawn_io_desk(sys, std::move(streams));
 }
 

@@ -4,6 +4,7 @@
 #include "messages/actors.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,6 +24,9 @@ struct node_streams_options {
   std::string hostname = {};
 
   journal log = {};
+
+  /// Called when output could not be written to a file.
+  std::function<void()> on_unwritten = {};
 };
 
 /// The standard streams of the processes of a node: its I/O DESK, and the

@@ -2,6 +2,7 @@
 
 #include "messages/attributes.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/tool_session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -47,13 +48,13 @@ std::optional<int> parse(CLI::App& cli, const std::string& command,
   } catch (const CLI::Success& result) {
     return cli.exit(result);
   } catch (const CLI::ParseError& result) {
-    std::cerr << "troupe " << command << ": " << result.what() << '\n';
+    std::cerr << notice("troupe " + command, result.what());
     return usage_error;
   }
 }
 
 int fail(const std::string& command, const std::string& reason) {
-  std::cerr << "troupe " << command << ": " << reason << '\n';
+  std::cerr << notice("troupe " + command, reason);
   return 1;
 }
 

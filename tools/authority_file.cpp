@@ -3,6 +3,7 @@
 #include "adapters/local/system_error.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "runtime/mesh_member.hpp"
+#include "tools/notice.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -55,7 +56,7 @@ int make_authority_file(std::vector<std::string> args) {
   } catch (const CLI::Success& x) {
     return cli.exit(x);
   } catch (const CLI::ParseError& x) {
-    std::cerr << "troupe authority: " << x.what() << '\n';
+    std::cerr << notice("troupe authority", x.what());
     return usage_error;
   }
   hide_memory();
@@ -63,7 +64,7 @@ int make_authority_file(std::vector<std::string> args) {
   const auto failure = made ? write_authority(path, *made) : made.error();
   if (!failure)
     return 0;
-  std::cerr << "troupe authority: " << reason_of(failure) << '\n';
+  std::cerr << notice("troupe authority", reason_of(failure));
   return 1;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/member_daemon.hpp"
+#include "tools/notice.hpp"
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -76,7 +77,7 @@ caf::expected<std::vector<node_address>> resolve(const std::string& name,
 }
 
 int fail(const caf::error& why) {
-  std::cerr << "trouped: " << reason_of(why) << '\n';
+  std::cerr << notice("trouped", reason_of(why));
   return failure_status(why);
 }
 
@@ -95,7 +96,7 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
   };
   auto status = 0;
   setup.on_failed = [&](const std::string& reason) {
-    std::cerr << "trouped: " << reason << '\n';
+    std::cerr << notice("trouped", reason);
     status = cannot_work;
     end();
   };

@@ -6,6 +6,7 @@
 #include "tools/ctl_options.hpp"
 #include "tools/ctl_text.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/tool_session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr auto query_time = 30s;
 
 int fail(const std::string& command, const std::string& reason) {
-  std::cerr << "troupe ctl " << command << ": " << reason << '\n';
+  std::cerr << notice("troupe ctl " + command, reason);
   return 1;
 }
 

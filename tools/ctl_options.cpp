@@ -5,6 +5,7 @@
 #include "messages/status.hpp"
 #include "tools/ctl_words.hpp"
 #include "tools/event_text.hpp"
+#include "tools/notice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -253,7 +254,7 @@ caf::expected<ctl_order> read(const command& kind, const words& x) {
 }
 
 int complain(const std::string& command, const std::string& why) {
-  std::cerr << "troupe ctl " << command << ": " << why << '\n';
+  std::cerr << notice("troupe ctl " + command, why);
   return usage_error;
 }
 
@@ -309,9 +310,10 @@ std::variant<ctl_order, int> parse_ctl_options(std::vector<std::string> args) {
     std::find_if(std::begin(commands), std::end(commands),
                  [&](const command& x) { return name == x.name; });
   if (kind == std::end(commands)) {
-    std::cerr << (name.empty()
-                    ? "troupe ctl: a command is missing\n\n"
-                    : "troupe ctl: there is no command \"" + name + "\"\n\n")
+    std::cerr << notice("troupe ctl",
+                        name.empty() ? "a command is missing"
+                                     : "there is no command \"" + name + "\"")
+              << '\n'
               << usage;
     return usage_error;
   }

@@ -82,7 +82,8 @@ void add_procs(std::string& line, const control_answer& x, std::string_view key,
   const auto procs = procs_of(*found);
   line += std::string{line.empty() ? "" : "; "} + title;
   for (size_t i = 0; i < procs.size() && i < max_shown; ++i)
-    line += (i > 0 ? ", " : " ") + to_string(procs[i]);
+    line +=
+      (i > 0 ? ", " : " ") + escape_control_characters(to_string(procs[i]));
   if (procs.size() > max_shown)
     line += " and " + std::to_string(procs.size() - max_shown) + " more";
 }

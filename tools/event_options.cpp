@@ -1,6 +1,7 @@
 #include "tools/event_options.hpp"
 
 #include "messages/attributes.hpp"
+#include "tools/notice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -222,7 +223,7 @@ caf::expected<events_order> read_send(const words& x) {
 }
 
 int complain(const std::string& command, const std::string& why) {
-  std::cerr << "troupe events " << command << ": " << why << '\n';
+  std::cerr << notice("troupe events " + command, why);
   return usage_error;
 }
 
@@ -265,9 +266,11 @@ parse_events_options(std::vector<std::string> args) {
                     "register later.");
     add_choice(cli, x);
   } else {
-    std::cerr << (command.empty() ? "troupe events: a command is missing\n\n"
-                                  : "troupe events: there is no command \""
-                                      + command + "\"\n\n")
+    std::cerr << notice("troupe events",
+                        command.empty()
+                          ? "a command is missing"
+                          : "there is no command \"" + command + "\"")
+              << '\n'
               << usage;
     return usage_error;
   }

@@ -2,9 +2,11 @@
 
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/event_options.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/tool_session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -35,7 +37,7 @@ constexpr std::string_view retained_key = "troupe.event.retained";
 constexpr std::string_view since_key = "troupe.event.since";
 
 int fail(const std::string& command, const std::string& reason) {
-  std::cerr << "troupe events " << command << ": " << reason << '\n';
+  std::cerr << notice("troupe events " + command, reason);
   return 1;
 }
 
@@ -214,7 +216,8 @@ void event_watch::on_registered(const link::outcome& outcome) {
     std::cout << json_line({{"type", "watching"}, {"dvm", server}})
               << std::flush;
   else
-    std::cerr << "watching " << server << std::endl;
+    std::cerr << "watching " + escape_control_characters(server) + "\n"
+              << std::flush;
   replay_ =
     std::make_unique<timer>(session_->loop().loop(), [this] { old_.clear(); });
   replay_->start(replay_time);

@@ -6,6 +6,7 @@
 #include "tools/group_options.hpp"
 #include "tools/group_text.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/report.hpp"
 #include "tools/tool_session.hpp"
 
@@ -37,7 +38,8 @@ std::string_view name_of(group_order::verb x) {
 }
 
 int fail(const group_order& order, const std::string& reason) {
-  std::cerr << "troupe group " << name_of(order.what) << ": " << reason << '\n';
+  std::cerr << notice("troupe group " + std::string{name_of(order.what)},
+                      reason);
   return 1;
 }
 
@@ -95,7 +97,7 @@ void print(const group_order& order, group_change& x) {
   std::cout << fmt::format(
     "{:%H:%M:%S} {}: {}\n",
     fmt::localtime(std::chrono::system_clock::to_time_t(now)),
-    escape_control_characters(id), x.words);
+    escape_control_characters(id), escape_control_characters(x.words));
 }
 
 int watch(const group_order& order, tool_session& session) {

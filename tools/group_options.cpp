@@ -1,6 +1,7 @@
 #include "tools/group_options.hpp"
 
 #include "messages/proc_id.hpp"
+#include "tools/notice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -44,7 +45,7 @@ constexpr command commands[] = {
 };
 
 int complain(const std::string& command, const std::string& why) {
-  std::cerr << "troupe group " << command << ": " << why << '\n';
+  std::cerr << notice("troupe group " + command, why);
   return usage_error;
 }
 
@@ -61,9 +62,10 @@ parse_group_options(std::vector<std::string> args) {
     std::find_if(std::begin(commands), std::end(commands),
                  [&](const command& x) { return name == x.name; });
   if (found == std::end(commands)) {
-    std::cerr << (name.empty()
-                    ? "troupe group: a command is missing\n\n"
-                    : "troupe group: there is no command \"" + name + "\"\n\n")
+    std::cerr << notice("troupe group",
+                        name.empty() ? "a command is missing"
+                                     : "there is no command \"" + name + "\"")
+              << '\n'
               << usage;
     return usage_error;
   }

@@ -3,6 +3,7 @@
 #include "adapters/process/descriptor_limit.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/status.hpp"
+#include "tools/notice.hpp"
 
 #include <malloc.h>
 #include <poll.h>
@@ -40,7 +41,7 @@ const char* program_name = "troupe";
 /// By write(2): streams may be what failed.
 void say(const std::string& what) noexcept {
   try {
-    auto line = program_name + (": " + what) + "\n";
+    const auto line = notice(program_name, what);
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   } catch (const std::bad_alloc&) {
     // The constant says as much.

@@ -4,6 +4,7 @@
 #include "messages/io_keys.hpp"
 #include "tools/json_output.hpp"
 #include "tools/known_jobs.hpp"
+#include "tools/notice.hpp"
 #include "tools/report.hpp"
 #include "tools/stream_text.hpp"
 #include "tools/stream_viewer.hpp"
@@ -23,7 +24,7 @@ namespace {
 constexpr auto answer_time = std::chrono::seconds{30};
 
 int fail(const std::string& command, const std::string& reason) {
-  std::cerr << "troupe " << command << ": " << reason << '\n';
+  std::cerr << notice("troupe " + command, reason);
   return 1;
 }
 

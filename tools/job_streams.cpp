@@ -3,6 +3,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "messages/status.hpp"
 #include "tools/guarded_main.hpp"
+#include "tools/notice.hpp"
 #include "tools/run_refusal.hpp"
 
 #include <caf/actor_system.hpp>
@@ -38,7 +39,7 @@ job_streams::make(loop_system& sys, const run_options& options,
   how.is_raw = options.with_pty;
   how.fallback = result->terminal_;
   how.warn = [err = std::move(err)](const std::string& line) {
-    err->write("troupe run: " + line + "\n");
+    err->write(notice("troupe run", line));
   };
   auto windows = screen::make(sys, std::move(how));
   if (!windows)

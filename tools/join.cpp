@@ -5,6 +5,7 @@
 #include "runtime/mesh_member.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/member_daemon.hpp"
+#include "tools/notice.hpp"
 
 #include <unistd.h>
 
@@ -57,7 +58,7 @@ int join(bool stays_attached) {
   auto found = read_invitation();
   if (!found) {
     const auto status = failure_status(found.error());
-    self.report(status, "trouped: " + reason_of(found.error()) + "\n");
+    self.report(status, notice("trouped", reason_of(found.error())));
     return status;
   }
   return run_member(std::move(found->settings), std::move(found->context),

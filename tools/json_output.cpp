@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <utility>
 
 namespace troupe {
@@ -12,9 +13,32 @@ namespace {
 
 using nlohmann::json;
 
+/// Controls above 0x7e, which terminals obey and JSON lets through; they occur
+/// only within strings. Source: ISO 6429; RFC 8259, section 7.
+std::string without_controls(const std::string& text) {
+  constexpr auto digits = std::string_view{"0123456789abcdef"};
+  std::string result;
+  result.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto is_pair = text[i] == '\xc2' && i + 1 < text.size()
+                         && static_cast<uint8_t>(text[i + 1]) < 0xa0;
+    if (!is_pair && text[i] != '\x7f') {
+      result += text[i];
+      continue;
+    }
+    const auto code = static_cast<uint8_t>(text[is_pair ? ++i : i]);
+    result += "\\u00";
+    result += digits[code >> 4];
+    result += digits[code & 15];
+  }
+  return result;
+}
+
 std::string dump(json x, int indent) {
   x["schema"] = json_schema;
-  return x.dump(indent, ' ', false, json::error_handler_t::replace) + "\n";
+  return without_controls(
+           x.dump(indent, ' ', false, json::error_handler_t::replace))
+         + "\n";
 }
 
 } // namespace

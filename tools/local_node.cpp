@@ -162,6 +162,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.input = launcher_;
   streams.hostname = context.hostname;
   streams.log = log_;
+  streams.on_unwritten = [this] { lacks_output_ = true; };
   streams_ = std::make_shared<node_streams>(loop_, std::move(streams));
   desk_ = streams_->desk();
   host_ =

@@ -180,6 +180,11 @@ public:
     return has_failed_;
   }
 
+  /// Whether output of a process of this node could not be written to a file.
+  bool lacks_output() const {
+    return lacks_output_;
+  }
+
 private:
   explicit local_node(const local_node_options& options);
 
@@ -197,6 +202,7 @@ private:
   /// Where jobs start that name no directory.
   std::string working_directory_;
   bool has_failed_ = false;
+  bool lacks_output_ = false;
 
   /// Serves MPICH's programs.
   std::unique_ptr<pmi1::service> pmi1_;

@@ -7,6 +7,7 @@
 #include "adapters/process/orphan_guard.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"
+#include "tools/notice.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -75,7 +76,7 @@ private:
 
 int daemon::fail(int status, const std::string& reason) {
   waiter_.reset();
-  self_.report(status, "trouped: " + reason + "\n");
+  self_.report(status, notice("trouped", reason));
   return status;
 }
 
@@ -173,8 +174,8 @@ void daemon::give_up(const std::string& why) {
                       + (why.empty() ? "" : ": " + why)
                       + "; check networks and firewalls, or choose by ";
   if (keeps_streams_) {
-    std::cerr << "trouped: " << reason << "DVMNetworks; still trying"
-              << std::endl;
+    std::cerr << notice("trouped", reason + "DVMNetworks; still trying")
+              << std::flush;
     patience_ = std::min(2 * patience_, most_patience);
     limit_->start(patience_);
     return;

@@ -6,6 +6,7 @@
 #include "messages/monitor.hpp"
 #include "tools/ask.hpp"
 #include "tools/monitor_options.hpp"
+#include "tools/notice.hpp"
 #include "tools/tool_session.hpp"
 
 #include <chrono>
@@ -19,7 +20,7 @@ namespace {
 constexpr auto answer_time = std::chrono::seconds{30};
 
 int fail(const std::string& command, const std::string& reason) {
-  std::cerr << "troupe monitor " << command << ": " << reason << '\n';
+  std::cerr << notice("troupe monitor " + command, reason);
   return 1;
 }
 

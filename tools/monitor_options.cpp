@@ -5,6 +5,7 @@
 #include "messages/custom_monitor.hpp"
 #include "messages/status.hpp"
 #include "tools/event_text.hpp"
+#include "tools/notice.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -158,7 +159,7 @@ caf::expected<monitor_order> read_cancel(const words& x) {
 }
 
 int complain(const std::string& command, const std::string& why) {
-  std::cerr << "troupe monitor " << command << ": " << why << '\n';
+  std::cerr << notice("troupe monitor " + command, why);
   return usage_error;
 }
 
@@ -187,9 +188,11 @@ parse_monitor_options(std::vector<std::string> args) {
                    "Whom it watches, NAMESPACE:RANK, if several have that "
                    "number on different nodes");
   } else {
-    std::cerr << (command.empty() ? "troupe monitor: a command is missing\n\n"
-                                  : "troupe monitor: there is no command \""
-                                      + command + "\"\n\n")
+    std::cerr << notice("troupe monitor",
+                        command.empty()
+                          ? "a command is missing"
+                          : "there is no command \"" + command + "\"")
+              << '\n'
               << usage;
     return usage_error;
   }

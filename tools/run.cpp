@@ -7,6 +7,7 @@
 #include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/notice.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
@@ -82,7 +83,7 @@ void own_job::on_unwritten(int error, const std::string& reason) {
   if (is_unread(error, options_.output))
     end(unread_status, unread_reason);
   else
-    node_->err()->write("troupe: " + unwritten_notice(reason) + "\n");
+    node_->err()->write(notice("troupe", unwritten_notice(reason)));
 }
 
 signal_forwarder::settings own_job::passing_on() {
@@ -114,14 +115,14 @@ int own_job::run() {
   };
   auto started = local_node::start(std::move(how));
   if (!started) {
-    std::cerr << "troupe run: " << reason_of(started.error()) << '\n';
+    std::cerr << notice("troupe run", reason_of(started.error()));
     return failure_status(started.error());
   }
   node_ = std::move(*started);
   auto& loop = node_->loop();
   auto streams = job_streams::make(loop, options_, node_->sink(), node_->err());
   if (!streams) {
-    std::cerr << "troupe run: " << reason_of(streams.error()) << '\n';
+    std::cerr << notice("troupe run", reason_of(streams.error()));
     return streams_status(streams.error());
   }
   streams_ = std::move(*streams);
@@ -148,7 +149,8 @@ int own_job::run() {
   loop.loop().run();
   if (node_->has_failed())
     return cannot_work;
-  return status_of_output(node_->out()->error(), exit_status_, options_.output);
+  return status_of_output(node_->out()->error(), exit_status_, options_.output,
+                          node_->lacks_output());
 }
 
 /// Writes the number of this process to where it is wanted.
@@ -178,23 +180,23 @@ int run(std::vector<std::string> args) {
     return *status;
   auto& options = std::get<run_options>(parsed);
   if (!report_pid(options.report_pid)) {
-    std::cerr << "troupe run: --report-pid: cannot write " << options.report_pid
-              << '\n';
+    std::cerr << notice("troupe run",
+                        "--report-pid: cannot write " + options.report_pid);
     return 1;
   }
   if (const auto why = preload(options.preloads, options.node_words)) {
-    std::cerr << "troupe run: " << reason_of(why) << '\n';
+    std::cerr << notice("troupe run", reason_of(why));
     return exit_status_of(why);
   }
   if (options.dvm)
     return run_in_dvm(std::move(options));
   if (options.nodes.hosts.empty() && options.nodes.hostfile.empty())
     if (const auto hint = hint_of_dvms(names_of_dvms()); !hint.empty())
-      std::cerr << "troupe: " << hint << '\n';
+      std::cerr << notice("troupe", hint);
   const auto surroundings = dvm_surroundings::find();
   auto plan = plan_dvm(options.nodes, surroundings);
   if (!plan) {
-    std::cerr << "troupe run: " << reason_of(plan.error()) << '\n';
+    std::cerr << notice("troupe run", reason_of(plan.error()));
     return exit_status_of(plan.error());
   }
   if (*plan) {

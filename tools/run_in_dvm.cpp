@@ -1,11 +1,13 @@
 #include "tools/run_in_dvm.hpp"
 
+#include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/mesh/node_mapping.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/job_keys.hpp"
@@ -15,6 +17,7 @@
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/output_document.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/proc_table.hpp"
@@ -336,10 +339,9 @@ void dvm_job::show_bindings() {
       return; // As above.
     for (const auto& x : to_json(result->infos.front().val))
       if (x.is_object() && x.value("nspace", "") == nspace_)
-        err_->write("troupe: "
-                    + binding_text(x.value("rank", 0u), x.value("host", "?"),
-                                   x.value("cpus", ""))
-                    + "\n");
+        err_->write(notice("troupe", binding_text(x.value("rank", 0u),
+                                                  x.value("host", "?"),
+                                                  x.value("cpus", ""))));
   });
 }
 
@@ -364,7 +366,7 @@ void dvm_job::on_signal(int number) {
 /// Whoever read the output has seen enough: the job ends as if by SIGPIPE.
 void dvm_job::on_unwritten(const std::string& reason) {
   if (!is_unread(out_->error(), options_.output)) {
-    err_->write("troupe: " + unwritten_notice(reason) + "\n");
+    err_->write(notice("troupe", unwritten_notice(reason)));
     return;
   }
   if (signal_ != 0)
@@ -390,7 +392,7 @@ signal_forwarder::settings dvm_job::passing_on() {
 /// Waits for nobody, since whoever reads our output may have stopped.
 void dvm_job::leave() {
   exit_status_ = 128 + signal_;
-  err_->write("troupe: interrupted; the DVM still ends the job\n");
+  err_->write(notice("troupe", "interrupted; the DVM still ends the job"));
   session_->loop().stop();
 }
 
@@ -436,7 +438,10 @@ void dvm_job::tell_end(const std::string& nspace, int status,
                                {"exit_status", status},
                                {"reason", reason}}));
   else if (!reason.empty() && reason != unread_reason)
-    err_->write("troupe: " + reason + "\n");
+    // A plan has lines of its own, and runs nothing that could write in it.
+    err_->write(flag(options_.job.job_infos, dry_run_key)
+                  ? "troupe: " + escape_control_characters(reason, true) + "\n"
+                  : notice("troupe", reason));
 }
 
 int dvm_job::run() {
@@ -465,7 +470,7 @@ int dvm_job::run() {
     failure = why ? reason_of(why) : wire();
   }
   if (!failure.empty()) {
-    std::cerr << "troupe run: " << failure << '\n';
+    std::cerr << notice("troupe run", failure);
     return is_usage ? usage_error : 1;
   }
   add_surroundings(options_.job);

@@ -4,6 +4,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "messages/attributes.hpp"
 #include "tools/json_output.hpp"
+#include "tools/notice.hpp"
 #include "tools/proc_table.hpp"
 #include "tools/unwritten.hpp"
 
@@ -49,7 +50,7 @@ bool shows(const run_state& state, const char* what) {
 }
 
 void tell(const run_state& state, const std::string& line) {
-  state.setup.err->write("troupe: " + line + "\n");
+  state.setup.err->write(notice("troupe", line));
 }
 
 std::string text_of(proc_state x) {

@@ -4,6 +4,7 @@
 #include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
+#include "tools/notice.hpp"
 #include "tools/output_document.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_refusal.hpp"
@@ -61,7 +62,7 @@ void temporary_dvm::start_job() {
   auto streams =
     job_streams::make(node.loop(), options_, node.sink(), node.err());
   if (!streams) {
-    node.err()->write("troupe run: " + reason_of(streams.error()) + "\n");
+    node.err()->write(notice("troupe run", reason_of(streams.error())));
     end(streams_status(streams.error()));
     return;
   }
@@ -113,7 +114,7 @@ void temporary_dvm::on_unwritten(int error, const std::string& reason) {
   if (is_unread(error, options_.output))
     end_the_job(unread_status, unread_reason);
   else
-    root_->node().err()->write("troupe: " + unwritten_notice(reason) + "\n");
+    root_->node().err()->write(notice("troupe", unwritten_notice(reason)));
 }
 
 /// A root that stands still would be taken for dead by the other nodes.
@@ -135,7 +136,7 @@ signal_forwarder::settings temporary_dvm::passing_on() {
   };
   if (root_->node().member())
     result.stays = [this](const std::string& line) {
-      root_->node().err()->write("troupe: " + line + "\n");
+      root_->node().err()->write(notice("troupe", line));
     };
   return result;
 }
@@ -166,13 +167,13 @@ int temporary_dvm::run(dvm_plan plan) {
   };
   setup.on_ready = [this] { start_job(); };
   setup.on_failed = [this](const std::string& reason) {
-    root_->node().err()->write("troupe run: " + reason + "\n");
+    root_->node().err()->write(notice("troupe run", reason));
     end(3);
   };
   setup.on_terminate = [this] { end(143); };
   auto root = dvm_root::start(std::move(setup));
   if (!root) {
-    std::cerr << "troupe run: " << reason_of(root.error()) << '\n';
+    std::cerr << notice("troupe run", reason_of(root.error()));
     return failure_status(root.error());
   }
   root_ = std::move(*root);
@@ -185,10 +186,11 @@ int temporary_dvm::run(dvm_plan plan) {
     exit_status_ = cannot_work;
   forwarder.reset();
   const auto error = root_->node().out()->error();
+  const auto lacks_output = root_->node().lacks_output();
   streams_.reset();
   observer_ = nullptr;
   root_.reset();
-  return status_of_output(error, exit_status_, options_.output);
+  return status_of_output(error, exit_status_, options_.output, lacks_output);
 }
 
 } // namespace

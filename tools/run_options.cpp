@@ -6,6 +6,7 @@
 #include "tools/chosen_nodes.hpp"
 #include "tools/command_words.hpp"
 #include "tools/environment_export.hpp"
+#include "tools/notice.hpp"
 #include "tools/run_flags.hpp"
 #include "tools/run_help.hpp"
 #include "tools/run_places.hpp"
@@ -235,11 +236,11 @@ void tell_left_out(const command_words& words) {
   auto list = std::string{};
   for (const auto& x : words.left_out)
     list += (list.empty() ? "" : ", ") + x;
-  std::cerr << "troupe run: without meaning here and left out: " << list
-            << " (troupe run --help "
-            << words.left_out.front().substr(
-                 words.left_out.front().find_first_not_of('-'))
-            << " says why)\n";
+  const auto& first = words.left_out.front();
+  std::cerr << notice(
+    "troupe run",
+    "without meaning here and left out: " + list + " (troupe run --help "
+      + first.substr(first.find_first_not_of('-')) + " says why)");
 }
 
 std::variant<run_options, int> read(CLI::App& cli, job_flags& flags,
@@ -364,7 +365,7 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args) {
   try {
     return read(cli, flags, result, args);
   } catch (const CLI::ParseError& x) {
-    std::cerr << "troupe run: " << x.what() << '\n';
+    std::cerr << notice("troupe run", x.what());
     return usage_error;
   }
 }

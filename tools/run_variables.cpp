@@ -1,6 +1,7 @@
 #include "tools/run_variables.hpp"
 
 #include "messages/attributes.hpp"
+#include "tools/notice.hpp"
 #include "tools/run_refusal.hpp"
 
 #include <iostream>
@@ -45,8 +46,10 @@ void add_variables(spawn_request& job, const job_flags& x,
     return;
   for (const auto& program : job.apps)
     for (const auto& name : settings_of_mpirun(program.env))
-      std::cerr << "troupe run: the setting " << name
-                << " is one of mpirun itself; it only reaches the processes\n";
+      std::cerr << notice(
+        "troupe run",
+        "the setting " + name
+          + " is one of mpirun itself; it only reaches the processes");
 }
 
 } // namespace troupe

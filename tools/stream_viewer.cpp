@@ -10,6 +10,7 @@
 #include "tools/input_forwarder.hpp"
 #include "tools/interrupts.hpp"
 #include "tools/known_jobs.hpp"
+#include "tools/notice.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/stream_table.hpp"
 #include "tools/terminal_mode.hpp"
@@ -246,7 +247,7 @@ void viewer::on_signal() {
 }
 
 void viewer::tell(const std::string& line) {
-  err_->write("troupe " + order_.command + ": " + line + "\n");
+  err_->write(notice("troupe " + order_.command, line));
 }
 
 void viewer::leave(int status, const std::string& reason) {
@@ -283,7 +284,7 @@ int viewer::run() {
     why = find_sources();
   }
   if (!why.empty()) {
-    std::cerr << "troupe " << order_.command << ": " << why << '\n';
+    std::cerr << notice("troupe " + order_.command, why);
     return failed;
   }
   auto& loop = session_->loop();

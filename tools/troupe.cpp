@@ -9,9 +9,12 @@
 #include "tools/io.hpp"
 #include "tools/launcher_names.hpp"
 #include "tools/monitor.hpp"
+#include "tools/notice.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 #include "tools/window.hpp"
+
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <iostream>
@@ -73,6 +76,9 @@ int run_command(const std::string& program,
     return troupe::run(std::move(rest));
   if (command == "up")
     return troupe::up(std::move(rest));
+  // The other commands start no program. What these two start inherits the
+  // flag and cannot take it off: jobs may need ping, sudo or fusermount.
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (command == "down")
     return troupe::down(std::move(rest));
   if (command == "events")
@@ -98,7 +104,10 @@ int run_command(const std::string& program,
     std::cout << "troupe " TROUPE_VERSION "\n";
     return 0;
   }
-  std::cerr << "troupe: there is no command \"" << command << "\"\n\n" << usage;
+  std::cerr << troupe::notice("troupe",
+                              "there is no command \"" + command + "\"")
+            << '\n'
+            << usage;
   return 2;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/hook_options.hpp"
 #include "tools/join.hpp"
 #include "tools/local_node.hpp"
+#include "tools/notice.hpp"
 #include "tools/signal_forwarder.hpp"
 
 #include <caf/send.hpp>
@@ -20,7 +21,7 @@ namespace {
 int serve(const troupe::local_node_options& options, bool report_uri) {
   auto started = troupe::local_node::start(options);
   if (!started) {
-    std::cerr << "trouped: " << troupe::reason_of(started.error()) << '\n';
+    std::cerr << troupe::notice("trouped", troupe::reason_of(started.error()));
     return troupe::failure_status(started.error());
   }
   auto& rt = **started;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/guarded_main.hpp"
 #include "tools/output_options.hpp"
 
 #include <cerrno>
@@ -18,10 +19,6 @@ inline constexpr int unread_status = 141;
 inline constexpr auto unread_reason =
   "nobody reads the output of the job any more";
 
-/// The exit status of a job that went well, and whose output could not be
-/// written. Source: sysexits.h, EX_IOERR.
-inline constexpr int unwritten_status = 74;
-
 /// What people are told.
 inline std::string unwritten_notice(const std::string& reason) {
   return "standard output is not written any more (" + reason
@@ -37,11 +34,16 @@ inline bool is_unread(int error, const output_options& x) {
 
 /// @param error  What writing met: an errno, or 0.
 /// @param status That of the job.
-/// @returns the launcher's.
-inline int status_of_output(int error, int status, const output_options& x) {
-  if (error == 0 || status != 0)
+/// @param lacks_output Whether a file could not be written.
+/// @returns the launcher's: `cannot_write` if the job went well and some of its
+///          output is missing.
+inline int status_of_output(int error, int status, const output_options& x,
+                            bool lacks_output = false) {
+  if (status != 0)
     return status;
-  return is_unread(error, x) ? unread_status : unwritten_status;
+  if (is_unread(error, x))
+    return unread_status;
+  return error != 0 || lacks_output ? cannot_write : 0;
 }
 
 } // namespace troupe

@@ -7,6 +7,7 @@
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/hook_options.hpp"
+#include "tools/notice.hpp"
 #include "tools/signal_forwarder.hpp"
 
 #include <CLI/CLI.hpp>
@@ -80,7 +81,7 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
   } catch (const CLI::Success& result) {
     return cli.exit(result);
   } catch (const CLI::ParseError& result) {
-    std::cerr << "troupe up: " << result.what() << '\n';
+    std::cerr << notice("troupe up", result.what());
     return usage_error;
   }
   x.reports_uri = cli.count("--report-uri") > 0;
@@ -167,7 +168,7 @@ public:
 
 private:
   int fail(int status, const std::string& reason) {
-    self_.report(status, "troupe up: " + reason + "\n");
+    self_.report(status, notice("troupe up", reason));
     return status;
   }
 
@@ -208,7 +209,7 @@ void up_command::end(int status) {
 int up_command::run() {
   auto prepared = prepare(options_);
   if (!prepared) {
-    std::cerr << "troupe up: " << reason_of(prepared.error()) << '\n';
+    std::cerr << notice("troupe up", reason_of(prepared.error()));
     return local_failure;
   }
   if (options_.daemonizes)

@@ -2,6 +2,7 @@
 
 #include "messages/status.hpp"
 #include "tools/event_text.hpp"
+#include "tools/notice.hpp"
 #include "tools/output_flags.hpp"
 
 #include <CLI/CLI.hpp>
@@ -139,7 +140,7 @@ int parse(CLI::App& cli, const std::string& command,
   } catch (const CLI::Success& x) {
     return cli.exit(x);
   } catch (const CLI::ParseError& x) {
-    std::cerr << "troupe " << command << ": " << x.what() << '\n';
+    std::cerr << notice("troupe " + command, x.what());
     return usage_error;
   }
 }
@@ -246,7 +247,9 @@ parse_io(std::vector<std::string> args) {
     std::cout << usage;
     return 0;
   }
-  std::cerr << "troupe io: there is no command \"" << name << "\"\n\n" << usage;
+  std::cerr << notice("troupe io", "there is no command \"" + name + "\"")
+            << '\n'
+            << usage;
   return usage_error;
 }
 

@@ -3,6 +3,7 @@
 #include "adapters/loop/local_address.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/inherited_fd.hpp"
+#include "tools/notice.hpp"
 #include "tools/terminal_mode.hpp"
 
 #include <sys/socket.h>
@@ -62,14 +63,16 @@ unique_fd connect_to(const std::string& path) {
 int window(const std::vector<std::string>& args) {
   const auto is_raw = args.size() == 2 && args.front() == "--raw";
   if (args.size() != (is_raw ? 2 : 1)) {
-    std::cerr << "troupe window: is started by troupe run --screen only\n";
+    std::cerr << notice("troupe window",
+                        "is started by troupe run --screen only");
     return 2;
   }
   ignore_broken_pipes();
   const auto fd = connect_to(args.back());
   if (!fd) {
-    std::cerr << "troupe window: cannot reach the launcher at " << args.back()
-              << ": " << std::strerror(errno) << '\n';
+    std::cerr << notice("troupe window", "cannot reach the launcher at "
+                                           + args.back() + ": "
+                                           + std::strerror(errno));
     return 1;
   }
   auto mode = is_raw ? terminal_mode{STDIN_FILENO} : terminal_mode{};

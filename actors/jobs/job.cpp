@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <utility>
 
 namespace troupe {
 
@@ -116,8 +117,11 @@ void signal_all(self_pointer self, int32_t signal) {
                  signal_process{proc_of(state, x), signal});
 }
 
+void judge_followers(self_pointer self, bool at_once = false);
+
 /// Tells all processes to end, and kills what has not ended after the grace.
 void end_all(self_pointer self, const end_job& how) {
+  judge_followers(self, true);
   const auto signal = how.signal;
   auto& state = self->state;
   signal_all(self, signal);
@@ -159,13 +163,59 @@ void judge_end(self_pointer self, const process_ended& what) {
   if (x == nullptr || x->has_ended())
     return;
   x->end.reset();
+  x->may_follow = false;
   x->state = x->called_abort ? proc_state::called_abort
                              : final_state(what, x->connected, x->finalized);
   if (x->told_to_end && x->state != proc_state::terminated)
     x->state = proc_state::killed_by_cmd;
   self->send(state.directory.server, proc_ended{what.proc, x->state});
   report(self, *x, what.exit_code, what.signal);
+  judge_followers(self);
   finish_if_over(self);
+}
+
+/// Whether a process has lost its connection and has not ended, as far as we
+/// know: a process that is killed closes its descriptors before its parent may
+/// reap it, and its peers may hear of that and exit meanwhile.
+bool is_any_end_due(const job_state_data& state) {
+  return std::any_of(
+    state.members.begin(), state.members.end(),
+    [](const member& x) { return x.lost && x.is_running() && !x.end; });
+}
+
+/// Judges those whose exit may follow the loss of a peer, once all such ends
+/// are known.
+void judge_followers(self_pointer self, bool at_once) {
+  auto& state = self->state;
+  if (!at_once && is_any_end_due(state))
+    return;
+  auto ended = std::vector<process_ended>{};
+  for (const auto& x : state.members)
+    if (x.may_follow)
+      ended.push_back(*x.end);
+  for (const auto& x : ended)
+    judge_end(self, x);
+}
+
+/// Whether an end is an exit that fails, and so perhaps a consequence.
+bool is_failing_exit(const member& x, const process_ended& what) {
+  return what.signal == 0 && !x.called_abort && !x.told_to_end
+         && is_failure(final_state(what, x.connected, x.finalized), true);
+}
+
+/// Judges an end as soon as it is known whether it is a consequence.
+void conclude(self_pointer self, const process_ended& what) {
+  auto& x = *self->state.find(what.proc);
+  if (self->state.ending || !is_failing_exit(x, what)) {
+    judge_end(self, what);
+    return;
+  }
+  x.end = what;
+  if (!is_any_end_due(self->state))
+    judge_end(self, what);
+  else if (!std::exchange(x.may_follow, true))
+    call_later(self, defaults::lost_connection_wait,
+               [self, what] { judge_end(self, what); });
 }
 
 void note_end(self_pointer self, const process_ended& what) {
@@ -179,13 +229,13 @@ void note_end(self_pointer self, const process_ended& what) {
     call_later(self, last_words_wait, [self, what] { judge_end(self, what); });
     return;
   }
-  judge_end(self, what);
+  conclude(self, what);
 }
 
 /// Nothing more comes from a process that has ended.
 void note_last_words(self_pointer self, const member& x) {
   if (x.end)
-    judge_end(self, process_ended{*x.end});
+    conclude(self, process_ended{*x.end});
 }
 
 /// As a rule the end of the process follows, and says more.
@@ -262,6 +312,7 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
         x->connected = true;
         x->finalized = false;
         x->lost = false;
+        judge_followers(self);
         ++x->connections;
         if (x->is_running())
           x->state = proc_state::connected;

@@ -102,7 +102,7 @@ void job_outcome::abort(uint32_t rank, int32_t exit_status,
     reason_ = describe_process(rank, where) + " called PMIx_Abort with status "
               + std::to_string(exit_status);
     if (!message.empty())
-      reason_ += ": " + message;
+      reason_ += ": " + escape_control_characters(message);
   }
   // A shell sees eight bits, and an abort is never a success.
   const auto shown = exit_status & 0xff;
@@ -114,7 +114,7 @@ void job_outcome::lose(const std::string& node, size_t num_procs) {
   worst_ = std::max(worst_, 1);
   if (!reason_.empty())
     return;
-  reason_ = "node " + node + " was lost";
+  reason_ = "node " + escape_control_characters(node) + " was lost";
   if (num_procs == 0)
     reason_ += ", which took the output";
   else

@@ -29,6 +29,10 @@ struct member {
   /// How it ended, if that cannot be judged yet.
   std::optional<process_ended> end;
 
+  /// Whether it has failed by an exit, which may follow the loss of a peer
+  /// whose end is not known yet.
+  bool may_follow = false;
+
   /// How often it has connected.
   uint32_t connections = 0;
   bool called_abort = false;

@@ -108,6 +108,8 @@ struct job_files {
       x.text.size(), {"not enough memory", "give this node more memory"}});
     if (why.reason.empty())
       return;
+    if (settings.on_unwritten)
+      settings.on_unwritten();
     if (lost_now > 0) {
       lost += lost_now;
       damaged.insert(path);

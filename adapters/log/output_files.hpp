@@ -26,6 +26,10 @@ struct output_files_settings {
 
   /// `::write`, or what a test puts in its place; called on a thread.
   output_file_set::write_function write = {};
+
+  /// Called when something could not be written, before whoever wrote it hears
+  /// of it; not only the first time.
+  std::function<void()> on_unwritten = {};
 };
 
 /// Makes the OUTPUT SINK that writes the streams of a job to files, see

@@ -141,6 +141,8 @@ void take_name() {
 int leave_all(int fd) {
   take_name();
   setsid();
+  // It runs no program.
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);

@@ -103,7 +103,7 @@ process_table::start(const start_process& request,
   open_output(id, io_channels::stderr_, std::move(started.err));
   open_output(id, io_channels::stddiag, std::move(started.diag));
   x.exit_watch = std::make_unique<fd_watch>(loop_, x.pidfd.get(),
-                                            [this, id] { on_ended(id); });
+                                            [this, id] { look_for_end(id); });
   x.exit_watch->enable_read();
   running_[x.pid] = id;
   latest_[x.proc] = id;
@@ -191,9 +191,24 @@ void process_table::on_ended(uint64_t id) {
       if (const auto here = records_.find(id); here != records_.end())
         settle(here);
     });
-  if (x.owner)
-    self_->send(x.owner, ended);
-  settle(pos);
+  ended_.emplace_back(id, std::move(ended));
+}
+
+/// Tells of all that have been found to have ended in one look: which of them
+/// was first nobody knows, and who was killed is more likely the cause of an
+/// exit than the other way around.
+void process_table::tell_ended() {
+  auto ended = std::exchange(ended_, {});
+  std::stable_partition(ended.begin(), ended.end(),
+                        [](const auto& x) { return x.second.signal != 0; });
+  for (auto& [id, what] : ended) {
+    const auto pos = records_.find(id);
+    if (pos == records_.end())
+      continue;
+    if (pos->second.owner)
+      self_->send(pos->second.owner, std::move(what));
+    settle(pos);
+  }
 }
 
 /// Does what is due when something about a process came to its end.
@@ -223,16 +238,21 @@ void process_table::settle(records::iterator pos) {
   answer_sweep(nspace);
 }
 
+void process_table::look_for_end(uint64_t id) {
+  on_ended(id);
+  // Others may have ended before it.
+  reap_children();
+}
+
 /// Reaps whatever has ended: our processes and orphans that came to us.
 void process_table::reap_children() {
   auto has_reaped_orphans = false;
-  for (int i = 0; i < reaped_at_once; ++i) {
+  auto is_complete = false;
+  for (int i = 0; i < reaped_at_once && !is_complete; ++i) {
     siginfo_t info;
-    if (!look_for_child(P_ALL, 0, info, WNOWAIT) || info.si_pid == 0) {
-      if (has_reaped_orphans)
-        check_groups();
-      return;
-    }
+    is_complete = !look_for_child(P_ALL, 0, info, WNOWAIT) || info.si_pid == 0;
+    if (is_complete)
+      break;
     const auto pid = info.si_pid;
     if (const auto ours = running_.find(pid); ours != running_.end())
       on_ended(ours->second);
@@ -241,8 +261,11 @@ void process_table::reap_children() {
     else
       has_reaped_orphans = look_for_child(P_PID, static_cast<id_t>(pid), info);
   }
-  check_groups();
-  reap_later_.start(reap_pause);
+  tell_ended();
+  if (has_reaped_orphans || !is_complete)
+    check_groups();
+  if (!is_complete)
+    reap_later_.start(reap_pause);
 }
 
 /// Lets go of process groups that have no member left.

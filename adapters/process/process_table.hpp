@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -123,7 +124,9 @@ private:
   void open_input(record& x, unique_fd fd, bool is_terminal);
   void deliver(uint64_t id, io_channels channel, std::string bytes);
   void on_taken(uint64_t id, io_channels channel, size_t bytes);
+  void look_for_end(uint64_t id);
   void on_ended(uint64_t id);
+  void tell_ended();
   void settle(records::iterator pos);
   void watch_owner(const process_owner_actor& owner);
   void forget_owner(const process_owner_actor& owner);
@@ -157,6 +160,9 @@ private:
   uint64_t last_id_ = 0;
   records records_;
   std::map<pid_t, uint64_t> running_;
+
+  /// How processes ended of whom nobody has been told yet.
+  std::vector<std::pair<uint64_t, process_ended>> ended_;
   std::map<proc_id, uint64_t> latest_;
   std::map<caf::actor_addr, size_t> owners_;
   std::map<std::string, sweep_state> sweeps_;

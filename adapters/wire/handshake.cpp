@@ -46,6 +46,18 @@ std::string read_text(reader& r) {
   return std::string{x};
 }
 
+/// Most letters of a word in a greeting, such as a release: it is kept as long
+/// as the connection, and shown.
+constexpr size_t max_word = 255;
+
+/// @param refusal What is said of one that is longer.
+std::string read_word(reader& r, const char* refusal) {
+  auto result = read_text(r);
+  if (r.ok() && result.size() > max_word)
+    r.fail(refusal, status::invalid_length);
+  return result;
+}
+
 uint32_t read_number(reader& r) {
   return static_cast<uint32_t>(r.unsigned_integer(4));
 }
@@ -77,8 +89,8 @@ void read_identity(reader& r, hello& x) {
 }
 
 void read_abilities(reader& r, hello& x) {
-  x.version = read_text(r);
-  const auto name = read_text(r);
+  x.version = read_word(r, "the peer's release has more than 255 letters");
+  const auto name = read_word(r, "the peer's module has more than 255 letters");
   if (const auto packing = parse_module(name))
     x.module = *packing;
   else if (r.ok())
@@ -87,7 +99,7 @@ void read_abilities(reader& r, hello& x) {
   if (r.ok() && type != 1 && type != 2)
     r.fail("a greeting has an unknown buffer type");
   x.described = type == 2;
-  x.store = read_text(r);
+  x.store = read_word(r, "the peer's stores have more than 255 letters");
 }
 
 /// Reads the infos at the end of a greeting. Libraries of 3.2 write the PACK of
@@ -118,7 +130,7 @@ caf::expected<hello> decode_hello(std::string_view payload) {
   auto r = reader{payload, plain_rules, origin::client};
   if (payload.size() > max_hello_size)
     r.fail("a greeting has more than 131072 bytes", status::invalid_length);
-  x.security = read_text(r);
+  x.security = read_word(r, "the peer's security has more than 255 letters");
   const auto credential_length = read_number(r);
   x.credential = std::string{r.bytes(credential_length)};
   read_identity(r, x);

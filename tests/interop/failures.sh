@@ -33,6 +33,32 @@ check "F6.12 F4.21" "gets from a process that is killed end" \
   ends 137 "$killed" --rtos recoverable ./dies awaited
 clean "F6.12 F5.20" "nothing is left of those that were killed"
 
+# amid N: the others exit with 3 as soon as a fence fails, which it does as soon
+# as the connection of the killed one breaks: before it can be reaped. Half of
+# the rounds have all processors busy.
+amid() {
+  local i busy=()
+  for ((i = 1; i <= $1; ++i)); do
+    if [ "$i" -eq $(($1 / 2)) ]; then
+      for _ in $(seq "$(nproc)") 1; do
+        (while :; do :; done) &
+        busy+=($!)
+      done
+    fi
+    ends 137 "$killed" ./dies amid_fences >one || {
+      cat one
+      echo "in round $i of $1"
+      break
+    }
+  done
+  kill "${busy[@]}"
+  wait "${busy[@]}" 2>/dev/null
+  [ "$i" -gt "$1" ]
+}
+check "MND-A11 F6.12" "who is killed amid fences is the cause, 60 of 60 times" \
+  amid 60
+clean "MND-A11" "nothing is left of those"
+
 # -- F6.13: exits without finalize ---------------------------------------------
 
 check "F6.13" "status 0 without finalize is an error" \

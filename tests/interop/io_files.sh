@@ -97,9 +97,27 @@ room_again() {
   [ -n "$missing" ] && [ "$(tail -n 1 kept)" = later ] \
     && [ "$(($(tr -dc '\0' <kept | wc -c) + missing))" = 60000 ]
 }
+# unwritten WHERE: a job that gave 0 ends with 74 if a file lacks
+# something, and with 0 if none does.
+unwritten() {
+  unshare -m sh -c '
+    mount -t tmpfs -o size=64k none disk || exit 99
+    timeout 20 troupe run -n 1 --output "$1" cat bytes 2>told
+    echo $? >status
+    rm -r disk/*
+    timeout 20 troupe run -n 1 --output "$1" echo x 2>>told
+    echo $? >>status' sh "$1" >/dev/null || return 1
+  cat told
+  echo status $(cat status)
+  [ "$(xargs <status)" = "74 0" ]
+}
 if unshare -m mount -t tmpfs none "$TROUPE_WORK" 2>/dev/null; then
   check "I18" "a full disk: the job goes on and one warning names the file" full
   cat "$TROUPE_WORK/output"
+  check "MND-S4" "a file that lacks something makes 0 a 74" \
+    unwritten file=disk/run,nocopy
+  check "MND-S4" "so do the files of a directory" unwritten dir=disk/all,nocopy
+  check "MND-S4" "and copies of what is shown, too" unwritten file=disk/shown
   check "I18" "when there is room again the file says what is missing" room_again
 else
   skip "I18" "a full disk" "a file system cannot be mounted here: be root"

@@ -105,6 +105,46 @@ kill -TERM "$launcher"
 wait "$launcher"
 rm -f secret
 
+# -- privileges ----------------------------------------------------------------
+
+# new_privileges PID: whether what it runs may not gain any: 1 or 0.
+new_privileges() { sed -n 's/^NoNewPrivs:[[:space:]]*//p' "/proc/$1/status"; }
+cat >here.sh <<'END'
+#!/bin/sh
+# Called as a remote shell: HOST COMMAND ARGUMENTS...
+shift
+exec "$@"
+END
+chmod +x here.sh
+troupe up --name locked --host a:1,b:1 --remote-shell "$PWD/here.sh" \
+  >locked.out 2>locked.err </dev/null &
+root=$!
+check "MND-A14" "a DVM is up" eventually 20 grep -qx "DVM ready" locked.out
+if [ "$(ulimit -l)" = unlimited ] || [ "$(ulimit -l)" -ge 1024 ]; then
+  for pid in $root $(pgrep -f "^[^ ]*trouped --join" -P "$root"); do
+    check_match "MND-A14" "keys of a root or daemon are locked in memory" \
+      '^VmLck:[[:space:]]*[1-9][0-9]* kB' "$(cat "/proc/$pid/status")"
+  done
+else
+  skip "MND-A14" "keys are locked in memory" "ulimit -l is $(ulimit -l)"
+fi
+check_equal "MND-A14" "its jobs may run ping and sudo" "0" "$(troupe run --dvm \
+  locked -n 1 sed -n 's/^NoNewPrivs:[[:space:]]*//p' /proc/self/status)"
+troupe events watch --dvm locked >watched.txt 2>&1 </dev/null &
+watcher=$!
+eventually 10 grep -q watching watched.txt
+check_equal "MND-A14" "a command that runs nothing gains nothing" "1" \
+  "$(new_privileges "$watcher")"
+guards() { pgrep -x troupe-guard | xargs -I{} grep -lszx \
+  "TROUPE_MARK=$TROUPE_MARK" /proc/{}/environ | cut -d/ -f3; }
+check "MND-A14" "there is a guard" sh -c 'test -n "$1"' sh "$(guards)"
+check_equal "MND-A14" "nor does a guard" "1" \
+  "$(for pid in $(guards); do new_privileges "$pid"; done | sort -u)"
+kill "$watcher"
+wait "$watcher"
+troupe down --dvm locked
+wait "$root"
+
 # -- another user --------------------------------------------------------------
 
 if [ "$(id -u)" -ne 0 ] || ! id nobody >/dev/null 2>&1; then

@@ -123,13 +123,13 @@ works() {
     && tool down --dvm other && eventually 20 ended "$dvm_pid"
 }
 if [ "$(id -u)" -eq 0 ]; then
-  check "DIR-3" "another user's directory is in our place" taken directory
+  check "MND-A13 DIR-3" "another user's directory is in our place" taken directory
 else
-  skip "DIR-3" "another user's directory is in our place" "needs root"
+  skip "MND-A13 DIR-3" "another user's directory is in our place" "needs root"
 fi
-check "DIR-3" "a directory that is open to others is in our place" taken open
-check "DIR-3" "a link is in our place" taken link
-check "DIR-3" "a FIFO is in our place" taken fifo
+check "MND-A13 DIR-3" "a directory that is open to others is in our place" taken open
+check "MND-A13 DIR-3" "a link is in our place" taken link
+check "MND-A13 DIR-3" "a FIFO is in our place" taken fifo
 export TMPDIR=$base
 
 # -- TMPDIR --------------------------------------------------------------------
@@ -180,12 +180,12 @@ fi
 up dead --system-server
 kill -KILL "$dvm_pid"
 wait "$dvm_pid" 2>/dev/null
-check "DIR-5" "the files of a root that was killed are there" \
+check "MND-S3 DIR-5" "the files of a root that was killed are there" \
   test -e "$TMPDIR/pmix.sys.$host" -a -e "$TMPDIR/$mine/$dvm_pid/troupe-dvm.dead"
-check_match "DIR-5" "tools do not take them for a server" 'you have no DVM' \
+check_match "MND-S3 DIR-5" "tools do not take them for a server" 'you have no DVM' \
   "$(tool ps 2>&1)"
-check "DIR-5" "another DVM may have its name" up dead
-check "DIR-5" "and the next start has removed them" \
+check "MND-S3 DIR-5" "another DVM may have its name" up dead
+check "MND-S3 DIR-5" "and the next start has removed them" \
   test ! -e "$TMPDIR/pmix.sys.$host" -a ! -e "$TMPDIR/$mine/${dvm_pid}0" \
   -a "$(find "$TMPDIR/$mine" -mindepth 1 -maxdepth 1 | wc -l)" = 1
 

@@ -92,3 +92,12 @@ CAF_TEST(SIG-7 output that cannot be written makes 0 a 74) {
   CAF_CHECK_EQUAL(status_of_output(ENOSPC, 3, {}), 3);
   CAF_CHECK_EQUAL(status_of_output(EPIPE, 137, {}), 137);
 }
+
+CAF_TEST(MND-S4 a file that cannot be written makes 0 a 74) {
+  auto to_file = output_options{};
+  to_file.file = "/tmp/x";
+  CAF_CHECK_EQUAL(status_of_output(0, 0, to_file, true), 74);
+  CAF_CHECK_EQUAL(status_of_output(ENOSPC, 0, to_file, true), 74);
+  CAF_CHECK_EQUAL(status_of_output(EPIPE, 0, {}, true), 141);
+  CAF_CHECK_EQUAL(status_of_output(0, 3, to_file, true), 3);
+}

@@ -353,6 +353,58 @@ CAF_TEST(F5.20 who does not end in the grace is killed) {
   CAF_CHECK_EQUAL(outcome().exit_status, 3);
 }
 
+CAF_TEST(MND-A11 an exit that follows a lost peer is not the cause) {
+  launcher.keeps_connections = true;
+  launcher.fatal = {SIGTERM};
+  spawn(3);
+  connect(0);
+  const auto victim = connect(1);
+  connect(2);
+  asked();
+  // Its descriptors are closed before it can be reaped.
+  uut.lose(victim);
+  consume_messages();
+  end(0, 3);
+  CAF_CHECK_EQUAL(asked(), "end 0"); // And nobody is told to end.
+  end(1, 0, SIGKILL);
+  CAF_CHECK(is_over());
+  CAF_CHECK_EQUAL(outcome().exit_status, 137);
+  CAF_CHECK_NOT_EQUAL(outcome().reason.find("rank 1 "), std::string::npos);
+  CAF_CHECK(state_of(0) == proc_state::term_wo_sync);
+}
+
+CAF_TEST(MND-A11 an exit is not held back by a peer that only lost its way) {
+  launcher.keeps_connections = true;
+  launcher.fatal = {SIGTERM};
+  spawn(3);
+  connect(0);
+  const auto victim = connect(1);
+  connect(2);
+  uut.lose(victim);
+  consume_messages();
+  end(0, 3);
+  CAF_CHECK(!is_over());
+  elapse(defaults::lost_connection_wait);
+  consume_messages();
+  CAF_CHECK(is_over());
+  CAF_CHECK_EQUAL(outcome().exit_status, 3);
+}
+
+CAF_TEST(MND-A11 an exit that is held back is judged when the job is ended) {
+  launcher.keeps_connections = true;
+  launcher.fatal = {SIGTERM};
+  spawn(3);
+  connect(0);
+  const auto victim = connect(1);
+  connect(2);
+  uut.lose(victim);
+  consume_messages();
+  end(0, 3);
+  end_the_job();
+  CAF_CHECK(is_over());
+  CAF_CHECK_EQUAL(outcome().reason, "interrupted");
+}
+
 CAF_TEST(F5.15 a status other than 0 may be no failure) {
   spawn(2, {with(attr::abort_non_zero_term, value::boolean(false))});
   asked();

@@ -188,6 +188,19 @@ CAF_TEST(DIR-6 F4.35 who aborts is told with program and node) {
                             "with status 42: lost the plot");
 }
 
+CAF_TEST(MND-A7 the text of an abort commands no terminal) {
+  uut.abort(3, 42, "\x1b]0;x\x07\ntroupe: all is well", {"./app", 77, "n1"});
+  CAF_CHECK_EQUAL(reason(), "rank 3 (./app, pid 77 on n1) called PMIx_Abort "
+                            "with status 42: "
+                            "\\x1b]0;x\\x07\\ntroupe: all is well");
+}
+
+CAF_TEST(MND-A7 the name of a lost node commands no terminal) {
+  uut.lose("n\x1b[2J\n", 0);
+  CAF_CHECK_EQUAL(reason(),
+                  "node n\\x1b[2J\\n was lost, which took the output");
+}
+
 CAF_TEST(F4.35 an abort is never a success) {
   for (const int32_t status : {0, 256, -256}) {
     job_outcome x{"job"};

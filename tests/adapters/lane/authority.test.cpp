@@ -1,11 +1,13 @@
 #include "adapters/lane/authority.hpp"
 
+#include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <string>
@@ -46,6 +48,23 @@ struct fixture {
 } // namespace
 
 CAF_TEST_FIXTURE_SCOPE(authority_tests, fixture)
+
+CAF_TEST(MND-A14 private keys have pages of their own and leave none behind) {
+  lock_keys();
+  lock_keys();
+  CAF_REQUIRE(CRYPTO_secure_malloc_initialized() == 1);
+  const auto before = CRYPTO_secure_used();
+  {
+    const auto other = make("dvm-2");
+    const auto with_authority = CRYPTO_secure_used();
+    CAF_CHECK_GREATER(with_authority, before);
+    const auto node = issue(other, 1, "n1");
+    CAF_CHECK_GREATER(CRYPTO_secure_used(), with_authority);
+    auto copy = decode_credentials(bytes_of(node));
+    CAF_REQUIRE(copy);
+  }
+  CAF_CHECK_EQUAL(CRYPTO_secure_used(), before);
+}
 
 CAF_TEST(X40 a certificate names one node and survives its way) {
   const auto bytes = bytes_of(issue(issuer, 7, "n07.cluster"));

@@ -180,6 +180,17 @@ CAF_TEST(X18 names in a greeting are whole and tame) {
   CAF_CHECK(!accepts_byte(7, '\x7f'));
 }
 
+CAF_TEST(MND-S1 no word of a greeting is longer than 255 letters) {
+  const auto change = [](std::string hello::*word, size_t size) {
+    return accepts([=](hello& x) { x.*word = std::string(size, '4'); });
+  };
+  for (const auto word : {&hello::version, &hello::store, &hello::security}) {
+    CAF_CHECK(change(word, 255));
+    CAF_CHECK(!change(word, 256));
+    CAF_CHECK(!change(word, 5000));
+  }
+}
+
 CAF_TEST(X18 a version is read without running past its end) {
   CAF_CHECK(parse_release("4.2.2rc2") == (release{4, 2, 2}));
   CAF_CHECK(parse_release("3.2.5a1") == (release{3, 2, 5}));

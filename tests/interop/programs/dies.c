@@ -73,6 +73,25 @@ static void fence_forever(void) {
   PMIx_Fence(two, 2, NULL, 0);
 }
 
+static void* kill_at_random(void* nothing) {
+  pause_ms(5 + getpid() % 25);
+  die();
+  return nothing;
+}
+
+/* Fences without end; who meets one that fails exits at once. */
+static void amid_fences(void) {
+  begin();
+  meet();
+  pthread_t killer;
+  if (is_victim())
+    pthread_create(&killer, NULL, kill_at_random, NULL);
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  while (PMIx_Fence(&all, 1, NULL, 0) == PMIX_SUCCESS)
+    ;
+  _exit(3);
+}
+
 static void get_forever(void) {
   const pmix_proc_t zero = rank_of(0);
   try_get(&zero, "never", NULL, 0);
@@ -198,6 +217,7 @@ int main(int argc, char** argv) {
     {"after_init", after_init},
     {"after_commit", after_commit},
     {"in_fence", in_fence},
+    {"amid_fences", amid_fences},
     {"in_get", in_get},
     {"in_lookup", in_lookup},
     {"in_connect", in_connect},
