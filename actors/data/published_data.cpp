@@ -3,11 +3,15 @@
 #include "actors/data/datastore.hpp"
 #include "messages/attributes.hpp"
 
+#include <string_view>
 #include <utility>
 
 namespace troupe {
 
 namespace {
+
+/// About what an entry takes for each process that may see it.
+constexpr size_t target_size = 96;
 
 bool is_directive(const std::string& key) {
   return key == attr::range || key == attr::persistence || key == attr::timeout
@@ -48,10 +52,8 @@ bool published_data::may_see(const entry& x, const requester& who,
     case data_range::nspace:
       return x.publisher.proc.nspace == who.proc.nspace;
     case data_range::custom:
-      for (const auto& target : x.targets)
-        if (matches(target, who.proc))
-          return true;
-      return false;
+      return x.targets.count(who.proc) > 0
+             || x.targets.count({who.proc.nspace, rank_wildcard}) > 0;
     case data_range::rm:
     case data_range::invalid:
       return false;
@@ -62,13 +64,19 @@ bool published_data::may_see(const entry& x, const requester& who,
 
 status published_data::publish(const requester& who,
                                const publish_request& request) {
-  auto entries = std::vector<std::pair<std::string, entry>>{};
   const auto range = range_in(request.infos);
+  const auto stays = persistence_in(request.infos);
   auto targets = std::set<proc_id>{};
+  auto targets_size = size_t{0};
   if (const auto* x = find(request.infos, attr::event_custom_range))
-    for (auto& proc : procs_of(*x))
+    for (auto& proc : procs_of(*x)) {
+      targets_size += target_size + proc.nspace.size();
       targets.insert(std::move(proc));
-  auto size_bytes = size_t{0};
+    }
+  const auto held = size_bytes_.find(who.proc);
+  auto total = held != size_bytes_.end() ? held->second : 0;
+  auto entries = std::vector<std::pair<const info*, size_t>>{};
+  auto named = std::set<std::string_view>{};
   for (const auto& x : request.infos) {
     if (is_directive(x.key))
       continue;
@@ -81,25 +89,19 @@ status published_data::publish(const requester& who,
               || i->second.range != data_range::nspace
               || i->second.publisher.proc.nspace == who.proc.nspace))
         return status::duplicate_key;
-    for (const auto& [key, unused] : entries)
-      if (key == x.key)
-        return status::duplicate_key;
-    const auto cost = x.key.size() + size_of(x.val);
-    size_bytes += cost;
-    entries.emplace_back(
-      x.key,
-      entry{who, x.val, range, persistence_in(request.infos), targets, cost});
+    if (!named.insert(x.key).second)
+      return status::duplicate_key;
+    const auto cost = x.key.size() + size_of(x.val) + targets_size;
+    total += cost;
+    if (total > bytes_per_process_)
+      return status::out_of_resource;
+    entries.emplace_back(&x, cost);
   }
   if (entries.empty())
     return status::bad_param;
-  const auto held = size_bytes_.find(who.proc);
-  const auto total =
-    size_bytes + (held != size_bytes_.end() ? held->second : 0);
-  if (total > bytes_per_process_)
-    return status::out_of_resource;
   size_bytes_[who.proc] = total;
-  for (auto& x : entries)
-    entries_.insert(std::move(x));
+  for (const auto& [x, cost] : entries)
+    entries_.emplace(x->key, entry{who, x->val, range, stays, targets, cost});
   return status::success;
 }
 
@@ -140,20 +142,22 @@ size_t published_data::count(const requester& who,
 
 status published_data::unpublish(const requester& who,
                                  const unpublish_request& request) {
-  const auto is_named = [&](const std::string& key) {
-    for (const auto& x : request.keys)
-      if (x == key)
-        return true;
-    return request.keys.empty();
-  };
   auto removed = size_t{0};
-  for (auto i = entries_.begin(); i != entries_.end();) {
-    const auto next = std::next(i);
-    if (i->second.publisher.proc == who.proc && is_named(i->first)) {
-      erase(i);
-      ++removed;
+  const auto remove = [&](map::const_iterator i, map::const_iterator end) {
+    while (i != end) {
+      const auto next = std::next(i);
+      if (i->second.publisher.proc == who.proc) {
+        erase(i);
+        ++removed;
+      }
+      i = next;
     }
-    i = next;
+  };
+  if (request.keys.empty())
+    remove(entries_.begin(), entries_.end());
+  for (const auto& key : request.keys) {
+    const auto [first, last] = entries_.equal_range(key);
+    remove(first, last);
   }
   return removed < request.keys.size() ? status::not_found : status::success;
 }

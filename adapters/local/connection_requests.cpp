@@ -214,13 +214,34 @@ void count(local_statistics& counts, const wire::request& x) {
     ++counts.requests[number];
 }
 
+/// Answers a request that has more of something than we take.
+void refuse_unread(connection_ptr self, uint32_t tag, wire::command asked,
+                   const caf::error& why) {
+  auto& state = self->state;
+  state.service->log.write(state.source, severity::warning,
+                           state.peer + ": refused its command "
+                             + std::to_string(static_cast<int>(asked)) + ": "
+                             + reason_of(why));
+  if (asked == wire::command::job_control || asked == wire::command::monitor)
+    write_denial(state, tag, why);
+  else
+    write_status(state, tag, status_of(why));
+  flush(self);
+}
+
 void on_request(connection_ptr self, const wire::frame& x) {
   auto& state = self->state;
   const auto size = x.payload.size();
+  const auto asked = wire::command_in(x.payload, state.dialect);
   auto request =
     size < long_request
       ? wire::decode_request(x.payload, state.dialect)
       : wire::decode_long_request(state.socket->give_away(x), state.dialect);
+  if (!request && status_of(request.error()) == status::out_of_resource && asked
+      && wire::can_be_refused(*asked)) {
+    refuse_unread(self, x.tag, *asked, request.error());
+    return;
+  }
   if (!request) {
     punish(self, "sent what cannot be read: " + reason_of(request.error()));
     return;

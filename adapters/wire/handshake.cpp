@@ -106,6 +106,7 @@ void read_abilities(reader& r, hello& x) {
 /// the infos even if there are none.
 void read_infos(reader& r, hello& x) {
   const auto n = r.packed_count(data_type::info);
+  r.at_most(n, max_infos_of_greeting, "infos");
   if (n > 0 || x.module == packing_module::v3) {
     r.pack_exactly(data_type::info, n);
     x.infos = unpack_elements(r, n, unpack_info);

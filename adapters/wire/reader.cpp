@@ -2,6 +2,7 @@
 
 #include "messages/value.hpp"
 
+#include <array>
 #include <cstring>
 
 namespace troupe::wire {
@@ -13,6 +14,32 @@ constexpr auto newest_known = release{6, 1, 65535};
 
 constexpr uint64_t max_of(unsigned width) {
   return width >= 8 ? UINT64_MAX : (uint64_t{1} << (8 * width)) - 1;
+}
+
+/// What a client may not send any number of.
+struct counted_type {
+  data_type type;
+  size_t most;
+  const char* name;
+};
+
+constexpr auto counted_types = std::array<counted_type, 8>{{
+  {data_type::proc, max_procs_from_client, "processes"},
+  {data_type::info, max_infos_from_client, "infos"},
+  {data_type::kval, max_entries_from_client, "keys with values"},
+  {data_type::string, max_strings_from_client, "strings"},
+  {data_type::status, max_codes_from_client, "event codes"},
+  {data_type::query, max_queries_from_client, "queries"},
+  {data_type::app, max_apps_from_client, "applications"},
+  {data_type::undef, max_others_from_client, "elements of arrays"},
+}};
+
+/// @returns the place in `counted_types`; the last one is for all others.
+size_t place_of(data_type x) {
+  auto i = size_t{0};
+  while (i + 1 < counted_types.size() && counted_types[i].type != x)
+    ++i;
+  return i;
 }
 
 } // namespace
@@ -31,8 +58,12 @@ reader::reader(std::string_view bytes, const dialect& d, origin from)
 caf::error reader::failure() const {
   if (ok())
     return caf::none;
-  return make_error(code_, std::string{what_} + " (at byte "
-                             + std::to_string(failed_at_) + ")");
+  const auto what = most_ == 0
+                      ? std::string{what_}
+                      : "a message has " + std::to_string(count_) + " " + what_
+                          + ", the limit is " + std::to_string(most_);
+  return make_error(code_,
+                    what + " (at byte " + std::to_string(failed_at_) + ")");
 }
 
 void reader::fail(const char* what, status code) {
@@ -41,6 +72,14 @@ void reader::fail(const char* what, status code) {
   what_ = what;
   code_ = code;
   failed_at_ = static_cast<size_t>(position_ - begin_);
+}
+
+void reader::at_most(uint64_t n, size_t most, const char* what) {
+  if (from_ != origin::client || n <= most || !ok())
+    return;
+  fail(what, status::out_of_resource);
+  count_ = n;
+  most_ = most;
 }
 
 void reader::expect_end() {
@@ -205,10 +244,11 @@ std::string_view reader::up_to_zero() {
 // -- counts ------------------------------------------------------------------
 
 size_t reader::fits(uint64_t n, data_type x) {
-  if (n <= left() / min_size_of(x, family_))
-    return static_cast<size_t>(n);
-  fail("a count is more than the bytes left can hold");
-  return 0;
+  if (n > left() / min_size_of(x, family_))
+    fail("a count is more than the bytes left can hold");
+  const auto i = place_of(x);
+  at_most(counted_[i] + n, counted_types[i].most, counted_types[i].name);
+  return ok() ? static_cast<size_t>(n) : 0;
 }
 
 size_t reader::admit(uint64_t n, data_type x) {
@@ -219,12 +259,8 @@ size_t reader::admit(uint64_t n, data_type x) {
     fail("a message has too many elements", status::out_of_resource);
     return 0;
   }
-  if (x == data_type::info && from_ == origin::client
-      && n > max_infos_from_client) {
-    fail("a list has more than 65536 infos", status::out_of_resource);
-    return 0;
-  }
   elements_left_ -= n;
+  counted_[place_of(x)] += n;
   return static_cast<size_t>(n);
 }
 

@@ -6,6 +6,7 @@
 
 #include <caf/error.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,11 +16,32 @@ namespace troupe::wire {
 /// Who wrote the bytes: some types are accepted from servers only.
 enum class origin : uint8_t { client, server };
 
-/// The most elements of arrays and lists in one message, and the most infos in
-/// one list of a client. Source: guarantees, limit on elements (L4).
-inline constexpr size_t max_elements_from_client = size_t{1} << 20;
+/// The most elements of arrays and lists in one message.
+/// Source: guarantees, limit on elements (L4).
+inline constexpr size_t max_elements_from_client = size_t{1} << 17;
 inline constexpr size_t max_elements_from_server = size_t{1} << 22;
-inline constexpr size_t max_infos_from_client = 65536;
+
+/// The most elements of one type in one message of a client: one message must
+/// not stop the others for long. They count together however they are spread
+/// over lists, so that no list can be written in pieces.
+/// Source: guarantees, L4 and L6; docs/library.md has them for users.
+inline constexpr size_t max_procs_from_client = 65536; ///< The largest job.
+inline constexpr size_t max_infos_from_client = 4096;
+inline constexpr size_t max_entries_from_client = 4096; ///< Of a commit.
+inline constexpr size_t max_strings_from_client = 65536;
+inline constexpr size_t max_codes_from_client = 1024;
+inline constexpr size_t max_queries_from_client = 256;
+inline constexpr size_t max_apps_from_client = 1024;
+inline constexpr size_t max_others_from_client = 32768; ///< Of all other types.
+
+/// The most keys that one query, lookup or unpublish of a client names, and
+/// that it publishes at a time.
+inline constexpr size_t max_query_keys_from_client = 1024;
+inline constexpr size_t max_keys_from_client = 4096;
+inline constexpr size_t max_published_from_client = 1024;
+
+/// The most infos of a greeting, which comes before anybody is known.
+inline constexpr size_t max_infos_of_greeting = 1024;
 
 /// Reads packed bytes from front to back. Every bound is kept here: nothing is
 /// read past the end, no count is believed that the bytes left cannot hold, and
@@ -62,6 +84,11 @@ public:
   /// Notes an error, unless there is one already.
   /// @param what A sentence without its end; must outlive the reader.
   void fail(const char* what, status code = status::unpack_failure);
+
+  /// Checks that a list of a client, of which `what` names the elements, has no
+  /// more than `most`; what servers write is bounded by its bytes.
+  /// @param what As with `fail`.
+  void at_most(uint64_t n, size_t most, const char* what);
 
   /// Checks that everything has been read. Peers newer than the releases we
   /// know may have appended something.
@@ -168,6 +195,9 @@ public:
   }
 
 private:
+  /// The types whose elements are counted each by itself, and all others.
+  static constexpr size_t num_counted = 8;
+
   bool need(size_t n);
   uint64_t varint(unsigned width);
   size_t fits(uint64_t n, data_type x);
@@ -180,7 +210,12 @@ private:
   origin from_;
   int depth_ = 0;
   size_t elements_left_;
+  std::array<size_t, num_counted> counted_{};
   const char* what_ = nullptr;
+
+  /// How many there are and may be, if there are too many of something.
+  uint64_t count_ = 0;
+  size_t most_ = 0;
   status code_ = status::success;
   size_t failed_at_ = 0;
 };

@@ -61,7 +61,8 @@ proc_id unpack_target(reader& r) {
 /// A count and as many PACKs of one key.
 std::vector<std::string> unpack_keys(reader& r) {
   const auto n = r.packed_count(data_type::string);
-  return unpack_elements(r, r.admit(n, data_type::string), unpack_key);
+  r.at_most(n, max_keys_from_client, "keys");
+  return unpack_elements(r, n, unpack_key);
 }
 
 // -- requests ----------------------------------------------------------------
@@ -132,7 +133,11 @@ request unpack_directives_request(reader& r) {
 request unpack_publish(reader& r) {
   auto x = publish_request{};
   x.uid = unpack_uint32(r);
-  x.infos = unpack_infos(r);
+  const auto n = r.packed_count(data_type::info);
+  r.at_most(n, max_published_from_client, "keys to publish");
+  if (n > 0)
+    r.pack_exactly(data_type::info, n);
+  x.infos = unpack_elements(r, n, unpack_info);
   return x;
 }
 
@@ -421,18 +426,25 @@ caf::expected<request> decode(std::string_view payload, const dialect& d,
   return result;
 }
 
-bool begins_with(command what, reader& r) {
+std::optional<command> unpack_command(reader& r) {
   const auto number = unpack_byte(r, data_type::command);
-  return r.ok() && static_cast<command>(number) == what;
+  return r.ok() ? std::optional{static_cast<command>(number)} : std::nullopt;
 }
 
-/// Whether `payload` is a group destruct, whose layout does not show.
-bool is_group_destruct(std::string_view payload, const dialect& d) {
-  auto r = reader{payload, d, origin::client};
-  return begins_with(command::group_destruct, r);
+bool is_too_much(const caf::error& x) {
+  return status_of(x) == status::out_of_resource;
 }
 
 } // namespace
+
+std::optional<command> command_in(std::string_view payload, const dialect& d) {
+  auto r = reader{payload, d, origin::client};
+  return unpack_command(r);
+}
+
+bool can_be_refused(command x) {
+  return x != command::deregister_events && x != command::job_info;
+}
 
 caf::expected<request> decode_request(std::string_view payload,
                                       const dialect& d) {
@@ -440,16 +452,18 @@ caf::expected<request> decode_request(std::string_view payload,
   auto result = decode(payload, d, with_members);
   // Which patch release began to send the members is known from the source of
   // some releases only: try the other layout before giving up.
-  if (!result && is_group_destruct(payload, d))
-    if (auto other = decode(payload, d, !with_members))
+  if (!result && command_in(payload, d) == command::group_destruct) {
+    auto other = decode(payload, d, !with_members);
+    if (other || is_too_much(other.error()))
       return other;
+  }
   return result;
 }
 
 caf::expected<request> decode_long_request(std::string payload,
                                            const dialect& d) {
   auto r = reader{payload, d, origin::client};
-  if (!begins_with(command::io_push, r))
+  if (unpack_command(r) != command::io_push)
     return decode_request(payload, d);
   auto x = io_push_request{};
   const auto bytes = unpack_io_push(r, x);

@@ -75,8 +75,11 @@ std::string unpack_regex2(reader& r) {
 
 // -- structures --------------------------------------------------------------
 
-std::vector<std::string> unpack_strings(reader& r) {
+std::vector<std::string> unpack_strings(reader& r,
+                                        size_t most = max_strings_from_client,
+                                        const char* what = "strings") {
   const auto n = r.count32(data_type::string);
+  r.at_most(n, most, what);
   return unpack_elements(r, n, [](reader& r) {
     const auto x = r.string();
     if (!x)
@@ -303,7 +306,7 @@ app unpack_app(reader& r) {
 
 query unpack_query(reader& r) {
   auto x = query{};
-  x.keys = unpack_strings(r);
+  x.keys = unpack_strings(r, max_query_keys_from_client, "keys in a query");
   x.qualifiers = unpack_nested_infos(r);
   return x;
 }

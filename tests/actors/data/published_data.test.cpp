@@ -310,4 +310,38 @@ CAF_TEST(X26 LIM15 publishing without end meets the bound) {
   CAF_CHECK_EQUAL(publish(first, "k0", "some text"), status::success);
 }
 
+CAF_TEST(MND-A4 LIM15 those who may see a key count for each key) {
+  const auto publish_for = [&](size_t num_procs, size_t num_keys) {
+    auto procs = std::vector<proc_id>{};
+    for (uint32_t rank = 0; rank < num_procs; ++rank)
+      procs.push_back({"job", rank});
+    auto infos =
+      std::vector<info>{with_range(data_range::custom), custom(procs)};
+    for (size_t i = 0; i < num_keys; ++i)
+      infos.push_back(with("k" + std::to_string(i), value::boolean(true)));
+    return publish(first, std::move(infos));
+  };
+  CAF_CHECK_EQUAL(publish_for(3, 4), status::out_of_resource);
+  CAF_CHECK_EQUAL(publish_for(3, 2), status::success);
+  CAF_CHECK_EQUAL(uut.count(second, {0, {"k0", "k1"}, {}}), 2u);
+  CAF_CHECK_EQUAL(uut.count(stranger, {0, {"k0"}, {}}), 0u);
+}
+
+CAF_TEST(MND-A4 many keys are published and withdrawn) {
+  published_data large{size_t{1} << 20};
+  auto request = publish_request{our_uid, {}};
+  auto keys = std::vector<std::string>{};
+  for (auto i = 0; i < 4096; ++i) {
+    keys.push_back("k" + std::to_string(i));
+    request.infos.push_back(with(keys.back(), value::boolean(true)));
+  }
+  CAF_CHECK_EQUAL(large.publish(first, request), status::success);
+  CAF_CHECK_EQUAL(large.unpublish(second, {0, {"k7"}, {}}), status::not_found);
+  CAF_CHECK_EQUAL(large.count(second, {0, keys, {}}), keys.size());
+  CAF_CHECK_EQUAL(large.unpublish(first, {0, keys, {}}), status::success);
+  CAF_CHECK_EQUAL(large.count(second, {0, keys, {}}), 0u);
+  request.infos.push_back(request.infos.front());
+  CAF_CHECK_EQUAL(large.publish(first, request), status::duplicate_key);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

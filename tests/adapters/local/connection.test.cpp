@@ -356,6 +356,25 @@ CAF_TEST(X14 X18 a request that cannot be read closes the connection) {
   CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
 }
 
+CAF_TEST(MND-A4 X14 a request with a list that is too long is refused) {
+  world uut;
+  const auto client = uut.served();
+  auto request = register_events_request{};
+  request.codes.assign(1025, status::proc_aborted);
+  const auto refused = client->ask(101, request);
+  CAF_REQUIRE(refused);
+  CAF_CHECK(refused->outcome == status::out_of_resource);
+  CAF_CHECK(uut.logged("a message has 1025 event codes, the limit is 1024"));
+  const auto control = client->ask(
+    102, job_control_request{std::vector<proc_id>(65537, {"job", 0}), {}});
+  CAF_REQUIRE(control);
+  CAF_CHECK(control->outcome == status::out_of_resource);
+  // The connection stays.
+  const auto reply = client->ask(103, get_request{{"job", 0}, {}, "key"});
+  CAF_CHECK(reply && reply->outcome == status::not_found);
+  CAF_CHECK_EQUAL(uut.statistics().violations, 0u);
+}
+
 CAF_TEST(X16 a request that is cut anywhere waits for the rest) {
   world uut;
   const auto client = uut.served();

@@ -147,23 +147,37 @@ CAF_TEST(X14 LIM4 F3.16 a count needs bytes for the smallest elements) {
   CAF_CHECK(!r.ok());
 }
 
-CAF_TEST(L4 a client may send 65536 infos in a list and 2 to the 20 elements) {
-  const auto bytes = std::string(max_elements_from_client + 10, '\0');
-  {
+CAF_TEST(MND-A4 L4 LIM4 what a client may send of each type) {
+  const auto bytes = std::string(16 * max_elements_from_client, '\0');
+  const std::pair<data_type, size_t> rows[] = {
+    {data_type::proc, max_procs_from_client},
+    {data_type::info, max_infos_from_client},
+    {data_type::kval, max_entries_from_client},
+    {data_type::string, max_strings_from_client},
+    {data_type::status, max_codes_from_client},
+    {data_type::query, max_queries_from_client},
+    {data_type::app, max_apps_from_client},
+    {data_type::byte, max_others_from_client},
+  };
+  for (const auto& [type, most] : rows) {
     auto r = reader{bytes, flex, origin::client};
-    CAF_CHECK_EQUAL(r.admit(65536, data_type::info), 65536u);
-    CAF_CHECK_EQUAL(r.admit(65537, data_type::info), 0u);
+    CAF_CHECK_EQUAL(r.admit(most, type), most);
+    CAF_CHECK(r.ok());
+    // However the elements are spread over lists.
+    CAF_CHECK_EQUAL(r.admit(1, type), 0u);
     CAF_CHECK(status_of(r.failure()) == status::out_of_resource);
+    auto servers = reader{bytes, flex, origin::server};
+    CAF_CHECK_EQUAL(servers.admit(most + 1, type), most + 1);
   }
-  {
-    auto r = reader{bytes, flex, origin::server};
-    CAF_CHECK_EQUAL(r.admit(65537, data_type::info), 65537u);
-  }
+}
+
+CAF_TEST(MND-A4 a list that is too long is named with its count) {
+  const auto bytes = std::string(max_elements_from_client, '\0');
   auto r = reader{bytes, flex, origin::client};
-  CAF_CHECK_EQUAL(r.admit(max_elements_from_client, data_type::byte),
-                  max_elements_from_client);
-  CAF_CHECK_EQUAL(r.admit(1, data_type::byte), 0u);
-  CAF_CHECK(status_of(r.failure()) == status::out_of_resource);
+  r.admit(2000, data_type::status);
+  CAF_CHECK_EQUAL(reason_of(r.failure()),
+                  "a message has 2000 event codes, the limit is 1024 (at byte "
+                  "0)");
 }
 
 CAF_TEST(X14 a part is read within its bounds) {

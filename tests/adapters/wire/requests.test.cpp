@@ -4,6 +4,7 @@
 #include "adapters/wire/requests.hpp"
 
 #include "adapters/wire/long_request.hpp"
+#include "adapters/wire/reader.hpp"
 #include "tests/adapters/wire/captures.hpp"
 #include "tests/adapters/wire/messages.hpp"
 #include "tests/test.hpp"
@@ -224,6 +225,68 @@ CAF_TEST(X14 counts beyond the bytes that are there are refused) {
                         "040a70796e7300000a70796e730000"
                         "0200",
                         plain));
+}
+
+CAF_TEST(MND-A4 L4 LIM4 requests with lists that nobody needs are refused) {
+  const auto many = [](size_t n, auto x) {
+    return std::vector<decltype(x)>(n, x);
+  };
+  const auto refused = [](const request& x) {
+    auto bytes = std::string{};
+    if (const auto err = encode_request(x, plain, bytes))
+      CAF_FAIL(reason_of(err));
+    CAF_CHECK(can_be_refused(*command_in(bytes, plain)));
+    const auto result = decode_request(bytes, plain);
+    return !result && status_of(result.error()) == status::out_of_resource;
+  };
+  const auto proc = proc_id{"x", 1};
+  const auto flag = info{"k", 0, value::boolean(true)};
+  const auto key = std::string{"k"};
+  auto commit = commit_request{};
+  auto entries = std::vector<key_value>{{key, flag.val}};
+  for (const auto is_more : {false, true}) {
+    const auto n = size_t{is_more};
+    const auto procs = many(max_procs_from_client + n, proc);
+    CAF_CHECK_EQUAL(refused(fence_request{procs, {}}), is_more);
+    CAF_CHECK_EQUAL(refused(connect_procs_request{procs, {}, {}}), is_more);
+    CAF_CHECK_EQUAL(refused(group_construct_request{"g", procs, {}}), is_more);
+    CAF_CHECK_EQUAL(refused(group_destruct_request{"g", procs, {}}), is_more);
+    CAF_CHECK_EQUAL(refused(job_control_request{procs, {}}), is_more);
+    CAF_CHECK_EQUAL(
+      refused(fence_request{{}, many(max_infos_from_client + n, flag)}),
+      is_more);
+    CAF_CHECK_EQUAL(
+      refused(publish_request{0, many(max_published_from_client + n, flag)}),
+      is_more);
+    CAF_CHECK_EQUAL(
+      refused(lookup_request{0, many(max_keys_from_client + n, key), {}}),
+      is_more);
+    CAF_CHECK_EQUAL(
+      refused(unpublish_request{0, many(max_keys_from_client + n, key), {}}),
+      is_more);
+    CAF_CHECK_EQUAL(
+      refused(query_request{many(max_queries_from_client + n, query{})}),
+      is_more);
+    CAF_CHECK_EQUAL(refused(query_request{
+                      {query{many(max_query_keys_from_client + n, key), {}}}}),
+                    is_more);
+    CAF_CHECK_EQUAL(
+      refused(spawn_request{{}, many(max_apps_from_client + n, app{})}),
+      is_more);
+    auto codes = register_events_request{};
+    codes.codes = many(max_codes_from_client + n, status::proc_aborted);
+    CAF_CHECK_EQUAL(refused(codes), is_more);
+    // Each key of a commit is a PACK of its own.
+    commit.blocks = {
+      {scope::global, many(max_entries_from_client + n, entries.front())}};
+    CAF_CHECK_EQUAL(refused(commit), is_more);
+  }
+}
+
+CAF_TEST(MND-A4 what has no status for an answer closes the connection) {
+  CAF_CHECK(!can_be_refused(command::deregister_events));
+  CAF_CHECK(!can_be_refused(command::job_info));
+  CAF_CHECK(!command_in("", plain));
 }
 
 CAF_TEST(X14 LIM4 F3.16 values nest to a depth of 16) {
