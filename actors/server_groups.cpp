@@ -14,14 +14,18 @@
 
 namespace troupe::server_internals {
 
-void tell_conflict(self_pointer self, const proc_id& proc,
-                   const group_tracker_actor& tracker, const std::string& id) {
+namespace {
+
+/// Has a tracker let its construction fail with this status, for this reason.
+void tell_fault(self_pointer self, const proc_id& proc,
+                const group_tracker_actor& tracker, status code,
+                std::string why) {
   auto what =
     notify_request{status::group_construct_abort, data_range::local, {}};
   what.infos.push_back(
-    {std::string{group_conflict_key}, 0,
-     value::string(to_string(proc) + " names different participants for group "
-                   + id)});
+    {std::string{group_conflict_key}, 0, value::string(std::move(why))});
+  what.infos.push_back({std::string{group_conflict_code}, 0,
+                        value::integer(static_cast<int32_t>(code))});
   auto who = requester{};
   who.proc = proc;
   self->request(tracker, caf::infinite, std::move(who), std::move(what))
@@ -32,6 +36,14 @@ void tell_conflict(self_pointer self, const proc_id& proc,
       [](const caf::error&) {
         // It is over.
       });
+}
+
+} // namespace
+
+void tell_conflict(self_pointer self, const proc_id& proc,
+                   const group_tracker_actor& tracker, const std::string& id) {
+  tell_fault(self, proc, tracker, status::exists,
+             to_string(proc) + " names different participants for group " + id);
 }
 
 namespace {
@@ -227,8 +239,9 @@ construct_group(self_pointer self, const requester& who,
   spell_out_added(state, request.directives);
   // Those who bootstrap a group do not know each other; those who are added to
   // one name nobody.
-  if (number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0)
-      > 0) {
+  const auto leads =
+    number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0) > 0;
+  if (leads) {
     request.procs.clear();
   } else if (request.procs.empty()) {
     auto* group = construction_of(state, request.id);
@@ -252,10 +265,17 @@ construct_group(self_pointer self, const requester& who,
                                              request.procs, {})
                               : *state.groups.find(place->key);
   group.local[who.proc] = use::taking_part;
+  group.is_led = group.is_led || leads;
   tell_sessions(self, request.id, {{who.proc, nullptr}});
   const auto id = request.id;
   const auto tracker = group.tracker;
+  const auto is_hopeless = request.procs.empty() && is_leaderless(state, group);
   auto result = self->delegate(tracker, who, std::move(request));
+  if (is_hopeless)
+    tell_fault(self, who.proc, tracker, status::bad_param,
+               "nobody is named for group " + id
+                 + ", and there is nobody left who could lead it: name its"
+                   " processes, or give PMIX_GROUP_BOOTSTRAP");
   if (place->is_conflict)
     tell_conflict(self, who.proc, tracker, id);
   for (const auto& key : place->conflicting)
