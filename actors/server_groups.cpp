@@ -176,10 +176,11 @@ caf::error no_group(const requester& who, const std::string& id) {
 
 /// Endpoints that clients from 6.0 on add to their call: what they have put
 /// since they last committed. Source: OpenPMIx 6.1, construct_msg.
-void take_endpoints(self_pointer self, const requester& who,
-                    std::vector<info>& directives) {
+/// @returns why they are refused, if so.
+caf::error take_endpoints(self_pointer self, const requester& who,
+                          std::vector<info>& directives) {
   auto* entry = self->state.find_namespace(who.proc.nspace);
-  auto found = false;
+  auto blocks = std::vector<posted_data>{};
   for (const auto& x : directives) {
     if (x.key != attr::proc_data || entry == nullptr)
       continue;
@@ -187,16 +188,20 @@ void take_endpoints(self_pointer self, const requester& who,
     for (auto& y : infos_of(x.val))
       if (y.key != attr::procid && y.key != attr::data_scope)
         block.entries.push_back({std::move(y.key), std::move(y.val)});
-    entry->posted.commit(who.proc.rank, {std::move(block)});
-    found = true;
+    blocks.push_back(std::move(block));
   }
-  if (!found)
-    return;
+  if (blocks.empty())
+    return {};
+  if (const auto code = entry->posted.commit(who.proc.rank, blocks);
+      code != status::success)
+    return make_error(code, to_string(who.proc)
+                              + " gives its group more than it may post");
   directives.erase(
     std::remove_if(directives.begin(), directives.end(),
                    [](const info& x) { return x.key == attr::proc_data; }),
     directives.end());
   wake_gets(self, who.proc);
+  return {};
 }
 
 /// A construction that others may have added a process to.
@@ -250,6 +255,8 @@ construct_group(self_pointer self, const requester& who,
       return self->delegate(group->tracker, who, std::move(request));
     }
   }
+  if (auto why = take_endpoints(self, who, request.directives))
+    return why;
   const auto participants = spelt_out(state, request.procs);
   const auto is_local =
     !participants.empty()
@@ -259,7 +266,6 @@ construct_group(self_pointer self, const requester& who,
     state.groups.place(who.proc, request.id, participants, is_local);
   if (!place)
     return place.error();
-  take_endpoints(self, who, request.directives);
   auto& group = place->is_new ? open_tracker(self, place->key, who.proc.nspace,
                                              place->is_counted, participants,
                                              request.procs, {})
