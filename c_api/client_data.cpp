@@ -1,6 +1,7 @@
 // Put, commit, store: what a process posts.
 
 #include "actors/data/datastore.hpp"
+#include "actors/data/get_options.hpp"
 #include "adapters/wire/frame.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
@@ -49,6 +50,8 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(x, to_value(*val));
   if (std::string_view{key} == attr::qualified_value && x->array() == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  if (scope != PMIX_INTERNAL && is_given_by_host(key))
     return PMIX_ERR_BAD_PARAM;
   if (scope != PMIX_INTERNAL && is_too_long(*x))
     return PMIX_ERR_OUT_OF_RESOURCE;

@@ -1,5 +1,6 @@
 #include "actors/data/datastore.hpp"
 
+#include "actors/data/get_options.hpp"
 #include "actors/data/qualified_value.hpp"
 #include "messages/status.hpp"
 
@@ -96,7 +97,8 @@ status datastore::commit(uint32_t rank,
   auto old_cost = size_t{0};
   for (const auto& block : blocks)
     for (const auto& entry : block.entries) {
-      if (!goes_here(block.visible_to) && !goes_elsewhere(block.visible_to))
+      if ((!goes_here(block.visible_to) && !goes_elsewhere(block.visible_to))
+          || is_given_by_host(entry.key))
         continue;
       const auto name = storage_key(entry.key, entry.val);
       const auto [x, is_new] = after.try_emplace(name);

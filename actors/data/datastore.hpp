@@ -28,6 +28,8 @@ public:
   }
 
   /// Merges what `rank` commits: a key posted again replaces the old value.
+  /// Keys of the host (`is_given_by_host`) are left out: only it says what they
+  /// are, and whoever asks is not to be told otherwise.
   /// @returns `out_of_resource` if a bound would be exceeded; then nothing of
   ///          the commit is kept but the names of its keys. Otherwise
   ///          `success`.

@@ -1,6 +1,7 @@
 #include "actors/data/published_data.hpp"
 
 #include "actors/data/datastore.hpp"
+#include "actors/data/get_options.hpp"
 #include "messages/attributes.hpp"
 
 #include <utility>
@@ -9,10 +10,18 @@ namespace troupe {
 
 namespace {
 
+/// What an entry costs besides the bytes of its key and value: who published
+/// it, and its places in the maps. Without it, keys without values would be
+/// free.
+constexpr size_t overhead = 256;
+
+/// The same for each process that may see it.
+constexpr size_t target_overhead = 64;
+
+/// Whether a key says how to publish. No reserved key is data: only the host
+/// gives those. Source: PMIx Standard v5, "Reserved keys".
 bool is_directive(const std::string& key) {
-  return key == attr::range || key == attr::persistence || key == attr::timeout
-         || key == attr::event_custom_range || key == attr::userid
-         || key == attr::grpid || key == attr::access_permissions;
+  return is_reserved_key(key);
 }
 
 data_range range_in(const std::vector<info>& infos) {
@@ -68,6 +77,9 @@ status published_data::publish(const requester& who,
   if (const auto* x = find(request.infos, attr::event_custom_range))
     for (auto& proc : procs_of(*x))
       targets.insert(std::move(proc));
+  auto target_bytes = size_t{0};
+  for (const auto& x : targets)
+    target_bytes += target_overhead + x.nspace.size();
   auto size_bytes = size_t{0};
   for (const auto& x : request.infos) {
     if (is_directive(x.key))
@@ -84,7 +96,7 @@ status published_data::publish(const requester& who,
     for (const auto& [key, unused] : entries)
       if (key == x.key)
         return status::duplicate_key;
-    const auto cost = x.key.size() + size_of(x.val);
+    const auto cost = x.key.size() + size_of(x.val) + overhead + target_bytes;
     size_bytes += cost;
     entries.emplace_back(
       x.key,

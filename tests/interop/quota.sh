@@ -1,4 +1,5 @@
-# What processes post beyond their bounds: refused, and told to whoever waits.
+# What processes post and publish beyond their bounds, and what is not theirs to
+# say: refused, and told to whoever waits.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
@@ -29,5 +30,10 @@ check "MND-A3" "256 MB as well" job -n 1 ./quota long 256000000
 check "MND-A3" "40 MB in one commit" bounded 64M -n 2 ./quota parts 40
 check "MND-A3" "the bound is a size" bash -c \
   "! TROUPE_POSTED_BYTES=lots troupe run -n 1 true 2>said && grep -q 64M said"
+check "MND-SMALL" "published keys count, whatever they say" job -n 1 ./quota keys
+check "MND-SMALL" "keys of the host are not put or published" \
+  job -n 2 ./quota reserved
+check "MND-SMALL" "codes of the runtime are not raised for all" \
+  job -n 1 ./quota raises
 clean "MND-A3" "nothing is left"
 finish

@@ -307,6 +307,20 @@ CAF_TEST(MND-A3 a commit is cut into parts) {
   CAF_CHECK(parts_of({}, 1).empty());
 }
 
+CAF_TEST(MND-SMALL no process says what only the host knows) {
+  uut = datastore{{1000, 1000}};
+  const auto size = std::string{attr::job_size};
+  const auto cpuset = std::string{attr::cpuset};
+  CAF_CHECK_EQUAL(commit(0, {post(scope::global, size, "1000"),
+                             post(scope::global, cpuset, "0-3"),
+                             post(scope::global, "mine", "x")}),
+                  status::success);
+  CAF_CHECK_EQUAL(seen_here(0, size), "nothing");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, size), "nothing");
+  CAF_CHECK_EQUAL(seen_here(0, cpuset), "0-3");
+  CAF_CHECK_EQUAL(seen_here(0, "mine"), "x");
+}
+
 CAF_TEST(X26 nested values count in full) {
   const auto inner = value::infos({with("key", value::string("text"))});
   CAF_CHECK(size_of(inner) > size_of(value::string("text")));

@@ -23,7 +23,7 @@ info custom(std::vector<proc_id> procs) {
 }
 
 struct fixture {
-  published_data uut{1000};
+  published_data uut{10000};
 
   requester first = asks({"job", 0}, 1);
   requester second = asks({"job", 1}, 2);
@@ -308,6 +308,33 @@ CAF_TEST(X26 LIM15 publishing without end meets the bound) {
   // What is withdrawn makes room.
   CAF_CHECK_EQUAL(unpublish(first, {"k0"}), status::success);
   CAF_CHECK_EQUAL(publish(first, "k0", "some text"), status::success);
+}
+
+CAF_TEST(MND-SMALL keys without values are not free) {
+  // 10,000 bytes for the process.
+  auto outcome = status::success;
+  auto count = 0;
+  for (; count < 1000 && outcome == status::success; ++count)
+    outcome = publish(first, {with("k" + std::to_string(count))});
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+  CAF_CHECK(count < 40);
+  // Neither are those who may see one.
+  auto many = std::vector<proc_id>{};
+  for (uint32_t rank = 0; rank < 200; ++rank)
+    many.push_back({"job", rank});
+  CAF_CHECK_EQUAL(
+    publish(second, "k", "v", {with_range(data_range::custom), custom(many)}),
+    status::out_of_resource);
+}
+
+CAF_TEST(MND-SMALL reserved keys are not published) {
+  CAF_CHECK_EQUAL(publish(first, std::string{attr::job_size}, "7"),
+                  status::bad_param);
+  CAF_CHECK_EQUAL(
+    publish(first, "k", "v", {with(attr::job_size, value::uint32(7))}),
+    status::success);
+  CAF_CHECK_EQUAL(look_up(second, std::string{attr::job_size}), "nothing");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

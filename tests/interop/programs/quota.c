@@ -6,7 +6,9 @@
  *   quota fits BYTES       so much is fine (2)
  *   quota long BYTES       no message can hold it
  *   quota parts COUNT      a commit of so many values of 1 MB (2)
- */
+ *   quota keys             publishing keys without end (1)
+ *   quota reserved         keys of the host (2)
+ *   quota raises           codes of the runtime (1) */
 
 #include "client.h"
 
@@ -118,9 +120,74 @@ static void parts(void) {
   end();
 }
 
+static void keys(void) {
+  enum { at_once = 1000, rounds = 200 };
+  begin();
+  static pmix_info_t infos[at_once];
+  pmix_status_t outcome = PMIX_SUCCESS;
+  int round = 0;
+  for (; round < rounds && outcome == PMIX_SUCCESS; ++round) {
+    for (int i = 0; i < at_once; ++i) {
+      char key[32];
+      snprintf(key, sizeof key, "k.%d.%d", round, i);
+      infos[i] = flag_info(key);
+    }
+    outcome = PMIx_Publish(infos, at_once);
+  }
+  expect(outcome, PMIX_ERR_OUT_OF_RESOURCE, "publishing without end");
+  demand(round > 10, "some keys are fine");
+  succeed(PMIx_Unpublish(NULL, NULL, 0), "unpublish");
+  const pmix_info_t one = flag_info("again");
+  succeed(PMIx_Publish(&one, 1), "publish");
+  end();
+}
+
+static void reserved(void) {
+  begin();
+  pmix_value_t value = {.type = PMIX_UINT32};
+  value.data.uint32 = 4711;
+  expect(PMIx_Put(PMIX_GLOBAL, PMIX_JOB_SIZE, &value), PMIX_ERR_BAD_PARAM,
+         "put of the job's size");
+  expect(PMIx_Put(PMIX_LOCAL, PMIX_LOCAL_RANK, &value), PMIX_ERR_BAD_PARAM,
+         "put of a local rank");
+  /* As Open MPI 4 does. */
+  succeed(put_text(PMIX_HOSTNAME, "here"), "put of a host name");
+  succeed(put_text(PMIX_CPUSET, "0-1"), "put of a cpuset");
+  post("mine", "here");
+  pmix_info_t info;
+  PMIX_INFO_LOAD(&info, PMIX_JOB_SIZE, &value.data.uint32, PMIX_UINT32);
+  expect(PMIx_Publish(&info, 1), PMIX_ERR_BAD_PARAM,
+         "publishing the job's size");
+  meet();
+  const pmix_proc_t other = rank_of((me.rank + 1) % job_size);
+  expect_string(&other, "mine", "here", 5);
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  demand(number_of(&all, PMIX_JOB_SIZE) == job_size, "the job's size");
+  meet();
+  end();
+}
+
+static void raises(void) {
+  begin();
+  expect(PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &me, PMIX_RANGE_SESSION, NULL,
+                           0, NULL, NULL),
+         PMIX_ERR_NO_PERMISSIONS, "telling all of an abort");
+  expect(PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &me, PMIX_RANGE_GLOBAL, NULL,
+                           0, NULL, NULL),
+         PMIX_ERR_NO_PERMISSIONS, "telling all of an abort");
+  succeed(PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &me, PMIX_RANGE_NAMESPACE,
+                            NULL, 0, NULL, NULL),
+          "telling the job");
+  succeed(
+    PMIx_Notify_event(-4711, &me, PMIX_RANGE_SESSION, NULL, 0, NULL, NULL),
+    "an event of its own");
+  end();
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"refused", refused},   {"unheard", unheard}, {"fits", fits},
-    {"long", too_long},     {"parts", parts}};
+    {"long", too_long},     {"parts", parts},     {"keys", keys},
+    {"reserved", reserved}, {"raises", raises}};
   return RUN_CASE(cases);
 }
