@@ -1,6 +1,7 @@
 #include "actors/client.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/events/runtime_codes.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
 #include "actors/groups/group_places.hpp"
@@ -218,6 +219,13 @@ caf::result<ack> notify(self_pointer self, notify_request& request) {
                 infos.end());
   if (auto why = name_members(self, request))
     return why;
+  const auto& who = self->state.who;
+  if (!may_raise(who, request))
+    return make_error(status::no_permissions,
+                      to_string(who.proc) + " may raise "
+                        + to_string(request.code)
+                        + " on its node and in its job only: the runtime tells"
+                          " others");
   if (is_of_group(request.code))
     return notify_group(self, request);
   return self->delegate(self->state.events, self->state.who,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/data/datastore.hpp"
 #include "actors/registrations.hpp"
 #include "config/defaults.hpp"
 #include "config/journal.hpp"
@@ -30,6 +31,9 @@ struct server_options {
   /// collective fails, and knows the data of jobs that run elsewhere. It is
   /// also asked which jobs there are.
   bool spans_nodes = false;
+
+  /// How much processes may keep posted.
+  datastore::limits posted{};
 
   /// Actors of collectives that are over which are kept for the next ones.
   uint32_t idle_collectives = defaults::idle_collectives;

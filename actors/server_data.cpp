@@ -15,12 +15,22 @@ struct found {
 
   /// Whether it may still come.
   bool may_come = false;
+
+  /// Whether its process was refused it.
+  bool was_refused = false;
 };
 
-std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank) {
+/// What an answer brings when somebody wants a key of a process: all that it
+/// has posted, so that he need not ask again, unless that is much.
+std::vector<key_value> posted_by(const namespace_entry& entry, uint32_t rank,
+                                 const std::optional<std::string>& wanted) {
+  const auto takes_all = !wanted || !entry.posted.is_large(rank);
+  const auto prefix = wanted ? qualified_prefix(*wanted) : std::string{};
   auto result = std::vector<key_value>{};
-  for (const auto& [key, val] : entry.posted.visible_here(rank))
-    result.push_back({std::string{posted_key(key)}, val});
+  for (const auto& [name, val] : entry.posted.visible_here(rank))
+    if (takes_all || name == *wanted
+        || name.compare(0, prefix.size(), prefix) == 0)
+      result.push_back({std::string{posted_key(name)}, val});
   return result;
 }
 
@@ -91,6 +101,11 @@ found rank_level(const namespace_entry& entry, const requester& who,
       ? posted.count(*request.key) > 0
       : find_qualified(posted, *request.key, qualifiers) != nullptr;
   if (!is_known && !is_posted) {
+    const auto* key = request.key ? &*request.key : nullptr;
+    if (entry.posted.was_refused(target.rank, key)) {
+      result.was_refused = true;
+      return result;
+    }
     const auto proc = entry.procs.find(target.rank);
     const auto is_alive = proc == entry.procs.end() || !proc->second.is_gone();
     result.may_come = is_alive && (!request.key || !is_reserved(*request.key))
@@ -99,7 +114,7 @@ found rank_level(const namespace_entry& entry, const requester& who,
     return result;
   }
   result.result.emplace();
-  auto own = proc_data{target, posted_by(entry, target.rank)};
+  auto own = proc_data{target, posted_by(entry, target.rank, request.key)};
   const auto is_foreign = who.proc.nspace != target.nspace;
   if (is_foreign)
     result.result->blocks.push_back(
@@ -137,6 +152,28 @@ found look_up(const namespace_entry& entry, const requester& who,
   if (request.target.rank == rank_undef)
     return anywhere(entry, who, request);
   return rank_level(entry, who, request);
+}
+
+caf::error error_of(const get_request& request, const found& x,
+                    const char* otherwise) {
+  const auto* key = request.key ? &*request.key : nullptr;
+  return x.was_refused ? refusal_of(request.target, key)
+                       : make_error(status::not_found,
+                                    request.key.value_or("any key") + " of "
+                                      + to_string(request.target) + otherwise);
+}
+
+/// The key of a commit whose value is the largest.
+std::string largest_in(const commit_request& x) {
+  auto result = std::string{"nothing"};
+  auto most = size_t{0};
+  for (const auto& block : x.blocks)
+    for (const auto& entry : block.entries)
+      if (const auto size = size_of(entry.val); size > most) {
+        most = size;
+        result = entry.key + ", " + std::to_string(size) + " bytes";
+      }
+  return result;
 }
 
 std::string describe(const get_request& request) {
@@ -218,6 +255,13 @@ caf::result<get_result> sets_of(const server_state& state,
 
 } // namespace
 
+caf::error refusal_of(const proc_id& proc, const std::string* key) {
+  return make_error(status::out_of_resource,
+                    to_string(proc) + " was refused "
+                      + (key != nullptr ? *key : "what it posted")
+                      + ": it posted more than it may");
+}
+
 caf::result<job_info_reply> get_job_info(self_pointer self,
                                          const requester& who) {
   const auto* entry = self->state.find_namespace(who.proc.nspace);
@@ -237,11 +281,16 @@ caf::result<ack> commit(self_pointer self, const requester& who,
   const auto before = entry->posted.size_bytes();
   const auto outcome = entry->posted.commit(who.proc.rank, request.blocks);
   if (outcome != status::success) {
+    const auto& bounds = state.options.posted;
     const auto why =
       to_string(who.proc)
-      + " posted more than the limits on posted data allow (16 MiB a process,"
-        " 256 MiB a namespace)";
+      + " posted more than it may: " + std::to_string(bounds.process_bytes)
+      + " bytes a process, " + std::to_string(bounds.namespace_bytes)
+      + " a namespace (TROUPE_POSTED_BYTES of the server); the largest is "
+      + largest_in(request);
     state.log(severity::warning, why);
+    // Whoever waits for it hears of it.
+    wake_gets(self, who.proc);
     return make_error(outcome, why);
   }
   state.statistics.bytes_posted += entry->posted.size_bytes() - before;
@@ -273,7 +322,7 @@ caf::result<get_result> get(self_pointer self, const requester& who,
   if (x.result)
     return std::move(*x.result);
   if (!x.may_come)
-    return make_error(status::not_found, describe(request) + " is not known");
+    return error_of(request, x, " is not known");
   auto promise = self->make_response_promise<get_result>();
   const auto is_remote = !entry->is_tool && !entry->is_local()
                          && entry->procs.count(request.target.rank) == 0;
@@ -300,7 +349,7 @@ void wake_gets(self_pointer self, const proc_id& proc) {
     if (now.result) {
       x.reply.give(std::move(*now.result));
     } else if (!now.may_come) {
-      x.reply.fail(status::not_found, describe(x.request) + ": it has ended");
+      x.reply.fail(error_of(x.request, now, ": it has ended"));
     } else {
       ++i;
       continue;

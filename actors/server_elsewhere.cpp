@@ -1,6 +1,7 @@
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // Jobs that run on other nodes only, and what other nodes ask for.
@@ -21,7 +22,7 @@ caf::error add_foreign(server_state& state, const requester& who,
     return make_error(status::invalid_namespace, "no namespace " + nspace);
   if (state.find_namespace(nspace) != nullptr)
     return {}; // It has been registered meanwhile.
-  auto entry = namespace_entry{};
+  auto entry = namespace_entry{state.options.posted};
   entry.owner = who.creds;
   entry.data = job_data{nspace, infos};
   entry.is_foreign = true;
@@ -49,9 +50,19 @@ try_answer(server_state& state, const proc_id& target, const std::string* key) {
     auto result = posted_for_others(*entry, target);
     const auto has_key =
       key == nullptr || find(result.blocks.front().entries, *key) != nullptr;
+    auto& entries = result.blocks.front().entries;
+    if (has_key && key != nullptr && entry->posted.is_large(target.rank))
+      entries.erase(std::remove_if(entries.begin(), entries.end(),
+                                   [&](const key_value& x) {
+                                     return x.key != *key
+                                            && x.key != attr::qualified_value;
+                                   }),
+                    entries.end());
     if (has_key || is_gone)
       return result;
   }
+  if (entry->posted.was_refused(target.rank, key))
+    return refusal_of(target, key);
   if (is_gone)
     return make_error(status::not_found, to_string(target) + " has ended");
   return std::nullopt;

@@ -13,7 +13,7 @@ gauge_list gauges_of(const server_state& state) {
   // What processes wait for is bounded by what one connection may have asked
   // and not been answered.
   return {{{"server.posted_by_largest_namespace", posted,
-            defaults::posted_bytes_per_namespace, "bytes"},
+            state.options.posted.namespace_bytes, "bytes"},
            {"server.namespaces", state.namespaces.size(), 0, "namespaces"},
            {"server.sessions", state.sessions.size(),
             state.options.registered->total * defaults::connections_per_rank,

@@ -66,6 +66,22 @@ caf::error procs_refusal(server_state& state, const std::string& id,
   return {};
 }
 
+bool is_leaderless(const server_state& state, const open_group& group) {
+  if (group.is_led || state.options.spans_nodes)
+    return false;
+  for (const auto& [nspace, entry] : state.namespaces) {
+    if (!entry.is_tool && !entry.is_local())
+      return false;
+    for (const auto& [rank, proc] : entry.procs) {
+      const auto call = group.local.find({nspace, rank});
+      if (!proc.is_gone()
+          && (call == group.local.end() || call->second != use::taking_part))
+        return false;
+    }
+  }
+  return true;
+}
+
 caf::error timeout_refusal(const std::vector<info>& directives) {
   const auto* limit = find(directives, attr::timeout);
   if (limit == nullptr || number<int32_t>(directives, attr::timeout))

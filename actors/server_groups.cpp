@@ -14,14 +14,18 @@
 
 namespace troupe::server_internals {
 
-void tell_conflict(self_pointer self, const proc_id& proc,
-                   const group_tracker_actor& tracker, const std::string& id) {
+namespace {
+
+/// Has a tracker let its construction fail with this status, for this reason.
+void tell_fault(self_pointer self, const proc_id& proc,
+                const group_tracker_actor& tracker, status code,
+                std::string why) {
   auto what =
     notify_request{status::group_construct_abort, data_range::local, {}};
   what.infos.push_back(
-    {std::string{group_conflict_key}, 0,
-     value::string(to_string(proc) + " names different participants for group "
-                   + id)});
+    {std::string{group_conflict_key}, 0, value::string(std::move(why))});
+  what.infos.push_back({std::string{group_conflict_code}, 0,
+                        value::integer(static_cast<int32_t>(code))});
   auto who = requester{};
   who.proc = proc;
   self->request(tracker, caf::infinite, std::move(who), std::move(what))
@@ -32,6 +36,14 @@ void tell_conflict(self_pointer self, const proc_id& proc,
       [](const caf::error&) {
         // It is over.
       });
+}
+
+} // namespace
+
+void tell_conflict(self_pointer self, const proc_id& proc,
+                   const group_tracker_actor& tracker, const std::string& id) {
+  tell_fault(self, proc, tracker, status::exists,
+             to_string(proc) + " names different participants for group " + id);
 }
 
 namespace {
@@ -164,10 +176,11 @@ caf::error no_group(const requester& who, const std::string& id) {
 
 /// Endpoints that clients from 6.0 on add to their call: what they have put
 /// since they last committed. Source: OpenPMIx 6.1, construct_msg.
-void take_endpoints(self_pointer self, const requester& who,
-                    std::vector<info>& directives) {
+/// @returns why they are refused, if so.
+caf::error take_endpoints(self_pointer self, const requester& who,
+                          std::vector<info>& directives) {
   auto* entry = self->state.find_namespace(who.proc.nspace);
-  auto found = false;
+  auto blocks = std::vector<posted_data>{};
   for (const auto& x : directives) {
     if (x.key != attr::proc_data || entry == nullptr)
       continue;
@@ -175,16 +188,20 @@ void take_endpoints(self_pointer self, const requester& who,
     for (auto& y : infos_of(x.val))
       if (y.key != attr::procid && y.key != attr::data_scope)
         block.entries.push_back({std::move(y.key), std::move(y.val)});
-    entry->posted.commit(who.proc.rank, {std::move(block)});
-    found = true;
+    blocks.push_back(std::move(block));
   }
-  if (!found)
-    return;
+  if (blocks.empty())
+    return {};
+  if (const auto code = entry->posted.commit(who.proc.rank, blocks);
+      code != status::success)
+    return make_error(code, to_string(who.proc)
+                              + " gives its group more than it may post");
   directives.erase(
     std::remove_if(directives.begin(), directives.end(),
                    [](const info& x) { return x.key == attr::proc_data; }),
     directives.end());
   wake_gets(self, who.proc);
+  return {};
 }
 
 /// A construction that others may have added a process to.
@@ -227,8 +244,9 @@ construct_group(self_pointer self, const requester& who,
   spell_out_added(state, request.directives);
   // Those who bootstrap a group do not know each other; those who are added to
   // one name nobody.
-  if (number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0)
-      > 0) {
+  const auto leads =
+    number<uint64_t>(request.directives, attr::group_bootstrap).value_or(0) > 0;
+  if (leads) {
     request.procs.clear();
   } else if (request.procs.empty()) {
     auto* group = construction_of(state, request.id);
@@ -237,6 +255,8 @@ construct_group(self_pointer self, const requester& who,
       return self->delegate(group->tracker, who, std::move(request));
     }
   }
+  if (auto why = take_endpoints(self, who, request.directives))
+    return why;
   const auto participants = spelt_out(state, request.procs);
   const auto is_local =
     !participants.empty()
@@ -246,16 +266,22 @@ construct_group(self_pointer self, const requester& who,
     state.groups.place(who.proc, request.id, participants, is_local);
   if (!place)
     return place.error();
-  take_endpoints(self, who, request.directives);
   auto& group = place->is_new ? open_tracker(self, place->key, who.proc.nspace,
                                              place->is_counted, participants,
                                              request.procs, {})
                               : *state.groups.find(place->key);
   group.local[who.proc] = use::taking_part;
+  group.is_led = group.is_led || leads;
   tell_sessions(self, request.id, {{who.proc, nullptr}});
   const auto id = request.id;
   const auto tracker = group.tracker;
+  const auto is_hopeless = request.procs.empty() && is_leaderless(state, group);
   auto result = self->delegate(tracker, who, std::move(request));
+  if (is_hopeless)
+    tell_fault(self, who.proc, tracker, status::bad_param,
+               "nobody is named for group " + id
+                 + ", and there is nobody left who could lead it: name its"
+                   " processes, or give PMIX_GROUP_BOOTSTRAP");
   if (place->is_conflict)
     tell_conflict(self, who.proc, tracker, id);
   for (const auto& key : place->conflicting)

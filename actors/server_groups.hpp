@@ -26,6 +26,10 @@ caf::error procs_refusal(server_state& state, const std::string& id,
 /// no number. Source: edge case 171.
 caf::error timeout_refusal(const std::vector<info>& directives);
 
+/// Whether nobody is left who could lead the construction of a group: whoever
+/// lives names nobody, and all of them are here.
+bool is_leaderless(const server_state& state, const open_group& group);
+
 /// Has a tracker let its construction fail, or go on without a process.
 void tell_conflict(self_pointer self, const proc_id& proc,
                    const group_tracker_actor& tracker, const std::string& id);

@@ -84,7 +84,7 @@ caf::result<ack> add_namespace(self_pointer self, register_nspace& request) {
     await_interest(self, request.nspace, *known);
     return ack{};
   }
-  auto entry = namespace_entry{};
+  auto entry = namespace_entry{state.options.posted};
   entry.owner = request.owner;
   entry.data = std::move(data);
   for (const auto rank : request.local_ranks)
@@ -105,7 +105,7 @@ caf::result<ack> add_client(self_pointer self, const register_client& request) {
                       to_string(request.proc) + " names no single process");
   auto* entry = state.find_namespace(nspace);
   if (entry == nullptr) {
-    auto fresh = namespace_entry{};
+    auto fresh = namespace_entry{state.options.posted};
     fresh.is_provisional = true;
     entry = &state.namespaces.emplace(nspace, std::move(fresh)).first->second;
   }

@@ -111,7 +111,7 @@ void admit_client(self_pointer self, requester who,
 /// A namespace of its own for a tool.
 namespace_entry tool_namespace(const server_state& state,
                                const requester& who) {
-  auto entry = namespace_entry{};
+  auto entry = namespace_entry{state.options.posted};
   entry.owner = who.creds;
   entry.is_tool = true;
   entry.procs.emplace(who.proc.rank, local_proc{});

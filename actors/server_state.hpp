@@ -47,10 +47,13 @@ struct local_proc {
 
 /// A namespace that the host has registered.
 struct namespace_entry {
+  explicit namespace_entry(const datastore::limits& bounds) : posted(bounds) {
+    // nop
+  }
+
   credentials owner;
   job_data data;
-  datastore posted{
-    {defaults::posted_bytes_per_process, defaults::posted_bytes_per_namespace}};
+  datastore posted;
   std::map<uint32_t, local_proc> procs;
 
   /// Made for a tool, and goes with it.
@@ -320,6 +323,10 @@ caf::result<ack> commit(self_pointer self, const requester& who,
 
 caf::result<get_result> get(self_pointer self, const requester& who,
                             get_request& request);
+
+/// What those are told who ask for a key that its process was refused when it
+/// posted it; null: any key.
+caf::error refusal_of(const proc_id& proc, const std::string* key);
 
 /// Data of a local process for another node.
 caf::result<get_result> answer_modex(self_pointer self,

@@ -1,5 +1,8 @@
 // Put, commit, store: what a process posts.
 
+#include "actors/data/datastore.hpp"
+#include "actors/data/get_options.hpp"
+#include "adapters/wire/frame.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 
@@ -14,6 +17,17 @@ namespace {
 bool is_key(const char* x) {
   return x != nullptr && *x != '\0'
          && ::strnlen(x, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
+}
+
+/// How much of a commit goes in one message; a larger value goes alone.
+constexpr size_t part_bytes = size_t{8} << 20;
+
+/// The longest text, or bytes, that a message with a key can hold.
+constexpr size_t most_bytes = wire::max_message_size - PMIX_MAX_KEYLEN * 4;
+
+bool is_too_long(const value& x) {
+  const auto* bytes = std::get_if<std::string>(&x.data);
+  return bytes != nullptr && bytes->size() > most_bytes;
 }
 
 } // namespace
@@ -37,6 +51,10 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
   TROUPE_TAKE(x, to_value(*val));
   if (std::string_view{key} == attr::qualified_value && x->array() == nullptr)
     return PMIX_ERR_BAD_PARAM;
+  if (scope != PMIX_INTERNAL && is_given_by_host(key))
+    return PMIX_ERR_BAD_PARAM;
+  if (scope != PMIX_INTERNAL && is_too_long(*x))
+    return PMIX_ERR_OUT_OF_RESOURCE;
   store->put(static_cast<enum scope>(scope), key, std::move(*x));
   return PMIX_SUCCESS;
 }
@@ -48,10 +66,17 @@ pmix_status_t PMIx_Commit(void) {
   auto x = lib.store()->take_commit();
   if (x.blocks.empty())
     return PMIX_SUCCESS;
-  // The server has it before it gets any later request of ours: no need to
-  // wait. Source: PMIx Standard v5, `PMIx_Commit` ("asynchronous operation").
-  const auto code = lib.tell<ack>(std::move(x));
-  return code == PMIX_ERR_UNREACH ? PMIX_SUCCESS : code;
+  // The server has it before it gets any later request of ours. Only its answer
+  // says whether it has kept it: who posts too much is to hear of it here.
+  const auto may_wait = !lib.in_progress_thread();
+  auto result = pmix_status_t{PMIX_SUCCESS};
+  for (auto& part : parts_of(std::move(x), part_bytes)) {
+    const auto code = may_wait ? await_op(lib, std::move(part))
+                               : lib.tell<ack>(std::move(part));
+    if (result == PMIX_SUCCESS && code != PMIX_ERR_UNREACH)
+      result = code;
+  }
+  return result;
 }
 
 pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[],

@@ -20,6 +20,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -40,6 +43,50 @@ constexpr uint32_t looks_per_touch = 360;
 std::string server_nspace(std::string hostname) {
   std::replace(hostname.begin(), hostname.end(), '.', '-');
   return "troupe-" + hostname + "-" + std::to_string(::getpid());
+}
+
+/// A namespace keeps as much posted as so many processes may.
+constexpr size_t processes_per_namespace = 16;
+
+/// Of the memory of the node, one process may keep one part in so many posted.
+constexpr size_t parts_of_memory = 128;
+
+/// How much processes may keep posted: TROUPE_POSTED_BYTES for each, such as
+/// 64M; else by the memory of the node, and never less than the defaults.
+/// @returns `bad_param` for what is no size.
+caf::expected<datastore::limits> posted_limits() {
+  auto result = datastore::limits{};
+  if (const auto* text = ::getenv("TROUPE_POSTED_BYTES"); text != nullptr) {
+    char* rest = nullptr;
+    errno = 0;
+    const auto count = std::strtoull(text, &rest, 10);
+    const auto unit = std::string_view{rest};
+    const auto shift = unit.empty()  ? 0
+                       : unit == "K" ? 10
+                       : unit == "M" ? 20
+                       : unit == "G" ? 30
+                                     : -1;
+    constexpr auto most = uint64_t{1} << 50;
+    if (*text < '0' || *text > '9' || errno != 0 || shift < 0
+        || count > (most >> shift))
+      return make_error(status::bad_param,
+                        "TROUPE_POSTED_BYTES is \"" + std::string{text}
+                          + "\", not a number of bytes such as 67108864, 64M"
+                            " or 1G");
+    result.process_bytes = static_cast<size_t>(count) << shift;
+    result.namespace_bytes = result.process_bytes * processes_per_namespace;
+    return result;
+  }
+  const auto pages = ::sysconf(_SC_PHYS_PAGES);
+  const auto page_size = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_size > 0) {
+    const auto share = static_cast<size_t>(pages)
+                       * static_cast<size_t>(page_size) / parts_of_memory;
+    result.process_bytes = std::max(result.process_bytes, share);
+    result.namespace_bytes = std::max(
+      result.namespace_bytes, result.process_bytes * processes_per_namespace);
+  }
+  return result;
 }
 
 } // namespace
@@ -155,6 +202,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   serve.owner = owner;
   serve.spans_nodes = options_.spans_nodes;
   serve.pid = static_cast<uint32_t>(::getpid());
+  if (auto bounds = posted_limits())
+    serve.posted = *bounds;
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ = spawn_server(sys, std::move(serve),
@@ -226,6 +275,8 @@ server_node::start(loop_system& loop, server_node_options options,
     std::unique_ptr<server_node>{new server_node{loop, std::move(options)}};
   if (auto err = result->open_directory())
     return err;
+  if (auto bounds = posted_limits(); !bounds)
+    return std::move(bounds.error());
   result->spawn_actors(make_host);
   if (auto err = result->listen())
     return err;

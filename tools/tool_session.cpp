@@ -14,6 +14,10 @@ using namespace std::chrono_literals;
 /// How long a server may take to say good-bye.
 constexpr auto goodbye = 1s;
 
+/// How long a server may take to greet a tool that only asks: one that was
+/// stopped never does. Who starts a job gives a busy one more time.
+constexpr auto greeting = 4s;
+
 /// How long `is_gone` waits for an answer of whoever listens.
 constexpr auto last_try = 500ms;
 
@@ -49,7 +53,16 @@ tool_session::open(const std::string& dvm, bool launcher,
   settings->role = launcher ? peer_role::launcher_needs_identity
                             : peer_role::tool_needs_identity;
   settings->infos = introduction(launcher);
+  if (!launcher) {
+    settings->connect_time = greeting;
+    settings->answer_time = greeting;
+  }
   auto peer = connect_to_server(*settings);
+  if (!peer && status_of(peer.error()) == status::timeout)
+    return make_error(status::timeout,
+                      "the DVM" + (dvm.empty() ? std::string{} : " " + dvm)
+                        + " does not answer: it is stopped, or too busy ("
+                        + reason_of(peer.error()) + ")");
   if (!peer)
     return make_error(status_of(peer.error()),
                       "cannot connect to the DVM"

@@ -1,5 +1,6 @@
 #include "actors/data/datastore.hpp"
 
+#include "actors/data/get_options.hpp"
 #include "actors/data/qualified_value.hpp"
 #include "messages/status.hpp"
 
@@ -11,8 +12,15 @@ namespace troupe {
 
 namespace {
 
+/// The names of refused keys that are kept for a rank; a rank with more has
+/// been refused all that it has not posted.
+constexpr size_t most_refused = 64;
+
+/// What a process may have posted so that an answer brings all of it.
+constexpr size_t most_at_once = size_t{4} << 20;
+
 size_t cost(const std::string& key, const value& val) {
-  return key.size() + size_of(val);
+  return key.size() + size_of(val) + entry_overhead;
 }
 
 bool goes_here(scope x) {
@@ -21,30 +29,6 @@ bool goes_here(scope x) {
 
 bool goes_elsewhere(scope x) {
   return x == scope::remote || x == scope::global;
-}
-
-/// By how much the sum of costs grows when `entry` is put into `map`; an entry
-/// that it replaces counts once.
-/// @param seen The names put before it by the same commit.
-int64_t growth(const std::map<std::string, value>& map,
-               std::set<std::string>& seen, const key_value& entry) {
-  const auto name = storage_key(entry.key, entry.val);
-  auto result = static_cast<int64_t>(cost(name, entry.val));
-  const auto i = map.find(name);
-  if (seen.insert(name).second && i != map.end())
-    result -= static_cast<int64_t>(cost(i->first, i->second));
-  return result;
-}
-
-/// Puts an entry and keeps the sum of costs up to date.
-void put(std::map<std::string, value>& map, size_t& size_bytes,
-         const key_value& entry) {
-  const auto name = storage_key(entry.key, entry.val);
-  const auto i = map.find(name);
-  if (i != map.end())
-    size_bytes -= cost(i->first, i->second);
-  size_bytes += cost(name, entry.val);
-  map.insert_or_assign(name, entry.val);
 }
 
 } // namespace
@@ -61,36 +45,96 @@ size_t size_of(const value& x) {
   return result;
 }
 
+bool datastore::views::is_shared() const {
+  return here != nullptr && elsewhere != nullptr
+         && (here == elsewhere || *here == *elsewhere);
+}
+
+datastore::views datastore::seen_of(const posted& x, const std::string& name) {
+  auto result = views{};
+  if (const auto i = x.here.find(name); i != x.here.end())
+    result.here = &i->second;
+  if (x.shared.count(name) > 0)
+    result.elsewhere = result.here;
+  else if (const auto i = x.elsewhere.find(name); i != x.elsewhere.end())
+    result.elsewhere = &i->second;
+  return result;
+}
+
+size_t datastore::cost_of(const std::string& name, const views& x) {
+  auto result = x.here != nullptr ? cost(name, *x.here) : 0;
+  if (x.elsewhere != nullptr && !x.is_shared())
+    result += cost(name, *x.elsewhere);
+  return result;
+}
+
+void datastore::keep(posted& to, const std::string& name, const views& x) {
+  const auto before = seen_of(to, name);
+  to.size_bytes -= cost_of(name, before);
+  to.size_bytes += cost_of(name, x);
+  // What is seen elsewhere may stand in `here`: it goes first.
+  if (x.is_shared()) {
+    if (x.here != before.here)
+      to.here.insert_or_assign(name, value{*x.here});
+    to.elsewhere.erase(name);
+    to.shared.insert(name);
+    return;
+  }
+  if (x.elsewhere != nullptr
+      && (x.elsewhere != before.elsewhere || to.shared.count(name) > 0))
+    to.elsewhere.insert_or_assign(name, value{*x.elsewhere});
+  to.shared.erase(name);
+  if (x.here != nullptr && x.here != before.here)
+    to.here.insert_or_assign(name, value{*x.here});
+}
+
 status datastore::commit(uint32_t rank,
                          const std::vector<posted_data>& blocks) {
   static const auto nothing = posted{};
   const auto i = ranks_.find(rank);
   const auto& before = i != ranks_.end() ? i->second : nothing;
-  auto seen_here = std::set<std::string>{};
-  auto seen_elsewhere = std::set<std::string>{};
-  auto surplus = int64_t{0};
+  auto after = std::map<std::string, views>{};
+  auto old_cost = size_t{0};
   for (const auto& block : blocks)
     for (const auto& entry : block.entries) {
+      if ((!goes_here(block.visible_to) && !goes_elsewhere(block.visible_to))
+          || is_given_by_host(entry.key))
+        continue;
+      const auto name = storage_key(entry.key, entry.val);
+      const auto [x, is_new] = after.try_emplace(name);
+      if (is_new) {
+        x->second = seen_of(before, name);
+        old_cost += cost_of(name, x->second);
+      }
       if (goes_here(block.visible_to))
-        surplus += growth(before.here, seen_here, entry);
+        x->second.here = &entry.val;
       if (goes_elsewhere(block.visible_to))
-        surplus += growth(before.elsewhere, seen_elsewhere, entry);
+        x->second.elsewhere = &entry.val;
     }
-  if (surplus > 0) {
-    const auto more = static_cast<size_t>(surplus);
+  auto new_cost = size_t{0};
+  for (const auto& [name, x] : after)
+    new_cost += cost_of(name, x);
+  if (new_cost > old_cost) {
+    const auto more = new_cost - old_cost;
     if (before.size_bytes + more > bounds_.process_bytes
-        || size_bytes_ + more > bounds_.namespace_bytes)
+        || size_bytes_ + more > bounds_.namespace_bytes) {
+      auto& names = refused_[rank];
+      for (const auto& [name, x] : after)
+        if (names.size() < most_refused)
+          names.emplace(name);
       return status::out_of_resource;
+    }
   }
   auto& mine = ranks_[rank];
   size_bytes_ -= mine.size_bytes;
-  for (const auto& block : blocks)
-    for (const auto& entry : block.entries) {
-      if (goes_here(block.visible_to))
-        put(mine.here, mine.size_bytes, entry);
-      if (goes_elsewhere(block.visible_to))
-        put(mine.elsewhere, mine.size_bytes, entry);
-    }
+  const auto refused = refused_.find(rank);
+  for (const auto& [name, x] : after) {
+    keep(mine, name, x);
+    if (refused != refused_.end())
+      refused->second.erase(name);
+  }
+  if (refused != refused_.end() && refused->second.empty())
+    refused_.erase(refused);
   size_bytes_ += mine.size_bytes;
   return status::success;
 }
@@ -98,13 +142,29 @@ status datastore::commit(uint32_t rank,
 void datastore::store_remote(uint32_t rank, std::vector<key_value> entries) {
   auto& theirs = ranks_[rank];
   const auto before = theirs.size_bytes;
-  for (const auto& entry : entries)
-    put(theirs.here, theirs.size_bytes, entry);
+  for (const auto& entry : entries) {
+    const auto name = storage_key(entry.key, entry.val);
+    auto seen = seen_of(theirs, name);
+    seen.here = &entry.val;
+    keep(theirs, name, seen);
+  }
   size_bytes_ += theirs.size_bytes - before;
 }
 
 bool datastore::has_committed(uint32_t rank) const {
   return ranks_.count(rank) > 0;
+}
+
+bool datastore::was_refused(uint32_t rank, const std::string* key) const {
+  const auto i = refused_.find(rank);
+  return i != refused_.end()
+         && (key == nullptr || i->second.size() >= most_refused
+             || i->second.count(*key) > 0);
+}
+
+bool datastore::is_large(uint32_t rank) const {
+  const auto i = ranks_.find(rank);
+  return i != ranks_.end() && i->second.size_bytes > most_at_once;
 }
 
 const std::map<std::string, value>&
@@ -117,9 +177,34 @@ datastore::visible_here(uint32_t rank) const {
 std::vector<key_value> datastore::visible_elsewhere(uint32_t rank) const {
   auto result = std::vector<key_value>{};
   const auto i = ranks_.find(rank);
-  if (i != ranks_.end())
-    for (const auto& [key, val] : i->second.elsewhere)
-      result.push_back({std::string{posted_key(key)}, val});
+  if (i == ranks_.end())
+    return result;
+  const auto& theirs = i->second;
+  auto names = theirs.shared;
+  for (const auto& [name, unused] : theirs.elsewhere)
+    names.insert(name);
+  for (const auto& name : names)
+    result.push_back(
+      {std::string{posted_key(name)}, *seen_of(theirs, name).elsewhere});
+  return result;
+}
+
+std::vector<commit_request> parts_of(commit_request x, size_t bytes) {
+  auto result = std::vector<commit_request>{};
+  auto size = size_t{0};
+  for (auto& block : x.blocks)
+    for (auto& entry : block.entries) {
+      const auto more = cost(entry.key, entry.val);
+      if (result.empty() || (size > 0 && size + more > bytes)) {
+        result.emplace_back();
+        size = 0;
+      }
+      size += more;
+      auto& blocks = result.back().blocks;
+      if (blocks.empty() || blocks.back().visible_to != block.visible_to)
+        blocks.push_back({block.visible_to, {}});
+      blocks.back().entries.push_back(std::move(entry));
+    }
   return result;
 }
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include "config/defaults.hpp"
 #include "messages/data.hpp"
 #include "messages/status.hpp"
 
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace troupe {
 
@@ -12,10 +16,11 @@ namespace troupe {
 class datastore {
 public:
   /// Largest sum of keys and values that one process may keep posted, in bytes,
-  /// and of all processes of a namespace.
+  /// and of all processes of a namespace. Each value counts once, whoever may
+  /// see it.
   struct limits {
-    size_t process_bytes;
-    size_t namespace_bytes;
+    size_t process_bytes = defaults::posted_bytes_per_process;
+    size_t namespace_bytes = defaults::posted_bytes_per_namespace;
   };
 
   explicit datastore(limits bounds) : bounds_(bounds) {
@@ -23,8 +28,11 @@ public:
   }
 
   /// Merges what `rank` commits: a key posted again replaces the old value.
+  /// Keys of the host (`is_given_by_host`) are left out: only it says what they
+  /// are, and whoever asks is not to be told otherwise.
   /// @returns `out_of_resource` if a bound would be exceeded; then nothing of
-  ///          the commit is kept. Otherwise `success`.
+  ///          the commit is kept but the names of its keys. Otherwise
+  ///          `success`.
   status commit(uint32_t rank, const std::vector<posted_data>& blocks);
 
   /// Takes data of a process on another node, all of it visible here.
@@ -33,12 +41,20 @@ public:
   /// Whether `rank` has committed, if only nothing.
   bool has_committed(uint32_t rank) const;
 
+  /// Whether `rank` has been refused this key since it last posted it: nobody
+  /// is to wait for it. Null: any key.
+  bool was_refused(uint32_t rank, const std::string* key) const;
+
   /// What a process on the same node may see of `rank`, by the names that
   /// `storage_key` gives.
   const std::map<std::string, value>& visible_here(uint32_t rank) const;
 
   /// What processes on other nodes may see of `rank`.
   std::vector<key_value> visible_elsewhere(uint32_t rank) const;
+
+  /// Whether `rank` has posted so much that whoever wants a key of it gets that
+  /// one only: an answer is a message, which has a bound.
+  bool is_large(uint32_t rank) const;
 
   /// Bytes posted by all ranks.
   size_t size_bytes() const {
@@ -48,16 +64,46 @@ public:
 private:
   struct posted {
     std::map<std::string, value> here;
+
+    /// What of `here` other nodes see as well.
+    std::set<std::string> shared;
+
+    /// What other nodes see, and processes here do not, or not so.
     std::map<std::string, value> elsewhere;
     size_t size_bytes = 0;
   };
 
+  /// Who sees what under a name; null: nothing.
+  struct views {
+    const value* here = nullptr;
+    const value* elsewhere = nullptr;
+
+    /// Whether one value does for both.
+    bool is_shared() const;
+  };
+
+  static views seen_of(const posted& x, const std::string& name);
+
+  static size_t cost_of(const std::string& name, const views& x);
+
+  static void keep(posted& to, const std::string& name, const views& x);
+
   limits bounds_;
   std::map<uint32_t, posted> ranks_;
+
+  /// The keys that ranks have been refused.
+  std::map<uint32_t, std::set<std::string>> refused_;
   size_t size_bytes_ = 0;
 };
 
+/// What keeping a key and its value costs besides their bytes.
+inline constexpr size_t entry_overhead = 128;
+
 /// Roughly how many bytes a value occupies; for bounds, not for allocation.
 size_t size_of(const value& x);
+
+/// Cuts what is committed into parts of so many bytes of keys and values; one
+/// entry that is larger is a part of its own.
+std::vector<commit_request> parts_of(commit_request x, size_t bytes);
 
 } // namespace troupe

@@ -35,6 +35,18 @@ constexpr std::array session_keys = {
   attr::rm_name,    attr::rm_version, attr::hostname_keep_fqdn,
 };
 
+/// Of a job, and of one process in it.
+constexpr std::array host_keys = {
+  attr::job_size,  attr::jobid,        attr::job_num_apps,
+  attr::node_list, attr::node_map,     attr::node_map_raw,
+  attr::proc_map,  attr::proc_map_raw, attr::num_nodes,
+  attr::nsdir,     attr::max_procs,    attr::num_slots,
+  attr::nspace,    attr::procid,       attr::rank,
+  attr::appnum,    attr::app_rank,     attr::local_rank,
+  attr::node_rank, attr::global_rank,  attr::reincarnation,
+  attr::parent_id, attr::spawned,      attr::nproc_offset,
+};
+
 template <size_t N>
 bool has(const std::array<std::string_view, N>& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -82,6 +94,13 @@ get_options get_options_of(const std::vector<info>& directives) {
 
 bool is_reserved_key(std::string_view key) {
   return key.substr(0, 4) == "pmix";
+}
+
+bool is_given_by_host(std::string_view key) {
+  // Where a process runs, Open MPI 4 says itself.
+  return is_reserved_key(key) && key != attr::hostname && key != attr::nodeid
+         && (has(node_keys, key) || has(app_keys, key) || has(session_keys, key)
+             || has(host_keys, key));
 }
 
 key_level level_of(std::string_view key) {

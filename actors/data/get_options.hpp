@@ -56,6 +56,13 @@ get_options get_options_of(const std::vector<info>& directives);
 /// Source: PMIx Standard v5, "Reserved keys".
 bool is_reserved_key(std::string_view key);
 
+/// Whether the host alone says what a reserved key means: who takes part in a
+/// session, job, application or node, and which process is which. Other
+/// reserved keys are put by real programs: Open MPI 4 says where it runs and by
+/// which processors it is bound (PMIX_HOSTNAME, PMIX_CPUSET), groups what they
+/// are called, all of them values with qualifiers. Source: PMIx Standard v5, "Reserved keys".
+bool is_given_by_host(std::string_view key);
+
 /// At which level a reserved key is looked up if the caller does not say.
 /// Source: PMIx Standard v5, "Accessing information: session, job, application,
 /// node level"; OpenPMIx agrees on the keys.

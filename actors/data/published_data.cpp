@@ -1,6 +1,7 @@
 #include "actors/data/published_data.hpp"
 
 #include "actors/data/datastore.hpp"
+#include "actors/data/get_options.hpp"
 #include "messages/attributes.hpp"
 
 #include <string_view>
@@ -10,13 +11,18 @@ namespace troupe {
 
 namespace {
 
+/// What an entry costs besides the bytes of its key and value: who published
+/// it, and its places in the maps. Without it, keys without values would be
+/// free.
+constexpr size_t overhead = 256;
+
 /// About what an entry takes for each process that may see it.
 constexpr size_t target_size = 96;
 
+/// Whether a key says how to publish. No reserved key is data: only the host
+/// gives those. Source: PMIx Standard v5, "Reserved keys".
 bool is_directive(const std::string& key) {
-  return key == attr::range || key == attr::persistence || key == attr::timeout
-         || key == attr::event_custom_range || key == attr::userid
-         || key == attr::grpid || key == attr::access_permissions;
+  return is_reserved_key(key);
 }
 
 data_range range_in(const std::vector<info>& infos) {
@@ -91,7 +97,7 @@ status published_data::publish(const requester& who,
         return status::duplicate_key;
     if (!named.insert(x.key).second)
       return status::duplicate_key;
-    const auto cost = x.key.size() + size_of(x.val) + targets_size;
+    const auto cost = x.key.size() + size_of(x.val) + overhead + targets_size;
     total += cost;
     if (total > bytes_per_process_)
       return status::out_of_resource;

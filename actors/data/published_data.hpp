@@ -13,13 +13,15 @@ namespace troupe {
 /// stay. Source: PMIx Standard v5, "Publish/Lookup Operations".
 class published_data {
 public:
-  /// @param bytes_per_process Largest sum of a publisher's keys and values.
+  /// @param bytes_per_process Largest sum of a publisher's keys and values, and
+  ///                          of what each of them costs besides.
   explicit published_data(size_t bytes_per_process)
     : bytes_per_process_(bytes_per_process) {
     // nop
   }
 
-  /// Publishes the keys of a request; range and persistence stand among them.
+  /// Publishes the keys of a request; range and persistence stand among them,
+  /// and no other reserved key is published.
   /// @returns
   ///   - `success`,
   ///   - `duplicate_key` if a key is published already in a range that

@@ -47,6 +47,9 @@ public:
 
     /// Whose invitation it is, if it is one.
     std::optional<proc_id> leader;
+
+    /// Whether a call of this node says who bootstraps it.
+    bool is_led = false;
   };
 
   /// To what a call of a construction leads.

@@ -16,6 +16,10 @@ namespace troupe {
 /// group of the same name.
 inline constexpr std::string_view group_conflict_key = "troupe.grp.conflict";
 
+/// Beside it, the status with which the construction ends (int32); absent:
+/// `exists`.
+inline constexpr std::string_view group_conflict_code = "troupe.grp.code";
+
 /// What a group tracker is told when it starts.
 struct group_tracker_options {
   group_key key;

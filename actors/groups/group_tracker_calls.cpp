@@ -17,6 +17,10 @@ namespace {
 /// begun.
 constexpr auto next_look = caf::timespan{defaults::group_watch};
 
+/// How long those who name nobody wait until the first leader has called, if
+/// they set no time themselves; a call that nobody follows would never end.
+constexpr auto leader_wait = caf::timespan{std::chrono::seconds{60}};
+
 size_t index_of(group_operation operation) {
   return static_cast<size_t>(operation);
 }
@@ -46,6 +50,14 @@ void start_clock(self_pointer self, group_operation operation,
                  const proc_id& proc, const std::vector<info>& directives) {
   if (const auto limit = timeout_of(directives))
     call_later(self, *limit, [=] { time_out(self, operation, proc); });
+}
+
+/// Nobody who leads has called in time.
+void give_up_leaders(self_pointer self, const proc_id& proc) {
+  auto& state = self->state;
+  if (is_waiting(state, group_operation::construct, proc)
+      && state.group->leaders().empty())
+    time_out(self, group_operation::construct, proc);
 }
 
 /// Whether all local participants that can have called.
@@ -203,8 +215,12 @@ construct(self_pointer self, const requester& who,
   auto call = waiting_construct{};
   call.reply = answer<group_construct_result>{promise};
   call.request = std::move(request);
-  start_clock(self, group_operation::construct, who.proc,
-              call.request.directives);
+  const auto& directives = call.request.directives;
+  start_clock(self, group_operation::construct, who.proc, directives);
+  if (state.options.key.participants == 0 && !timeout_of(directives)
+      && find(directives, attr::group_bootstrap) == nullptr)
+    call_later(self, leader_wait,
+               [self, proc = who.proc] { give_up_leaders(self, proc); });
   state.constructs.emplace(who.proc, std::move(call));
   gather(self, group_operation::construct);
   return promise;
@@ -269,7 +285,10 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
   if (const auto reason = text(request.infos, group_conflict_key)) {
-    submit(self, group_conflict{who.proc, status::exists, *reason});
+    const auto code = number<int32_t>(request.infos, group_conflict_code);
+    submit(self, group_conflict{
+                   who.proc, code ? static_cast<status>(*code) : status::exists,
+                   *reason});
     return ack{};
   }
   if (request.code == status::group_left)

@@ -49,11 +49,16 @@ void process_group::take(const group_time_up& what, effects& out) {
   }
   if (construct_ || phase_ != group_phase::constructing)
     return;
+  const auto is_named = key_.participants != 0;
   if (is_optional_ && joined_ > 0)
     complete(out);
   else
     abort(status::timeout,
-          "not all participants of group " + key_.id + " called in time", out);
+          is_named || leaders_expected_ > 0
+            ? "not all participants of group " + key_.id + " called in time"
+            : "nobody is named for group " + key_.id
+                + ", and nobody has called in time who leads it",
+          out);
 }
 
 void process_group::member_ended(participant& who, effects& out) {

@@ -217,6 +217,36 @@ CAF_TEST(G36 an event that concerns no group is an event like any other) {
   CAF_CHECK_EQUAL(other->wire->events.size(), 1u);
 }
 
+CAF_TEST(MND-SMALL only the runtime tells others what has become of a process) {
+  const auto raise = [&](status code, data_range range,
+                         std::vector<info> infos = {}) {
+    return ask<ack>(notify_request{code, range, std::move(infos)})->code;
+  };
+  const auto targets = [](std::vector<proc_id> procs) {
+    return std::vector<info>{
+      with(attr::event_custom_range, value::procs(std::move(procs)))};
+  };
+  for (const auto code :
+       {status::proc_aborted, status::job_end, status::event_node_down})
+    for (const auto range :
+         {data_range::session, data_range::global, data_range::undef})
+      CAF_CHECK_EQUAL(raise(code, range), status::no_permissions);
+  CAF_CHECK_EQUAL(raise(status::proc_aborted, data_range::custom,
+                        targets({{"job", 1}, {"other", 0}})),
+                  status::no_permissions);
+  // As Open MPI tells its own job of a failure.
+  CAF_CHECK_EQUAL(raise(status::proc_term_wo_sync, data_range::local),
+                  status::success);
+  CAF_CHECK_EQUAL(raise(status::proc_aborted, data_range::nspace),
+                  status::success);
+  CAF_CHECK(
+    raise(status::proc_aborted, data_range::custom, targets({{"job", 0}}))
+    != status::no_permissions);
+  // What is its own it may tell to all.
+  CAF_CHECK_EQUAL(raise(static_cast<status>(-4711), data_range::session),
+                  status::success);
+}
+
 CAF_TEST(G12 who has registered for a code is known) {
   const auto other = uut.connect("job", 0);
   consume_messages();

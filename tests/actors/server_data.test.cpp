@@ -202,6 +202,22 @@ CAF_TEST(X26 posting without end meets the quota) {
   CAF_CHECK(logged);
 }
 
+CAF_TEST(MND-A3 whoever waits for what was refused hears of it) {
+  const auto early = get(ranks[1], {"job", 0});
+  const auto other = get(ranks[1], {"job", 0}, "other");
+  CAF_CHECK(early->is_pending());
+  const auto much = std::string(size_t{17} << 20, 'x');
+  CAF_CHECK_EQUAL(commit(ranks[0], {post(scope::global, key, much)}),
+                  status::out_of_resource);
+  CAF_CHECK_EQUAL(early->code, status::out_of_resource);
+  CAF_CHECK_EQUAL(get(ranks[2], {"job", 0})->code, status::out_of_resource);
+  CAF_CHECK(other->is_pending());
+  commit(ranks[0], {post(scope::global, "other", "v")});
+  CAF_CHECK_EQUAL(other->code, status::success);
+  commit(ranks[0], {post(scope::global, key, "small")});
+  CAF_CHECK_EQUAL(get(ranks[2], {"job", 0})->code, status::success);
+}
+
 // -- waiting -----------------------------------------------------------------
 
 CAF_TEST(F4.21 a get waits until the key is committed) {

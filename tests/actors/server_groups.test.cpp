@@ -333,6 +333,42 @@ CAF_TEST(138 without a time-out it waits) {
   CAF_CHECK(x->is_pending());
 }
 
+CAF_TEST(MND-A8 a group of nobody is refused when nobody is left to lead) {
+  const auto x = construct(peers[0], {});
+  const auto y = construct(peers[1], {});
+  const auto z = construct(stranger, {});
+  CAF_CHECK(x->is_pending());
+  const auto last = construct(peers[2], {});
+  CAF_CHECK_EQUAL(last->code, status::bad_param);
+  for (const auto& other : {x, y, z})
+    CAF_CHECK_EQUAL(other->code, status::bad_param);
+  // Once more: nothing of it is left.
+  const auto again = construct(peers[0], {});
+  CAF_CHECK(again->is_pending());
+}
+
+CAF_TEST(MND-A8 who waits for a leader does not wait for ever) {
+  const auto x = construct(peers[0], {});
+  elapse(50s);
+  CAF_CHECK(x->is_pending());
+  elapse(11s);
+  CAF_CHECK_EQUAL(x->code, status::timeout);
+}
+
+CAF_TEST(MND-A8 who has a leader waits for the others) {
+  const auto two = with(attr::group_bootstrap, value::size(2));
+  const auto x = construct(peers[0], {});
+  const auto lead = construct(peers[1], ranks({1}), "g", {two});
+  elapse(1h);
+  CAF_CHECK(x->is_pending());
+  CAF_CHECK(lead->is_pending());
+  const auto third = construct(peers[2], {});
+  CAF_CHECK(third->is_pending());
+  const auto other = construct(stranger, {{"other", 0}}, "g", {two});
+  for (const auto& each : {x, lead, third, other})
+    CAF_CHECK_EQUAL(each->code, status::success);
+}
+
 CAF_TEST(G56 the end has a time-out edge 170) {
   make();
   const auto x = destruct(peers[0], "g", {timeout(2)});

@@ -37,6 +37,17 @@ check "C3.12" "calls before init and after finalize" \
   job -n 1 ./library_calls wrong_time
 check "C3.8" "calls that block, in callbacks" job -n 3 ./library_calls callbacks
 check "C3.9" "odd arguments" job -n 2 ./library_calls arguments
+gcc -std=gnu11 -O1 -Wall "-I$TROUPE_SOURCE/c_api/include" -o empty_lists \
+  "$programs/empty_lists.c" "-L$TROUPE_LIB" -lpmix \
+  || { failed "" "compiling empty_lists.c"; finish; }
+for n in 1 2; do
+  check "MND-A8" "empty lists in every call of a client, $n processes" \
+    job -n "$n" ./empty_lists client
+  check "MND-A8" "groups of nobody end at once, $n processes" \
+    job -n "$n" ./empty_lists nobody
+done
+check "MND-A8" "empty lists in every call of a server and of a tool" \
+  within 60 ./empty_lists server
 check "C3.7" "8 threads put, get, commit and fence" \
   job -n 2 ./library_calls many_threads
 check "C3.11" "the server closes in every call" \

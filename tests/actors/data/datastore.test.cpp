@@ -43,7 +43,9 @@ job_data sample() {
 }
 
 struct fixture {
-  datastore uut{{100, 150}};
+  // For two entries, and for little that they say.
+  static constexpr auto process_bytes = 100 + 2 * entry_overhead;
+  datastore uut{{process_bytes, 150 + 2 * entry_overhead}};
 
   status commit(uint32_t rank, std::vector<posted_data> blocks) {
     return uut.commit(rank, blocks);
@@ -126,6 +128,7 @@ CAF_TEST(job data without a rank or a size is taken as it is) {
 CAF_TEST_FIXTURE_SCOPE(datastore_tests, fixture)
 
 CAF_TEST(F4.15 the scope says where a key is seen) {
+  uut = datastore{{1000, 1000}};
   CAF_CHECK_EQUAL(
     commit(0, {post(scope::local, "l", "1"), post(scope::remote, "r", "2"),
                post(scope::global, "g", "3"), post(scope::internal, "i", "4")}),
@@ -192,14 +195,14 @@ CAF_TEST(X26 posting again and again meets the bound) {
     outcome = commit(
       0, {post(scope::local, "k" + std::to_string(rounds), "some text")});
   CAF_CHECK_EQUAL(outcome, status::out_of_resource);
-  CAF_CHECK(uut.size_bytes() <= 100);
+  CAF_CHECK(uut.size_bytes() <= process_bytes);
 }
 
 CAF_TEST(X26 the same key may be posted for ever) {
   for (int i = 0; i < 1000; ++i)
     CAF_REQUIRE(commit(0, {post(scope::local, "k", "some text")})
                 == status::success);
-  CAF_CHECK(uut.size_bytes() <= 100);
+  CAF_CHECK(uut.size_bytes() <= process_bytes);
 }
 
 CAF_TEST(X26 a namespace that posts too much is refused) {
@@ -236,6 +239,86 @@ CAF_TEST(C3.16 X26 each set of qualifiers has its place and counts) {
   for (uint32_t i = 3; i < 1000 && outcome == status::success; ++i)
     outcome = post_one("d", i);
   CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+}
+
+CAF_TEST(MND-A3 what all may see counts once) {
+  uut = datastore{{1000, 1000}};
+  const auto text = std::string(600, 'x');
+  const auto block = [](scope where, const std::string& x) {
+    return post(where, "k", x);
+  };
+  // As clients send it: once for this node and once for others.
+  CAF_CHECK_EQUAL(
+    commit(0, {block(scope::local, text), block(scope::remote, text)}),
+    status::success);
+  CAF_CHECK(uut.size_bytes() < 1000);
+  CAF_CHECK_EQUAL(seen_here(0, "k"), text);
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "k"), text);
+  // Another value for this node: two of them are too much.
+  CAF_CHECK_EQUAL(commit(0, {block(scope::local, std::string(600, 'y'))}),
+                  status::out_of_resource);
+  CAF_CHECK_EQUAL(commit(0, {block(scope::local, "y")}), status::success);
+  CAF_CHECK_EQUAL(seen_here(0, "k"), "y");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "k"), text);
+  const auto both = uut.size_bytes();
+  CAF_CHECK_EQUAL(commit(0, {block(scope::remote, "y")}), status::success);
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "k"), "y");
+  CAF_CHECK(uut.size_bytes() + 600 < both);
+  CAF_CHECK_EQUAL(commit(0, {block(scope::global, "z")}), status::success);
+  CAF_CHECK_EQUAL(seen_here(0, "k"), "z");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "k"), "z");
+  CAF_CHECK_EQUAL(uut.visible_elsewhere(0).size(), 1u);
+}
+
+CAF_TEST(MND-A3 which keys were refused is known until they are posted) {
+  const auto k = std::string{"k"};
+  const auto other = std::string{"other"};
+  CAF_CHECK_EQUAL(commit(0, {post(scope::local, k, std::string(600, 'x'))}),
+                  status::out_of_resource);
+  CAF_CHECK(uut.was_refused(0, &k));
+  CAF_CHECK(uut.was_refused(0, nullptr));
+  CAF_CHECK(!uut.was_refused(0, &other));
+  CAF_CHECK(!uut.was_refused(1, &k));
+  CAF_CHECK(!uut.has_committed(0));
+  commit(0, {post(scope::local, other, "x")});
+  CAF_CHECK(uut.was_refused(0, &k));
+  commit(0, {post(scope::local, k, "x")});
+  CAF_CHECK(!uut.was_refused(0, nullptr));
+}
+
+CAF_TEST(MND-A3 a commit is cut into parts) {
+  const auto x = commit_request{
+    {{scope::local,
+      {{"a", value::string(std::string(300, 'x'))}, {"b", {}}, {"c", {}}}},
+     {scope::remote, {{"a", value::string(std::string(300, 'x'))}}}}};
+  const auto names = [](const commit_request& part) {
+    auto result = std::string{};
+    for (const auto& block : part.blocks)
+      for (const auto& entry : block.entries)
+        result += entry.key + (block.visible_to == scope::local ? "l" : "r");
+    return result;
+  };
+  auto all = std::string{};
+  for (const auto& part : parts_of(x, 400))
+    all += names(part) + " ";
+  CAF_CHECK_EQUAL(all, "al blcl ar ");
+  CAF_CHECK_EQUAL(parts_of(x, 100000).size(), 1u);
+  CAF_CHECK_EQUAL(parts_of(x, 1).size(), 4u);
+  CAF_CHECK(parts_of({}, 1).empty());
+}
+
+CAF_TEST(MND-SMALL no process says what only the host knows) {
+  uut = datastore{{1000, 1000}};
+  const auto size = std::string{attr::job_size};
+  const auto cpuset = std::string{attr::cpuset};
+  CAF_CHECK_EQUAL(commit(0, {post(scope::global, size, "1000"),
+                             post(scope::global, cpuset, "0-3"),
+                             post(scope::global, "mine", "x")}),
+                  status::success);
+  CAF_CHECK_EQUAL(seen_here(0, size), "nothing");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, size), "nothing");
+  CAF_CHECK_EQUAL(seen_here(0, cpuset), "0-3");
+  CAF_CHECK_EQUAL(seen_here(0, "mine"), "x");
 }
 
 CAF_TEST(X26 nested values count in full) {

@@ -23,7 +23,7 @@ info custom(std::vector<proc_id> procs) {
 }
 
 struct fixture {
-  published_data uut{1000};
+  published_data uut{10000};
 
   requester first = asks({"job", 0}, 1);
   requester second = asks({"job", 1}, 2);
@@ -321,14 +321,14 @@ CAF_TEST(MND-A4 LIM15 those who may see a key count for each key) {
       infos.push_back(with("k" + std::to_string(i), value::boolean(true)));
     return publish(first, std::move(infos));
   };
-  CAF_CHECK_EQUAL(publish_for(3, 4), status::out_of_resource);
-  CAF_CHECK_EQUAL(publish_for(3, 2), status::success);
+  CAF_CHECK_EQUAL(publish_for(30, 4), status::out_of_resource);
+  CAF_CHECK_EQUAL(publish_for(30, 2), status::success);
   CAF_CHECK_EQUAL(uut.count(second, {0, {"k0", "k1"}, {}}), 2u);
   CAF_CHECK_EQUAL(uut.count(stranger, {0, {"k0"}, {}}), 0u);
 }
 
 CAF_TEST(MND-A4 many keys are published and withdrawn) {
-  published_data large{size_t{1} << 20};
+  published_data large{size_t{4} << 20};
   auto request = publish_request{our_uid, {}};
   auto keys = std::vector<std::string>{};
   for (auto i = 0; i < 4096; ++i) {
@@ -342,6 +342,33 @@ CAF_TEST(MND-A4 many keys are published and withdrawn) {
   CAF_CHECK_EQUAL(large.count(second, {0, keys, {}}), 0u);
   request.infos.push_back(request.infos.front());
   CAF_CHECK_EQUAL(large.publish(first, request), status::duplicate_key);
+}
+
+CAF_TEST(MND-SMALL keys without values are not free) {
+  // 10,000 bytes for the process.
+  auto outcome = status::success;
+  auto count = 0;
+  for (; count < 1000 && outcome == status::success; ++count)
+    outcome = publish(first, {with("k" + std::to_string(count))});
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+  CAF_CHECK(count < 40);
+  // Neither are those who may see one.
+  auto many = std::vector<proc_id>{};
+  for (uint32_t rank = 0; rank < 200; ++rank)
+    many.push_back({"job", rank});
+  CAF_CHECK_EQUAL(
+    publish(second, "k", "v", {with_range(data_range::custom), custom(many)}),
+    status::out_of_resource);
+}
+
+CAF_TEST(MND-SMALL reserved keys are not published) {
+  CAF_CHECK_EQUAL(publish(first, std::string{attr::job_size}, "7"),
+                  status::bad_param);
+  CAF_CHECK_EQUAL(
+    publish(first, "k", "v", {with(attr::job_size, value::uint32(7))}),
+    status::success);
+  CAF_CHECK_EQUAL(look_up(second, std::string{attr::job_size}), "nothing");
+  CAF_CHECK_EQUAL(look_up(second, "k"), "v");
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

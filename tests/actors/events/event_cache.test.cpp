@@ -17,8 +17,9 @@ using namespace troupe::fixtures;
 
 namespace {
 
-constexpr auto code_a = status::proc_aborted;
-constexpr auto code_b = status::err_node_down;
+// Of programs: those of the runtime are not theirs to raise for all.
+constexpr auto code_a = static_cast<status>(-4711);
+constexpr auto code_b = static_cast<status>(-4712);
 
 struct fixture : deterministic {
   node uut{*this};
