@@ -68,7 +68,7 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   state.place.settle();
   ++state.service->statistics.served;
   ++state.service->statistics.connected;
-  self->monitor(session);
+  state.watched.add(self, session);
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
   grant_output_credit(self);
@@ -229,7 +229,7 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
     leave(self);
     self->quit(x.reason);
   });
-  self->monitor(self->state.service->server);
+  self->state.watched.add(self, self->state.service->server);
   self->state.peer = describe(*peer);
   self->state.source = "user " + std::to_string(peer->actual.uid);
   auto request = request_of(*peer);

@@ -3,6 +3,7 @@
 // The inside of a CONNECTION actor, for its own source files.
 
 #include "actors/answer.hpp"
+#include "actors/watches.hpp"
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
@@ -68,6 +69,9 @@ struct connection_state {
 
   /// Whose lines in the log are counted together.
   std::string source;
+
+  /// The server, which outlives us, and the session.
+  watches watched;
 
   /// Takes the peer's requests; from the server.
   client_actor session;
