@@ -104,11 +104,12 @@ void describe_node(self_pointer self, completion<mesh_status> done) {
   x->result.incarnation = state.options.incarnation;
   x->result.duty = state.duty;
   x->result.gauges = gauges_of(state);
+  const auto heap = ::mallinfo2();
   // What stays of an actor that has ended is in no table of ours.
   x->result.gauges.push_back(
     {"daemon.actors", self->home_system().registry().running(), 0, "actors"});
   x->result.gauges.push_back(
-    {"daemon.heap", ::mallinfo2().uordblks, 0, "bytes"});
+    {"daemon.heap", heap.uordblks + heap.hblkhd, 0, "bytes"});
   const auto add = [x](gauge_list& found) {
     x->add(std::move(found.gauges));
     x->arrived();

@@ -1,6 +1,7 @@
 #include "adapters/local/connection.hpp"
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/local/process_age.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
@@ -66,6 +67,8 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   state.peer += ", served as " + to_string(x.proc);
   state.proc = x.proc;
   state.place.settle();
+  state.unfinished.emplace(state.service->unfinished, x.proc.nspace,
+                           [=] { update_reading(self); });
   ++state.service->statistics.served;
   ++state.service->statistics.connected;
   state.watched.add(self, session);
@@ -154,6 +157,25 @@ void tell_session(connection_ptr self) {
     self->send(state.session, connection_lost{state.finalized});
 }
 
+/// Whoever has been stopped cannot send the rest of its message.
+void on_late(connection_ptr self) {
+  const auto& find = self->state.service->options.launcher;
+  const auto launcher = find ? find() : process_launcher_actor{};
+  if (!launcher || self->state.now != phase::serving) {
+    self->state.socket->end_late();
+    return;
+  }
+  self->request(launcher, caf::infinite, find_process{self->state.proc})
+    .then(
+      [=](const local_process& x) {
+        if (is_stopped(x.pid))
+          self->state.socket->wait_longer();
+        else
+          self->state.socket->end_late();
+      },
+      [=](const caf::error&) { self->state.socket->end_late(); });
+}
+
 // -- pushes ------------------------------------------------------------------
 
 void open(connection_ptr self, identified_peer x) {
@@ -164,9 +186,17 @@ void open(connection_ptr self, identified_peer x) {
   bounds.turn_messages = limits.turn_messages;
   bounds.turn_bytes = limits.turn_bytes;
   bounds.queued_max = limits.queued_max;
+  bounds.message_time = limits.message_time;
   frame_socket::callbacks handlers;
   handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
+  handlers.on_turn = [=](size_t unfinished) {
+    if (self->state.now != phase::serving)
+      return;
+    self->state.unfinished->note(unfinished);
+    update_reading(self);
+  };
+  handlers.on_late = [=] { on_late(self); };
   handlers.on_progress = [=] {
     note_taken(self);
     write_outputs(self);
@@ -289,7 +319,8 @@ void update_reading(connection_ptr self) {
       && state.notify_bytes < limits.notify_bytes
       && state.pushes.size() < limits.pushes
       && state.push_bytes < limits.push_bytes
-      && state.socket->queued() <= limits.queued)
+      && state.socket->queued() <= limits.queued
+      && state.unfinished->may_grow())
     state.socket->resume();
   else
     state.socket->pause();
@@ -336,6 +367,7 @@ void leave(connection_ptr self) {
     tell_session(self);
   state.now = phase::gone;
   state.place = {};
+  state.unfinished.reset();
   state.session = nullptr;
   forget_outputs(self);
   if (const auto on_gone = std::move(state.on_gone))

@@ -61,6 +61,9 @@ struct connection_state {
   wire::dialect dialect;
   admission::place place;
 
+  /// What has come of a message that is not whole; absent until it is served.
+  std::optional<unfinished_messages::message> unfinished;
+
   /// Who the peer is, for the log.
   std::string peer;
 

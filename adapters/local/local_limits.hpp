@@ -53,6 +53,15 @@ struct local_limits {
   size_t pushes = defaults::io_unanswered_pushes;
   size_t push_bytes = defaults::io_unanswered_push_bytes;
 
+  /// Time for the rest of a message that has begun. A process that stands still
+  /// has as long as it does.
+  std::chrono::milliseconds message_time{30000};
+
+  /// Bytes of messages that are not whole, of the processes of a namespace, and
+  /// of all; see `unfinished_messages`.
+  size_t unfinished_per_namespace = size_t{64} << 20;
+  size_t unfinished_per_node = size_t{256} << 20;
+
   /// What a peer may have done in one pass of the loop (L8).
   size_t turn_messages = 64;
   size_t turn_bytes = size_t{256} << 10;
