@@ -121,6 +121,9 @@ struct connection_state {
   std::string out;
 
   std::function<void()> on_gone;
+
+  /// Tells who comes back from another thread that we are still here.
+  std::shared_ptr<int> alive = std::make_shared<int>();
 };
 
 using connection_ptr = connection_actor::stateful_pointer<connection_state>;

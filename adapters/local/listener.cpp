@@ -113,23 +113,24 @@ void listener::implementation::receive(unique_fd socket) {
   const auto from = to_string(remote_address(fd));
   set_no_delay(fd);
   // Before the first byte is read: nobody gets to say who they are.
-  const auto uid = credentials_.uid_of(fd);
-  if (!uid) {
-    refuse("strangers", "connection from " + from, uid.error());
+  const auto owner = credentials_.owner_of(fd);
+  if (!owner) {
+    refuse("strangers", "connection from " + from, owner.error());
     return;
   }
-  auto source = "user " + std::to_string(*uid);
+  const auto uid = owner->uid;
+  auto source = "user " + std::to_string(uid);
   auto whom = "connection of " + source + ", " + from;
-  auto place = admission_.admit(*uid);
+  auto place = admission_.admit(uid);
   // Who connects now is likelier to speak than who has been silent for longest.
-  if (!place && displace_silent(*uid, place.error()))
-    place = admission_.admit(*uid);
+  if (!place && displace_silent(uid, place.error()))
+    place = admission_.admit(uid);
   if (!place) {
     refuse(source, whom, place.error());
     return;
   }
   const auto id = ++last_id_;
-  newcomers_.try_emplace(id, *service_, std::move(socket), *uid,
+  newcomers_.try_emplace(id, *service_, std::move(socket), *owner,
                          std::move(*place),
                          [=](caf::expected<identified_peer> peer) {
                            on_identified(id, source, whom, std::move(peer));

@@ -28,13 +28,15 @@ std::string in_ms(std::chrono::milliseconds x) {
 
 } // namespace
 
-newcomer::newcomer(local_service& service, unique_fd socket, uint32_t uid,
-                   admission::place place, callback done)
-  : service_(service), uid_(uid), done_(std::move(done)),
+newcomer::newcomer(local_service& service, unique_fd socket,
+                   const socket_owner& owner, admission::place place,
+                   callback done)
+  : service_(service), uid_(owner.uid), done_(std::move(done)),
     watch_(service.loop, socket.get(), [this] { on_readable(); }),
     deadline_(service.loop, [this] { on_timeout(); }) {
   peer_.socket = std::move(socket);
   peer_.place = std::move(place);
+  peer_.inode = owner.inode;
   watch_.enable_read();
   deadline_.start(service_.options.limits.header_time);
 }

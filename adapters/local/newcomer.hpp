@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/local/admission.hpp"
+#include "adapters/local/peer_credentials.hpp"
 #include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
@@ -21,6 +22,9 @@ struct identified_peer {
   unique_fd socket;
   wire::hello greeting;
   credentials actual;
+
+  /// The number of its end of the connection; 0: unknown.
+  uint64_t inode = 0;
   admission::place place;
 };
 
@@ -34,8 +38,8 @@ public:
   /// newcomer.
   using callback = std::function<void(caf::expected<identified_peer>)>;
 
-  /// @param uid The owner of the other end, from the kernel.
-  newcomer(local_service& service, unique_fd socket, uint32_t uid,
+  /// @param owner Of the other end, from the kernel.
+  newcomer(local_service& service, unique_fd socket, const socket_owner& owner,
            admission::place place, callback done);
 
   newcomer(const newcomer&) = delete;
