@@ -25,6 +25,13 @@ struct local_limits {
   std::chrono::milliseconds header_time{2000};
   std::chrono::milliseconds greeting_time{5000};
 
+  /// Connections to take, and greetings to read, in one pass of the loop: a
+  /// storm of them must not hold up those that are served. Greetings of several
+  /// users are read in turns. Not more of the first, or those that have greeted
+  /// would count as silent.
+  size_t turn_accepts = 1;
+  size_t turn_greetings = 1;
+
   /// Connections that wait in the kernel.
   int backlog = 4096;
 
