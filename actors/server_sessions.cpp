@@ -43,6 +43,16 @@ caf::error refusal(server_state& state, uint32_t uid, const proc_id& proc) {
   return {};
 }
 
+/// Why a tool may not have the name that it gives itself, if so: others would
+/// take it for the server. Attack X12.
+caf::error name_refusal(const server_state& state, const requester& who) {
+  if (who.proc.nspace != state.options.id.nspace)
+    return {};
+  return make_error(status::no_permissions,
+                    "a tool may not call itself " + to_string(who.proc)
+                      + ", a name of servers; ask for an identity instead");
+}
+
 /// Why this user may not attach a tool, if so. Attack X11.
 caf::error tool_refusal(const server_state& state, uint32_t uid) {
   if (uid != state.options.owner.uid)
@@ -205,6 +215,8 @@ accept(self_pointer self, const connect_request& request,
   } else {
     if (auto why = tool_refusal(state, request.actual.uid))
       refuse(state, promise, std::move(why));
+    else if (auto wrong = name_refusal(state, who))
+      refuse(state, promise, std::move(wrong));
     else
       admit_tool(self, std::move(who), request.infos, connection, promise);
   }

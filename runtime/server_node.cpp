@@ -216,6 +216,7 @@ caf::error server_node::listen() {
   where.server = options_.id;
   where.security = options_.security;
   where.log = options_.log;
+  where.launcher = options_.launcher;
   where.on_violation = options_.on_violation;
   where.awaited = [counts = registered_](uint32_t uid) {
     return counts->awaited_of(uid);

@@ -2,6 +2,7 @@
 
 #include "actors/answer.hpp"
 #include "actors/io/stream_log.hpp"
+#include "actors/watches.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>
@@ -44,6 +45,9 @@ struct io_channel_state {
   /// The number of the process that writes; 0: unknown.
   uint32_t pid = 0;
   std::map<uint64_t, channel_sink> sinks;
+
+  /// The sinks: that of the terminal outlives all streams.
+  watches watched;
   uint64_t last_serial = 0;
   size_t held = 0;
   size_t needed = 0;
@@ -106,7 +110,9 @@ void give(self_pointer self, uint64_t id);
 
 void drop(self_pointer self, uint64_t id) {
   auto& state = self->state;
-  state.sinks.erase(id);
+  const auto node = state.sinks.extract(id);
+  if (!node.empty())
+    state.watched.remove(node.mapped().handle.address());
   const auto offset = state.log.remove_sink(id);
   if (state.options.on_dropped)
     state.options.on_dropped(id, offset);
@@ -234,7 +240,7 @@ void add(self_pointer self, uint64_t id, const io_subscription& how,
   if (!sink || !state.log.add_sink(id, how, is_copy, std::move(window)))
     return;
   state.sinks[id] = {sink, ++state.last_serial, false};
-  self->monitor(sink);
+  state.watched.add(self, sink);
   give(self, id);
   state.settle();
 }
@@ -244,10 +250,7 @@ void remove(self_pointer self, uint64_t id) {
   const auto node = state.sinks.extract(id);
   if (node.empty())
     return;
-  const auto& handle = node.mapped().handle;
-  const auto is_same = [&](const auto& x) { return x.second.handle == handle; };
-  if (std::none_of(state.sinks.begin(), state.sinks.end(), is_same))
-    self->demonitor(handle.address());
+  state.watched.remove(node.mapped().handle.address());
   state.log.remove_sink(id);
   state.settle();
 }

@@ -1,6 +1,7 @@
 #include "actors/io/output_gate.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/watches.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
@@ -18,6 +19,7 @@ struct output_gate_state {
   static inline const char* name = "output-gate";
 
   output_sink_actor to;
+  watches watched;
   bool is_open = false;
   std::vector<std::pair<io_fragment, answer<ack>>> held;
 };
@@ -47,7 +49,7 @@ void open(self_pointer self) {
 buffered_sink_actor::behavior_type behavior(self_pointer self,
                                             const output_sink_actor& to) {
   self->state.to = to;
-  self->monitor(to);
+  self->state.watched.add(self, to);
   self->set_down_handler(
     [self](const caf::down_msg& x) { self->quit(x.reason); });
   return {

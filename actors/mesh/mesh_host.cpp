@@ -32,8 +32,18 @@ void pass_to_share(self_pointer self, const Message& what) {
 }
 
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
-proc_id identify(self_pointer self, const tool_connected& what) {
+caf::result<proc_id> identify(self_pointer self, const tool_connected& what) {
   auto& state = self->state;
+  const auto& claimed = what.who.proc;
+  if (what.who.role == peer_role::scheduler)
+    return make_error(status::no_permissions,
+                      to_string(claimed)
+                        + " is no scheduler of this DVM: it has none");
+  if (state.find_job(claimed.nspace) != nullptr
+      || state.find_share(claimed.nspace) != nullptr)
+    return make_error(status::no_permissions,
+                      "a tool may not call itself " + to_string(claimed)
+                        + ", a process of a job; ask for an identity instead");
   auto& who = state.tools[what.who.index];
   if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
     return who = what.who.proc;

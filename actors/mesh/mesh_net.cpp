@@ -2,6 +2,11 @@
 #include "actors/mesh/mesh_report.hpp"
 #include "actors/report_values.hpp"
 
+#include <caf/actor_registry.hpp>
+#include <caf/actor_system.hpp>
+
+#include <malloc.h>
+
 #include <algorithm>
 
 // How nodes are connected, and how full what may grow is. Each host knows it of
@@ -99,6 +104,12 @@ void describe_node(self_pointer self, completion<mesh_status> done) {
   x->result.incarnation = state.options.incarnation;
   x->result.duty = state.duty;
   x->result.gauges = gauges_of(state);
+  const auto heap = ::mallinfo2();
+  // What stays of an actor that has ended is in no table of ours.
+  x->result.gauges.push_back(
+    {"daemon.actors", self->home_system().registry().running(), 0, "actors"});
+  x->result.gauges.push_back(
+    {"daemon.heap", heap.uordblks + heap.hblkhd, 0, "bytes"});
   const auto add = [x](gauge_list& found) {
     x->add(std::move(found.gauges));
     x->arrived();

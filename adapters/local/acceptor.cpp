@@ -12,9 +12,6 @@ namespace troupe {
 
 namespace {
 
-/// Connections to take in one pass of the loop.
-constexpr auto max_accepts = 32;
-
 /// Whether `reserve` descriptors would remain if one more were in use.
 /// @param any_fd Any descriptor that is open.
 bool has_descriptors(int any_fd, size_t reserve) {
@@ -51,7 +48,7 @@ void acceptor::close() {
 }
 
 void acceptor::accept(const door& from) {
-  for (auto i = 0; i < max_accepts; ++i) {
+  for (auto left = bounds_.turn; left > 0; --left) {
     if (!has_descriptors(from.socket.get(), bounds_.descriptors_in_reserve)) {
       pause();
       return;

@@ -25,6 +25,10 @@ public:
 
     /// How often to look whether there are enough again.
     std::chrono::milliseconds retry{100};
+
+    /// Connections to take in one pass of the loop: a storm of them must not
+    /// hold up those that are there.
+    size_t turn = 1;
   };
 
   /// The callbacks must not close the acceptor.

@@ -1,7 +1,10 @@
 #include "adapters/local/connection.hpp"
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/local/process_age.hpp"
+#include "adapters/local/process_sockets.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
@@ -10,6 +13,8 @@
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
+
+#include <unistd.h>
 
 #include <utility>
 
@@ -66,19 +71,21 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   state.peer += ", served as " + to_string(x.proc);
   state.proc = x.proc;
   state.place.settle();
+  state.unfinished.emplace(state.service->unfinished, x.proc.nspace,
+                           [=] { update_reading(self); });
   ++state.service->statistics.served;
   ++state.service->statistics.connected;
-  self->monitor(session);
+  state.watched.add(self, session);
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
   grant_output_credit(self);
   flush(self);
 }
 
-void on_refused(connection_ptr self, const caf::error& why) {
+void refuse(connection_ptr self, const std::string& why) {
   if (self->state.now == phase::waiting) {
     ++self->state.service->statistics.refused;
-    log(self, "refused by the server: " + reason_of(why));
+    log(self, why);
     self->state.now = phase::abandoned;
   }
   leave(self);
@@ -93,7 +100,81 @@ void ask_server(connection_ptr self, connect_request request) {
       [=](const connect_accepted& x, const client_actor& session) {
         on_accepted(self, x, session, role);
       },
-      [=](const caf::error& err) { on_refused(self, err); });
+      [=](const caf::error& err) {
+        refuse(self, "refused by the server: " + reason_of(err));
+      });
+}
+
+// -- whether it is the process that it says it is ----------------------------
+
+/// Who it says it is, and where to look.
+struct claim {
+  connect_request request;
+  uint64_t inode = 0;
+
+  /// The number of the process that we have started under that name.
+  uint32_t pid = 0;
+};
+
+using claim_ptr = std::shared_ptr<claim>;
+
+void on_checked(connection_ptr self, const claim_ptr& x, holding found) {
+  if (found == holding::no)
+    refuse(self, "refused: " + to_string(*x->request.claimed_proc)
+                   + " was started as process " + std::to_string(x->pid)
+                   + ", and this is neither that one nor one that it has "
+                     "started");
+  else if (self->state.now != phase::waiting)
+    leave(self);
+  else
+    ask_server(self, std::move(x->request));
+}
+
+/// Looks at all that the process has started.
+void check_family(connection_ptr self, const claim_ptr& x) {
+  const auto& proc = *x->request.claimed_proc;
+  auto variables = std::vector<std::string>{
+    "PMIX_NAMESPACE=" + proc.nspace, "PMIX_RANK=" + std::to_string(proc.rank)};
+  auto found = std::make_shared<holding>(holding::unknown);
+  const auto posted = self->state.service->pool.post(
+    [found, pid = x->pid, inode = x->inode, variables = std::move(variables)] {
+      *found = family_holds_socket(pid, inode, variables);
+    },
+    // Held, since its end is the end of what else holds it.
+    [self, x, found, held = caf::actor_cast<connection_actor>(self),
+     alive = std::weak_ptr<int>{self->state.alive}] {
+      if (!alive.expired())
+        on_checked(self, x, *found);
+    });
+  if (!posted)
+    refuse(self, "refused: too many wait for a look at their processes");
+}
+
+/// What we started under the name that it claims must hold its socket; it may
+/// be a script or a debugger that has started the program. Who was started by
+/// others is the server's to judge. Source: attack X12.
+void check_process(connection_ptr self, connect_request request,
+                   uint64_t inode) {
+  const auto& find = self->state.service->options.launcher;
+  const auto launcher = find ? find() : process_launcher_actor{};
+  // The server refuses other users, with its own words.
+  if (!launcher || !request.claimed_proc || inode == 0
+      || request.actual.uid != ::geteuid()) {
+    ask_server(self, std::move(request));
+    return;
+  }
+  const auto x = std::make_shared<claim>(claim{std::move(request), inode, 0});
+  self->request(launcher, caf::infinite, find_process{*x->request.claimed_proc})
+    .then(
+      [self, x](const local_process& started) {
+        x->pid = started.pid;
+        const auto found = holds_socket(x->pid, x->inode);
+        if (found == holding::no)
+          check_family(self, x);
+        else
+          on_checked(self, x, found);
+      },
+      [self, x](const caf::error&) { on_checked(self, x, holding::unknown); });
 }
 
 // -- the end -----------------------------------------------------------------
@@ -154,6 +235,25 @@ void tell_session(connection_ptr self) {
     self->send(state.session, connection_lost{state.finalized});
 }
 
+/// Whoever has been stopped cannot send the rest of its message.
+void on_late(connection_ptr self) {
+  const auto& find = self->state.service->options.launcher;
+  const auto launcher = find ? find() : process_launcher_actor{};
+  if (!launcher || self->state.now != phase::serving) {
+    self->state.socket->end_late();
+    return;
+  }
+  self->request(launcher, caf::infinite, find_process{self->state.proc})
+    .then(
+      [=](const local_process& x) {
+        if (is_stopped(x.pid))
+          self->state.socket->wait_longer();
+        else
+          self->state.socket->end_late();
+      },
+      [=](const caf::error&) { self->state.socket->end_late(); });
+}
+
 // -- pushes ------------------------------------------------------------------
 
 void open(connection_ptr self, identified_peer x) {
@@ -164,9 +264,17 @@ void open(connection_ptr self, identified_peer x) {
   bounds.turn_messages = limits.turn_messages;
   bounds.turn_bytes = limits.turn_bytes;
   bounds.queued_max = limits.queued_max;
+  bounds.message_time = limits.message_time;
   frame_socket::callbacks handlers;
   handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };
+  handlers.on_turn = [=](size_t unfinished) {
+    if (self->state.now != phase::serving)
+      return;
+    self->state.unfinished->note(unfinished);
+    update_reading(self);
+  };
+  handlers.on_late = [=] { on_late(self); };
   handlers.on_progress = [=] {
     note_taken(self);
     write_outputs(self);
@@ -229,12 +337,13 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
     leave(self);
     self->quit(x.reason);
   });
-  self->monitor(self->state.service->server);
+  self->state.watched.add(self, self->state.service->server);
   self->state.peer = describe(*peer);
   self->state.source = "user " + std::to_string(peer->actual.uid);
   auto request = request_of(*peer);
+  const auto inode = peer->inode;
   open(self, std::move(*peer));
-  ask_server(self, std::move(request));
+  check_process(self, std::move(request), inode);
   return {
     [self](const event_batch& x) { push_events(self, x); },
     [self](io_delivery& x) { return push_output(self, std::move(x)); },
@@ -289,7 +398,8 @@ void update_reading(connection_ptr self) {
       && state.notify_bytes < limits.notify_bytes
       && state.pushes.size() < limits.pushes
       && state.push_bytes < limits.push_bytes
-      && state.socket->queued() <= limits.queued)
+      && state.socket->queued() <= limits.queued
+      && state.unfinished->may_grow())
     state.socket->resume();
   else
     state.socket->pause();
@@ -336,6 +446,7 @@ void leave(connection_ptr self) {
     tell_session(self);
   state.now = phase::gone;
   state.place = {};
+  state.unfinished.reset();
   state.session = nullptr;
   forget_outputs(self);
   if (const auto on_gone = std::move(state.on_gone))

@@ -3,6 +3,7 @@
 // The inside of a CONNECTION actor, for its own source files.
 
 #include "actors/answer.hpp"
+#include "actors/watches.hpp"
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
@@ -60,6 +61,9 @@ struct connection_state {
   wire::dialect dialect;
   admission::place place;
 
+  /// What has come of a message that is not whole; absent until it is served.
+  std::optional<unfinished_messages::message> unfinished;
+
   /// Who the peer is, for the log.
   std::string peer;
 
@@ -68,6 +72,9 @@ struct connection_state {
 
   /// Whose lines in the log are counted together.
   std::string source;
+
+  /// The server, which outlives us, and the session.
+  watches watched;
 
   /// Takes the peer's requests; from the server.
   client_actor session;
@@ -114,6 +121,9 @@ struct connection_state {
   std::string out;
 
   std::function<void()> on_gone;
+
+  /// Tells who comes back from another thread that we are still here.
+  std::shared_ptr<int> alive = std::make_shared<int>();
 };
 
 using connection_ptr = connection_actor::stateful_pointer<connection_state>;

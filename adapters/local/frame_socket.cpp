@@ -48,6 +48,7 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
       loop, fd_.get(), [this] { read_turn(); }, [this] { on_writable(); }),
     hang_up_(loop, [this] { look_for_hang_up(); }),
     next_turn_(loop, [this] { read_turn(); }),
+    late_(loop, [this] { on_late(); }),
     end_(loop, [this] { end(end_reason_); }) {
   if (!queue_)
     throw std::bad_alloc{};
@@ -117,6 +118,7 @@ size_t frame_socket::unread() const {
 
 /// @returns whether there may be more.
 bool frame_socket::read_turn() {
+  const auto frames_before = frames_;
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   next_turn_.cancel();
   auto is_drained = false;
@@ -148,10 +150,48 @@ bool frame_socket::read_turn() {
       break;
     }
   }
+  after_turn(frames_before);
   if (!is_open() || reading_ != reading::on)
     return false;
   watch_reading();
   return left.messages == 0 || left.bytes == 0;
+}
+
+void frame_socket::after_turn(uint64_t frames_before) {
+  if (!is_open() || reading_ == reading::over)
+    return;
+  const auto pending = reader_.pending();
+  if (bounds_.message_time.count() > 0) {
+    if (pending == 0)
+      late_.cancel();
+    else if (frames_ != frames_before || !late_.is_running())
+      late_.start(bounds_.message_time);
+  }
+  if (handlers_.on_turn && pending != std::exchange(unfinished_, pending))
+    handlers_.on_turn(pending);
+}
+
+void frame_socket::on_late() {
+  // It was not read: begins anew when that goes on.
+  if (reading_ == reading::paused && queued() == 0)
+    return;
+  if (handlers_.on_late)
+    handlers_.on_late();
+  else
+    end_late();
+}
+
+void frame_socket::end_late() {
+  if (reader_.pending() == 0 || late_.is_running())
+    return; // The owner took its time, and the rest has come meanwhile.
+  end(make_error(status::timeout,
+                 "a message was not whole within "
+                   + std::to_string(bounds_.message_time.count()) + " ms"));
+}
+
+void frame_socket::wait_longer() {
+  if (is_open() && reading_ != reading::over)
+    late_.start(bounds_.message_time);
 }
 
 /// @returns whether more may be read.
@@ -170,6 +210,7 @@ bool frame_socket::take_frames(turn_budget& left) {
       return left.bytes > 0; // The rest is still in the socket.
     }
     --left.messages;
+    ++frames_;
     handlers_.on_frame(*frame);
   }
   return false;
@@ -278,6 +319,7 @@ void frame_socket::close() {
   watch_.disable_write();
   hang_up_.cancel();
   next_turn_.cancel();
+  late_.cancel();
   end_.cancel();
   fd_.reset();
 }

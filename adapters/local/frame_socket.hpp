@@ -36,6 +36,11 @@ public:
     size_t turn_messages = 64;
     size_t turn_bytes = size_t{256} << 10;
 
+    /// How long a message that has begun may take until it is whole; 0: for
+    /// ever. While frames are left in the socket because their owner wants it,
+    /// and all that was sent has been taken, no time counts.
+    std::chrono::milliseconds message_time{0};
+
     /// What may wait to be sent; more ends the connection.
     size_t queued_max = size_t{64} << 20;
   };
@@ -47,6 +52,14 @@ public:
     /// The connection is over: `none` if the peer closed it between two frames
     /// or if `close_when_sent` is done. Called once, and not after `close`.
     std::function<void(const caf::error&)> on_end;
+
+    /// Some has been read; that many bytes are of a message that is not whole.
+    /// May be empty.
+    std::function<void(size_t unfinished)> on_turn;
+
+    /// A message has taken longer than it may. Empty: that ends the connection,
+    /// as `end_late` does.
+    std::function<void()> on_late;
 
     /// Some of what waited has been sent. May be empty.
     std::function<void()> on_progress;
@@ -97,6 +110,12 @@ public:
   /// any more.
   void close_when_sent(std::chrono::milliseconds patience);
 
+  /// Ends the connection because a message has taken longer than it may.
+  void end_late();
+
+  /// Gives it as much time again.
+  void wait_longer();
+
   /// Closes at once. What waits is dropped.
   void close();
 
@@ -131,6 +150,8 @@ private:
   };
 
   bool read_turn();
+  void after_turn(uint64_t frames_before);
+  void on_late();
   bool take_frames(turn_budget& left);
   void look_for_hang_up();
   void on_writable();
@@ -152,6 +173,10 @@ private:
 
   uint64_t bytes_received_ = 0;
   uint64_t bytes_sent_ = 0;
+  uint64_t frames_ = 0;
+
+  /// Of the message that is not whole, as the owner knows it.
+  size_t unfinished_ = 0;
 
   fd_watch watch_;
 
@@ -160,6 +185,9 @@ private:
 
   /// Goes on with frames that a turn left.
   timer next_turn_;
+
+  /// Runs while a message is not whole.
+  timer late_;
 
   /// Ends the connection outside of what the owner is doing.
   timer end_;

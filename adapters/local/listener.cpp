@@ -7,11 +7,14 @@
 #include "adapters/local/newcomer.hpp"
 #include "adapters/local/peer_credentials.hpp"
 #include "adapters/local/tcp_socket.hpp"
+#include "adapters/loop/timer.hpp"
 #include "messages/status.hpp"
 
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
 
+#include <chrono>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -28,9 +31,11 @@ public:
                  service_->options.registered),
       acceptor_(service_->loop,
                 {service_->options.limits.descriptors_in_reserve,
-                 service_->options.limits.accept_retry},
+                 service_->options.limits.accept_retry,
+                 service_->options.limits.turn_accepts},
                 {[this](unique_fd x, size_t) { receive(std::move(x)); },
-                 [this] { on_pause(); }}) {
+                 [this] { on_pause(); }}),
+      next_turn_(service_->loop, [this] { read_greetings(); }) {
     // nop
   }
 
@@ -63,6 +68,7 @@ public:
   void stop_accepting() {
     acceptor_.close();
     newcomers_.clear();
+    readable_.clear();
   }
 
   const std::vector<wire::server_uri>& uris() const noexcept {
@@ -81,6 +87,12 @@ private:
   /// @returns whether there was one.
   bool displace_silent(uint32_t uid, const caf::error& why);
 
+  /// Notes that a newcomer of user `uid` has something to read.
+  void queue(uint32_t uid, uint64_t id);
+
+  /// Reads from some of them, of each user in turn.
+  void read_greetings();
+
   void refuse(const std::string& source, const std::string& whom,
               const caf::error& why);
   void on_identified(uint64_t id, const std::string& source,
@@ -97,6 +109,11 @@ private:
   uint64_t last_id_ = 0;
   std::map<uint64_t, newcomer> newcomers_;
   std::map<uint64_t, connection_actor> connections_;
+
+  /// Newcomers with something to read, by user, and whose turn it was last.
+  std::map<uint32_t, std::deque<uint64_t>> readable_;
+  uint32_t last_uid_ = 0;
+  timer next_turn_;
 };
 
 // -- accepting ---------------------------------------------------------------
@@ -113,27 +130,56 @@ void listener::implementation::receive(unique_fd socket) {
   const auto from = to_string(remote_address(fd));
   set_no_delay(fd);
   // Before the first byte is read: nobody gets to say who they are.
-  const auto uid = credentials_.uid_of(fd);
-  if (!uid) {
-    refuse("strangers", "connection from " + from, uid.error());
+  const auto owner = credentials_.owner_of(fd);
+  if (!owner) {
+    refuse("strangers", "connection from " + from, owner.error());
     return;
   }
-  auto source = "user " + std::to_string(*uid);
+  const auto uid = owner->uid;
+  auto source = "user " + std::to_string(uid);
   auto whom = "connection of " + source + ", " + from;
-  auto place = admission_.admit(*uid);
+  auto place = admission_.admit(uid);
   // Who connects now is likelier to speak than who has been silent for longest.
-  if (!place && displace_silent(*uid, place.error()))
-    place = admission_.admit(*uid);
+  if (!place && displace_silent(uid, place.error()))
+    place = admission_.admit(uid);
   if (!place) {
     refuse(source, whom, place.error());
     return;
   }
   const auto id = ++last_id_;
-  newcomers_.try_emplace(id, *service_, std::move(socket), *uid,
-                         std::move(*place),
-                         [=](caf::expected<identified_peer> peer) {
-                           on_identified(id, source, whom, std::move(peer));
-                         });
+  newcomers_.try_emplace(
+    id, *service_, std::move(socket), *owner, std::move(*place),
+    [=](caf::expected<identified_peer> peer) {
+      on_identified(id, source, whom, std::move(peer));
+    },
+    [=] { queue(uid, id); });
+}
+
+void listener::implementation::queue(uint32_t uid, uint64_t id) {
+  readable_[uid].push_back(id);
+  if (!next_turn_.is_running())
+    next_turn_.start(std::chrono::nanoseconds::zero());
+}
+
+void listener::implementation::read_greetings() {
+  auto left = service_->options.limits.turn_greetings;
+  while (left > 0 && !readable_.empty()) {
+    auto i = readable_.upper_bound(last_uid_);
+    if (i == readable_.end())
+      i = readable_.begin();
+    last_uid_ = i->first;
+    const auto id = i->second.front();
+    i->second.pop_front();
+    if (i->second.empty())
+      readable_.erase(i);
+    const auto newcomer = newcomers_.find(id);
+    if (newcomer == newcomers_.end())
+      continue; // Its time was over, or it has been refused.
+    --left;
+    newcomer->second.read();
+  }
+  if (!readable_.empty())
+    next_turn_.start(std::chrono::nanoseconds::zero());
 }
 
 bool listener::implementation::displace_silent(uint32_t uid,

@@ -42,6 +42,10 @@ struct listener_options {
   /// (L13). Empty: nobody knows, there is no such bound.
   std::function<size_t()> registered;
 
+  /// Who starts the processes of the node, once there is one: tells which of
+  /// them is who it says it is. Empty: nobody here does.
+  std::function<process_launcher_actor()> launcher;
+
   /// Hears of processes that break the protocol, and how, once they are served;
   /// their connections are closed. May be empty.
   std::function<void(const proc_id&, const std::string& why)> on_violation;

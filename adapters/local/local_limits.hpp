@@ -25,6 +25,13 @@ struct local_limits {
   std::chrono::milliseconds header_time{2000};
   std::chrono::milliseconds greeting_time{5000};
 
+  /// Connections to take, and greetings to read, in one pass of the loop: a
+  /// storm of them must not hold up those that are served. Greetings of several
+  /// users are read in turns. Not more of the first, or those that have greeted
+  /// would count as silent.
+  size_t turn_accepts = 1;
+  size_t turn_greetings = 1;
+
   /// Connections that wait in the kernel.
   int backlog = 4096;
 
@@ -52,6 +59,15 @@ struct local_limits {
   /// answer.
   size_t pushes = defaults::io_unanswered_pushes;
   size_t push_bytes = defaults::io_unanswered_push_bytes;
+
+  /// Time for the rest of a message that has begun. A process that stands still
+  /// has as long as it does.
+  std::chrono::milliseconds message_time{30000};
+
+  /// Bytes of messages that are not whole, of the processes of a namespace, and
+  /// of all; see `unfinished_messages`.
+  size_t unfinished_per_namespace = size_t{64} << 20;
+  size_t unfinished_per_node = size_t{256} << 20;
 
   /// What a peer may have done in one pass of the loop (L8).
   size_t turn_messages = 64;

@@ -10,7 +10,9 @@ local_service::local_service(loop_system& sys, server_actor server,
                              listener_options x)
   : loop(sys.loop()), pool(sys.pool()), actors(sys.actors()),
     server(std::move(server)), options(std::move(x)),
-    log(options.log, options.limits.log_lines) {
+    log(options.log, options.limits.log_lines),
+    unfinished({options.limits.unfinished_per_namespace,
+                options.limits.unfinished_per_node}) {
   // nop
 }
 

@@ -4,6 +4,7 @@
 #include "adapters/local/job_info_cache.hpp"
 #include "adapters/local/listener.hpp"
 #include "adapters/local/local_log.hpp"
+#include "adapters/local/unfinished_messages.hpp"
 
 namespace troupe {
 
@@ -26,6 +27,7 @@ struct local_service {
   local_log log;
   job_info_cache job_infos;
   event_frames frames_of_events;
+  unfinished_messages unfinished;
 };
 
 } // namespace troupe

@@ -28,18 +28,29 @@ std::string in_ms(std::chrono::milliseconds x) {
 
 } // namespace
 
-newcomer::newcomer(local_service& service, unique_fd socket, uint32_t uid,
-                   admission::place place, callback done)
-  : service_(service), uid_(uid), done_(std::move(done)),
+newcomer::newcomer(local_service& service, unique_fd socket,
+                   const socket_owner& owner, admission::place place,
+                   callback done, turn_callback ask_turn)
+  : service_(service), uid_(owner.uid), done_(std::move(done)),
+    ask_turn_(std::move(ask_turn)),
     watch_(service.loop, socket.get(), [this] { on_readable(); }),
     deadline_(service.loop, [this] { on_timeout(); }) {
   peer_.socket = std::move(socket);
   peer_.place = std::move(place);
+  peer_.inode = owner.inode;
   watch_.enable_read();
   deadline_.start(service_.options.limits.header_time);
 }
 
 void newcomer::on_readable() {
+  watch_.disable_read();
+  waits_for_turn_ = true;
+  ask_turn_();
+}
+
+void newcomer::read() {
+  waits_for_turn_ = false;
+  watch_.enable_read();
   std::array<char, chunk_size> chunk;
   const auto got =
     ::recv(peer_.socket.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
@@ -53,6 +64,10 @@ void newcomer::on_readable() {
 
 void newcomer::on_timeout() {
   const auto& limits = service_.options.limits;
+  if (waits_for_turn_) {
+    deadline_.start(limits.header_time); // It has spoken; it is we who wait.
+    return;
+  }
   if (!reader_.has_header() && !is_greeted_) {
     refuse(make_error(status::timeout, "sent no header within "
                                          + in_ms(limits.header_time)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/local/admission.hpp"
+#include "adapters/local/peer_credentials.hpp"
 #include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
@@ -21,6 +22,9 @@ struct identified_peer {
   unique_fd socket;
   wire::hello greeting;
   credentials actual;
+
+  /// The number of its end of the connection; 0: unknown.
+  uint64_t inode = 0;
   admission::place place;
 };
 
@@ -34,18 +38,25 @@ public:
   /// newcomer.
   using callback = std::function<void(caf::expected<identified_peer>)>;
 
-  /// @param uid The owner of the other end, from the kernel.
-  newcomer(local_service& service, unique_fd socket, uint32_t uid,
-           admission::place place, callback done);
+  /// Called when there is something to `read`, not again before that.
+  using turn_callback = std::function<void()>;
+
+  /// @param owner Of the other end, from the kernel.
+  newcomer(local_service& service, unique_fd socket, const socket_owner& owner,
+           admission::place place, callback done, turn_callback ask_turn);
 
   newcomer(const newcomer&) = delete;
 
   newcomer& operator=(const newcomer&) = delete;
 
-  /// Whether this is a connection of user `uid` that has sent no greeting yet.
+  /// Whether this is a connection of user `uid` that has sent no greeting yet,
+  /// nor anything that waits for its turn.
   bool is_silent(uint32_t uid) const noexcept {
-    return uid_ == uid && !is_greeted_;
+    return uid_ == uid && !is_greeted_ && !waits_for_turn_;
   }
+
+  /// Takes what has come, a bounded part of it. May destroy the newcomer.
+  void read();
 
   /// Refuses the peer. May destroy the newcomer.
   void refuse(caf::error reason);
@@ -62,6 +73,10 @@ private:
   identified_peer peer_;
   uint32_t uid_;
   callback done_;
+  turn_callback ask_turn_;
+
+  /// Whether it has asked for a turn and not had it.
+  bool waits_for_turn_ = false;
   wire::hello_reader reader_;
 
   /// Whether the greeting is whole and munge is being asked.

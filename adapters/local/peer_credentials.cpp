@@ -101,18 +101,18 @@ std::string table_key(const socket_pair& x, bool as_ipv6) {
   return result;
 }
 
-caf::expected<uint32_t> unix_peer(int fd) {
+caf::expected<socket_owner> unix_peer(int fd) {
   ucred creds{};
   socklen_t size = sizeof(creds);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &creds, &size) != 0)
     return system_error("SO_PEERCRED");
-  return static_cast<uint32_t>(creds.uid);
+  return socket_owner{static_cast<uint32_t>(creds.uid), 0};
 }
 
 } // namespace
 
-std::optional<uint32_t> find_owner(const std::string& path,
-                                   const socket_pair& x) {
+std::optional<socket_owner> find_owner(const std::string& path,
+                                       const socket_pair& x) {
   std::ifstream in{path};
   std::string line;
   if (!std::getline(in, line))
@@ -131,12 +131,19 @@ std::optional<uint32_t> find_owner(const std::string& path,
     uint64_t inode = 0;
     fields >> queues >> timer >> retransmits >> uid >> timeout >> inode;
     if (fields && inode != 0)
-      return uid;
+      return socket_owner{uid, inode};
   }
   return std::nullopt;
 }
 
 caf::expected<uint32_t> peer_credentials::uid_of(int fd) {
+  const auto owner = owner_of(fd);
+  if (!owner)
+    return owner.error();
+  return owner->uid;
+}
+
+caf::expected<socket_owner> peer_credentials::owner_of(int fd) {
   socket_pair peer; // Their end, thus the other way round.
   socklen_t size = sizeof(peer.remote);
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&peer.remote), &size) != 0)
@@ -150,12 +157,13 @@ caf::expected<uint32_t> peer_credentials::uid_of(int fd) {
   if (result || is_proven_)
     return result;
   for (const auto* path : {"/proc/net/tcp", "/proc/net/tcp6"})
-    if (const auto uid = find_owner(path, peer))
-      return *uid;
+    if (const auto owner = find_owner(path, peer))
+      return *owner;
   return result;
 }
 
-caf::expected<uint32_t> peer_credentials::ask_kernel(const socket_pair& peer) {
+caf::expected<socket_owner>
+peer_credentials::ask_kernel(const socket_pair& peer) {
   if (!netlink_)
     netlink_ = unique_fd{::socket(
       AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG)};
@@ -191,7 +199,7 @@ caf::expected<uint32_t> peer_credentials::ask_kernel(const socket_pair& peer) {
     is_proven_ = true;
     if (answer.idiag_state != TCP_ESTABLISHED || answer.idiag_inode == 0)
       return unknown("it has been closed");
-    return answer.idiag_uid;
+    return socket_owner{answer.idiag_uid, answer.idiag_inode};
   }
 }
 

@@ -18,12 +18,20 @@ struct socket_pair {
   sockaddr_storage remote{};
 };
 
+/// Whose a socket is.
+struct socket_owner {
+  uint32_t uid = 0;
+
+  /// The socket's number on this machine; 0: unknown.
+  uint64_t inode = 0;
+};
+
 /// Finds the owner of a TCP socket in the text of `/proc/net/tcp` or
 /// `/proc/net/tcp6`.
 /// @param path Where that text is.
 /// @returns nothing unless the socket is connected and a process has it.
-std::optional<uint32_t> find_owner(const std::string& path,
-                                   const socket_pair& x);
+std::optional<socket_owner> find_owner(const std::string& path,
+                                       const socket_pair& x);
 
 /// Asks the kernel who is at the other end of a local socket: the process's
 /// user, whatever the process says. Ask after `accept`, before the first byte
@@ -38,11 +46,14 @@ public:
   /// @param fd A connected UNIX or TCP socket whose other end is on this
   /// machine
   ///           and in this network namespace.
-  /// @returns the user; or an error, upon which the peer must be refused.
+  /// @returns the user and socket; or an error, upon which the peer must be refused.
+  caf::expected<socket_owner> owner_of(int fd);
+
+  /// The same without the socket's number.
   caf::expected<uint32_t> uid_of(int fd);
 
 private:
-  caf::expected<uint32_t> ask_kernel(const socket_pair& peer);
+  caf::expected<socket_owner> ask_kernel(const socket_pair& peer);
 
   /// Socket diagnosis; opened with the first question.
   unique_fd netlink_;

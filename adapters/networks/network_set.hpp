@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/watches.hpp"
 #include "adapters/networks/network_runner.hpp"
 #include "adapters/networks/networks.hpp"
 
@@ -107,6 +108,9 @@ private:
   std::map<std::string, uint16_t> ports_;
 
   std::map<lane_id, lane_entry> lanes_;
+
+  /// The users of lanes: each has many of them in its life.
+  watches watched_;
   reach_table reach_;
   std::map<std::string, std::unique_ptr<network_runner>> networks_;
 

@@ -61,8 +61,10 @@ void network_set::adopt(lane_id lane, const lane_user_actor& user) {
     return;
   }
   auto& x = i->second;
+  if (x.user)
+    watched_.remove(x.user.address());
   x.user = user;
-  self_->monitor(user);
+  watched_.add(self_, user);
   with(x.network, [lane](network& y) { y.adopt(lane); });
 }
 
@@ -106,10 +108,12 @@ void network_set::end_lane(lane_id id, const std::string& reason) {
   if (node.empty())
     return;
   const auto& x = node.mapped();
-  if (x.user)
+  if (x.user) {
+    watched_.remove(x.user.address());
     self_->send(x.user, lane_closed{id, reason});
-  else
+  } else {
     self_->send(options_.owner, lane_closed{id, reason});
+  }
   if (!is_comparing_)
     reach_.on_lane_end(x.rank, x.network, clock::now() - x.since);
 }

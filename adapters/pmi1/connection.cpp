@@ -44,7 +44,7 @@ void begin(connection_ptr self, client_actor session) {
     return;
   }
   state.session = std::move(session);
-  self->monitor(state.session);
+  state.watched.add(self, state.session);
   self->request(state.session, caf::infinite, job_info_request{})
     .then(
       [=](job_info_reply& x) {

@@ -2,6 +2,7 @@
 
 // The inside of a PMI-1 CONNECTION actor, for its own source files.
 
+#include "actors/watches.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/pmi1/command.hpp"
 #include "adapters/pmi1/connection.hpp"
@@ -25,6 +26,8 @@ struct connection_state {
 
   command_reader reader;
   spawn_builder spawn;
+
+  watches watched;
 
   /// Takes the requests; empty until the server has accepted.
   client_actor session;

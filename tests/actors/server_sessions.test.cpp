@@ -204,6 +204,20 @@ CAF_TEST(X11 a tool of another user is refused without asking) {
   CAF_CHECK(uut.host_play->attached.empty());
 }
 
+CAF_TEST(MND-A9 X12 a tool does not take the name of the server) {
+  auto x = node::tool_greeting();
+  x.role = peer_role::tool_with_identity;
+  for (const auto& name : {proc_id{"server", 0}, proc_id{"server", 7}}) {
+    x.claimed_proc = name;
+    const auto refused = connect(x);
+    CAF_CHECK_EQUAL(refused->code, status::no_permissions);
+    CAF_CHECK(refused->reason.find("a name of servers") != std::string::npos);
+  }
+  uut.host_play->tool_identity = {"mine", 0};
+  x.claimed_proc = proc_id{"mine", 0};
+  CAF_CHECK_EQUAL(connect(x)->code, status::success);
+}
+
 CAF_TEST(X11 LIM19 a user has a bounded number of tools) {
   std::vector<peer_ptr> tools;
   for (size_t i = 0; i < defaults::tools_per_user; ++i) {

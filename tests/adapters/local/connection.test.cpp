@@ -538,3 +538,19 @@ CAF_TEST(a small answer takes no more than a few hundred microseconds) {
     << " us per request");
   CAF_CHECK(took < 20s); // A delayed acknowledgement costs 40 s.
 }
+
+// -- messages that are not whole ---------------------------------------------
+
+CAF_TEST(MND-A6 a message that does not become whole ends its connection) {
+  listener_options options;
+  options.limits.message_time = 200ms;
+  world uut{std::move(options)};
+  const auto patient = uut.served();
+  const auto client = uut.served();
+  client->send(header(101, 32u << 20) + std::string(1000, 'x'));
+  CAF_CHECK(client->is_closed());
+  CAF_CHECK(uut.logged("a message was not whole within 200 ms"));
+  // Between messages there is no limit.
+  const auto reply = patient->ask(101, commit_request{});
+  CAF_CHECK(reply && reply->outcome == status::success);
+}

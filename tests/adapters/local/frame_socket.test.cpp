@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,6 +113,33 @@ CAF_TEST(frames come in whole and in order) {
   }
   CAF_CHECK(frames == (std::vector<std::string>{"one", "", "three"}));
   CAF_CHECK_EQUAL(uut->bytes_received(), bytes.size());
+}
+
+CAF_TEST(MND-A6 a message has its time and no more) {
+  auto bounds = frame_socket::bounds{};
+  bounds.message_time = 100ms;
+  start(bounds);
+  write(frame("whole"));
+  write(frame("half").substr(0, 18));
+  run_until([&] { return ends > 0; });
+  CAF_CHECK(reason == status::timeout);
+  CAF_CHECK_EQUAL(frames.size(), 1u);
+}
+
+CAF_TEST(MND-A6 no time counts while nothing is read) {
+  auto bounds = frame_socket::bounds{};
+  bounds.message_time = 100ms;
+  start(bounds);
+  const auto bytes = frame("half");
+  write(bytes.substr(0, 18));
+  run_until([&] { return uut->bytes_received() == 18; });
+  uut->pause();
+  const auto start = std::chrono::steady_clock::now();
+  run_until([&] { return std::chrono::steady_clock::now() - start > 300ms; });
+  CAF_CHECK_EQUAL(ends, 0u);
+  uut->resume();
+  write(bytes.substr(18));
+  run_until([&] { return frames.size() == 1; });
 }
 
 CAF_TEST(LIM3 a large frame comes in) {

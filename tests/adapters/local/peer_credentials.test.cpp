@@ -60,7 +60,7 @@ CAF_TEST(X3 another user is seen as such) {
   CAF_REQUIRE_EQUAL(::pipe(hold), 0);
   const auto where = port();
   auto seen = std::optional<uint32_t>{};
-  auto in_table = std::optional<uint32_t>{};
+  auto in_table = std::optional<socket_owner>{};
   auto looker = std::thread{[&] {
     const auto accepted = accept_from(door.get());
     if (const auto uid = uut.uid_of(accepted.get()))
@@ -84,7 +84,7 @@ CAF_TEST(X3 another user is seen as such) {
   ::close(hold[0]);
   CAF_CHECK_EQUAL(done, 0);
   CAF_CHECK(seen == 65534u);
-  CAF_CHECK(in_table == 65534u);
+  CAF_CHECK(in_table && in_table->uid == 65534u);
 }
 
 CAF_TEST(X3 nobody owns a socket that has been closed) {
@@ -100,7 +100,11 @@ CAF_TEST(X3 nobody owns a socket that has been closed) {
 CAF_TEST(the table of the kernel says the same) {
   const peer client{port()};
   const auto accepted = accept_from(door.get());
-  CAF_CHECK(find_owner("/proc/net/tcp", pair_of(accepted.get())) == me());
+  const auto owner = find_owner("/proc/net/tcp", pair_of(accepted.get()));
+  CAF_REQUIRE(owner);
+  CAF_CHECK_EQUAL(owner->uid, me());
+  const auto same = uut.owner_of(accepted.get());
+  CAF_CHECK(same && same->inode == owner->inode);
   CAF_CHECK(!find_owner("/proc/net/tcp6", pair_of(accepted.get())));
   CAF_CHECK(!find_owner("/nonexistent", pair_of(accepted.get())));
 }
@@ -115,7 +119,8 @@ CAF_TEST(an IPv6 socket that speaks IPv4 is found too) {
     ::connect(fd.get(), reinterpret_cast<sockaddr*>(&where), sizeof(where)), 0);
   const auto accepted = accept_from(door.get());
   CAF_CHECK(uut.uid_of(accepted.get()));
-  CAF_CHECK(find_owner("/proc/net/tcp6", pair_of(accepted.get())) == me());
+  const auto owner = find_owner("/proc/net/tcp6", pair_of(accepted.get()));
+  CAF_CHECK(owner && owner->uid == me());
 }
 
 CAF_TEST(F4.6 a UNIX socket knows its peer) {

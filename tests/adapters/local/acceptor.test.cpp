@@ -1,0 +1,50 @@
+#include "adapters/local/acceptor.hpp"
+
+#include "adapters/local/tcp_socket.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "tests/adapters/local/world.hpp"
+
+#include <algorithm>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+/// The most connections that were taken between two calls of the loop, when ten
+/// wait.
+size_t most_in_a_pass(size_t turn) {
+  constexpr size_t count = 10;
+  event_loop loop;
+  auto door = listen_on_loopback("127.0.0.1", 0, 64);
+  CAF_REQUIRE(door);
+  const auto port = local_address(door->get()).port;
+  std::vector<std::unique_ptr<peer>> peers;
+  for (size_t i = 0; i < count; ++i)
+    peers.push_back(std::make_unique<peer>(port));
+  size_t taken = 0;
+  size_t seen = 0;
+  size_t most = 0;
+  acceptor uut{
+    loop, {4, 100ms, turn}, {[&](unique_fd, size_t) { ++taken; }, [] {}}};
+  uut.add(std::move(*door));
+  const auto end = std::chrono::steady_clock::now() + patience;
+  std::function<void()> look = [&] {
+    most = std::max(most, taken - std::exchange(seen, taken));
+    if (taken == count || std::chrono::steady_clock::now() > end)
+      loop.stop();
+    else
+      loop.post(look);
+  };
+  loop.post(look);
+  loop.run();
+  CAF_CHECK_EQUAL(taken, count);
+  return most;
+}
+
+} // namespace
+
+CAF_TEST(MND-A15 a storm is taken one connection in a pass of the loop) {
+  CAF_CHECK_EQUAL(most_in_a_pass(1), 1u);
+  CAF_CHECK_EQUAL(most_in_a_pass(3), 3u);
+}

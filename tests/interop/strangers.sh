@@ -1,0 +1,107 @@
+# Processes of the same user that are none of the job's, messages that nobody
+# finishes.
+
+. "$TROUPE_SOURCE/tests/interop/check.sh"
+. "$TROUPE_SOURCE/tests/interop/jobs.sh"
+
+strangers=$programs/strangers.py
+
+# start_job COMMAND...: in the background; sets server, port, nspace.
+start_job() {
+  rm -f place
+  troupe run -n 1 "$@" >job.out 2>job.log </dev/null &
+  server=$!
+  eventually 20 test -s place || {
+    failed "" "a job starts"
+    cat job.log
+    finish
+  }
+  read -r port nspace server_name <place
+}
+tell='uri=$PMIX_SERVER_URI41; name=${uri%%;*}
+  echo "${uri##*:} $PMIX_NAMESPACE ${name%.*}" >new; mv new place'
+
+# connect KIND NAME RANK: prints how many of one are served.
+connect() {
+  within 30 /usr/bin/python3 "$strangers" connect "$port" "$1" 1 "$2" "$3"
+}
+is_served() { connect "$@" | grep -q '^1 of 1'; }
+is_refused() { connect "$@" | grep -q '^0 of 1'; }
+
+# -- who is rank 0 -------------------------------------------------------------
+
+start_job sh -c "$tell; exec sleep 60"
+check "MND-A9 X12" "a stranger of the same user is not rank 0" \
+  is_refused lost "$nspace" 0
+check_match "MND-A9 X12" "the log has the reason" \
+  "refused: $nspace:0 was started as process [0-9]+, and this is neither that one" \
+  "$(cat job.log)"
+check "MND-A9 X12" "nor is a tool of that name" is_refused named "$nspace" 0
+check "MND-A9" "a tool is no other rank of the job" is_refused named "$nspace" 7
+check "MND-A9" "nor the server" is_refused named "$server_name" 0
+check "MND-A9" "nor a scheduler" is_refused scheduler scheduler 0
+check "MND-A9" "a name of its own it may have" is_served named "my-own-tool" 0
+check "MND-A9" "the job goes on" kill -0 "$server"
+kill -TERM "$server"
+wait "$server" 2>/dev/null
+
+# what WRAPPER...: a process of the job that has been started by others is
+# served: it is rank 0's own.
+through() {
+  local outcome=0
+  rm -f done
+  within 60 troupe run -n 1 "$@" >through.out 2>through.log || outcome=$?
+  cat through.out through.log
+  [ "$outcome" -eq 0 ] && grep -q '^1 of 1 served' through.out done 2>/dev/null
+}
+cat >speaks.sh <<SH
+exec /usr/bin/python3 "$strangers" connect "\${PMIX_SERVER_URI41##*:}" "\${1:-finalized}" 1
+SH
+check "MND-A9" "the process itself is served" through sh speaks.sh
+check "MND-A9" "so is what a script starts" through sh -c 'sh speaks.sh; exit'
+check "MND-A9" "and what that starts in turn" \
+  through sh -c 'bash -c "sh speaks.sh; exit"; exit'
+check "MND-A9" "and one whose parent has ended, in a session of its own" \
+  through sh -c '(setsid sh speaks.sh >new & ); until grep -q served new; do
+    sleep 0.1; done; mv new done'
+for wrapper in "numactl --localalloc" "valgrind -q --trace-children=yes" \
+  "gdb -q -batch -ex run --args"; do
+  if command -v "${wrapper%% *}" >/dev/null; then
+    # shellcheck disable=SC2086
+    check "MND-A9" "and what ${wrapper%% *} runs" \
+      through $wrapper /bin/bash "$PWD/speaks.sh"
+  else
+    skip "MND-A9" "what ${wrapper%% *} runs" "it is not installed"
+  fi
+done
+
+# -- messages that nobody finishes ----------------------------------------------
+
+if [ -n "${TROUPE_SANITIZER:-}" ]; then
+  skip "MND-A6" "half messages" "a sanitizer's memory is not counted"
+else
+  cat >halves.sh <<SH
+$tell
+exec /usr/bin/python3 "$strangers" halves "\${PMIX_SERVER_URI41##*:}" 8 33554431
+SH
+  start_job sh halves.sh
+  first=$(rss "$server")
+  largest=$first
+  is_cut_off() {
+    local now
+    now=$(rss "$server")
+    [ "${now:-0}" -le "$largest" ] || largest=$now
+    grep -q 'not whole within 30000 ms' job.log
+  }
+  eventually 45 is_cut_off
+  grown=$(((largest - first) >> 10))
+  echo "$grown MiB more at most"
+  check "MND-A6" "eight messages of 32 MiB of which a byte is missing take 128 MiB at most" \
+    test "$grown" -lt 128
+  check_match "MND-A6" "each has half a minute" \
+    'served as .*a message was not whole within 30000 ms' "$(cat job.log)"
+  kill -TERM "$server"
+  wait "$server" 2>/dev/null
+fi
+clean "MND-A6 MND-A9" "nothing is left"
+finish
