@@ -9,6 +9,14 @@
 
 namespace troupe {
 
+namespace {
+
+/// Connections to take in one pass of the loop: a crowd of strangers must not
+/// fill the queue of the socket before a member.
+constexpr size_t turn_accepts = 32;
+
+} // namespace
+
 class lane_listener::implementation {
 public:
   implementation(event_loop& loop,
@@ -16,13 +24,13 @@ public:
                  lane_listener_options options)
     : loop_(loop), context_(std::move(context)), options_(std::move(options)),
       log_(options_.log, options_.limits.log_lines),
-      acceptor_(
-        loop,
-        {options_.limits.descriptors_in_reserve, options_.limits.accept_retry},
-        {[this](unique_fd x, size_t network) {
-           receive(std::move(x), network);
-         },
-         [this] { on_pause(); }}) {
+      acceptor_(loop,
+                {options_.limits.descriptors_in_reserve,
+                 options_.limits.accept_retry, turn_accepts},
+                {[this](unique_fd x, size_t network) {
+                   receive(std::move(x), network);
+                 },
+                 [this] { on_pause(); }}) {
     // nop
   }
 
