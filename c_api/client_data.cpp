@@ -3,6 +3,7 @@
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
 #include "adapters/wire/frame.hpp"
+#include "adapters/wire/reader.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 
@@ -19,8 +20,9 @@ bool is_key(const char* x) {
          && ::strnlen(x, PMIX_MAX_KEYLEN + 1) <= PMIX_MAX_KEYLEN;
 }
 
-/// How much of a commit goes in one message; a larger value goes alone.
-constexpr size_t part_bytes = size_t{8} << 20;
+/// How much of a commit goes in one message, so that it has no more keys than a
+/// server takes at once; a larger value goes alone.
+constexpr size_t part_bytes = wire::max_entries_from_client * entry_overhead;
 
 /// The longest text, or bytes, that a message with a key can hold.
 constexpr size_t most_bytes = wire::max_message_size - PMIX_MAX_KEYLEN * 4;

@@ -27,7 +27,8 @@ check "MND-A3" "the same on another libpmix" env LD_LIBRARY_PATH="$system" \
 check "MND-A3" "what no message holds is refused when it is put" \
   job -n 1 ./quota long 40000000
 check "MND-A3" "256 MB as well" job -n 1 ./quota long 256000000
-check "MND-A3" "40 MB in one commit" bounded 64M -n 2 ./quota parts 40
+check "MND-A3" "40 MB in one commit" bounded 64M -n 2 ./quota parts 40 1000000
+check "MND-A3 MND-A4" "12,000 keys in one commit" job -n 2 ./quota parts 12000 10
 check "MND-A3" "the bound is a size" bash -c \
   "! TROUPE_POSTED_BYTES=lots troupe run -n 1 true 2>said && grep -q 64M said"
 check "MND-SMALL" "published keys count, whatever they say" job -n 1 ./quota keys

@@ -5,7 +5,7 @@
  *   quota unheard BYTES    the same, whatever the commit says: libraries differ
  *   quota fits BYTES       so much is fine (2)
  *   quota long BYTES       no message can hold it
- *   quota parts COUNT      a commit of so many values of 1 MB (2)
+ *   quota parts COUNT SIZE a commit of so many values of so many bytes (2)
  *   quota keys             publishing keys without end (1)
  *   quota reserved         keys of the host (2)
  *   quota raises           codes of the runtime (1) */
@@ -100,7 +100,7 @@ static void too_long(void) {
 static void parts(void) {
   begin();
   const size_t count = argument();
-  char* text = text_of(1000000, 'p');
+  char* text = text_of(strtoul(case_args[1], NULL, 10), 'p');
   char key[32];
   if (me.rank == 0) {
     for (size_t i = 0; i < count; ++i) {
