@@ -154,13 +154,16 @@ found look_up(const namespace_entry& entry, const requester& who,
   return rank_level(entry, who, request);
 }
 
+std::string describe(const get_request& request) {
+  return request.key.value_or("any key") + " of " + to_string(request.target);
+}
+
 caf::error error_of(const get_request& request, const found& x,
                     const char* otherwise) {
   const auto* key = request.key ? &*request.key : nullptr;
-  return x.was_refused ? refusal_of(request.target, key)
-                       : make_error(status::not_found,
-                                    request.key.value_or("any key") + " of "
-                                      + to_string(request.target) + otherwise);
+  return x.was_refused
+           ? refusal_of(request.target, key)
+           : make_error(status::not_found, describe(request) + otherwise);
 }
 
 /// The key of a commit whose value is the largest.
@@ -174,10 +177,6 @@ std::string largest_in(const commit_request& x) {
         result = entry.key + ", " + std::to_string(size) + " bytes";
       }
   return result;
-}
-
-std::string describe(const get_request& request) {
-  return request.key.value_or("any key") + " of " + to_string(request.target);
 }
 
 /// Keeps the request until its key is posted, its process ends, or its time is

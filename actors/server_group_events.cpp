@@ -139,6 +139,7 @@ open_group* group_of(server_state& state, const requester& who,
 
 /// Gives an answer to an invitation to its group. The tracker may be gone by
 /// then: whoever declines has its will, whoever accepts is too late.
+/// Source: requirements, G36.
 caf::result<ack> pass_answer(self_pointer self, const requester& who,
                              const open_group& group, notify_request request) {
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());

@@ -1,10 +1,10 @@
 #include "adapters/local/connection.hpp"
 
 #include "adapters/local/connection_state.hpp"
-#include "adapters/local/process_age.hpp"
 #include "adapters/local/process_sockets.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/process/process_probe.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
@@ -130,7 +130,11 @@ void on_checked(connection_ptr self, const claim_ptr& x, holding found) {
     ask_server(self, std::move(x->request));
 }
 
-/// Looks at all that the process has started.
+/// Descriptors of a process to look at on the loop; one with more of them is
+/// looked at on a thread.
+constexpr size_t looked_at = 256;
+
+/// Looks at all of the process and of what it has started.
 void check_family(connection_ptr self, const claim_ptr& x) {
   const auto& proc = *x->request.claimed_proc;
   auto variables = std::vector<std::string>{
@@ -168,7 +172,7 @@ void check_process(connection_ptr self, connect_request request,
     .then(
       [self, x](const local_process& started) {
         x->pid = started.pid;
-        const auto found = holds_socket(x->pid, x->inode);
+        const auto found = holds_socket(x->pid, x->inode, looked_at);
         if (found == holding::no)
           check_family(self, x);
         else
@@ -236,6 +240,26 @@ void tell_session(connection_ptr self) {
 }
 
 /// Whoever has been stopped cannot send the rest of its message.
+void judge_late(connection_ptr self, uint32_t pid) {
+  auto is_stopped = std::make_shared<bool>(false);
+  const auto posted = self->state.service->pool.post(
+    [is_stopped, pid] {
+      const auto found = probe(pid);
+      *is_stopped = found && found->is_stopped;
+    },
+    [self, is_stopped, held = caf::actor_cast<connection_actor>(self),
+     alive = std::weak_ptr<int>{self->state.alive}] {
+      if (alive.expired() || self->state.now != phase::serving)
+        return;
+      if (*is_stopped)
+        self->state.socket->wait_longer();
+      else
+        self->state.socket->end_late();
+    });
+  if (!posted)
+    self->state.socket->end_late();
+}
+
 void on_late(connection_ptr self) {
   const auto& find = self->state.service->options.launcher;
   const auto launcher = find ? find() : process_launcher_actor{};
@@ -244,14 +268,8 @@ void on_late(connection_ptr self) {
     return;
   }
   self->request(launcher, caf::infinite, find_process{self->state.proc})
-    .then(
-      [=](const local_process& x) {
-        if (is_stopped(x.pid))
-          self->state.socket->wait_longer();
-        else
-          self->state.socket->end_late();
-      },
-      [=](const caf::error&) { self->state.socket->end_late(); });
+    .then([self](const local_process& x) { judge_late(self, x.pid); },
+          [=](const caf::error&) { self->state.socket->end_late(); });
 }
 
 // -- pushes ------------------------------------------------------------------

@@ -20,34 +20,7 @@ std::optional<time_t> boot_time() {
   return std::nullopt;
 }
 
-/// Whether the control group of a process, or one above it, is frozen.
-/// Source: cgroups(7), version 2, `cgroup.events`.
-bool is_frozen(uint32_t pid) {
-  std::ifstream in{"/proc/" + std::to_string(pid) + "/cgroup"};
-  for (std::string line; std::getline(in, line);) {
-    if (line.rfind("0::/", 0) != 0)
-      continue;
-    std::ifstream events{"/sys/fs/cgroup" + line.substr(3) + "/cgroup.events"};
-    for (std::string event; std::getline(events, event);)
-      if (event == "frozen 1")
-        return true;
-  }
-  return false;
-}
-
 } // namespace
-
-bool is_stopped(uint32_t pid) {
-  std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string line;
-  if (!std::getline(in, line))
-    return false;
-  // The state follows the name, which may hold anything.
-  const auto end = line.rfind(')');
-  const auto state =
-    end != std::string::npos && end + 2 < line.size() ? line[end + 2] : '?';
-  return state == 'T' || state == 't' || is_frozen(pid);
-}
 
 std::optional<time_t> started_at(uint32_t pid) {
   std::ifstream in{"/proc/" + std::to_string(pid) + "/stat"};

@@ -11,8 +11,4 @@ namespace troupe {
 ///          to two processes, of which the later was given the number anew.
 std::optional<time_t> started_at(uint32_t pid);
 
-/// Whether process `pid` has been stopped, by a signal, a debugger, or the
-/// freezer of its control group.
-bool is_stopped(uint32_t pid);
-
 } // namespace troupe

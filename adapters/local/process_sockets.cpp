@@ -31,7 +31,7 @@ bool comes_from(const process_map& all, pid_t pid, pid_t ancestor) {
 
 } // namespace
 
-holding holds_socket(uint32_t pid, uint64_t inode) {
+holding holds_socket(uint32_t pid, uint64_t inode, size_t most) {
   const auto folder = "/proc/" + std::to_string(pid) + "/fd";
   const auto dir =
     std::unique_ptr<DIR, int (*)(DIR*)>{::opendir(folder.c_str()), closedir};
@@ -39,7 +39,12 @@ holding holds_socket(uint32_t pid, uint64_t inode) {
     return errno == ENOENT || errno == ESRCH ? holding::no : holding::unknown;
   const auto wanted = "socket:[" + std::to_string(inode) + "]";
   std::array<char, 64> target;
-  while (const auto* x = ::readdir(dir.get())) {
+  constexpr size_t no_descriptors = 2; // `.` and `..`
+  most = std::min(most, SIZE_MAX - no_descriptors) + no_descriptors;
+  for (; most > 0; --most) {
+    const auto* x = ::readdir(dir.get());
+    if (x == nullptr)
+      break;
     const auto size =
       ::readlinkat(::dirfd(dir.get()), x->d_name, target.data(), target.size());
     if (size > 0

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,10 +17,12 @@ enum class holding : uint8_t {
 };
 
 /// Whether process `pid` has the socket with number `inode` open.
+/// @param most Of how many of its descriptors, the lowest ones, to look at:
+///             nobody but the process says how many it has.
 /// Source: proc(5), `/proc/pid/fd`.
-holding holds_socket(uint32_t pid, uint64_t inode);
+holding holds_socket(uint32_t pid, uint64_t inode, size_t most = SIZE_MAX);
 
-/// Whether what `pid` has started has it: its descendants, and those of ours
+/// Whether `pid` or what it has started has it: its descendants, and those of ours
 /// whose parents have ended, which are its own as their environment says. Ours
 /// are all that we or they have started, so that others do not get in. Reads
 /// much of `/proc`: not for the loop.

@@ -58,6 +58,8 @@ cat >speaks.sh <<SH
 exec /usr/bin/python3 "$strangers" connect "\${PMIX_SERVER_URI41##*:}" "\${1:-finalized}" 1
 SH
 check "MND-A9" "the process itself is served" through sh speaks.sh
+check "MND-A9 MND-A15" "so is one with many descriptors" \
+  through bash -c 'for i in {10..400}; do eval "exec $i</dev/null"; done; . speaks.sh'
 check "MND-A9" "so is what a script starts" through sh -c 'sh speaks.sh; exit'
 check "MND-A9" "and what that starts in turn" \
   through sh -c 'bash -c "sh speaks.sh; exit"; exit'
