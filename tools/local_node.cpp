@@ -93,9 +93,10 @@ local_node::local_node(const local_node_options& options)
           log_(severity::warning, unwritten_notice(why));
       })),
     err_(std::make_shared<fd_writer>(loop_.loop(), STDERR_FILENO)) {
-  sink_ = loop_.actors().spawn(
-    output_sink,
-    output_sink_settings{options.output, out_, err_, host_of(hosts_)});
+  sink_ = loop_.actors().spawn(output_sink,
+                               output_sink_settings{options.output, out_, err_,
+                                                    host_of(hosts_),
+                                                    options.output_is_shared});
 }
 
 host_actor local_node::make_host(const host_context& context, dvm_part* part,

@@ -66,6 +66,9 @@ struct local_node_options {
   /// How output of processes is shown.
   output_format output;
 
+  /// Whether output of several processes is to be expected.
+  bool output_is_shared = true;
+
   security_policy security;
 
   /// Settings of the node's sensors, as `apply_setting` takes them.

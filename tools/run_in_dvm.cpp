@@ -141,7 +141,8 @@ std::string dvm_job::open() {
   err_ = std::make_shared<fd_writer>(loop.loop(), STDERR_FILENO);
   sink_ = loop.actors().spawn(
     output_sink, output_sink_settings{options_.node.output, out_, err_,
-                                      told_hosts::lookup(hosts_)});
+                                      told_hosts::lookup(hosts_),
+                                      options_.node.output_is_shared});
   forwarder_ =
     loop.actors().spawn(input_forwarder, session_->to(), forwarding{});
   return {};

@@ -277,6 +277,9 @@ std::variant<run_options, int> read(CLI::App& cli, job_flags& flags,
   if (cli.count("--dvm") > 0)
     result.dvm = flags.dvm;
   apply(flags, segments.front(), launcher, result);
+  const auto& apps = result.job.apps;
+  const auto is_one = apps.size() == 1 && apps.front().max_procs == 1;
+  result.node.output_is_shared = !is_one && !result.with_pty;
   add_preloads(result, flags, cli, segments.front());
   return std::move(result);
 }

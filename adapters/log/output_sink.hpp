@@ -2,10 +2,12 @@
 
 #include "actors/io/output_buffers.hpp"
 #include "actors/io/output_formatter.hpp"
+#include "actors/io/whole_lines.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>
 
+#include <array>
 #include <memory>
 
 namespace troupe {
@@ -21,6 +23,9 @@ struct output_sink_settings {
 
   /// The hosts of processes, for `output_format::tag_detailed`.
   output_formatter::hosts host_of = {};
+
+  /// Whether several processes are to be expected: see `whole_lines`.
+  bool is_shared = true;
 };
 
 /// The state of an OUTPUT SINK actor.
@@ -30,6 +35,10 @@ struct output_sink_state {
   output_sink_settings settings;
   output_formatter formatter;
 
+  /// Without a format; by whether it is for standard error.
+  std::array<whole_lines, 2> lines;
+  bool line_timer_is_running = false;
+
   /// By whether it is for standard error.
   output_buffers<bool> kept;
   bool timer_is_running = false;
@@ -38,7 +47,8 @@ struct output_sink_state {
 /// Writes what processes write to the launcher's own streams. Bytes are
 /// answered when they have been written, or kept as the begin of a line (at
 /// most `output_formatter::max_line` of a stream) or because the format says
-/// so; so a slow terminal holds up the processes, not our memory. What a sink
+/// so; so a slow terminal holds up the processes, not our memory. Lines of
+/// several processes stay whole, with and without a format. What a sink
 /// of plain bytes will never get is told on standard error.
 buffered_sink_actor::behavior_type
 output_sink(buffered_sink_actor::stateful_pointer<output_sink_state> self,

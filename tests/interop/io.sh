@@ -113,6 +113,9 @@ set -m
 check "I18" "a launcher whose reader has stopped can be interrupted" interrupted
 set +m
 
+. "$TROUPE_SOURCE/tests/interop/lines.sh"
+check "MND-TORN" "lines of two processes stay whole" whole job -n 2
+
 full_disk() {
   mkdir -p small && mount -t tmpfs -o size=64k none small || return 1
   job -n 1 --output dir=small/out sh -c 'cat input; exit 4' >got 2>full.err

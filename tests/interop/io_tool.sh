@@ -384,6 +384,9 @@ ranks() {
   wait "$runner" && return "$outcome"
 }
 check "I2" "attach: a rank that is not there" ranks
+. "$TROUPE_SOURCE/tests/interop/lines.sh"
+check "MND-TORN" "lines of two processes of two nodes stay whole" \
+  whole run --map-by node -n 2
 check "I2" "attach: no such DVM" told 1 'you have no DVM none' \
   tool attach --dvm none a:0
 check "I2" "attach: input needs a rank" told 2 'write a:RANK' \

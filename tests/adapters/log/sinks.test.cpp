@@ -58,10 +58,12 @@ struct fixture : fixtures::world {
 
   output_sink_actor spawn_sink(std::shared_ptr<fd_writer> to_out,
                                std::shared_ptr<fd_writer> to_err,
-                               output_format format = {}) {
+                               output_format format = {},
+                               bool is_shared = true) {
     return sys.actors().spawn(
       output_sink,
-      output_sink_settings{format, std::move(to_out), std::move(to_err)});
+      output_sink_settings{
+        format, std::move(to_out), std::move(to_err), {}, is_shared});
   }
 
   /// Makes fragments of what a process writes.
@@ -262,8 +264,8 @@ CAF_TEST(I16 output is kept until there is enough or it has waited) {
   output_format format;
   format.buffer_size = 10;
   format.buffer_time = 1;
-  const auto uut =
-    spawn_sink(writer_to(to.writer.get()), writer_to(to.writer.get()), format);
+  const auto uut = spawn_sink(writer_to(to.writer.get()),
+                              writer_to(to.writer.get()), format, false);
   const io_stream stream{proc(0), io_channels::stdout_};
   CAF_CHECK(ask<ack>(uut, io_fragment{stream, 0, "12345"}).value);
   CAF_CHECK_EQUAL(to.waiting(), 0u);
@@ -275,6 +277,18 @@ CAF_TEST(I16 output is kept until there is enough or it has waited) {
   CAF_CHECK(ask<ack>(uut, io_fragment{stream, 11, "last"}).value);
   CAF_CHECK(ask<ack>(uut, io_fragment{stream, 15, "", 0, true}).value);
   CAF_CHECK_EQUAL(to.take(), "xlast");
+}
+
+CAF_TEST(MND-TORN the begin of a line waits for its rest and a while at most) {
+  pipe_pair to;
+  const auto writer = writer_to(to.writer.get());
+  const auto uut = spawn_sink(writer, writer);
+  const io_stream stream{proc(0), io_channels::stdout_};
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 0, "one\nna"}).value);
+  CAF_CHECK_EQUAL(to.take(), "one\n");
+  CAF_CHECK(ask<ack>(uut, io_fragment{stream, 6, "me? "}).value);
+  CAF_CHECK(run_until([&] { return to.waiting() == 6; }, 5s));
+  CAF_CHECK_EQUAL(to.take(), "name? ");
 }
 
 CAF_TEST(the local time has a date and a zone) {
