@@ -103,6 +103,66 @@ for file in README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE; do
   check "F1.15" "$file is there" test -s "$file"
 done
 
+# -- what comments cite --------------------------------------------------------
+
+# Each source as one line, so that a citation may go on in the next line.
+find messages config actors adapters runtime c_api tools bench examples scripts \
+  tests -type f \( -name '*.?pp' -o -name '*.[ch]' -o -name '*.sh' \
+  -o -name '*.md' -o -name '*.py' \) -print0 | sort -z \
+  | xargs -0 awk '
+      FNR == 1 { printf "%s%s:", (NR == 1 ? "" : "\n"), FILENAME }
+      { sub(/^ *(\/\/+|#+|\/?\*)? */, ""); printf " %s", $0 }
+      END { print "" }' >"$TROUPE_WORK/sources"
+
+# cites NAME PATTERN WHAT: WHAT is in all that matches PATTERN, as a list.
+cites() {
+  grep -hoP -- "$2" "$TROUPE_WORK/sources" | grep -oP -- "$3" | sort -u \
+    >"$TROUPE_WORK/cited.$1"
+}
+
+# all_there NAME FILE FORM: for each line of the list, FILE has a line that
+# matches FORM, in which @ stands for it; the list is not empty.
+all_there() {
+  local list=$TROUPE_WORK/cited.$1 word missing=0
+  while IFS= read -r word; do
+    grep -qiE -- "${3//@/${word//./\\.}}" "$2" && continue
+    echo "$2 has no $word; the word is in"
+    grep -wF -- "$word" "$TROUPE_WORK/sources" | cut -d: -f1 | head -n 5
+    missing=1
+  done <"$list"
+  [ -s "$list" ] && [ "$missing" -eq 0 ]
+}
+
+# The rest of a sentence: a period within a number does not end it.
+sentence='(?:[^.]|\.(?=[0-9]))*'
+several='[0-9.]+(?:(?:, and|,| and| to) [0-9.]+)*'
+identifier='(?:P-[A-Z]|(?:CACHE|SEQ|LINK|MEM|COLL|GRP|IO|CTL|MON|LOAD)-)[0-9]+'
+row='^\| \*\*@\*\* '
+cites sections "\bguarantees,?(?: sections?)? $several" '[0-9]+(\.[0-9]+)?'
+cites invariants "\b$identifier\b" '.*'
+cites limits "\b(?:guarantees|attacks?|limits?)\b$sentence" \
+  '(?<![\w:-])[XL][0-9]{1,2}(?![\w:])'
+cut -f1 docs/requirements.tsv | sed 's/^LIM/L/' \
+  | grep -P "^($identifier|[XL][0-9]+)$" >"$TROUPE_WORK/cited.rows"
+cites readings "(?:\breadings?\b|\brequirements\b|Source:)$sentence" \
+  '(?<![\w-])A[0-9]{1,2}(?!\w)'
+cites traps "\btraps? $several" '[0-9]+'
+cites subjects 'OpenPMIx wire protocol, "?\K[\w -]+' \
+  '(?:^|and )\K(?:(?! and )[\w -])+\w'
+check "F1.17" "sections of the guarantees that are cited are there" \
+  all_there sections docs/guarantees.md '^##+ @\.? '
+check "F1.17" "promises and invariants are" \
+  all_there invariants docs/guarantees.md "$row"
+check "F1.17" "attacks and limits are" \
+  all_there limits docs/guarantees.md "$row"
+check "F1.17" "those of the requirements are" \
+  all_there rows docs/guarantees.md "$row"
+check "F1.17" "readings of the RFCs are" \
+  all_there readings docs/readings.md "$row"
+check "F1.17" "traps are" all_there traps docs/readings.md "$row"
+check "F1.17" "subjects of the wire protocol are" \
+  all_there subjects docs/wire.md '@'
+
 # -- tests ---------------------------------------------------------------------
 
 runner=$TROUPE_BIN/troupe_tests
