@@ -195,6 +195,8 @@ void judge_followers(self_pointer self, bool at_once) {
       ended.push_back(*x.end);
   for (const auto& x : ended)
     judge_end(self, x);
+  for (const auto& then : std::exchange(state.once_known, {}))
+    then();
 }
 
 /// Whether an end is an exit that fails, and so perhaps a consequence.
@@ -258,6 +260,26 @@ void note_lost(self_pointer self, const proc_id& proc) {
                report(self, *x);
              });
 }
+
+} // namespace
+
+void when_ends_are_known(self_pointer self, std::function<void()> then) {
+  auto& state = self->state;
+  if (!is_any_end_due(state)) {
+    then();
+    return;
+  }
+  // Whichever comes first.
+  const auto owed = std::make_shared<std::function<void()>>(std::move(then));
+  const auto once = [owed] {
+    if (const auto call = std::exchange(*owed, nullptr))
+      call();
+  };
+  state.once_known.push_back(once);
+  call_later(self, defaults::lost_connection_wait, once);
+}
+
+namespace {
 
 // -- requests while it runs
 // --------------------------------------------------------

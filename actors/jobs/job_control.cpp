@@ -42,6 +42,28 @@ void note_paused(self_pointer self, const std::vector<uint32_t>& ranks,
     self->send(state.directory.server, std::move(what));
 }
 
+/// Who runs: known when those who have ended, or are about to, have been
+/// reaped.
+caf::result<procs_controlled> find_running(self_pointer self,
+                                           control_procs order) {
+  const auto promise = self->make_response_promise<procs_controlled>();
+  auto owed = std::make_shared<answer<procs_controlled>>(promise);
+  self->request(self->state.directory.launcher, caf::infinite, order)
+    .then(
+      [self, owed, order](const procs_controlled&) {
+        when_ends_are_known(self, [self, owed, order] {
+          auto result = procs_controlled{};
+          for (const auto rank : order.ranks)
+            if (const auto* x = self->state.find({order.nspace, rank});
+                x != nullptr && x->is_running())
+              result.ranks.push_back(rank);
+          owed->give(std::move(result));
+        });
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
 } // namespace
 
 void note_resumed(self_pointer self, const std::vector<uint32_t>& ranks) {
@@ -61,10 +83,10 @@ caf::result<procs_controlled> control(self_pointer self,
       x->told_to_end |= ends;
       order.ranks.push_back(rank);
     }
-  const auto only_asks =
-    what.action == control_action::signal && what.signal == 0;
-  if (order.ranks.empty() || only_asks)
-    return procs_controlled{std::move(order.ranks)};
+  if (order.ranks.empty())
+    return procs_controlled{};
+  if (what.action == control_action::signal && what.signal == 0)
+    return find_running(self, std::move(order));
   // Excused before it stands still.
   if (pauses(what))
     note_paused(self, order.ranks, true);

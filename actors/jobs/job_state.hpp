@@ -11,6 +11,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 namespace troupe::job_internals {
@@ -84,6 +85,9 @@ struct job_state_data {
   /// What goes when the share has ended.
   cleanup_list leftovers;
 
+  /// Who waits for the ends of processes that have lost their connections.
+  std::vector<std::function<void()>> once_known;
+
   /// Whether the processes have been told to end.
   bool ending = false;
 
@@ -120,6 +124,10 @@ inline proc_id proc_of(const job_state_data& state, const member& x) {
 /// Tells the host what state a process is in.
 void report(self_pointer self, const member& x, int32_t exit_code = 0,
             int32_t signal = 0);
+
+/// Calls `then` when it is known how the processes ended that have lost their
+/// connections; soon in any case.
+void when_ends_are_known(self_pointer self, std::function<void()> then);
 
 /// Reports the end when all processes have ended, and nothing is left of them.
 void finish_if_over(self_pointer self);

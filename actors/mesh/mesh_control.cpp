@@ -190,11 +190,15 @@ void control_share(self_pointer self, const control_procs& what,
     return;
   }
   self->request(x->handle, caf::infinite, what)
-    .then([done](procs_controlled& x) { done(std::move(x)); },
-          [done](const caf::error&) {
-            // The share has gone: so have its processes.
-            done(procs_controlled{});
-          });
+    .then(
+      [self, nspace = what.nspace, done](procs_controlled& x) {
+        // Whoever is not among these has ended, which the root hears first.
+        when_root_knows(self, nspace, [done, x] { done(x); });
+      },
+      [done](const caf::error&) {
+        // The share has gone: so have its processes.
+        done(procs_controlled{});
+      });
 }
 
 } // namespace troupe::mesh_internals

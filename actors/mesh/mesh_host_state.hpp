@@ -75,6 +75,15 @@ struct proc_record {
   }
 };
 
+/// An exit that fails, and that may follow the end of a process which was
+/// killed on another node: the root may hear of the two in either order.
+struct held_exit {
+  proc_outcome what;
+
+  /// Whether it ends the job.
+  bool is_fatal = false;
+};
+
 /// Processes that a node has to hear of: one call at a time.
 struct gone_queue {
   std::vector<proc_ended> waiting;
@@ -133,6 +142,13 @@ struct job_record {
   /// Whether a process has failed, which ended the job.
   bool has_failed = false;
 
+  /// Exits to be judged when the other nodes have said who runs there.
+  std::vector<held_exit> held;
+
+  /// The number of that question, or of the next one.
+  uint64_t inquiry = 0;
+  bool inquires = false;
+
   /// Answers whoever asked for the job, unless that has been done.
   void answer(caf::expected<spawn_result> what) {
     if (const auto owed = std::exchange(reply, nullptr))
@@ -173,6 +189,9 @@ struct share {
   std::vector<proc_changed> progress;
   bool telling = false;
   bool ended = false;
+
+  /// Who waits until the root has been told.
+  std::vector<std::function<void()>> once_told;
 };
 
 struct mesh_host_state {
@@ -507,6 +526,23 @@ void check_over(self_pointer self, const std::string& nspace);
 /// The processes of a node are gone.
 void lose_node(self_pointer self, uint32_t node);
 
+// -- mesh_job_causes.cpp: which end of a process was the cause of others
+// ---------------------------------------------------------------------
+
+/// Whether an end may follow that of a process which was killed on a node that
+/// the root has not heard of yet.
+/// @param from The node of the process.
+bool may_follow(const job_record& job, uint32_t from, const proc_changed& what);
+
+/// Asks the other nodes who runs there, and judges what was held when all have
+/// answered; soon in any case.
+/// @param from The node of the exits.
+void inquire(self_pointer self, job_record& job, uint32_t from);
+
+/// Counts the exits that are held.
+/// @returns those that end the job.
+std::vector<proc_id> count_held(job_record& job);
+
 // -- mesh_job_events.cpp: what the root tells of jobs
 // ---------------------------------------------------------------------
 
@@ -657,6 +693,10 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done);
 void pass_progress(self_pointer self, share_progress& what);
 
 void pass_end(self_pointer self, const share_ended& what);
+
+/// Calls `then` when the root has heard all that a share has told so far.
+void when_root_knows(self_pointer self, const std::string& nspace,
+                     std::function<void()> then);
 
 /// Kills all processes of this node; then leaves the mesh.
 void fence(self_pointer self, const std::string& reason);

@@ -77,6 +77,12 @@ void check_over(self_pointer self, const std::string& nspace) {
   // A short job may be over before all nodes have said that it runs.
   if (job->reply != nullptr && job->pending > 0 && !job->ending)
     return;
+  if (!job->held.empty()) {
+    // All nodes have said how their processes ended.
+    end_connected(self, count_held(*job));
+    check_over(self, nspace);
+    return;
+  }
   report_end(self, *job);
 }
 
@@ -225,15 +231,22 @@ noted_states note_states(self_pointer self, job_record& job, uint32_t from,
       continue;
     tell_of_process(self, job, x, job.ending);
     forget_process(state, x.proc);
-    job.outcome.add({x.proc.rank, x.state, x.exit_code, x.signal, job.ending,
-                     place_of(state, job, x.proc.rank)});
-    if (is_fatal && x.state != proc_state::killed_by_cmd
-        && is_failure(x.state, job.options.abort_non_zero))
+    const auto ended =
+      proc_outcome{x.proc.rank, x.state,    x.exit_code,
+                   x.signal,    job.ending, place_of(state, job, x.proc.rank)};
+    const auto ends_job = is_fatal && x.state != proc_state::killed_by_cmd
+                          && is_failure(x.state, job.options.abort_non_zero);
+    job.has_failed |= ends_job;
+    if (may_follow(job, from, x)) {
+      job.held.push_back({ended, ends_job});
+      continue;
+    }
+    job.outcome.add(ended);
+    if (ends_job)
       result.failed.push_back(x.proc);
   }
   if (!gone.empty() && !job.ending)
     spread(self, job, from, gone);
-  job.has_failed |= !result.failed.empty();
   return result;
 }
 
@@ -248,6 +261,8 @@ void note_progress(self_pointer self, uint32_t from,
   if (!noted.failed.empty()) {
     end_connected(self, noted.failed);
     end_processes(self, what.nspace, SIGTERM);
+  } else if (!job->held.empty() && !job->inquires) {
+    inquire(self, *job, from);
   }
   note_controlled(self->state, noted.gone);
 }

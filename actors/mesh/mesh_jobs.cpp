@@ -362,6 +362,7 @@ void end_processes(self_pointer self, const std::string& nspace,
   if (job == nullptr || job->reporting)
     return;
   job->ending = true;
+  end_connected(self, count_held(*job));
   const auto nodes = job->shares;
   for (const auto node : nodes) {
     auto what = end_share{};

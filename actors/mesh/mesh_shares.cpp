@@ -61,6 +61,12 @@ void discard(self_pointer self, const std::string& nspace) {
          });
 }
 
+/// The root knows all that there is.
+void note_told(share& x) {
+  for (const auto& then : std::exchange(x.once_told, {}))
+    then();
+}
+
 void tell_root(self_pointer self, const std::string& nspace) {
   auto* x = self->state.find_share(nspace);
   if (x == nullptr || x->telling)
@@ -74,15 +80,32 @@ void tell_root(self_pointer self, const std::string& nspace) {
   if (!x->progress.empty()) {
     x->telling = true;
     ask(self, 0, share_progress{nspace, std::exchange(x->progress, {})}, told);
-  } else if (x->ended) {
-    x->telling = true; // For good: nothing follows.
-    ask(self, 0, share_ended{nspace}, [](const caf::expected<host_reply>&) {
-      // A root that is gone fences this node.
-    });
+    return;
+  }
+  note_told(*x);
+  if (x->ended) {
+    x->telling = true;
+    // Nothing follows. A root that is gone fences this node.
+    ask(self, 0, share_ended{nspace},
+        [self, nspace](const caf::expected<host_reply>&) {
+          if (auto* x = self->state.find_share(nspace)) {
+            x->telling = false;
+            note_told(*x);
+          }
+        });
   }
 }
 
 } // namespace
+
+void when_root_knows(self_pointer self, const std::string& nspace,
+                     std::function<void()> then) {
+  auto* x = self->state.find_share(nspace);
+  if (x == nullptr || (x->progress.empty() && !x->telling))
+    then();
+  else
+    x->once_told.push_back(std::move(then));
+}
 
 bool has_processes_on(const job_map& map, uint32_t node) {
   for (const auto& x : map.shares)

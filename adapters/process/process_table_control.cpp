@@ -24,6 +24,9 @@ bool stands_still(const process_entry& x) {
 } // namespace
 
 procs_controlled process_table::control(const control_procs& what) {
+  // Whoever asks who runs has heard before of those that do not.
+  if (what.action == control_action::signal && what.signal == 0)
+    reap_children();
   auto result = procs_controlled{};
   auto found = std::vector<record*>{};
   for (const auto rank : what.ranks)
