@@ -326,9 +326,12 @@ caf::result<get_result> get(self_pointer self, const requester& who,
   const auto is_remote = !entry->is_tool && !entry->is_local()
                          && entry->procs.count(request.target.rank) == 0;
   const auto asked = is_remote ? request : get_request{};
-  const auto id = wait_for(self, who, request,
-                           entry->posted.has_committed(request.target.rank),
-                           answer<get_result>{promise});
+  // The node of a remote process knows what it has posted: what it brings may
+  // take its time.
+  const auto has_committed =
+    !is_remote && entry->posted.has_committed(request.target.rank);
+  const auto id =
+    wait_for(self, who, request, has_committed, answer<get_result>{promise});
   if (is_remote)
     ask_for_remote(self, asked, id);
   return promise;

@@ -160,6 +160,26 @@ CAF_TEST(C4.8 another node learns that a process has ended) {
   CAF_CHECK_EQUAL(asked->code, status::not_found);
 }
 
+CAF_TEST(MND-X60 what the host brings of a process may take its time) {
+  add_nspace("job", 4);
+  add_client("job", 0);
+  const auto who = connect("job", 0);
+  // It has posted something, as is known from another get.
+  uut.host_play->modex.blocks = {{{"job", 3}, {{"k", value::string("away")}}}};
+  uut.get(who, {"job", 3}, "k");
+  consume_messages();
+  uut.host_play->modex.blocks = {{{"job", 3}, {{"l", value::string("late")}}}};
+  uut.host_play->holds = true;
+  const auto got = uut.get(who, {"job", 3}, "l");
+  consume_messages();
+  elapse(2 * defaults::get_wait);
+  CAF_CHECK(got->is_pending());
+  uut.host_play->release();
+  consume_messages();
+  CAF_REQUIRE_EQUAL(got->code, status::success);
+  CAF_CHECK_EQUAL(text_in(got->value, "l"), "late");
+}
+
 CAF_TEST(C4.8 data of a process on another node comes through the host) {
   add_nspace("job", 4);
   add_client("job", 0);

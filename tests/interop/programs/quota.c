@@ -3,6 +3,8 @@
  *   quota refused BYTES    rank 0 posts so much; its commit and the others' get
  *                          end with the refusal (2 and more)
  *   quota unheard BYTES    the same, whatever the commit says: libraries differ
+ *   quota pieces BYTES N   rank 0 posts N values of so much in one commit, which
+ *                          does not hold the last one (2)
  *   quota fits BYTES       so much is fine (2)
  *   quota long BYTES       no message can hold it
  *   quota parts COUNT SIZE a commit of so many values of so many bytes (2)
@@ -70,6 +72,34 @@ static void refused(void) {
 
 static void unheard(void) {
   post_too_much(0);
+}
+
+static void pieces(void) {
+  begin();
+  const int count = atoi(case_args[1]);
+  char key[32];
+  if (me.rank == 0) {
+    char* text = text_of(argument(), 'x');
+    for (int i = 0; i < count; ++i) {
+      snprintf(key, sizeof key, "piece.%d", i);
+      succeed(put_text(key, text), "put");
+    }
+    expect(PMIx_Commit(), PMIX_ERR_OUT_OF_RESOURCE, "commit");
+    free(text);
+  }
+  meet_with_data();
+  const pmix_proc_t first = rank_of(0);
+  for (int i = 0; me.rank != 0 && i < count; ++i) {
+    const double since = now();
+    snprintf(key, sizeof key, "piece.%d", i);
+    const pmix_status_t outcome = try_get(&first, key, NULL, 0);
+    /* What went before the bound was met may be there. */
+    if (i == count - 1 || outcome != PMIX_SUCCESS)
+      expect(outcome, PMIX_ERR_OUT_OF_RESOURCE, "get");
+    demand(now() - since < 10, "each get ends");
+  }
+  meet();
+  end();
 }
 
 static void fits(void) {
@@ -186,8 +216,8 @@ static void raises(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"refused", refused},   {"unheard", unheard}, {"fits", fits},
-    {"long", too_long},     {"parts", parts},     {"keys", keys},
-    {"reserved", reserved}, {"raises", raises}};
+    {"refused", refused}, {"unheard", unheard},   {"fits", fits},
+    {"pieces", pieces},   {"long", too_long},     {"parts", parts},
+    {"keys", keys},       {"reserved", reserved}, {"raises", raises}};
   return RUN_CASE(cases);
 }
