@@ -17,6 +17,19 @@ void call_later(self_pointer self, caf::timespan delay,
 
 namespace {
 
+/// Other nodes that wait for data of a job that is over wait for nothing.
+void refuse_modexes(server_state& state, const std::string& nspace) {
+  for (auto i = state.modexes.begin(); i != state.modexes.end();) {
+    auto& x = i->second;
+    if (x.target.nspace != nspace) {
+      ++i;
+      continue;
+    }
+    x.reply.fail(status::not_found, "job " + nspace + " is over");
+    i = state.modexes.erase(i);
+  }
+}
+
 caf::result<ack> remove_namespace(self_pointer self,
                                   const deregister_nspace& request) {
   auto& state = self->state;
@@ -50,6 +63,7 @@ caf::result<ack> remove_namespace(self_pointer self,
   state.connected.forget(request.nspace);
   state.groups.forget(request.nspace);
   state.namespaces.erase(i);
+  refuse_modexes(state, request.nspace);
   return ack{};
 }
 

@@ -127,6 +127,12 @@ void answer_modex(self_pointer self, direct_modex& what,
     done(make_error(status::init, "the host has no server"));
     return;
   }
+  // Whoever asks has not heard yet; the server would wait for the job to come.
+  if (self->state.find_share(what.target.nspace) == nullptr) {
+    done(make_error(status::not_found, "job " + what.target.nspace
+                                         + " does not run here, or is over"));
+    return;
+  }
   self->request(self->state.server, caf::infinite, std::move(what))
     .then([done](get_result& result) { done(std::move(result)); },
           [done](caf::error& why) { done(std::move(why)); });

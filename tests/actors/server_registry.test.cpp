@@ -160,6 +160,15 @@ CAF_TEST(C4.8 another node learns that a process has ended) {
   CAF_CHECK_EQUAL(asked->code, status::not_found);
 }
 
+CAF_TEST(MND-X61 another node does not wait for a job that is over) {
+  add_nspace("job");
+  add_client("job", 0);
+  const auto asked = tell<get_result>(direct_modex{{"job", 0}, {}});
+  CAF_CHECK(asked->is_pending());
+  tell<ack>(deregister_nspace{"job"});
+  CAF_CHECK_EQUAL(asked->code, status::not_found);
+}
+
 CAF_TEST(MND-X60 what the host brings of a process may take its time) {
   add_nspace("job", 4);
   add_client("job", 0);
