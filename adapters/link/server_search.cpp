@@ -1,6 +1,6 @@
 #include "adapters/link/server_search.hpp"
 
-#include "adapters/local/process_age.hpp"
+#include "adapters/local/server_presence.hpp"
 #include "adapters/local/system_error.hpp"
 #include "messages/status.hpp"
 
@@ -26,9 +26,6 @@ constexpr size_t max_file_size = size_t{64} << 10;
 /// What a search for files looks at.
 constexpr int max_depth = 4;
 constexpr size_t max_entries = 20'000;
-
-/// How far the clocks behind a file's time and a process's start may differ.
-constexpr time_t tolerance_s = 2;
 
 constexpr auto file_prefix = std::string_view{"file:"};
 
@@ -260,11 +257,9 @@ read_rendezvous_file(const std::string& path,
   if (!content)
     return make_error(status::unreach,
                       path + ": " + reason_of(content.error()));
-  if (content->pid) {
-    const auto start = started_at(*content->pid);
-    if (!start || *start > st.st_mtime + tolerance_s)
-      return make_error(status::unreach, path + ": its server is no more");
-  }
+  if (content->pid
+      && is_server_gone(*content->pid, content->uri.port, st.st_mtime))
+    return make_error(status::unreach, path + ": its server is no more");
   auto x = link_settings{};
   x.uri = std::move(content->uri);
   if (!content->version.empty())

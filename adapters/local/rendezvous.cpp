@@ -1,6 +1,6 @@
 #include "adapters/local/rendezvous.hpp"
 
-#include "adapters/local/process_age.hpp"
+#include "adapters/local/server_presence.hpp"
 #include "adapters/local/system_error.hpp"
 
 #include <fcntl.h>
@@ -20,9 +20,6 @@ namespace {
 
 /// The longest file that we read.
 constexpr size_t max_file_size = size_t{64} << 10;
-
-/// How far the clocks behind a file's time and a process's start may differ.
-constexpr time_t tolerance_s = 2;
 
 /// How long a server may take to write its file.
 constexpr time_t time_to_write_s = 10;
@@ -117,15 +114,13 @@ caf::expected<obstacle> inspect_file(const directory& where,
   return result;
 }
 
-/// Whether the server that wrote a file is no more: no process has its number,
-/// or one that was started after the file was written. A file without number
-/// was left in the middle of writing, or is being written.
+/// Whether the server that wrote a file is no more. A file without number was left
+/// in the middle of writing, or is being written: then it has the time of now.
 bool is_of_the_dead(const obstacle& x) {
   const auto content = wire::parse_rendezvous(x.text);
   if (!content || !content->pid)
-    return x.written + time_to_write_s < std::time(nullptr);
-  const auto start = started_at(*content->pid);
-  return !start || *start > x.written + tolerance_s;
+    return std::abs(std::time(nullptr) - x.written) > time_to_write_s;
+  return is_server_gone(*content->pid, content->uri.port, x.written);
 }
 
 /// Whether a file is in nobody's use; one of this process is being replaced.

@@ -208,6 +208,12 @@ CAF_TEST(X8 a file without sense is kept while it may be being written) {
   CAF_CHECK(refusal() == status::success);
 }
 
+CAF_TEST(MND-X70 a file without sense of the time to come is not being written) {
+  write_file(path, "");
+  age_file(-3 * 3600); // The wall clock was set back.
+  CAF_CHECK(refusal() == status::success);
+}
+
 CAF_TEST(X6 a directory at the path is an error) {
   ::mkdir(path.c_str(), 0700);
   CAF_CHECK(refusal() == status::no_permissions);

@@ -204,7 +204,7 @@ static inline void happen(struct pending* x, pmix_status_t outcome) {
 /* Whether it happened `times` times within `seconds`. */
 static inline bool happens(struct pending* x, int times, double seconds) {
   struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += (time_t)seconds;
   until.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
   if (until.tv_nsec >= 1000000000) {
@@ -214,7 +214,8 @@ static inline bool happens(struct pending* x, int times, double seconds) {
   pthread_mutex_lock(&x->mutex);
   int error = 0;
   while (x->happened < times && error == 0)
-    error = pthread_cond_timedwait(&x->changed, &x->mutex, &until);
+    error =
+      pthread_cond_clockwait(&x->changed, &x->mutex, CLOCK_MONOTONIC, &until);
   const bool result = x->happened >= times;
   pthread_mutex_unlock(&x->mutex);
   return result;
