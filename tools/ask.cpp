@@ -72,7 +72,7 @@ int ask(report_kind what, const std::string& command,
     return fail(command, reason_of(session.error()));
   auto question = query_request{};
   question.queries.emplace_back().keys = {std::string{query_key(what)}};
-  const auto got = (**session).to()->call(question, answer_time);
+  const auto got = (**session).ask(question, answer_time);
   if (!got)
     return fail(command, "the DVM does not answer: " + reason_of(got.error()));
   const auto* result = std::get_if<info_result>(&*got);
@@ -105,7 +105,7 @@ int down(std::vector<std::string> args) {
   auto request = job_control_request{};
   request.directives = {
     {std::string{attr::job_ctrl_terminate}, 0, value::boolean(true)}};
-  const auto got = (**session).to()->call(request, answer_time);
+  const auto got = (**session).ask(request, answer_time);
   if (!got && status_of(got.error()) != status::lost_connection)
     return fail("down", "the DVM does not end: " + reason_of(got.error()));
   while (!(**session).is_gone()) {

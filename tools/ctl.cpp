@@ -43,7 +43,7 @@ int carry_out(const ctl_request& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail(order.command, reason_of(session.error()));
-  const auto got = (**session).to()->call(order.what, order.limit);
+  const auto got = (**session).ask(order.what, order.limit);
   if (got) {
     const auto* result = std::get_if<info_result>(&*got);
     return show(order,
@@ -64,7 +64,7 @@ int carry_out(const ctl_status_request& order) {
   if (order.id)
     x.qualifiers.push_back(
       {std::string{attr::job_ctrl_id}, 0, value::string(*order.id)});
-  const auto got = (**session).to()->call(question, query_time);
+  const auto got = (**session).ask(question, query_time);
   if (!got && status_of(got.error()) != status::not_found)
     return fail("status", "the DVM does not answer: " + reason_of(got.error()));
   const auto* result = got ? std::get_if<info_result>(&*got) : nullptr;

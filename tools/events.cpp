@@ -58,7 +58,7 @@ std::string words_of(const caf::error& why) {
 /// The events that the server keeps.
 /// @returns `not_found` if it does not know the question.
 caf::expected<std::vector<numbered_event>>
-ask_for_retained(link& to, const std::string& nspace,
+ask_for_retained(tool_session& to, const std::string& nspace,
                  std::optional<uint64_t> since) {
   auto question = query_request{};
   auto& x = question.queries.emplace_back();
@@ -68,7 +68,7 @@ ask_for_retained(link& to, const std::string& nspace,
       {std::string{attr::nspace}, 0, value::string(nspace)});
   if (since)
     x.qualifiers.push_back({std::string{since_key}, 0, value::uint64(*since)});
-  const auto got = to.call(question, answer_time);
+  const auto got = to.ask(question, answer_time);
   if (!got && status_of(got.error()) != status::not_found
       && status_of(got.error()) != status::not_supported)
     return got.error();
@@ -87,8 +87,8 @@ int list(const list_events& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail("list", reason_of(session.error()));
-  const auto found = ask_for_retained(*(**session).to(), order.choice.nspace,
-                                      order.choice.since);
+  const auto found =
+    ask_for_retained(**session, order.choice.nspace, order.choice.since);
   if (!found)
     return fail("list",
                 status_of(found.error()) == status::not_found
@@ -105,7 +105,7 @@ int send(const send_event& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail("send", reason_of(session.error()));
-  const auto got = (**session).to()->call(order.what, answer_time);
+  const auto got = (**session).ask(order.what, answer_time);
   if (!got)
     return fail("send", "the event was not taken: " + words_of(got.error()));
   return 0;
@@ -159,7 +159,7 @@ std::string event_watch::open() {
 /// Shows what is kept, if that is wanted. A registration may bring it again:
 /// notes what is not to be shown then.
 void event_watch::show_kept() {
-  auto kept = ask_for_retained(*session_->to(), order_.choice.nspace, {});
+  auto kept = ask_for_retained(*session_, order_.choice.nspace, {});
   if (!kept)
     return; // Not one of our servers: shows what it sends.
   // An event for several namespaces is in the log of each.

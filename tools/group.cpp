@@ -44,13 +44,13 @@ int fail(const group_order& order, const std::string& reason) {
 }
 
 /// The groups that are asked for: an array of objects.
-caf::expected<json> ask(link& to, const group_order& order) {
+caf::expected<json> ask(tool_session& to, const group_order& order) {
   auto question = query_request{};
   auto& x = question.queries.emplace_back();
   x.keys = {std::string{group_list_key}};
   if (!order.id.empty())
     x.qualifiers = {{std::string{attr::group_id}, 0, value::string(order.id)}};
-  const auto got = to.call(question, answer_time);
+  const auto got = to.ask(question, answer_time);
   if (!got && status_of(got.error()) != status::not_found)
     return make_error(status_of(got.error()),
                       "the DVM does not answer: " + reason_of(got.error()));
@@ -64,7 +64,7 @@ caf::expected<json> ask(link& to, const group_order& order) {
   return to_json(*found);
 }
 
-int show(const group_order& order, link& to) {
+int show(const group_order& order, tool_session& to) {
   const auto groups = ask(to, order);
   if (!groups)
     return fail(order, reason_of(groups.error()));
@@ -104,7 +104,7 @@ int watch(const group_order& order, tool_session& session) {
   auto before = json::array();
   auto next = std::chrono::steady_clock::now();
   for (;;) {
-    auto now = ask(*session.to(), order);
+    auto now = ask(session, order);
     if (!now) {
       if (status_of(now.error()) == status::lost_connection
           || session.is_gone())
@@ -134,9 +134,8 @@ int group(std::vector<std::string> args) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail(order, reason_of(session.error()));
-  return order.what == group_order::verb::watch
-           ? watch(order, **session)
-           : show(order, *(**session).to());
+  return order.what == group_order::verb::watch ? watch(order, **session)
+                                                : show(order, **session);
 }
 
 } // namespace troupe

@@ -32,8 +32,7 @@ int show(const list_order& order) {
   auto session = tool_session::open(order.dvm, false, {});
   if (!session)
     return fail(order.command, reason_of(session.error()));
-  const auto got =
-    (**session).to()->call(stream_question(order.whose), answer_time);
+  const auto got = (**session).ask(stream_question(order.whose), answer_time);
   if (!got && status_of(got.error()) == status::not_found)
     return fail(order.command, order.whose.nspace.empty()
                                  ? "the server that answers does not know "
@@ -53,7 +52,7 @@ int show(const list_order& order) {
   const auto shown = to_json(*list);
   if (shown.empty() && !order.whose.nspace.empty()) {
     // Perhaps there is no such process.
-    const auto known = ask_jobs(*(**session).to(), answer_time);
+    const auto known = ask_jobs(**session, answer_time);
     if (const auto why =
           known ? refusal_of(*known, order.whose) : reason_of(known.error());
         !why.empty())

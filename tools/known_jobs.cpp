@@ -8,11 +8,12 @@
 
 namespace troupe {
 
-caf::expected<known_jobs> ask_jobs(link& to, std::chrono::milliseconds limit) {
+caf::expected<known_jobs> ask_jobs(tool_session& to,
+                                   std::chrono::milliseconds limit) {
   auto question = query_request{};
   question.queries.emplace_back().keys = {
     std::string{query_key(report_kind::processes)}};
-  const auto got = to.call(question, limit);
+  const auto got = to.ask(question, limit);
   if (!got)
     return got.error();
   const auto* answer = std::get_if<info_result>(&*got);

@@ -37,7 +37,7 @@ int carry_out(const std::string& command, const std::string& dvm,
   auto session = tool_session::open(dvm, false, {});
   if (!session)
     return fail(command, reason_of(session.error()));
-  const auto got = (**session).to()->call(what, answer_time);
+  const auto got = (**session).ask(what, answer_time);
   if (!got)
     return fail(command, words_of(got.error()));
   const auto* result = std::get_if<info_result>(&*got);
@@ -53,10 +53,10 @@ int run(const add_monitor& order) {
 
 /// Finds out whom a monitor watches: numbers are those of a node.
 /// @returns why that cannot be told.
-caf::error find_watched(link& to, monitor_request& what) {
+caf::error find_watched(tool_session& to, monitor_request& what) {
   auto question = query_request{};
   question.queries.emplace_back().keys = {std::string{monitor_list_key}};
-  const auto got = to.call(question, answer_time);
+  const auto got = to.ask(question, answer_time);
   if (!got)
     return got.error();
   const auto* result = std::get_if<info_result>(&*got);
@@ -87,7 +87,7 @@ int run(cancel_monitor& order) {
     auto session = tool_session::open(order.dvm, false, {});
     if (!session)
       return fail("cancel", reason_of(session.error()));
-    if (const auto why = find_watched(*(**session).to(), order.what))
+    if (const auto why = find_watched(**session, order.what))
       return fail("cancel", words_of(why));
   }
   return carry_out("cancel", order.dvm, order.what);

@@ -81,6 +81,14 @@ std::string round_trip_of(const json& lane) {
 }
 
 /// The lanes of one node.
+/// Over which network a lane leads, or through whom.
+std::string way_of(const json& lane) {
+  if (lane.contains("relay"))
+    return "through " + cell(lane, "relay");
+  const auto network = cell(lane, "network");
+  return network == "relay" ? "through others" : network;
+}
+
 std::string network_text(const json& x) {
   if (!x.contains("duty"))
     return fmt::format("node {}: {}\n", cell(x, "rank"), cell(x, "trouble"));
@@ -106,10 +114,8 @@ std::string network_text(const json& x) {
     };
     const auto& lanes = member(peer, "lanes");
     for (const auto& lane : lanes)
-      add({lane.contains("relay") ? "through " + cell(lane, "relay")
-                                  : cell(lane, "network"),
-           cell(lane, "local"), cell(lane, "remote"), cell(lane, "usable"),
-           round_trip_of(lane)});
+      add({way_of(lane), cell(lane, "local"), cell(lane, "remote"),
+           cell(lane, "usable"), round_trip_of(lane)});
     if (lanes.empty())
       add({"-", "-", "-", "no", "-"});
   }

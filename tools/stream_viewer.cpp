@@ -116,7 +116,7 @@ std::string viewer::open() {
 std::string viewer::find_sources() {
   if (order_.sources.empty())
     return {};
-  const auto known = ask_jobs(*session_->to(), answer_time);
+  const auto known = ask_jobs(*session_, answer_time);
   if (!known)
     return "the DVM does not tell its jobs: " + reason_of(known.error());
   for (const auto& x : order_.sources) {

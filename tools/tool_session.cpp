@@ -5,6 +5,10 @@
 
 #include <unistd.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 namespace troupe {
 
 namespace {
@@ -17,6 +21,11 @@ constexpr auto goodbye = 1s;
 /// How long a server may take to greet a tool that only asks: one that was
 /// stopped never does. Who starts a job gives a busy one more time.
 constexpr auto greeting = 4s;
+
+/// How long the answer to a question may take before we doubt that anybody works
+/// on it, and how long we then believe so.
+constexpr auto first_doubt = 2s;
+constexpr auto next_doubt = 4s;
 
 /// How long `is_gone` waits for an answer of whoever listens.
 constexpr auto last_try = 500ms;
@@ -83,12 +92,50 @@ tool_session::~tool_session() {
   link_->close();
 }
 
-bool tool_session::is_gone() const {
+link::outcome
+tool_session::ask(const wire::request& x,
+                  std::optional<std::chrono::milliseconds> limit) {
+  auto mutex = std::mutex{};
+  auto changed = std::condition_variable{};
+  auto is_done = false;
+  auto is_silent = false;
+  auto doubt = std::thread{[&] {
+    auto wait = std::chrono::milliseconds{first_doubt};
+    auto lock = std::unique_lock{mutex};
+    while (!changed.wait_for(lock, wait, [&] { return is_done; })) {
+      lock.unlock();
+      const auto silent = status_of(greet(greeting)) == status::timeout;
+      lock.lock();
+      if (silent && !is_done) {
+        is_silent = true;
+        link_->close(); // Ends the call.
+        return;
+      }
+      wait = next_doubt;
+    }
+  }};
+  auto result = link_->call(x, limit);
+  {
+    const auto guard = std::lock_guard{mutex};
+    is_done = true;
+  }
+  changed.notify_one();
+  doubt.join();
+  if (!result && is_silent)
+    return make_error(status::timeout, "it is stopped, or too busy");
+  return result;
+}
+
+caf::error tool_session::greet(std::chrono::milliseconds limit) const {
   auto settings = settings_;
-  settings.connect_time = last_try;
-  settings.answer_time = last_try;
+  settings.connect_time = limit;
+  settings.answer_time = limit;
   const auto peer = connect_to_server(settings);
-  return !peer && status_of(peer.error()) == status::unreach;
+  return peer ? caf::error{} : peer.error();
+}
+
+bool tool_session::is_gone() const {
+  return status_of(greet(last_try)) == status::unreach;
 }
 
 } // namespace troupe

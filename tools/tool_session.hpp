@@ -5,8 +5,10 @@
 
 #include <caf/expected.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace troupe {
@@ -38,11 +40,24 @@ public:
     return link_;
   }
 
+  /// Sends a request and waits for its outcome, on a thread that is not the loop's.
+  /// While there is none, whoever is at the other end is asked for another greeting
+  /// now and then: an answer may take its time, but a server that was stopped says
+  /// nothing to anybody.
+  /// @param limit Nothing: as long as it greets others.
+  /// @returns `timeout` after `limit`, or when the server greets nobody; the
+  ///          connection is closed then.
+  link::outcome ask(const wire::request& x,
+                    std::optional<std::chrono::milliseconds> limit);
+
   /// Whether the server can be found no more.
   bool is_gone() const;
 
 private:
   tool_session() = default;
+
+  /// @returns why the server does not greet somebody else within a time.
+  caf::error greet(std::chrono::milliseconds limit) const;
 
   loop_system loop_;
   link_settings settings_;

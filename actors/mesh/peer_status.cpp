@@ -14,7 +14,8 @@ lane_status status_of_lane(const peer_actor_state& state, const lane_state& x) {
     result.round_trip = *x.round_trip;
   if (is_relay_lane(x.id)) {
     result.network = "relay";
-    result.relay = via_of(x.id);
+    if (via_of(x.id) != via_tree)
+      result.relay = via_of(x.id);
   } else if (const auto i = state.lanes.find(x.id); i != state.lanes.end()) {
     result.network = i->second.network;
     result.local = i->second.local;

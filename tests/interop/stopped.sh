@@ -1,5 +1,5 @@
-# Tools whose server is there and does not answer: it was stopped. They say so
-# in bounded time.
+# Tools whose server is there and does not answer: it was stopped, before they came
+# or while they wait. They say so in bounded time.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
@@ -16,36 +16,38 @@ gives_up() {
   echo "status $outcome after $((SECONDS - begin)) s"
   [ "$outcome" -eq 1 ] && [ "$((SECONDS - begin))" -le "$((seconds * slow))" ] \
     && [ "$(wc -l <"$TROUPE_WORK/said")" -eq 1 ] \
-    && grep -q "does not answer" "$TROUPE_WORK/said"
+    && grep -q "does not answer\|does not end: it is stopped" "$TROUPE_WORK/said"
 }
 
-commands=("nodes" "jobs" "ps" "net" "events list" "group list" "io list"
-  "ctl status" "down")
+. "$TROUPE_SOURCE/tests/interop/asked.sh"
 
-declare -A asked
+# -- before they come ------------------------------------------------------------
+
 troupe run --oversubscribe -n 1 sleep 300 >launcher.log 2>&1 </dev/null &
 launcher=$!
 eventually 20 troupe ps --dvm "pid:$launcher" \
   || { failed "MND-A12" "a launcher can be asked"; finish; }
 kill -STOP "$launcher"
-# Most of the time passes in sleep: all of them at once.
-for command in "${commands[@]}"; do
-  # shellcheck disable=SC2086
-  (TROUPE_WORK=$PWD/work.${command// /.} && mkdir "$TROUPE_WORK" \
-    && gives_up 6 troupe $command --dvm "pid:$launcher") \
-    >"asked.${command// /.}" 2>&1 &
-  asked["$!"]=$command
-done
-for pid in "${!asked[@]}"; do
-  outcome=0
-  wait "$pid" || outcome=$?
-  check "MND-A12" "troupe ${asked[$pid]} of a stopped launcher" bash -c \
-    "cat 'asked.${asked[$pid]// /.}'; exit $outcome"
-done
+each before "a stopped launcher" gives_up 6 "pid:$launcher" "${commands[@]}" down
 kill -CONT "$launcher"
 check "MND-A12" "it goes on, and answers" \
   eventually 10 troupe ps --dvm "pid:$launcher"
+
+# -- while they wait -------------------------------------------------------------
+
+uri=$(head -n 1 "$(find "$TMPDIR" -name "pmix.*.tool.$launcher")")
+/usr/bin/python3 "$programs/stopping_proxy.py" "${uri##*:}" "$launcher" \
+  $((${#commands[@]} + 1)) >proxy &
+proxy=$!
+eventually 10 test -s proxy
+each meanwhile "a launcher that is stopped when it has asked" gives_up 9 \
+  "${uri%:*}:$(<proxy)" "${commands[@]}" down
+kill "$proxy"
+kill -CONT "$launcher"
+check "MND-A12" "it goes on, and answers again" \
+  eventually 10 troupe ps --dvm "pid:$launcher"
 kill -TERM "$launcher"
 wait "$launcher"
+
 clean "MND-A12" "nothing is left"
 finish

@@ -74,7 +74,9 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   auto near = peer_status{};
   near.rank = 1;
   near.name = "n1";
-  near.lanes = {lane, other};
+  auto along = lane;
+  along.network = "relay"; // Along the tree, whoever that is.
+  near.lanes = {lane, other, along};
   near.sent = 5;
   auto far = peer_status{};
   far.rank = 2;
@@ -89,19 +91,24 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   const auto text = to_text(
     report_kind::networks,
     to_json(report_list({net_report(status), silent_report(3, "mute")})));
-  CAF_CHECK_EQUAL(
-    text,
-    "node 0 (n0), active, epoch 3\n"
-    "listens on eth0 10.0.0.1 port 77\n"
-    "RANK  NAME  NETWORK    LOCAL       REMOTE      USABLE  ROUND TRIP  SENT  "
-    "RESENT  DELIVERED  WAITING\n"
-    "   1  n1    eth0       10.0.0.1:1  10.0.0.2:2  yes     0.120 ms       5  "
-    "     0          0        0\n"
-    "   1  n1    through 4  10.0.0.1:1  10.0.0.2:2  yes     0.120 ms       5  "
-    "     0          0        0\n"
-    "   2  n2    -          -           -           no      -              0  "
-    "     0          0        0\n"
-    "n2: refused\n"
-    "\n"
-    "node 3: mute\n");
+  CAF_CHECK_EQUAL(text, "node 0 (n0), active, epoch 3\n"
+                        "listens on eth0 10.0.0.1 port 77\n"
+                        "RANK  NAME  NETWORK         LOCAL       REMOTE      "
+                        "USABLE  ROUND TRIP  SENT  "
+                        "RESENT  DELIVERED  WAITING\n"
+                        "   1  n1    eth0            10.0.0.1:1  10.0.0.2:2  "
+                        "yes     0.120 ms       5  "
+                        "     0          0        0\n"
+                        "   1  n1    through 4       10.0.0.1:1  10.0.0.2:2  "
+                        "yes     0.120 ms       5  "
+                        "     0          0        0\n"
+                        "   1  n1    through others  10.0.0.1:1  10.0.0.2:2  "
+                        "yes     0.120 ms       5  "
+                        "     0          0        0\n"
+                        "   2  n2    -               -           -           "
+                        "no      -              0  "
+                        "     0          0        0\n"
+                        "n2: refused\n"
+                        "\n"
+                        "node 3: mute\n");
 }
