@@ -12,6 +12,7 @@
 #include "adapters/process/command_runner.hpp"
 #include "adapters/process/descendants.hpp"
 #include "adapters/process/descriptor_limit.hpp"
+#include "adapters/process/memory_gauges.hpp"
 #include "adapters/process/orphan_guard.hpp"
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
@@ -20,6 +21,7 @@
 #include "tools/hook_options.hpp"
 #include "tools/unwritten.hpp"
 
+#include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
@@ -113,6 +115,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
     pmi1_->serve(proc, std::move(fd));
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
+  sys.registry().put(memory_name, sys.spawn(memory_gauges));
   auto work = mesh_host_options{};
   work.server = context.server;
   work.hostname = context.hostname;
@@ -308,6 +311,7 @@ local_node::~local_node() {
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)
     pmi1_->set_server({});
+  loop_.actors().registry().erase(memory_name);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();

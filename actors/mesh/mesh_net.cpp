@@ -1,11 +1,10 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
 #include "actors/report_values.hpp"
+#include "messages/memory_actors.hpp"
 
 #include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
-
-#include <malloc.h>
 
 #include <algorithm>
 
@@ -104,17 +103,21 @@ void describe_node(self_pointer self, completion<mesh_status> done) {
   x->result.incarnation = state.options.incarnation;
   x->result.duty = state.duty;
   x->result.gauges = gauges_of(state);
-  const auto heap = ::mallinfo2();
   // What stays of an actor that has ended is in no table of ours.
   x->result.gauges.push_back(
     {"daemon.actors", self->home_system().registry().running(), 0, "actors"});
-  x->result.gauges.push_back(
-    {"daemon.heap", heap.uordblks + heap.hblkhd, 0, "bytes"});
   const auto add = [x](gauge_list& found) {
     x->add(std::move(found.gauges));
     x->arrived();
   };
   const auto skip = [x](const caf::error&) { x->arrived(); };
+  if (const auto memory = self->home_system().registry().get(memory_name)) {
+    ++x->missing;
+    self
+      ->request(caf::actor_cast<memory_actor>(memory), defaults::net_wait,
+                get_gauges{})
+      .then(add, skip);
+  }
   if (state.node) {
     ++x->missing;
     self->request(state.node, defaults::net_wait, get_mesh_status{})
