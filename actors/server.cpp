@@ -57,13 +57,7 @@ caf::result<ack> remove_namespace(self_pointer self,
     self->send(state.directory.events, session.who, connection_lost{});
     j = state.sessions.erase(j);
   }
-  self->send(state.directory.events, request);
-  tell_monitors(self, request);
-  state.table.forget(request.nspace);
-  state.connected.forget(request.nspace);
-  state.groups.forget(request.nspace);
-  state.namespaces.erase(i);
-  refuse_modexes(state, request.nspace);
+  forget_namespace(self, request.nspace);
   return ack{};
 }
 
@@ -241,6 +235,17 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
 }
 
 } // namespace
+
+void forget_namespace(self_pointer self, const std::string& nspace) {
+  auto& state = self->state;
+  self->send(state.directory.events, deregister_nspace{nspace});
+  tell_monitors(self, deregister_nspace{nspace});
+  state.table.forget(nspace);
+  state.connected.forget(nspace);
+  state.groups.forget(nspace);
+  state.namespaces.erase(nspace);
+  refuse_modexes(state, nspace);
+}
 
 } // namespace server_internals
 

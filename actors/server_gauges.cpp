@@ -21,6 +21,12 @@ gauge_list gauges_of(const server_state& state) {
            {"server.collectives", state.collectives.size(), 0, "operations"},
            {"server.connected", state.connected.size(),
             defaults::connected_sets, "sets"},
+           {"server.processes_ended", state.groups.ended().size(),
+            state.options.registered->total, "processes"},
+           {"server.collective_signatures", state.table.counted(),
+            defaults::collective_signatures, "signatures"},
+           {"server.group_signatures", state.groups.counted(),
+            defaults::collective_signatures, "signatures"},
            {"server.gets", state.gets.size(), 0, "requests"},
            {"server.modexes", state.modexes.size(), 0, "requests"},
            {"server.fetches", state.fetching.size(), 0, "namespaces"}}};

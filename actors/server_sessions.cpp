@@ -254,11 +254,9 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     tell_groups(self, proc_ended{who.proc, proc_state::terminated});
     wake_gets(self, who.proc);
     entry->procs.erase(i);
-    if (entry->procs.empty()) {
-      self->send(state.directory.events, deregister_nspace{who.proc.nspace});
-      tell_monitors(self, deregister_nspace{who.proc.nspace});
-      state.namespaces.erase(who.proc.nspace);
-    }
+    state.groups.forget(who.proc);
+    if (entry->procs.empty())
+      forget_namespace(self, who.proc.nspace);
   } else if (!finalized && !proc.is_gone()) {
     state.log(severity::info,
               to_string(who.proc) + " lost its connection without finalizing");

@@ -305,6 +305,9 @@ caf::result<group_data> group_data_here(self_pointer self,
 /// A local process takes part in nothing any more.
 void tell_groups(self_pointer self, const proc_ended& what);
 
+/// Nobody has a name of this namespace any more: a job's, or a tool's.
+void forget_namespace(self_pointer self, const std::string& nspace);
+
 void tell_groups(self_pointer self, const host_node_lost& what);
 
 /// Tells a new session which groups its process is in.

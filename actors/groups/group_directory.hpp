@@ -100,6 +100,11 @@ public:
   /// A namespace is gone.
   void forget(const std::string& nspace);
 
+  /// A process is gone for good, though its namespace is there.
+  void forget(const proc_id& proc) {
+    ended_.erase(proc);
+  }
+
   /// The groups of this name in which `proc` takes part, oldest first.
   std::vector<std::pair<const group_key*, open_group*>>
   of(const proc_id& proc, const std::string& id);
@@ -131,7 +136,7 @@ public:
     ended_.insert(proc);
   }
 
-  /// All local processes that have ever ended, of namespaces that are there.
+  /// All local processes that have ever ended and are registered still.
   const std::set<proc_id>& ended() const {
     return ended_;
   }

@@ -175,9 +175,10 @@ struct desk_state {
   /// Jobs that are over, until their sinks have everything.
   std::list<desk_job> closing;
 
-  /// Names of jobs that are over, against output that comes late.
-  std::set<std::string> past;
-  std::deque<std::string> past_order;
+  /// Jobs that are over, the oldest first, against output that comes late: by
+  /// the hash of their names, as a name has 200 bytes with all that holds it.
+  /// Two names of one hash cost a job that no host announces its output.
+  std::deque<size_t> past;
 
   uint64_t last_id = 0;
   std::map<uint64_t, desk_subscription> subscriptions;

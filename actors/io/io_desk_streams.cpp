@@ -183,7 +183,8 @@ std::vector<desk_stream*> streams_of(desk_state& state,
 }
 
 bool desk_state::is_past(const std::string& nspace) const {
-  return past.count(nspace) > 0;
+  return std::find(past.begin(), past.end(), std::hash<std::string>{}(nspace))
+         != past.end();
 }
 
 caf::result<ack> take_output(self_pointer self, process_output& what) {
@@ -301,9 +302,9 @@ void drop_copies(self_pointer self, const std::string& nspace) {
 
 void open_job(self_pointer self, const io_job_begun& what) {
   auto& state = self->state;
-  if (state.past.erase(what.nspace) > 0)
-    state.past_order.erase(
-      std::find(state.past_order.begin(), state.past_order.end(), what.nspace));
+  state.past.erase(std::remove(state.past.begin(), state.past.end(),
+                               std::hash<std::string>{}(what.nspace)),
+                   state.past.end());
   auto& job = job_of(state, what.nspace);
   job.is_announced = true;
   job.wiring = what.wiring;
@@ -355,12 +356,10 @@ void close(self_pointer self, job_position i) {
 caf::result<ack> close_job(self_pointer self, const io_job_over& what) {
   auto& state = self->state;
   const auto& nspace = what.nspace;
-  if (state.past.insert(nspace).second)
-    state.past_order.push_back(nspace);
-  if (state.past_order.size() > defaults::io_jobs_remembered) {
-    state.past.erase(state.past_order.front());
-    state.past_order.pop_front();
-  }
+  if (!state.is_past(nspace))
+    state.past.push_back(std::hash<std::string>{}(nspace));
+  if (state.past.size() > defaults::io_jobs_remembered)
+    state.past.pop_front();
   forget_subscriptions(self, nspace);
   forget_interests(self, nspace);
   forget_input(self, nspace);

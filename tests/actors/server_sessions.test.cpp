@@ -298,6 +298,40 @@ CAF_TEST(F4.10 nothing is left of a tool that has gone) {
   CAF_CHECK_EQUAL(connect(node::tool_greeting())->code, status::success);
 }
 
+CAF_TEST(MND-A1 tools that come and go leave nothing to remember) {
+  const auto gauges = [&] {
+    return request<gauge_list>(uut.server, get_gauges{}).gauges;
+  };
+  const auto before = gauges();
+  for (const auto finalized : {false, true})
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      uut.host_play->tool_identity = {"tool-" + std::to_string(rank), 0};
+      uut.lose(connect(node::tool_greeting()), finalized);
+    }
+  // Of a tool that stays, one after the other.
+  uut.host_play->tool_identity = {"tool", 0};
+  const auto stays = connect(node::tool_greeting());
+  for (uint32_t rank = 1; rank < 4; ++rank) {
+    uut.host_play->tool_identity = {"tool", rank};
+    uut.lose(connect(node::tool_greeting()));
+  }
+  // What it was connected to does not have its name any more.
+  const auto both = std::vector<proc_id>{{"tool", 0}, {"job", 0}};
+  const auto client = connect(0);
+  for (const auto& x : {stays, client})
+    uut.ask<connect_procs_result>(x, connect_procs_request{both, {}, {}});
+  consume_messages();
+  uut.lose(client);
+  uut.lose(stays);
+  now(uut.tell<ack>(deregister_nspace{"job"}));
+  const auto after = gauges();
+  CAF_REQUIRE_EQUAL(after.size(), before.size());
+  for (size_t i = 0; i < before.size(); ++i)
+    if (before[i].name != "server.namespaces")
+      CAF_CHECK_EQUAL(after[i].name + std::to_string(after[i].value),
+                      before[i].name + std::to_string(before[i].value));
+}
+
 // -- namespaces --------------------------------------------------------------
 
 CAF_TEST(a namespace is registered once and with a usable name) {
