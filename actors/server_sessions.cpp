@@ -21,6 +21,9 @@ caf::error refusal(server_state& state, uint32_t uid, const proc_id& proc) {
   if (entry == nullptr)
     return make_error(status::not_found,
                       "namespace " + proc.nspace + " is not registered");
+  if (entry->is_tool)
+    return make_error(status::no_permissions,
+                      "namespace " + proc.nspace + " is a tool's");
   if (entry->owner.uid != uid)
     return make_error(status::no_permissions,
                       "user " + std::to_string(uid) + " is not user "
@@ -148,6 +151,42 @@ void refuse_identified(self_pointer self, requester who,
   refuse(self->state, promise, std::move(err));
 }
 
+/// Whether a tool that is connected has the name that another one gives itself:
+/// its events and answers would go to both.
+bool is_taken(server_state& state, const requester& who) {
+  if (needs_identity(who.role))
+    return false;
+  const auto* entry = state.find_namespace(who.proc.nspace);
+  return entry != nullptr && entry->is_tool
+         && entry->procs.count(who.proc.rank) > 0;
+}
+
+caf::error already_taken(const proc_id& name) {
+  return make_error(status::exists,
+                    "a tool that is connected is " + to_string(name)
+                      + "; take another name, or ask for an identity");
+}
+
+/// Calls `then` when all that has come from those who are `proc` has been read,
+/// up to the end of their connections: a tool may come back as soon as it has
+/// closed its own.
+void read_sessions_of(self_pointer self, const proc_id& proc,
+                      const std::function<void()>& then) {
+  const auto left = std::make_shared<size_t>(1);
+  const auto done = [left, then] {
+    if (--*left == 0)
+      then();
+  };
+  for (const auto& [index, session] : self->state.sessions)
+    if (session.who.proc == proc) {
+      ++*left;
+      self->request(session.handle, caf::infinite, read_now{})
+        .then([done](const unread&) { done(); },
+              [done](const caf::error&) { done(); });
+    }
+  done();
+}
+
 /// Asks the host for the identity of a tool and makes a namespace for it.
 void admit_tool(self_pointer self, requester who,
                 const std::vector<info>& infos,
@@ -158,8 +197,12 @@ void admit_tool(self_pointer self, requester who,
     .then(
       [=](const proc_id& assigned) mutable {
         auto& state = self->state;
+        const auto is_its_own = who.proc == assigned;
         who.proc = assigned;
-        if (auto why = tool_refusal(state, who.creds.uid)) {
+        auto why = tool_refusal(state, who.creds.uid);
+        if (!why && is_its_own && is_taken(state, who))
+          why = already_taken(assigned);
+        if (why) {
           refuse_identified(self, who, promise, std::move(why));
           return;
         }
@@ -185,6 +228,32 @@ void admit_tool(self_pointer self, requester who,
       });
 }
 
+/// Lets a tool in unless its user, or its name, is refused.
+void receive_tool(self_pointer self, requester who, std::vector<info> infos,
+                  const connection_actor& connection,
+                  accepted_promise promise) {
+  auto& state = self->state;
+  if (auto why = tool_refusal(state, who.creds.uid)) {
+    refuse(state, promise, std::move(why));
+    return;
+  }
+  if (auto why = name_refusal(state, who)) {
+    refuse(state, promise, std::move(why));
+    return;
+  }
+  if (!is_taken(state, who)) {
+    admit_tool(self, std::move(who), infos, connection, promise);
+    return;
+  }
+  const auto name = who.proc;
+  read_sessions_of(self, name, [=]() mutable {
+    if (is_taken(self->state, who))
+      refuse(self->state, promise, already_taken(name));
+    else
+      admit_tool(self, std::move(who), infos, connection, promise);
+  });
+}
+
 } // namespace
 
 caf::result<connect_accepted, client_actor>
@@ -203,23 +272,16 @@ accept(self_pointer self, const connect_request& request,
   auto who = requester{request.claimed_proc.value_or(proc_id{}), request.actual,
                        request.role, request.version, state.next_index++};
   // A tool started by a job has a client's identity and is let in as one.
-  const auto is_client =
-    request.role == peer_role::client
-    || (request.claimed_proc
-        && state.find_local(*request.claimed_proc) != nullptr);
-  if (is_client) {
-    if (auto why = refusal(state, request.actual.uid, who.proc))
-      refuse(state, promise, std::move(why));
-    else
-      admit_client(self, std::move(who), connection, promise);
-  } else {
-    if (auto why = tool_refusal(state, request.actual.uid))
-      refuse(state, promise, std::move(why));
-    else if (auto wrong = name_refusal(state, who))
-      refuse(state, promise, std::move(wrong));
-    else
-      admit_tool(self, std::move(who), request.infos, connection, promise);
-  }
+  const auto* entry = state.find_namespace(who.proc.nspace);
+  const auto is_client = request.role == peer_role::client
+                         || (entry != nullptr && !entry->is_tool
+                             && entry->procs.count(who.proc.rank) > 0);
+  if (!is_client)
+    receive_tool(self, std::move(who), request.infos, connection, promise);
+  else if (auto why = refusal(state, request.actual.uid, who.proc))
+    refuse(state, promise, std::move(why));
+  else
+    admit_client(self, std::move(who), connection, promise);
   return promise;
 }
 

@@ -31,6 +31,50 @@ void pass_to_share(self_pointer self, const Message& what) {
     self->send(x->handle, what);
 }
 
+/// Lets a process of a job in if its process runs here: before the start, and
+/// after the end, whoever speaks as it is somebody else. Attack X12.
+caf::result<ack> admit(self_pointer self, const client_connected& what) {
+  if (self->state.find_share(what.who.proc.nspace) == nullptr)
+    return ack{};
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    self
+      ->request(self->state.directory.launcher, caf::infinite,
+                find_process{what.who.proc})
+      .then(
+        [=](const local_process&) {
+          pass_to_share(self, what);
+          done(ack{});
+        },
+        [=](const caf::error&) {
+          done(make_error(status::no_permissions,
+                          "no process of this node has been started as "
+                            + to_string(what.who.proc) + ", or it has ended"));
+        });
+  });
+}
+
+/// Whether a job of this DVM has this name, or may have it: this node need not
+/// have heard of it.
+bool is_for_jobs(const mesh_host_state& state, const std::string& nspace) {
+  const auto prefix = state.options.server.nspace + "@";
+  return nspace.compare(0, prefix.size(), prefix) == 0;
+}
+
+/// A name for a tool that has none. One that names itself may have taken it.
+proc_id next_tool_name(mesh_host_state& state) {
+  auto prefix = state.options.server.nspace + "-tool";
+  if (!state.is_root())
+    prefix += std::to_string(state.options.rank) + ".";
+  auto result = proc_id{};
+  do
+    result = {prefix + std::to_string(state.next_tool++), 0};
+  while (
+    std::any_of(state.tools.begin(), state.tools.end(), [&](const auto& x) {
+      return x.second.nspace == result.nspace;
+    }));
+  return result;
+}
+
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
 caf::result<proc_id> identify(self_pointer self, const tool_connected& what) {
   auto& state = self->state;
@@ -39,18 +83,15 @@ caf::result<proc_id> identify(self_pointer self, const tool_connected& what) {
     return make_error(status::no_permissions,
                       to_string(claimed)
                         + " is no scheduler of this DVM: it has none");
-  if (state.find_job(claimed.nspace) != nullptr
-      || state.find_share(claimed.nspace) != nullptr)
+  if (is_for_jobs(state, claimed.nspace))
     return make_error(status::no_permissions,
                       "a tool may not call itself " + to_string(claimed)
-                        + ", a process of a job; ask for an identity instead");
-  auto& who = state.tools[what.who.index];
-  if (!what.who.proc.nspace.empty() && !needs_identity(what.who.role))
-    return who = what.who.proc;
-  auto name = state.options.server.nspace + "-tool";
-  if (!state.is_root())
-    name += std::to_string(state.options.rank) + ".";
-  return who = {name + std::to_string(state.next_tool++), 0};
+                        + ", a name of jobs; ask for an identity instead");
+  const auto is_named =
+    !claimed.nspace.empty() && !needs_identity(what.who.role);
+  const auto who = is_named ? claimed : next_tool_name(state);
+  state.tools[what.who.index] = who;
+  return who;
 }
 
 /// A job for a launcher of this process. Only at the root.
@@ -206,10 +247,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       });
     },
     // -- the host interface, in its order --
-    [self](const client_connected& what) {
-      pass_to_share(self, what);
-      return ack{};
-    },
+    [self](const client_connected& what) { return admit(self, what); },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
       drop_pulls(self, what.who);

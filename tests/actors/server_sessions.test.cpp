@@ -218,6 +218,44 @@ CAF_TEST(MND-A9 X12 a tool does not take the name of the server) {
   CAF_CHECK_EQUAL(connect(x)->code, status::success);
 }
 
+CAF_TEST(MND-A9 a tool does not take the name of one that is connected) {
+  const auto name = proc_id{"mine", 0};
+  uut.host_play->tool_identity = name;
+  auto x = node::tool_greeting();
+  x.role = peer_role::tool_with_identity;
+  x.claimed_proc = name;
+  const auto first = connect(x);
+  CAF_CHECK_EQUAL(first->code, status::success);
+  const auto second = connect(x);
+  CAF_CHECK_EQUAL(second->code, status::exists);
+  CAF_CHECK(second->reason.find("mine:0") != std::string::npos);
+  x.role = peer_role::client;
+  CAF_CHECK_EQUAL(connect(x)->code, status::no_permissions);
+  // Others of its namespace it may have.
+  x.role = peer_role::tool_with_identity;
+  uut.host_play->tool_identity = {"mine", 1};
+  x.claimed_proc = proc_id{"mine", 1};
+  CAF_CHECK_EQUAL(connect(x)->code, status::success);
+  uut.host_play->tool_identity = name;
+  x.claimed_proc = name;
+  uut.lose(first);
+  CAF_CHECK_EQUAL(connect(x)->code, status::success);
+}
+
+CAF_TEST(MND-A9 of two tools that come at once under one name one is served) {
+  uut.host_play->tool_identity = {"mine", 0};
+  auto x = node::tool_greeting();
+  x.role = peer_role::tool_with_identity;
+  x.claimed_proc = proc_id{"mine", 0};
+  const auto first = uut.connect(x);
+  const auto second = uut.connect(x);
+  consume_messages();
+  CAF_CHECK_EQUAL(first->code, status::success);
+  CAF_CHECK_EQUAL(second->code, status::exists);
+  CAF_REQUIRE_EQUAL(uut.host_play->lost.size(), 1u);
+  CAF_CHECK(uut.host_play->lost[0].proc == proc_id{});
+}
+
 CAF_TEST(X11 LIM19 a user has a bounded number of tools) {
   std::vector<peer_ptr> tools;
   for (size_t i = 0; i < defaults::tools_per_user; ++i) {

@@ -40,10 +40,27 @@ check "MND-A9 X12" "nor is a tool of that name" is_refused named "$nspace" 0
 check "MND-A9" "a tool is no other rank of the job" is_refused named "$nspace" 7
 check "MND-A9" "nor the server" is_refused named "$server_name" 0
 check "MND-A9" "nor a scheduler" is_refused scheduler scheduler 0
+check "MND-A9" "nor a job that is still to come" \
+  is_refused named "$server_name@7" 0
 check "MND-A9" "a name of its own it may have" is_served named "my-own-tool" 0
+check_equal "MND-A9" "another tool may not have it as long as it is connected" \
+  "1 of 2 served" "$(within 30 /usr/bin/python3 "$strangers" twice "$port" my-own-tool 0)"
+check_equal "MND-A9" "but at once when it has closed its connection" \
+  "50 of 50 served" \
+  "$(within 30 /usr/bin/python3 "$strangers" connect "$port" named 50 my-own-tool 0)"
 check "MND-A9" "the job goes on" kill -0 "$server"
 kill -TERM "$server"
 wait "$server" 2>/dev/null
+
+# The first of many speaks as the last before that one is started.
+early='exec /usr/bin/python3 "$0" early "${PMIX_SERVER_URI41##*:}" 1 "$PMIX_NAMESPACE" 300'
+within 60 troupe run --oversubscribe -n 1 sh -c "$early" "$strangers" \
+  : -n 300 sleep 1 >early.out 2>early.log
+check_match "MND-A9 X12" "a stranger is no rank that is yet to be started" \
+  '^refused [0-9]+ times' "$(cat early.out)"
+check_match "MND-A9 X12" "the log has the reason" \
+  'no process of this node has been started as .*:300, or it has ended' \
+  "$(cat early.log)"
 
 # what WRAPPER...: a process of the job that has been started by others is
 # served: it is rank 0's own.
@@ -66,14 +83,17 @@ check "MND-A9" "and what that starts in turn" \
 check "MND-A9" "and one whose parent has ended, in a session of its own" \
   through sh -c '(setsid sh speaks.sh >new & ); until grep -q served new; do
     sleep 0.1; done; mv new done'
-for wrapper in "numactl --localalloc" "valgrind -q --trace-children=yes" \
-  "gdb -q -batch -ex run --args"; do
-  if command -v "${wrapper%% *}" >/dev/null; then
-    # shellcheck disable=SC2086
+for wrapper in "setsid --wait" nohup "timeout 50" "numactl --localalloc" \
+  "strace -f -o /dev/null" "valgrind -q --trace-children=yes" \
+  "gdb -q -batch -ex run --args" "unshare -Urpf --mount-proc"; do
+  # shellcheck disable=SC2086
+  if ! command -v "${wrapper%% *}" >/dev/null; then
+    skip "MND-A9" "what ${wrapper%% *} runs" "it is not installed"
+  elif ! $wrapper /bin/true </dev/null >/dev/null 2>&1; then
+    skip "MND-A9" "what ${wrapper%% *} runs" "it does not run here"
+  else
     check "MND-A9" "and what ${wrapper%% *} runs" \
       through $wrapper /bin/bash "$PWD/speaks.sh"
-  else
-    skip "MND-A9" "what ${wrapper%% *} runs" "it is not installed"
   fi
 done
 

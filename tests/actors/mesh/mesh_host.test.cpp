@@ -176,6 +176,39 @@ CAF_TEST(F4.10 tools get names of their own) {
   CAF_CHECK(z->accepted.proc == (proc_id{"my-tool", 0}));
 }
 
+CAF_TEST(MND-A9 X12 a tool does not take the name of a job of any node) {
+  auto named = node::tool_greeting();
+  named.role = peer_role::tool_with_identity;
+  for (const auto* name : {"server@1", "server@2", "server@77"}) {
+    named.claimed_proc = proc_id{name, 9};
+    const auto x = uut.connect(named);
+    consume_messages();
+    CAF_CHECK_EQUAL(x->code, status::no_permissions);
+    CAF_CHECK(x->reason.find("a name of jobs") != std::string::npos);
+  }
+}
+
+CAF_TEST(MND-A9 a tool gets no name that another one has taken) {
+  auto named = node::tool_greeting();
+  named.role = peer_role::tool_with_identity;
+  named.claimed_proc = proc_id{"server-tool1", 0};
+  const auto x = uut.connect(named);
+  const auto y = uut.connect(node::tool_greeting());
+  consume_messages();
+  CAF_CHECK(x->accepted.proc == (proc_id{"server-tool1", 0}));
+  CAF_CHECK(y->accepted.proc == (proc_id{"server-tool2", 0}));
+}
+
+CAF_TEST(MND-A9 X12 nobody is a process that has not been started) {
+  local.launcher->processes.resize(2); // Of three.
+  const auto x = uut.connect("server@1", 2);
+  const auto y = uut.connect("server@1", 1);
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::no_permissions);
+  CAF_CHECK(x->reason.find("server@1:2") != std::string::npos);
+  CAF_CHECK_EQUAL(y->code, status::success);
+}
+
 // -- published keys ----------------------------------------------------------
 
 CAF_TEST(F4.23 what one publishes another finds) {

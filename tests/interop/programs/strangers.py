@@ -12,6 +12,15 @@ connects COUNT times, one after the other, and prints how many were served. KIND
     scheduler   greets as a scheduler of that name
     user        greets as a client that says it is another user
 
+    strangers.py early PORT SECONDS NAME RANK
+
+greets as a client, again and again, until it is served or the time is over; prints
+how often.
+
+    strangers.py twice PORT NAME RANK
+
+connects as a tool of that name, and a second time while the first is served.
+
     strangers.py halves PORT COUNT BYTES
 
 connects COUNT times as a client and sends on each all but the last byte of a message
@@ -109,6 +118,26 @@ def halves(port, count, size, name, rank):
     print(f"all cut off after {time.monotonic() - start:.0f} s")
 
 
+def early(port, seconds, name, rank):
+    end = time.monotonic() + seconds
+    count = 0
+    while time.monotonic() < end:
+        count += 1
+        with dial(port) as connection:
+            if begins(connection, "lost", name, rank):
+                print(f"served at attempt {count}")
+                return
+    print(f"refused {count} times")
+
+
+def twice(port, name, rank):
+    with dial(port) as first:
+        served = [begins(first, "named", name, rank)]
+        with dial(port) as second:
+            served.append(begins(second, "named", name, rank))
+    print(f"{sum(served)} of 2 served")
+
+
 def storm(port, seconds):
     """From several processes: one is slower than a server."""
     end = time.monotonic() + seconds
@@ -128,6 +157,12 @@ def storm(port, seconds):
 
 def main():
     what, port = sys.argv[1], int(sys.argv[2])
+    if what == "early":
+        early(port, float(sys.argv[3]), sys.argv[4], int(sys.argv[5]))
+        return
+    if what == "twice":
+        twice(port, sys.argv[3], int(sys.argv[4]))
+        return
     kind, count = sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 0
     name, rank = os.environ.get("PMIX_NAMESPACE", ""), os.environ.get("PMIX_RANK", 0)
     if len(sys.argv) > 5:
