@@ -16,7 +16,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -157,17 +159,17 @@ void check_family(connection_ptr self, const claim_ptr& x) {
 /// What we started under the name that it claims must hold its socket; it may
 /// be a script or a debugger that has started the program. Who was started by
 /// others is the server's to judge. Source: attack X12.
-void check_process(connection_ptr self, connect_request request,
-                   uint64_t inode) {
+void check_process(connection_ptr self, connect_request request) {
   const auto& find = self->state.service->options.launcher;
   const auto launcher = find ? find() : process_launcher_actor{};
   // The server refuses other users, with its own words.
-  if (!launcher || !request.claimed_proc || inode == 0
+  if (!launcher || !request.claimed_proc || self->state.inode == 0
       || request.actual.uid != ::geteuid()) {
     ask_server(self, std::move(request));
     return;
   }
-  const auto x = std::make_shared<claim>(claim{std::move(request), inode, 0});
+  const auto x =
+    std::make_shared<claim>(claim{std::move(request), self->state.inode, 0});
   self->request(launcher, caf::infinite, find_process{*x->request.claimed_proc})
     .then(
       [self, x](const local_process& started) {
@@ -239,13 +241,27 @@ void tell_session(connection_ptr self) {
     self->send(state.session, connection_lost{state.finalized});
 }
 
-/// Whoever has been stopped cannot send the rest of its message.
-void judge_late(connection_ptr self, uint32_t pid) {
+/// Whether a process has been stopped of those that have a socket; of `started`,
+/// if we cannot see who has it. Reads much of `/proc`.
+bool has_stopped_holder(uint64_t inode, uint32_t started) {
+  auto holders = inode != 0 ? holders_of(inode) : std::vector<uint32_t>{};
+  if (holders.empty() && started != 0)
+    holders.push_back(started);
+  return std::any_of(holders.begin(), holders.end(), [](uint32_t pid) {
+    const auto found = probe(pid);
+    return found && found->is_stopped;
+  });
+}
+
+/// Whoever has been stopped cannot send the rest of its message. That need not
+/// be the process that we started: it may be one below a script or a debugger, a
+/// tool, or a process that a resource manager has started.
+/// @param started The process of the peer's name; 0: not ours.
+void judge_late(connection_ptr self, uint32_t started) {
   auto is_stopped = std::make_shared<bool>(false);
   const auto posted = self->state.service->pool.post(
-    [is_stopped, pid] {
-      const auto found = probe(pid);
-      *is_stopped = found && found->is_stopped;
+    [is_stopped, inode = self->state.inode, started] {
+      *is_stopped = has_stopped_holder(inode, started);
     },
     [self, is_stopped, held = caf::actor_cast<connection_actor>(self),
      alive = std::weak_ptr<int>{self->state.alive}] {
@@ -261,15 +277,19 @@ void judge_late(connection_ptr self, uint32_t pid) {
 }
 
 void on_late(connection_ptr self) {
+  if (self->state.now != phase::serving) {
+    self->state.socket->end_late();
+    return;
+  }
   const auto& find = self->state.service->options.launcher;
   const auto launcher = find ? find() : process_launcher_actor{};
-  if (!launcher || self->state.now != phase::serving) {
-    self->state.socket->end_late();
+  if (!launcher) {
+    judge_late(self, 0);
     return;
   }
   self->request(launcher, caf::infinite, find_process{self->state.proc})
     .then([self](const local_process& x) { judge_late(self, x.pid); },
-          [=](const caf::error&) { self->state.socket->end_late(); });
+          [self](const caf::error&) { judge_late(self, 0); });
 }
 
 // -- pushes ------------------------------------------------------------------
@@ -359,9 +379,9 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
   self->state.peer = describe(*peer);
   self->state.source = "user " + std::to_string(peer->actual.uid);
   auto request = request_of(*peer);
-  const auto inode = peer->inode;
+  self->state.inode = peer->inode;
   open(self, std::move(*peer));
-  check_process(self, std::move(request), inode);
+  check_process(self, std::move(request));
   return {
     [self](const event_batch& x) { push_events(self, x); },
     [self](io_delivery& x) { return push_output(self, std::move(x)); },

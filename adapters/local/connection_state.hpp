@@ -64,6 +64,9 @@ struct connection_state {
   /// What has come of a message that is not whole; absent until it is served.
   std::optional<unfinished_messages::message> unfinished;
 
+  /// The number of the peer's socket; 0: unknown.
+  uint64_t inode = 0;
+
   /// Who the peer is, for the log.
   std::string peer;
 

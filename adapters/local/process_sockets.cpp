@@ -80,4 +80,14 @@ holding family_holds_socket(uint32_t pid, uint64_t inode,
   return result;
 }
 
+std::vector<uint32_t> holders_of(uint64_t inode) {
+  auto result = std::vector<uint32_t>{};
+  for (const auto& [number, entry] : list_descendants(false)) {
+    const auto pid = static_cast<uint32_t>(number);
+    if (entry.is_alive() && holds_socket(pid, inode) == holding::yes)
+      result.push_back(pid);
+  }
+  return result;
+}
+
 } // namespace troupe

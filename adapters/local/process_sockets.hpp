@@ -31,4 +31,9 @@ holding holds_socket(uint32_t pid, uint64_t inode, size_t most = SIZE_MAX);
 holding family_holds_socket(uint32_t pid, uint64_t inode,
                             const std::vector<std::string>& variables);
 
+/// The processes of this machine that have the socket with number `inode` open, as
+/// far as the kernel lets us look. Reads much of `/proc`: not for the loop.
+/// Source: proc(5), `/proc/pid/fd`.
+std::vector<uint32_t> holders_of(uint64_t inode);
+
 } // namespace troupe

@@ -99,6 +99,19 @@ done
 
 # -- messages that nobody finishes ----------------------------------------------
 
+# Below a shell, that is not stopped.
+cat >stops.sh <<SH
+exec >stops.out
+/usr/bin/python3 "$strangers" stopped "\${PMIX_SERVER_URI41##*:}" &
+echo "\$!" >stopped_pid
+wait
+SH
+troupe run -n 1 sh stops.sh 2>stops.log </dev/null &
+stops=$!
+is_stopped() { grep -q '^State:.T' "/proc/$(cat stopped_pid)/status"; }
+check "MND-A6" "a process is stopped within a message" eventually 20 is_stopped
+began=$SECONDS
+
 if [ -n "${TROUPE_SANITIZER:-}" ]; then
   skip "MND-A6" "half messages" "a sanitizer's memory is not counted"
 else
@@ -125,5 +138,11 @@ SH
   kill -TERM "$server"
   wait "$server" 2>/dev/null
 fi
+late() { [ "$((SECONDS - began))" -gt 33 ] || grep -q 'not whole' stops.log; }
+eventually 40 late
+kill -CONT "$(cat stopped_pid)"
+wait "$stops"
+check_equal "MND-A6" "it may end the message when it goes on" answered \
+  "$(cat stops.out)"
 clean "MND-A6 MND-A9" "nothing is left"
 finish

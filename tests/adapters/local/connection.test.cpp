@@ -6,6 +6,8 @@
 
 #include <sys/ioctl.h>
 
+#include <csignal>
+
 using namespace troupe;
 using namespace troupe::fixtures;
 
@@ -540,6 +542,36 @@ CAF_TEST(a small answer takes no more than a few hundred microseconds) {
 }
 
 // -- messages that are not whole ---------------------------------------------
+
+CAF_TEST(MND-A6 a message of a process that is stopped may wait) {
+  listener_options options;
+  options.limits.message_time = 200ms;
+  world uut{std::move(options)};
+  const auto half = header(101, 32u << 20) + std::string(1000, 'x');
+  const auto stopped = uut.served();
+  const auto child = ::fork(); // Has the socket, too.
+  CAF_REQUIRE(child >= 0);
+  if (child == 0) {
+    ::raise(SIGSTOP);
+    ::_exit(0);
+  }
+  auto state = 0;
+  CAF_REQUIRE_EQUAL(::waitpid(child, &state, WUNTRACED), child);
+  CAF_REQUIRE(WIFSTOPPED(state));
+  stopped->send(half);
+  // Others that began after it have had their time, one after the other.
+  for (auto i = 0; i < 3; ++i) {
+    const auto other = uut.served();
+    other->send(half);
+    CAF_CHECK(other->is_closed());
+  }
+  char c;
+  CAF_CHECK_EQUAL(::recv(stopped->fd(), &c, 1, MSG_DONTWAIT), -1);
+  CAF_CHECK_EQUAL(errno, EAGAIN);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  CAF_CHECK(stopped->is_closed());
+}
 
 CAF_TEST(MND-A6 a message that does not become whole ends its connection) {
   listener_options options;

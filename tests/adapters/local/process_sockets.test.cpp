@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <vector>
 
@@ -60,6 +61,21 @@ CAF_TEST(MND-A9 a child counts with what it has inherited) {
   const auto inode = inode_of(socket.get());
   CAF_CHECK(family_holds_socket(pid, inode, {}) == holding::yes);
   CAF_CHECK(family_holds_socket(pid, 1, {}) == holding::no);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+CAF_TEST(MND-A6 all that have a socket are found) {
+  const auto child = ::fork();
+  CAF_REQUIRE(child >= 0);
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  auto expected = std::vector<uint32_t>{self, static_cast<uint32_t>(child)};
+  std::sort(expected.begin(), expected.end());
+  CAF_CHECK(holders_of(inode_of(socket.get())) == expected);
+  CAF_CHECK(holders_of(1).empty());
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
 }

@@ -21,6 +21,11 @@ how often.
 
 connects as a tool of that name, and a second time while the first is served.
 
+    strangers.py stopped PORT
+
+sends half a message as a client and stops itself; once it goes on, sends the rest and
+prints whether that was answered.
+
     strangers.py halves PORT COUNT BYTES
 
 connects COUNT times as a client and sends on each all but the last byte of a message
@@ -35,6 +40,7 @@ A client is the process that PMIX_NAMESPACE and PMIX_RANK name, or NAME:RANK.
 
 import os
 import select
+import signal
 import socket
 import struct
 import sys
@@ -138,6 +144,20 @@ def twice(port, name, rank):
     print(f"{sum(served)} of 2 served")
 
 
+def stopped(port, name, rank):
+    message = frame(100, FINALIZE)
+    with dial(port) as connection:
+        served = begins(connection, "lost", name, rank)
+        connection.sendall(message[:-1])
+        os.kill(os.getpid(), signal.SIGSTOP)
+        try:
+            connection.sendall(message[-1:])
+            served = served and bool(connection.recv(16))
+        except ConnectionError:
+            served = False
+    print("answered" if served else "cut off")
+
+
 def storm(port, seconds):
     """From several processes: one is slower than a server."""
     end = time.monotonic() + seconds
@@ -163,12 +183,16 @@ def main():
     if what == "twice":
         twice(port, sys.argv[3], int(sys.argv[4]))
         return
-    kind, count = sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 0
+    kind = sys.argv[3] if len(sys.argv) > 3 else ""
+    count = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     name, rank = os.environ.get("PMIX_NAMESPACE", ""), os.environ.get("PMIX_RANK", 0)
     if len(sys.argv) > 5:
         name, rank = sys.argv[5:7]
     if what == "halves":
         halves(port, int(kind), count, name, int(rank))
+        return
+    if what == "stopped":
+        stopped(port, name, int(rank))
         return
     if what == "storm":
         storm(port, int(kind))
