@@ -431,7 +431,7 @@ void update_reading(connection_ptr self) {
   const auto& limits = state.service->options.limits;
   if (state.now != phase::serving)
     return;
-  if (state.in_flight.size() < limits.in_flight
+  if (!state.is_decoding && state.in_flight.size() < limits.in_flight
       && state.notifies.size() < limits.notifies
       && state.notify_bytes < limits.notify_bytes
       && state.pushes.size() < limits.pushes

@@ -1,12 +1,15 @@
 // Requests of a peer on their way to its session, and the answers back.
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/wire/long_request.hpp"
 #include "adapters/wire/replies.hpp"
 #include "messages/denial.hpp"
 
 #include <caf/typed_event_based_actor.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,8 +21,9 @@ namespace {
 
 using phase = connection_state::phase;
 
-/// Requests from here on are decoded in the memory where they have been read.
-constexpr size_t long_request = size_t{1} << 20;
+/// Requests from here on are read on a thread: as many elements as fit into less
+/// take no millisecond.
+constexpr size_t long_request = size_t{16} << 10;
 
 // -- answers -----------------------------------------------------------------
 
@@ -229,28 +233,85 @@ void refuse_unread(connection_ptr self, uint32_t tag, wire::command asked,
   flush(self);
 }
 
+/// A request on its way from bytes to a message.
+struct incoming {
+  uint32_t tag = 0;
+  size_t size = 0;
+  wire::dialect rules;
+  std::optional<wire::command> asked;
+
+  /// Ends with the payload.
+  std::string memory;
+
+  /// What is not read for lack of memory stays so.
+  caf::expected<wire::request> request =
+    make_error(status::nomem, "no memory to read the message");
+};
+
+bool is_too_much(const caf::error& x) {
+  const auto code = status_of(x);
+  return code == status::out_of_resource || code == status::nomem;
+}
+
+void on_decoded(connection_ptr self, incoming& x) {
+  auto& state = self->state;
+  if (!x.request && is_too_much(x.request.error()) && x.asked
+      && wire::can_be_refused(*x.asked)) {
+    refuse_unread(self, x.tag, *x.asked, x.request.error());
+    return;
+  }
+  if (!x.request) {
+    punish(self, "sent what cannot be read: " + reason_of(x.request.error()));
+    return;
+  }
+  count(state.service->statistics, *x.request);
+  if (std::holds_alternative<finalize_request>(*x.request))
+    state.finalized = true;
+  std::visit(dispatcher{self, x.tag, x.size}, *x.request);
+  update_reading(self);
+}
+
+void decode(incoming& x) {
+  x.request =
+    wire::decode_long_request(std::exchange(x.memory, {}), x.size, x.rules);
+}
+
+/// Reads a long request on a thread; those after it wait.
+void decode_elsewhere(connection_ptr self, std::shared_ptr<incoming> x) {
+  auto& state = self->state;
+  const auto posted = state.service->readers.post(
+    [x] { decode(*x); },
+    [self, x, held = caf::actor_cast<connection_actor>(self),
+     alive = std::weak_ptr<int>{state.alive}] {
+      if (alive.expired() || self->state.now != phase::serving)
+        return;
+      self->state.is_decoding = false;
+      on_decoded(self, *x);
+      update_reading(self);
+    });
+  if (!posted) {
+    decode(*x);
+    on_decoded(self, *x);
+    return;
+  }
+  state.is_decoding = true;
+  update_reading(self);
+}
+
 void on_request(connection_ptr self, const wire::frame& x) {
   auto& state = self->state;
-  const auto size = x.payload.size();
-  const auto asked = wire::command_in(x.payload, state.dialect);
-  auto request =
-    size < long_request
-      ? wire::decode_request(x.payload, state.dialect)
-      : wire::decode_long_request(state.socket->give_away(x), state.dialect);
-  if (!request && status_of(request.error()) == status::out_of_resource && asked
-      && wire::can_be_refused(*asked)) {
-    refuse_unread(self, x.tag, *asked, request.error());
+  auto what = incoming{};
+  what.tag = x.tag;
+  what.size = x.payload.size();
+  what.rules = state.dialect;
+  what.asked = wire::command_in(x.payload, state.dialect);
+  if (what.size < long_request) {
+    what.request = wire::decode_request(x.payload, state.dialect);
+    on_decoded(self, what);
     return;
   }
-  if (!request) {
-    punish(self, "sent what cannot be read: " + reason_of(request.error()));
-    return;
-  }
-  count(state.service->statistics, *request);
-  if (std::holds_alternative<finalize_request>(*request))
-    state.finalized = true;
-  std::visit(dispatcher{self, x.tag, size}, *request);
-  update_reading(self);
+  what.memory = state.socket->give_away(x);
+  decode_elsewhere(self, std::make_shared<incoming>(std::move(what)));
 }
 
 void on_heartbeat(connection_ptr self, const wire::frame& x) {

@@ -85,6 +85,9 @@ struct connection_state {
   /// Tags of the requests that have not been answered.
   std::set<uint32_t> in_flight;
 
+  /// Whether one more is being read on a thread; what comes after it waits.
+  bool is_decoding = false;
+
   /// Of these the notifications, with their bytes.
   std::map<uint32_t, size_t> notifies;
   size_t notify_bytes = 0;

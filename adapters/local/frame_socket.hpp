@@ -79,7 +79,8 @@ public:
     return static_cast<bool>(fd_);
   }
 
-  /// Gives away the payload of the frame that is being handled; see
+  /// Gives away the payload of the frame that is being handled, as the end of
+  /// the memory that it is in; see
   /// `frame_reader`.
   std::string give_away(const wire::frame& current) {
     return reader_.give_away(current);

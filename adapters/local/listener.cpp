@@ -40,6 +40,7 @@ public:
   }
 
   ~implementation() {
+    service_->readers.close();
     for (const auto& x : connections_)
       caf::anon_send_exit(x.second, caf::exit_reason::user_shutdown);
   }

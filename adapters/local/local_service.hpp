@@ -5,11 +5,11 @@
 #include "adapters/local/listener.hpp"
 #include "adapters/local/local_log.hpp"
 #include "adapters/local/unfinished_messages.hpp"
+#include "adapters/loop/thread_pool.hpp"
 
 namespace troupe {
 
 class event_loop;
-class thread_pool;
 
 /// What a listener and its connections share. For the thread of the loop only.
 struct local_service {
@@ -17,6 +17,11 @@ struct local_service {
 
   event_loop& loop;
   thread_pool& pool;
+
+  /// Reads long messages. One thread, so that whoever sends many takes no more
+  /// than one processor, and of its own: no look at a file keeps it waiting.
+  /// Closed with the listener.
+  thread_pool readers;
   caf::actor_system& actors;
 
   /// Empty once the listener is gone.

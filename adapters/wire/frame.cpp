@@ -133,10 +133,11 @@ std::optional<frame> frame_reader::next() {
 }
 
 std::string frame_reader::give_away(const frame& last) {
-  const auto size = last.payload.size();
+  // One of many: the others stay where they are.
+  if (last.payload.size() < buffer_.size() / 2)
+    return std::string{last.payload};
   auto rest = buffer_.substr(position_);
   buffer_.resize(position_);
-  buffer_.erase(0, position_ - size);
   position_ = 0;
   return std::exchange(buffer_, std::move(rest));
 }

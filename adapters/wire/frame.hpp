@@ -107,8 +107,8 @@ public:
   /// The next whole frame; nothing if bytes are missing or the stream is bad.
   std::optional<frame> next();
 
-  /// Gives away the payload of the last frame with the memory that it is in, so
-  /// that a long one is not there twice.
+  /// Gives away the payload of the last frame as the end of what is returned:
+  /// the memory that it is in, so that a long one is neither copied nor moved.
   std::string give_away(const frame& last);
 
   /// Set once a header announces more than the longest payload; the connection

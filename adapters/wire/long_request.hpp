@@ -18,8 +18,10 @@ bool can_be_refused(command x);
 
 /// `decode_request` for a long payload that is given away: the bytes of an
 /// `io_push_request` stay in its memory, so that they are not there twice.
+/// @param memory Ends with the payload.
+/// @param size Of the payload, in bytes.
 /// Source: guarantees 5.7; I18.
-caf::expected<request> decode_long_request(std::string payload,
+caf::expected<request> decode_long_request(std::string memory, size_t size,
                                            const dialect& d);
 
 } // namespace troupe::wire

@@ -460,8 +460,9 @@ caf::expected<request> decode_request(std::string_view payload,
   return result;
 }
 
-caf::expected<request> decode_long_request(std::string payload,
+caf::expected<request> decode_long_request(std::string memory, size_t size,
                                            const dialect& d) {
+  const auto payload = std::string_view{memory}.substr(memory.size() - size);
   auto r = reader{payload, d, origin::client};
   if (unpack_command(r) != command::io_push)
     return decode_request(payload, d);
@@ -473,10 +474,10 @@ caf::expected<request> decode_long_request(std::string payload,
   if (bytes && bytes->empty()) {
     x.bytes.emplace();
   } else if (bytes) {
-    const auto size = bytes->size();
-    payload.erase(0, static_cast<size_t>(bytes->data() - payload.data()));
-    payload.resize(size);
-    x.bytes = std::move(payload);
+    const auto length = bytes->size();
+    memory.erase(0, static_cast<size_t>(bytes->data() - memory.data()));
+    memory.resize(length);
+    x.bytes = std::move(memory);
   }
   return x;
 }

@@ -1,6 +1,9 @@
 #include "adapters/wire/unpack_value.hpp"
 
 #include <charconv>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace troupe::wire {
 
@@ -94,6 +97,32 @@ std::vector<info> unpack_nested_infos(reader& r) {
 }
 
 // -- arrays ------------------------------------------------------------------
+
+/// Lists of processes from here on are looked through for repetitions.
+constexpr size_t long_list = 1024;
+
+/// Drops processes that have been named before: that says nothing new, and
+/// whoever names one 60,000 times shall cost those behind us no more than if it
+/// did so once.
+void keep_each_once(std::vector<proc_id>& xs) {
+  auto seen = std::unordered_map<std::string, std::unordered_set<uint32_t>>{};
+  // Those of a namespace mostly follow each other. Elements stay where they are
+  // when others come.
+  decltype(seen)::pointer last = nullptr;
+  const auto is_again = [&](const proc_id& x) {
+    if (last == nullptr || last->first != x.nspace)
+      last = &*seen.try_emplace(x.nspace).first;
+    return !last->second.insert(x.rank).second;
+  };
+  auto end = xs.begin();
+  for (auto& x : xs)
+    if (!is_again(x)) {
+      if (&*end != &x)
+        *end = std::move(x);
+      ++end;
+    }
+  xs.erase(end, xs.end());
+}
 
 /// Whether `x` may stand in front of a value.
 bool check_type(reader& r, data_type x) {
@@ -318,7 +347,10 @@ std::vector<info> unpack_infos(reader& r) {
 }
 
 std::vector<proc_id> unpack_procs(reader& r) {
-  return unpack_list(r, data_type::proc, unpack_proc);
+  auto result = unpack_list(r, data_type::proc, unpack_proc);
+  if (r.from() == origin::client && result.size() > long_list)
+    keep_each_once(result);
+  return result;
 }
 
 std::vector<key_value> unpack_key_values(reader& r) {

@@ -30,11 +30,12 @@ std::optional<std::string> unpack_string(reader& r);
 
 // -- lists -------------------------------------------------------------------
 
-/// Reads `n` elements with `f`. Memory follows the elements that are there.
+/// Reads `n` elements with `f`. Of a client's the number is bounded (`reader`),
+/// so there is room for all at once; else memory follows those that are there.
 template <class F>
 auto unpack_elements(reader& r, size_t n, F f) {
   auto result = std::vector<decltype(f(r))>{};
-  result.reserve(std::min<size_t>(n, 64));
+  result.reserve(r.from() == origin::client ? n : std::min<size_t>(n, 64));
   for (size_t i = 0; i < n && r.ok(); ++i)
     result.push_back(f(r));
   return result;

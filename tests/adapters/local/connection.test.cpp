@@ -377,6 +377,42 @@ CAF_TEST(MND-A4 X14 a request with a list that is too long is refused) {
   CAF_CHECK_EQUAL(uut.statistics().violations, 0u);
 }
 
+CAF_TEST(MND-A4 what comes behind a long request waits until that is read) {
+  world uut;
+  const auto client = uut.served();
+  auto block = posted_data{scope::global, {}};
+  for (size_t i = 0; i < 4000; ++i)
+    block.entries.push_back({"key" + std::to_string(i), value::uint32(1)});
+  const auto commit = commit_request{{block}};
+  CAF_REQUIRE_GREATER(bytes_of(101, commit).size(), size_t{32} << 10);
+  for (uint32_t tag = 101; tag < 140; tag += 4) {
+    // Also those that have been read together with it, and whoever leaves.
+    client->send(bytes_of(tag, commit)
+                 + bytes_of(tag + 1, get_request{{"job", 0}, {}, "key"})
+                 + bytes_of(tag + 2, commit)
+                 + bytes_of(tag + 3, get_request{{"job", 0}, {}, "key"}));
+    for (uint32_t i = 0; i < 4; ++i)
+      CAF_CHECK_EQUAL(client->frame().first, tag + i);
+  }
+  client->send(bytes_of(140, commit) + bytes_of(141, finalize_request{}));
+  CAF_CHECK_EQUAL(client->frame().first, 140u);
+  CAF_CHECK_EQUAL(client->frame().first, 141u);
+  CAF_CHECK_EQUAL(uut.statistics().violations, 0u);
+}
+
+CAF_TEST(MND-A4 a long request reaches the session although its peer is gone) {
+  world uut;
+  const auto client = uut.served();
+  const auto before = uut.on_loop([&] { return uut.play.requests; });
+  client->send(bytes_of(
+    101,
+    commit_request{{{scope::global, std::vector<key_value>(
+                                      4000, {"key", value::uint32(1)})}}}));
+  client->close();
+  CAF_CHECK(uut.eventually([&] { return uut.play.lost.size() == 1; }));
+  CAF_CHECK_EQUAL(uut.on_loop([&] { return uut.play.requests; }), before + 1);
+}
+
 CAF_TEST(X16 a request that is cut anywhere waits for the rest) {
   world uut;
   const auto client = uut.served();

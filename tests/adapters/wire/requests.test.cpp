@@ -9,6 +9,9 @@
 #include "tests/adapters/wire/messages.hpp"
 #include "tests/test.hpp"
 
+#include <algorithm>
+#include <set>
+
 using namespace troupe;
 using namespace troupe::wire;
 using namespace troupe::wire::test;
@@ -77,12 +80,29 @@ CAF_TEST(F3.10 random requests of every kind survive) {
           RC_DISCARD();
         }
         RC_ASSERT(*again == x);
-        const auto kept = decode_long_request(bytes, d);
+        const auto kept =
+          decode_long_request("before" + bytes, bytes.size(), d);
         RC_ASSERT(kept && *kept == x);
       });
       CAF_CHECK(survives);
     }
   }
+}
+
+CAF_TEST(MND-A4 in a long list each process is named once) {
+  auto request = job_control_request{};
+  for (uint32_t i = 0; i < 60000; ++i)
+    request.targets.push_back({i % 3 == 0 ? "a" : "b", i % 2000});
+  auto bytes = std::string{};
+  CAF_REQUIRE(!encode_request(request, plain, bytes));
+  const auto targets =
+    as<job_control_request>(decode_request(bytes, plain)).targets;
+  // As 2,000 is no multiple of 3, each rank comes with either name.
+  CAF_CHECK_EQUAL(targets.size(), 4000u);
+  CAF_CHECK(std::equal(targets.begin(), targets.begin() + 2000,
+                       request.targets.begin()));
+  CAF_CHECK_EQUAL(std::set<proc_id>(targets.begin(), targets.end()).size(),
+                  4000u);
 }
 
 CAF_TEST(F3 an unknown command is told from a damaged message) {
