@@ -101,7 +101,9 @@ caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
     return ask_again<Result>(self, who, *nspace, request,
                              status::invalid_namespace);
   auto id = uint64_t{0};
-  auto operation = join(self, who, kind, request.procs, request.directives, id);
+  // The COLLECTIVE asks only who calls.
+  auto operation =
+    join(self, who, kind, std::move(request.procs), request.directives, id);
   if (!operation)
     return operation.error();
   auto result = self->delegate(*operation, who, std::move(request));

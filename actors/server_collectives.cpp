@@ -1,12 +1,14 @@
 #include "actors/collective.hpp"
 #include "actors/data/qualified_value.hpp"
 #include "actors/groups/group_keys.hpp"
+#include "actors/ranks_named.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -54,20 +56,18 @@ std::set<proc_id> local_participants(server_state& state,
   return result;
 }
 
-/// Writes a namespace that is named whole as its wildcard, so that naming all
-/// its ranks and naming the namespace mean the same operation.
+/// Each process once, and a namespace that is named whole as its wildcard, so
+/// that naming all its ranks and naming the namespace mean the same operation.
 std::vector<proc_id> canonical(server_state& state,
-                               std::vector<proc_id> procs) {
+                               const std::vector<proc_id>& procs) {
   if (procs.size() == 1)
     return procs;
-  auto ranks = std::map<std::string, std::set<uint32_t>>{};
-  for (const auto& proc : procs)
-    ranks[proc.nspace].insert(proc.rank);
   auto result = std::vector<proc_id>{};
-  for (const auto& [nspace, members] : ranks) {
+  for (const auto& [nspace, members] : ranks_named(procs)) {
     const auto* entry = state.find_namespace(nspace);
     const auto size = entry != nullptr ? entry->data.job_size() : std::nullopt;
-    if (members.count(rank_wildcard) > 0 || (size && *size == members.size()))
+    if (std::binary_search(members.begin(), members.end(), rank_wildcard)
+        || (size && *size == members.size()))
       result.push_back({nspace, rank_wildcard});
     else
       for (const auto rank : members)
@@ -86,12 +86,17 @@ caf::error refusal(server_state& state, const requester& who,
     return make_error(status::bad_param,
                       troupe::to_string(who.proc)
                         + " is not among the processes it names");
+  const std::string* nspace = nullptr;
+  auto size = std::optional<uint32_t>{};
   for (const auto& proc : procs) {
-    const auto* entry = state.find_namespace(proc.nspace);
-    if (entry == nullptr)
-      return make_error(status::invalid_namespace,
-                        "no namespace " + proc.nspace);
-    const auto size = entry->data.job_size();
+    if (nspace == nullptr || *nspace != proc.nspace) {
+      const auto* entry = state.find_namespace(proc.nspace);
+      if (entry == nullptr)
+        return make_error(status::invalid_namespace,
+                          "no namespace " + proc.nspace);
+      nspace = &proc.nspace;
+      size = entry->data.job_size();
+    }
     if (proc.rank != rank_wildcard && size && proc.rank >= *size)
       return make_error(status::bad_param, "namespace " + proc.nspace
                                              + " has no rank "
@@ -307,8 +312,8 @@ caf::expected<collective_actor> join(self_pointer self, const requester& who,
   if (x == nullptr)
     std::tie(x, is_new) = state.table.join(
       kind, who.proc, participants,
-      [&] { return local_participants(state, procs); },
-      [&] { return !is_local(state, procs); }, group);
+      [&] { return local_participants(state, participants); },
+      [&] { return !is_local(state, participants); }, group);
   id = x->id;
   x->is_fault_tolerant |= goes_on;
   if (is_new) {

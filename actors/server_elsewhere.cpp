@@ -77,9 +77,14 @@ bool may_be_elsewhere(const server_state& state, const std::string& nspace) {
 
 std::optional<std::string> first_elsewhere(const server_state& state,
                                            const std::vector<proc_id>& procs) {
-  for (const auto& proc : procs)
+  const std::string* here = nullptr;
+  for (const auto& proc : procs) {
+    if (here != nullptr && *here == proc.nspace)
+      continue;
     if (may_be_elsewhere(state, proc.nspace))
       return proc.nspace;
+    here = &proc.nspace;
+  }
   return std::nullopt;
 }
 

@@ -1,3 +1,4 @@
+#include "actors/ranks_named.hpp"
 #include "actors/server_groups.hpp"
 #include "messages/attributes.hpp"
 
@@ -12,17 +13,19 @@ namespace troupe::server_internals {
 std::vector<proc_id> spelt_out(server_state& state,
                                const std::vector<proc_id>& procs) {
   auto result = std::vector<proc_id>{};
-  for (const auto& proc : procs) {
-    const auto* entry = state.find_namespace(proc.nspace);
-    if (proc.rank != rank_wildcard) {
-      result.push_back(proc);
-    } else if (const auto size =
-                 entry != nullptr ? entry->data.job_size() : std::nullopt) {
-      for (uint32_t rank = 0; rank < *size; ++rank)
-        result.push_back({proc.nspace, rank});
-    } else if (entry != nullptr) {
-      for (const auto& [rank, unused] : entry->procs)
-        result.push_back({proc.nspace, rank});
+  for (const auto& [nspace, ranks] : ranks_named(procs)) {
+    const auto* entry = state.find_namespace(nspace);
+    for (const auto named : ranks) {
+      if (named != rank_wildcard) {
+        result.push_back({nspace, named});
+      } else if (const auto size =
+                   entry != nullptr ? entry->data.job_size() : std::nullopt) {
+        for (uint32_t rank = 0; rank < *size; ++rank)
+          result.push_back({nspace, rank});
+      } else if (entry != nullptr) {
+        for (const auto& [rank, unused] : entry->procs)
+          result.push_back({nspace, rank});
+      }
     }
   }
   std::sort(result.begin(), result.end());
@@ -45,12 +48,17 @@ caf::error id_refusal(server_state& state, const std::string& id) {
 caf::error procs_refusal(server_state& state, const std::string& id,
                          const std::vector<proc_id>& procs) {
   auto count = uint64_t{0};
+  const std::string* nspace = nullptr;
+  auto size = std::optional<uint32_t>{};
   for (const auto& proc : procs) {
-    const auto* entry = state.find_namespace(proc.nspace);
-    if (entry == nullptr)
-      return make_error(status::invalid_namespace,
-                        "no namespace " + proc.nspace);
-    const auto size = entry->data.job_size();
+    if (nspace == nullptr || *nspace != proc.nspace) {
+      const auto* entry = state.find_namespace(proc.nspace);
+      if (entry == nullptr)
+        return make_error(status::invalid_namespace,
+                          "no namespace " + proc.nspace);
+      nspace = &proc.nspace;
+      size = entry->data.job_size();
+    }
     if (proc.rank != rank_wildcard
         && (proc.rank > rank_valid_max || (size && proc.rank >= *size)))
       return make_error(status::bad_param, "namespace " + proc.nspace

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 // Which groups there are on this node. What becomes of one is for its tracker.
@@ -213,12 +215,15 @@ open_group* construction_of(server_state& state, const std::string& id) {
   return nullptr;
 }
 
-/// All that a call names, those that it adds included.
-std::vector<proc_id> named_in(const group_construct_request& request) {
-  auto result = request.procs;
-  if (const auto* x = find(request.directives, attr::group_add_members))
-    for (auto& proc : procs_of(*x))
-      result.push_back(std::move(proc));
+/// The first namespace that a call names and that may be on other nodes only,
+/// those whom it adds included.
+std::optional<std::string>
+first_elsewhere_in(const server_state& state,
+                   const group_construct_request& request) {
+  auto result = first_elsewhere(state, request.procs);
+  if (!result)
+    if (const auto* x = find(request.directives, attr::group_add_members))
+      result = first_elsewhere(state, procs_of(*x));
   return result;
 }
 
@@ -236,7 +241,7 @@ caf::result<group_construct_result>
 construct_group(self_pointer self, const requester& who,
                 group_construct_request& request) {
   auto& state = self->state;
-  if (const auto nspace = first_elsewhere(state, named_in(request)))
+  if (const auto nspace = first_elsewhere_in(state, request))
     return ask_again<group_construct_result>(self, who, *nspace, request,
                                              status::invalid_namespace);
   if (auto why = refusal(state, who, request))

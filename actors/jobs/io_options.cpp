@@ -1,6 +1,7 @@
 #include "actors/jobs/io_options.hpp"
 
 #include "actors/jobs/io_directives.hpp"
+#include "actors/ranks_named.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -235,12 +236,13 @@ caf::expected<io_subscription>
 read_subscription(const io_pull_request& request) {
   auto in = reader{request.directives};
   auto result = io_subscription{};
-  for (const auto& x : request.procs) {
-    if (x.rank == rank_undef)
-      in.fail("rank of " + to_string(x)
-              + " is undefined; name a rank or PMIX_RANK_WILDCARD");
-    result.sources.push_back(x);
-  }
+  for (const auto& [nspace, ranks] : ranks_named(request.procs))
+    for (const auto rank : ranks) {
+      result.sources.push_back({nspace, rank});
+      if (rank == rank_undef)
+        in.fail("rank of " + to_string(result.sources.back())
+                + " is undefined; name a rank or PMIX_RANK_WILDCARD");
+    }
   // Without any: what the requester may see of all.
   if (result.sources.empty())
     result.sources.push_back({"", rank_wildcard});

@@ -133,7 +133,13 @@ split_request split(job_control_request what) {
   for (auto& x : what.directives)
     (is_cleanup(x.key) ? result.cleanup : result.others)
       .directives.push_back(std::move(x));
-  result.cleanup.targets = result.others.targets = std::move(what.targets);
+  // There may be many: they are copied only if both parts need them.
+  if (result.cleanup.directives.empty())
+    result.others.targets = std::move(what.targets);
+  else if (result.others.directives.empty())
+    result.cleanup.targets = std::move(what.targets);
+  else
+    result.cleanup.targets = result.others.targets = std::move(what.targets);
   return result;
 }
 

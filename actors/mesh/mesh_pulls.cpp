@@ -122,6 +122,18 @@ void begin_pull(self_pointer self, uint64_t number,
     watch(self, number, *x, part_of(*x, nspace));
 }
 
+/// What the root has to look at: the highest rank of each job.
+/// @param sources As `read_subscription` gives them: sorted.
+std::vector<proc_id> highest_of(const std::vector<proc_id>& sources) {
+  auto result = std::vector<proc_id>{};
+  for (const auto& x : sources)
+    if (result.empty() || result.back().nspace != x.nspace)
+      result.push_back(x);
+    else if (x.rank != rank_wildcard)
+      result.back().rank = x.rank;
+  return result;
+}
+
 /// Whether a requester may watch a job of a user.
 bool may_watch(const requester& who, uint32_t owner) {
   return who.creds.uid == owner || who.creds.uid == 0;
@@ -138,6 +150,7 @@ caf::result<io_pull_result> request_pull(self_pointer self,
   auto what = read_subscription(request);
   if (!what)
     return std::move(what.error());
+  request.procs = highest_of(what->sources);
   auto format = read_output_format(request.directives);
   if (!format)
     return std::move(format.error());
