@@ -4,9 +4,11 @@
 #include "actors/data/qualified_value.hpp"
 #include "messages/status.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -90,52 +92,106 @@ void datastore::keep(posted& to, const std::string& name, const views& x) {
 
 status datastore::commit(uint32_t rank,
                          const std::vector<posted_data>& blocks) {
-  static const auto nothing = posted{};
-  const auto i = ranks_.find(rank);
-  const auto& before = i != ranks_.end() ? i->second : nothing;
-  auto after = std::map<std::string, views>{};
-  auto old_cost = size_t{0};
+  // In the order of their names: then each is looked up once, beside the one
+  // before it. There may be thousands, and tens of thousands that are there.
+  struct posting {
+    std::string name;
+    scope visible_to;
+    const value* val;
+  };
+  auto postings = std::vector<posting>{};
   for (const auto& block : blocks)
-    for (const auto& entry : block.entries) {
-      if ((!goes_here(block.visible_to) && !goes_elsewhere(block.visible_to))
-          || is_given_by_host(entry.key))
-        continue;
-      const auto name = storage_key(entry.key, entry.val);
-      const auto [x, is_new] = after.try_emplace(name);
-      if (is_new) {
-        x->second = seen_of(before, name);
-        old_cost += cost_of(name, x->second);
-      }
-      if (goes_here(block.visible_to))
-        x->second.here = &entry.val;
-      if (goes_elsewhere(block.visible_to))
-        x->second.elsewhere = &entry.val;
+    if (goes_here(block.visible_to) || goes_elsewhere(block.visible_to))
+      for (const auto& entry : block.entries)
+        if (!is_given_by_host(entry.key))
+          postings.push_back(
+            {storage_key(entry.key, entry.val), block.visible_to, &entry.val});
+  std::stable_sort(
+    postings.begin(), postings.end(),
+    [](const posting& x, const posting& y) { return x.name < y.name; });
+  auto first = posted{};
+  const auto known = ranks_.find(rank);
+  auto& mine = known != ranks_.end() ? known->second : first;
+  struct change {
+    const std::string& name;
+    views before;
+    views after;
+
+    /// Its places, or those that it would have.
+    std::map<std::string, value>::iterator here;
+    std::set<std::string>::iterator shared;
+  };
+  auto changes = std::vector<change>{};
+  changes.reserve(postings.size());
+  auto old_cost = size_t{0};
+  for (const auto& x : postings) {
+    if (changes.empty() || changes.back().name != x.name) {
+      auto y = change{x.name,
+                      {},
+                      {},
+                      mine.here.lower_bound(x.name),
+                      mine.shared.lower_bound(x.name)};
+      if (y.here != mine.here.end() && y.here->first == x.name)
+        y.before.here = &y.here->second;
+      if (y.shared != mine.shared.end() && *y.shared == x.name)
+        y.before.elsewhere = y.before.here;
+      else if (const auto i = mine.elsewhere.find(x.name);
+               i != mine.elsewhere.end())
+        y.before.elsewhere = &i->second;
+      y.after = y.before;
+      old_cost += cost_of(x.name, y.before);
+      changes.push_back(y);
     }
+    if (goes_here(x.visible_to))
+      changes.back().after.here = x.val;
+    if (goes_elsewhere(x.visible_to))
+      changes.back().after.elsewhere = x.val;
+  }
   auto new_cost = size_t{0};
-  for (const auto& [name, x] : after)
-    new_cost += cost_of(name, x);
+  for (const auto& x : changes)
+    new_cost += cost_of(x.name, x.after);
   if (new_cost > old_cost) {
     const auto more = new_cost - old_cost;
-    if (before.size_bytes + more > bounds_.process_bytes
+    if (mine.size_bytes + more > bounds_.process_bytes
         || size_bytes_ + more > bounds_.namespace_bytes) {
       auto& names = refused_[rank];
-      for (const auto& [name, x] : after)
+      for (const auto& x : changes)
         if (names.size() < most_refused)
-          names.emplace(name);
+          names.emplace(x.name);
       return status::out_of_resource;
     }
   }
-  auto& mine = ranks_[rank];
-  size_bytes_ -= mine.size_bytes;
   const auto refused = refused_.find(rank);
-  for (const auto& [name, x] : after) {
-    keep(mine, name, x);
+  for (const auto& x : changes) {
+    const auto was_shared =
+      x.before.here != nullptr && x.before.here == x.before.elsewhere;
+    const auto is_shared = x.after.is_shared();
+    // What is seen elsewhere may stand in `here`: it goes first.
+    if (!is_shared && x.after.elsewhere != nullptr
+        && (was_shared || x.after.elsewhere != x.before.elsewhere))
+      mine.elsewhere.insert_or_assign(x.name, value{*x.after.elsewhere});
+    if (x.before.here == nullptr && x.after.here != nullptr)
+      mine.here.emplace_hint(x.here, x.name, *x.after.here);
+    else if (x.after.here != x.before.here)
+      x.here->second = *x.after.here;
+    if (is_shared && !was_shared) {
+      mine.shared.emplace_hint(x.shared, x.name);
+      mine.elsewhere.erase(x.name);
+    } else if (was_shared && !is_shared) {
+      mine.shared.erase(x.shared);
+    }
     if (refused != refused_.end())
-      refused->second.erase(name);
+      refused->second.erase(x.name);
   }
   if (refused != refused_.end() && refused->second.empty())
     refused_.erase(refused);
-  size_bytes_ += mine.size_bytes;
+  // The old cost is part of what there is.
+  mine.size_bytes += new_cost;
+  mine.size_bytes -= old_cost;
+  size_bytes_ += new_cost;
+  size_bytes_ -= old_cost;
+  if (known == ranks_.end())
+    ranks_.emplace(rank, std::move(first));
   return status::success;
 }
 
