@@ -19,6 +19,17 @@ constexpr size_t overhead = 256;
 /// About what an entry takes for each process that may see it.
 constexpr size_t target_size = 96;
 
+/// How many times the bound of a process all that a user has published may be,
+/// as what a namespace posts: what stays indefinitely outlives any number of
+/// jobs.
+constexpr size_t publishers_per_user = 16;
+
+/// The name under which the sum of a user stands beside those of processes: no
+/// process has an empty namespace.
+proc_id sum_of(uint32_t uid) {
+  return {{}, uid};
+}
+
 /// Whether a key says how to publish. No reserved key is data: only the host
 /// gives those. Source: PMIx Standard v5, "Reserved keys".
 bool is_directive(const std::string& key) {
@@ -42,6 +53,10 @@ void published_data::erase(map::const_iterator i) {
   size->second -= i->second.size_bytes;
   if (size->second == 0)
     size_bytes_.erase(size);
+  const auto of_user = size_bytes_.find(sum_of(i->second.publisher.creds.uid));
+  of_user->second -= i->second.size_bytes;
+  if (of_user->second == 0)
+    size_bytes_.erase(of_user);
   entries_.erase(i);
 }
 
@@ -81,6 +96,9 @@ status published_data::publish(const requester& who,
     }
   const auto held = size_bytes_.find(who.proc);
   auto total = held != size_bytes_.end() ? held->second : 0;
+  const auto held_by_user = size_bytes_.find(sum_of(who.creds.uid));
+  auto users_total =
+    held_by_user != size_bytes_.end() ? held_by_user->second : 0;
   auto entries = std::vector<std::pair<const info*, size_t>>{};
   auto named = std::set<std::string_view>{};
   for (const auto& x : request.infos) {
@@ -99,13 +117,16 @@ status published_data::publish(const requester& who,
       return status::duplicate_key;
     const auto cost = x.key.size() + size_of(x.val) + overhead + targets_size;
     total += cost;
-    if (total > bytes_per_process_)
+    users_total += cost;
+    if (total > bytes_per_process_
+        || users_total / publishers_per_user > bytes_per_process_)
       return status::out_of_resource;
     entries.emplace_back(&x, cost);
   }
   if (entries.empty())
     return status::bad_param;
   size_bytes_[who.proc] = total;
+  size_bytes_[sum_of(who.creds.uid)] = users_total;
   for (const auto& [x, cost] : entries)
     entries_.emplace(x->key, entry{who, x->val, range, stays, targets, cost});
   return status::success;

@@ -310,6 +310,25 @@ CAF_TEST(X26 LIM15 publishing without end meets the bound) {
   CAF_CHECK_EQUAL(publish(first, "k0", "some text"), status::success);
 }
 
+CAF_TEST(MND-SMALL LIM15 what outlives its jobs has a bound too) {
+  auto outcome = status::success;
+  auto jobs = uint64_t{0};
+  for (; jobs < 10000 && outcome == status::success; ++jobs) {
+    const auto nspace = "job" + std::to_string(jobs);
+    outcome = publish(asks({nspace, 0}, 100 + jobs), nspace, "some text",
+                      {with_persistence(persistence::indefinite)});
+    uut.nspace_ended(nspace);
+  }
+  CAF_CHECK_EQUAL(outcome, status::out_of_resource);
+  CAF_CHECK(jobs > 100);
+  CAF_CHECK_EQUAL(look_up(first, "job0"), "some text");
+  // It concerns this user only, until something of it goes.
+  CAF_CHECK_EQUAL(publish(foreigner, "k", "v"), status::success);
+  CAF_CHECK_EQUAL(publish(first, "k", "v"), status::out_of_resource);
+  CAF_CHECK_EQUAL(unpublish(asks({"job0", 0}, 100), {"job0"}), status::success);
+  CAF_CHECK_EQUAL(publish(first, "k", "v"), status::success);
+}
+
 CAF_TEST(MND-A4 LIM15 those who may see a key count for each key) {
   const auto publish_for = [&](size_t num_procs, size_t num_keys) {
     auto procs = std::vector<proc_id>{};
