@@ -12,6 +12,10 @@ namespace troupe {
 
 namespace {
 
+/// How long to take connections, all passes of the loop together, before a rest
+/// that is as long. Shorter ones would be mostly waking up.
+constexpr auto most_work = std::chrono::milliseconds{1};
+
 /// Whether `reserve` descriptors would remain if one more were in use.
 /// @param any_fd Any descriptor that is open.
 bool has_descriptors(int any_fd, size_t reserve) {
@@ -48,6 +52,19 @@ void acceptor::close() {
 }
 
 void acceptor::accept(const door& from) {
+  const auto start = std::chrono::steady_clock::now();
+  if (start - last_end_ > most_work)
+    worked_ = {};
+  take_from(from);
+  last_end_ = std::chrono::steady_clock::now();
+  worked_ += last_end_ - start;
+  if (worked_ < most_work || doors_.empty() || retry_.is_running())
+    return;
+  rest(worked_);
+  worked_ = {};
+}
+
+void acceptor::take_from(const door& from) {
   for (auto left = bounds_.turn; left > 0; --left) {
     if (!has_descriptors(from.socket.get(), bounds_.descriptors_in_reserve)) {
       pause();
@@ -69,10 +86,14 @@ void acceptor::accept(const door& from) {
   }
 }
 
-void acceptor::pause() {
+void acceptor::rest(std::chrono::nanoseconds time) {
   for (auto& x : doors_)
     x.watch.disable_read();
-  retry_.start(bounds_.retry);
+  retry_.start(time);
+}
+
+void acceptor::pause() {
+  rest(bounds_.retry);
   handlers_.on_pause();
 }
 

@@ -14,9 +14,11 @@ namespace troupe {
 class event_loop;
 
 /// Takes connections from listening sockets, a bounded number in one pass of
-/// the loop, and pauses while descriptors are few: they are left to the rest of
-/// the process, and who connects waits in the kernel. For the thread of the
-/// loop only. Source: guarantees, limit L20.
+/// the loop, and then rests for as long as that took: a storm of them has half
+/// of the thread at most, the others are served meanwhile. Pauses while
+/// descriptors are few: they are left to the rest of the process, and who
+/// connects waits in the kernel. For the thread of the loop only. Source:
+/// guarantees, limit L20.
 class acceptor {
 public:
   struct bounds {
@@ -68,6 +70,8 @@ private:
   };
 
   void accept(const door& from);
+  void take_from(const door& from);
+  void rest(std::chrono::nanoseconds time);
   void pause();
   void go_on();
 
@@ -76,7 +80,12 @@ private:
   callbacks handlers_;
   std::list<door> doors_;
 
-  /// Looks whether there are descriptors again.
+  /// Time since the last rest that was spent with connections, and when that
+  /// was last.
+  std::chrono::nanoseconds worked_{0};
+  std::chrono::steady_clock::time_point last_end_;
+
+  /// Ends a rest, and looks whether there are descriptors again.
   timer retry_;
 };
 

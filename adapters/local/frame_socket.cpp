@@ -118,6 +118,7 @@ size_t frame_socket::unread() const {
 
 /// @returns whether there may be more.
 bool frame_socket::read_turn() {
+  const auto start = std::chrono::steady_clock::now();
   const auto frames_before = frames_;
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   next_turn_.cancel();
@@ -153,6 +154,10 @@ bool frame_socket::read_turn() {
   after_turn(frames_before);
   if (!is_open() || reading_ != reading::on)
     return false;
+  // Whoever sends a long message has half of the thread: while it rests the
+  // others are served, and the kernel need not take the processor away.
+  if (reader_.pending() >= bounds_.turn_bytes && !next_turn_.is_running())
+    next_turn_.start(std::chrono::steady_clock::now() - start);
   watch_reading();
   return left.messages == 0 || left.bytes == 0;
 }

@@ -10,24 +10,20 @@ if [ "$PMIX_RANK" = 2 ]; then
 fi
 exec ./fence_stream
 SH
-export programs
+export programs SLOW=$slow
 
+# beside MODE PATTERN N: what is said of N things, of each once at least.
 beside() {
   rm -f stop over fences
   limit=150 job -n 3 sh one_of.sh "$1" >"$1.txt" 2>"$1.log"
   cat "$1.txt"
-  [ "$(grep -c ': status' "$1.txt")" -eq "$2" ]
+  [ "$(grep "$2" "$1.txt" | cut -d: -f1 | sort -u | wc -l)" -eq "$3" ]
 }
 
-check "MND-A4 X14 LIM4" "a process sends lists that nobody needs" beside flood 57
-cat flood.txt
-refused() { [ "$(grep -c ': status -29,' flood.txt)" -eq 57 ]; }
-check "MND-A4" "each is refused with a status, and the connection stays" refused
-check_match "MND-A4" "the log names the list, its count and the limit" \
-  'a message has [0-9]+ event codes, the limit is 1024' "$(cat flood.log)"
-# At most twice as long as when nobody floods, or as beside as many bytes that are
-# no lists, in one of three times at least: others may be using the machine. What
-# is below 4 ms says nothing there.
+# undisturbed FILE: at most twice as long as when nobody sends anything, or when
+# as much is sent to another program, which takes as much of the processors; in
+# one of four times at least, since others may be using the machine. What is
+# below 2 ms says nothing there.
 undisturbed() {
   awk -F: '{ names[$1] = 1
              n = split($0, words, " ")
@@ -35,18 +31,49 @@ undisturbed() {
              for (i = 1; i < n; ++i)
                if (words[i] == "p99") p99[++count] = words[i + 1]
              if (p99[1] <= 2 * p99[2] || p99[1] <= 2 * p99[3] \
-                 || p99[1] <= 4 * slow) good[$1] = 1 }
+                 || p99[1] <= 2 * slow) good[$1] = 1 }
        END { for (x in names) if (!(x in good)) { print x; bad = 1 }
-             exit bad || length(names) != 19 }' slow="$slow" flood.txt
+             exit bad || NR == 0 }' slow="$slow" "$1"
 }
-check "MND-A4" "the fences of others take at most twice as long" undisturbed
 
-check "MND-A4" "a process sends as much as it may" beside legal 19
-cat legal.txt
-cheap() {
-  awk '{ for (i = 1; i < NF; ++i)
-           if ($i == "processor" && $(i + 1) > 30 * slow) { print; bad = 1 } }
-       END { exit bad || NR != 19 }' slow="$slow" legal.txt
+check "MND-A4 X14 LIM4" "a process sends lists that nobody needs" \
+  beside flood ': status' 19
+cat flood.txt
+refused() {
+  grep -q ': status' flood.txt && ! grep ': status' flood.txt | grep -v 'status -29,'
 }
-check "MND-A4" "and none takes the server more than 30 ms of its processor" cheap
+check "MND-A4" "each is refused with a status, and the connection stays" refused
+check_match "MND-A4" "the log names the list, its count and the limit" \
+  'a message has [0-9]+ event codes, the limit is 1024' "$(cat flood.log)"
+check "MND-A4" "the fences of others take at most twice as long" undisturbed flood.txt
+
+storms=1
+if [ "$(id -u)" -eq 0 ]; then
+  storms=2
+else
+  skip "MND-A15" "a storm of connections of another user" "needs root"
+fi
+check "MND-A15" "a process connects as often as it can" \
+  beside storm ' connections,' "$storms"
+cat storm.txt
+check "MND-A15" "the fences of others take at most twice as long" undisturbed storm.txt
+
+check "MND-A4" "a process sends as much as it may" beside legal ': status' 22
+cat legal.txt
+# Processor time of the loop, all pieces of a message together: it is read in turns,
+# and passes several actors. A busy machine makes it longer.
+cheap() {
+  awk '{ loop = all = -1
+         for (i = 1; i < NF; ++i) {
+           if ($i == "loop") loop = $(i + 1)
+           if ($i == "processor") all = $(i + 1)
+         }
+         most = /program/ ? 16 : 8 # They are started, one after the other.
+         if (loop < 0 || loop > most * slow) { print; bad = 1 } }
+       /^(processes|targets|sources|range|itself)/ && loop > 0.7 * all {
+         print; bad = 1 }
+       END { exit bad || NR != 22 }' slow="$slow" legal.txt
+}
+check "MND-A4" "none takes the thread that serves all 8 ms, and lists are read on another" \
+  cheap
 finish

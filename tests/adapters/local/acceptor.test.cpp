@@ -48,3 +48,33 @@ CAF_TEST(MND-A15 a storm is taken one connection in a pass of the loop) {
   CAF_CHECK_EQUAL(most_in_a_pass(1), 1u);
   CAF_CHECK_EQUAL(most_in_a_pass(3), 3u);
 }
+
+CAF_TEST(MND-A15 a storm has half of the thread) {
+  constexpr size_t count = 10;
+  constexpr auto work = 2ms;
+  event_loop loop;
+  auto door = listen_on_loopback("127.0.0.1", 0, 64);
+  CAF_REQUIRE(door);
+  const auto port = local_address(door->get()).port;
+  std::vector<std::unique_ptr<peer>> peers;
+  for (size_t i = 0; i < count; ++i)
+    peers.push_back(std::make_unique<peer>(port));
+  size_t taken = 0;
+  acceptor uut{loop,
+               {4, 100ms, 1},
+               {[&](unique_fd, size_t) {
+                  const auto end = std::chrono::steady_clock::now() + work;
+                  while (std::chrono::steady_clock::now() < end)
+                    continue; // What a connection costs.
+                  if (++taken == count)
+                    loop.stop();
+                },
+                [] {}}};
+  const auto start = std::chrono::steady_clock::now();
+  uut.add(std::move(*door));
+  loop.run();
+  CAF_CHECK_EQUAL(taken, count);
+  // Between any two it rests as long as the first took.
+  CAF_CHECK(std::chrono::steady_clock::now() - start
+            >= count * work + (count - 1) * work);
+}

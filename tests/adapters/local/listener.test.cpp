@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <ctime>
 
 using namespace troupe;
@@ -39,6 +40,63 @@ bool is_refused_as(uint32_t uid, uint16_t port, const std::string& bytes) {
 }
 
 constexpr uint32_t nobody = 65534;
+
+/// A connection of another user, of a child process: greets when it is told to.
+class stranger {
+public:
+  stranger(uint32_t uid, uint16_t port, const std::string& bytes) {
+    CAF_REQUIRE_EQUAL(
+      ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0);
+    child_ = ::fork();
+    if (child_ != 0) {
+      ::close(ends_[1]);
+      wait();
+      return;
+    }
+    // System calls only: other threads may have had locks.
+    ::close(ends_[0]);
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(port);
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::setresgid(uid, uid, uid) != 0 || ::setresuid(uid, uid, uid) != 0)
+      ::_exit(1);
+    const auto fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    char c = 0;
+    if (::connect(fd, reinterpret_cast<sockaddr*>(&where), sizeof(where)) != 0
+        || ::send(ends_[1], &c, 1, MSG_NOSIGNAL) != 1
+        || ::recv(ends_[1], &c, 1, 0) != 1
+        || ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0
+        || ::send(ends_[1], &c, 1, MSG_NOSIGNAL) != 1)
+      ::_exit(2);
+    ::_exit(::recv(ends_[1], &c, 1, 0) == 0 ? 0 : 3);
+  }
+
+  ~stranger() {
+    ::close(ends_[0]);
+    ::waitpid(child_, nullptr, 0);
+  }
+
+  stranger(const stranger&) = delete;
+
+  stranger& operator=(const stranger&) = delete;
+
+  /// Has its greeting sent.
+  void greet() {
+    const char c = 0;
+    CAF_REQUIRE_EQUAL(::send(ends_[0], &c, 1, MSG_NOSIGNAL), 1);
+    wait();
+  }
+
+private:
+  void wait() {
+    char c = 0;
+    CAF_REQUIRE_EQUAL(::recv(ends_[0], &c, 1, 0), 1);
+  }
+
+  int ends_[2] = {-1, -1};
+  pid_t child_ = -1;
+};
 
 std::chrono::nanoseconds cpu_time() {
   timespec x{};
@@ -133,6 +191,41 @@ CAF_TEST(X3 the right words from the wrong user are refused) {
   CAF_CHECK(!is_refused_as(nobody, port, bytes_of(greeting(nobody))));
   CAF_CHECK_EQUAL(
     uut.on_loop([&] { return uut.play.connects.front().actual.uid; }), nobody);
+}
+
+CAF_TEST(MND-A15 greetings of several users are read in turns) {
+  if (me() != 0) {
+    CAF_MESSAGE("needs root to become another user");
+    return;
+  }
+  constexpr size_t storm = 12;
+  listener_options options;
+  options.limits.header_time = patience;
+  options.limits.greeting_time = patience;
+  world uut{options};
+  std::vector<std::unique_ptr<peer>> peers;
+  for (size_t i = 0; i < storm; ++i)
+    peers.push_back(std::make_unique<peer>(uut.port()));
+  stranger other{nobody, uut.port(), bytes_of(greeting(nobody))};
+  CAF_REQUIRE(uut.eventually(
+    [&] { return uut.door->statistics().accepted == storm + 1; }));
+  // All of them are there when the loop looks next; the other user's is last.
+  uut.on_loop([&] {
+    for (auto& x : peers)
+      x->send(bytes_of(greeting()));
+    other.greet();
+    return 0;
+  });
+  CAF_REQUIRE(
+    uut.eventually([&] { return uut.play.connects.size() == storm + 1; }));
+  const auto place = uut.on_loop([&] {
+    const auto& all = uut.play.connects;
+    return std::find_if(
+             all.begin(), all.end(),
+             [](const connect_request& x) { return x.actual.uid == nobody; })
+           - all.begin();
+  });
+  CAF_CHECK_LESS_OR_EQUAL(place, 1);
 }
 
 CAF_TEST(X3 a user that a tool claims beside its credential must be right) {

@@ -1,21 +1,30 @@
 """A rank that sends large lists, beside two ranks that fence (fence_stream.c).
 
-usage: large_messages.py flood|legal
+usage: large_messages.py flood|storm|legal
 
-`flood` sends each list of issue 17 for a while, three times: far more than
-anybody needs. Each must be refused with a status, and not delay the fences of
-others: one line per list and time,
+`flood` sends each list of issue 17 for a while: far more than anybody needs.
+Each must be refused with a status, and not delay the fences of others. What it
+takes of the processors anyway is told by sending the same to a program that has
+nothing to do with the fences. One line per list and time, up to four times
+unless the fences are as fast as then, or as if nobody sends anything:
 
-    NAME: status S, N messages, p99 A ms, of as many bytes p99 B ms, calm p99 C ms
+    NAME: status S, N messages, p99 A ms, to another program p99 B ms, calm p99 C ms
 
-`legal` sends once what is just allowed:
+`storm` does so with connections, of this user and of another one:
 
-    NAME: status S, processor A ms of the server, longest fence B ms
+    NAME: N connections, p99 A ms, to another program p99 B ms, calm p99 C ms
+
+`legal` sends what is just allowed, five times; of each the least:
+
+    NAME: status S, loop A ms, processor B ms of the server, longest fence C ms
 """
 
 import array as arrays
 import glob
 import os
+import signal
+import socket
+import struct
 import sys
 import time
 
@@ -49,6 +58,18 @@ def ranged(n):
 
 def infos(n):
     return same(n, info("k"))
+
+
+def of_itself(n):
+    """Lists that name this process again and again, so that nothing is wrong."""
+    me = proc(os.environ["PMIX_NAMESPACE"], 2)
+    return {
+        "itself in a fence": command(3) + same(n, me) + NOTHING,
+        "itself in a group":
+            command(24) + ONE + text("mine") + same(n, me) + NOTHING,
+        "itself as source of output": command(22) + same(n, me) + NOTHING
+            + packed(varint(2)) + size(1),
+    }
 
 
 def messages(procs, infos_, code, queries, keys_, values, strings, apps):
@@ -108,46 +129,157 @@ def at(x, percent):
     return x[len(x) * percent // 100] if x else float("inf")
 
 
-def send_for(seconds, message):
+def serve_elsewhere(door):
+    """Takes what a server would, and answers; knows of no fences."""
+    room = bytearray(1 << 18)
+    while True:
+        peer = door.accept()[0]
+        try:
+            while True:
+                head = peer.recv(16, socket.MSG_WAITALL)
+                if len(head) < 16:
+                    break
+                _, tag, left, _ = struct.unpack(">iIII", head)
+                while left > 0:
+                    got = peer.recv_into(room, min(left, len(room)))
+                    if got == 0:
+                        raise EOFError
+                    left -= got
+                answer = packed(signed(-29))
+                peer.sendall(struct.pack(">iIII", 0, tag, len(answer), 0)
+                             + answer)
+        except (EOFError, ConnectionError):
+            pass
+        peer.close()
+
+
+class Elsewhere(Peer):
+    """The same to a program that is not the server."""
+
+    port = 0
+
+    @classmethod
+    def start(cls):
+        door = socket.create_server(("127.0.0.1", 0), backlog=4096)
+        cls.port = door.getsockname()[1]
+        child = os.fork()
+        if child == 0:
+            serve_elsewhere(door)
+        door.close()
+        return child
+
+    def __init__(self):
+        self.socket = socket.create_connection(("127.0.0.1", self.port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.settimeout(20)
+        self.tag = 100
+
+
+def send_for(seconds, message, kind=Peer):
     """Asks again and again; how often, and the last status."""
-    peer = Peer()
+    peer = kind()
     n, status, end = 0, None, time.monotonic() + seconds
     while time.monotonic() < end:
         status = peer.ask(message)
         n += 1
         if status in ("closed", "late"):
-            peer = Peer()
+            peer = kind()
     peer.socket.close()
     return n, status
 
 
+def rounds(attacks):
+    """Runs attacks until the fences beside each have once been as fast as they
+    should; `attacks` are functions of where to, by name.
+    """
+    slow = float(os.environ.get("SLOW", 1))
+    for _ in range(4):
+        phases = []
+        for name, attack in attacks.items():
+            times = [time.monotonic_ns()]
+            time.sleep(0.3)
+            times.append(time.monotonic_ns())
+            attack(False)
+            times.append(time.monotonic_ns())
+            said = attack(True)
+            times.append(time.monotonic_ns())
+            phases.append((name, said, times))
+        x = fences()
+        for name, said, times in phases:
+            calm, other, beside = (at(lengths(x, *times[i:i + 2]), 99)
+                                   for i in range(3))
+            print(f"{name}: {said}, p99 {beside:.2f} ms, to another program "
+                  f"p99 {other:.2f} ms, calm p99 {calm:.2f} ms", flush=True)
+            if beside <= max(2 * calm, 2 * other, 2 * slow):
+                del attacks[name]
+
+
 def flood():
-    phases = []
     lists = messages(1000000, 60000, 1000000, 100000, 500000, 500000, 1000000,
                      100000)
-    for name, message in [*lists.items()] * 3:
-        times = [time.monotonic_ns()]
-        time.sleep(0.4)
-        times.append(time.monotonic_ns())
-        # As many bytes that nobody looks at.
-        send_for(0.4, command(99) + bytes(len(message) - 2))
-        times.append(time.monotonic_ns())
-        n, status = send_for(0.4, message)
-        times.append(time.monotonic_ns())
-        phases.append((name, n, status, times))
-    x = fences()
-    for name, n, status, times in phases:
-        calm, bytes_, beside = (lengths(x, *times[i:i + 2]) for i in range(3))
-        print(f"{name}: status {status}, {n} messages, "
-              f"p99 {at(beside, 99):.2f} ms, "
-              f"of as many bytes p99 {at(bytes_, 99):.2f} ms, "
-              f"calm p99 {at(calm, 99):.2f} ms", flush=True)
+
+    def attack_with(message):
+        def attack(is_real):
+            n, status = send_for(0.3, message, Peer if is_real else Elsewhere)
+            return f"status {status}, {n} messages"
+        return attack
+
+    rounds({name: attack_with(x) for name, x in lists.items()})
 
 
-def server_time():
+def connect_for(seconds, port):
+    """Connects again and again; how often."""
+    n, end = 0, time.monotonic() + seconds
+    while time.monotonic() < end:
+        peer = socket.socket()
+        # No address is left waiting.
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                        struct.pack("ii", 1, 0))
+        try:
+            peer.connect(("127.0.0.1", port))
+            n += 1
+        except OSError:
+            pass
+        peer.close()
+    return n
+
+
+def connect_as(user, port):
+    """The same in a process of another user."""
+    tell, hear = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+        tell.send(struct.pack("i", connect_for(0.5, port)))
+        os._exit(0)
+    os.waitpid(child, 0)
+    return struct.unpack("i", hear.recv(4))[0]
+
+
+def storm():
+    env = os.environ
+    uri = env.get("PMIX_SERVER_URI41") or env["PMIX_SERVER_URI4"]
+    port = int(uri.rsplit(":", 1)[1])
+
+    def attack_by(connect):
+        def attack(is_real):
+            n = connect(port if is_real else Elsewhere.port)
+            return f"{n} connections"
+        return attack
+
+    attacks = {"storm of this user":
+               attack_by(lambda to: connect_for(0.5, to))}
+    if os.getuid() == 0:
+        attacks["storm of another user"] = attack_by(
+            lambda to: connect_as(65534, to))
+    rounds(attacks)
+
+
+def server_time(thread="*"):
     """Processor time of the server, our launcher, in ns."""
     total = 0
-    for name in glob.glob(f"/proc/{os.getppid()}/task/*/schedstat"):
+    for name in glob.glob(f"/proc/{os.getppid()}/task/{thread}/schedstat"):
         with open(name, encoding="ascii") as file:
             total += int(file.read().split()[0])
     return total
@@ -157,27 +289,33 @@ def legal():
     phases = []
     # A fence and a range have an info or a process more; strings are among the
     # fields, too.
-    for name, message in messages(65536 - 8, 1024, 1024, 256, 1024, 4096,
-                                  32768 - 8, 64).items():
+    lists = messages(65536 - 8, 1024, 1024, 256, 1024, 4096, 32768 - 8, 64)
+    lists.update(of_itself(65536 - 8))
+    for name, message in [*lists.items()] * 5:
         peer = Peer()
         peer.socket.settimeout(2)
-        before = server_time()
+        loop, all_ = server_time(os.getppid()), server_time()
         start = time.monotonic_ns()
         status = peer.ask(message)
         end = time.monotonic_ns()
-        phases.append((name, status, start, end, server_time() - before))
+        phases.append((name, status, start, end,
+                       server_time(os.getppid()) - loop, server_time() - all_))
         peer.socket.close()
-        time.sleep(0.2)
+        time.sleep(0.05)
     x = fences()
-    for name, status, start, end, used in phases:
-        took = lengths(x, start, end)
-        print(f"{name}: status {status}, processor {used / 1e6:.2f} ms "
-              f"of {(end - start) / 1e6:.1f} ms, longest fence "
-              f"{took[-1] if took else float('inf'):.2f} ms", flush=True)
+    for name in lists:
+        mine = [y for y in phases if y[0] == name]
+        longest = (lengths(x, y[2], y[3]) for y in mine)
+        print(f"{name}: status {mine[0][1]}, "
+              f"loop {min(y[4] for y in mine) / 1e6:.2f} ms, "
+              f"processor {min(y[5] for y in mine) / 1e6:.2f} ms, longest fence "
+              f"{min(y[-1] if y else 0 for y in longest):.2f} ms", flush=True)
 
 
 time.sleep(1)
+elsewhere = Elsewhere.start()
 try:
-    {"flood": flood, "legal": legal}[sys.argv[1]]()
+    {"flood": flood, "storm": storm, "legal": legal}[sys.argv[1]]()
 finally:
+    os.kill(elsewhere, signal.SIGKILL)
     open("stop", "w").close()
