@@ -8,6 +8,7 @@
 #include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
+#include "adapters/process/memory_group.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
 
@@ -48,11 +49,20 @@ std::string server_nspace(std::string hostname) {
 /// A namespace keeps as much posted as so many processes may.
 constexpr size_t processes_per_namespace = 16;
 
-/// Of the memory of the node, one process may keep one part in so many posted.
+/// Of the memory there is, one process may keep one part in so many posted.
 constexpr size_t parts_of_memory = 128;
 
+/// Where there is little, a namespace may keep one part in so many posted, one
+/// process half of that, and a message may be as long: what a process posts is
+/// in its own memory, too, and in that of whoever gets it.
+constexpr size_t parts_at_most = 8;
+
+/// The shortest that the longest message may be: what starts jobs fits.
+constexpr size_t least_message = size_t{1} << 20;
+
 /// How much processes may keep posted: TROUPE_POSTED_BYTES for each, such as
-/// 64M; else by the memory of the node, and never less than the defaults.
+/// 64M; else by the memory there is (`memory_limit`), and never less than the
+/// defaults unless that is too much of it.
 /// @returns `bad_param` for what is no size.
 caf::expected<datastore::limits> posted_limits() {
   auto result = datastore::limits{};
@@ -77,15 +87,29 @@ caf::expected<datastore::limits> posted_limits() {
     result.namespace_bytes = result.process_bytes * processes_per_namespace;
     return result;
   }
-  const auto pages = ::sysconf(_SC_PHYS_PAGES);
-  const auto page_size = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && page_size > 0) {
-    const auto share = static_cast<size_t>(pages)
-                       * static_cast<size_t>(page_size) / parts_of_memory;
-    result.process_bytes = std::max(result.process_bytes, share);
-    result.namespace_bytes = std::max(
-      result.namespace_bytes, result.process_bytes * processes_per_namespace);
+  if (const auto memory = memory_limit(); memory > 0) {
+    const auto share = memory / parts_of_memory;
+    const auto most = memory / parts_at_most;
+    result.process_bytes =
+      std::min(std::max(result.process_bytes, share), most / 2);
+    result.namespace_bytes = std::min(
+      std::max(result.namespace_bytes, share * processes_per_namespace), most);
   }
+  return result;
+}
+
+/// What local connections may have on its way, where there is little memory.
+local_limits connection_limits() {
+  auto result = local_limits{};
+  const auto memory = memory_limit();
+  if (memory == 0)
+    return result;
+  const auto most = memory / parts_at_most;
+  result.message_size =
+    std::min(result.message_size, std::max(most, least_message));
+  result.unfinished_per_namespace =
+    std::min(result.unfinished_per_namespace, most);
+  result.unfinished_per_node = std::min(result.unfinished_per_node, most * 2);
   return result;
 }
 
@@ -214,6 +238,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
 caf::error server_node::listen() {
   auto where = listener_options{};
   where.server = options_.id;
+  where.limits = connection_limits();
   where.security = options_.security;
   where.log = options_.log;
   where.launcher = options_.launcher;

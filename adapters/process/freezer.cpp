@@ -1,6 +1,7 @@
 #include "adapters/process/freezer.hpp"
 
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/control_group.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,8 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 
 namespace troupe {
 
@@ -26,33 +25,6 @@ int write_to(const std::string& path, const std::string& text) {
   return n == static_cast<ssize_t>(text.size()) ? 0 : EIO;
 }
 
-/// Where the hierarchy of version 2 is mounted, and which of its cgroups that
-/// shows. Source: proc(5), /proc/pid/mountinfo.
-std::optional<std::pair<std::string, std::string>> find_mount() {
-  auto file = std::ifstream{"/proc/self/mountinfo"};
-  for (auto line = std::string{}; std::getline(file, line);) {
-    const auto separator = line.find(" - cgroup2 ");
-    if (separator == std::string::npos)
-      continue;
-    auto fields = std::istringstream{line.substr(0, separator)};
-    auto unused = std::string{};
-    auto root = std::string{};
-    auto point = std::string{};
-    if (fields >> unused >> unused >> unused >> root >> point)
-      return std::pair{point, root};
-  }
-  return std::nullopt;
-}
-
-/// The path of our own cgroup. Source: cgroups(7), /proc/pid/cgroup.
-std::optional<std::string> find_own() {
-  auto file = std::ifstream{"/proc/self/cgroup"};
-  for (auto line = std::string{}; std::getline(file, line);)
-    if (line.compare(0, 3, "0::") == 0)
-      return line.substr(3);
-  return std::nullopt;
-}
-
 bool is_marked_delegated(const std::string& folder) {
   for (const auto* name : {"user.delegate", "trusted.delegate"}) {
     char text[2] = {};
@@ -66,15 +38,11 @@ bool is_marked_delegated(const std::string& folder) {
 } // namespace
 
 std::optional<std::string> delegated_cgroup() {
-  const auto mount = find_mount();
-  auto own = find_own();
-  if (!mount || !own)
+  const auto group = find_control_group("");
+  if (!group)
     return std::nullopt;
-  const auto& [point, root] = *mount;
-  if (root != "/" && own->compare(0, root.size(), root) == 0)
-    own = own->substr(root.size());
-  const auto is_top = own->empty() || *own == "/";
-  auto folder = is_top ? point : point + *own;
+  const auto& folder = group->folder;
+  const auto is_top = folder == group->top;
   struct stat entry = {};
   const auto is_writable =
     access(folder.c_str(), W_OK) == 0

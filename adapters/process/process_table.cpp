@@ -29,6 +29,10 @@ constexpr auto pidfd_type = static_cast<idtype_t>(3); // P_PIDFD
 /// Children reaped in one go; the rest comes soon after.
 constexpr auto reaped_at_once = 1024;
 
+/// What our own memory may be of the limit of all, in thousandths: what may be
+/// posted, and what is on its way.
+constexpr auto preferred_to_kill = 300;
+
 constexpr auto reap_pause = std::chrono::milliseconds{5};
 
 /// What passes through is allocated and freed in blocks of 64 KiB. As a rule
@@ -89,6 +93,10 @@ process_table::start(const start_process& request,
   if (auto* failure = std::get_if<launch_failure>(&outcome))
     return make_error(failure->code, std::move(failure->reason));
   auto& started = std::get<child>(outcome);
+  // If there is a limit for us and the job together, one of its processes goes
+  // before us: we are left to say which.
+  if (is_limited_)
+    prefer_to_kill(static_cast<uint32_t>(started.pid), preferred_to_kill);
   const auto id = ++last_id_;
   auto& x = records_[id];
   x.proc = request.proc;
@@ -205,10 +213,28 @@ void process_table::tell_ended() {
     const auto pos = records_.find(id);
     if (pos == records_.end())
       continue;
+    if (what.signal == SIGKILL)
+      tell_memory(what, pos->second.pid);
     if (pos->second.owner)
       self_->send(pos->second.owner, std::move(what));
     settle(pos);
   }
+}
+
+/// Says so if memory may be why a process was killed: what started it may have
+/// been killed for that, and it with it.
+void process_table::tell_memory(const process_ended& what, pid_t pid) {
+  const auto kills = memory_.kills();
+  if (kills <= memory_kills_)
+    return;
+  log(severity::warning,
+      to_string(what.proc) + " (pid " + std::to_string(pid)
+        + ") was killed by signal 9 while there was no memory left: the kernel"
+          " has killed "
+        + std::to_string(kills - memory_kills_) + " processes of "
+        + memory_.name()
+        + " for that; take fewer or smaller processes, or a larger limit");
+  memory_kills_ = kills;
 }
 
 /// Does what is due when something about a process came to its end.

@@ -4,6 +4,7 @@
 #include "adapters/process/child.hpp"
 #include "adapters/process/freezer.hpp"
 #include "adapters/process/input_pipe.hpp"
+#include "adapters/process/memory_group.hpp"
 #include "adapters/process/output_pipe.hpp"
 #include "adapters/process/process_entries.hpp"
 #include "adapters/process/process_launcher.hpp"
@@ -127,6 +128,7 @@ private:
   void look_for_end(uint64_t id);
   void on_ended(uint64_t id);
   void tell_ended();
+  void tell_memory(const process_ended& what, pid_t pid);
   void settle(records::iterator pos);
   void watch_owner(const process_owner_actor& owner);
   void forget_owner(const process_owner_actor& owner);
@@ -157,6 +159,12 @@ private:
   process_launcher_settings settings_;
   output_credit credit_;
   freezer freezer_;
+
+  /// Where processes are killed if they take too much memory, and how many had
+  /// been when last looked at.
+  memory_group memory_;
+  uint64_t memory_kills_ = memory_.kills();
+  bool is_limited_ = memory_.limit().has_value();
   uint64_t last_id_ = 0;
   records records_;
   std::map<pid_t, uint64_t> running_;
