@@ -85,6 +85,10 @@ spawn_builder::add(const command& x) {
   if (program == nullptr || program->empty() || !processes || *processes < 1
       || *processes > max_processes || !arguments || !hints || !preset)
     return refuse("arguments are missing or make no sense");
+  for (const auto& [key, val] : *preset)
+    if (key.empty() || key.size() > max_key_length)
+      return refuse("a key has 1 to " + std::to_string(max_key_length)
+                    + " letters");
   for (const auto& [key, val] : x.args)
     bytes_ += key.size() + val.size();
   if (bytes_ > max_command)

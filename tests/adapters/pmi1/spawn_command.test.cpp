@@ -95,4 +95,19 @@ CAF_TEST(C6.8 what makes no sense is refused) {
   CAF_CHECK(is_refused({}));
 }
 
+CAF_TEST(MND-X52 a preset key is as long as a key may be) {
+  auto x =
+    std::map<std::string, std::string, std::less<>>{{"nprocs", "1"},
+                                                    {"execname", "a"},
+                                                    {"preput_num", "1"},
+                                                    {"preput_val_0", "v"}};
+  for (const auto& [size, is_fine] : {std::pair{size_t{1}, true},
+                                      {max_key_length, true},
+                                      {size_t{0}, false},
+                                      {max_key_length + 1, false}}) {
+    x["preput_key_0"] = std::string(size, 'k');
+    CAF_CHECK_EQUAL(is_refused(x), !is_fine);
+  }
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()
