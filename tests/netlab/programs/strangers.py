@@ -17,6 +17,8 @@ is still open after 10 seconds. Cases:
   record       a TLS record of the largest length, never finished
   plain_tls    a whole client's side of TLS without a certificate
   cert FILE    the same with certificate and key of FILE, and reads on
+  half N       N connections that begin TLS, read the answer and stay so; prints
+               `ready` when all have begun, and how many are open after 10 s
   flood N      N connections that say nothing, held for 20 s; prints `ready`
   replay FILE  what another said there, as recorder.py has written it down
 """
@@ -124,6 +126,43 @@ def tls(address, port, certificate=None):
     return until_closed(s, begin)
 
 
+def half(address, port, count):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2 * count + 100, 2 * count + 100))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    held = []
+    answered = 0
+    for _ in range(count):
+        hello = ssl.MemoryBIO()
+        tls_end = context.wrap_bio(ssl.MemoryBIO(), hello)
+        try:
+            tls_end.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        try:
+            s = connect(address, port)
+            s.sendall(hello.read())
+            s.settimeout(0.05)
+            answered += bool(s.recv(65536))
+            held.append(s)
+        except OSError:
+            pass
+    print("ready", flush=True)
+    time.sleep(LIMIT)
+    alive = 0
+    for s in held:
+        s.setblocking(False)
+        try:
+            while s.recv(65536):
+                pass
+        except BlockingIOError:
+            alive += 1
+        except OSError:
+            pass
+    return f"{count} tried, {answered} answered, {alive} open after {LIMIT} s"
+
+
 def replay(address, port, path):
     with open(path, "rb") as file:
         said = file.read()
@@ -168,6 +207,9 @@ def flood(address, port, count):
 
 def main():
     address, port, case = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    if case == "half":
+        print(half(address, port, int(sys.argv[4])))
+        return 0
     if case == "flood":
         print(flood(address, port, int(sys.argv[4])))
         return 0
