@@ -9,7 +9,6 @@
 #include <caf/all.hpp>
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -35,13 +34,6 @@ constexpr auto preferred_to_kill = 300;
 
 constexpr auto reap_pause = std::chrono::milliseconds{5};
 
-/// What passes through is allocated and freed in blocks of 64 KiB. As a rule
-/// libc gives the system back what is free above 128 KiB, and so would get it
-/// anew, page by page, for every block or two.
-void keep_freed_memory() {
-  mallopt(M_TRIM_THRESHOLD, 4 << 20);
-}
-
 } // namespace
 
 process_table::process_table(self_pointer self, event_loop& loop,
@@ -50,8 +42,7 @@ process_table::process_table(self_pointer self, event_loop& loop,
     settings_(std::move(settings)), credit_{std::make_shared<shared_window>(
                                       settings_.total_window)},
     freezer_(settings_.with_freezer ? delegated_cgroup() : std::nullopt),
-    reap_later_(loop, [this] { reap_children(); }) {
-  keep_freed_memory();
+    freed_(loop), reap_later_(loop, [this] { reap_children(); }) {
   occupy_standard_descriptors();
   ignore_broken_pipes();
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
@@ -92,6 +83,7 @@ process_table::start(const start_process& request,
   auto outcome = spawn_child(request, settings_.mark);
   if (auto* failure = std::get_if<launch_failure>(&outcome))
     return make_error(failure->code, std::move(failure->reason));
+  freed_.keep();
   auto& started = std::get<child>(outcome);
   // If there is a limit for us and the job together, one of its processes goes
   // before us: we are left to say which.
@@ -260,6 +252,8 @@ void process_table::settle(records::iterator pos) {
     if (last != latest_.end() && last->second == pos->first)
       latest_.erase(last);
     records_.erase(pos);
+    if (records_.empty())
+      freed_.give_back_later();
   }
   answer_sweep(nspace);
 }

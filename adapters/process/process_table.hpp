@@ -2,6 +2,7 @@
 
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/child.hpp"
+#include "adapters/process/freed_memory.hpp"
 #include "adapters/process/freezer.hpp"
 #include "adapters/process/input_pipe.hpp"
 #include "adapters/process/memory_group.hpp"
@@ -174,6 +175,7 @@ private:
   std::map<proc_id, uint64_t> latest_;
   std::map<caf::actor_addr, size_t> owners_;
   std::map<std::string, sweep_state> sweeps_;
+  freed_memory freed_;
   timer reap_later_;
 };
 
