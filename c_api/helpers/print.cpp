@@ -331,9 +331,13 @@ void print(std::string& out, const value& x, const std::string& prefix) {
   std::visit(visitor{out, x, prefix}, x.data);
 }
 
-void print(std::string& out, const info& x, const std::string& prefix) {
+void print_heading(std::string& out, const info& x, const std::string& prefix) {
   out += prefix + "KEY: " + PMIx_Get_attribute_name(x.key.c_str()) + '\n';
   out += prefix + "\tDIRECTIVES: " + print_directives(x.flags) + '\n';
+}
+
+void print(std::string& out, const info& x, const std::string& prefix) {
+  print_heading(out, x, prefix);
   print(out, x.val, prefix + '\t');
 }
 

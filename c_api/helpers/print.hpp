@@ -13,6 +13,9 @@ void print(std::string& out, const value& x, const std::string& prefix);
 /// The same for an info: its key, its flags and its value.
 void print(std::string& out, const info& x, const std::string& prefix);
 
+/// The first lines of an info: all but its value.
+void print_heading(std::string& out, const info& x, const std::string& prefix);
+
 /// The namespace and the rank, or the name of the rank.
 std::string print(const proc_id& x);
 

@@ -63,6 +63,31 @@ const char* type_name(pmix_data_type_t x) {
   return x < names.size() && !names[x].empty() ? names[x].c_str() : "UNKNOWN";
 }
 
+/// Appends a value; of one that cannot be read, since its type is none or its
+/// element is missing, the type: programs print what they get. Source: OpenPMIx.
+void print_any(std::string& out, const pmix_value_t& from,
+               const std::string& prefix) {
+  auto r = c_api::c_reader{};
+  auto x = value{};
+  r.read(from, x);
+  if (!r.failure())
+    c_api::print(out, x, prefix);
+  else
+    out += prefix + "Data type: " + type_name(from.type) + '('
+           + std::to_string(from.type) + ")\tValue: UNPRINTABLE";
+}
+
+void print_any(std::string& out, const pmix_info_t& from,
+               const std::string& prefix) {
+  auto heading = from;
+  heading.value = {};
+  auto r = c_api::c_reader{};
+  auto x = info{};
+  r.read(heading, x);
+  c_api::print_heading(out, x, prefix);
+  print_any(out, from.value, prefix + '\t');
+}
+
 } // namespace
 
 const char* PMIx_Data_type_string(pmix_data_type_t type) {
@@ -104,7 +129,8 @@ char* PMIx_Value_string(const pmix_value_t* x) {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
     out = " PMIX_VALUE: ";
-    return print_element(out, PMIX_VALUE, x, "");
+    print_any(out, *x, "");
+    return PMIX_SUCCESS;
   });
 }
 
@@ -112,9 +138,9 @@ char* PMIx_Info_string(const pmix_info_t* x) {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
-    const auto code = print_element(out, PMIX_INFO, x, " ");
+    print_any(out, *x, " ");
     out += '\n';
-    return code;
+    return PMIX_SUCCESS;
   });
 }
 
@@ -157,9 +183,7 @@ char* PMIx_App_string(const pmix_app_t* x) {
     out += x->info == nullptr ? "\n    INFO: NONE" : "\n    INFO:";
     for (size_t i = 0; x->info != nullptr && i < x->ninfo; ++i) {
       out += '\n';
-      const auto code = print_element(out, PMIX_INFO, &x->info[i], "        ");
-      if (code != PMIX_SUCCESS)
-        return code;
+      print_any(out, x->info[i], "        ");
     }
     return PMIX_SUCCESS;
   });

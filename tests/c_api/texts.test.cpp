@@ -110,6 +110,26 @@ CAF_TEST(C2.3 a value of any type is printed with its type) {
   }
 }
 
+CAF_TEST(MND-A8 what cannot be printed is named) {
+  for (const auto type : {PMIX_VALUE, PMIX_PROC, PMIX_QUERY, 70, 65535}) {
+    auto x = pmix_info_t{};
+    PMIx_Load_key(x.key, "mine");
+    x.value.type = static_cast<pmix_data_type_t>(type); // Without an element.
+    const auto number = '(' + std::to_string(type) + ')';
+    const auto of_value = take(PMIx_Value_string(&x.value));
+    CAF_CHECK(of_value.find(number) != std::string::npos);
+    CAF_CHECK(of_value.find("UNPRINTABLE") != std::string::npos);
+    const auto of_info = take(PMIx_Info_string(&x));
+    CAF_CHECK(of_info.find("KEY: mine") != std::string::npos);
+    CAF_CHECK(of_info.find(number) != std::string::npos);
+    auto program = pmix_app_t{};
+    program.info = &x;
+    program.ninfo = 1;
+    CAF_CHECK(take(PMIx_App_string(&program)).find(number)
+              != std::string::npos);
+  }
+}
+
 CAF_TEST(C2.3 structures are printed with what they hold) {
   auto proc = pmix_proc_t{};
   PMIx_Load_procid(&proc, "job", 3);
