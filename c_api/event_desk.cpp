@@ -2,6 +2,7 @@
 
 #include "c_api/group_desk.hpp"
 #include "config/defaults.hpp"
+#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -42,6 +43,13 @@ bool is_set(const char* name, std::string_view to) {
   return x != nullptr && x == to;
 }
 
+/// Tells whoever runs the program. Handlers have names that others may have made,
+/// and reasons come from the server. Source: requirement X31.
+void tell(const std::string& what) {
+  std::fprintf(stderr, "libpmix: %s\n",
+               escape_control_characters(what).c_str());
+}
+
 /// The handlers of programs that were made for OpenPMIx may rely on its order
 /// and on its form of results. Source: requirements, readings A2, A4, A5.
 handler_chain_options chain_options() {
@@ -50,7 +58,7 @@ handler_chain_options chain_options() {
   result.flat_results = is_set("TROUPE_EVENT_RESULTS", "flat");
   result.log = [](severity weight, const std::string& what) {
     if (weight >= severity::warning)
-      std::fprintf(stderr, "libpmix: %s\n", what.c_str());
+      tell(what);
   };
   return result;
 }
@@ -381,9 +389,8 @@ std::optional<handler_verdict> event_desk::run(const handler_turn& x) {
     handlers_.erase(i);
   const auto given = arguments_of(x);
   if (!given) {
-    std::fprintf(stderr, "libpmix: event handler %llu is not called: %s\n",
-                 static_cast<unsigned long long>(x.handler),
-                 reason_of(given.error()).c_str());
+    tell("event handler " + std::to_string(x.handler)
+         + " is not called: " + reason_of(given.error()));
     return handler_verdict{};
   }
   auto& args = **given;

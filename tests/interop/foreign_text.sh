@@ -51,6 +51,17 @@ check "MND-A7" "of a DVM that is none" harmless 1 troupe ps --dvm "$name"
 check "MND-A7" "of a host that is none" harmless 2 troupe run --host \
   "forged"$'\e'"[2J:1,b:1" --remote-shell false true
 
+# -- the library ---------------------------------------------------------------
+
+LD_LIBRARY_PATH=$TROUPE_LIB troupe run ./foreign_text handler >named 2>&1 \
+  </dev/null &
+job_pid=$!
+eventually 30 grep -aq 'has not completed' named
+: >go
+wait "$job_pid"
+rm go
+check "MND-A7" "the name of a handler, in what libpmix says" is_harmless named
+
 # -- a DVM ---------------------------------------------------------------------
 
 troupe up --name texts >up.out 2>up.err </dev/null &

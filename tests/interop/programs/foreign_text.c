@@ -3,7 +3,8 @@
  *
  *   foreign_text abort      as the text of PMIx_Abort
  *   foreign_text event      as that of an event, until there is a file `go`
- *   foreign_text group      as the name of a group, until there is a file `go` */
+ *   foreign_text group      as the name of a group, until there is a file `go`
+ *   foreign_text handler    as that of a handler of events that does not complete */
 
 #include "client.h"
 
@@ -47,11 +48,34 @@ static void construct(void) {
   end();
 }
 
+static void never_completes(size_t id UNUSED, pmix_status_t code UNUSED,
+                            const pmix_proc_t* source UNUSED,
+                            pmix_info_t* info UNUSED, size_t n UNUSED,
+                            pmix_info_t* results UNUSED, size_t nresults UNUSED,
+                            pmix_event_notification_cbfunc_fn_t done UNUSED,
+                            void* data UNUSED) {}
+
+static void register_named(void) {
+  begin();
+  pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 1;
+  pmix_info_t name = string_info(PMIX_EVENT_HDLR_NAME, text);
+  struct pending done = PENDING;
+  PMIx_Register_event_handler(&code, 1, &name, 1, never_completes,
+                              on_registered, &done);
+  demand(happens(&done, 1, 10), "the registration is answered");
+  succeed(
+    PMIx_Notify_event(code, &me, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
+    "notify");
+  stay();
+  end();
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"abort", abort_with_text},
     {"event", notify},
     {"group", construct},
+    {"handler", register_named},
   };
   return RUN_CASE(cases);
 }
