@@ -53,9 +53,9 @@ struct runtime_options {
   /// one that goes with the runtime.
   std::string session_directory;
 
-  /// Puts something between the server and its host: `job_meshes`
-  /// (runtime/job_networks.hpp) has the servers of each job do among themselves
-  /// what the host does not. It hears of each namespace beside the server.
+  /// Puts something between the server and its host, such as what has the
+  /// servers of each job do among themselves what the host does not. It hears of
+  /// each namespace beside the server.
   std::function<host_actor(loop_system&, host_actor, journal)> around_host;
 
   /// Whether what processes and tools pull and push is served by the I/O DESK,
