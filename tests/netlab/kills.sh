@@ -117,6 +117,8 @@ for whom in rank launcher; do
       amid_calls $kind $whom
   done
 done
+check "MND-X61" "3 nodes: nobody waits for a job that is just over" \
+  mesh_job -n 1 ./turmoil late 10
 check "MND-X61" "3 nodes: a process is killed that another job spawned" \
   amid_calls spawn child
 check "MND-X61" "3 nodes: a daemon is killed amid calls of groups" \

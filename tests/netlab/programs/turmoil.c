@@ -2,7 +2,9 @@
  * any outcome will do, but each call has to end.
  *
  *   turmoil KIND ROUNDS  KIND is spawn, group or connect
+ *   turmoil late COUNT   asks of so many jobs, in vain, while they end (1)
  *   turmoil child        what `spawn` starts
+ *   turmoil brief        what `late` starts
  *
  * Says `ready RANK` before the first operation, and `late CALL ...` of a call
  * that has not ended after 20 s. */
@@ -40,9 +42,8 @@ static void connect_with(pmix_proc_t* procs, size_t n) {
     watched(PMIx_Disconnect(procs, n, NULL, 0));
 }
 
-/* One process starts three more, and is connected with them for a while. */
-static void spawn_one(void) {
-  char* argv[] = {self_path, "child", NULL};
+static pmix_status_t start_three(char* what, char* nspace) {
+  char* argv[] = {self_path, what, NULL};
   pmix_app_t app;
   PMIX_APP_CONSTRUCT(&app);
   app.cmd = self_path;
@@ -50,13 +51,42 @@ static void spawn_one(void) {
   app.maxprocs = 3;
   pmix_info_t infos[2] = {string_info(PMIX_MAPBY, "node:OVERSUBSCRIBE"),
                           flag_info(PMIX_JOB_RECOVERABLE)};
+  return watched(PMIx_Spawn(infos, 2, &app, 1, nspace));
+}
+
+/* One process starts three more, and is connected with them for a while. */
+static void spawn_one(void) {
   char nspace[PMIX_MAX_NSLEN + 1] = "";
-  if (watched(PMIx_Spawn(infos, 2, &app, 1, nspace)) != PMIX_SUCCESS)
+  if (start_three("child", nspace) != PMIX_SUCCESS)
     return;
   pmix_proc_t procs[2] = {me, proc_in(nspace, PMIX_RANK_WILDCARD)};
   connect_with(procs, 2);
   /* Of a job that may be over by now. */
   watched(PMIx_Disconnect(procs, 2, NULL, 0));
+}
+
+static void brief(void) {
+  begin();
+  meet();
+  end();
+}
+
+static void late(void) {
+  begin();
+  for (int i = 0; i < atoi(case_args[0]); ++i) {
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    succeed(start_three("brief", nspace), "spawn");
+    pmix_proc_t procs[2] = {me, proc_in(nspace, PMIX_RANK_WILDCARD)};
+    /* Fails when one of them ends. */
+    demand(PMIx_Connect(procs, 2, NULL, 0) != PMIX_SUCCESS, "no connection");
+    for (int k = 0; k < 20; ++k) {
+      const double start = now();
+      demand(PMIx_Disconnect(procs, 2, NULL, 0) != PMIX_SUCCESS,
+             "nothing to disconnect");
+      demand(now() - start < 15, "a job that is over is none to wait for");
+    }
+  }
+  end();
 }
 
 static void child(void) {
@@ -136,10 +166,9 @@ static void connects(void) {
 }
 
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {{"spawn", spawns},
-                                           {"group", groups},
-                                           {"connect", connects},
-                                           {"child", child}};
+  static const struct test_case cases[] = {
+    {"spawn", spawns}, {"group", groups}, {"connect", connects},
+    {"late", late},    {"brief", brief},  {"child", child}};
   pthread_t watcher;
   pthread_create(&watcher, NULL, watch, NULL);
   return RUN_CASE(cases);
