@@ -120,6 +120,7 @@ size_t frame_socket::unread() const {
 bool frame_socket::read_turn() {
   const auto start = std::chrono::steady_clock::now();
   const auto frames_before = frames_;
+  const auto bytes_before = bytes_received_;
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   next_turn_.cancel();
   auto is_drained = false;
@@ -156,7 +157,8 @@ bool frame_socket::read_turn() {
     return false;
   // Whoever sends a long message has half of the thread: while it rests the
   // others are served, and the kernel need not take the processor away.
-  if (reader_.pending() >= bounds_.turn_bytes && !next_turn_.is_running())
+  if (bytes_received_ != bytes_before && reader_.pending() >= bounds_.turn_bytes
+      && !next_turn_.is_running())
     next_turn_.start(std::chrono::steady_clock::now() - start);
   watch_reading();
   return left.messages == 0 || left.bytes == 0;
