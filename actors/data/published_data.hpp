@@ -14,7 +14,8 @@ namespace troupe {
 class published_data {
 public:
   /// @param bytes_per_process Largest sum of a publisher's keys and values, and
-  ///                          of what each of them costs besides.
+  ///                          of what each of them costs besides; all of a user
+  ///                          together have 16 times as much.
   explicit published_data(size_t bytes_per_process)
     : bytes_per_process_(bytes_per_process) {
     // nop
@@ -26,7 +27,8 @@ public:
   ///   - `success`,
   ///   - `duplicate_key` if a key is published already in a range that
   ///     overlaps, or named twice; then nothing is published,
-  ///   - `out_of_resource` if the publisher's bound is exceeded,
+  ///   - `out_of_resource` if the bound of the publisher or of its user is
+  ///     exceeded,
   ///   - `bad_param` if there is no key at all.
   status publish(const requester& who, const publish_request& request);
 
@@ -70,6 +72,8 @@ private:
 
   size_t bytes_per_process_;
   map entries_;
+
+  /// By publisher, and by user.
   std::map<proc_id, size_t> size_bytes_;
 };
 
