@@ -1,5 +1,6 @@
 // Job control, monitoring, allocations, sessions: what the host answers.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 
@@ -125,7 +126,7 @@ make_block(pmix_resource_block_directive_t directive, const char* block,
 
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs,
-                               pmix_info_t** results, size_t* nresults) {
+                               pmix_info_t** results, size_t* nresults) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -133,22 +134,27 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
   const auto limit = limit_of(x->directives);
   return await_control(lib, std::move(*x), results, nresults, limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
-                                  pmix_info_cbfunc_t cbfunc, void* cbdata) {
+                                  pmix_info_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
   return ask_control(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
                                    pmix_status_t error,
                                    const pmix_info_t directives[], size_t ndirs,
-                                   pmix_info_t** results, size_t* nresults) {
+                                   pmix_info_t** results,
+                                   size_t* nresults) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -158,13 +164,15 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
     return beat(lib, x->monitor.val);
   const auto limit = limit_of(x->directives);
   return await_control(lib, std::move(*x), results, nresults, limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
                                       pmix_status_t error,
                                       const pmix_info_t directives[],
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
-                                      void* cbdata) {
+                                      void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -175,19 +183,24 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
                                                      : code;
   }
   return ask_control(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 // The headers of 4.2 have a macro of this name.
 #undef PMIx_Heartbeat
-void PMIx_Heartbeat(void) {
+void PMIx_Heartbeat(void) try {
   const auto& lib = library::instance();
   if (lib.check() == PMIX_SUCCESS)
     beat(lib, value::boolean(true));
+} catch (...) {
+  static_cast<void>(status_of_exception());
 }
 
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                       pmix_info_t* info, size_t ninfo,
-                                      pmix_info_t** results, size_t* nresults) {
+                                      pmix_info_t** results,
+                                      size_t* nresults) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -195,28 +208,34 @@ pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
   TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
   const auto limit = limit_of(x->infos);
   return await_infos(lib, std::move(*x), results, nresults, limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
                                          pmix_info_t* info, size_t ninfo,
                                          pmix_info_cbfunc_t cbfunc,
-                                         void* cbdata) {
+                                         void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
   return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
                                   char* block, const pmix_resource_unit_t* res,
                                   size_t nres, const pmix_info_t* info,
-                                  size_t ninfo) {
+                                  size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
   return await_op(lib, std::move(*x));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive,
@@ -224,17 +243,20 @@ pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive,
                                      const pmix_resource_unit_t* res,
                                      size_t nres, const pmix_info_t* info,
                                      size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                     void* cbdata) {
+                                     void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Session_control(uint32_t sessionID,
                                    const pmix_info_t directives[], size_t ndirs,
-                                   pmix_info_cbfunc_t cbfunc, void* cbdata) {
+                                   pmix_info_cbfunc_t cbfunc,
+                                   void* cbdata) try {
   const auto& lib = library::instance();
   const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
   if (code != PMIX_SUCCESS)
@@ -244,4 +266,6 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID,
   if (cbfunc == nullptr)
     return await_infos(lib, std::move(x), nullptr, nullptr);
   return ask_infos(lib, std::move(x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }

@@ -1,5 +1,6 @@
 // Credentials.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 
@@ -22,7 +23,7 @@ make_validate(const pmix_byte_object_t* cred, const pmix_info_t* infos,
 } // namespace
 
 pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
-                                  pmix_byte_object_t* credential) {
+                                  pmix_byte_object_t* credential) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -36,11 +37,13 @@ pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
     get_credential_request{std::move(*directives)}, limit);
   return result ? to_c_bytes(result->credential, *credential)
                 : to_c(result.error());
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
                                      pmix_credential_cbfunc_t cbfunc,
-                                     void* cbdata) {
+                                     void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -61,12 +64,14 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
       cbfunc(code_of(x), x ? &bytes : nullptr, infos.data(), infos.size(),
              cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* cred,
                                        const pmix_info_t info[], size_t ninfo,
                                        pmix_info_t** results,
-                                       size_t* nresults) {
+                                       size_t* nresults) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -74,13 +79,15 @@ pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* cred,
   TROUPE_TAKE(x, make_validate(cred, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_infos(lib, std::move(*x), results, nresults, limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* cred,
                                           const pmix_info_t info[],
                                           size_t ninfo,
                                           pmix_validation_cbfunc_t cbfunc,
-                                          void* cbdata) {
+                                          void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -95,4 +102,6 @@ pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* cred,
           infos = std::move(*array);
       cbfunc(code_of(y), infos.data(), infos.size(), cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }

@@ -4,6 +4,7 @@
 #include "actors/data/get_options.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 
@@ -35,7 +36,7 @@ bool is_too_long(const value& x) {
 } // namespace
 
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
-                       pmix_value_t* val) {
+                       pmix_value_t* val) try {
   const auto store = library::instance().store();
   if (!store)
     return PMIX_ERR_INIT;
@@ -59,9 +60,11 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
     return PMIX_ERR_OUT_OF_RESOURCE;
   store->put(static_cast<enum scope>(scope), key, std::move(*x));
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Commit(void) {
+pmix_status_t PMIx_Commit(void) try {
   auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -79,10 +82,12 @@ pmix_status_t PMIx_Commit(void) {
       result = code;
   }
   return result;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[],
-                                  pmix_value_t* val) {
+                                  pmix_value_t* val) try {
   const auto& lib = library::instance();
   const auto store = lib.store();
   if (!store || !lib.is_up())
@@ -95,4 +100,6 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[],
   TROUPE_TAKE(x, to_value(*val));
   store->store(whose, key, std::move(*x));
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }

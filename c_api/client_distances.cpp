@@ -1,6 +1,7 @@
 // Distances to devices, without waiting: they are computed on the caller's
 // thread, and handed over on ours.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 
 using namespace troupe;
@@ -10,7 +11,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo,
                                         pmix_cpuset_t* cpuset,
                                         pmix_info_t info[], size_t ninfo,
                                         pmix_device_dist_cbfunc_t cbfunc,
-                                        void* cbdata) {
+                                        void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -31,4 +32,6 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo,
   if (!is_kept)
     delete parcel;
   return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+} catch (...) {
+  return status_of_exception();
 }

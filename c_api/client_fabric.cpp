@@ -1,5 +1,6 @@
 // Fabrics: the host answers.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 
@@ -44,7 +45,7 @@ void forget(pmix_fabric_t& fabric) {
 
 pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric,
                                    const pmix_info_t directives[],
-                                   size_t ndirs) {
+                                   size_t ndirs) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -53,12 +54,14 @@ pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric,
   TROUPE_TAKE(options, to_infos(directives, ndirs));
   return fill(*fabric, lib.ask_and_wait<info_result>(
                          fabric_register_request{std::move(*options)}));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric,
                                       const pmix_info_t directives[],
                                       size_t ndirs, pmix_op_cbfunc_t cbfunc,
-                                      void* cbdata) {
+                                      void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -67,9 +70,11 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric,
   TROUPE_TAKE(options, to_infos(directives, ndirs));
   return ask_fabric(lib, fabric_register_request{std::move(*options)}, fabric,
                     cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
+pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -77,10 +82,12 @@ pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
     return PMIX_ERR_BAD_PARAM;
   return fill(*fabric, lib.ask_and_wait<info_result>(
                          fabric_update_request{fabric->index}));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
-                                    pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                    pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -88,23 +95,29 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
     return PMIX_ERR_BAD_PARAM;
   return ask_fabric(lib, fabric_update_request{fabric->index}, fabric, cbfunc,
                     cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
+pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) try {
   if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
     return code;
   if (fabric == nullptr)
     return PMIX_ERR_BAD_PARAM;
   forget(*fabric);
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t,
-                                        void*) {
+                                        void*) try {
   if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
     return code;
   if (fabric == nullptr)
     return PMIX_ERR_BAD_PARAM;
   forget(*fabric);
   return PMIX_OPERATION_SUCCEEDED;
+} catch (...) {
+  return status_of_exception();
 }

@@ -1,6 +1,7 @@
 // Fence, connect, disconnect: what all members call.
 
 #include "actors/groups/group_keys.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
@@ -58,27 +59,31 @@ caf::expected<fence_request> make_fence(const library& lib,
 } // namespace
 
 pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
-                         const pmix_info_t info[], size_t ninfo) {
+                         const pmix_info_t info[], size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t info[], size_t ninfo,
-                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                            pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
-                           const pmix_info_t info[], size_t ninfo) {
+                           const pmix_info_t info[], size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -89,11 +94,13 @@ pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
   const auto limit = limit_of(x->directives);
   return keep(lib,
               lib.ask_and_wait<connect_procs_result>(std::move(*x), limit));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t info[], size_t ninfo,
-                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                              pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -108,10 +115,12 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
       if (cbfunc != nullptr)
         cbfunc(code, cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
-                              const pmix_info_t info[], size_t ninfo) {
+                              const pmix_info_t info[], size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -121,11 +130,13 @@ pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
     x, make_request<disconnect_procs_request>(lib, procs, nprocs, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t ranges[], size_t nprocs,
                                  const pmix_info_t info[], size_t ninfo,
-                                 pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                 pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -134,4 +145,6 @@ pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t ranges[], size_t nprocs,
   TROUPE_TAKE(x, make_request<disconnect_procs_request>(lib, ranges, nprocs,
                                                         info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }

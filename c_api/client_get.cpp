@@ -1,6 +1,7 @@
 // PMIx_Get: what is here is found on the caller's thread, the rest at the
 // server.
 
+#include "c_api/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
@@ -246,7 +247,7 @@ void call_back(pmix_status_t code, pmix_value_t* x, pmix_value_cbfunc_t f,
 
 pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
                        const pmix_info_t info[], size_t ninfo,
-                       pmix_value_t** val) {
+                       pmix_value_t** val) try {
   const auto& lib = library::instance();
   const auto store = lib.store();
   if (!store || !lib.is_up())
@@ -276,11 +277,13 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
                                                    limit_of(x->directives));
   const auto code = take_answer(lib, *x, answer, use);
   return code == PMIX_SUCCESS ? outcome : code;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
                           const pmix_info_t info[], size_t ninfo,
-                          pmix_value_cbfunc_t cbfunc, void* cbdata) {
+                          pmix_value_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   const auto store = lib.store();
   if (!store || !lib.is_up())
@@ -324,4 +327,6 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
         });
       call_back(code == PMIX_SUCCESS ? outcome : code, found, cbfunc, cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }

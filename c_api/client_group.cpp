@@ -1,5 +1,6 @@
 // Groups: construct, destruct, leave.
 
+#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
 #include "c_api/group_call.hpp"
 #include "c_api/group_desk.hpp"
@@ -136,7 +137,8 @@ pmix_status_t exit_group(const library& lib, const std::string& id,
 pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs,
                                    const pmix_info_t directives[], size_t ndirs,
-                                   pmix_info_t** results, size_t* nresults) {
+                                   pmix_info_t** results,
+                                   size_t* nresults) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -150,12 +152,15 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
     return to_c(y.error());
   return give_infos(to_c(y->outcome), enter(lib, grp, asked, *y), results,
                     nresults);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                       const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo,
-                                      pmix_info_cbfunc_t cbfunc, void* cbdata) {
+                                      pmix_info_cbfunc_t cbfunc,
+                                      void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -174,21 +179,25 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
         show_infos(y ? to_c(y->outcome) : to_c(y.error()), infos, cbfunc,
                    cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[],
-                                  size_t ninfo) {
+                                  size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_destruct(lib, grp, info, ninfo));
   const auto limit = limit_of(x->directives);
   return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x), limit));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
                                      size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                     void* cbdata) {
+                                     void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -199,20 +208,24 @@ pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
     if (cbfunc != nullptr)
       cbfunc(code, cbdata);
   });
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
-                               size_t ninfo) {
+                               size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
   return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x)));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                  void* cbdata) {
+                                  void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -223,4 +236,6 @@ pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[],
     if (cbfunc != nullptr)
       cbfunc(code, cbdata);
   });
+} catch (...) {
+  return status_of_exception();
 }

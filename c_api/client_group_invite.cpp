@@ -1,5 +1,6 @@
 // Groups by invitation: invite, join.
 
+#include "c_api/failure.hpp"
 #include "c_api/group_call.hpp"
 #include "c_api/group_desk.hpp"
 #include "c_api/request.hpp"
@@ -144,45 +145,53 @@ caf::expected<desk_call> make_join(const library& lib, const char* grp,
 pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_info_t** results,
-                                size_t* nresult) {
+                                size_t* nresult) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   clear(results, nresult);
   TROUPE_TAKE(x, make_invite(lib, grp, procs, nprocs, info, ninfo));
   return await(lib, std::move(*x), results, nresult);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t info[],
                                    size_t ninfo, pmix_info_cbfunc_t cbfunc,
-                                   void* cbdata) {
+                                   void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_invite(lib, grp, procs, nprocs, info, ninfo));
   return begin(lib, std::move(*x), to_callback(cbfunc, cbdata));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader,
                               pmix_group_opt_t opt, const pmix_info_t info[],
                               size_t ninfo, pmix_info_t** results,
-                              size_t* nresult) {
+                              size_t* nresult) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   clear(results, nresult);
   TROUPE_TAKE(x, make_join(lib, grp, leader, opt, info, ninfo));
   return await(lib, std::move(*x), results, nresult);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,
                                  pmix_group_opt_t opt, const pmix_info_t info[],
                                  size_t ninfo, pmix_info_cbfunc_t cbfunc,
-                                 void* cbdata) {
+                                 void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_join(lib, grp, leader, opt, info, ninfo));
   return begin(lib, std::move(*x), to_callback(cbfunc, cbdata));
+} catch (...) {
+  return status_of_exception();
 }

@@ -2,6 +2,7 @@
 
 #include "adapters/link/server_search.hpp"
 #include "c_api/client_link.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
 #include "messages/spawn.hpp"
@@ -39,7 +40,8 @@ pmix_status_t wait_at_end(const library& lib, const std::vector<info>& xs) {
 using namespace troupe;
 using namespace troupe::c_api;
 
-pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[],
+                        size_t ninfo) try {
   auto& lib = library::instance();
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   const auto external = flag(*infos, attr::external_progress);
@@ -53,9 +55,11 @@ pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
   if (code == PMIX_SUCCESS && proc != nullptr)
     to_c(lib.proc(), *proc);
   return code;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) try {
   auto& lib = library::instance();
   if (!lib.has_role(role::client))
     return PMIX_ERR_INIT;
@@ -65,14 +69,18 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
     if (!lib.has_role(role::tool) && !lib.has_role(role::server))
       detach_all(lib);
   });
+} catch (...) {
+  return status_of_exception();
 }
 
-int PMIx_Initialized(void) {
+int PMIx_Initialized(void) try {
   return library::instance().is_up() ? 1 : 0;
+} catch (...) {
+  return 0;
 }
 
 pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
-                         size_t nprocs) {
+                         size_t nprocs) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -86,10 +94,12 @@ pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[],
     if (y.nspace.empty())
       y.nspace = lib.proc().nspace;
   return await_op(lib, std::move(x));
+} catch (...) {
+  return status_of_exception();
 }
 
-void PMIx_Progress(void) {
-  library::instance().progress();
+void PMIx_Progress(void) try { library::instance().progress(); } catch (...) {
+  static_cast<void>(status_of_exception());
 }
 
 void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {

@@ -3,6 +3,7 @@
 
 #include "actors/jobs/io_directives.hpp"
 #include "c_api/client_output.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
@@ -91,7 +92,8 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t directives[], size_t ndirs,
                             pmix_iof_channel_t channel,
                             pmix_iof_cbfunc_t cbfunc,
-                            pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
+                            pmix_hdlr_reg_cbfunc_t regcbfunc,
+                            void* regcbdata) try {
   const auto& lib = library::instance();
   const auto code = regcbfunc == nullptr ? lib.check_blocking() : lib.check();
   if (code != PMIX_SUCCESS)
@@ -125,11 +127,13 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
   if (asked != PMIX_SUCCESS)
     handlers->remove(number);
   return asked;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
                                   const pmix_info_t directives[], size_t ndirs,
-                                  pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                  pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
   if (code != PMIX_SUCCESS)
@@ -165,12 +169,14 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
   // what it uses may go when we return.
   lib.run_in_loop([&] { handlers->remove(iofhdlr); });
   return outcome;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
                             pmix_byte_object_t* bo,
                             const pmix_info_t directives[], size_t ndirs,
-                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                            pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
   if (code != PMIX_SUCCESS)
@@ -200,4 +206,6 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
   const auto asked = push(
     lib, std::move(x), [done](pmix_status_t outcome) { done->set(outcome); });
   return asked == PMIX_SUCCESS ? done->wait() : asked;
+} catch (...) {
+  return status_of_exception();
 }

@@ -209,10 +209,14 @@ bool await_written(library& lib, output_handlers& handlers,
 
 void stop_output(library& lib) {
   const auto core = lib.core();
-  await_written(lib, *core->outputs, last_patience);
+  if (core->outputs)
+    await_written(lib, *core->outputs, last_patience);
   lib.run_in_loop([&] {
-    core->outputs->close_writers();
-    std::exchange(core->inputs, nullptr)->close();
+    // One that was not quite up has less.
+    if (core->outputs)
+      core->outputs->close_writers();
+    if (const auto inputs = std::exchange(core->inputs, nullptr))
+      inputs->close();
   });
 }
 

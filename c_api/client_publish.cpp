@@ -1,5 +1,6 @@
 // Publish, lookup, unpublish.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/publish.hpp"
 
@@ -68,26 +69,30 @@ pmix_status_t fill_in(const lookup_result& x, pmix_pdata_t* data,
 
 } // namespace
 
-pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_publish(info, ninfo));
   const auto limit = limit_of(x->infos);
   return await_op(lib, std::move(*x), limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
-                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                              pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_publish(info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
-                          const pmix_info_t info[], size_t ninfo) {
+                          const pmix_info_t info[], size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -100,11 +105,13 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
   const auto limit = limit_of(x->directives);
   const auto found = lib.ask_and_wait<lookup_result>(std::move(*x), limit);
   return found ? fill_in(*found, data, ndata) : to_c(found.error());
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[],
                              size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
-                             void* cbdata) {
+                             void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -120,24 +127,30 @@ pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[],
       cbfunc(code, found ? found->data() : nullptr, found ? found->size() : 0,
              cbdata);
     });
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[],
-                             size_t ninfo) {
+                             size_t ninfo) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_unpublish(keys, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                void* cbdata) {
+                                void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_unpublish(keys, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }

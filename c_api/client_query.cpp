@@ -1,5 +1,6 @@
 // Queries and logs.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/query.hpp"
 
@@ -61,7 +62,7 @@ std::optional<std::vector<info>> answer_here(const query_request& x) {
 } // namespace
 
 pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
-                              pmix_info_t** results, size_t* nresults) {
+                              pmix_info_t** results, size_t* nresults) try {
   const auto& lib = library::instance();
   clear(results, nresults);
   TROUPE_TAKE(x, make_query(queries, nqueries));
@@ -70,10 +71,12 @@ pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   return await_infos(lib, std::move(*x), results, nresults);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
-                                 pmix_info_cbfunc_t cbfunc, void* cbdata) {
+                                 pmix_info_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   TROUPE_TAKE(x, make_query(queries, nqueries));
   if (const auto here = answer_here(*x)) {
@@ -90,24 +93,30 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   return ask_infos(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
-                       const pmix_info_t directives[], size_t ndirs) {
+                       const pmix_info_t directives[], size_t ndirs) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
                           const pmix_info_t directives[], size_t ndirs,
-                          pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                          pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }

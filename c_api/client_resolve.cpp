@@ -1,5 +1,6 @@
 // Resolve peers and nodes: from what is here, else from the server.
 
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 
@@ -35,7 +36,7 @@ void learn(const library& lib, const std::string& nspace) {
 
 pmix_status_t PMIx_Resolve_peers(const char* nodename,
                                  const pmix_nspace_t nspace,
-                                 pmix_proc_t** procs, size_t* nprocs) {
+                                 pmix_proc_t** procs, size_t* nprocs) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -64,9 +65,12 @@ pmix_status_t PMIx_Resolve_peers(const char* nodename,
   *nprocs = array->size();
   *procs = array->release();
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** nodelist) {
+pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace,
+                                 char** nodelist) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -87,4 +91,6 @@ pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** nodelist) {
   }
   *nodelist = to_c_text(*found);
   return *nodelist != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+} catch (...) {
+  return status_of_exception();
 }

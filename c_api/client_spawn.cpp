@@ -1,6 +1,7 @@
 // PMIx_Spawn.
 
 #include "c_api/client_output.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/spawn.hpp"
 
@@ -89,7 +90,7 @@ pmix_status_t keep(const library& lib, const caf::expected<spawn_result>& x) {
 
 pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                          const pmix_app_t apps[], size_t napps,
-                         pmix_nspace_t nspace) {
+                         pmix_nspace_t nspace) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -102,11 +103,13 @@ pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
   if (result && nspace != nullptr)
     set_text(nspace, PMIX_MAX_NSLEN + 1, result->nspace);
   return keep(lib, result);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
                             const pmix_app_t apps[], size_t napps,
-                            pmix_spawn_cbfunc_t cbfunc, void* cbdata) {
+                            pmix_spawn_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -125,4 +128,6 @@ pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
   if (asked != PMIX_SUCCESS)
     shown.name(make_error(static_cast<status>(asked)));
   return asked;
+} catch (...) {
+  return status_of_exception();
 }

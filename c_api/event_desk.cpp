@@ -1,5 +1,6 @@
 #include "c_api/event_desk.hpp"
 
+#include "adapters/loop/memory_reserve.hpp"
 #include "c_api/group_desk.hpp"
 #include "config/defaults.hpp"
 #include "config/escape.hpp"
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -61,6 +63,13 @@ handler_chain_options chain_options() {
       tell(what);
   };
   return result;
+}
+
+/// Takes no memory itself.
+void tell_no_memory(const handler_turn& x) {
+  std::fprintf(stderr,
+               "libpmix: event handler %llu is not called: no memory\n",
+               static_cast<unsigned long long>(x.handler));
 }
 
 /// Answers from a callback of the loop, while the actor does not run.
@@ -245,7 +254,15 @@ event_desk::event_desk(library& lib) : lib_(lib) {
   auto& sys = lib.loop().actors();
   session_ = sys.spawn(to_server, static_cast<const library*>(&lib));
   auto options = chain_options();
-  options.run = [this](const handler_turn& x) { return run(x); };
+  options.run = [this](const handler_turn& x) {
+    try {
+      return run(x);
+    } catch (const std::bad_alloc&) {
+      refill_memory_reserve();
+      tell_no_memory(x);
+      return std::optional{handler_verdict{}};
+    }
+  };
   options.on_end = [this](uint64_t walk) { end_walk(walk); };
   options.on_decided = [](const event& what, handler_verdict verdict) {
     if (auto* groups = group_desk::current())

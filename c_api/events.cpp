@@ -3,6 +3,7 @@
 #include "actors/events/handler_chain.hpp"
 #include "adapters/c_host/origin_mark.hpp"
 #include "c_api/event_desk.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/group_desk.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"
@@ -66,7 +67,7 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
                                           pmix_info_t info[], size_t ninfo,
                                           pmix_notification_fn_t evhdlr,
                                           pmix_hdlr_reg_cbfunc_t cbfunc,
-                                          void* cbdata) {
+                                          void* cbdata) try {
   const auto& lib = library::instance();
   const auto ready = cbfunc != nullptr ? lib.check() : lib.check_blocking();
   if (ready != PMIX_SUCCESS)
@@ -111,11 +112,13 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     done->set(code_of_handler(x));
   });
   return done->wait();
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
                                             pmix_op_cbfunc_t cbfunc,
-                                            void* cbdata) {
+                                            void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
     return ready;
@@ -147,6 +150,8 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
   });
   answer.reset();
   return cbfunc != nullptr ? PMIX_SUCCESS : done->wait();
+} catch (...) {
+  return status_of_exception();
 }
 
 namespace {
@@ -190,7 +195,7 @@ pmix_status_t raise_here(const library& lib, const notify_request& x) {
 pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
                                 pmix_data_range_t range,
                                 const pmix_info_t info[], size_t ninfo,
-                                pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
   if (const auto ready = lib.check(); ready != PMIX_SUCCESS)
     return ready;
@@ -241,4 +246,6 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
   return lib.ask<ack>(std::move(request), [tell](const caf::expected<ack>& x) {
     tell(code_of(x));
   });
+} catch (...) {
+  return status_of_exception();
 }

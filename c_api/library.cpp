@@ -1,5 +1,6 @@
 #include "c_api/library.hpp"
 
+#include "adapters/loop/memory_reserve.hpp"
 #include "c_api/library_core.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -9,12 +10,16 @@
 #include <array>
 #include <atomic>
 #include <exception>
+#include <new>
 
 namespace troupe::c_api {
 
 namespace {
 
 constexpr size_t role_count = 3;
+
+/// For what few allocations it takes to fail in good order.
+constexpr size_t reserve = size_t{64} << 10;
 
 /// What `library` keeps; apart from the class, so that its header says what it
 /// does.
@@ -36,6 +41,7 @@ library_state& state() noexcept {
   auto* x = current.load(std::memory_order_acquire);
   if (x != nullptr)
     return *x;
+  keep_memory_reserve(reserve); // Before the first thing that needs it.
   auto* fresh = new library_state;
   if (current.compare_exchange_strong(x, fresh))
     return *fresh;
@@ -149,13 +155,22 @@ pmix_status_t library::start(role which,
       auto fresh = std::make_shared<library_core>(external);
       const auto core_guard = std::lock_guard{s.core_mutex};
       s.core = std::move(fresh);
+    } catch (const std::bad_alloc&) {
+      return status_of_exception();
     } catch (const std::exception&) {
       return PMIX_ERR_OUT_OF_RESOURCE; // No descriptors, or no thread.
     }
-    start_events(*this);
-    start_output(*this);
   }
-  const auto code = bring_up();
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  try {
+    if (is_first) {
+      start_events(*this);
+      start_output(*this);
+    }
+    code = bring_up();
+  } catch (...) {
+    code = status_of_exception();
+  }
   if (code == PMIX_SUCCESS) {
     count = 1;
     s.roles.fetch_add(1, std::memory_order_release);
@@ -179,7 +194,12 @@ pmix_status_t library::stop(role which,
     --count;
     return PMIX_SUCCESS;
   }
-  take_down();
+  try {
+    take_down();
+  } catch (const std::bad_alloc&) {
+    // Then the servers hear nothing, or the end of the connection.
+    refill_memory_reserve();
+  }
   count = 0;
   if (s.roles.fetch_sub(1) == 1)
     end();
@@ -188,8 +208,8 @@ pmix_status_t library::stop(role which,
 
 /// Takes down what the first init brought up. @pre no role is up
 void library::end() {
-  stop_output(*this);
-  stop_events(*this);
+  insist([this] { stop_output(*this); });
+  insist([this] { stop_events(*this); });
   auto& s = state();
   auto old = core();
   if (const auto to = current_link())
@@ -229,12 +249,19 @@ void library::run_in_loop(const std::function<void()>& task) const {
     return;
   }
   const auto done = std::make_shared<waiter>();
-  const auto is_kept = post([&task, done] {
-    task();
+  auto failure = std::exception_ptr{};
+  const auto is_kept = post([&task, &failure, done] {
+    try {
+      task();
+    } catch (...) {
+      failure = std::current_exception();
+    }
     done->set(PMIX_SUCCESS);
   });
   if (is_kept)
     done->wait();
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 // -- who we are --------------------------------------------------------------

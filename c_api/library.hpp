@@ -5,6 +5,7 @@
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "c_api/failure.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -44,7 +45,9 @@ public:
 
   ~one_answer() {
     if (receiver_)
-      receiver_(make_error(status::unreach, "the library is finalized"));
+      insist([this] {
+        receiver_(make_error(status::unreach, "the library is finalized"));
+      });
   }
 
   void operator()(caf::expected<Answer> x) {
@@ -146,7 +149,8 @@ public:
   bool post(std::function<void()> task) const;
 
   /// Runs `task` on the progress thread and waits for its end; at once if that
-  /// is the calling thread. @pre some role is up.
+  /// is the calling thread. What it throws, this function throws. @pre some
+  /// role is up.
   void run_in_loop(const std::function<void()>& task) const;
 
   // -- who we are

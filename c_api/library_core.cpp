@@ -1,5 +1,6 @@
 #include "c_api/library_core.hpp"
 
+#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
 
 #include <caf/actor_system.hpp>
@@ -10,6 +11,9 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <new>
+#include <stdexcept>
+#include <utility>
 
 namespace troupe::c_api {
 
@@ -54,7 +58,13 @@ bool library_core::runs_some_loop() noexcept {
 
 void library_core::run_loop() {
   ++depth_of_loops;
-  loop.run();
+  insist([this] {
+    try {
+      loop.run();
+    } catch (const std::runtime_error&) {
+      throw std::bad_alloc{}; // What it wants for: nothing has been lost.
+    }
+  });
   --depth_of_loops;
 }
 
@@ -64,10 +74,13 @@ library_core::~library_core() {
 }
 
 void library_core::shut_down() {
-  auto last = std::make_shared<waiter>();
+  auto last = std::shared_ptr<waiter>{};
+  insist([&] { last = std::make_shared<waiter>(); });
   const auto finish = [this, last] {
     if (asker != nullptr)
-      caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
+      insist([this] {
+        caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
+      });
     asker = nullptr;
     asker_handle = nullptr;
     on_events = nullptr;
@@ -75,12 +88,13 @@ void library_core::shut_down() {
     on_server = nullptr;
     last->set(PMIX_SUCCESS);
   };
+  auto is_posted = false;
+  insist([&] { is_posted = loop.loop().post(finish); });
   if (is_external) {
     // Twice: what the first pass posted has its turn in the second.
-    loop.loop().post(finish);
     for (auto i = 0; i < 2; ++i)
       progress();
-  } else if (loop.loop().post(finish)) {
+  } else if (is_posted) {
     last->wait();
   }
   {

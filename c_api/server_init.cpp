@@ -1,6 +1,7 @@
 // PMIx_server_init and PMIx_server_finalize.
 
 #include "adapters/log/logger.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/monitor.hpp"
@@ -162,7 +163,7 @@ using namespace troupe;
 using namespace troupe::c_api;
 
 pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t size,
-                                     pmix_info_t info[], size_t ninfo) {
+                                     pmix_info_t info[], size_t ninfo) try {
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   if (module != nullptr && size < module_size_4)
     return PMIX_ERR_BAD_PARAM;
@@ -174,18 +175,24 @@ pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t size,
     role::server,
     [&] { return bring_up(lib, *infos, copy_module(module, size), size); },
     flag(*infos, attr::external_progress));
+} catch (...) {
+  return status_of_exception();
 }
 
 // A host that was compiled with other headers: they all agree on the first 28
 // entries, and nobody says whether there are more.
 pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_info_t info[],
-                               size_t ninfo) {
+                               size_t ninfo) try {
   return PMIx_server_init_sized(module, module_size_4, info, ninfo);
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_server_finalize(void) {
+pmix_status_t PMIx_server_finalize(void) try {
   auto& lib = library::instance();
   if (!lib.has_role(role::server))
     return PMIX_ERR_INIT;
   return lib.stop(role::server, [&] { take_down(lib); });
+} catch (...) {
+  return status_of_exception();
 }

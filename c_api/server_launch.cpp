@@ -5,6 +5,7 @@
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/uri.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/io.hpp"
 
@@ -107,7 +108,7 @@ using namespace troupe;
 using namespace troupe::c_api;
 
 // Called in forked children as well: takes no lock and asks nobody.
-pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
+pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) try {
   const auto* known = server_role::snapshot();
   if (known == nullptr)
     return PMIX_ERR_INIT;
@@ -134,11 +135,13 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
   std::free(*env);
   *env = made;
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_setup_application(
   const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
-  pmix_setup_application_cbfunc_t cbfunc, void* cbdata) {
+  pmix_setup_application_cbfunc_t cbfunc, void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -150,12 +153,14 @@ pmix_status_t PMIx_server_setup_application(
     cbfunc(PMIX_SUCCESS, nullptr, 0, cbdata, release_array, nullptr);
   });
   return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
                                               pmix_info_t info[], size_t ninfo,
                                               pmix_op_cbfunc_t cbfunc,
-                                              void* cbdata) {
+                                              void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -174,11 +179,13 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
   const auto is_kept = library::instance().post(
     [cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
   return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
                                          pmix_dmodex_response_fn_t cbfunc,
-                                         void* cbdata) {
+                                         void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -199,13 +206,16 @@ pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
                             cbfunc(to_c(blob.error()), nullptr, 0, cbdata);
                         });
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
                                       pmix_iof_channel_t channel,
                                       const pmix_byte_object_t* bo,
                                       const pmix_info_t info[], size_t ninfo,
-                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                      pmix_op_cbfunc_t cbfunc,
+                                      void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -226,6 +236,8 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
   if (!is_kept)
     return PMIX_ERR_OUT_OF_RESOURCE;
   return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 // Not supported: output: only whoever reads it can hold it up.
@@ -233,7 +245,7 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
                                            pmix_iof_channel_t channel,
                                            bool xoff, const pmix_info_t[],
                                            size_t, pmix_op_cbfunc_t cbfunc,
-                                           void* cbdata) {
+                                           void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -249,12 +261,14 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
   if (!is_kept)
     return PMIX_ERR_INIT;
   return cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                                             size_t ndirs,
                                             pmix_info_cbfunc_t cbfunc,
-                                            void* cbdata) {
+                                            void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -271,13 +285,15 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
       show_infos(PMIX_SUCCESS, found, cbfunc, cbdata);
     });
   return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                             pmix_info_t directives[],
                                             size_t ndirs,
                                             pmix_op_cbfunc_t cbfunc,
-                                            void* cbdata) {
+                                            void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -286,12 +302,16 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
   TROUPE_TAKE(ignored, to_infos(directives, ndirs));
   return tell_server(role, register_resources{std::move(*infos)}, cbfunc,
                      cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 // Not supported: what other servers need of a job comes to them by their own
 // hosts.
 pmix_status_t PMIx_server_collect_job_info(pmix_proc_t*, size_t,
-                                           pmix_data_buffer_t*) {
+                                           pmix_data_buffer_t*) try {
   return library::instance().has_role(role::server) ? PMIX_ERR_NOT_SUPPORTED
                                                     : PMIX_ERR_INIT;
+} catch (...) {
+  return status_of_exception();
 }

@@ -1,5 +1,6 @@
 // What a host registers: namespaces, clients, resources, process sets.
 
+#include "c_api/failure.hpp"
 #include "c_api/server_job_data.hpp"
 #include "c_api/server_role.hpp"
 
@@ -72,7 +73,7 @@ using namespace troupe::c_api;
 pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
                                           int nlocalprocs, pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                          void* cbdata) {
+                                          void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -99,10 +100,12 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
   add(attr::jobid, value::string(request.nspace));
   role->tell_hosts(request);
   return tell_server(role, std::move(request), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
-                                   pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                   pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (role)
@@ -115,12 +118,14 @@ void PMIx_server_deregister_nspace(const pmix_nspace_t nspace,
     code = tell_server(role, deregister_nspace{name}, cbfunc, cbdata);
   }
   answer(code, cbfunc, cbdata);
+} catch (...) {
+  answer(status_of_exception(), cbfunc, cbdata);
 }
 
 pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid,
                                           gid_t gid, void* server_object,
                                           pmix_op_cbfunc_t cbfunc,
-                                          void* cbdata) {
+                                          void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -130,10 +135,12 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid,
   const auto who = to_proc(*proc);
   role->objects().set(who, server_object);
   return tell_server(role, register_client{who, {uid, gid}}, cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 void PMIx_server_deregister_client(const pmix_proc_t* proc,
-                                   pmix_op_cbfunc_t cbfunc, void* cbdata) {
+                                   pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (role)
@@ -144,11 +151,13 @@ void PMIx_server_deregister_client(const pmix_proc_t* proc,
     code = tell_server(role, deregister_client{who}, cbfunc, cbdata);
   }
   answer(code, cbfunc, cbdata);
+} catch (...) {
+  answer(status_of_exception(), cbfunc, cbdata);
 }
 
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc,
-                                             void* cbdata) {
+                                             void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -156,11 +165,13 @@ pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   return tell_server(role, register_resources{std::move(*infos)}, cbfunc,
                      cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc,
-                                               void* cbdata) {
+                                               void* cbdata) try {
   auto code = pmix_status_t{};
   const auto role = server_or(code);
   if (!role)
@@ -168,24 +179,30 @@ pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   return tell_server(role, deregister_resources{std::move(*infos)}, cbfunc,
                      cbdata);
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t* members,
                                              size_t nmembers,
-                                             const char* pset_name) {
+                                             const char* pset_name) try {
   TROUPE_TAKE(procs, to_procs(members, nmembers));
   if (pset_name == nullptr)
     return PMIX_ERR_BAD_PARAM;
   return tell_and_wait(define_process_set{pset_name, std::move(*procs)});
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_server_delete_process_set(char* pset_name) {
+pmix_status_t PMIx_server_delete_process_set(char* pset_name) try {
   if (pset_name == nullptr)
     return PMIX_ERR_BAD_PARAM;
   return tell_and_wait(delete_process_set{pset_name});
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
+pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) try {
   if (!library::instance().has_role(role::server))
     return PMIX_ERR_INIT;
   if (function == nullptr)
@@ -198,4 +215,6 @@ pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
       .emplace(function, std::set<std::string>{names.begin(), names.end()})
       .second;
   return is_new ? PMIX_SUCCESS : PMIX_ERR_REPEAT_ATTR_REGISTRATION;
+} catch (...) {
+  return status_of_exception();
 }

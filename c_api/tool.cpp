@@ -2,6 +2,7 @@
 
 #include "adapters/link/server_search.hpp"
 #include "c_api/client_link.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"
@@ -172,7 +173,7 @@ std::shared_ptr<troupe::link> find_link(const library& lib,
 } // namespace
 
 pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[],
-                             size_t ninfo) {
+                             size_t ninfo) try {
   auto& lib = library::instance();
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   const auto code = lib.start(
@@ -181,9 +182,11 @@ pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[],
   if (code == PMIX_SUCCESS && proc != nullptr)
     to_c(lib.proc(), *proc);
   return code;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_tool_finalize(void) {
+pmix_status_t PMIx_tool_finalize(void) try {
   auto& lib = library::instance();
   if (!lib.has_role(role::tool))
     return PMIX_ERR_INIT;
@@ -196,16 +199,20 @@ pmix_status_t PMIx_tool_finalize(void) {
   if (is_last && is_serving.exchange(false))
     cease_server(lib);
   return code;
+} catch (...) {
+  return status_of_exception();
 }
 
-bool PMIx_tool_is_connected(void) {
+bool PMIx_tool_is_connected(void) try {
   const auto to = library::instance().current_link();
   return to && to->is_open();
+} catch (...) {
+  return false;
 }
 
 pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc,
                                          pmix_proc_t* server,
-                                         pmix_info_t info[], size_t ninfo) {
+                                         pmix_info_t info[], size_t ninfo) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -226,10 +233,12 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc,
         to_c(x->server(), *server);
     }
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[],
-                                          size_t ninfo) {
+                                          size_t ninfo) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -246,9 +255,11 @@ pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[],
   if (proc != nullptr)
     to_c(lib.proc(), *proc);
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
+pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -259,9 +270,12 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
     return PMIX_ERR_NOT_FOUND;
   detach(lib, to);
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
+pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[],
+                                    size_t* nservers) try {
   const auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
@@ -280,10 +294,12 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
   *nservers = array->size();
   *servers = array->release();
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server,
-                                   pmix_info_t info[], size_t ninfo) {
+                                   pmix_info_t info[], size_t ninfo) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -295,10 +311,12 @@ pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server,
     return PMIX_ERR_UNREACH;
   choose(lib, to);
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 // From then on the functions of servers are there. Once in a tool's life.
-pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
+pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) try {
   auto& lib = library::instance();
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
@@ -311,4 +329,6 @@ pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
   const auto code = become_server(lib, copy_module(module, module_size_4));
   is_serving = code == PMIX_SUCCESS;
   return code;
+} catch (...) {
+  return status_of_exception();
 }

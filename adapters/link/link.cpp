@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -108,8 +109,12 @@ uint32_t link::next_tag() {
   return last_tag_;
 }
 
-/// Sends bytes, or keeps what the kernel does not take. @pre locked
-caf::error link::send(std::string_view bytes) {
+/// Sends bytes, or keeps what the kernel does not take. What has begun to go
+/// out is kept without a copy, since there may be no memory for one. @pre
+/// locked
+/// @throws std::bad_alloc if there is none for what waits behind other bytes:
+///                        then nothing of it is sent.
+caf::error link::send(std::string bytes) {
   if (queue_.empty()) {
     auto done = ssize_t{0};
     do
@@ -119,17 +124,24 @@ caf::error link::send(std::string_view bytes) {
     if (done < 0 && !would_block(errno))
       return lost(reason_of(system_error("write")));
     if (done > 0)
-      bytes.remove_prefix(static_cast<size_t>(done));
+      bytes.erase(0, static_cast<size_t>(done));
     if (bytes.empty())
       return caf::none;
+    queue_ = std::move(bytes);
+  } else {
+    queue_ += bytes;
   }
-  queue_ += bytes;
-  if (!std::exchange(is_watching_write_, true)) {
+  if (is_watching_write_)
+    return caf::none;
+  try {
     const auto self = shared_from_this();
     loop_.post([self] {
       if (self->writes_)
         self->writes_->enable_write();
     });
+    is_watching_write_ = true;
+  } catch (const std::bad_alloc&) {
+    return lost("no memory to send");
   }
   return caf::none;
 }
@@ -188,7 +200,13 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
     std::copy(head.begin(), head.end(), bytes.begin());
     if (entry != nullptr)
       pending_.emplace(header.tag, std::move(*entry));
-    failure = send(bytes);
+    try {
+      failure = send(std::move(bytes));
+    } catch (const std::bad_alloc&) {
+      if (auto node = pending_.extract(header.tag); !node.empty())
+        *entry = std::move(node.mapped());
+      return make_error(status::nomem, "no memory to send a request");
+    }
   }
   if (entry != nullptr && intake_ == intake::answers)
     in_loop([self = shared_from_this()] { self->update_reading(); });
@@ -226,7 +244,7 @@ caf::error link::beat() {
     const auto guard = std::lock_guard{mutex_};
     if (!is_open_)
       return failure_ ? failure_ : lost("the connection is closed");
-    failure = send(bytes);
+    failure = send(std::move(bytes));
   }
   if (failure)
     lose(failure, true);
@@ -252,13 +270,20 @@ void link::lose(caf::error why, bool tell) {
     self->reads_.reset();
     self->writes_.reset();
   });
-  auto sorted = std::vector<std::pair<uint32_t, pending>>{};
+  // In their order; by extraction, which needs no memory.
+  auto tags = std::vector<uint32_t>{};
+  try {
+    tags.reserve(open.size());
+    for (const auto& x : open)
+      tags.push_back(x.first);
+    std::sort(tags.begin(), tags.end());
+  } catch (const std::bad_alloc&) {
+    // Then in any order.
+  }
+  for (const auto tag : tags)
+    hand(std::move(open.extract(tag).mapped()), why);
   for (auto& x : open)
-    sorted.emplace_back(x.first, std::move(x.second));
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (auto& [tag, x] : sorted)
-    hand(std::move(x), why);
+    hand(std::move(x.second), why);
   if (tell)
     in_order([self = shared_from_this(), why = std::move(why)] {
       if (self->handlers_.on_lost)

@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -158,7 +159,7 @@ private:
   struct waiter;
 
   // -- writing --
-  caf::error send(std::string_view bytes);
+  caf::error send(std::string bytes);
   void write_queued();
   uint32_t next_tag();
   caf::error transmit(const wire::request& x, pending* entry);
@@ -172,6 +173,7 @@ private:
                 std::unique_lock<std::mutex>& lock);
   void await_readable(clock::time_point deadline);
   caf::error receive(bool wait);
+  caf::error take_frames(std::string_view bytes);
   void on_frame(const wire::frame& x);
   void on_reply(const wire::frame& x);
   void on_output(const wire::frame& x);
@@ -196,7 +198,12 @@ private:
       keep_in_order(std::move(task));
       return;
     }
-    task();
+    try {
+      task();
+    } catch (const std::bad_alloc&) {
+      hand_arrivals();
+      throw;
+    }
     hand_arrivals();
   }
 

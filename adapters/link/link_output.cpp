@@ -52,7 +52,7 @@ void link::take_output(size_t size) {
       wire::encode_output_credit(output_taken_, bytes);
       failure = wire::end_frame(bytes, start);
       if (!failure)
-        failure = send(bytes);
+        failure = send(std::move(bytes));
     }
   }
   if (was_full)

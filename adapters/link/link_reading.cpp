@@ -4,6 +4,7 @@
 #include "adapters/link/link_replies.hpp"
 #include "adapters/local/system_error.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/memory_reserve.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "messages/status.hpp"
 
@@ -140,18 +141,32 @@ caf::error link::receive(bool wait) {
                               : lost(reason_of(system_error("read")));
   if (got == 0)
     return lost("the server closed the connection");
-  reader_.push({chunk.data(), static_cast<size_t>(got)});
-  while (const auto x = reader_.next())
-    on_frame(*x);
-  hand_events();
-  if (reader_.failure())
-    tell_garbled(reader_.failure());
-  if (reader_.failure())
-    return lost("the server breaks the protocol: "
-                + reason_of(reader_.failure()));
+  auto failure = take_frames({chunk.data(), static_cast<size_t>(got)});
+  if (failure)
+    return failure;
   if (static_cast<size_t>(got) < chunk.size())
     return make_error(status::would_block);
   return caf::none;
+}
+
+/// Takes what has been read.
+caf::error link::take_frames(std::string_view bytes) {
+  try {
+    reader_.push(bytes);
+    while (const auto x = reader_.next())
+      on_frame(*x);
+    hand_events();
+    if (reader_.failure())
+      tell_garbled(reader_.failure());
+    if (reader_.failure())
+      return lost("the server breaks the protocol: "
+                  + reason_of(reader_.failure()));
+    return caf::none;
+  } catch (const std::bad_alloc&) {
+    // Some of what came is gone, and nobody knows which.
+    refill_memory_reserve();
+    return lost("no memory for what the server sends");
+  }
 }
 
 /// Reads for as long as `x` waits. @pre locked, by who takes the reading
@@ -271,7 +286,12 @@ void link::on_reply(const wire::frame& x) {
     entry = std::move(i->second);
     pending_.erase(i);
   }
-  auto result = read_reply(entry.asked, x.payload, peer_.rules);
+  auto result = outcome{make_error(status::nomem, "no memory for the answer")};
+  try {
+    result = read_reply(entry.asked, x.payload, peer_.rules);
+  } catch (const std::bad_alloc&) {
+    refill_memory_reserve();
+  }
   if (!result && is_unreadable(result.error()))
     tell_garbled(result.error());
   if (entry.where == hand_over::anywhere) {
@@ -318,8 +338,13 @@ void link::hand_arrivals() {
         break;
       tasks.swap(arrivals_);
     }
-    for (auto& task : tasks)
-      task();
+    for (auto& task : tasks) {
+      try {
+        task();
+      } catch (const std::bad_alloc&) {
+        refill_memory_reserve(); // The others are not to be lost.
+      }
+    }
   }
   is_handing_ = false;
 }
@@ -329,11 +354,20 @@ void link::hand(pending x, outcome y) {
     x.done(std::move(y));
     return;
   }
-  auto parcel =
-    std::make_shared<std::pair<pending, outcome>>(std::move(x), std::move(y));
-  auto task = [parcel] { parcel->first.done(std::move(parcel->second)); };
-  if (!loop_.post(task))
-    task();
+  auto parcel = std::shared_ptr<std::pair<pending, outcome>>{};
+  try {
+    parcel =
+      std::make_shared<std::pair<pending, outcome>>(std::move(x), std::move(y));
+    if (loop_.post([parcel] { parcel->first.done(std::move(parcel->second)); }))
+      return;
+  } catch (const std::bad_alloc&) {
+    // Better here than not at all; what could not be made has taken nothing.
+    refill_memory_reserve();
+  }
+  if (parcel)
+    parcel->first.done(std::move(parcel->second));
+  else
+    x.done(std::move(y));
 }
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 #include "adapters/loop/event_loop.hpp"
 
+#include "adapters/loop/memory_reserve.hpp"
 #include "adapters/loop/turn.hpp"
 #include "adapters/loop/unique_fd.hpp"
 
@@ -9,12 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace troupe {
 
@@ -66,6 +67,18 @@ loop_event new_bell(event_base* base, std::function<void()> on_ring) {
   if (!result.add())
     throw std::runtime_error{"cannot watch an event descriptor; " + remedy};
   return result;
+}
+
+/// Runs a task, if there is one, and destroys it before the next one runs.
+void run_task(std::function<void()> task) {
+  if (!task)
+    return;
+  try {
+    task();
+  } catch (const std::bad_alloc&) {
+    // The others are not to be lost.
+    refill_memory_reserve();
+  }
 }
 
 void ring(const loop_event& bell) {
@@ -131,7 +144,7 @@ bool event_loop::post(std::function<void()> task) {
 }
 
 void event_loop::run_tasks() {
-  auto tasks = std::vector<std::function<void()>>{};
+  auto tasks = std::array<std::function<void()>, tasks_per_lock>{};
   for (turn t; t.next();) {
     {
       const auto guard = std::lock_guard{mutex_};
@@ -141,14 +154,12 @@ void event_loop::run_tasks() {
       // A few at a time: nobody who posts has to wait for us.
       const auto n = std::min(tasks_.size(), tasks_per_lock);
       for (size_t i = 0; i < n; ++i) {
-        tasks.emplace_back(std::move(tasks_.front()));
+        tasks[i] = std::move(tasks_.front());
         tasks_.pop_front();
       }
     }
     for (auto& task : tasks)
-      // Destroyed before the next one runs.
-      std::exchange(task, nullptr)();
-    tasks.clear();
+      run_task(std::move(task));
   }
   {
     const auto guard = std::lock_guard{mutex_};

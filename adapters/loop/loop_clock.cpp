@@ -8,7 +8,7 @@
 #include <caf/group.hpp>
 #include <caf/sec.hpp>
 
-#include <vector>
+#include <new>
 
 // Releasing an entry may end its actor, which then cancels its timeouts here.
 // Hence entries are moved out of the maps under the lock and destroyed without.
@@ -20,6 +20,9 @@ namespace {
 caf::strong_actor_ptr strong(caf::abstract_actor* self) {
   return caf::strong_actor_ptr{self->ctrl()};
 }
+
+/// How long to wait for memory that others may give back.
+constexpr auto memory_pause = std::chrono::milliseconds{10};
 
 uint64_t number(caf::atom_value x) {
   return static_cast<uint64_t>(x);
@@ -62,12 +65,12 @@ void loop_clock::cancel_request_timeout(caf::abstract_actor* self,
 
 void loop_clock::cancel_timeouts(caf::abstract_actor* self) {
   roster_.remove(self);
-  std::vector<std::map<due, entry>::node_type> dropped;
+  std::map<due, entry> dropped;
   const auto guard = std::lock_guard{mutex_};
   const auto first = names_.lower_bound(key{self->id(), kind::ordinary, 0});
   auto i = first;
   for (; i != names_.end() && std::get<0>(i->first) == self->id(); ++i)
-    dropped.push_back(schedule_.extract(i->second));
+    dropped.insert(schedule_.extract(i->second));
   names_.erase(first, i);
   if (schedule_.empty())
     timer_.remove();
@@ -107,17 +110,25 @@ size_t loop_clock::size() const {
 
 void loop_clock::put(time_point t, entry x) {
   std::optional<entry> replaced;
+  node failed;
   const auto guard = std::lock_guard{mutex_};
   if (is_closed_)
     return;
   const auto when = due{t, ++last_};
-  if (x.name) {
+  if (x.name)
     replaced = take(*x.name);
-    names_.emplace(*x.name, when);
-  }
   const auto place = schedule_.emplace(when, std::move(x)).first;
-  if (place == schedule_.begin())
-    arm();
+  try {
+    if (place->second.name)
+      names_.emplace(*place->second.name, when);
+    if (place == schedule_.begin())
+      arm();
+  } catch (const std::bad_alloc&) {
+    if (place->second.name)
+      names_.erase(*place->second.name);
+    failed = schedule_.extract(place);
+    throw;
+  }
 }
 
 void loop_clock::cancel(const key& name) {
@@ -143,23 +154,47 @@ void loop_clock::arm() {
 }
 
 void loop_clock::fire() {
-  std::vector<entry> ready;
-  {
-    const auto guard = std::lock_guard{mutex_};
-    const auto t = now();
-    auto i = schedule_.begin();
-    while (i != schedule_.end() && i->first.first <= t
-           && ready.size() < turn::max_items) {
-      if (i->second.name)
-        names_.erase(*i->second.name);
-      ready.push_back(std::move(i->second));
-      i = schedule_.erase(i);
+  const auto t = now();
+  for (size_t i = 0; i < turn::max_items; ++i) {
+    auto next = take_due(t);
+    if (next.empty())
+      break;
+    try {
+      send(next.mapped().content);
+    } catch (const std::bad_alloc&) {
+      put_back(std::move(next));
+      return;
     }
-    if (i != schedule_.end())
-      arm();
   }
-  for (auto& x : ready)
-    send(x.content);
+  const auto guard = std::lock_guard{mutex_};
+  if (!schedule_.empty())
+    arm();
+}
+
+/// Takes out the first entry, if it is due at `t`.
+loop_clock::node loop_clock::take_due(time_point t) {
+  const auto guard = std::lock_guard{mutex_};
+  const auto first = schedule_.begin();
+  if (first == schedule_.end() || first->first.first > t)
+    return {};
+  if (first->second.name)
+    names_.erase(*first->second.name);
+  return schedule_.extract(first);
+}
+
+/// What could not be sent for want of memory comes a little later. Nobody can
+/// cancel it any more: CAF knows what it has not asked for.
+void loop_clock::put_back(node x) noexcept {
+  x.mapped().name.reset();
+  const auto guard = std::lock_guard{mutex_};
+  if (is_closed_)
+    return;
+  schedule_.insert(std::move(x));
+  try {
+    timer_.fire_after(memory_pause);
+  } catch (const std::bad_alloc&) {
+    // The next entry sets it.
+  }
 }
 
 void loop_clock::send(what& x) {
@@ -169,7 +204,7 @@ void loop_clock::send(what& x) {
   else if (auto* b = std::get_if<request_timeout>(&x))
     b->receiver->get()->eq_impl(b->id, b->receiver, nullptr,
                                 caf::sec::request_timeout);
-  else if (auto* c = std::get_if<actor_message>(&x))
+  else if (auto* c = std::get_if<actor_message>(&x); c && c->content)
     c->receiver->enqueue(std::move(c->content), nullptr);
 }
 

@@ -100,11 +100,15 @@ private:
     what content;
   };
 
+  using node = std::map<due, entry>::node_type;
+
   void put(time_point t, entry x);
   void cancel(const key& name);
   std::optional<entry> take(const key& name);
   void arm();
   void fire();
+  node take_due(time_point t);
+  void put_back(node x) noexcept;
   static void send(what& x);
 
   actor_roster& roster_;

@@ -1,10 +1,36 @@
 #include "adapters/loop/loop_event.hpp"
 
+#include "adapters/loop/memory_reserve.hpp"
+
 #include <event2/event.h>
 
 #include <new>
 
 namespace troupe {
+
+namespace {
+
+/// What C libraries allocate calls no handler of C++: gives back what that
+/// keeps.
+/// @returns whether to try again.
+bool finds_memory() noexcept {
+  const auto handler = std::get_new_handler();
+  if (handler == nullptr)
+    return false;
+  try {
+    handler();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+bool add_event(::event* x, const timeval* delay) noexcept {
+  return event_add(x, delay) == 0
+         || (finds_memory() && event_add(x, delay) == 0);
+}
+
+} // namespace
 
 /// Lives apart from its owner, because libevent keeps its address and because a
 /// callback that destroys the owner must not destroy itself.
@@ -17,7 +43,12 @@ struct loop_event::state {
   static void fire(evutil_socket_t, short, void* arg) noexcept {
     auto* self = static_cast<state*>(arg);
     self->is_firing = true;
-    self->on_fire();
+    try {
+      self->on_fire();
+    } catch (const std::bad_alloc&) {
+      // Whoever can lose something by it has seen to that; the others go on.
+    }
+    refill_memory_reserve();
     self->is_firing = false;
     if (self->is_abandoned)
       delete self;
@@ -36,13 +67,15 @@ loop_event::loop_event(event_base* base, int fd, short what, callback on_fire) {
   auto x = std::make_unique<state>();
   x->on_fire = std::move(on_fire);
   x->ev = event_new(base, fd, what, state::fire, x.get());
+  if (x->ev == nullptr && finds_memory())
+    x->ev = event_new(base, fd, what, state::fire, x.get());
   if (x->ev == nullptr)
     throw std::bad_alloc{};
   state_.reset(x.release());
 }
 
 bool loop_event::add() noexcept {
-  return event_add(state_->ev, nullptr) == 0;
+  return add_event(state_->ev, nullptr);
 }
 
 void loop_event::fire_after(std::chrono::nanoseconds delay) {
@@ -56,7 +89,7 @@ void loop_event::fire_after(std::chrono::nanoseconds delay) {
     tv.tv_sec = whole.count();
     tv.tv_usec = (total - whole).count();
   }
-  if (event_add(state_->ev, &tv) != 0)
+  if (!add_event(state_->ev, &tv))
     throw std::bad_alloc{}; // The only thing that fails without a descriptor.
 }
 

@@ -9,7 +9,8 @@ struct event_base; // libevent's
 namespace troupe {
 
 /// One event of libevent and what to do when it fires. The callback may do
-/// anything, also destroy the object it belongs to; it must not throw.
+/// anything, also destroy the object it belongs to. It must not throw; only for
+/// want of memory it may, and then it has done what it has done.
 ///
 /// What adapters use is built from this: `fd_watch`, `timer`, and the queues of
 /// the loop. It has to end before the loop does, on the thread of the loop or

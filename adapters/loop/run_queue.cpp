@@ -2,6 +2,7 @@
 
 #include "adapters/loop/actor_roster.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/memory_reserve.hpp"
 #include "adapters/loop/turn.hpp"
 
 #include <caf/actor_control_block.hpp>
@@ -11,6 +12,7 @@
 #include <caf/scheduled_actor.hpp>
 #include <caf/system_messages.hpp>
 
+#include <new>
 #include <utility>
 
 namespace troupe {
@@ -25,6 +27,9 @@ caf::scheduled_actor* actor_of(caf::resumable* job) {
     return static_cast<caf::scheduled_actor*>(job);
   return nullptr;
 }
+
+/// How long to wait for memory that others may give back.
+constexpr auto memory_pause = std::chrono::milliseconds{10};
 
 bool has_begun(const caf::scheduled_actor& x) {
   return x.getf(caf::abstract_actor::is_initialized_flag);
@@ -72,10 +77,15 @@ void run_queue::post(caf::resumable* job) {
 void run_queue::run_turn() {
   is_turn_due_ = false;
   is_running_jobs_ = true;
-  take_posted();
+  const auto has_all = take_posted();
   for (turn t; !jobs_.empty() && t.next();)
     run(pop());
   is_running_jobs_ = false;
+  if (!has_all) {
+    is_turn_due_ = true;
+    ready_.fire_after(memory_pause);
+    return;
+  }
   if (jobs_.empty())
     return;
   is_turn_due_ = true;
@@ -102,10 +112,18 @@ void run_queue::kill_all() {
   }
 }
 
-void run_queue::take_posted() {
+/// @returns `false` if there was no memory for some: they stay where they are.
+bool run_queue::take_posted() noexcept {
   const auto guard = std::lock_guard{mutex_};
-  jobs_.insert(jobs_.end(), posted_.begin(), posted_.end());
-  posted_.clear();
+  auto i = posted_.begin();
+  try {
+    for (; i != posted_.end(); ++i)
+      jobs_.push_back(*i);
+  } catch (const std::bad_alloc&) {
+    // See below.
+  }
+  posted_.erase(posted_.begin(), i);
+  return posted_.empty();
 }
 
 caf::resumable* run_queue::pop() {
@@ -119,7 +137,14 @@ caf::resumable* run_queue::pop() {
 void run_queue::run(caf::resumable* job) {
   if (auto* self = actor_of(job); self != nullptr && !has_begun(*self))
     roster_.add(self);
-  if (job->resume(this, messages_per_job) == caf::resumable::resume_later)
+  auto result = caf::resumable::done;
+  try {
+    result = job->resume(this, messages_per_job);
+  } catch (const std::bad_alloc&) {
+    // What handlers throw does not come here: an actor was ending or beginning.
+    refill_memory_reserve();
+  }
+  if (result == caf::resumable::resume_later)
     jobs_.push_back(job);
   else
     caf::intrusive_ptr_release(job);

@@ -52,7 +52,7 @@ public:
 
 private:
   void run_turn();
-  void take_posted();
+  bool take_posted() noexcept;
   caf::resumable* pop();
   void run(caf::resumable* job);
   void kill(caf::resumable* job);

@@ -1,4 +1,5 @@
 #include "adapters/c_values/memory.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -56,13 +57,16 @@ pmix_status_t PMIx_Argv_prepend_nosize(char*** argv, const char* arg) {
   return insert(argv, 0, arg);
 }
 
-pmix_status_t PMIx_Argv_append_unique_nosize(char*** argv, const char* arg) {
+pmix_status_t PMIx_Argv_append_unique_nosize(char*** argv,
+                                             const char* arg) try {
   if (argv == nullptr || arg == nullptr)
     return PMIX_ERR_BAD_PARAM;
   for (size_t i = 0, n = count(*argv); i < n; ++i)
     if (std::strcmp((*argv)[i], arg) == 0)
       return PMIX_SUCCESS;
   return PMIx_Argv_append_nosize(argv, arg);
+} catch (...) {
+  return troupe::c_api::status_of_exception();
 }
 
 void PMIx_Argv_free(char** argv) {
@@ -72,7 +76,7 @@ void PMIx_Argv_free(char** argv) {
 }
 
 char** PMIx_Argv_split_inter(const char* text, int delimiter,
-                             bool include_empty) {
+                             bool include_empty) try {
   if (text == nullptr)
     return nullptr;
   // Twice over the text: to count, then to copy.
@@ -101,6 +105,8 @@ char** PMIx_Argv_split_inter(const char* text, int delimiter,
   if (ok)
     return result;
   PMIx_Argv_free(result);
+  return nullptr;
+} catch (...) {
   return nullptr;
 }
 
@@ -147,7 +153,7 @@ char** PMIx_Argv_copy(char** argv) {
 }
 
 pmix_status_t PMIx_Setenv(const char* name, const char* value, bool overwrite,
-                          char*** env) {
+                          char*** env) try {
   if (env == nullptr || name == nullptr || *name == '\0'
       || std::strchr(name, '=') != nullptr)
     return PMIX_ERR_BAD_PARAM;
@@ -177,4 +183,6 @@ pmix_status_t PMIx_Setenv(const char* name, const char* value, bool overwrite,
     return PMIX_SUCCESS;
   }
   return PMIx_Argv_append_nosize(env, entry.c_str());
+} catch (...) {
+  return troupe::c_api::status_of_exception();
 }

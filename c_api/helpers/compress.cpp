@@ -41,7 +41,7 @@ std::string_view text_of(const uint8_t* in, size_t size) {
 } // namespace
 
 bool PMIx_Data_compress(const uint8_t* in, size_t size, uint8_t** out,
-                        size_t* out_size) {
+                        size_t* out_size) try {
   if (!begin(in, out, out_size) || size < min_size || size >= UINT32_MAX)
     return false;
   try {
@@ -50,10 +50,12 @@ bool PMIx_Data_compress(const uint8_t* in, size_t size, uint8_t** out,
   } catch (const std::exception&) {
     return false;
   }
+} catch (...) {
+  return false;
 }
 
 bool PMIx_Data_decompress(const uint8_t* in, size_t size, uint8_t** out,
-                          size_t* out_size) {
+                          size_t* out_size) try {
   if (!begin(in, out, out_size))
     return false;
   try {
@@ -62,4 +64,6 @@ bool PMIx_Data_decompress(const uint8_t* in, size_t size, uint8_t** out,
   } catch (const std::exception&) {
     return false;
   }
+} catch (...) {
+  return false;
 }

@@ -1,5 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/memory.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
 
 #include <pmix.h>
@@ -69,14 +70,16 @@ std::string_view unread_bytes(const pmix_data_buffer_t& x) {
 } // namespace troupe::c_api
 
 pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t* to,
-                                     pmix_data_buffer_t* from) {
+                                     pmix_data_buffer_t* from) try {
   if (to == nullptr || from == nullptr || to == from)
     return PMIX_ERR_BAD_PARAM;
   return append(*to, unread(*from));
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Data_unload(pmix_data_buffer_t* from,
-                               pmix_byte_object_t* payload) {
+                               pmix_byte_object_t* payload) try {
   if (from == nullptr || payload == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *payload = {};
@@ -95,10 +98,12 @@ pmix_status_t PMIx_Data_unload(pmix_data_buffer_t* from,
   }
   release(from);
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Data_load(pmix_data_buffer_t* to,
-                             pmix_byte_object_t* payload) {
+                             pmix_byte_object_t* payload) try {
   if (to == nullptr)
     return PMIX_ERR_BAD_PARAM;
   release(to);
@@ -109,12 +114,16 @@ pmix_status_t PMIx_Data_load(pmix_data_buffer_t* to,
   to->bytes_allocated = to->bytes_used = payload->size;
   *payload = {};
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }
 
 pmix_status_t PMIx_Data_embed(pmix_data_buffer_t* to,
-                              const pmix_byte_object_t* payload) {
+                              const pmix_byte_object_t* payload) try {
   if (to == nullptr)
     return PMIX_ERR_BAD_PARAM;
   release(to);
   return payload != nullptr ? append(*to, *payload) : PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
 }

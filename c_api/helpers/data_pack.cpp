@@ -4,6 +4,7 @@
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
 #include "c_api/helpers/regex_text.hpp"
 
@@ -126,7 +127,7 @@ bool has_form(pmix_data_type_t type) {
 
 pmix_status_t PMIx_Data_pack(const pmix_proc_t*, pmix_data_buffer_t* buffer,
                              void* src, int32_t num_vals,
-                             pmix_data_type_t type) {
+                             pmix_data_type_t type) try {
   if (buffer == nullptr || num_vals < 0 || (src == nullptr && num_vals > 0))
     return PMIX_ERR_BAD_PARAM;
   if (!has_form(type))
@@ -136,6 +137,8 @@ pmix_status_t PMIx_Data_pack(const pmix_proc_t*, pmix_data_buffer_t* buffer,
   } catch (const std::exception&) {
     return PMIX_ERR_NOMEM;
   }
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 /// On an error nothing has been read and nothing is owned by `dest`, except
@@ -143,7 +146,7 @@ pmix_status_t PMIx_Data_pack(const pmix_proc_t*, pmix_data_buffer_t* buffer,
 /// rest of the buffer cannot be.
 pmix_status_t PMIx_Data_unpack(const pmix_proc_t*, pmix_data_buffer_t* buffer,
                                void* dest, int32_t* max_num_values,
-                               pmix_data_type_t type) {
+                               pmix_data_type_t type) try {
   if (buffer == nullptr || dest == nullptr || max_num_values == nullptr
       || *max_num_values < 0)
     return PMIX_ERR_BAD_PARAM;
@@ -160,9 +163,12 @@ pmix_status_t PMIx_Data_unpack(const pmix_proc_t*, pmix_data_buffer_t* buffer,
   if (code != PMIX_SUCCESS && code != PMIX_ERR_UNPACK_INADEQUATE_SPACE)
     *max_num_values = 0;
   return code;
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_Data_copy(void** dest, void* src, pmix_data_type_t type) {
+pmix_status_t PMIx_Data_copy(void** dest, void* src,
+                             pmix_data_type_t type) try {
   if (dest == nullptr || src == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *dest = nullptr;
@@ -185,4 +191,6 @@ pmix_status_t PMIx_Data_copy(void** dest, void* src, pmix_data_type_t type) {
   else
     std::free(copy);
   return code;
+} catch (...) {
+  return c_api::status_of_exception();
 }

@@ -238,7 +238,9 @@ const char* PMIx_Group_operation_string(pmix_group_operation_t operation) {
   return find(group_operations, operation, "UNKNOWN VALUE");
 }
 
-const char* PMIx_IOF_channel_string(pmix_iof_channel_t channel) {
+const char* PMIx_IOF_channel_string(pmix_iof_channel_t channel) try {
   static const auto channels = make_channels();
   return channels[channel & 15].c_str();
+} catch (...) {
+  return "";
 }

@@ -1,5 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -127,39 +128,53 @@ auto from_info(const pmix_info_t* info) {
 
 } // namespace
 
-void* PMIx_Info_list_start(void) {
+void* PMIx_Info_list_start(void) try {
   return new (std::nothrow) info_list;
+} catch (...) {
+  return nullptr;
 }
 
 pmix_status_t PMIx_Info_list_add(void* ptr, const char* key, const void* value,
-                                 pmix_data_type_t type) {
+                                 pmix_data_type_t type) try {
   return add_item(ptr, from_data(key, value, type), &info_list::append);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Info_list_add_unique(void* ptr, const char* key,
                                         const void* value,
-                                        pmix_data_type_t type, bool overwrite) {
+                                        pmix_data_type_t type,
+                                        bool overwrite) try {
   return add_unique(ptr, key, overwrite, from_data(key, value, type));
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Info_list_add_value(void* ptr, const char* key,
-                                       const pmix_value_t* value) {
+                                       const pmix_value_t* value) try {
   return add_item(ptr, from_value(key, value), &info_list::append);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Info_list_add_value_unique(void* ptr, const char* key,
                                               const pmix_value_t* value,
-                                              bool overwrite) {
+                                              bool overwrite) try {
   return add_unique(ptr, key, overwrite, from_value(key, value));
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Info_list_prepend(void* ptr, const char* key,
-                                     const void* value, pmix_data_type_t type) {
+                                     const void* value,
+                                     pmix_data_type_t type) try {
   return add_item(ptr, from_data(key, value, type), &info_list::prepend);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 /// The list shares the value of `info`, which has to outlive it.
-pmix_status_t PMIx_Info_list_insert(void* ptr, pmix_info_t* info) {
+pmix_status_t PMIx_Info_list_insert(void* ptr, pmix_info_t* info) try {
   const auto share = [info](pmix_info_t& to) {
     if (info == nullptr)
       return pmix_status_t{PMIX_ERR_BAD_PARAM};
@@ -168,19 +183,25 @@ pmix_status_t PMIx_Info_list_insert(void* ptr, pmix_info_t* info) {
     return pmix_status_t{PMIX_SUCCESS};
   };
   return add_item(ptr, share, &info_list::append);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_Info_list_xfer(void* ptr, const pmix_info_t* info) {
+pmix_status_t PMIx_Info_list_xfer(void* ptr, const pmix_info_t* info) try {
   return add_item(ptr, from_info(info), &info_list::append);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Info_list_xfer_unique(void* ptr, const pmix_info_t* info,
-                                         bool overwrite) {
+                                         bool overwrite) try {
   return add_unique(ptr, info != nullptr ? info->key : nullptr, overwrite,
                     from_info(info));
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_Info_list_convert(void* ptr, pmix_data_array_t* array) {
+pmix_status_t PMIx_Info_list_convert(void* ptr, pmix_data_array_t* array) try {
   const auto* list = static_cast<const info_list*>(ptr);
   if (list == nullptr || array == nullptr)
     return PMIX_ERR_BAD_PARAM;
@@ -199,6 +220,8 @@ pmix_status_t PMIx_Info_list_convert(void* ptr, pmix_data_array_t* array) {
     }
   }
   return PMIX_SUCCESS;
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 void PMIx_Info_list_release(void* ptr) {

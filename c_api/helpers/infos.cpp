@@ -1,5 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -21,7 +22,7 @@ bool has(const pmix_info_t* x, uint32_t bit) {
 } // namespace
 
 pmix_status_t PMIx_Info_load(pmix_info_t* x, const char* key, const void* data,
-                             pmix_data_type_t type) {
+                             pmix_data_type_t type) try {
   if (x == nullptr)
     return PMIX_ERR_BAD_PARAM;
   c_api::construct(PMIX_INFO, x);
@@ -29,12 +30,16 @@ pmix_status_t PMIx_Info_load(pmix_info_t* x, const char* key, const void* data,
     return PMIX_ERR_BAD_PARAM;
   PMIx_Load_key(x->key, key);
   return PMIx_Value_load(&x->value, data, type);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_Info_xfer(pmix_info_t* to, const pmix_info_t* from) {
+pmix_status_t PMIx_Info_xfer(pmix_info_t* to, const pmix_info_t* from) try {
   if (to == nullptr || from == nullptr)
     return PMIX_ERR_BAD_PARAM;
   return to == from ? PMIX_SUCCESS : c_api::copy(PMIX_INFO, to, from);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_boolean_t PMIx_Info_true(const pmix_info_t* x) {

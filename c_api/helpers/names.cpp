@@ -1,4 +1,5 @@
 #include "adapters/c_values/convert.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -83,7 +84,7 @@ bool PMIx_Procid_invalid(const pmix_proc_t* x) {
 
 void PMIx_Multicluster_nspace_construct(pmix_nspace_t target,
                                         pmix_nspace_t cluster,
-                                        pmix_nspace_t nspace) {
+                                        pmix_nspace_t nspace) try {
   if (target == nullptr)
     return;
   auto text = std::string{nspace_of(cluster)};
@@ -91,10 +92,12 @@ void PMIx_Multicluster_nspace_construct(pmix_nspace_t target,
   text += nspace_of(nspace);
   set_text(target, sizeof(pmix_nspace_t),
            text.size() <= PMIX_MAX_NSLEN ? text : std::string{});
+} catch (...) {
+  static_cast<void>(status_of_exception());
 }
 
 void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
-                                    pmix_nspace_t nspace) {
+                                    pmix_nspace_t nspace) try {
   const auto text = std::string{nspace_of(target)};
   const auto colon = std::min(text.find(':'), text.size());
   if (cluster != nullptr)
@@ -102,4 +105,6 @@ void PMIx_Multicluster_nspace_parse(pmix_nspace_t target, pmix_nspace_t cluster,
   if (nspace != nullptr)
     set_text(nspace, sizeof(pmix_nspace_t),
              colon < text.size() ? text.substr(colon + 1) : std::string{});
+} catch (...) {
+  static_cast<void>(status_of_exception());
 }

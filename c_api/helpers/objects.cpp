@@ -1,5 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/memory.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -160,7 +161,7 @@ void PMIx_Envar_load(pmix_envar_t* x, char* name, char* value, char separator) {
 }
 
 void PMIx_Regattr_load(pmix_regattr_t* x, const char* name, const char* key,
-                       pmix_data_type_t type, const char* description) {
+                       pmix_data_type_t type, const char* description) try {
   if (x == nullptr)
     return;
   c_api::construct(PMIX_REGATTR, x);
@@ -170,6 +171,8 @@ void PMIx_Regattr_load(pmix_regattr_t* x, const char* name, const char* key,
   x->type = type;
   if (description != nullptr)
     PMIx_Argv_append_nosize(&x->description, description);
+} catch (...) {
+  static_cast<void>(c_api::status_of_exception());
 }
 
 void PMIx_Regattr_xfer(pmix_regattr_t* to, const pmix_regattr_t* from) {

@@ -2,6 +2,7 @@
 #include "adapters/c_values/convert.hpp"
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/node_map.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/helpers/regex_text.hpp"
 
 #include <pmix.h>
@@ -72,19 +73,23 @@ size_t c_api::regex_size(const char* x) {
   return size;
 }
 
-pmix_status_t PMIx_generate_regex(const char* input, char** regex) {
+pmix_status_t PMIx_generate_regex(const char* input, char** regex) try {
   return generate(input, regex, format_nodes);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_generate_ppn(const char* input, char** ppn) {
+pmix_status_t PMIx_generate_ppn(const char* input, char** ppn) try {
   return generate(input, ppn, format_ranks);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 // -- the form of OpenPMIx after 6
 // --------------------------------------------------
 
 pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t*, size_t,
-                                   pmix_regex2_t* regex) {
+                                   pmix_regex2_t* regex) try {
   if (input == nullptr || regex == nullptr)
     return PMIX_ERR_BAD_PARAM;
   // The list as it is, with its final zero.
@@ -93,11 +98,13 @@ pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t*, size_t,
     raw.data(), reinterpret_cast<uint8_t*>(const_cast<char*>(input)),
     std::strlen(input) + 1};
   return c_api::copy(PMIX_REGEX2, regex, &from);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 // Not supported: a form other than `raw`, which is all that we generate.
 pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t*,
-                                size_t, char** output) {
+                                size_t, char** output) try {
   if (regex == nullptr || output == nullptr || regex->type == nullptr
       || regex->bytes == nullptr)
     return PMIX_ERR_BAD_PARAM;
@@ -107,4 +114,6 @@ pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t*,
   const auto* text = reinterpret_cast<const char*>(regex->bytes);
   *output = c_api::duplicate({text, strnlen(text, regex->len)});
   return *output != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
+} catch (...) {
+  return c_api::status_of_exception();
 }

@@ -2,6 +2,7 @@
 #include "adapters/c_values/convert.hpp"
 #include "adapters/c_values/convert_in.hpp"
 #include "adapters/c_values/memory.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/helpers/print.hpp"
 #include "messages/attributes.hpp"
 
@@ -94,8 +95,10 @@ const char* PMIx_Data_type_string(pmix_data_type_t type) {
   return type_name(type);
 }
 
-const char* PMIx_Get_version(void) {
+const char* PMIx_Get_version(void) try {
   return "4.2.9 (Troupe " TROUPE_VERSION ", PMIx Standard: 4.2)";
+} catch (...) {
+  return "";
 }
 
 const char* PMIx_Get_attribute_string(const char* name) {
@@ -112,7 +115,7 @@ const char* PMIx_Get_attribute_name(const char* key) {
   return found != nullptr ? found->c_name.data() : key;
 }
 
-char* PMIx_Info_directives_string(pmix_info_directives_t x) {
+char* PMIx_Info_directives_string(pmix_info_directives_t x) try {
   auto text = std::string{"QUALIFIER"};
   if ((x & PMIX_INFO_QUALIFIER) == 0) {
     text = (x & PMIX_INFO_REQD) != 0 ? "REQUIRED" : "OPTIONAL";
@@ -122,9 +125,11 @@ char* PMIx_Info_directives_string(pmix_info_directives_t x) {
       text += ":END";
   }
   return c_api::duplicate(text);
+} catch (...) {
+  return nullptr;
 }
 
-char* PMIx_Value_string(const pmix_value_t* x) {
+char* PMIx_Value_string(const pmix_value_t* x) try {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
@@ -132,9 +137,11 @@ char* PMIx_Value_string(const pmix_value_t* x) {
     print_any(out, *x, "");
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return nullptr;
 }
 
-char* PMIx_Info_string(const pmix_info_t* x) {
+char* PMIx_Info_string(const pmix_info_t* x) try {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
@@ -142,18 +149,22 @@ char* PMIx_Info_string(const pmix_info_t* x) {
     out += '\n';
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return nullptr;
 }
 
-char* PMIx_Proc_string(const pmix_proc_t* x) {
+char* PMIx_Proc_string(const pmix_proc_t* x) try {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
     out = c_api::print(c_api::to_proc(*x));
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return nullptr;
 }
 
-char* PMIx_Resource_unit_string(const pmix_resource_unit_t* x) {
+char* PMIx_Resource_unit_string(const pmix_resource_unit_t* x) try {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
@@ -161,9 +172,11 @@ char* PMIx_Resource_unit_string(const pmix_resource_unit_t* x) {
           + "  COUNT: " + std::to_string(x->count);
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return nullptr;
 }
 
-char* PMIx_App_string(const pmix_app_t* x) {
+char* PMIx_App_string(const pmix_app_t* x) try {
   return make_text([x](std::string& out) -> pmix_status_t {
     if (x == nullptr)
       return PMIX_ERR_BAD_PARAM;
@@ -187,10 +200,12 @@ char* PMIx_App_string(const pmix_app_t* x) {
     }
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return nullptr;
 }
 
 pmix_status_t PMIx_Data_print(char** output, char* prefix, void* src,
-                              pmix_data_type_t type) {
+                              pmix_data_type_t type) try {
   if (output == nullptr || src == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *output = nullptr;
@@ -207,4 +222,6 @@ pmix_status_t PMIx_Data_print(char** output, char* prefix, void* src,
     return code;
   });
   return code == PMIX_SUCCESS && *output == nullptr ? PMIX_ERR_NOMEM : code;
+} catch (...) {
+  return c_api::status_of_exception();
 }

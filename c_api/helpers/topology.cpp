@@ -3,6 +3,7 @@
 #include "adapters/c_values/memory.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
+#include "c_api/failure.hpp"
 #include "messages/attributes.hpp"
 
 #include <pmix.h>
@@ -99,7 +100,7 @@ pmix_status_t guarded(F f) {
 /// The topology is the library's: PMIx_Topology_destruct leaves it alone.
 /// Not supported: what comes from another library than hwloc, or a node
 /// whose topology hwloc cannot read.
-pmix_status_t PMIx_Load_topology(pmix_topology_t* topology) {
+pmix_status_t PMIx_Load_topology(pmix_topology_t* topology) try {
   if (topology == nullptr)
     return PMIX_ERR_BAD_PARAM;
   if (!may_be_hwloc(topology->source))
@@ -111,10 +112,13 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t* topology) {
     topology->topology = found;
     return set_source(topology->source, hwloc::source());
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 // Not supported: what comes from another library than hwloc.
-pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t* cpuset, pmix_bind_envelope_t ref) {
+pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t* cpuset,
+                              pmix_bind_envelope_t ref) try {
   if (cpuset == nullptr
       || (ref != PMIX_CPUBIND_PROCESS && ref != PMIX_CPUBIND_THREAD))
     return PMIX_ERR_BAD_PARAM;
@@ -126,11 +130,13 @@ pmix_status_t PMIx_Get_cpuset(pmix_cpuset_t* cpuset, pmix_bind_envelope_t ref) {
       return PMIX_ERR_NOT_FOUND;
     return set_source(cpuset->source, "hwloc");
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 // Not supported: what comes from another library than hwloc.
 pmix_status_t PMIx_Parse_cpuset_string(const char* text,
-                                       pmix_cpuset_t* cpuset) {
+                                       pmix_cpuset_t* cpuset) try {
   if (text == nullptr || cpuset == nullptr)
     return PMIX_ERR_BAD_PARAM;
   const auto* colon = std::strchr(text, ':');
@@ -145,16 +151,20 @@ pmix_status_t PMIx_Parse_cpuset_string(const char* text,
     *cpuset = {nullptr, cpus};
     return set_source(cpuset->source, "hwloc");
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_server_generate_cpuset(const char* text,
-                                          pmix_cpuset_t* cpuset) {
+                                          pmix_cpuset_t* cpuset) try {
   return PMIx_Parse_cpuset_string(text, cpuset);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 // Not supported: what comes from another library than hwloc.
 pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t* cpuset,
-                                                 char** text) {
+                                                 char** text) try {
   if (text == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *text = nullptr;
@@ -166,13 +176,15 @@ pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t* cpuset,
     const auto list = hwloc::list_cpus(cpuset->bitmap);
     return list ? give("hwloc:" + *list, text) : PMIX_ERR_NOMEM;
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 /// A process that is not bound has no locality: success, with null.
 /// Not supported: what comes from another library than hwloc, or a node
 /// whose topology hwloc cannot read.
 pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t* cpuset,
-                                                   char** text) {
+                                                   char** text) try {
   if (text == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *text = nullptr;
@@ -189,10 +201,12 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t* cpuset,
     const auto locality = hwloc::locality_of(topology, cpuset->bitmap);
     return locality ? give(*locality, text) : PMIX_SUCCESS;
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Get_relative_locality(const char* first, const char* second,
-                                         pmix_locality_t* locality) {
+                                         pmix_locality_t* locality) try {
   if (locality == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *locality = PMIX_LOCALITY_UNKNOWN;
@@ -205,13 +219,15 @@ pmix_status_t PMIx_Get_relative_locality(const char* first, const char* second,
     *locality = *shared;
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_status_t PMIx_Compute_distances(pmix_topology_t* topology,
                                      pmix_cpuset_t* cpuset, pmix_info_t* infos,
                                      size_t ninfo,
                                      pmix_device_distance_t** distances,
-                                     size_t* ndist) {
+                                     size_t* ndist) try {
   if (distances == nullptr || ndist == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *distances = nullptr;
@@ -227,4 +243,6 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t* topology,
     *distances = found->release();
     return PMIX_SUCCESS;
   });
+} catch (...) {
+  return c_api::status_of_exception();
 }

@@ -1,6 +1,7 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "adapters/c_values/memory.hpp"
+#include "c_api/failure.hpp"
 #include "c_api/helpers/regex_text.hpp"
 
 #include <pmix.h>
@@ -124,7 +125,7 @@ pmix_status_t unload_bytes(const pmix_byte_object_t& from, void** data,
 } // namespace
 
 pmix_status_t PMIx_Value_load(pmix_value_t* to, const void* data,
-                              pmix_data_type_t type) {
+                              pmix_data_type_t type) try {
   if (to == nullptr)
     return PMIX_ERR_BAD_PARAM;
   std::memset(to, 0, sizeof(*to));
@@ -142,12 +143,15 @@ pmix_status_t PMIx_Value_load(pmix_value_t* to, const void* data,
   if (code != PMIX_SUCCESS)
     std::memset(to, 0, sizeof(*to));
   return code;
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 /// Text, bytes and structures come in new memory that the caller frees: `*data`
 /// is set. Anything else is copied to where `*data` points, or if that is null
 /// to new memory as well.
-pmix_status_t PMIx_Value_unload(pmix_value_t* from, void** data, size_t* size) {
+pmix_status_t PMIx_Value_unload(pmix_value_t* from, void** data,
+                                size_t* size) try {
   if (from == nullptr || data == nullptr || size == nullptr)
     return PMIX_ERR_BAD_PARAM;
   const auto& type = c_api::c_type_of(from->type);
@@ -182,12 +186,16 @@ pmix_status_t PMIx_Value_unload(pmix_value_t* from, void** data, size_t* size) {
     return unload_copy(*from, element, type, data);
   std::memcpy(*data, element, type.size);
   return PMIX_SUCCESS;
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
-pmix_status_t PMIx_Value_xfer(pmix_value_t* to, const pmix_value_t* from) {
+pmix_status_t PMIx_Value_xfer(pmix_value_t* to, const pmix_value_t* from) try {
   if (to == nullptr || from == nullptr)
     return PMIX_ERR_BAD_PARAM;
   return to == from ? PMIX_SUCCESS : c_api::copy(PMIX_VALUE, to, from);
+} catch (...) {
+  return c_api::status_of_exception();
 }
 
 pmix_boolean_t PMIx_Value_true(const pmix_value_t* x) {

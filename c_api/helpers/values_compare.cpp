@@ -1,6 +1,7 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "adapters/wire/pack_value.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -145,7 +146,7 @@ bool is_number(pmix_data_type_t x) {
 
 } // namespace
 
-pmix_value_cmp_t PMIx_Value_compare(pmix_value_t* x, pmix_value_t* y) {
+pmix_value_cmp_t PMIx_Value_compare(pmix_value_t* x, pmix_value_t* y) try {
   if (x == nullptr || y == nullptr)
     return PMIX_VALUE_COMPARISON_NOT_AVAIL;
   if (x->type != y->type)
@@ -158,10 +159,12 @@ pmix_value_cmp_t PMIx_Value_compare(pmix_value_t* x, pmix_value_t* y) {
   if (!a || !b)
     return PMIX_VALUE_COMPARISON_NOT_AVAIL;
   return compare_values(*a, *b);
+} catch (...) {
+  return PMIX_VALUE_COMPARISON_NOT_AVAIL;
 }
 
 pmix_status_t PMIx_Value_get_number(const pmix_value_t* x, void* to,
-                                    pmix_data_type_t type) {
+                                    pmix_data_type_t type) try {
   if (x == nullptr || to == nullptr)
     return PMIX_ERR_BAD_PARAM;
   if (!is_number(x->type) || !is_number(type))
@@ -200,4 +203,6 @@ pmix_status_t PMIx_Value_get_number(const pmix_value_t* x, void* to,
     default: // UINT, UINT32, PROC_RANK
       return put<uint32_t>(data, to);
   }
+} catch (...) {
+  return c_api::status_of_exception();
 }

@@ -1,6 +1,7 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
 #include "adapters/c_values/owned.hpp"
+#include "c_api/failure.hpp"
 
 #include <pmix.h>
 
@@ -153,7 +154,7 @@ struct measurer {
 
 using namespace troupe::c_api;
 
-pmix_status_t PMIx_Value_get_size(const pmix_value_t* x, size_t* size) {
+pmix_status_t PMIx_Value_get_size(const pmix_value_t* x, size_t* size) try {
   if (x == nullptr || size == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *size = 0;
@@ -165,13 +166,17 @@ pmix_status_t PMIx_Value_get_size(const pmix_value_t* x, size_t* size) {
   if (m.code == PMIX_SUCCESS)
     *size = m.size + sizeof(pmix_value_t);
   return m.code;
+} catch (...) {
+  return status_of_exception();
 }
 
-pmix_status_t PMIx_Info_get_size(const pmix_info_t* x, size_t* size) {
+pmix_status_t PMIx_Info_get_size(const pmix_info_t* x, size_t* size) try {
   if (x == nullptr)
     return PMIX_ERR_BAD_PARAM;
   const auto code = PMIx_Value_get_size(&x->value, size);
   if (code == PMIX_SUCCESS)
     *size += text_of(x->key).size() + 1 + sizeof(pmix_info_t);
   return code;
+} catch (...) {
+  return status_of_exception();
 }
