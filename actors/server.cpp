@@ -2,6 +2,7 @@
 
 #include "actors/data/qualified_value.hpp"
 #include "actors/server_state.hpp"
+#include "actors/sturdy.hpp"
 
 #include <caf/actor_system.hpp>
 
@@ -116,7 +117,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
                                      server_directory directory) {
   self->state.options = std::move(options);
   self->state.directory = std::move(directory);
-  return {
+  auto handlers = server_actor::behavior_type{
     [self](const connect_request& request, const connection_actor& connection) {
       return accept(self, request, connection);
     },
@@ -234,6 +235,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     [self](deadline due) { self->state.waits.fire(due.id); },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

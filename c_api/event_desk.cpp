@@ -67,8 +67,7 @@ handler_chain_options chain_options() {
 
 /// Takes no memory itself.
 void tell_no_memory(const handler_turn& x) {
-  std::fprintf(stderr,
-               "libpmix: event handler %llu is not called: no memory\n",
+  std::fprintf(stderr, "libpmix: event handler %llu is not called: no memory\n",
                static_cast<unsigned long long>(x.handler));
 }
 

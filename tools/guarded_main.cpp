@@ -1,5 +1,6 @@
 #include "tools/guarded_main.hpp"
 
+#include "adapters/loop/memory_reserve.hpp"
 #include "adapters/process/descriptor_limit.hpp"
 #include "adapters/process/inherited_fd.hpp"
 #include "messages/status.hpp"
@@ -28,6 +29,10 @@ constexpr auto least_descriptors = uint64_t{32};
 /// Address space that a server needs, with the stacks of its threads; libraries
 /// of others do not look whether they get memory.
 constexpr auto least_memory = rlim_t{128} << 20;
+
+/// What is kept for when there is no more: CAF, and what ends a request, allocate
+/// where a failure ends the process.
+constexpr size_t kept_memory = size_t{4} << 20;
 
 /// Bytes of what goes back to the system as soon as it is freed: more than a
 /// piece of a stream, less than a large message.
@@ -133,6 +138,7 @@ int guarded_main(const char* program, const std::function<int()>& body) {
   ::mallopt(M_MMAP_THRESHOLD, large_block);
   // One thread does nearly everything; others need no memory of their own.
   ::mallopt(M_ARENA_MAX, 1);
+  keep_memory_reserve(kept_memory);
   // Before anything else gets a descriptor.
   occupy_standard_descriptors();
   ignore_broken_pipes();

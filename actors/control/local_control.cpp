@@ -1,5 +1,6 @@
 #include "actors/control/local_control.hpp"
 
+#include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 
@@ -225,7 +226,7 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
            caf::message_view& x) -> caf::result<caf::message> {
       return self->delegate(self->state.host, x.move_content_to_message());
     });
-  return {
+  auto handlers = caf::behavior{
     [self](const requester& who, job_control_request& request) {
       return control(self, who, request);
     },
@@ -247,6 +248,7 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
     },
     [self](const deregister_nspace& what) { forget(self, what.nspace); },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

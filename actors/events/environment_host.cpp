@@ -1,5 +1,6 @@
 #include "actors/events/environment_host.hpp"
 
+#include "actors/sturdy.hpp"
 #include "messages/event.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -46,7 +47,7 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
            caf::message_view& x) -> caf::result<caf::message> {
       return self->delegate(self->state.host, x.move_content_to_message());
     });
-  return {
+  auto handlers = caf::behavior{
     [self](const server_actor&, const event_cache_actor& events) {
       self->state.events = events;
     },
@@ -76,6 +77,7 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
                        deliver_event{to_event(std::move(what)), {}});
     },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "actors/events/event_cache.hpp"
 
 #include "actors/events/event_cache_state.hpp"
+#include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -276,7 +277,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
   else if (limits.spool == 0)
     limits.spool = defaults::event_log_spool;
   state.log = std::make_unique<event_log>(state.options.log, means(self));
-  return {
+  auto handlers = event_cache_actor::behavior_type{
     [self](const requester& who, const register_events_request& request,
            const client_actor& session) {
       return subscribe(self, who, request, session);
@@ -339,6 +340,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
       watch(self);
     },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "actors/events/handler_chain.hpp"
 
 #include "actors/events/handler_chain_state.hpp"
+#include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -316,7 +317,7 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
   const auto begin_turn = [&state] {
     state.calls_left = state.options.calls_per_turn;
   };
-  return {
+  auto handlers = handler_chain_actor::behavior_type{
     [self](const register_handler& request) { return add(self, request); },
     [self, begin_turn](const handler_registered& x) {
       begin_turn();
@@ -359,6 +360,7 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
         resume(self);
     },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

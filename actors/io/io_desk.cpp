@@ -1,6 +1,7 @@
 #include "actors/io/io_desk.hpp"
 
 #include "actors/io/io_desk_state.hpp"
+#include "actors/sturdy.hpp"
 
 namespace troupe {
 
@@ -13,7 +14,7 @@ io_desk_actor::behavior_type behavior(self_pointer self,
   self->state.options = std::move(options);
   self->set_down_handler(
     [self](const caf::down_msg& x) { note_down(self, x.source); });
-  return {
+  auto handlers = io_desk_actor::behavior_type{
     [self](process_output& what) { return take_output(self, what); },
     [self](const io_job_begun& what) {
       open_job(self, what);
@@ -43,6 +44,7 @@ io_desk_actor::behavior_type behavior(self_pointer self,
       give_again(self, due.id);
     },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

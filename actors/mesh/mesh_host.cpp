@@ -1,6 +1,7 @@
 #include "actors/mesh/mesh_host.hpp"
 
 #include "actors/mesh/mesh_host_state.hpp"
+#include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -236,7 +237,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_streams(self);
   if (self->state.options.on_hosts)
     self->state.options.on_hosts(hosts_of(self->state));
-  return {
+  auto handlers = mesh_host_actor::behavior_type{
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { take_message(self, what); },
     [self](host_collective& what) { return join_collective(self, what); },
@@ -401,6 +402,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const mesh_duty_changed& what) { change_duty(self, what); },
     [self](deadline due) { self->state.waits.fire(due.id); },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

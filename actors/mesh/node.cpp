@@ -2,6 +2,7 @@
 
 #include "actors/answer.hpp"
 #include "actors/mesh/node_state.hpp"
+#include "actors/sturdy.hpp"
 
 #include <algorithm>
 
@@ -174,7 +175,7 @@ node_actor::behavior_type behavior(self_pointer self,
                                    const node_options& options) {
   self->state.options = options;
   self->state.networks = options.make_networks(lane_owner_actor{self});
-  return {
+  auto handlers = node_actor::behavior_type{
     // -- what comes most often: CAF tries one after another --
     [self](peer_delivery& x) { take_delivery(self, x); },
     [self](send_to_member& x) { tell_member(self, x); },
@@ -236,6 +237,7 @@ node_actor::behavior_type behavior(self_pointer self,
         tick(self);
     },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

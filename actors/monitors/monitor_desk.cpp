@@ -1,6 +1,7 @@
 #include "actors/monitors/monitor_desk.hpp"
 
 #include "actors/monitors/monitor_desk_state.hpp"
+#include "actors/sturdy.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
@@ -130,7 +131,7 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
   self->state.options = std::move(options);
   self->set_down_handler(
     [self](const caf::down_msg& x) { note_down(self, x); });
-  return {
+  auto handlers = monitor_desk_actor::behavior_type{
     [self](monitor_alert& what) { take_alert(self, what); },
     [self](const requester& who, monitor_request& request,
            const monitored_session_actor& session) {
@@ -164,6 +165,7 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
     },
     [self](get_gauges) { return gauges_of(self->state); },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace

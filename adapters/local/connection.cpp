@@ -187,7 +187,8 @@ void check_process(connection_ptr self, connect_request request) {
 
 bool is_peers_fault(const caf::error& x) {
   const auto code = status_of(x);
-  return code != status::lost_connection && code != status::in_errno;
+  return code != status::lost_connection && code != status::in_errno
+         && code != status::nomem;
 }
 
 /// The socket has closed.
@@ -199,6 +200,10 @@ void on_end(connection_ptr self, const caf::error& why) {
   }
   if (state.now == phase::waiting)
     ++state.service->statistics.refused;
+  if (why && status_of(why) == status::nomem) {
+    drop(self, reason_of(why));
+    return;
+  }
   if (state.now != phase::closing && !state.finalized)
     log(self,
         "ended without PMIx_Finalize"

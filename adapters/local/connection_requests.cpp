@@ -1,6 +1,7 @@
 // Requests of a peer on their way to its session, and the answers back.
 
 #include "adapters/local/connection_state.hpp"
+#include "adapters/loop/memory_reserve.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/wire/long_request.hpp"
 #include "adapters/wire/replies.hpp"
@@ -9,6 +10,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -24,6 +26,10 @@ using phase = connection_state::phase;
 /// Requests from here on are read on a thread: as many elements as fit into less
 /// take no millisecond.
 constexpr size_t long_request = size_t{16} << 10;
+
+/// While memory is short, longer requests are refused: what is short ends waits
+/// and gives memory back.
+constexpr size_t short_request = size_t{4} << 10;
 
 // -- answers -----------------------------------------------------------------
 
@@ -70,10 +76,17 @@ void write_denial(connection_state& state, uint32_t tag,
 
 template <class T>
 caf::error write_reply(connection_state& state, uint32_t tag, const T& x) {
-  const auto start = wire::begin_frame(state.out, tag);
-  auto err = write_body(state, x);
-  if (!err)
-    err = wire::end_frame(state.out, start);
+  const auto start = state.out.size();
+  auto err = caf::error{};
+  try {
+    wire::begin_frame(state.out, tag);
+    err = write_body(state, x);
+    if (!err)
+      err = wire::end_frame(state.out, start);
+  } catch (const std::bad_alloc&) {
+    refill_memory_reserve();
+    err = make_error(status::nomem, "no memory for the answer");
+  }
   if (err)
     state.out.resize(start);
   return err;
@@ -233,6 +246,10 @@ void refuse_unread(connection_ptr self, uint32_t tag, wire::command asked,
   flush(self);
 }
 
+caf::expected<wire::request> no_memory() {
+  return make_error(status::nomem, "no memory to read the message");
+}
+
 /// A request on its way from bytes to a message.
 struct incoming {
   uint32_t tag = 0;
@@ -243,11 +260,10 @@ struct incoming {
   /// Ends with the payload.
   std::string memory;
 
-  /// What is not read for lack of memory stays so.
-  caf::expected<wire::request> request =
-    make_error(status::nomem, "no memory to read the message");
+  caf::expected<wire::request> request;
 };
 
+/// Whether a request is well-formed, but more than we take now.
 bool is_too_much(const caf::error& x) {
   const auto code = status_of(x);
   return code == status::out_of_resource || code == status::nomem;
@@ -258,6 +274,10 @@ void on_decoded(connection_ptr self, incoming& x) {
   if (!x.request && is_too_much(x.request.error()) && x.asked
       && wire::can_be_refused(*x.asked)) {
     refuse_unread(self, x.tag, *x.asked, x.request.error());
+    return;
+  }
+  if (!x.request && status_of(x.request.error()) == status::nomem) {
+    drop(self, reason_of(x.request.error()));
     return;
   }
   if (!x.request) {
@@ -272,8 +292,12 @@ void on_decoded(connection_ptr self, incoming& x) {
 }
 
 void decode(incoming& x) {
-  x.request =
-    wire::decode_long_request(std::exchange(x.memory, {}), x.size, x.rules);
+  try {
+    x.request =
+      wire::decode_long_request(std::exchange(x.memory, {}), x.size, x.rules);
+  } catch (const std::bad_alloc&) {
+    refill_memory_reserve();
+  }
 }
 
 /// Reads a long request on a thread; those after it wait.
@@ -298,19 +322,33 @@ void decode_elsewhere(connection_ptr self, std::shared_ptr<incoming> x) {
   update_reading(self);
 }
 
+caf::expected<wire::request> decode_here(const wire::frame& x,
+                                         const wire::dialect& rules) {
+  try {
+    return wire::decode_request(x.payload, rules);
+  } catch (const std::bad_alloc&) {
+    refill_memory_reserve();
+    return no_memory();
+  }
+}
+
 void on_request(connection_ptr self, const wire::frame& x) {
   auto& state = self->state;
-  auto what = incoming{};
-  what.tag = x.tag;
-  what.size = x.payload.size();
-  what.rules = state.dialect;
-  what.asked = wire::command_in(x.payload, state.dialect);
-  if (what.size < long_request) {
-    what.request = wire::decode_request(x.payload, state.dialect);
+  const auto& rules = state.dialect;
+  const auto size = x.payload.size();
+  const auto asked = wire::command_in(x.payload, rules);
+  refill_memory_reserve();
+  const auto is_refused = is_memory_short() && size > short_request;
+  if (is_refused || size < long_request) {
+    auto what =
+      incoming{x.tag, size, rules,
+               asked, {},   is_refused ? no_memory() : decode_here(x, rules)};
     on_decoded(self, what);
     return;
   }
-  what.memory = state.socket->give_away(x);
+  // Until it has been read, and if there is no memory for that.
+  auto what = incoming{
+    x.tag, size, rules, asked, state.socket->give_away(x), no_memory()};
   decode_elsewhere(self, std::make_shared<incoming>(std::move(what)));
 }
 

@@ -3,6 +3,7 @@
 #include "adapters/local/system_error.hpp"
 #include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/memory_reserve.hpp"
 #include "messages/status.hpp"
 
 #include <event2/buffer.h>
@@ -116,8 +117,22 @@ size_t frame_socket::unread() const {
   return static_cast<size_t>(waiting) + reader_.pending();
 }
 
+/// Reads in one pass of the loop. Without memory for what comes this connection
+/// ends, and no other.
 /// @returns whether there may be more.
 bool frame_socket::read_turn() {
+  try {
+    return read_some();
+  } catch (const std::bad_alloc&) {
+    reader_ =
+      wire::frame_reader{bounds_.message_size}; // Gives back what it has.
+    refill_memory_reserve();
+    end(make_error(status::nomem, "no memory for what it sends"));
+    return false;
+  }
+}
+
+bool frame_socket::read_some() {
   const auto start = std::chrono::steady_clock::now();
   const auto frames_before = frames_;
   const auto bytes_before = bytes_received_;
@@ -259,9 +274,14 @@ size_t frame_socket::queued() const noexcept {
 }
 
 void frame_socket::on_writable() {
-  write_queue();
-  if (is_open() && handlers_.on_progress)
-    handlers_.on_progress();
+  try {
+    write_queue();
+    if (is_open() && handlers_.on_progress)
+      handlers_.on_progress();
+  } catch (const std::bad_alloc&) {
+    refill_memory_reserve();
+    end(make_error(status::nomem, "no memory to send it more"));
+  }
 }
 
 void frame_socket::write_queue() {

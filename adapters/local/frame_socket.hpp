@@ -151,6 +151,7 @@ private:
   };
 
   bool read_turn();
+  bool read_some();
   void after_turn(uint64_t frames_before);
   void on_late();
   bool take_frames(turn_budget& left);

@@ -1,5 +1,6 @@
 #include "adapters/process/process_launcher.hpp"
 
+#include "actors/sturdy.hpp"
 #include "adapters/process/process_table.hpp"
 
 #include <caf/all.hpp>
@@ -20,7 +21,7 @@ process_launcher_actor::behavior_type process_launcher(
   auto* table = self->state.table.get();
   self->set_down_handler(
     [table](const caf::down_msg& x) { table->abandon(x.source); });
-  return {
+  auto handlers = process_launcher_actor::behavior_type{
     [table](const start_process& request, const process_owner_actor& owner,
             const output_receiver_actor& sink) {
       return table->start(request, owner, sink);
@@ -40,6 +41,7 @@ process_launcher_actor::behavior_type process_launcher(
     },
     [table](const close_stdin& request) { table->close(request); },
   };
+  return sturdy(self, std::move(handlers));
 }
 
 } // namespace troupe
