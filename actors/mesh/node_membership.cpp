@@ -44,6 +44,14 @@ node_effects node_membership::tick(node_time now, node_time due) {
   return std::exchange(out_, {});
 }
 
+node_effects node_membership::note_alive(uint32_t rank, uint64_t incarnation,
+                                         node_time now) {
+  if (!is_over(now) && duty_ != node_duty::joining
+      && list_.is_live(rank, incarnation))
+    heard(rank, now);
+  return std::exchange(out_, {});
+}
+
 node_effects node_membership::receive(uint32_t rank, uint64_t incarnation,
                                       node_message what, node_time now) {
   if (is_over(now)) {

@@ -61,6 +61,9 @@ public:
   node_effects receive(uint32_t rank, uint64_t incarnation, node_message what,
                        node_time now);
 
+  /// A member has sent something that is not for us: it is alive.
+  node_effects note_alive(uint32_t rank, uint64_t incarnation, node_time now);
+
   /// At the root: somebody who is no member wants to be one.
   /// @param via  comes back in the answer.
   node_effects join(const node_join& x, uint64_t via, node_time now);

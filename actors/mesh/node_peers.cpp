@@ -6,6 +6,9 @@ namespace troupe::node_internals {
 
 namespace {
 
+/// How often the membership hears that somebody lives who says other things.
+constexpr auto sign_of_life = std::chrono::milliseconds{50};
+
 // -- lanes of nobody yet
 // ------------------------------------------------------------------
 
@@ -288,6 +291,18 @@ void take_relayed(self_pointer self, const peer_key& from, relayed_frame& x) {
 
 } // namespace
 
+/// Whatever somebody sends shows that he lives: silence begins with the last of it,
+/// not with the last question of ours. It is told rarely, since much is sent.
+void note_alive(self_pointer self, const peer_key& key, known_peer& x) {
+  auto& state = self->state;
+  x.used_at = state.options.clock();
+  if (x.used_at < x.alive_at + sign_of_life)
+    return;
+  x.alive_at = x.used_at;
+  carry_out(self, state.membership->note_alive(key.first, key.second,
+                                               state.options.boot_clock()));
+}
+
 void take_delivery(self_pointer self, peer_delivery& x) {
   auto& state = self->state;
   const auto key = peer_key{x.rank, x.incarnation};
@@ -305,10 +320,10 @@ void take_delivery(self_pointer self, peer_delivery& x) {
   if (auto* node = std::get_if<node_message>(&*payload)) {
     take_node_message(self, key, std::move(*node));
   } else if (auto* host = std::get_if<host_message>(&*payload)) {
-    i->second.used_at = state.options.clock();
+    note_alive(self, key, i->second);
     take_host_message(self, x, *host);
   } else if (auto* relayed = std::get_if<relayed_frame>(&*payload)) {
-    i->second.used_at = state.options.clock();
+    note_alive(self, key, i->second);
     take_relayed(self, key, *relayed);
   }
 }

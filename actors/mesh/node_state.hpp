@@ -32,6 +32,9 @@ struct known_peer {
   steady_time unreached_since;
   steady_time next_relay;
 
+  /// When the membership was told last that it lives.
+  steady_time alive_at;
+
   /// What it has said before its membership was known here.
   std::deque<peer_delivery> early;
   size_t early_bytes = 0;

@@ -98,8 +98,17 @@ void reach_table::advance(const path_id& id, attempt& x) {
             patience_of(x));
 }
 
+bool reach_table::was_lost(const attempt& x) const {
+  return clock::now() < x.lost_at + times_.lost_for;
+}
+
 std::chrono::milliseconds reach_table::patience_of(const attempt& x) const {
+  // While much depends on it, short attempts between long ones find a way soon
+  // that is there again.
+  const auto is_short = was_lost(x) && x.failures % 2 == 0;
   auto result = times_.connect_first;
+  if (is_short)
+    return 2 * result;
   for (uint32_t i = 0; i < x.failures && result < times_.connect_most; ++i)
     result *= 2;
   return std::min(result, times_.connect_most);
@@ -113,7 +122,8 @@ void reach_table::drop(std::map<path_id, attempt>::iterator i) {
 
 void reach_table::retry_later(attempt& x) {
   // Half of it by chance, so that nodes do not come all at once.
-  const auto most = std::chrono::nanoseconds{times_.retry_most};
+  const auto most = std::chrono::nanoseconds{was_lost(x) ? times_.retry_lost
+                                                         : times_.retry_most};
   auto delay = std::chrono::nanoseconds{times_.retry_first};
   for (uint32_t i = 1; i < x.failures && delay < most; ++i)
     delay *= 2;
@@ -163,6 +173,7 @@ void reach_table::on_lane_end(uint32_t rank, const std::string& network,
       continue;
     if (lived >= times_.steady_lane) {
       x.failures = 0;
+      x.lost_at = clock::now();
       x.retry.start(0ns);
     } else {
       ++x.failures;

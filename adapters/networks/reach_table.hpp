@@ -21,6 +21,11 @@ struct reach_times {
   std::chrono::milliseconds retry_most{2000};
   std::chrono::milliseconds steady_lane{2000};
 
+  /// The same of a path that had a lane until so long ago: its peer may be lost
+  /// otherwise.
+  std::chrono::milliseconds retry_lost{150};
+  std::chrono::milliseconds lost_for = defaults::peer_grace;
+
   /// Time to connect, of the first attempt and at most. The kernel sends what
   /// was lost again after a second only, and what is sent on an interface that
   /// has just come up is often lost.
@@ -94,6 +99,9 @@ private:
     dial_id dial = 0;
     size_t next_end = 0;
     uint32_t failures = 0;
+
+    /// When its last lane that lived for a while has ended.
+    clock::time_point lost_at;
     timer retry;
   };
 
@@ -104,6 +112,7 @@ private:
   void advance(const path_id& id, attempt& x);
   void drop(std::map<path_id, attempt>::iterator i);
   void retry_later(attempt& x);
+  bool was_lost(const attempt& x) const;
   std::chrono::milliseconds patience_of(const attempt& x) const;
   void report(uint32_t rank, const std::string& address,
               const std::string& reason);

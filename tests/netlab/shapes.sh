@@ -70,11 +70,11 @@ lab 3 1
 need_dvm n1:4,n2:4,n3:4
 waits() {
   "$netlab" silence n2 1 out
-  sleep 2.5
+  sleep 3.5
   "$netlab" heal n2 1
   sleep 2
 }
-works "one network, n2 is not heard for 2.5 s" waits
+works "one network, n2 is not heard for 3.5 s" waits
 mesh_job -n 3 ./steady 100 "$TROUPE_WORK/never" >steady.out 2>&1 &
 steady_pid=$!
 sleep 1

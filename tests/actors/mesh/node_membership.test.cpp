@@ -264,3 +264,19 @@ CAF_TEST(a daemon that ends says so) {
   CAF_CHECK_EQUAL(f.receivers<node_departure>(), (ranks{0}));
   CAF_CHECK(f.member.duty() == node_duty::fenced);
 }
+
+CAF_TEST(MND-X72 whatever a member sends is a sign of life) {
+  auto f = member_fixture{};
+  const auto asks_at = [&f](node_time now) {
+    f.keep(f.member.tick(now));
+    return !f.receivers<node_witness_request>().empty();
+  };
+  for (node_time now = 100'250ms; now <= 101'900ms; now += 250ms)
+    CAF_CHECK(!asks_at(now));
+  f.keep(f.member.note_alive(2, 12, 101'900ms));
+  CAF_CHECK(!asks_at(102'150ms));
+  for (node_time now = 102'400ms; now <= 103'800ms; now += 250ms)
+    CAF_CHECK(!asks_at(now));
+  f.keep(f.member.note_alive(2, 11, 103'850ms)); // Another incarnation's.
+  CAF_CHECK(asks_at(104'050ms));
+}
