@@ -115,7 +115,7 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
     pmi1_->serve(proc, std::move(fd));
   };
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
-  sys.registry().put(memory_name, sys.spawn(memory_gauges));
+  sys.registry().put(memory_source, sys.spawn(memory_gauges));
   auto work = mesh_host_options{};
   work.server = context.server;
   work.hostname = context.hostname;
@@ -311,7 +311,7 @@ local_node::~local_node() {
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)
     pmi1_->set_server({});
-  loop_.actors().registry().erase(memory_name);
+  loop_.actors().registry().erase(memory_source);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();

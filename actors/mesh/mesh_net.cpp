@@ -1,7 +1,7 @@
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
 #include "actors/report_values.hpp"
-#include "messages/memory_actors.hpp"
+#include "messages/memory_source.hpp"
 
 #include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
@@ -111,10 +111,10 @@ void describe_node(self_pointer self, completion<mesh_status> done) {
     x->arrived();
   };
   const auto skip = [x](const caf::error&) { x->arrived(); };
-  if (const auto memory = self->home_system().registry().get(memory_name)) {
+  if (const auto memory = self->home_system().registry().get(memory_source)) {
     ++x->missing;
     self
-      ->request(caf::actor_cast<memory_actor>(memory), defaults::net_wait,
+      ->request(caf::actor_cast<caf::actor>(memory), defaults::net_wait,
                 get_gauges{})
       .then(add, skip);
   }

@@ -19,7 +19,7 @@ uint64_t resident_bytes() {
 
 } // namespace
 
-memory_actor::behavior_type memory_gauges() {
+caf::behavior memory_gauges() {
   return {
     [](get_gauges) {
       const auto heap = ::mallinfo2();

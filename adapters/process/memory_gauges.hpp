@@ -1,6 +1,9 @@
 #pragma once
 
-#include "messages/memory_actors.hpp"
+#include "messages/gauge.hpp"
+#include "messages/memory_source.hpp"
+
+#include <caf/behavior.hpp>
 
 namespace troupe {
 
@@ -8,6 +11,6 @@ namespace troupe {
 /// in between (`daemon.heap_free`), whether or not the system has its pages, and
 /// what is resident (`daemon.resident`). If the second grows and the first does not, nothing
 /// leaks: memory is in pieces. Source: mallinfo2(3), proc(5).
-memory_actor::behavior_type memory_gauges();
+caf::behavior memory_gauges();
 
 } // namespace troupe

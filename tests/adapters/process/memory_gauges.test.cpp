@@ -14,7 +14,7 @@ using namespace troupe::fixtures;
 namespace {
 
 struct fixture : deterministic {
-  memory_actor uut = sys.spawn(memory_gauges);
+  caf::actor uut = sys.spawn(memory_gauges);
 
   uint64_t value(const std::string& name) {
     for (const auto& x : request<gauge_list>(uut, get_gauges{}).gauges)
