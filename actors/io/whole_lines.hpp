@@ -19,8 +19,9 @@ namespace troupe {
 /// Source: PMIx Standard v5, "IO Forwarding"; docs/output.md.
 class whole_lines {
 public:
-  /// Bytes of an unfinished line that are kept; of a longer one none are.
-  static constexpr size_t max_line = size_t{64} << 10;
+  /// Bytes of an unfinished line that are kept; of a longer one none are: what has
+  /// no lines is to pass untouched.
+  static constexpr size_t max_line = size_t{16} << 10;
 
   /// @param is_shared Whether several streams are to be expected: without, the
   ///                  first passes untouched until there is a second.

@@ -46,10 +46,10 @@ struct output_sink_state {
 
 /// Writes what processes write to the launcher's own streams. Bytes are
 /// answered when they have been written, or kept as the begin of a line (at
-/// most `output_formatter::max_line` of a stream) or because the format says
-/// so; so a slow terminal holds up the processes, not our memory. Lines of
-/// several processes stay whole, with and without a format. What a sink
-/// of plain bytes will never get is told on standard error.
+/// most `output_formatter::max_line` or `whole_lines::max_line` of a stream),
+/// or because the format says so; so a slow terminal holds up the processes,
+/// not our memory. Lines of several processes stay whole, with and without a
+/// format. What a sink of plain bytes will never get is told on standard error.
 buffered_sink_actor::behavior_type
 output_sink(buffered_sink_actor::stateful_pointer<output_sink_state> self,
             output_sink_settings settings);
