@@ -29,10 +29,10 @@ for name in $(/usr/bin/python3 "$hostile" list); do
   case $name in
     random_*)
       for seed in 1 ${TROUPE_SEEDS:-}; do
-        check "MND-X52" "PMI-1: $name, seed $seed" attack "$name" "$seed"
+        check "MND-X52" "lines of PMI: $name, seed $seed" attack "$name" "$seed"
       done
       ;;
-    *) check "MND-X52" "PMI-1: $name" attack "$name" ;;
+    *) check "MND-X52" "lines of PMI: $name" attack "$name" ;;
   esac
   # No control character of theirs reaches a terminal.
   if grep -q '\^\[' "$TROUPE_WORK/output"; then
