@@ -1,6 +1,6 @@
 // Job control, monitoring, allocations, sessions: what the host answers.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 

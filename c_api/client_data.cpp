@@ -4,7 +4,7 @@
 #include "actors/data/get_options.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 

@@ -1,7 +1,7 @@
 // Distances to devices, without waiting: they are computed on the caller's
 // thread, and handed over on ours.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 
 using namespace troupe;

@@ -1,6 +1,6 @@
 // Fabrics: the host answers.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 

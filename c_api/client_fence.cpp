@@ -1,8 +1,8 @@
 // Fence, connect, disconnect: what all members call.
 
 #include "actors/groups/group_keys.hpp"
-#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
 

@@ -1,7 +1,7 @@
 // PMIx_Get: what is here is found on the caller's thread, the rest at the
 // server.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"

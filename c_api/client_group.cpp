@@ -1,9 +1,9 @@
 // Groups: construct, destruct, leave.
 
-#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
 #include "c_api/group_call.hpp"
 #include "c_api/group_desk.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "messages/group.hpp"

@@ -1,8 +1,8 @@
 // Groups by invitation: invite, join.
 
-#include "c_api/failure.hpp"
 #include "c_api/group_call.hpp"
 #include "c_api/group_desk.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 
 using namespace troupe;

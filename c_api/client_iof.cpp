@@ -3,7 +3,7 @@
 
 #include "actors/jobs/io_directives.hpp"
 #include "c_api/client_output.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"

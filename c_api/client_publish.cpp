@@ -1,6 +1,6 @@
 // Publish, lookup, unpublish.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/publish.hpp"
 

@@ -1,6 +1,6 @@
 // Resolve peers and nodes: from what is here, else from the server.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 

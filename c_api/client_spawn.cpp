@@ -1,7 +1,7 @@
 // PMIx_Spawn.
 
 #include "c_api/client_output.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/spawn.hpp"
 

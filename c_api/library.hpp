@@ -5,7 +5,7 @@
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
 #include "adapters/loop/loop_system.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/event_based_actor.hpp>

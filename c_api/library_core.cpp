@@ -1,7 +1,7 @@
 #include "c_api/library_core.hpp"
 
-#include "c_api/failure.hpp"
 #include "c_api/group_book.hpp"
+#include "c_api/helpers/failure.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

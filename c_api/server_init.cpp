@@ -1,7 +1,7 @@
 // PMIx_server_init and PMIx_server_finalize.
 
 #include "adapters/log/logger.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/monitor.hpp"

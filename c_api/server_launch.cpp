@@ -5,7 +5,7 @@
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/uri.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/io.hpp"
 

@@ -1,6 +1,6 @@
 // What a host registers: namespaces, clients, resources, process sets.
 
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/server_job_data.hpp"
 #include "c_api/server_role.hpp"
 

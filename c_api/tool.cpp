@@ -2,7 +2,7 @@
 
 #include "adapters/link/server_search.hpp"
 #include "c_api/client_link.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_role.hpp"

@@ -1,5 +1,5 @@
 #include "adapters/c_values/memory.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 
 #include <pmix.h>
 

@@ -1,7 +1,7 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/memory.hpp"
-#include "c_api/failure.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
+#include "c_api/helpers/failure.hpp"
 
 #include <pmix.h>
 

@@ -4,8 +4,8 @@
 #include "adapters/c_values/memory.hpp"
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
-#include "c_api/failure.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/helpers/regex_text.hpp"
 
 #include <pmix.h>

@@ -1,6 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 
 #include <pmix.h>
 

@@ -2,7 +2,7 @@
 #include "adapters/c_values/convert.hpp"
 #include "adapters/c_values/convert_in.hpp"
 #include "adapters/c_values/memory.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "c_api/helpers/print.hpp"
 #include "messages/attributes.hpp"
 

@@ -3,7 +3,7 @@
 #include "adapters/c_values/memory.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 #include "messages/attributes.hpp"
 
 #include <pmix.h>

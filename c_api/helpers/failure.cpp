@@ -1,4 +1,4 @@
-#include "c_api/failure.hpp"
+#include "c_api/helpers/failure.hpp"
 
 #include "adapters/loop/memory_reserve.hpp"
 
