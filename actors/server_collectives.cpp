@@ -1,6 +1,7 @@
 #include "actors/collective.hpp"
 #include "actors/data/qualified_value.hpp"
 #include "actors/groups/group_keys.hpp"
+#include "actors/named_procs.hpp"
 #include "actors/ranks_named.hpp"
 #include "actors/server_state.hpp"
 #include "messages/attributes.hpp"
@@ -86,22 +87,8 @@ caf::error refusal(server_state& state, const requester& who,
     return make_error(status::bad_param,
                       troupe::to_string(who.proc)
                         + " is not among the processes it names");
-  const std::string* nspace = nullptr;
-  auto size = std::optional<uint32_t>{};
-  for (const auto& proc : procs) {
-    if (nspace == nullptr || *nspace != proc.nspace) {
-      const auto* entry = state.find_namespace(proc.nspace);
-      if (entry == nullptr)
-        return make_error(status::invalid_namespace,
-                          "no namespace " + proc.nspace);
-      nspace = &proc.nspace;
-      size = entry->data.job_size();
-    }
-    if (proc.rank != rank_wildcard && size && proc.rank >= *size)
-      return make_error(status::bad_param, "namespace " + proc.nspace
-                                             + " has no rank "
-                                             + std::to_string(proc.rank));
-  }
+  if (const auto count = count_named(state, procs); !count)
+    return count.error();
   return {};
 }
 

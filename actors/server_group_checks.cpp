@@ -1,3 +1,4 @@
+#include "actors/named_procs.hpp"
 #include "actors/ranks_named.hpp"
 #include "actors/server_groups.hpp"
 #include "messages/attributes.hpp"
@@ -47,26 +48,10 @@ caf::error id_refusal(server_state& state, const std::string& id) {
 
 caf::error procs_refusal(server_state& state, const std::string& id,
                          const std::vector<proc_id>& procs) {
-  auto count = uint64_t{0};
-  const std::string* nspace = nullptr;
-  auto size = std::optional<uint32_t>{};
-  for (const auto& proc : procs) {
-    if (nspace == nullptr || *nspace != proc.nspace) {
-      const auto* entry = state.find_namespace(proc.nspace);
-      if (entry == nullptr)
-        return make_error(status::invalid_namespace,
-                          "no namespace " + proc.nspace);
-      nspace = &proc.nspace;
-      size = entry->data.job_size();
-    }
-    if (proc.rank != rank_wildcard
-        && (proc.rank > rank_valid_max || (size && proc.rank >= *size)))
-      return make_error(status::bad_param, "namespace " + proc.nspace
-                                             + " has no rank "
-                                             + std::to_string(proc.rank));
-    count += proc.rank == rank_wildcard ? size.value_or(1) : 1;
-  }
-  if (count > defaults::group_participants)
+  const auto count = count_named(state, procs);
+  if (!count)
+    return count.error();
+  if (*count > defaults::group_participants)
     return make_error(status::out_of_resource,
                       "group " + id + " has more than "
                         + std::to_string(defaults::group_participants)
