@@ -119,6 +119,9 @@ for file in README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE; do
   check "F1.15" "$file is there" test -s "$file"
 done
 
+check "F1.15" "the drawing is of its source: scripts/draw" \
+  grep -q "$(sha256sum docs/architecture.dot | cut -d' ' -f1)" docs/architecture.svg
+
 # -- what comments cite --------------------------------------------------------
 
 # Each source as one line, so that a citation may go on in the next line.
