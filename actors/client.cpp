@@ -40,7 +40,7 @@ struct client_state {
   caf::message beat;
 };
 
-using self_pointer = client_actor::stateful_pointer<client_state>;
+TROUPE_SELF_POINTER(client_actor, client_state);
 
 /// A handler that passes its request to another actor, which answers it.
 template <class Result, class Request, class Handle>

@@ -32,7 +32,7 @@ struct collective_state {
   std::optional<collective_failed> failure;
 };
 
-using self_pointer = collective_actor::stateful_pointer<collective_state>;
+TROUPE_SELF_POINTER(collective_actor, collective_state);
 
 /// The jobs in `all` that are not the requester's own.
 connect_procs_result jobs_of_others(const std::vector<job_info>& all,

@@ -17,6 +17,7 @@
 #include "messages/monitor_actors.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/self.hpp"
 #include "messages/sensor.hpp"
 #include "messages/spool.hpp"
 #include "messages/topology.hpp"

@@ -39,7 +39,7 @@ struct run_state {
   bool done = false;
 };
 
-using self_pointer = job_observer_actor::stateful_pointer<run_state>;
+TROUPE_SELF_POINTER(job_observer_actor, run_state);
 
 void show_json(const run_state& state, const nlohmann::json& x) {
   state.setup.out->write(json_line(x));

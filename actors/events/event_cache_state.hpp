@@ -66,7 +66,7 @@ struct event_cache_state {
   }
 };
 
-using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
+TROUPE_SELF_POINTER(event_cache_actor, event_cache_state);
 
 /// Offers an event to the log.
 /// @param then Called when the log has taken it; gets an error if it never

@@ -35,8 +35,7 @@ struct sampled_sensor_state {
   }
 };
 
-using self_pointer =
-  sampled_sensor_actor::stateful_pointer<sampled_sensor_state>;
+TROUPE_SELF_POINTER(sampled_sensor_actor, sampled_sensor_state);
 
 void look_again(self_pointer self, caf::timespan delay) {
   self->delayed_send(sampled_sensor_actor{self}, delay,

@@ -53,7 +53,7 @@ struct sensor_desk_state {
   }
 };
 
-using self_pointer = sensor_desk_actor::stateful_pointer<sensor_desk_state>;
+TROUPE_SELF_POINTER(sensor_desk_actor, sensor_desk_state);
 
 event_throttle::time now(self_pointer self) {
   return self->clock().now().time_since_epoch();

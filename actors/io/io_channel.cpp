@@ -104,7 +104,7 @@ struct io_channel_state {
   }
 };
 
-using self_pointer = io_channel_actor::stateful_pointer<io_channel_state>;
+TROUPE_SELF_POINTER(io_channel_actor, io_channel_state);
 
 void give(self_pointer self, uint64_t id);
 

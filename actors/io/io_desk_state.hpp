@@ -211,7 +211,7 @@ struct desk_state {
   bool is_past(const std::string& nspace) const;
 };
 
-using self_pointer = io_desk_actor::stateful_pointer<desk_state>;
+TROUPE_SELF_POINTER(io_desk_actor, desk_state);
 
 /// @returns the streams that `sources` and `channels` name, each once.
 std::vector<desk_stream*> streams_of(desk_state& state,

@@ -24,7 +24,7 @@ struct output_gate_state {
   std::vector<std::pair<io_fragment, answer<ack>>> held;
 };
 
-using self_pointer = buffered_sink_actor::stateful_pointer<output_gate_state>;
+TROUPE_SELF_POINTER(buffered_sink_actor, output_gate_state);
 
 caf::result<ack> take(self_pointer self, io_fragment& x) {
   auto& state = self->state;

@@ -43,7 +43,7 @@ struct tool_output_state {
   bool timer_is_running = false;
 };
 
-using self_pointer = buffered_sink_actor::stateful_pointer<tool_output_state>;
+TROUPE_SELF_POINTER(buffered_sink_actor, tool_output_state);
 
 info uint64_info(std::string_view key, uint64_t x) {
   return {std::string{key}, 0, value::uint64(x)};

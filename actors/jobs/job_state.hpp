@@ -112,7 +112,7 @@ struct job_state_data {
   }
 };
 
-using self_pointer = job_actor::stateful_pointer<job_state_data>;
+TROUPE_SELF_POINTER(job_actor, job_state_data);
 
 inline proc_id proc_of(const job_state_data& state, const member& x) {
   return {state.nspace(), x.rank};

@@ -325,7 +325,7 @@ struct mesh_host_state {
   }
 };
 
-using self_pointer = mesh_host_actor::stateful_pointer<mesh_host_state>;
+TROUPE_SELF_POINTER(mesh_host_actor, mesh_host_state);
 
 /// Calls `then` after `delay`.
 void call_later(self_pointer self, caf::timespan delay,

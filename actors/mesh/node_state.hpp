@@ -107,7 +107,7 @@ struct node_actor_state {
   bool is_direct(uint32_t rank) const;
 };
 
-using self_pointer = node_actor::stateful_pointer<node_actor_state>;
+TROUPE_SELF_POINTER(node_actor, node_actor_state);
 
 void note(self_pointer self, severity level, const std::string& what);
 

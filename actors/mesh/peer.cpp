@@ -12,7 +12,7 @@ using peer_internals::peer_actor_state;
 
 namespace {
 
-using self_pointer = peer_actor::stateful_pointer<peer_actor_state>;
+TROUPE_SELF_POINTER(peer_actor, peer_actor_state);
 
 void note(self_pointer self, severity level, const std::string& what) {
   auto& x = self->state.settings;

@@ -21,7 +21,7 @@ struct reactions_state {
   size_t in_flight = 0;
 };
 
-using self_pointer = reactions_actor::stateful_pointer<reactions_state>;
+TROUPE_SELF_POINTER(reactions_actor, reactions_state);
 
 /// An alert, and which reaction is next.
 struct course {

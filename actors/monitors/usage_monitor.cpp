@@ -32,7 +32,7 @@ struct usage_monitor_state {
   std::optional<usage_monitors::time> wake_at;
 };
 
-using self_pointer = usage_monitor_actor::stateful_pointer<usage_monitor_state>;
+TROUPE_SELF_POINTER(usage_monitor_actor, usage_monitor_state);
 
 usage_monitors::time now(self_pointer self) {
   return self->clock().now().time_since_epoch();

@@ -61,7 +61,7 @@ struct c_host_state {
   }
 };
 
-using self_pointer = c_host_actor::stateful_pointer<c_host_state>;
+TROUPE_SELF_POINTER(c_host_actor, c_host_state);
 
 /// What an up-call points to.
 struct arguments {

@@ -85,7 +85,7 @@ struct file_checker_state {
   std::optional<file_batches::time> tick_at;
 };
 
-using self_pointer = file_checker_actor::stateful_pointer<file_checker_state>;
+TROUPE_SELF_POINTER(file_checker_actor, file_checker_state);
 
 file_batches::time now(self_pointer self) {
   return self->clock().now().time_since_epoch();

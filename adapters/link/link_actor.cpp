@@ -20,7 +20,7 @@ struct link_state {
   std::shared_ptr<link> to;
 };
 
-using self_pointer = client_actor::stateful_pointer<link_state>;
+TROUPE_SELF_POINTER(client_actor, link_state);
 
 /// A handler that sends its request to the server.
 template <class Answer, class Request>

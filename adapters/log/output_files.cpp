@@ -184,7 +184,7 @@ struct output_files_state {
   bool timer_is_running = false;
 };
 
-using self_pointer = buffered_sink_actor::stateful_pointer<output_files_state>;
+TROUPE_SELF_POINTER(buffered_sink_actor, output_files_state);
 
 void add_waiting(job_files& x, const job_files::open_file& to, std::string text,
                  bool is_last = false) {

@@ -42,7 +42,7 @@ struct link_reader_state {
   caf::typed_response_promise<sensor_readings> owed;
 };
 
-using self_pointer = sensor_reader_actor::stateful_pointer<link_reader_state>;
+TROUPE_SELF_POINTER(sensor_reader_actor, link_reader_state);
 
 sensor_reading reading_of(const std::string& name, bool is_running) {
   auto result = sensor_reading{};

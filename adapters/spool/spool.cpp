@@ -78,7 +78,7 @@ struct spool_state {
   std::shared_ptr<spool_queue> queue = std::make_shared<spool_queue>();
 };
 
-using self_pointer = spool_actor::stateful_pointer<spool_state>;
+TROUPE_SELF_POINTER(spool_actor, spool_state);
 
 caf::result<ack> write(self_pointer self, write_spool& request) {
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
