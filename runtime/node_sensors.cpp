@@ -4,13 +4,9 @@
 #include "actors/events/sensor_desk.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"
-#include "adapters/sensors/file_system.hpp"
 #include "adapters/sensors/link_reader.hpp"
-#include "adapters/sensors/memory_errors.hpp"
-#include "adapters/sensors/memory_kills.hpp"
-#include "adapters/sensors/memory_pressure.hpp"
 #include "adapters/sensors/pool_reader.hpp"
-#include "adapters/sensors/temperatures.hpp"
+#include "adapters/sensors/readers.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

@@ -8,7 +8,7 @@
 #include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
-#include "adapters/process/memory_group.hpp"
+#include "adapters/process/control_groups.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
 

@@ -1,7 +1,7 @@
 #include "tools/bootstrap.hpp"
 
 #include "adapters/lane/secure_context.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "tools/authority_file.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"

@@ -1,7 +1,7 @@
 #include "tools/events.hpp"
 
 #include "adapters/loop/timer.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/event_options.hpp"

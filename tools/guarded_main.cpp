@@ -1,8 +1,7 @@
 #include "tools/guarded_main.hpp"
 
 #include "adapters/loop/memory_reserve.hpp"
-#include "adapters/process/descriptor_limit.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "messages/status.hpp"
 #include "tools/notice.hpp"
 

@@ -3,7 +3,7 @@
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "adapters/process/orphan_guard.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"

@@ -2,9 +2,8 @@
 
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
-#include "adapters/process/awaited_child.hpp"
 #include "adapters/process/child.hpp"
-#include "adapters/process/descendants.hpp"
+#include "adapters/process/children.hpp"
 #include "config/escape.hpp"
 #include "messages/process.hpp"
 

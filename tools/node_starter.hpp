@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/lane/secret.hpp"
+#include "adapters/lane/key_memory.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "tools/join_settings.hpp"
 #include "tools/remote_shell.hpp"

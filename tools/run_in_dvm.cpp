@@ -6,7 +6,7 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "config/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"

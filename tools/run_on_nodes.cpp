@@ -1,5 +1,5 @@
 #include "adapters/log/fd_writer.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/interrupts.hpp"

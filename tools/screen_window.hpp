@@ -4,7 +4,7 @@
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
-#include "adapters/process/awaited_child.hpp"
+#include "adapters/process/children.hpp"
 #include "messages/actors.hpp"
 #include "messages/io_stream.hpp"
 

@@ -1,7 +1,7 @@
 #include "tools/up.hpp"
 
 #include "adapters/log/fd_writer.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "tools/bootstrap.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"

@@ -1,7 +1,7 @@
 #include "adapters/files/file_checker.hpp"
 
 #include "actors/monitors/file_batches.hpp"
-#include "adapters/files/mount_table.hpp"
+#include "adapters/files/file_look.hpp"
 #include "adapters/files/user_rights.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"

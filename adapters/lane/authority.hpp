@@ -1,7 +1,6 @@
 #pragma once
 
 #include "adapters/lane/node_credentials.hpp"
-#include "adapters/lane/node_identity.hpp"
 
 #include <chrono>
 #include <string>

@@ -1,9 +1,5 @@
 #include "adapters/lane/key_memory.hpp"
 
-#include <openssl/crypto.h>
-
-#include <cstddef>
-
 namespace troupe {
 
 namespace {

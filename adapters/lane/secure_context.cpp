@@ -1,6 +1,6 @@
 #include "adapters/lane/secure_context.hpp"
 
-#include "adapters/lane/certificate_clock.hpp"
+#include "adapters/lane/certificates.hpp"
 #include "messages/status.hpp"
 
 namespace troupe {

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "adapters/lane/certificates.hpp"
 #include "adapters/lane/node_credentials.hpp"
-#include "adapters/lane/node_identity.hpp"
-#include "adapters/lane/pinned_certificates.hpp"
 
 #include <caf/expected.hpp>
 

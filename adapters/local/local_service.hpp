@@ -1,9 +1,8 @@
 #pragma once
 
-#include "adapters/local/event_frames.hpp"
-#include "adapters/local/job_info_cache.hpp"
 #include "adapters/local/listener.hpp"
 #include "adapters/local/local_log.hpp"
+#include "adapters/local/packed_frames.hpp"
 #include "adapters/local/unfinished_messages.hpp"
 #include "adapters/loop/thread_pool.hpp"
 

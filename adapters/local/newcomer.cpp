@@ -1,7 +1,7 @@
 #include "adapters/local/newcomer.hpp"
 
 #include "adapters/local/local_service.hpp"
-#include "adapters/local/munge.hpp"
+#include "adapters/local/security_policy.hpp"
 #include "adapters/local/system_error.hpp"
 #include "messages/status.hpp"
 

@@ -1,6 +1,6 @@
 #include "adapters/local/process_sockets.hpp"
 
-#include "adapters/process/process_entries.hpp"
+#include "adapters/process/children.hpp"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "adapters/log/fd_writer.hpp"
 
 #include "adapters/loop/fd_watch.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 
 #include <fcntl.h>
 #include <limits.h>

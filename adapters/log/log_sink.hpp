@@ -11,6 +11,7 @@
 namespace troupe {
 
 class fd_writer;
+
 class thread_pool;
 
 struct log_sink_settings {

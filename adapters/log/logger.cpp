@@ -1,6 +1,6 @@
 #include "adapters/log/logger.hpp"
 
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "config/escape.hpp"
 #include "config/json_schema.hpp"
 

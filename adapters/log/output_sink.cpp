@@ -3,7 +3,7 @@
 #include "actors/io/flush_timer.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 
 #include <caf/all.hpp>
 

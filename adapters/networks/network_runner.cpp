@@ -111,8 +111,7 @@ public:
   }
 
 private:
-  // -- on the thread of the network
-  // --------------------------------------------
+  // -- on the thread of the network ------------------------------------------
 
   void on_listening(const std::string& name,
                     std::vector<node_address> addresses) override {
@@ -149,8 +148,7 @@ private:
       [lane, reason](network_owner& x) { x.on_lane_end(lane, reason); });
   }
 
-  // -- on the owner's loop
-  // ------------------------------------------------------
+  // -- on the owner's loop ---------------------------------------------------
 
   void go_on() {
     if (is_held_.exchange(false))

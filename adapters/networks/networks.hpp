@@ -13,7 +13,9 @@
 namespace troupe {
 
 class event_loop;
+
 class network_set;
+
 class secure_context;
 
 struct networks_options {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "messages/spawn.hpp"
+
 #include <caf/expected.hpp>
 
 #include <cstdint>
@@ -77,5 +79,21 @@ std::string format(
 
 /// Whether a value can stand in an answer: it must not end the line.
 bool is_printable(std::string_view x);
+
+/// Puts a spawn request together: one command for each program, numbered.
+/// Source: MPICH, PMI version 1.1, PMI_Spawn_multiple.
+class spawn_builder {
+public:
+  /// Takes the command of one program.
+  /// @returns the request when it is complete; `bad_param` if the command makes
+  ///          no sense, and then the request is dropped.
+  caf::expected<std::optional<spawn_request>> add(const command& x);
+
+private:
+  caf::expected<std::optional<spawn_request>> refuse(const std::string& why);
+
+  std::optional<spawn_request> open_;
+  size_t bytes_ = 0;
+};
 
 } // namespace troupe::pmi1

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/loop/unique_fd.hpp"
-#include "adapters/process/program_path.hpp"
+#include "messages/status.hpp"
 
 #include <sys/types.h>
 
@@ -9,6 +9,16 @@
 #include <variant>
 
 namespace troupe {
+
+struct start_process;
+
+/// Why a process cannot be started.
+struct launch_failure {
+  status code = status::error;
+
+  /// A sentence: what failed, and what to do about it.
+  std::string reason;
+};
 
 /// A process that was just started, and our ends of its pipes.
 struct child {

@@ -1,7 +1,7 @@
 #include "adapters/process/input_reader.hpp"
 
 #include "adapters/loop/thread_pool.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 #include "adapters/process/orphan_guard.hpp"
 
-#include "adapters/process/freezer.hpp"
-#include "adapters/process/process_entries.hpp"
+#include "adapters/process/children.hpp"
+#include "adapters/process/control_groups.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -4,7 +4,6 @@
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/input_pipe.hpp"
 #include "adapters/process/output_pipe.hpp"
-#include "adapters/process/write_input.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/all.hpp>

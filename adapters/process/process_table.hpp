@@ -2,12 +2,11 @@
 
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/child.hpp"
-#include "adapters/process/freed_memory.hpp"
-#include "adapters/process/freezer.hpp"
+#include "adapters/process/children.hpp"
+#include "adapters/process/control_groups.hpp"
+#include "adapters/process/daemon_memory.hpp"
 #include "adapters/process/input_pipe.hpp"
-#include "adapters/process/memory_group.hpp"
 #include "adapters/process/output_pipe.hpp"
-#include "adapters/process/process_entries.hpp"
 #include "adapters/process/process_launcher.hpp"
 
 #include <map>
@@ -48,7 +47,7 @@ public:
 
   void signal(const signal_process& request);
 
-  /// Pauses and the like, see process_table_control.cpp.
+  /// Pauses and the like.
   procs_controlled control(const control_procs& what);
 
   caf::result<local_process> find(const find_process& request);

@@ -2,8 +2,7 @@
 
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
-#include "adapters/networks/netlink_socket.hpp"
-#include "adapters/sensors/link_change.hpp"
+#include "adapters/networks/netlink.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>

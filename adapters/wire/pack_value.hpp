@@ -1,8 +1,10 @@
 #pragma once
 
-#include "adapters/wire/structures.hpp"
+#include "adapters/wire/writer.hpp"
 #include "messages/value.hpp"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 // Values as they stand inside of a PACK call or of each other: neither count
@@ -23,6 +25,15 @@ void pack_key_value(writer& w, const key_value& x);
 void pack_pdata(writer& w, const pdata& x);
 void pack_app(writer& w, const app& x);
 void pack_query(writer& w, const query& x);
+
+// -- structures --------------------------------------------------------------
+
+void pack_proc(writer& w, const proc_id& x);
+void pack_resource_unit(writer& w, const resource_unit& x);
+void pack_device_distance(writer& w, const device_distance& x);
+
+/// Its XML, or nothing.
+void pack_topology(writer& w, const std::optional<std::string>& xml);
 
 // -- lists -------------------------------------------------------------------
 

@@ -149,8 +149,7 @@ public:
   /// A count of type INT32, checked by `admit`.
   size_t count32(data_type x);
 
-  // -- PACK calls
-  // --------------------------------------------------------------
+  // -- PACK calls ------------------------------------------------------------
 
   /// Reads the head of a PACK call that holds values of type `x`.
   /// @returns how many.
@@ -183,8 +182,7 @@ public:
     rules_.described = outer_described;
   }
 
-  // -- nesting
-  // -----------------------------------------------------------------
+  // -- nesting ---------------------------------------------------------------
 
   /// Enters a value. Pair it with `leave`.
   /// @returns whether it may be read: values nest to `max_value_depth`.

@@ -1,9 +1,10 @@
 #pragma once
 
-#include "adapters/wire/structures.hpp"
+#include "adapters/wire/reader.hpp"
 #include "messages/value.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 // Source: OpenPMIx wire protocol, type encodings.
 
 namespace troupe::wire {
+
+/// A packed topology is its XML and, unless that is null, what hwloc says of
+/// the abilities of the host: 6, 11 and 15 raw bytes with hwloc 2.9. They mean
+/// nothing to us: we skip them and write zeros.
+/// Source: OpenPMIx wire protocol, TOPO.
+inline constexpr size_t topology_support_size = 6 + 11 + 15;
 
 /// Reads what a value of type `x` consists of, after its inner tag.
 value::storage unpack_data(reader& r, data_type x);
@@ -27,6 +34,15 @@ query unpack_query(reader& r);
 
 /// A string on the heap, or nothing.
 std::optional<std::string> unpack_string(reader& r);
+
+// -- structures --------------------------------------------------------------
+
+proc_id unpack_proc(reader& r);
+resource_unit unpack_resource_unit(reader& r);
+device_distance unpack_device_distance(reader& r);
+
+/// Its XML, or nothing.
+std::optional<std::string> unpack_topology(reader& r);
 
 // -- lists -------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 #include "c_api/client_output.hpp"
 
 #include "adapters/loop/unique_fd.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "c_api/library_core.hpp"
 #include "tests/test.hpp"
 

@@ -1,7 +1,6 @@
 // Commands of PMI-1 clients, whole and in pieces, and what they spawn.
 
 #include "adapters/pmi1/command.hpp"
-#include "adapters/pmi1/spawn_command.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 #include <algorithm>

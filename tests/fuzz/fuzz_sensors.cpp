@@ -1,9 +1,8 @@
 // What sensors read from the kernel: datagrams of the routing socket, and files
 // of text. The first byte chooses what reads.
 
-#include "adapters/sensors/link_change.hpp"
-#include "adapters/sensors/memory_pressure.hpp"
-#include "adapters/sensors/sensor_file.hpp"
+#include "adapters/networks/netlink.hpp"
+#include "adapters/sensors/readers.hpp"
 #include "config/sensor_settings.hpp"
 #include "messages/status.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -1,6 +1,5 @@
 #include "adapters/files/file_look.hpp"
 
-#include "adapters/files/mount_table.hpp"
 #include "adapters/files/user_rights.hpp"
 #include "tests/test.hpp"
 

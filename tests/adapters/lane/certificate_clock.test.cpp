@@ -1,5 +1,4 @@
-#include "adapters/lane/certificate_clock.hpp"
-
+#include "adapters/lane/certificates.hpp"
 #include "tests/adapters/lane/nodes.hpp"
 
 using namespace troupe;

@@ -1,5 +1,4 @@
-#include "adapters/lane/pinned_certificates.hpp"
-
+#include "adapters/lane/certificates.hpp"
 #include "adapters/lane/secure_handshake.hpp"
 #include "tests/adapters/lane/nodes.hpp"
 

@@ -1,5 +1,4 @@
-#include "adapters/local/event_frames.hpp"
-
+#include "adapters/local/packed_frames.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "tests/test.hpp"

@@ -1,5 +1,4 @@
-#include "adapters/local/job_info_cache.hpp"
-
+#include "adapters/local/packed_frames.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

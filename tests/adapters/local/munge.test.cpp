@@ -1,7 +1,5 @@
 // Against a munged that the test starts for itself.
 
-#include "adapters/local/munge.hpp"
-
 #include "adapters/local/security_policy.hpp"
 #include "tests/adapters/local/files.hpp"
 #include "tests/adapters/local/world.hpp"

@@ -1,6 +1,6 @@
 #include "adapters/local/rendezvous.hpp"
 
-#include "adapters/local/process_age.hpp"
+#include "adapters/local/server_presence.hpp"
 #include "messages/status.hpp"
 #include "tests/adapters/local/files.hpp"
 

@@ -6,7 +6,7 @@
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/unique_fd.hpp"
-#include "adapters/process/inherited_fd.hpp"
+#include "adapters/process/descriptors.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,4 @@
-#include "adapters/networks/network_interface.hpp"
-
+#include "adapters/networks/network_kernel.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

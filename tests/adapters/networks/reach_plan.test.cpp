@@ -1,5 +1,4 @@
-#include "adapters/networks/reach_plan.hpp"
-
+#include "adapters/networks/reach_table.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 

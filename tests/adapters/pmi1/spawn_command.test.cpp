@@ -1,7 +1,6 @@
 // A spawn request from the commands of its programs.
 
-#include "adapters/pmi1/spawn_command.hpp"
-
+#include "adapters/pmi1/command.hpp"
 #include "messages/attributes.hpp"
 #include "tests/test.hpp"
 

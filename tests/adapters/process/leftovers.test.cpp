@@ -1,6 +1,6 @@
 // What processes leave behind, and what becomes of it.
 
-#include "adapters/process/descendants.hpp"
+#include "adapters/process/children.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sys/wait.h>

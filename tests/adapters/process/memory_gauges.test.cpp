@@ -1,7 +1,6 @@
 // What a daemon says of its memory.
 
-#include "adapters/process/memory_gauges.hpp"
-
+#include "adapters/process/daemon_memory.hpp"
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/test.hpp"
 

@@ -1,7 +1,6 @@
 // How much memory there is for us, and whom the kernel has killed for it.
 
-#include "adapters/process/memory_group.hpp"
-
+#include "adapters/process/control_groups.hpp"
 #include "tests/test.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // When the pipe of a process is read: virtual time.
 
-#include "adapters/process/output_pace.hpp"
-
+#include "adapters/process/output_pipe.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>

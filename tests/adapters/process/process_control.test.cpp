@@ -1,8 +1,8 @@
 // What job control does to real processes: by the freezer of cgroups where we
 // may use it, and by signals everywhere.
 
-#include "adapters/process/freezer.hpp"
-#include "adapters/process/process_entries.hpp"
+#include "adapters/process/children.hpp"
+#include "adapters/process/control_groups.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <algorithm>

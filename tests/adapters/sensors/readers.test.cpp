@@ -1,10 +1,7 @@
 // What is read from trees that look like those of real nodes.
 
-#include "adapters/sensors/file_system.hpp"
-#include "adapters/sensors/memory_errors.hpp"
-#include "adapters/sensors/memory_kills.hpp"
-#include "adapters/sensors/memory_pressure.hpp"
-#include "adapters/sensors/temperatures.hpp"
+#include "adapters/sensors/readers.hpp"
+
 #include "tests/adapters/sensors/tree.hpp"
 
 using namespace troupe;

@@ -1,0 +1,458 @@
+#include "adapters/wire/replies.hpp"
+
+#include "adapters/wire/pack_value.hpp"
+#include "adapters/wire/unpack_value.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace troupe::wire {
+
+// -- encoding ----------------------------------------------------------------
+
+namespace {
+
+/// The key under which the packed data of a rank stands in job info.
+constexpr auto rank_data_key = std::string_view{"pmix.pblob"};
+
+void pack_status(writer& w, status x) {
+  w.pack(data_type::status);
+  w.signed_integer(static_cast<int32_t>(x), 4);
+}
+
+void pack_string(writer& w, std::string_view x) {
+  w.pack(data_type::string);
+  w.string(x);
+}
+
+void pack_nspace(writer& w, std::string_view x) {
+  w.pack(data_type::string);
+  w.nspace(x);
+}
+
+// -- job info ----------------------------------------------------------------
+
+void pack_rank_data(writer& w, const rank_data& x) {
+  w.pack(data_type::proc_rank);
+  w.unsigned_integer(x.rank, 4);
+  pack_key_values(w, x.entries);
+}
+
+void pack_ranks(writer& w, const std::vector<rank_data>& xs) {
+  for (const auto& x : xs) {
+    w.pack(data_type::kval);
+    w.key(rank_data_key);
+    w.type_tag(data_type::byte_object);
+    w.preceded([&] { pack_rank_data(w, x); }, [&](size_t n) { w.size(n); });
+  }
+}
+
+// -- bodies ------------------------------------------------------------------
+
+void pack_body(writer&, const ack&) {
+  // nop
+}
+
+void pack_body(writer& w, const job_info& x) {
+  pack_nspace(w, x.nspace);
+  pack_key_values(w, x.entries);
+  pack_ranks(w, x.ranks);
+}
+
+void pack_body(writer& w, const get_result& x) {
+  for (const auto& block : x.blocks)
+    pack_byte_object(w, [&] {
+      w.pack(data_type::proc);
+      pack_proc(w, block.proc);
+      pack_key_values(w, block.entries);
+    });
+}
+
+/// Keys whose value the peer cannot read are as good as not found.
+void pack_body(writer& w, const lookup_result& x) {
+  auto n = size_t{0};
+  w.preceded(
+    [&] {
+      for (const auto& y : x.found)
+        n += w.entry([&] { pack_pdata(w, y); }) ? 1 : 0;
+    },
+    [&](size_t) {
+      w.packed_size(n);
+      if (n > 0)
+        w.pack(data_type::pdata, n);
+    });
+}
+
+void pack_body(writer& w, const spawn_result& x) {
+  pack_nspace(w, x.nspace);
+  pack_key_values(w, x.entries);
+  pack_ranks(w, x.ranks);
+}
+
+void pack_body(writer& w, const connect_procs_result& x) {
+  for (const auto& job : x.jobs)
+    pack_byte_object(w, [&] { pack_body(w, job); });
+}
+
+void pack_body(writer& w, const info_result& x) {
+  pack_infos(w, x.infos);
+}
+
+void pack_body(writer& w, const get_credential_result& x) {
+  w.pack(data_type::byte_object);
+  w.blob(x.credential);
+  pack_infos(w, x.infos);
+}
+
+void pack_body(writer& w, const io_pull_result& x) {
+  w.packed_size(x.subscription);
+}
+
+/// Infos of which the first says whose they are.
+bool is_from_proc(const value& x) {
+  const auto* array = x.array();
+  if (array == nullptr || array->element_type != data_type::info
+      || array->elements.empty())
+    return false;
+  const auto* first = std::get_if<box<info>>(&array->elements.front().data);
+  return first != nullptr && (*first)->key == attr::procid
+         && (*first)->val.proc() != nullptr;
+}
+
+/// What clients of 6 look for in the answer to a group construct: they take
+/// everything for this, without a look at its type.
+bool is_group_info(const info& x) {
+  if (x.key == attr::group_info)
+    return is_from_proc(x.val);
+  const auto* array = x.val.array();
+  if (x.key != attr::group_info_array || array == nullptr)
+    return false;
+  const auto& all = array->elements;
+  return std::all_of(all.begin(), all.end(), [](const value& y) {
+    const auto* one = std::get_if<box<info>>(&y.data);
+    return one != nullptr && is_from_proc((*one)->val);
+  });
+}
+
+void pack_body(writer& w, const group_construct_result& x) {
+  const auto layout = group_layout_of(w.rules().peer);
+  if (layout != group_layout::context_id)
+    pack_procs(w, x.members);
+  if (layout == group_layout::members_and_infos) {
+    w.pack(data_type::bool_);
+    w.byte(x.context_id ? 1 : 0);
+  }
+  // Clients of 4.2.2 and before take whatever stands there for the context id,
+  // and leave what follows it. Our own library reads on.
+  const auto goes_on = layout == group_layout::context_id
+                       && !(x.members.empty() && x.infos.empty());
+  if (x.context_id || goes_on)
+    w.packed_size(x.context_id.value_or(0));
+  if (goes_on)
+    pack_procs(w, x.members);
+  if (goes_on || layout == group_layout::members_and_infos) {
+    auto infos = std::vector<info>{};
+    std::copy_if(x.infos.begin(), x.infos.end(), std::back_inserter(infos),
+                 is_group_info);
+    pack_infos(w, infos);
+  }
+}
+
+void pack_body(writer& w, const device_distances_result& x) {
+  pack_list(w, data_type::device_distance, x.distances, pack_device_distance);
+}
+
+void pack_body(writer& w, const refresh_cache_result& x) {
+  pack_key_values(w, x.entries);
+}
+
+void pack_body(writer& w, const resolve_peers_result& x) {
+  pack_procs(w, x.procs);
+}
+
+void pack_body(writer& w, const resolve_nodes_result& x) {
+  pack_string(w, x.nodes);
+}
+
+template <class T>
+caf::error encode_body(const T& x, status outcome, const dialect& d,
+                       std::string& out) {
+  auto w = writer{out, d, unreadable::left_out};
+  if constexpr (!std::is_same_v<T, job_info>)
+    pack_status(w, outcome);
+  pack_body(w, x);
+  return w.finish();
+}
+
+} // namespace
+
+void encode_status(status x, const dialect& d, std::string& out) {
+  auto w = writer{out, d};
+  pack_status(w, x);
+}
+
+caf::error encode_denial(status x, const std::vector<info>& reasons,
+                         const dialect& d, std::string& out) {
+  return encode_body(info_result{reasons, true}, x, d, out);
+}
+
+void encode_reply(const ack&, const dialect& d, std::string& out) {
+  encode_status(status::success, d, out);
+}
+
+caf::error encode_reply(const info_result& x, const dialect& d,
+                        std::string& out) {
+  return encode_body(
+    x, x.complete ? status::success : status::query_partial_success, d, out);
+}
+
+caf::error encode_reply(const group_construct_result& x, const dialect& d,
+                        std::string& out) {
+  // Clients of 6 read on after `success` only.
+  const auto may_differ =
+    group_layout_of(d.peer) != group_layout::members_and_infos;
+  return encode_body(x, may_differ ? x.outcome : status::success, d, out);
+}
+
+#define TROUPE_ENCODE_REPLY(type)                                              \
+  caf::error encode_reply(const type& x, const dialect& d, std::string& out) { \
+    return encode_body(x, status::success, d, out);                            \
+  }
+
+TROUPE_ENCODE_REPLY(job_info)
+TROUPE_ENCODE_REPLY(get_result)
+TROUPE_ENCODE_REPLY(lookup_result)
+TROUPE_ENCODE_REPLY(spawn_result)
+TROUPE_ENCODE_REPLY(connect_procs_result)
+TROUPE_ENCODE_REPLY(get_credential_result)
+TROUPE_ENCODE_REPLY(io_pull_result)
+TROUPE_ENCODE_REPLY(device_distances_result)
+TROUPE_ENCODE_REPLY(refresh_cache_result)
+TROUPE_ENCODE_REPLY(resolve_peers_result)
+TROUPE_ENCODE_REPLY(resolve_nodes_result)
+
+#undef TROUPE_ENCODE_REPLY
+
+caf::error encode_reply(const reply& x, const dialect& d, std::string& out) {
+  return std::visit(
+    [&](const auto& body) { return encode_body(body, x.outcome, d, out); },
+    x.body);
+}
+
+caf::error encode_rank_data(const rank_data& x, const dialect& d,
+                            std::string& out) {
+  auto w = writer{out, d, unreadable::left_out};
+  pack_rank_data(w, x);
+  return w.finish();
+}
+
+// -- decoding ----------------------------------------------------------------
+
+namespace {
+
+status unpack_status(reader& r) {
+  r.pack_exactly(data_type::status, 1);
+  return static_cast<status>(r.signed_integer(4));
+}
+
+std::string unpack_text(reader& r) {
+  r.pack_exactly(data_type::string, 1);
+  return std::string{r.string_or_empty()};
+}
+
+std::string unpack_nspace(reader& r) {
+  r.pack_exactly(data_type::string, 1);
+  return std::string{r.nspace()};
+}
+
+uint64_t unpack_size(reader& r) {
+  r.pack_exactly(data_type::size, 1);
+  return r.unsigned_integer(8);
+}
+
+// -- job info ----------------------------------------------------------------
+
+rank_data unpack_rank_data(reader& r) {
+  auto x = rank_data{};
+  r.pack_exactly(data_type::proc_rank, 1);
+  x.rank = static_cast<uint32_t>(r.unsigned_integer(4));
+  x.entries = unpack_key_values(r);
+  return x;
+}
+
+/// Reads one KVAL of job info: the packed data of a rank or an entry.
+void unpack_job_entry(reader& r, std::vector<key_value>& entries,
+                      std::vector<rank_data>& ranks) {
+  auto key = r.key();
+  if (key != rank_data_key) {
+    auto x = key_value{std::string{key}, unpack_value(r)};
+    entries.push_back(std::move(x));
+    return;
+  }
+  if (r.type_tag() != data_type::byte_object)
+    r.fail("the data of a rank is no byte object", status::type_mismatch);
+  const auto size = r.size();
+  r.within(size, r.rules().described,
+           [&] { ranks.push_back(unpack_rank_data(r)); });
+}
+
+void unpack_job_data(reader& r, std::vector<key_value>& entries,
+                     std::vector<rank_data>& ranks) {
+  while (r.left() > 0) {
+    const auto n = r.pack(data_type::kval);
+    for (size_t i = 0; i < n && r.ok(); ++i)
+      unpack_job_entry(r, entries, ranks);
+  }
+}
+
+job_info unpack_job_info(reader& r) {
+  auto x = job_info{};
+  x.nspace = unpack_nspace(r);
+  unpack_job_data(r, x.entries, x.ranks);
+  return x;
+}
+
+// -- bodies ------------------------------------------------------------------
+
+/// Reads PACK(BYTE_OBJECT) until the end; `f` reads what is in each.
+template <class F>
+auto unpack_byte_objects(reader& r, F f) {
+  auto result = std::vector<decltype(f(r))>{};
+  while (r.left() > 0) {
+    const auto n = r.pack(data_type::byte_object);
+    for (size_t i = 0; i < n && r.ok(); ++i) {
+      const auto size = r.size();
+      r.within(size, r.rules().described, [&] { result.push_back(f(r)); });
+    }
+  }
+  return result;
+}
+
+proc_data unpack_proc_data(reader& r) {
+  auto x = proc_data{};
+  r.pack_exactly(data_type::proc, 1);
+  x.proc = unpack_proc(r);
+  x.entries = unpack_key_values(r);
+  return x;
+}
+
+reply_body unpack_spawn(reader& r) {
+  auto x = spawn_result{};
+  x.nspace = unpack_nspace(r);
+  unpack_job_data(r, x.entries, x.ranks);
+  return x;
+}
+
+reply_body unpack_credential(reader& r) {
+  auto x = get_credential_result{};
+  r.pack_exactly(data_type::byte_object, 1);
+  x.credential = std::string{r.blob()};
+  if (r.left() > 0)
+    x.infos = unpack_infos(r);
+  return x;
+}
+
+reply_body unpack_group(reader& r, status outcome) {
+  auto x = group_construct_result{};
+  x.outcome = outcome;
+  const auto layout = group_layout_of(r.rules().peer);
+  if (layout != group_layout::context_id)
+    x.members = unpack_procs(r);
+  auto has_id = r.left() > 0;
+  if (layout == group_layout::members_and_infos) {
+    r.pack_exactly(data_type::bool_, 1);
+    has_id = r.byte() != 0;
+  }
+  if (has_id)
+    x.context_id = unpack_size(r);
+  if (layout == group_layout::context_id && r.left() > 0) {
+    // Our servers add to what those of 4.2 say, where 0 is no context id.
+    if (x.context_id == uint64_t{0})
+      x.context_id = std::nullopt;
+    x.members = unpack_procs(r);
+    x.infos = unpack_infos(r);
+  }
+  if (layout == group_layout::members_and_infos && r.left() > 0)
+    x.infos = unpack_infos(r);
+  // Servers of 5 may add data of other namespaces, which a get fetches as well.
+  if (layout == group_layout::members && r.left() > 0) {
+    r.pack_exactly(data_type::byte_object, 1);
+    r.blob();
+  }
+  return x;
+}
+
+reply_body unpack_distances(reader& r) {
+  return device_distances_result{
+    unpack_list(r, data_type::device_distance, unpack_device_distance)};
+}
+
+reply_body unpack_body(reader& r, command asked, status outcome) {
+  switch (asked) {
+    case command::get:
+      return get_result{unpack_byte_objects(r, unpack_proc_data)};
+    case command::lookup:
+      return lookup_result{unpack_list(r, data_type::pdata, unpack_pdata)};
+    case command::spawn:
+      return unpack_spawn(r);
+    case command::connect:
+      return connect_procs_result{unpack_byte_objects(r, unpack_job_info)};
+    case command::query:
+    case command::allocate:
+    case command::job_control:
+    case command::monitor:
+    case command::validate_credential:
+    case command::fabric_register:
+    case command::fabric_update:
+    case command::session_control:
+      return info_result{unpack_infos(r),
+                         outcome != status::query_partial_success};
+    case command::get_credential:
+      return unpack_credential(r);
+    case command::io_pull:
+      return io_pull_result{unpack_size(r)};
+    case command::group_construct:
+      return unpack_group(r, outcome);
+    case command::device_distances:
+      return unpack_distances(r);
+    case command::refresh_cache:
+      return refresh_cache_result{unpack_key_values(r)};
+    case command::resolve_peers:
+      return resolve_peers_result{unpack_procs(r)};
+    case command::resolve_nodes:
+      return resolve_nodes_result{unpack_text(r)};
+    default:
+      return ack{};
+  }
+}
+
+} // namespace
+
+caf::expected<reply> decode_reply(command asked, std::string_view payload,
+                                  const dialect& d) {
+  auto r = reader{payload, d, origin::server};
+  auto x = reply{};
+  if (asked == command::job_info) {
+    x.body = unpack_job_info(r);
+  } else {
+    x.outcome = unpack_status(r);
+    if (r.left() > 0)
+      x.body = unpack_body(r, asked, x.outcome);
+  }
+  r.expect_end();
+  if (!r.ok())
+    return r.failure();
+  return x;
+}
+
+caf::expected<rank_data> decode_rank_data(std::string_view bytes,
+                                          const dialect& d) {
+  auto r = reader{bytes, d, origin::server};
+  auto x = unpack_rank_data(r);
+  if (!r.ok())
+    return r.failure();
+  return x;
+}
+
+} // namespace troupe::wire
