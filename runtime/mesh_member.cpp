@@ -3,8 +3,8 @@
 #include "actors/mesh/node.hpp"
 #include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
-#include "adapters/local/system_error.hpp"
 #include "adapters/networks/networks.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "runtime/mesh_sources.hpp"
 
 #include <caf/actor_system.hpp>

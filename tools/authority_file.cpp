@@ -1,7 +1,7 @@
 #include "tools/authority_file.hpp"
 
-#include "adapters/local/system_error.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "runtime/mesh_member.hpp"
 #include "tools/notice.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/dvm_options.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #include "tools/preload.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <caf/expected.hpp>
 

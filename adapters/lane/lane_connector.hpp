@@ -1,7 +1,7 @@
 #pragma once
 
-#include "adapters/lane/network_socket.hpp"
 #include "adapters/lane/secure_handshake.hpp"
+#include "adapters/sockets/network_socket.hpp"
 
 #include <memory>
 #include <optional>

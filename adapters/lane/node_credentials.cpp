@@ -1,6 +1,6 @@
 #include "adapters/lane/node_credentials.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "adapters/lane/secure_handshake.hpp"
 
-#include "adapters/local/system_error.hpp"
-#include "adapters/local/tcp_socket.hpp"
+#include "adapters/sockets/system_error.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
 
 #include <openssl/err.h>
@@ -29,10 +29,6 @@ bool is_loopback(const std::string& address) {
   return address.compare(0, 4, "127.") == 0 || address == "::1";
 }
 
-bool would_block() {
-  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-}
-
 } // namespace
 
 bool is_on_loopback(int fd) {
@@ -44,20 +40,21 @@ caf::error plain_greeting::send(const node_identity& self) {
   auto line = std::string{prefix};
   line += to_string(self);
   line += '\n';
-  auto code = 0;
+  size_t done = 0;
   // The socket is new: it has room.
-  const auto done = write_plain(traffic_, line.data(), line.size(), code);
-  if (done != static_cast<int>(line.size()))
-    return system_error("send who we are", traffic_.failure);
+  way_.write(line.data(), line.size(), done);
+  if (done != line.size())
+    return system_error("send who we are", way_.error_number());
   return caf::none;
 }
 
 caf::expected<std::optional<node_identity>> plain_greeting::receive() {
   for (;;) {
     char c = 0;
-    auto code = 0;
-    if (read_plain(traffic_, &c, 1, code) <= 0) {
-      if (code == SSL_ERROR_WANT_READ)
+    size_t got = 0;
+    const auto outcome = way_.read(&c, 1, got);
+    if (got == 0) {
+      if (outcome == transport::outcome::no_input)
         return std::optional<node_identity>{};
       return make_error(status::lost_connection,
                         "closed before it said who it is");
@@ -75,48 +72,6 @@ caf::expected<std::optional<node_identity>> plain_greeting::receive() {
   if (!result)
     return std::move(result.error());
   return std::optional<node_identity>{std::move(*result)};
-}
-
-int read_plain(socket_traffic& traffic, char* out, size_t size, int& code) {
-  if (traffic.readable == 0) {
-    code = SSL_ERROR_WANT_READ;
-    return 0;
-  }
-  const auto wanted = std::min(size, traffic.readable);
-  const auto got = ::recv(traffic.fd, out, wanted, MSG_DONTWAIT);
-  if (got > 0) {
-    traffic.is_drained = static_cast<size_t>(got) < wanted;
-    traffic.readable -= static_cast<size_t>(got);
-    traffic.received += static_cast<size_t>(got);
-    return static_cast<int>(got);
-  }
-  if (got == 0) {
-    traffic.is_closed = true;
-    code = SSL_ERROR_ZERO_RETURN;
-  } else if (would_block()) {
-    code = SSL_ERROR_WANT_READ;
-  } else {
-    traffic.failure = errno;
-    code = SSL_ERROR_SYSCALL;
-  }
-  return 0;
-}
-
-int write_plain(socket_traffic& traffic, const char* bytes, size_t size,
-                int& code) {
-  const auto done =
-    ::send(traffic.fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (done >= 0) {
-    traffic.sent += static_cast<size_t>(done);
-    return static_cast<int>(done);
-  }
-  if (would_block()) {
-    code = SSL_ERROR_WANT_WRITE;
-  } else {
-    traffic.failure = errno;
-    code = SSL_ERROR_SYSCALL;
-  }
-  return 0;
 }
 
 // -- handshake ---------------------------------------------------------------
@@ -145,14 +100,17 @@ secure_handshake::secure_handshake(event_loop& loop,
                                + " ms (L2)"));
               }),
     begin_(loop, [this] { begin(); }) {
-  channel_.traffic = std::make_unique<socket_traffic>();
-  channel_.traffic->fd = socket.get();
-  channel_.traffic->readable = limits_.handshake_bytes;
-  channel_.socket = std::move(socket);
-  channel_.tls = context.new_connection();
-  check_.dvm = context.self().dvm;
-  if (context.is_insecure())
+  if (context.is_insecure()) {
     insecure_self_ = context.self();
+    channel_.way = std::make_unique<transport>(std::move(socket), "lane");
+  } else {
+    auto way = std::make_unique<tls_transport>(std::move(socket),
+                                               context.new_connection());
+    tls_ = way->tls();
+    channel_.way = std::move(way);
+  }
+  channel_.way->allow(limits_.handshake_bytes);
+  check_.dvm = context.self().dvm;
   deadline_.start(limits_.handshake_time);
   begin_.start(std::chrono::nanoseconds::zero());
 }
@@ -181,24 +139,21 @@ void secure_handshake::begin() {
     begin_insecurely();
     return;
   }
-  auto* tls = channel_.tls.get();
-  auto* bio = tls != nullptr ? new_socket_bio(channel_.traffic.get()) : nullptr;
-  if (bio == nullptr) {
+  if (tls_ == nullptr) {
     refuse(make_error(status::nomem, "no memory for TLS"));
     return;
   }
-  SSL_set_bio(tls, bio, bio);
-  set_peer_check(tls, &check_);
+  set_peer_check(tls_, &check_);
   if (is_dialling_)
-    SSL_set_connect_state(tls);
+    SSL_set_connect_state(tls_);
   else
-    SSL_set_accept_state(tls);
+    SSL_set_accept_state(tls_);
   watch_.enable_read();
   advance();
 }
 
 void secure_handshake::advance() {
-  channel_.traffic->is_drained = false;
+  channel_.way->look_again();
   if (greeting_) {
     advance_insecurely();
     return;
@@ -223,12 +178,12 @@ void secure_handshake::advance() {
 }
 
 void secure_handshake::begin_insecurely() {
-  if (!is_on_loopback(channel_.socket.get())) {
+  if (!is_on_loopback(channel_.way->fd())) {
     refuse(make_error(status::no_permissions,
                       "without security only loopback is allowed"));
     return;
   }
-  greeting_.emplace(*channel_.traffic);
+  greeting_.emplace(*channel_.way);
   watch_.enable_read();
   if (is_dialling_)
     if (auto err = greeting_->send(*insecure_self_)) {
@@ -265,18 +220,17 @@ void secure_handshake::advance_insecurely() {
 }
 
 int secure_handshake::agree() {
-  return SSL_do_handshake(channel_.tls.get());
+  return SSL_do_handshake(tls_);
 }
 
 int secure_handshake::send_welcome() {
-  return SSL_write(channel_.tls.get(), welcome.data(),
-                   static_cast<int>(welcome.size()));
+  return SSL_write(tls_, welcome.data(), static_cast<int>(welcome.size()));
 }
 
 int secure_handshake::await_welcome() {
   std::array<char, welcome.size()> chunk;
-  const auto got = SSL_read(channel_.tls.get(), chunk.data(),
-                            static_cast<int>(welcome.size() - welcomed_));
+  const auto got =
+    SSL_read(tls_, chunk.data(), static_cast<int>(welcome.size() - welcomed_));
   if (got <= 0)
     return got;
   const auto size = static_cast<size_t>(got);
@@ -290,7 +244,7 @@ int secure_handshake::await_welcome() {
 
 void secure_handshake::after_agreement() {
   // OpenSSL has looked at all of this already; it costs nothing to be sure.
-  if (!check_.found || SSL_get_verify_result(channel_.tls.get()) != X509_V_OK) {
+  if (!check_.found || SSL_get_verify_result(tls_) != X509_V_OK) {
     refuse(make_error(status::invalid_cred, "has not proven who it is"));
     return;
   }
@@ -299,7 +253,7 @@ void secure_handshake::after_agreement() {
     return;
   }
   if (auto err = admit_ ? admit_(*check_.found) : caf::error{}) {
-    SSL_shutdown(channel_.tls.get());
+    SSL_shutdown(tls_);
     refuse(std::move(err));
     return;
   }
@@ -308,7 +262,7 @@ void secure_handshake::after_agreement() {
 
 /// Waits for the socket, or gives up.
 void secure_handshake::on_obstacle(int outcome) {
-  const auto code = SSL_get_error(channel_.tls.get(), outcome);
+  const auto code = SSL_get_error(tls_, outcome);
   const auto can_go_on =
     check_.refusal.empty()
     && (code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE);
@@ -316,7 +270,7 @@ void secure_handshake::on_obstacle(int outcome) {
     refuse(reason_of_failure(code));
     return;
   }
-  if (channel_.traffic->readable == 0) {
+  if (channel_.way->allowed() == 0) {
     refuse(make_error(status::handshake_failed,
                       "sent more than "
                         + std::to_string(limits_.handshake_bytes)
@@ -337,11 +291,11 @@ caf::error secure_handshake::reason_of_failure(int code) {
   const auto reason = take_openssl_error();
   if (!check_.refusal.empty())
     return make_error(status::invalid_cred, check_.refusal);
-  if (const auto failure = channel_.traffic->failure; failure != 0)
+  if (const auto failure = channel_.way->error_number(); failure != 0)
     return system_error("handshake", failure);
   if (code == SSL_ERROR_ZERO_RETURN)
     return make_error(status::no_permissions, "does not let us in");
-  if (channel_.traffic->is_closed)
+  if (channel_.way->is_closed())
     return make_error(status::lost_connection,
                       "closed in the middle of the handshake");
   return make_error(status::handshake_failed, reason);
@@ -353,8 +307,8 @@ void secure_handshake::finish() {
   watch_.disable_write();
   deadline_.cancel();
   channel_.peer = std::move(*check_.found);
-  if (channel_.tls)
-    set_peer_check(channel_.tls.get(), nullptr);
+  if (tls_ != nullptr)
+    set_peer_check(tls_, nullptr);
   const auto done = std::move(done_); // May destroy us.
   done(std::move(channel_));
 }

@@ -3,10 +3,10 @@
 #include "adapters/lane/lane_limits.hpp"
 #include "adapters/lane/node_credentials.hpp"
 #include "adapters/lane/secure_context.hpp"
-#include "adapters/lane/socket_bio.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/tls_transport.hpp"
 
 #include <caf/error.hpp>
 #include <caf/expected.hpp>
@@ -28,8 +28,8 @@ bool is_on_loopback(int fd);
 /// they say they are. A line from each, whoever has dialled begins.
 class plain_greeting {
 public:
-  /// @param traffic Of a connected socket; lives as long as this.
-  explicit plain_greeting(socket_traffic& traffic) : traffic_(traffic) {
+  /// @param way Of a connected socket; lives as long as this.
+  explicit plain_greeting(transport& way) : way_(way) {
     // nop
   }
 
@@ -40,25 +40,13 @@ public:
   caf::expected<std::optional<node_identity>> receive();
 
 private:
-  socket_traffic& traffic_;
+  transport& way_;
   std::string line_;
 };
 
-/// Reads and writes without TLS; says what is in the way as OpenSSL
-/// does.
-/// @param code Is set to one of `SSL_ERROR_`.
-/// @returns how many bytes were moved; 0 or less if none were.
-int read_plain(socket_traffic& traffic, char* out, size_t size, int& code);
-int write_plain(socket_traffic& traffic, const char* bytes, size_t size,
-                int& code);
-
 /// A connection to a node that has proven who it is.
 struct secure_channel {
-  unique_fd socket;
-  std::unique_ptr<socket_traffic> traffic;
-
-  /// None without security.
-  openssl_ptr<SSL> tls;
+  std::unique_ptr<transport> way;
   node_identity peer;
 };
 
@@ -95,7 +83,7 @@ public:
 
   /// Whether the peer has not sent a single byte yet.
   bool is_silent() const noexcept {
-    return channel_.traffic->received == 0;
+    return channel_.way->received() == 0;
   }
 
   /// Ends the handshake with an error. May destroy the object.
@@ -139,6 +127,9 @@ private:
 
   lane_limits limits_;
   secure_channel channel_;
+
+  /// Of the channel; null without security.
+  SSL* tls_ = nullptr;
   callback done_;
   gate admit_;
   bool is_dialling_ = false;

@@ -1,7 +1,7 @@
 #include "adapters/link/link.hpp"
 
-#include "adapters/local/system_error.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <fcntl.h>

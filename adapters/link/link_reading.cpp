@@ -2,9 +2,9 @@
 
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
-#include "adapters/local/system_error.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "messages/status.hpp"
 

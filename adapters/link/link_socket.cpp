@@ -2,8 +2,8 @@
 
 #include "adapters/link/link_credential.hpp"
 #include "adapters/local/peer_credentials.hpp"
-#include "adapters/local/system_error.hpp"
-#include "adapters/local/tcp_socket.hpp"
+#include "adapters/sockets/system_error.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "messages/status.hpp"
 

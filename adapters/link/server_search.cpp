@@ -1,7 +1,7 @@
 #include "adapters/link/server_search.hpp"
 
 #include "adapters/local/server_presence.hpp"
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <dirent.h>

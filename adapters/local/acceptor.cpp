@@ -1,6 +1,6 @@
 #include "adapters/local/acceptor.hpp"
 
-#include "adapters/local/tcp_socket.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

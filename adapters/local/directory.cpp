@@ -1,6 +1,6 @@
 #include "adapters/local/directory.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

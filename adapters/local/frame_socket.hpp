@@ -1,8 +1,8 @@
 #pragma once
 
-#include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/stream_socket.hpp"
 #include "adapters/wire/frame.hpp"
 
 #include <caf/error.hpp>
@@ -11,15 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 
-struct evbuffer; // libevent's
-
 namespace troupe {
-
-class event_loop;
 
 /// A connected socket that carries frames, after the handshake; the same for
 /// servers and clients. It never blocks, and in one pass of the loop it takes
@@ -69,14 +64,12 @@ public:
   frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
                callbacks handlers);
 
-  ~frame_socket();
-
   frame_socket(const frame_socket&) = delete;
 
   frame_socket& operator=(const frame_socket&) = delete;
 
   bool is_open() const noexcept {
-    return static_cast<bool>(fd_);
+    return stream_.is_open();
   }
 
   /// Gives away the payload of the frame that is being handled, as the end of
@@ -102,10 +95,14 @@ public:
 
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
-  void send(std::string_view bytes);
+  void send(std::string_view bytes) {
+    stream_.send(bytes);
+  }
 
   /// Bytes that wait to be sent.
-  size_t queued() const noexcept;
+  size_t queued() const noexcept {
+    return stream_.queued();
+  }
 
   /// Sends what waits and closes, after `patience` in any case. Nothing is read
   /// any more.
@@ -121,33 +118,18 @@ public:
   void close();
 
   uint64_t bytes_received() const noexcept {
-    return bytes_received_;
+    return stream_.bytes_received();
   }
 
   uint64_t bytes_sent() const noexcept {
-    return bytes_sent_;
+    return stream_.bytes_sent();
   }
 
 private:
-  struct buffer_deleter {
-    void operator()(evbuffer* x) const noexcept;
-  };
-
   /// What one pass of the loop may take.
   struct turn_budget {
     size_t messages = 0;
     size_t bytes = 0;
-  };
-
-  enum class reading : uint8_t {
-    /// Frames are taken.
-    on,
-
-    /// They are left in the socket.
-    paused,
-
-    /// They are of no interest any more.
-    over,
   };
 
   bool read_turn();
@@ -155,44 +137,21 @@ private:
   void after_turn(uint64_t frames_before);
   void on_late();
   bool take_frames(turn_budget& left);
-  void look_for_hang_up();
-  void on_writable();
-  void write_queue();
-  void watch_reading();
-  void end_later(caf::error reason);
-  void end(const caf::error& reason);
+  void on_progress();
+  void on_end(const caf::error& reason);
 
-  unique_fd fd_;
   bounds bounds_;
   callbacks handlers_;
   wire::frame_reader reader_;
-  std::unique_ptr<evbuffer, buffer_deleter> queue_;
-  reading reading_ = reading::paused;
-
-  /// Why the connection is about to end, and whether it is.
-  caf::error end_reason_;
-  bool is_ending_ = false;
-
-  uint64_t bytes_received_ = 0;
-  uint64_t bytes_sent_ = 0;
+  bool is_closing_ = false;
   uint64_t frames_ = 0;
 
   /// Of the message that is not whole, as the owner knows it.
   size_t unfinished_ = 0;
 
-  fd_watch watch_;
-
-  /// Looks now and then whether the peer has gone while nothing is read.
-  timer hang_up_;
-
-  /// Goes on with frames that a turn left.
-  timer next_turn_;
-
   /// Runs while a message is not whole.
   timer late_;
-
-  /// Ends the connection outside of what the owner is doing.
-  timer end_;
+  stream_socket stream_;
 };
 
 } // namespace troupe

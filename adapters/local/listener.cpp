@@ -6,8 +6,8 @@
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
 #include "adapters/local/peer_credentials.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/timer.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
 
 #include <caf/exit_reason.hpp>

@@ -2,7 +2,7 @@
 
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/security_policy.hpp"
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <sys/socket.h>

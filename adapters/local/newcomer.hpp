@@ -2,10 +2,10 @@
 
 #include "adapters/local/admission.hpp"
 #include "adapters/local/peer_credentials.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/handshake.hpp"
 
 #include <caf/expected.hpp>

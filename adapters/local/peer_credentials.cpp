@@ -1,6 +1,6 @@
 #include "adapters/local/peer_credentials.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>

@@ -1,7 +1,7 @@
 #include "adapters/local/rendezvous.hpp"
 
 #include "adapters/local/server_presence.hpp"
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

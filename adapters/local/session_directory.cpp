@@ -1,6 +1,6 @@
 #include "adapters/local/session_directory.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <sys/file.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 #include "adapters/networks/frame_lane.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/sockets/tls_transport.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
@@ -11,7 +12,7 @@ namespace troupe {
 namespace {
 
 /// What is gathered before it is sent: a record of TLS.
-constexpr size_t gathered_max = SSL3_RT_MAX_PLAIN_LENGTH;
+constexpr size_t gathered_max = tls_transport::record_size;
 
 /// What a lane keeps for the next pass.
 constexpr size_t kept_capacity = 4 * gathered_max;
@@ -30,11 +31,14 @@ frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
   : handlers_(std::move(handlers)),
     flush_(loop.base(), -1, 0, [this] { flush(); }),
-    socket_(loop, std::move(channel), limits,
+    peer_(std::move(channel.peer)),
+    socket_(loop, std::move(channel.way),
+            {limits.turn_bytes, limits.queued_max},
             {[this](std::string_view bytes) { read(bytes); },
              [this](const caf::error& why) {
                end(why ? reason_of(why) : "closed by the peer");
              },
+             {},
              {}}) {
   // nop
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "adapters/lane/secure_socket.hpp"
+#include "adapters/lane/secure_handshake.hpp"
 #include "adapters/loop/loop_event.hpp"
 #include "adapters/networks/frame_codec.hpp"
+#include "adapters/sockets/stream_socket.hpp"
 
 #include <functional>
 #include <string>
@@ -27,7 +28,7 @@ public:
              const lane_limits& limits, callbacks handlers);
 
   const node_identity& peer() const noexcept {
-    return socket_.peer();
+    return peer_;
   }
 
   bool is_open() const noexcept {
@@ -58,7 +59,8 @@ private:
   /// Frames of this pass of the loop.
   std::string out_;
   loop_event flush_;
-  secure_socket socket_;
+  node_identity peer_;
+  stream_socket socket_;
 };
 
 } // namespace troupe

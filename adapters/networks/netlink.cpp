@@ -1,6 +1,6 @@
 #include "adapters/networks/netlink.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <linux/netlink.h>

@@ -163,8 +163,8 @@ void network::add_lane(dial_id dial, secure_channel channel) {
   x.rank = channel.peer.rank;
   x.name = channel.peer.name;
   x.network = settings_.name;
-  x.local = local_address(channel.socket.get()).address;
-  x.remote = remote_address(channel.socket.get()).address;
+  x.local = local_address(channel.way->fd()).address;
+  x.remote = remote_address(channel.way->fd()).address;
   x.is_dialled = dial != 0;
   lanes_.emplace(
     x.lane, std::make_unique<lane_entry>(*this, x.lane, std::move(channel)));

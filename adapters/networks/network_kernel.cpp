@@ -1,8 +1,8 @@
 #include "adapters/networks/network_kernel.hpp"
 
-#include "adapters/local/system_error.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/networks/netlink.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <arpa/inet.h>

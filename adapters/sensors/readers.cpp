@@ -1,7 +1,7 @@
 #include "adapters/sensors/readers.hpp"
 
-#include "adapters/local/system_error.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "config/defaults.hpp"
 
 #include <dirent.h>

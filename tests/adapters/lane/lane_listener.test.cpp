@@ -170,9 +170,9 @@ CAF_TEST(O5 O17 L2 lanes come in on each network over IPv4 and IPv6) {
     CAF_REQUIRE_EQUAL(networks, (std::vector<size_t>{i}));
     networks.clear();
     auto& other = lanes.back();
-    CAF_CHECK(other.socket.peer() == node(1));
+    CAF_CHECK(other.peer == node(1));
     lane_end mine{loop, std::move(**channel)};
-    CAF_CHECK(mine.socket.peer() == node(2));
+    CAF_CHECK(mine.peer == node(2));
     CAF_CHECK(works(mine, other));
   }
   CAF_CHECK_EQUAL(door->statistics().lanes, 3U);

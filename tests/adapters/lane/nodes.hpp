@@ -5,8 +5,9 @@
 
 #include "adapters/lane/authority.hpp"
 #include "adapters/lane/secure_context.hpp"
-#include "adapters/lane/secure_socket.hpp"
+#include "adapters/lane/secure_handshake.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/sockets/stream_socket.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
@@ -73,7 +74,9 @@ bool run_until(event_loop& loop, F done) {
 /// One end of a lane, and what came out of it.
 struct lane_end {
   lane_end(event_loop& loop, secure_channel channel, lane_limits limits = {})
-    : socket(loop, std::move(channel), limits,
+    : peer(std::move(channel.peer)),
+      socket(loop, std::move(channel.way),
+             {limits.turn_bytes, limits.queued_max},
              {[this](std::string_view x) {
                 received += x;
                 most = std::max(most, x.size());
@@ -86,7 +89,8 @@ struct lane_end {
                 if (x)
                   reason = status_of(x);
               },
-              [this] { ++progress; }}) {
+              [this] { ++progress; },
+              {}}) {
     socket.resume();
   }
 
@@ -97,7 +101,8 @@ struct lane_end {
   bool is_cut = false;
   std::optional<status> reason;
   size_t progress = 0;
-  secure_socket socket;
+  node_identity peer;
+  stream_socket socket;
 };
 
 } // namespace lanes

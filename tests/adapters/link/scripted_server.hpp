@@ -4,8 +4,8 @@
 // what the test says, with plain blocking sockets.
 
 #include "adapters/link/link.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "tests/adapters/local/world.hpp"
 

@@ -1,7 +1,7 @@
 #include "adapters/local/acceptor.hpp"
 
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "tests/adapters/local/world.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "adapters/local/peer_credentials.hpp"
 
-#include "adapters/local/tcp_socket.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
 #include "tests/adapters/local/world.hpp"
 

@@ -5,8 +5,8 @@
 // looked at on the loop again and again, up to a limit.
 
 #include "adapters/local/listener.hpp"
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/handshake.hpp"
 #include "adapters/wire/replies.hpp"

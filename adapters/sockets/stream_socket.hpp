@@ -1,6 +1,8 @@
 #pragma once
 
-#include "adapters/lane/secure_handshake.hpp"
+#include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/timer.hpp"
+#include "adapters/sockets/transport.hpp"
 
 #include <caf/error.hpp>
 
@@ -11,18 +13,30 @@
 #include <memory>
 #include <string_view>
 
-struct evbuffer; // libevent's
-
 namespace troupe {
 
-/// A connection between two nodes, after the handshake: bytes in and out,
-/// secret and unchanged (unless the channel is without security). It never
-/// blocks, and in one pass of the loop it takes no more than its turn. For the
-/// thread of the loop only.
+class event_loop;
+
+/// A connection: bytes in and out, the way of its transport. It never blocks, and
+/// in one pass of the loop it takes no more than its turn. For the thread of the
+/// loop only.
 ///
 /// Callbacks may call all functions, but must not destroy the object.
-class secure_socket {
+class stream_socket {
 public:
+  struct bounds {
+    /// What may come in, and what is sent of the queue, in one pass of the loop
+    /// (L8).
+    size_t turn_bytes = size_t{256} << 10;
+
+    /// What may wait to be sent; more ends the connection (L11).
+    size_t queued_max = size_t{64} << 20;
+
+    /// Whether the last words of a peer to which nothing can be sent any more
+    /// are still read.
+    bool hears_last_words = false;
+  };
+
   struct callbacks {
     /// Bytes came in; they live until the callback returns. What is left of
     /// them when the callback pauses is not given again.
@@ -35,33 +49,67 @@ public:
 
     /// Some of what waited has been sent. May be empty.
     std::function<void()> on_progress;
+
+    /// In the place of `on_bytes`: the owner reads itself, with `take`, from
+    /// `begin_turn` to `end_turn`.
+    std::function<void()> on_turn;
   };
 
   /// Does not read before `resume`.
-  secure_socket(event_loop& loop, secure_channel channel,
-                const lane_limits& limits, callbacks handlers);
+  stream_socket(event_loop& loop, std::unique_ptr<transport> way,
+                const bounds& limits, callbacks handlers);
 
-  ~secure_socket();
+  ~stream_socket();
 
-  secure_socket(const secure_socket&) = delete;
+  stream_socket(const stream_socket&) = delete;
 
-  secure_socket& operator=(const secure_socket&) = delete;
+  stream_socket& operator=(const stream_socket&) = delete;
 
   bool is_open() const noexcept {
-    return static_cast<bool>(channel_.socket);
+    return transport_->fd() >= 0;
   }
 
-  /// Who the other end has proven to be.
-  const node_identity& peer() const noexcept {
-    return channel_.peer;
+  /// Whether bytes are taken.
+  bool is_reading() const noexcept {
+    return is_open() && reading_ == reading::on;
+  }
+
+  /// Whether they are left in the socket until `resume`.
+  bool is_paused() const noexcept {
+    return is_open() && reading_ == reading::paused;
+  }
+
+  int fd() const noexcept {
+    return transport_->fd();
   }
 
   /// Takes bytes.
-  void resume();
+  /// @param at_once Whether bytes may have been taken from the socket that have
+  ///                not been given: these do not make it readable.
+  void resume(bool at_once = true);
 
   /// Takes no bytes until `resume`; only the peer's end is noticed, within a
   /// second, and ends the connection with an error.
   void pause();
+
+  // -- for owners that read themselves --
+
+  void begin_turn();
+
+  /// @returns how many bytes were read; 0: there is nothing more, or the
+  ///          connection is over.
+  size_t take(char* to, size_t size);
+
+  void end_turn();
+
+  /// Has another turn come after `delay`, and nothing read before.
+  void turn_later(std::chrono::nanoseconds delay);
+
+  bool has_turn_later() const noexcept {
+    return next_turn_.is_running();
+  }
+
+  // -- sending and ending --
 
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
@@ -74,16 +122,19 @@ public:
   /// any more.
   void close_when_sent(std::chrono::milliseconds patience);
 
+  /// Ends the connection with `on_end`.
+  void end(const caf::error& reason);
+
   /// Closes at once. What waits is dropped.
   void close();
 
   /// Bytes on the network, those of TLS included.
   uint64_t bytes_received() const noexcept {
-    return channel_.traffic->received;
+    return transport_->received();
   }
 
   uint64_t bytes_sent() const noexcept {
-    return channel_.traffic->sent;
+    return transport_->sent();
   }
 
 private:
@@ -106,21 +157,16 @@ private:
   void look_for_hang_up();
   void on_writable();
   void write_queue();
-  bool is_drained() const;
-  int read_some(char* out, size_t size, int& code);
-  size_t write_some(const char* bytes, size_t size);
   void watch_socket();
-  caf::error reason_of_failure();
   void end_later(caf::error reason);
-  void end(const caf::error& reason);
 
-  secure_channel channel_;
-  lane_limits limits_;
+  std::unique_ptr<transport> transport_;
+  bounds bounds_;
   callbacks handlers_;
   std::unique_ptr<evbuffer, buffer_deleter> queue_;
   reading reading_ = reading::paused;
 
-  /// Whether TLS itself has something to send before it can read on.
+  /// Whether the transport has something to send before it can read on.
   bool reading_awaits_room_ = false;
 
   /// Why the connection is about to end, and whether it is.
@@ -132,7 +178,7 @@ private:
   /// Looks now and then whether the peer has gone while nothing is read.
   timer hang_up_;
 
-  /// Goes on with bytes that TLS holds.
+  /// Goes on with bytes that have left the socket, or after a rest.
   timer next_turn_;
 
   /// Ends the connection outside of what the owner is doing.

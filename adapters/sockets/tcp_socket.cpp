@@ -1,6 +1,6 @@
-#include "adapters/local/tcp_socket.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
-#include "adapters/lane/network_socket.hpp"
+#include "adapters/sockets/network_socket.hpp"
 
-#include "adapters/local/system_error.hpp"
+#include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
 #include <netdb.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "adapters/local/tcp_socket.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 
 #include <caf/expected.hpp>
 
