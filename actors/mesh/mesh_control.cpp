@@ -171,15 +171,15 @@ caf::result<info_result> control(self_pointer self, const requester& who,
     return answer_later<info_result>(self, [&](completion<info_result> done) {
       ask_root_for(who, std::move(parts.others), std::move(done));
     });
-  auto* x = self->state.find_share(who.proc.nspace);
+  const auto* x = self->state.find_share(who.proc.nspace);
   if (x == nullptr)
     return make_error(status::not_supported,
                       to_string(who.proc)
                         + " has no job here at whose end to clean up");
   if (!is_for_root(parts))
-    return self->delegate(x->handle, who, std::move(parts.cleanup));
+    return self->delegate(*x, who, std::move(parts.cleanup));
   return answer_later<info_result>(self, [&](completion<info_result> done) {
-    self->request(x->handle, caf::infinite, who, std::move(parts.cleanup))
+    self->request(*x, caf::infinite, who, std::move(parts.cleanup))
       .then(
         [=, others = std::move(parts.others)](const info_result&) mutable {
           ask_root_for(who, std::move(others), done);
@@ -190,16 +190,17 @@ caf::result<info_result> control(self_pointer self, const requester& who,
 
 void control_share(self_pointer self, const control_procs& what,
                    completion<procs_controlled> done) {
-  auto* x = self->state.find_share(what.nspace);
+  const auto* x = self->state.find_share(what.nspace);
   if (x == nullptr) {
     done(procs_controlled{});
     return;
   }
-  self->request(x->handle, caf::infinite, what)
+  self->request(*x, caf::infinite, what)
     .then(
       [self, nspace = what.nspace, done](procs_controlled& x) {
         // Whoever is not among these has ended, which the root hears first.
-        when_root_knows(self, nspace, [done, x] { done(x); });
+        self->state.share_rules->when_root_knows(nspace,
+                                                 [done, x] { done(x); });
       },
       [done](const caf::error&) {
         // The share has gone: so have its processes.

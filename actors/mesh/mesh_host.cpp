@@ -28,8 +28,8 @@ caf::result<T> ask_the_root(self_pointer self, const requester& who,
 
 template <class Message>
 void pass_to_share(self_pointer self, const Message& what) {
-  if (auto* x = self->state.find_share(what.who.proc.nspace))
-    self->send(x->handle, what);
+  if (const auto* x = self->state.find_share(what.who.proc.nspace))
+    self->send(*x, what);
 }
 
 /// Lets a process of a job in if its process runs here: before the start, and
@@ -124,8 +124,8 @@ caf::result<spawn_result> spawn_here(self_pointer self, const requester& who,
 caf::result<ack> request_abort(self_pointer self, const requester& who,
                                abort_request& request) {
   // Its state at the end is known here, and decided there.
-  if (auto* x = self->state.find_share(who.proc.nspace))
-    caf::anon_send(x->handle, who, request);
+  if (const auto* x = self->state.find_share(who.proc.nspace))
+    caf::anon_send(*x, who, request);
   return ask_the_root<ack>(self, who, request);
 }
 
@@ -231,6 +231,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   if (self->state.is_root())
     add_nodes(self->state);
   start_calls(self);
+  start_shares(self);
   start_exchange(self);
   start_environment(self);
   start_control(self);
@@ -393,8 +394,12 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },
     [self](const usage_monitor_actor& x) { self->state.usage = x; },
     [self](environment_event& what) { raise(self, std::move(what)); },
-    [self](share_progress& what) { pass_progress(self, what); },
-    [self](const share_ended& what) { pass_end(self, what); },
+    [self](share_progress& what) {
+      self->state.share_rules->note_progress(std::move(what));
+    },
+    [self](const share_ended& what) {
+      self->state.share_rules->note_end(what.nspace);
+    },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
       self->state.nodes[what.rank].unfenced.erase(what.incarnation);

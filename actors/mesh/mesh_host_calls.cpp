@@ -72,7 +72,7 @@ struct executor {
 
   void operator()(end_share& x) {
     if (is_from_root())
-      give(end(self, x));
+      give(self->state.share_rules->end(x));
   }
 
   void operator()(share_progress& x) {

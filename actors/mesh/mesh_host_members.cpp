@@ -84,7 +84,7 @@ void change_duty(self_pointer self, const mesh_duty_changed& what) {
     state.log(severity::warning,
               "out of contact with the root: " + what.reason);
   if (what.now == mesh_duty::fenced)
-    fence(self, what.reason);
+    state.share_rules->fence(what.reason);
   if (state.options.on_duty)
     state.options.on_duty(what);
 }

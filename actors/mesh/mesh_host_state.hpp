@@ -11,6 +11,7 @@
 #include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/process_sets.hpp"
 #include "actors/jobs/processor_ledger.hpp"
+#include "actors/jobs/shares.hpp"
 #include "actors/mesh/environment_spread.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/event_spread.hpp"
@@ -181,19 +182,6 @@ struct job_order {
 // -- at every node
 // -----------------------------------------------------------------
 
-/// The part of a job that runs here.
-struct share {
-  job_actor handle;
-
-  /// What the root has not been told yet: one call at a time.
-  std::vector<proc_changed> progress;
-  bool telling = false;
-  bool ended = false;
-
-  /// Who waits until the root has been told.
-  std::vector<std::function<void()>> once_told;
-};
-
 struct mesh_host_state {
   static inline const char* name = "mesh-host";
 
@@ -211,7 +199,9 @@ struct mesh_host_state {
 
   reminders waits;
 
-  std::map<std::string, share> shares; // by namespace
+  /// The JOB actors by namespace: the same as in `share_rules`.
+  std::map<std::string, job_actor> shares;
+  std::unique_ptr<troupe::shares> share_rules;
 
   /// Shared with the JOB actors: what their processes are bound to.
   std::shared_ptr<processor_ledger> bound =
@@ -263,10 +253,6 @@ struct mesh_host_state {
   std::map<uint32_t, proc_id> tools;
   uint32_t next_tool = 1;
 
-  /// Whether this daemon has been fenced, and has left.
-  bool leaving = false;
-  std::string fence_reason;
-
   // -- at the root --
   std::map<uint32_t, node_record> nodes;
   std::map<std::string, job_record> jobs;
@@ -309,7 +295,7 @@ struct mesh_host_state {
     return i != jobs.end() ? &i->second : nullptr;
   }
 
-  share* find_share(const std::string& nspace) {
+  const job_actor* find_share(const std::string& nspace) const {
     const auto i = shares.find(nspace);
     return i != shares.end() ? &i->second : nullptr;
   }
@@ -677,29 +663,17 @@ void run_hook(self_pointer self, const run_site_hook& what,
 // -- mesh_shares.cpp: what each node does
 // -------------------------------------------
 
+void start_shares(self_pointer self);
+
 void prepare(self_pointer self, prepare_share& order, completion<job_map> done);
 
 void start(self_pointer self, const start_share& request,
            completion<spawn_result> done);
 
-caf::expected<ack> end(self_pointer self, const end_share& request);
-
 /// Hears that processes of other nodes have ended.
 void hear_of_gone(self_pointer self, const procs_gone& what);
 
 void forget(self_pointer self, const forget_job& what, completion<ack> done);
-
-/// From a share of this node, to the root.
-void pass_progress(self_pointer self, share_progress& what);
-
-void pass_end(self_pointer self, const share_ended& what);
-
-/// Calls `then` when the root has heard all that a share has told so far.
-void when_root_knows(self_pointer self, const std::string& nspace,
-                     std::function<void()> then);
-
-/// Kills all processes of this node; then leaves the mesh.
-void fence(self_pointer self, const std::string& reason);
 
 // -- mesh_output.cpp: where the output of jobs of this node goes
 // ---------------------------------------------------------------

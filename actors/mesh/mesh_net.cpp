@@ -33,9 +33,6 @@ struct collection {
 
 std::vector<gauge> gauges_of(const mesh_host_state& state) {
   const auto limits = mesh_calls::limits{};
-  auto progress = size_t{0};
-  for (const auto& [nspace, x] : state.shares)
-    progress += x.progress.size();
   auto procs = size_t{0};
   auto gone = size_t{0};
   for (const auto& [nspace, x] : state.jobs) {
@@ -60,7 +57,7 @@ std::vector<gauge> gauges_of(const mesh_host_state& state) {
     {"host.groups_remembered", state.sequencer->closed_logs(),
      defaults::groups_remembered, "groups"},
     {"host.shares", state.shares.size(), 0, "jobs"},
-    {"host.progress", progress, 0, "changes"}};
+    {"host.progress", state.share_rules->untold(), 0, "changes"}};
   if (state.is_root()) {
     result.push_back({"root.lookups", state.published.waiting(),
                       defaults::waiting_lookups, "requests"});

@@ -4,10 +4,8 @@
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
 
-#include <csignal>
-
-// The shares of this node in jobs: one JOB actor each. They are told what the
-// root decides, and the root is told how they do.
+// The shares of this node in jobs: one JOB actor each, which is told what the
+// root decides.
 
 namespace troupe::mesh_internals {
 
@@ -33,78 +31,54 @@ job_context context_of(const mesh_host_state& state,
   return result;
 }
 
-void tell_root(self_pointer self, const std::string& nspace);
-
-/// Says good-bye once nothing runs here any more.
-void leave_if_empty(self_pointer self) {
-  auto& state = self->state;
-  if (state.duty != mesh_duty::fenced || !state.shares.empty() || state.leaving)
-    return;
-  state.leaving = true;
-  const auto done = [self] {
+/// Leaves the mesh, then says so.
+void leave(self_pointer self, const std::string& reason) {
+  const auto done = [self, reason] {
     if (self->state.options.on_fenced)
-      self->state.options.on_fenced(self->state.fence_reason);
+      self->state.options.on_fenced(reason);
   };
-  if (!state.node) {
+  if (!self->state.node) {
     done();
     return;
   }
-  self->request(state.node, caf::infinite, leave_mesh{})
+  self->request(self->state.node, caf::infinite, leave_mesh{})
     .then([=](ack) { done(); }, [=](const caf::error&) { done(); });
 }
 
-/// A share that the root will never ask for again.
-void discard(self_pointer self, const std::string& nspace) {
-  forget(self, forget_job{{nspace, job_state::terminated_with_error, 1, ""}},
-         [](const caf::expected<ack>&) {
-           // Nobody waits for it.
-         });
-}
-
-/// The root knows all that there is.
-void note_told(share& x) {
-  for (const auto& then : std::exchange(x.once_told, {}))
-    then();
-}
-
-void tell_root(self_pointer self, const std::string& nspace) {
-  auto* x = self->state.find_share(nspace);
-  if (x == nullptr || x->telling)
-    return;
-  const auto told = [self, nspace](const caf::expected<host_reply>&) {
-    if (auto* x = self->state.find_share(nspace)) {
-      x->telling = false;
-      tell_root(self, nspace);
-    }
+shares::effects means_of_shares(self_pointer self) {
+  const auto tell = [self](host_question what, shares::action then) {
+    ask(self, 0, std::move(what),
+        [then = std::move(then)](const caf::expected<host_reply>&) { then(); });
   };
-  if (!x->progress.empty()) {
-    x->telling = true;
-    ask(self, 0, share_progress{nspace, std::exchange(x->progress, {})}, told);
-    return;
-  }
-  note_told(*x);
-  if (x->ended) {
-    x->telling = true;
-    // Nothing follows. A root that is gone fences this node.
-    ask(self, 0, share_ended{nspace},
-        [self, nspace](const caf::expected<host_reply>&) {
-          if (auto* x = self->state.find_share(nspace)) {
-            x->telling = false;
-            note_told(*x);
-          }
-        });
-  }
+  auto out = shares::effects{};
+  out.tell_progress = tell;
+  out.tell_end = tell;
+  out.procs_ended = [self](const std::vector<proc_ended>& procs) {
+    note_gone(self, procs);
+    for (const auto& x : procs)
+      self->state.published_here.proc_ended(x.proc);
+  };
+  out.end = [self](const end_share& how) {
+    caf::anon_send(self->state.shares.at(how.how.nspace), how);
+  };
+  out.discard = [self](const std::string& nspace) {
+    forget(self, forget_job{{nspace, job_state::terminated_with_error, 1, ""}},
+           [](const caf::expected<ack>&) {
+             // Nobody waits for it.
+           });
+  };
+  out.cut_off = [self] {
+    self->state.sequencer->stop();
+    self->state.calls->lose_all("this node is no member of the DVM any more");
+  };
+  out.leave = [self](const std::string& reason) { leave(self, reason); };
+  return out;
 }
 
 } // namespace
 
-void when_root_knows(self_pointer self, const std::string& nspace,
-                     std::function<void()> then) {
-  auto* x = self->state.find_share(nspace);
-  if (x == nullptr || (x->progress.empty() && !x->telling))
-    then();
-  else
-    x->once_told.push_back(std::move(then));
+void start_shares(self_pointer self) {
+  self->state.share_rules = std::make_unique<shares>(means_of_shares(self));
 }
 
 bool has_processes_on(const job_map& map, uint32_t node) {
@@ -122,7 +96,7 @@ void prepare(self_pointer self, prepare_share& order,
     done(make_error(status::init, "the host has no server to serve the job"));
     return;
   }
-  if (state.shares.count(nspace) > 0) {
+  if (state.share_rules->contains(nspace)) {
     done(make_error(status::exists, "job " + nspace + " is here already"));
     return;
   }
@@ -139,34 +113,27 @@ void prepare(self_pointer self, prepare_share& order,
   directory.topology = state.directory.topology;
   directory.cleaner = state.directory.cleaner;
   directory.output = state.directory.io_desk;
-  auto& x = state.shares[nspace];
-  x.handle = spawn_job(self->home_system(), context_of(state, order),
-                       std::move(directory), state.options.log);
-  self->request(x.handle, caf::infinite, std::move(order))
+  state.share_rules->add(nspace);
+  const auto job = spawn_job(self->home_system(), context_of(state, order),
+                             std::move(directory), state.options.log);
+  state.shares.emplace(nspace, job);
+  self->request(job, caf::infinite, std::move(order))
     .then([done](job_map& map) { done(std::move(map)); },
           [done](caf::error& why) { done(std::move(why)); });
 }
 
 void start(self_pointer self, const start_share& request,
            completion<spawn_result> done) {
-  auto* x = self->state.find_share(request.nspace);
+  const auto* x = self->state.find_share(request.nspace);
   if (x == nullptr) {
     done(make_error(status::not_found, "no share of " + request.nspace));
     return;
   }
   // All nodes are prepared.
   self->state.sequencer->job_started(request.nspace);
-  self->request(x->handle, caf::infinite, request)
+  self->request(*x, caf::infinite, request)
     .then([done](spawn_result& result) { done(std::move(result)); },
           [done](caf::error& why) { done(std::move(why)); });
-}
-
-caf::expected<ack> end(self_pointer self, const end_share& request) {
-  auto* x = self->state.find_share(request.how.nspace);
-  if (x == nullptr)
-    return make_error(status::not_found, "no share of " + request.how.nspace);
-  caf::anon_send(x->handle, request);
-  return ack{};
 }
 
 void hear_of_gone(self_pointer self, const procs_gone& what) {
@@ -188,8 +155,7 @@ void forget_share(self_pointer self, const forget_job& what,
     state.locations.remove(nspace);
     state.sequencer->job_forgotten(nspace);
   }
-  auto node = state.shares.extract(nspace);
-  if (node.empty()) {
+  if (!state.share_rules->remove(nspace)) {
     // A process may have been connected to it.
     if (state.server)
       caf::anon_send(state.server, deregister_nspace{nspace});
@@ -198,9 +164,10 @@ void forget_share(self_pointer self, const forget_job& what,
   }
   const auto finish = [self, done] {
     done(ack{});
-    leave_if_empty(self);
+    self->state.share_rules->removed();
   };
-  self->request(node.mapped().handle, caf::infinite, what)
+  const auto job = std::move(state.shares.extract(nspace).mapped());
+  self->request(job, caf::infinite, what)
     .then([=](ack) { finish(); }, [=](const caf::error&) { finish(); });
 }
 
@@ -211,55 +178,6 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
     close_outlet(self, what.outcome);
     forget_share(self, what, done);
   });
-}
-
-void pass_progress(self_pointer self, share_progress& what) {
-  auto* x = self->state.find_share(what.nspace);
-  if (x == nullptr)
-    return;
-  // Before anybody else hears of it.
-  auto ended = std::vector<proc_ended>{};
-  for (const auto& proc : what.procs)
-    if (proc.state >= proc_state::terminated)
-      ended.push_back({proc.proc, proc.state});
-  note_gone(self, ended);
-  for (const auto& proc : ended)
-    self->state.published_here.proc_ended(proc.proc);
-  std::move(what.procs.begin(), what.procs.end(),
-            std::back_inserter(x->progress));
-  tell_root(self, what.nspace);
-}
-
-void pass_end(self_pointer self, const share_ended& what) {
-  auto& state = self->state;
-  auto* x = state.find_share(what.nspace);
-  if (x == nullptr)
-    return;
-  x->ended = true;
-  if (state.duty == mesh_duty::fenced)
-    discard(self, what.nspace);
-  else
-    tell_root(self, what.nspace);
-}
-
-void fence(self_pointer self, const std::string& reason) {
-  auto& state = self->state;
-  if (state.fence_reason.empty())
-    state.fence_reason = reason.empty() ? "the root is gone" : reason;
-  // Nobody answers any more, and the end of a share waits for its output.
-  state.sequencer->stop();
-  state.calls->lose_all("this node is no member of the DVM any more");
-  auto over = std::vector<std::string>{};
-  for (auto& [nspace, x] : state.shares) {
-    auto what = end_share{};
-    what.how = {nspace, reason, std::nullopt, SIGKILL};
-    caf::anon_send(x.handle, std::move(what));
-    if (x.ended)
-      over.push_back(nspace);
-  }
-  for (const auto& nspace : over)
-    discard(self, nspace);
-  leave_if_empty(self);
 }
 
 } // namespace troupe::mesh_internals
