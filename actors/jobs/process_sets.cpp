@@ -1,6 +1,7 @@
 #include "actors/jobs/process_sets.hpp"
 
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
 #include <utility>
@@ -21,6 +22,14 @@ caf::error set_name_refusal(const std::string& name) {
 }
 
 caf::error process_sets::define(const define_process_set& what) {
+  const auto& name = what.name;
+  const auto is_of_jobs =
+    !dvm_.empty()
+    && (name == dvm_ || name.compare(0, dvm_.size() + 1, dvm_ + "@") == 0);
+  if (is_of_jobs)
+    return make_error(status::bad_param,
+                      "process set " + name
+                        + ": it is, or may become, the namespace of a job");
   if (auto why = set_name_refusal(what.name))
     return why;
   if (what.members.empty())
@@ -44,6 +53,30 @@ caf::error process_sets::define(const define_process_set& what) {
     x.jobs.insert(proc.nspace);
   sets_.emplace(what.name, std::move(x));
   return {};
+}
+
+caf::expected<std::vector<define_process_set>>
+process_sets::define_of_job(const std::string& nspace,
+                            const std::vector<app>& apps,
+                            const std::vector<uint32_t>& app_of) {
+  auto sets = std::map<std::string, define_process_set>{};
+  for (uint32_t number = 0; number < apps.size(); ++number) {
+    const auto name = text(apps[number].infos, attr::pset_name);
+    if (!name)
+      continue;
+    auto& x = sets[*name];
+    x.name = *name;
+    for (uint32_t rank = 0; rank < app_of.size(); ++rank)
+      if (app_of[rank] == number)
+        x.members.push_back({nspace, rank});
+  }
+  auto result = std::vector<define_process_set>{};
+  for (auto& [name, x] : sets) {
+    if (auto why = define(x))
+      return why;
+    result.push_back(std::move(x));
+  }
+  return result;
 }
 
 const std::vector<proc_id>* process_sets::find(const std::string& name) const {
