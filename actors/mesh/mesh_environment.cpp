@@ -96,7 +96,7 @@ void raise(self_pointer self, environment_event what) {
 void note_member(self_pointer self, const member_changed& what, bool was_live) {
   auto& state = self->state;
   const auto is_live = state.calls->is_live(what.rank);
-  const auto told = std::exchange(state.told_of_node, {});
+  const auto told = state.jobs->take_told();
   if (is_live == was_live || what.rank == state.options.rank)
     return;
   state.environment->change_member(what.rank, is_live);

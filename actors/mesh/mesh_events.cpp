@@ -259,8 +259,7 @@ caf::expected<ack> take_event(self_pointer self, uint32_t from,
     return make_error(status::no_permissions, "node " + std::to_string(from)
                                                 + " does not run "
                                                 + to_string(what.what.source));
-  if (self->state.control && job_controller::listens_to(what.what.code))
-    self->state.control->hear(what.what);
+  self->state.jobs->hear(what.what);
   if (what.what.range != data_range::rm)
     return ack{};
   self->state.log(severity::info, to_string(what.what.source)

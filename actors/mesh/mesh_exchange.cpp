@@ -1,5 +1,7 @@
 #include "actors/mesh/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 // What processes of several nodes have with each other: collectives, data. The
@@ -43,6 +45,36 @@ modex_desk::effects means_of_modex(self_pointer self) {
     locate(self, nspace, std::move(then));
   };
   return out;
+}
+
+bool spans_jobs(const std::vector<proc_id>& procs) {
+  return std::any_of(procs.begin(), procs.end(), [&](const proc_id& x) {
+    return x.nspace != procs.front().nspace;
+  });
+}
+
+/// How an operation changes who is connected; nothing if it does not.
+std::optional<connection_changed>
+connection_change(const host_collective& what) {
+  // Questions about an operation are no operation.
+  if (what.failure != status::success || !spans_jobs(what.procs))
+    return std::nullopt;
+  if (what.kind == collective_kind::fence
+      && !flag(what.directives, disconnecting_fence))
+    return std::nullopt;
+  return connection_changed{what.procs, what.kind == collective_kind::connect};
+}
+
+/// Tells the root, which acts on it.
+void tell_connection(self_pointer self, const connection_changed& what,
+                     completion<ack> then) {
+  ask(self, 0, what, reply_to<ack>([then](caf::expected<ack> x) {
+        // A root that is gone needs to know nothing.
+        if (!x && status_of(x.error()) == status::out_of_resource)
+          then(std::move(x.error()));
+        else
+          then(ack{});
+      }));
 }
 
 } // namespace

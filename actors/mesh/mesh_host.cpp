@@ -109,14 +109,16 @@ caf::result<spawn_result> spawn_here(self_pointer self, const requester& who,
     order.who = who;
     order.request = std::move(request);
     order.origin = state.options.rank;
-    order.observer = observer;
+    if (observer)
+      order.observer = [self, observer](const job_news& news) {
+        std::visit([&](const auto& x) { self->send(observer, x); }, news);
+      };
     order.reply = std::move(done);
     // Its number is the next; there its output will look for its way.
     auto out = outlet{};
     out.sink = sink;
-    state.outlets[state.options.server.nspace + "@"
-                  + std::to_string(state.next_job)] = std::move(out);
-    begin_job(self, std::move(order));
+    state.outlets[state.jobs->next_nspace()] = std::move(out);
+    state.jobs->begin(std::move(order));
   });
 }
 
@@ -196,23 +198,6 @@ caf::result<info_result> query(self_pointer self, const requester& who,
   });
 }
 
-void add_nodes(mesh_host_state& state) {
-  const auto& options = state.options;
-  for (uint32_t rank = 0; rank < options.nodes.size(); ++rank) {
-    auto& x = state.nodes[rank];
-    x.name = options.nodes[rank].name;
-    x.slots = options.nodes[rank].slots;
-    x.max_slots = options.nodes[rank].max_slots;
-  }
-  auto& own = state.nodes[options.rank];
-  own.name = options.hostname;
-  if (!own.slots)
-    own.slots = options.slots;
-  own.processors = options.processors;
-  own.state = node_state::live;
-  own.incarnation = options.incarnation;
-}
-
 /// A handler that refuses what this host does not offer.
 template <class Result, class Request>
 auto refuse(const char* what) {
@@ -228,13 +213,11 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
                                         mesh_host_directory directory) {
   self->state.options = std::move(options);
   self->state.directory = std::move(directory);
-  if (self->state.is_root())
-    add_nodes(self->state);
   start_calls(self);
   start_shares(self);
   start_exchange(self);
   start_environment(self);
-  start_control(self);
+  start_jobs(self);
   start_streams(self);
   if (self->state.options.on_hosts)
     self->state.options.on_hosts(hosts_of(self->state));
@@ -358,9 +341,9 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](const end_job& request) -> caf::result<ack> {
       if (request.nspace.empty())
         return answer_later<ack>(self, [&](completion<ack> done) {
-          end_all_jobs(self, request, std::move(done));
+          self->state.jobs->end_all(request, std::move(done));
         });
-      auto result = end(self, request);
+      auto result = self->state.jobs->end(request);
       if (!result)
         return std::move(result.error());
       return ack{};
@@ -402,7 +385,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     [self](const member_changed& what) { change_member(self, what); },
     [self](const member_fenced& what) {
-      self->state.nodes[what.rank].unfenced.erase(what.incarnation);
+      self->state.jobs->fenced(what.rank, what.incarnation);
     },
     [self](const mesh_duty_changed& what) { change_duty(self, what); },
     [self](deadline due) { self->state.waits.fire(due.id); },

@@ -78,7 +78,7 @@ struct executor {
   void operator()(share_progress& x) {
     if (!is_at_root())
       return;
-    note_progress(self, from.rank, x);
+    self->state.jobs->note_progress(from.rank, x);
     reply(ack{});
   }
 
@@ -86,7 +86,7 @@ struct executor {
     if (!is_at_root())
       return;
     reply(ack{});
-    note_share_ended(self, from.rank, x.nspace);
+    self->state.jobs->note_share_ended(from.rank, x.nspace);
   }
 
   void operator()(procs_gone& x) {
@@ -102,18 +102,8 @@ struct executor {
   }
 
   void operator()(locate_job& x) {
-    if (!is_at_root())
-      return;
-    auto* job = self->state.find_job(x.nspace);
-    // Who asks when all others are told of the end would not hear of it.
-    if (job == nullptr || job->reporting) {
-      refuse(status::not_found, "no job " + x.nspace);
-      return;
-    }
-    auto map = job->map;
-    map.lost = self->state.locations.lost_of(x.nspace);
-    reply(std::move(map));
-    inform(self, *job, from.rank);
+    if (is_at_root())
+      self->state.jobs->locate(from.rank, x.nspace, to_member<job_map>(reply));
   }
 
   void operator()(ask_root& x) {
@@ -151,7 +141,7 @@ struct executor {
 
   void operator()(list_jobs& x) {
     if (is_at_root())
-      reply(list(self->state, x));
+      reply(self->state.jobs->list(x));
   }
 
   void operator()(signal_process& x) {
@@ -183,7 +173,7 @@ struct executor {
 
   void operator()(connection_changed& x) {
     if (is_at_root())
-      give(note_connection(self, from.rank, x));
+      give(self->state.jobs->note_connection(from.rank, std::move(x)));
   }
 
   void operator()(list_groups) {
@@ -193,10 +183,7 @@ struct executor {
   void operator()(node_resources& x) {
     if (!is_at_root())
       return;
-    auto& node = self->state.nodes[from.rank];
-    if (!node.slots)
-      node.slots = x.slots;
-    node.processors = x.slots;
+    self->state.jobs->offer(from.rank, x.slots);
     reply(ack{});
   }
 
@@ -251,7 +238,7 @@ struct executor {
     if (!is_at_root())
       return;
     auto result = nspace_list{};
-    for (const auto& [nspace, unused] : self->state.jobs)
+    for (const auto& [nspace, unused] : self->state.jobs->all())
       result.nspaces.push_back(nspace);
     reply(std::move(result));
   }

@@ -41,21 +41,8 @@ void change_member(self_pointer self, const member_changed& what) {
   const auto is_over = note_life(state, what);
   if (is_over)
     state.locations.node_lost(what.rank);
-  if (state.is_root()) {
-    auto& node = state.nodes[what.rank];
-    if (!what.name.empty())
-      node.name = what.name;
-    const auto is_of_old = what.incarnation < node.incarnation;
-    if (!is_of_old) {
-      node.state = what.state;
-      node.incarnation = what.incarnation;
-    }
-    if (what.state == node_state::lost)
-      node.unfenced.insert(what.incarnation);
-    if (!is_of_old && what.rank != state.options.rank
-        && (what.state == node_state::lost || what.state == node_state::left))
-      lose_node(self, what.rank);
-  }
+  if (state.is_root())
+    state.jobs->change_member(what);
   const auto was_live = state.calls->is_live(what.rank);
   state.calls->member_changed(what);
   if (is_over) {
@@ -69,7 +56,7 @@ void change_member(self_pointer self, const member_changed& what) {
   note_member(self, what, was_live);
   if (state.is_root() && state.calls->is_live(what.rank)
       && (!was_live || is_over))
-    tell_sets(self, what.rank);
+    state.jobs->tell_sets(what.rank);
   arm(self);
   if (state.options.on_member)
     state.options.on_member(what);

@@ -3,13 +3,8 @@
 // The inside of the MESH HOST actor: shared by actors/mesh_*.cpp only.
 
 #include "actors/answer.hpp"
-#include "actors/control/checkpoint_desk.hpp"
-#include "actors/control/job_controller.hpp"
-#include "actors/groups/connected_sets.hpp"
 #include "actors/io/output_formatter.hpp"
-#include "actors/jobs/job_options.hpp"
-#include "actors/jobs/job_outcome.hpp"
-#include "actors/jobs/process_sets.hpp"
+#include "actors/jobs/dvm_jobs.hpp"
 #include "actors/jobs/processor_ledger.hpp"
 #include "actors/jobs/shares.hpp"
 #include "actors/mesh/environment_spread.hpp"
@@ -38,149 +33,6 @@ namespace troupe::mesh_internals {
 /// What becomes of a request.
 template <class T>
 using completion = std::function<void(caf::expected<T>)>;
-
-// -- at the root
-// -------------------------------------------------------------------
-
-/// A node of the DVM.
-struct node_record {
-  std::string name;
-  std::optional<uint32_t> slots;
-
-  /// Processors that its daemon may use; 0: unknown.
-  uint32_t processors = 0;
-
-  /// Processes that it never has more of; 0: any number.
-  uint32_t max_slots = 0;
-  node_state state = node_state::expected;
-  uint64_t incarnation = 0;
-
-  /// Lost incarnations whose processes may still run.
-  std::set<uint64_t> unfenced;
-
-  bool takes_work() const {
-    return state == node_state::live && slots && unfenced.empty();
-  }
-};
-
-/// A process of a job.
-struct proc_record {
-  uint32_t node = 0;
-  uint32_t app = 0;
-  proc_state state = proc_state::prepped;
-  uint32_t pid = 0;
-  int32_t exit_code = 0;
-
-  bool has_ended() const {
-    return state >= proc_state::terminated;
-  }
-};
-
-/// An exit that fails, and that may follow the end of a process which was
-/// killed on another node: the root may hear of the two in either order.
-struct held_exit {
-  proc_outcome what;
-
-  /// Whether it ends the job.
-  bool is_fatal = false;
-};
-
-/// Processes that a node has to hear of: one call at a time.
-struct gone_queue {
-  std::vector<proc_ended> waiting;
-  bool telling = false;
-};
-
-/// A job, wherever it runs.
-struct job_record {
-  job_map map;
-  job_options options;
-
-  /// The name of each program.
-  std::vector<std::string> commands;
-
-  requester parent;
-
-  /// How it was started.
-  std::shared_ptr<const recorded_job> recorded;
-
-  /// The process sets that its programs name, until all nodes know them.
-  std::vector<define_process_set> sets;
-
-  /// The node that takes the output.
-  uint32_t origin = 0;
-
-  /// Nodes that want the streams of all its processes: they want those of the
-  /// jobs that it spawns, too.
-  std::map<uint32_t, io_channels> watchers;
-
-  /// Whether it, and what it spawns, may have more processes than slots.
-  bool oversubscribe = false;
-
-  job_observer_actor observer;
-  completion<spawn_result> reply;
-  spawn_result started;
-  job_outcome outcome{""};
-
-  std::vector<proc_record> procs; // by rank
-
-  /// Nodes whose share has not ended.
-  std::set<uint32_t> shares;
-
-  /// Nodes that have heard of it.
-  std::set<uint32_t> informed;
-
-  std::map<uint32_t, gone_queue> gone;
-
-  /// Answers to the current step of the start that are missing.
-  size_t pending = 0;
-  bool ending = false;
-  bool reporting = false;
-
-  /// Whether a process of it has run.
-  bool has_begun = false;
-
-  /// Whether a process has failed, which ended the job.
-  bool has_failed = false;
-
-  /// Exits to be judged when the other nodes have said who runs there.
-  std::vector<held_exit> held;
-
-  /// The number of that question, or of the next one.
-  uint64_t inquiry = 0;
-  bool inquires = false;
-
-  /// Answers whoever asked for the job, unless that has been done.
-  void answer(caf::expected<spawn_result> what) {
-    if (const auto owed = std::exchange(reply, nullptr))
-      owed(std::move(what));
-  }
-
-  /// The job is ended while it starts: by a process that failed, which is a
-  /// start all the same, or by somebody else.
-  void cancel() {
-    if (has_failed) {
-      started.nspace = map.nspace;
-      answer(std::move(started));
-      return;
-    }
-    answer(
-      make_error(status::job_canceled, "the job was ended while it started"));
-  }
-};
-
-/// A job that somebody wants.
-struct job_order {
-  requester who;
-  spawn_request request;
-  uint32_t origin = 0;
-  bool oversubscribe = false;
-  job_observer_actor observer;
-  completion<spawn_result> reply;
-};
-
-// -- at every node
-// -----------------------------------------------------------------
 
 struct mesh_host_state {
   static inline const char* name = "mesh-host";
@@ -254,32 +106,15 @@ struct mesh_host_state {
   uint32_t next_tool = 1;
 
   // -- at the root --
-  std::map<uint32_t, node_record> nodes;
-  std::map<std::string, job_record> jobs;
-  uint32_t next_job = 1;
+
+  /// Empty elsewhere.
+  std::unique_ptr<dvm_jobs> jobs;
 
   /// What nodes want of all jobs.
   std::map<uint32_t, io_interest> standing_of;
 
-  /// Who waits for the end of all jobs; then no new one begins.
-  std::vector<completion<ack>> closing;
-  bool is_closing = false;
-
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
-
-  std::unique_ptr<job_controller> control;
-
-  /// What processes have declared, and the checkpoints that they have saved.
-  checkpoint_desk checkpoints;
-
-  /// Jobs that have heard of the loss of the node that is being dealt with.
-  std::set<std::string> told_of_node;
-
-  /// Processes of several jobs that are connected.
-  connected_sets connected;
-
-  process_sets sets;
 
   /// Whether it takes work: the root always, unless it is fenced.
   bool may_work() const {
@@ -290,9 +125,8 @@ struct mesh_host_state {
     return options.rank == 0;
   }
 
-  job_record* find_job(const std::string& nspace) {
-    const auto i = jobs.find(nspace);
-    return i != jobs.end() ? &i->second : nullptr;
+  job_record* find_job(const std::string& nspace) const {
+    return jobs->find(nspace);
   }
 
   const job_actor* find_share(const std::string& nspace) const {
@@ -301,8 +135,7 @@ struct mesh_host_state {
   }
 
   std::string name_of(uint32_t node) const {
-    const auto i = nodes.find(node);
-    return i != nodes.end() ? i->second.name : "number " + std::to_string(node);
+    return jobs->nodes().name_of(node);
   }
 
   void log(severity level, const std::string& line) const {
@@ -465,158 +298,26 @@ void sample_others(self_pointer self, const requester& who,
 void sample_here(self_pointer self, sample_elsewhere& request,
                  completion<info_result> done);
 
-// -- mesh_jobs.cpp: what the root decides
+// -- mesh_jobs.cpp: what is sent for jobs
 // ------------------------------------------
 
-/// Maps a job, and starts it.
-void begin_job(self_pointer self, job_order order);
+/// At the root: the jobs of the DVM.
+void start_jobs(self_pointer self);
 
-/// Has all nodes that take work count the objects of a kind of theirs.
-/// @param then Gets the counts by rank; who does not answer is missing.
-void count_objects_of_nodes(
-  self_pointer self, resource_kind kind,
-  std::function<void(const std::map<uint32_t, uint32_t>&)> then);
-
-/// Whether somebody asks for these counts of this node, and their answer: one
-/// info per kind of object.
-bool is_objects_question(const ask_root& what);
-void count_objects_here(self_pointer self, completion<info_result> done);
-
-/// Tells all processes of a job to end.
-void end_processes(self_pointer self, const std::string& nspace,
-                   int32_t signal);
-
-// -- mesh_job_states.cpp: what the root hears of jobs
-// --------------------------------------------------------------------
-
-/// @param from The node that says so; it speaks for its own processes only.
-void note_progress(self_pointer self, uint32_t from,
-                   const share_progress& what);
-
-void note_share_ended(self_pointer self, uint32_t from,
-                      const std::string& nspace);
-
-/// A share has ended, one way or another.
-void drop_share(self_pointer self, const std::string& nspace, uint32_t node);
-
-/// A node has heard of the job: from now on it hears who has ended.
-void inform(self_pointer self, job_record& job, uint32_t node);
-
-/// What people need to find a process of a job; nothing if it has no such rank.
-proc_place place_of(const mesh_host_state& state, const job_record& job,
-                    uint32_t rank);
-
-/// Reports the end of a job that has no share any more.
-void check_over(self_pointer self, const std::string& nspace);
-
-/// The processes of a node are gone.
-void lose_node(self_pointer self, uint32_t node);
-
-// -- mesh_job_causes.cpp: which end of a process was the cause of others
-// ---------------------------------------------------------------------
-
-/// Whether an end may follow that of a process which was killed on a node that
-/// the root has not heard of yet.
-/// @param from The node of the process.
-bool may_follow(const job_record& job, uint32_t from, const proc_changed& what);
-
-/// Asks the other nodes who runs there, and judges what was held when all have
-/// answered; soon in any case.
-/// @param from The node of the exits.
-void inquire(self_pointer self, job_record& job, uint32_t from);
-
-/// Counts the exits that are held.
-/// @returns those that end the job.
-std::vector<proc_id> count_held(job_record& job);
-
-// -- mesh_job_events.cpp: what the root tells of jobs
-// ---------------------------------------------------------------------
-
-/// A process has ended, of which those that are connected to it hear, too.
-/// @param was_told Whether the job was being ended already.
-void tell_of_process(self_pointer self, const job_record& job,
-                     const proc_changed& what, bool was_told);
-
-/// A process goes on without its server.
-void tell_of_lost_connection(self_pointer self, const job_record& job,
-                             const proc_id& proc);
-
-/// `job_start` or `launch_complete`.
-void tell_of_job(self_pointer self, const job_record& job, status code);
-
-void tell_of_job_end(self_pointer self, const job_record& job);
-
-/// A job is ended since one of its processes, or one that they are connected
-/// to, has ended without disconnecting.
-/// @param connected The other jobs that are concerned.
-void tell_of_job_failure(self_pointer self, const job_record& job,
-                         const std::vector<std::string>& connected);
-
-/// A node that the job runs on: `event_node_down` or `event_node_offline`.
-void tell_of_node(self_pointer self, const job_record& job, status code,
-                  const std::string& hostname);
-
-// -- mesh_job_requests.cpp: what the root is asked about jobs
-// ---------------------------------------------------------------
-
-caf::expected<ack> end(self_pointer self, const end_job& request);
-
-void end_all_jobs(self_pointer self, const end_job& request,
-                  completion<ack> done);
-
-/// Source: PMIx Standard v5, `PMIx_Abort`: only processes of the requester's
-/// own user; and the administrator's word counts, too.
-bool may_control(const job_record& job, const requester& who);
-
-caf::expected<ack> abort(self_pointer self, const requester& who,
-                         const abort_request& request);
-
-/// A process or tool of node `from` asks the root.
+/// At the root: a process or tool of node `from` asks.
 void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
                        const mesh_calls::answerer& reply);
 
-job_list list(const mesh_host_state& state, const list_jobs& request);
-
-// -- mesh_control.cpp: job control
-// -----------------------------------------------------------------
-
-void start_control(self_pointer self);
+/// How many objects of each kind this node has.
+void count_objects_here(self_pointer self, completion<info_result> done);
 
 /// A process or tool of this node wants something done to processes.
 caf::result<info_result> control(self_pointer self, const requester& who,
                                  job_control_request& request);
 
-/// The same, at the root, of whatever node.
-void control_at_root(self_pointer self, uint32_t from, const requester& who,
-                     const job_control_request& request,
-                     completion<info_result> done);
-
 /// The root has something done to processes of this node.
 void control_share(self_pointer self, const control_procs& what,
                    completion<procs_controlled> done);
-
-// -- mesh_process_sets.cpp: names for processes, known on all nodes
-// -------------------------------------------------------------------
-
-/// Defines a set on all nodes. `exists` if the name means others.
-void define_set(self_pointer self, define_process_set what,
-                completion<ack> then);
-
-/// Takes the sets that the programs of a job name, which is mapped.
-/// @returns why it cannot start, if so.
-caf::error define_sets_of(self_pointer self, const job_record& job,
-                          const spawn_request& request,
-                          std::vector<define_process_set>& to);
-
-/// Tells all nodes of sets.
-void tell_sets(self_pointer self, std::vector<define_process_set> sets,
-               std::function<void()> then);
-
-/// A job is over: sets go with the last job that has processes in them.
-void end_sets_of(self_pointer self, const std::string& nspace);
-
-/// A node has joined: it gets to know all sets.
-void tell_sets(self_pointer self, uint32_t node);
 
 void define_set_here(self_pointer self, const define_process_set& what,
                      completion<ack> done);
@@ -624,44 +325,9 @@ void define_set_here(self_pointer self, const define_process_set& what,
 void delete_set_here(self_pointer self, const delete_process_set& what,
                      completion<ack> done);
 
-// -- mesh_connections.cpp: processes that are connected, and what it means
-// -------------------------------------------------------------------
-
-/// How an operation changes who is connected; nothing if it does not.
-std::optional<connection_changed>
-connection_change(const host_collective& what);
-
-/// Tells the root, which acts on it.
-void tell_connection(self_pointer self, const connection_changed& what,
-                     completion<ack> then);
-
-/// At the root: a node says so. X41: it has a process in it.
-caf::expected<ack> note_connection(self_pointer self, uint32_t from,
-                                   connection_changed& what);
-
-/// Processes of one job have failed, which ends the job: so do those that they
-/// are connected to, unless these are recoverable.
-void end_connected(self_pointer self, const std::vector<proc_id>& failed);
-
-// -- mesh_checkpoints.cpp: checkpoints, preemption, restart, provision
-// -----------------------------------------------------------------
-
-/// What the controller needs for them.
-void add_checkpoint_means(self_pointer self, control_means& to);
-
-/// The controller offers them.
-void start_checkpoints(self_pointer self);
-
-/// Notes how a job is started, once it is mapped.
-void record_job(const mesh_host_state& state, job_record& job,
-                const spawn_request& request);
-
 /// Runs a hook of this node's site.
 void run_hook(self_pointer self, const run_site_hook& what,
               completion<site_hook_result> done);
-
-// -- mesh_shares.cpp: what each node does
-// -------------------------------------------
 
 void start_shares(self_pointer self);
 

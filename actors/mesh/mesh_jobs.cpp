@@ -1,383 +1,515 @@
-#include "actors/jobs/job_plan.hpp"
-#include "actors/jobs/number_list.hpp"
-#include "actors/jobs/placement.hpp"
+#include "actors/control/job_controller.hpp"
+#include "actors/jobs/job.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
-#include "actors/mesh/node_mapping.hpp"
 #include "messages/attributes.hpp"
+#include "messages/denial.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
 
 #include <algorithm>
-#include <csignal>
+#include <iterator>
+#include <utility>
 
-// Jobs, as the root sees them: mapped, started on all their nodes, ended as a
-// whole. Each step asks the nodes and goes on when all have answered.
+// The sends of the host for jobs: at the root for `dvm_jobs`, which decides; at
+// every node for its shares, one JOB actor each.
 
 namespace troupe::mesh_internals {
 
 namespace {
 
-template <class Message>
-void tell_observer(self_pointer self, const job_record& job, Message what) {
-  if (job.observer)
-    self->send(job.observer, std::move(what));
-}
-
-/// How many objects nodes have, by rank.
-using object_counts = std::map<uint32_t, uint32_t>;
-
-/// @param objects Null: they do not matter. Who has not told takes no process.
-std::vector<mapping_node> nodes_of(const mesh_host_state& state,
-                                   const object_counts* objects = nullptr) {
-  auto used = std::map<uint32_t, uint32_t>{};
-  for (const auto& [nspace, job] : state.jobs)
-    for (const auto& x : job.procs)
-      if (!x.has_ended())
-        ++used[x.node];
-  auto result = std::vector<mapping_node>{};
-  for (const auto& [rank, node] : state.nodes) {
-    if (!node.takes_work())
-      continue;
-    auto& x = result.emplace_back();
-    x = {rank, node.name, *node.slots, used[rank], node.max_slots, 1};
-    // Those of all its cores may be more.
-    if (x.max_slots > 0)
-      x.slots = std::min(x.slots, x.max_slots);
-    if (objects == nullptr)
-      continue;
-    const auto found = objects->find(rank);
-    x.objects = found != objects->end() ? found->second : 0;
-    if (x.objects == 0)
-      x.slots = 0;
-  }
-  return result;
-}
-
-uint32_t universe_of(const mesh_host_state& state) {
-  auto result = uint32_t{0};
-  for (const auto& [rank, node] : state.nodes)
-    if (node.takes_work())
-      result += *node.slots;
-  return result;
-}
-
-/// Gives up a job that could not be started, whatever of it runs already.
-void give_up(self_pointer self, job_record& job, const caf::error& why) {
-  const auto exit_status = exit_status_of_refusal(status_of(why));
-  // A process that asked for a job hears why it has none; what that means is
-  // its own affair.
-  const auto is_spawned = job.parent.role == peer_role::client;
-  job.outcome.end(reason_of(why), is_spawned ? 0 : exit_status);
-  const auto nspace = job.map.nspace;
-  job.answer(why);
-  end_processes(self, nspace, SIGKILL);
-}
-
-// -- the start
+// -- at the root
 // ---------------------------------------------------------------------
 
-/// Why a node did not do its part, with its name if there are others.
-caf::error blame(self_pointer self, const job_record& job, uint32_t node,
-                 const caf::error& why) {
-  if (job.map.shares.size() < 2 && node == self->state.options.rank)
-    return why;
-  return make_error(status_of(why), "node " + self->state.name_of(node) + ": "
-                                      + reason_of(why));
+const std::vector<std::string>& command_of(const mesh_host_state& state,
+                                           site_hook hook) {
+  return hook == site_hook::checkpoint ? state.options.hooks.checkpoint
+                                       : state.options.hooks.provision;
 }
 
-void note_started(self_pointer self, const std::string& nspace, uint32_t node,
-                  caf::expected<spawn_result> what) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->reporting)
-    return;
-  --job->pending;
-  if (!what) {
-    // Once the job is being ended, that is why.
-    if (!job->ending)
-      give_up(self, *job, blame(self, *job, node, what.error()));
-    else
-      job->cancel();
-    check_over(self, nspace);
-    return;
-  }
-  if (!what->entries.empty())
-    job->started = std::move(*what);
-  if (job->pending > 0)
-    return;
-  if (job->ending) {
-    job->cancel();
-    return;
-  }
-  job->started.nspace = nspace;
-  tell_of_job(self, *job, status::launch_complete);
-  job->answer(std::move(job->started));
-  check_over(self, nspace);
-}
-
-/// What a tool that asked for a mere map is told: it has no observer.
-std::string describe_map(const job_mapped& map) {
-  auto result = std::to_string(map.procs.size()) + " processes, mapped by "
-                + map.map_by + ", bound to " + map.bind_to
-                + "; nothing was started";
-  for (size_t i = 0; i < map.procs.size(); ++i) {
-    const auto& x = map.procs[i];
-    result += "\n  rank " + std::to_string(x.rank) + ": app "
-              + std::to_string(x.app) + ", node " + map.hosts[i];
-    if (!x.cpus.empty())
-      result += ", cpus " + to_ranges(x.cpus);
-  }
+dvm_jobs::settings settings_of_jobs(self_pointer self) {
+  const auto& options = self->state.options;
+  auto result = dvm_jobs::settings{};
+  result.nspace = options.server.nspace;
+  result.environment = options.environment;
+  result.working_directory = options.working_directory;
+  result.owner = options.owner;
+  result.on_terminate = options.on_terminate;
+  result.has_hook = [self](site_hook hook) {
+    return !command_of(self->state, hook).empty();
+  };
+  result.restart_command = options.hooks.restart;
+  result.log = options.log;
   return result;
 }
 
-/// Ends a job that was to be mapped only.
-void end_dry(self_pointer self, job_record& job, const std::string& map) {
-  const auto nspace = job.map.nspace;
-  job.outcome.end(map, 0);
-  job.started.nspace = nspace;
-  job.answer(std::move(job.started));
-  end_processes(self, nspace, SIGKILL);
+/// Only the root knows any.
+dvm_nodes nodes_of(const mesh_host_state& state) {
+  auto result = dvm_nodes::table{};
+  if (!state.is_root())
+    return {};
+  const auto& options = state.options;
+  for (uint32_t rank = 0; rank < options.nodes.size(); ++rank) {
+    auto& x = result[rank];
+    x.name = options.nodes[rank].name;
+    x.slots = options.nodes[rank].slots;
+    x.max_slots = options.nodes[rank].max_slots;
+  }
+  auto& own = result[options.rank];
+  own.name = options.hostname;
+  if (!own.slots)
+    own.slots = options.slots;
+  own.processors = options.processors;
+  own.state = node_state::live;
+  own.incarnation = options.incarnation;
+  return dvm_nodes{std::move(result)};
 }
 
-void start_shares(self_pointer self, job_record& job) {
-  const auto nspace = job.map.nspace;
-  if (!job.sets.empty()) {
-    tell_sets(self, std::exchange(job.sets, {}), [self, nspace] {
-      auto* job = self->state.find_job(nspace);
-      if (job == nullptr || job->reporting)
-        return;
-      if (job->ending)
-        job->cancel();
-      else
-        start_shares(self, *job);
-    });
-    return;
-  }
-  auto mapped = job_mapped{};
-  mapped.nspace = nspace;
-  mapped.map_by = mapping_of(job.options);
-  const auto is_bound = std::any_of(
-    job.map.shares.begin(), job.map.shares.end(), [](const auto& x) {
-      return std::any_of(x.procs.begin(), x.procs.end(),
-                         [](const auto& y) { return !y.cpus.empty(); });
-    });
-  mapped.bind_to =
-    to_string(is_bound ? job.options.bind_to : resource_kind::none);
-  for (const auto& x : job.map.shares) {
-    mapped.hostname += (mapped.hostname.empty() ? "" : ",") + x.hostname;
-    mapped.procs.insert(mapped.procs.end(), x.procs.begin(), x.procs.end());
-  }
-  std::sort(mapped.procs.begin(), mapped.procs.end(),
-            [](const auto& x, const auto& y) { return x.rank < y.rank; });
-  for (const auto& x : mapped.procs)
-    mapped.hosts.push_back(self->state.name_of(job.procs[x.rank].node));
-  if (job.options.is_dry) {
-    const auto text = job.observer ? std::string{} : describe_map(mapped);
-    tell_observer(self, job, std::move(mapped));
-    end_dry(self, job, text);
-    return;
-  }
-  tell_observer(self, job, std::move(mapped));
-  if (job.options.timeout)
-    call_later(self, *job.options.timeout, [self, nspace] {
-      if (auto* job = self->state.find_job(nspace)) {
-        job->outcome.end("the job ran longer than its time-out", 124);
-        end_processes(self, nspace, SIGTERM);
-      }
-    });
-  const auto nodes = job.shares;
-  job.pending = nodes.size();
-  for (const auto node : nodes)
-    ask(self, node, start_share{nspace},
-        reply_to<spawn_result>(
-          [self, nspace, node](caf::expected<spawn_result> x) {
-            note_started(self, nspace, node, std::move(x));
-          }));
+/// Exactly these processes: an event of the system, which does not come from a
+/// process, in the order of each of their namespaces.
+void raise_at(self_pointer self, const event& what,
+              const std::vector<proc_id>& targets, completion<ack> then) {
+  auto request = notify_request{};
+  request.code = what.code;
+  request.range = data_range::custom;
+  request.infos = what.infos;
+  request.infos.push_back(
+    {std::string{attr::event_custom_range}, 0, value::procs(targets)});
+  self->state.spread->notify(what.source, std::move(request), std::move(then));
 }
 
-void note_prepared(self_pointer self, const std::string& nspace, uint32_t node,
-                   caf::expected<job_map> what) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->reporting)
-    return;
-  --job->pending;
-  // Who only watches does not keep a job from starting.
-  const auto takes_part = job->shares.count(node) > 0 || node == job->origin;
-  if (!what && !job->ending && takes_part) {
-    give_up(self, *job, blame(self, *job, node, what.error()));
-    return;
-  }
-  // The processors of its processes; a node speaks for no other.
-  if (what)
-    for (auto& theirs : what->shares)
-      for (auto& ours : job->map.shares)
-        if (theirs.node == node && ours.node == node
-            && theirs.procs.size() == ours.procs.size())
-          for (size_t i = 0; i < ours.procs.size(); ++i)
-            ours.procs[i].cpus = std::move(theirs.procs[i].cpus);
-  if (job->ending)
-    job->cancel();
-  else if (job->pending == 0)
-    start_shares(self, *job);
+dvm_jobs::effects means_of_jobs(self_pointer self) {
+  auto out = dvm_jobs::effects{};
+  out.can_serve = [self] { return static_cast<bool>(self->state.server); };
+  out.ask = [self](uint32_t node, host_question what,
+                   completion<host_reply> then) {
+    ask(self, node, std::move(what), std::move(then));
+  };
+  out.live = [self] { return self->state.calls->live(); };
+  out.is_live = [self](uint32_t node) {
+    return self->state.calls->is_live(node);
+  };
+  out.now = [self] { return self->clock().now().time_since_epoch(); };
+  out.call_later = [self](dvm_jobs::time delay, std::function<void()> then) {
+    call_later(self, delay, std::move(then));
+  };
+  out.raise = [self](const event& what,
+                     const std::vector<std::string>& audience) {
+    raise_event(self, what, audience);
+  };
+  out.raise_for = [self](const event& what,
+                         const std::vector<proc_id>& audience) {
+    raise_event_for(self, what, audience);
+  };
+  out.raise_for_askers = [self](event copy) {
+    self->state.environment->raise({copy.code, std::move(copy.infos)});
+  };
+  out.notify = [self](const event& what, const std::vector<proc_id>& targets,
+                      completion<ack> then) {
+    raise_at(self, what, targets, std::move(then));
+  };
+  out.watchers = [self](const job_record& job, const spawn_request& request) {
+    return watchers_of(self->state, job, request);
+  };
+  out.proc_gone = [self](const proc_id& proc) {
+    forget_process(self->state, proc);
+  };
+  out.job_over = [self](const std::string& nspace) {
+    self->state.sequencer->job_forgotten(nspace);
+    self->state.outlets.erase(nspace);
+    self->state.published.nspace_ended(nspace);
+  };
+  return out;
 }
 
-/// Nodes of a job that have more processes than slots or processors, those of
-/// other jobs counted. Source: PMIx Standard v5, PMIX_NODE_OVERSUBSCRIBED.
-std::vector<uint32_t> oversubscribed_nodes(const mesh_host_state& state,
-                                           const job_record& job) {
-  auto result = std::vector<uint32_t>{};
-  for (const auto& x : nodes_of(state)) {
-    const auto processors = state.nodes.at(x.rank).processors;
-    const auto is_over =
-      x.used > x.slots || (processors > 0 && x.used > processors);
-    if (is_over && job.shares.count(x.rank) > 0)
-      result.push_back(x.rank);
+/// One request, by its kind.
+struct root_executor {
+  self_pointer self;
+  uint32_t from;
+  requester& who;
+  const mesh_calls::answerer& reply;
+
+  template <class T>
+  void give(caf::expected<T> x) {
+    to_member<T>(reply)(std::move(x));
   }
+
+  void operator()(spawn_request& x) {
+    self->state.jobs->spawn(from, who, x, to_member<spawn_result>(reply));
+  }
+
+  void operator()(abort_request& x) {
+    give(self->state.jobs->abort(who, x));
+  }
+
+  void operator()(publish_request& x) {
+    give(publish(self, who, x));
+  }
+
+  void operator()(lookup_request& x) {
+    look_up(self, who, x, to_member<lookup_result>(reply));
+  }
+
+  void operator()(unpublish_request& x) {
+    give(unpublish(self, who, x));
+  }
+
+  void operator()(query_request& x) {
+    reply(answer_query(self, from, who, x));
+  }
+
+  void operator()(job_control_request& x) {
+    self->state.jobs->control(from, who, x, to_member<info_result>(reply));
+  }
+
+  void operator()(io_pull_request& x) {
+    give(watchable(self->state, who, x));
+  }
+
+  void operator()(io_push_request& x) {
+    push_at_root(self, who, x, to_member<ack>(reply));
+  }
+};
+
+} // namespace
+
+void start_jobs(self_pointer self) {
+  auto& state = self->state;
+  state.jobs =
+    std::make_unique<dvm_jobs>(settings_of_jobs(self), nodes_of(state),
+                               state.locations, means_of_jobs(self));
+}
+
+void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
+                       const mesh_calls::answerer& reply) {
+  // X41: a daemon speaks for its own processes only.
+  auto& state = self->state;
+  if (state.jobs->is_foreign(from, request.who.proc)) {
+    state.log(severity::error, "node " + std::to_string(from) + " asks for "
+                                 + to_string(request.who.proc)
+                                 + ", which is not its own: refused");
+    reply(refusal(make_error(status::no_permissions,
+                             "a daemon speaks for its own processes only")));
+    return;
+  }
+  std::visit(root_executor{self, from, request.who, reply}, request.what);
+}
+
+// -- at every node: shares
+// -------------------------------------------------------------------
+
+namespace {
+
+job_context context_of(const mesh_host_state& state,
+                       const prepare_share& order) {
+  auto result = job_context{};
+  result.server = state.options.server;
+  result.node = state.options.rank;
+  result.hostname = state.options.hostname;
+  result.universe = order.universe;
+  result.environment = state.options.environment;
+  result.session_directory = state.options.session_directory;
+  result.environment.insert(result.environment.end(), order.environment.begin(),
+                            order.environment.end());
+  result.working_directory = order.working_directory.empty()
+                               ? state.options.working_directory
+                               : order.working_directory;
+  result.with_pmi1 = state.options.with_pmi1;
+  result.descriptors = state.options.descriptors;
+  result.bound = state.bound;
   return result;
 }
 
-void prepare_shares(self_pointer self, job_record& job,
-                    spawn_request& request) {
-  auto& state = self->state;
-  const auto nspace = job.map.nspace;
-  auto order = prepare_share{};
-  order.map = job.map;
-  order.request = std::move(request);
-  mark_oversubscribed(order.request, oversubscribed_nodes(state, job));
-  order.parent = job.parent;
-  order.origin = job.origin;
-  order.universe = universe_of(state);
-  if (job.observer && *job.shares.rbegin() != state.options.rank) {
-    order.environment = state.options.environment;
-    order.working_directory = state.options.working_directory;
+/// Leaves the mesh, then says so.
+void leave(self_pointer self, const std::string& reason) {
+  const auto done = [self, reason] {
+    if (self->state.options.on_fenced)
+      self->state.options.on_fenced(reason);
+  };
+  if (!self->state.node) {
+    done();
+    return;
   }
-  order.watchers = watchers_of(state, job, order.request);
-  job.informed = job.shares;
-  job.informed.insert(job.origin);
-  for (const auto& x : order.watchers) {
-    job.watchers[x.node] = x.channels;
-    job.informed.insert(x.node);
-  }
-  const auto nodes = job.informed;
-  job.pending = nodes.size();
-  for (const auto node : nodes)
-    ask(self, node, order,
-        reply_to<job_map>([self, nspace, node](caf::expected<job_map> x) {
-          note_prepared(self, nspace, node, std::move(x));
-        }));
+  self->request(self->state.node, caf::infinite, leave_mesh{})
+    .then([=](ack) { done(); }, [=](const caf::error&) { done(); });
 }
 
-/// Maps a job, and prepares its nodes.
-void map_and_prepare(self_pointer self, job_record& job, spawn_request& request,
-                     const object_counts* objects) {
-  auto& state = self->state;
-  auto nodes = nodes_of(state, objects);
-  if (job.options.no_local)
-    nodes.erase(std::remove_if(
-                  nodes.begin(), nodes.end(),
-                  [&](const mapping_node& x) { return x.rank == job.origin; }),
-                nodes.end());
-  auto shares = map_job(request, job.options, nodes);
-  if (!shares) {
-    give_up(self, job, shares.error());
-    return;
-  }
-  job.map.shares = std::move(*shares);
-  for (const auto& x : request.apps)
-    job.commands.push_back(x.cmd);
-  for (const auto& x : job.map.shares) {
-    job.shares.insert(x.node);
-    for (const auto& proc : x.procs) {
-      if (job.procs.size() <= proc.rank)
-        job.procs.resize(proc.rank + 1);
-      job.procs[proc.rank].node = x.node;
-      job.procs[proc.rank].app = proc.app;
-    }
-  }
-  // Now it is known how many there are.
-  settle(job.options, static_cast<uint32_t>(job.procs.size()));
-  if (const auto why = define_sets_of(self, job, request, job.sets)) {
-    give_up(self, job, why);
-    return;
-  }
-  record_job(state, job, request);
-  state.locations.add(job.map);
-  prepare_shares(self, job, request);
+shares::effects means_of_shares(self_pointer self) {
+  const auto tell = [self](host_question what, shares::action then) {
+    ask(self, 0, std::move(what),
+        [then = std::move(then)](const caf::expected<host_reply>&) { then(); });
+  };
+  auto out = shares::effects{};
+  out.tell_progress = tell;
+  out.tell_end = tell;
+  out.procs_ended = [self](const std::vector<proc_ended>& procs) {
+    note_gone(self, procs);
+    for (const auto& x : procs)
+      self->state.published_here.proc_ended(x.proc);
+  };
+  out.end = [self](const end_share& how) {
+    caf::anon_send(self->state.shares.at(how.how.nspace), how);
+  };
+  out.discard = [self](const std::string& nspace) {
+    forget(self, forget_job{{nspace, job_state::terminated_with_error, 1, ""}},
+           [](const caf::expected<ack>&) {
+             // Nobody waits for it.
+           });
+  };
+  out.cut_off = [self] {
+    self->state.sequencer->stop();
+    self->state.calls->lose_all("this node is no member of the DVM any more");
+  };
+  out.leave = [self](const std::string& reason) { leave(self, reason); };
+  return out;
 }
 
 } // namespace
 
-void begin_job(self_pointer self, job_order order) {
-  auto& state = self->state;
-  if (!state.server || state.is_closing) {
-    order.reply(
-      !state.server
-        ? make_error(status::init, "the host has no server to serve the job")
-        : make_error(status::not_available, "the DVM is ending"));
-    return;
-  }
-  const auto number = state.next_job++;
-  const auto nspace =
-    state.options.server.nspace + "@" + std::to_string(number);
-  auto& job = state.jobs[nspace];
-  job.map.nspace = nspace;
-  job.map.number = number;
-  job.parent = std::move(order.who);
-  job.origin = order.origin;
-  job.observer = std::move(order.observer);
-  job.reply = std::move(order.reply);
-  job.outcome = job_outcome{nspace};
-  auto options = read_options(order.request);
-  if (!options) {
-    give_up(self, job, options.error());
-    return;
-  }
-  job.options = std::move(*options);
-  job.options.oversubscribe |=
-    order.oversubscribe && !job.options.never_oversubscribe;
-  job.oversubscribe = job.options.oversubscribe;
-  auto size = uint64_t{0};
-  for (const auto& x : order.request.apps)
-    size += static_cast<uint64_t>(std::max(0, x.max_procs));
-  settle(job.options,
-         static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX)));
-  const auto counted = counted_objects(job.options);
-  if (counted == resource_kind::none) {
-    map_and_prepare(self, job, order.request, nullptr);
-    return;
-  }
-  job.pending = 1;
-  const auto request =
-    std::make_shared<spawn_request>(std::move(order.request));
-  count_objects_of_nodes(self, counted,
-                         [self, nspace, request](const object_counts& objects) {
-                           auto* job = self->state.find_job(nspace);
-                           if (job == nullptr || job->reporting)
-                             return; // It was ended meanwhile.
-                           job->pending = 0;
-                           map_and_prepare(self, *job, *request, &objects);
-                         });
+void start_shares(self_pointer self) {
+  self->state.share_rules = std::make_unique<shares>(means_of_shares(self));
 }
 
-void end_processes(self_pointer self, const std::string& nspace,
-                   int32_t signal) {
-  auto* job = self->state.find_job(nspace);
-  if (job == nullptr || job->reporting)
+bool has_processes_on(const job_map& map, uint32_t node) {
+  for (const auto& x : map.shares)
+    if (x.node == node && !x.procs.empty())
+      return true;
+  return false;
+}
+
+void prepare(self_pointer self, prepare_share& order,
+             completion<job_map> done) {
+  auto& state = self->state;
+  const auto& nspace = order.map.nspace;
+  if (!state.server) {
+    done(make_error(status::init, "the host has no server to serve the job"));
     return;
-  job->ending = true;
-  end_connected(self, count_held(*job));
-  const auto nodes = job->shares;
-  for (const auto node : nodes) {
-    auto what = end_share{};
-    what.how.nspace = nspace;
-    what.how.signal = signal;
-    ask(self, node, std::move(what),
-        reply_to<ack>([self, nspace, node](const caf::expected<ack>& x) {
-          // It never had a share, or is no more.
-          if (!x
-              && (status_of(x.error()) == status::not_found
-                  || !self->state.calls->is_live(node)))
-            drop_share(self, nspace, node);
-        }));
   }
-  check_over(self, nspace);
+  if (state.share_rules->contains(nspace)) {
+    done(make_error(status::exists, "job " + nspace + " is here already"));
+    return;
+  }
+  state.locations.add(order.map);
+  begin_streams(self, order);
+  if (!has_processes_on(order.map, state.options.rank)) {
+    done(job_map{nspace, order.map.number, {}});
+    return;
+  }
+  auto directory = job_directory{};
+  directory.host = mesh_host_actor{self};
+  directory.server = state.server;
+  directory.launcher = state.directory.launcher;
+  directory.topology = state.directory.topology;
+  directory.cleaner = state.directory.cleaner;
+  directory.output = state.directory.io_desk;
+  state.share_rules->add(nspace);
+  const auto job = spawn_job(self->home_system(), context_of(state, order),
+                             std::move(directory), state.options.log);
+  state.shares.emplace(nspace, job);
+  self->request(job, caf::infinite, std::move(order))
+    .then([done](job_map& map) { done(std::move(map)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+void start(self_pointer self, const start_share& request,
+           completion<spawn_result> done) {
+  const auto* x = self->state.find_share(request.nspace);
+  if (x == nullptr) {
+    done(make_error(status::not_found, "no share of " + request.nspace));
+    return;
+  }
+  // All nodes are prepared.
+  self->state.sequencer->job_started(request.nspace);
+  self->request(*x, caf::infinite, request)
+    .then([done](spawn_result& result) { done(std::move(result)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+void hear_of_gone(self_pointer self, const procs_gone& what) {
+  note_gone(self, what.procs);
+  for (const auto& x : what.procs)
+    self->send(self->state.server, x);
+}
+
+namespace {
+
+/// Its output has been taken.
+void forget_share(self_pointer self, const forget_job& what,
+                  completion<ack> done) {
+  auto& state = self->state;
+  const auto nspace = what.outcome.nspace;
+  state.collectives->job_forgotten(nspace);
+  state.published_here.nspace_ended(nspace);
+  if (!state.is_root()) {
+    state.locations.remove(nspace);
+    state.sequencer->job_forgotten(nspace);
+  }
+  if (!state.share_rules->remove(nspace)) {
+    // A process may have been connected to it.
+    if (state.server)
+      caf::anon_send(state.server, deregister_nspace{nspace});
+    done(ack{});
+    return;
+  }
+  const auto finish = [self, done] {
+    done(ack{});
+    self->state.share_rules->removed();
+  };
+  const auto job = std::move(state.shares.extract(nspace).mapped());
+  self->request(job, caf::infinite, what)
+    .then([=](ack) { finish(); }, [=](const caf::error&) { finish(); });
+}
+
+} // namespace
+
+void forget(self_pointer self, const forget_job& what, completion<ack> done) {
+  end_streams(self, what.outcome.nspace, [self, what, done = std::move(done)] {
+    close_outlet(self, what.outcome);
+    forget_share(self, what, done);
+  });
+}
+
+// -- at every node: what the root asks besides
+// -------------------------------------------------------------------
+
+void run_hook(self_pointer self, const run_site_hook& what,
+              completion<site_hook_result> done) {
+  const auto& state = self->state;
+  const auto& command = command_of(state, what.hook);
+  if (command.empty() || !state.directory.commands) {
+    done(make_error(status::not_supported,
+                    "node " + state.options.hostname + " has no such hook"));
+    return;
+  }
+  auto order = run_command{};
+  order.argv = command;
+  order.argv.insert(order.argv.end(), what.arguments.begin(),
+                    what.arguments.end());
+  order.env = what.environment;
+  order.limit = defaults::site_hook_time;
+  self->request(state.directory.commands, caf::infinite, std::move(order))
+    .then(
+      [done](command_result& x) {
+        if (x.timed_out)
+          done(make_error(status::timeout, "the site's hook took too long"));
+        else
+          done(site_hook_result{x.signal != 0 ? 128 + x.signal : x.exit_code,
+                                std::move(x.output)});
+      },
+      [done](caf::error& why) { done(std::move(why)); });
+}
+
+void count_objects_here(self_pointer self, completion<info_result> done) {
+  self
+    ->request(self->state.directory.topology, caf::infinite,
+              discover_topology{})
+    .then([done](const node_topology& found) { done(count_objects(found)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+void define_set_here(self_pointer self, const define_process_set& what,
+                     completion<ack> done) {
+  self->request(self->state.server, caf::infinite, what)
+    .then([done](ack) { done(ack{}); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+void delete_set_here(self_pointer self, const delete_process_set& what,
+                     completion<ack> done) {
+  self->request(self->state.server, caf::infinite, what)
+    .then([done](ack) { done(ack{}); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+// -- at every node: job control
+// -------------------------------------------------------------------
+
+namespace {
+
+/// The parts of a request: what is registered for cleanup stays here.
+struct split_request {
+  job_control_request cleanup;
+  job_control_request others;
+};
+
+split_request split(job_control_request what) {
+  auto result = split_request{};
+  for (auto& x : what.directives)
+    (is_cleanup(x.key) ? result.cleanup : result.others)
+      .directives.push_back(std::move(x));
+  // There may be many: they are copied only if both parts need them.
+  if (result.cleanup.directives.empty())
+    result.others.targets = std::move(what.targets);
+  else if (result.others.directives.empty())
+    result.cleanup.targets = std::move(what.targets);
+  else
+    result.cleanup.targets = result.others.targets = std::move(what.targets);
+  return result;
+}
+
+/// Whether a request is for the root: it does something, or has to be refused.
+bool is_for_root(const split_request& x) {
+  if (x.cleanup.directives.empty())
+    return true;
+  if (x.others.directives.empty())
+    return false;
+  const auto parsed = read_directives(x.others.directives);
+  return parsed || status_of(parsed.error()) != status::not_supported
+         || std::any_of(
+           x.others.directives.begin(), x.others.directives.end(),
+           [](const info& y) { return (y.flags & info_required) != 0; });
+}
+
+} // namespace
+
+caf::result<info_result> control(self_pointer self, const requester& who,
+                                 job_control_request& request) {
+  auto parts = split(std::move(request));
+  const auto ask_root_for = [self](const requester& who,
+                                   job_control_request what,
+                                   completion<info_result> done) {
+    ask(self, 0, ask_root{who, std::move(what)},
+        reply_to<info_result>(std::move(done)));
+  };
+  if (parts.cleanup.directives.empty())
+    return answer_later<info_result>(self, [&](completion<info_result> done) {
+      ask_root_for(who, std::move(parts.others), std::move(done));
+    });
+  const auto* x = self->state.find_share(who.proc.nspace);
+  if (x == nullptr)
+    return make_error(status::not_supported,
+                      to_string(who.proc)
+                        + " has no job here at whose end to clean up");
+  if (!is_for_root(parts))
+    return self->delegate(*x, who, std::move(parts.cleanup));
+  return answer_later<info_result>(self, [&](completion<info_result> done) {
+    self->request(*x, caf::infinite, who, std::move(parts.cleanup))
+      .then(
+        [=, others = std::move(parts.others)](const info_result&) mutable {
+          ask_root_for(who, std::move(others), done);
+        },
+        [done](caf::error& why) { done(std::move(why)); });
+  });
+}
+
+void control_share(self_pointer self, const control_procs& what,
+                   completion<procs_controlled> done) {
+  const auto* x = self->state.find_share(what.nspace);
+  if (x == nullptr) {
+    done(procs_controlled{});
+    return;
+  }
+  self->request(*x, caf::infinite, what)
+    .then(
+      [self, nspace = what.nspace, done](procs_controlled& x) {
+        // Whoever is not among these has ended, which the root hears first.
+        self->state.share_rules->when_root_knows(nspace,
+                                                 [done, x] { done(x); });
+      },
+      [done](const caf::error&) {
+        // The share has gone: so have its processes.
+        done(procs_controlled{});
+      });
 }
 
 } // namespace troupe::mesh_internals

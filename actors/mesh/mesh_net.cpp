@@ -33,13 +33,6 @@ struct collection {
 
 std::vector<gauge> gauges_of(const mesh_host_state& state) {
   const auto limits = mesh_calls::limits{};
-  auto procs = size_t{0};
-  auto gone = size_t{0};
-  for (const auto& [nspace, x] : state.jobs) {
-    procs += x.procs.size();
-    for (const auto& [node, queue] : x.gone)
-      gone += queue.waiting.size();
-  }
   auto result = std::vector<gauge>{
     {"host.calls", state.calls->open(),
      limits.open * state.calls->live().size(), "calls"},
@@ -61,13 +54,7 @@ std::vector<gauge> gauges_of(const mesh_host_state& state) {
   if (state.is_root()) {
     result.push_back({"root.lookups", state.published.waiting(),
                       defaults::waiting_lookups, "requests"});
-    result.push_back({"root.jobs", state.jobs.size(), 0, "jobs"});
-    result.push_back({"root.processes", procs, 0, "processes"});
-    // A process ends once.
-    result.push_back({"root.ends_to_tell", gone, 0, "processes"});
-  }
-  if (state.control) {
-    auto more = state.control->gauges();
+    auto more = state.jobs->gauges();
     std::move(more.begin(), more.end(), std::back_inserter(result));
   }
   return result;

@@ -307,15 +307,15 @@ caf::expected<nspace_list> watchable(const mesh_host_state& state,
     procs.push_back({"", rank_wildcard});
   for (const auto& proc : procs) {
     if (proc.nspace.empty()) {
-      for (const auto& [nspace, job] : state.jobs)
+      for (const auto& [nspace, job] : state.jobs->all())
         if (may_control(job, who) && !job.reporting)
           found.insert(nspace);
       continue;
     }
-    const auto i = state.jobs.find(proc.nspace);
-    if (i == state.jobs.end() || i->second.reporting)
+    const auto* x = state.find_job(proc.nspace);
+    if (x == nullptr || x->reporting)
       return make_error(status::not_found, "no job " + proc.nspace);
-    const auto& job = i->second;
+    const auto& job = *x;
     if (!may_control(job, who))
       return make_error(status::no_permissions,
                         "job " + proc.nspace + " is another user's");

@@ -72,7 +72,7 @@ value status_value(const job_description& job) {
 
 std::string names_of_jobs(const mesh_host_state& state) {
   auto result = std::string{};
-  for (const auto& [nspace, job] : state.jobs)
+  for (const auto& [nspace, job] : state.jobs->all())
     result += (result.empty() ? "" : ",") + nspace;
   return result;
 }
@@ -81,7 +81,7 @@ std::string names_of_jobs(const mesh_host_state& state) {
 /// Source: PMIx Standard v5, PMIX_QUERY_NAMESPACE_INFO.
 value namespace_infos(const mesh_host_state& state) {
   auto elements = std::vector<info>{};
-  for (const auto& [nspace, job] : state.jobs) {
+  for (const auto& [nspace, job] : state.jobs->all()) {
     auto nodes = std::string{};
     for (const auto& x : job.map.shares)
       nodes += (nodes.empty() ? "" : ",") + x.hostname;
@@ -102,13 +102,9 @@ value namespace_infos(const mesh_host_state& state) {
 }
 
 value list_nodes(const mesh_host_state& state) {
-  auto procs = std::map<uint32_t, uint32_t>{};
-  for (const auto& [nspace, job] : state.jobs)
-    for (const auto& x : job.procs)
-      if (!x.has_ended())
-        ++procs[x.node];
+  auto procs = state.jobs->used();
   auto items = std::vector<info>{};
-  for (const auto& [rank, node] : state.nodes)
+  for (const auto& [rank, node] : state.jobs->nodes().all())
     items.push_back(make_info(
       "item",
       value::infos({make_info("rank", value::uint32(rank)),
@@ -122,7 +118,7 @@ value list_nodes(const mesh_host_state& state) {
 
 value list_all_jobs(const mesh_host_state& state) {
   auto items = std::vector<info>{};
-  for (const auto& [nspace, job] : state.jobs)
+  for (const auto& [nspace, job] : state.jobs->all())
     items.push_back(make_info(
       "item",
       value::infos(
@@ -141,7 +137,7 @@ value list_all_jobs(const mesh_host_state& state) {
 
 value list_all_procs(const mesh_host_state& state) {
   auto items = std::vector<info>{};
-  for (const auto& [nspace, job] : state.jobs) {
+  for (const auto& [nspace, job] : state.jobs->all()) {
     auto hosts = std::map<uint32_t, std::string>{};
     auto cpus = std::map<uint32_t, std::string>{}; // by rank
     for (const auto& x : job.map.shares) {
@@ -168,9 +164,9 @@ value list_all_procs(const mesh_host_state& state) {
 
 value describe_dvm(const mesh_host_state& state) {
   auto live = uint32_t{0};
-  for (const auto& [rank, node] : state.nodes)
+  for (const auto& [rank, node] : state.jobs->nodes().all())
     live += node.state == node_state::live ? 1 : 0;
-  const auto nodes = static_cast<uint32_t>(state.nodes.size());
+  const auto nodes = static_cast<uint32_t>(state.jobs->nodes().all().size());
   return value::infos({make_info("name", text(state.options.server.nspace)),
                        make_info("nodes", value::uint32(nodes)),
                        make_info("live", value::uint32(live)),
@@ -179,13 +175,9 @@ value describe_dvm(const mesh_host_state& state) {
 
 /// Slots that no job uses.
 uint32_t available_slots(const mesh_host_state& state) {
-  auto used = std::map<uint32_t, uint32_t>{};
-  for (const auto& [nspace, job] : state.jobs)
-    for (const auto& x : job.procs)
-      if (!x.has_ended())
-        ++used[x.node];
+  auto used = state.jobs->used();
   auto result = uint32_t{0};
-  for (const auto& [rank, node] : state.nodes)
+  for (const auto& [rank, node] : state.jobs->nodes().all())
     if (node.takes_work())
       result += *node.slots - std::min(*node.slots, used[rank]);
   return result;
@@ -203,12 +195,12 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
   for (const auto& x : request.queries) {
     const auto nspace =
       troupe::text(x.qualifiers, attr::nspace).value_or(who.proc.nspace);
-    auto found = list(state, list_jobs{nspace}).jobs;
+    auto found = state.jobs->list({nspace}).jobs;
     if (nspace.empty() || found.size() != 1)
       found.clear();
     for (const auto& key : x.keys) {
       if (key == control_key::status || key == attr::job_ctrl_id) {
-        if (auto states = state.control->describe(
+        if (auto states = state.jobs->controller().describe(
               who, troupe::text(x.qualifiers, attr::job_ctrl_id),
               flag(x.qualifiers, control_key::user)))
           add(key, std::move(*states));
@@ -216,7 +208,7 @@ info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                  || key == attr::job_ctrl_checkpoint_method) {
         const auto rank =
           number<uint32_t>(x.qualifiers, attr::rank).value_or(who.proc.rank);
-        for (auto& y : state.checkpoints.describe({nspace, rank}))
+        for (auto& y : state.jobs->checkpoints().describe({nspace, rank}))
           if (y.key == key)
             result.infos.push_back(std::move(y));
       } else if (key == attr::query_job_status && !found.empty())

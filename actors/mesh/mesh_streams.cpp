@@ -379,10 +379,10 @@ std::vector<io_watcher> watchers_of(const mesh_host_state& state,
   auto found = std::map<uint32_t, io_channels>{};
   for (const auto& [node, what] : state.standing_of)
     found[node] = what.channels;
-  const auto parent = state.jobs.find(job.parent.proc.nspace);
+  const auto* parent = state.find_job(job.parent.proc.nspace);
   const auto* inherits = find(request.job_infos, attr::iof_inherit);
-  if (parent != state.jobs.end() && (inherits == nullptr || inherits->truth()))
-    for (const auto& [node, channels] : parent->second.watchers)
+  if (parent != nullptr && (inherits == nullptr || inherits->truth()))
+    for (const auto& [node, channels] : parent->watchers)
       found[node] = united(found[node], channels);
   auto result = std::vector<io_watcher>{};
   for (const auto& [node, channels] : found)
@@ -401,8 +401,7 @@ void lose_streams(self_pointer self, uint32_t node) {
       what.procs.push_back({nspace, rank});
   }
   state.standing_of.erase(node);
-  for (auto& [nspace, job] : state.jobs)
-    job.watchers.erase(node);
+  state.jobs->drop_watcher(node);
   self->send(state.directory.io_desk, std::move(what));
 }
 

@@ -1,0 +1,254 @@
+#include "actors/jobs/job_record.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace troupe {
+
+// -- the start
+// ---------------------------------------------------------------------
+
+void job_record::answer(caf::expected<spawn_result> what) {
+  if (const auto owed = std::exchange(reply, nullptr))
+    owed(std::move(what));
+}
+
+void job_record::cancel() {
+  if (has_failed) {
+    started.nspace = map.nspace;
+    answer(std::move(started));
+    return;
+  }
+  answer(
+    make_error(status::job_canceled, "the job was ended while it started"));
+}
+
+void job_record::place(std::vector<node_share> where,
+                       const spawn_request& request) {
+  map.shares = std::move(where);
+  for (const auto& x : request.apps)
+    commands.push_back(x.cmd);
+  for (const auto& x : map.shares) {
+    shares.insert(x.node);
+    for (const auto& proc : x.procs) {
+      if (procs.size() <= proc.rank)
+        procs.resize(proc.rank + 1);
+      procs[proc.rank].node = x.node;
+      procs[proc.rank].app = proc.app;
+    }
+  }
+}
+
+void job_record::record(const spawn_request& request, const dvm_nodes& nodes) {
+  auto x = std::make_shared<recorded_job>();
+  x->request = request;
+  x->owner = parent.creds;
+  x->is_recoverable = options.recoverable;
+  for (const auto& proc : procs) {
+    x->hosts.push_back(nodes.name_of(proc.node));
+    x->apps.push_back(proc.app);
+  }
+  recorded = std::move(x);
+}
+
+void job_record::bind(uint32_t node, job_map theirs) {
+  for (auto& x : theirs.shares)
+    for (auto& y : map.shares)
+      if (x.node == node && y.node == node && x.procs.size() == y.procs.size())
+        for (size_t i = 0; i < y.procs.size(); ++i)
+          y.procs[i].cpus = std::move(x.procs[i].cpus);
+}
+
+job_mapped job_record::mapped(const dvm_nodes& nodes) const {
+  auto result = job_mapped{};
+  result.nspace = map.nspace;
+  result.map_by = mapping_of(options);
+  const auto is_bound =
+    std::any_of(map.shares.begin(), map.shares.end(), [](const auto& x) {
+      return std::any_of(x.procs.begin(), x.procs.end(),
+                         [](const auto& y) { return !y.cpus.empty(); });
+    });
+  result.bind_to = to_string(is_bound ? options.bind_to : resource_kind::none);
+  for (const auto& x : map.shares) {
+    result.hostname += (result.hostname.empty() ? "" : ",") + x.hostname;
+    result.procs.insert(result.procs.end(), x.procs.begin(), x.procs.end());
+  }
+  std::sort(result.procs.begin(), result.procs.end(),
+            [](const auto& x, const auto& y) { return x.rank < y.rank; });
+  for (const auto& x : result.procs)
+    result.hosts.push_back(nodes.name_of(procs[x.rank].node));
+  return result;
+}
+
+// -- its processes
+// -------------------------------------------------------------------
+
+noted_change job_record::note(uint32_t from, const proc_changed& what,
+                              const dvm_nodes& nodes) {
+  auto result = noted_change{};
+  const auto rank = what.proc.rank;
+  if (what.proc.nspace != map.nspace || rank >= procs.size()
+      || procs[rank].node != from) {
+    result.is_foreign = true;
+    return result;
+  }
+  auto& proc = procs[rank];
+  if (proc.has_ended())
+    return result;
+  result.is_news = true;
+  result.loses_connection =
+    proc.state == proc_state::connected && what.state == proc_state::running;
+  proc.state = what.state;
+  proc.pid = what.pid;
+  proc.exit_code = what.exit_code;
+  // Who was killed by command may have been so before it ran.
+  result.has_run =
+    what.state != proc_state::failed_to_start
+    && (what.state != proc_state::killed_by_cmd || what.pid != 0);
+  result.begins_job = result.has_run && !std::exchange(has_begun, true);
+  result.is_end = proc.has_ended();
+  if (!result.is_end || !result.has_run)
+    return result;
+  const auto end = proc_outcome{rank,        what.state, what.exit_code,
+                                what.signal, ending,     place_of(rank, nodes)};
+  const auto is_fatal = !options.recoverable && !ending
+                        && what.state != proc_state::killed_by_cmd
+                        && is_failure(what.state, options.abort_non_zero);
+  has_failed |= is_fatal;
+  if (may_follow(from, what)) {
+    held.push_back({end, is_fatal});
+    return result;
+  }
+  outcome.add(end);
+  result.ends_job = is_fatal;
+  return result;
+}
+
+std::vector<proc_changed> job_record::lost_with(uint32_t node) const {
+  auto result = std::vector<proc_changed>{};
+  for (uint32_t rank = 0; rank < procs.size(); ++rank)
+    if (const auto& x = procs[rank]; x.node == node && !x.has_ended())
+      result.push_back(
+        {{map.nspace, rank}, proc_state::comm_failed, x.pid, 0, 0});
+  return result;
+}
+
+std::vector<proc_ended> job_record::end_share_of(uint32_t node) {
+  auto result = std::vector<proc_ended>{};
+  for (uint32_t rank = 0; rank < procs.size(); ++rank) {
+    auto& x = procs[rank];
+    if (x.node != node || x.has_ended())
+      continue;
+    x.state = proc_state::killed_by_cmd;
+    result.push_back({{map.nspace, rank}, x.state});
+  }
+  return result;
+}
+
+std::vector<proc_ended> job_record::ended() const {
+  auto result = std::vector<proc_ended>{};
+  for (uint32_t rank = 0; rank < procs.size(); ++rank)
+    if (procs[rank].has_ended())
+      result.push_back({{map.nspace, rank}, procs[rank].state});
+  return result;
+}
+
+std::vector<proc_id> job_record::connected() const {
+  auto result = std::vector<proc_id>{};
+  for (uint32_t rank = 0; rank < procs.size(); ++rank)
+    if (procs[rank].state == proc_state::connected)
+      result.push_back({map.nspace, rank});
+  return result;
+}
+
+bool job_record::runs_on(uint32_t node, uint32_t rank) const {
+  if (rank == rank_wildcard)
+    return std::any_of(procs.begin(), procs.end(),
+                       [&](const proc_record& x) { return x.node == node; });
+  return rank < procs.size() && procs[rank].node == node;
+}
+
+proc_place job_record::place_of(uint32_t rank, const dvm_nodes& nodes) const {
+  auto result = proc_place{};
+  if (rank >= procs.size())
+    return result;
+  const auto& x = procs[rank];
+  if (x.app < commands.size())
+    result.program = commands[x.app];
+  result.pid = x.pid;
+  result.node = nodes.name_of(x.node);
+  return result;
+}
+
+// -- causes
+// ------------------------------------------------------------------------
+
+/// Whether an end may follow that of a process which was killed on a node that
+/// the root has not heard of yet.
+bool job_record::may_follow(uint32_t from, const proc_changed& what) const {
+  const auto is_failing_exit = what.signal == 0
+                               && (what.state == proc_state::term_non_zero
+                                   || what.state == proc_state::term_wo_sync);
+  return is_failing_exit && !ending
+         && std::any_of(shares.begin(), shares.end(),
+                        [&](uint32_t node) { return node != from; });
+}
+
+std::map<uint32_t, control_procs>
+job_record::questions_except(uint32_t from) const {
+  auto result = std::map<uint32_t, control_procs>{};
+  for (const auto node : shares)
+    if (node != from)
+      result[node] = {map.nspace, {}, control_action::signal, 0};
+  for (uint32_t rank = 0; rank < procs.size(); ++rank) {
+    const auto question = result.find(procs[rank].node);
+    if (question != result.end() && !procs[rank].has_ended())
+      question->second.ranks.push_back(rank);
+  }
+  return result;
+}
+
+std::vector<proc_id> job_record::count_held() {
+  auto result = std::vector<proc_id>{};
+  for (const auto& x : std::exchange(held, {})) {
+    outcome.add(x.what);
+    if (x.is_fatal)
+      result.push_back({map.nspace, x.what.rank});
+  }
+  if (std::exchange(inquires, false))
+    ++inquiry;
+  return result;
+}
+
+// -- for those who ask
+// -----------------------------------------------------------------
+
+job_description job_record::describe() const {
+  auto result = job_description{};
+  result.nspace = map.nspace;
+  result.state = ending ? job_state::terminated_with_error : job_state::running;
+  result.cmd = commands.empty() ? "" : commands.front();
+  auto hosts = std::map<uint32_t, std::string>{};
+  for (const auto& x : map.shares)
+    hosts[x.node] = x.hostname;
+  for (uint32_t rank = 0; rank < procs.size(); ++rank) {
+    const auto& x = procs[rank];
+    result.procs.push_back({{map.nspace, rank},
+                            hosts[x.node],
+                            commands[x.app],
+                            x.pid,
+                            static_cast<uint8_t>(x.state)});
+  }
+  return result;
+}
+
+controlled_job job_record::controlled() const {
+  auto result = controlled_job{};
+  result.owner = parent.creds;
+  result.procs.reserve(procs.size());
+  for (const auto& x : procs)
+    result.procs.push_back({x.node, !x.has_ended()});
+  return result;
+}
+
+} // namespace troupe

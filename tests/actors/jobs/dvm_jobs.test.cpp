@@ -1,0 +1,482 @@
+// What a death, a status, a lost node or an abort does to a job and to those
+// that are connected to it: the failure policy, as a table.
+
+#include "actors/jobs/dvm_jobs.hpp"
+
+#include "messages/attributes.hpp"
+#include "tests/test.hpp"
+
+#include <csignal>
+#include <deque>
+
+using namespace troupe;
+
+namespace {
+
+using texts = std::vector<std::string>;
+
+const auto one = std::string{"dvm@1"};
+const auto two = std::string{"dvm@2"};
+
+info with(std::string_view key, value val) {
+  return {std::string{key}, 0, std::move(val)};
+}
+
+/// A DVM of three nodes, on each of which a job has one process.
+struct world {
+  texts log;
+  std::deque<std::function<void()>> later;
+  job_locations places;
+  std::set<uint32_t> live{0, 1, 2};
+
+  /// Questions to nodes who runs there; answered by `answer_questions`.
+  std::vector<dvm_jobs::completion<host_reply>> questions;
+
+  /// Whether nodes answer when they have started their share.
+  bool starts = true;
+  std::vector<dvm_jobs::completion<host_reply>> starting;
+  std::vector<caf::expected<spawn_result>> replies;
+  std::map<std::string, job_ended> over;
+  dvm_jobs uut{config(), nodes(), places, means()};
+
+  static dvm_jobs::settings config() {
+    auto result = dvm_jobs::settings{};
+    result.nspace = "dvm";
+    result.has_hook = [](site_hook) { return false; };
+    return result;
+  }
+
+  static dvm_nodes nodes() {
+    auto result = dvm_nodes::table{};
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      auto& x = result[rank];
+      x.name = "n" + std::to_string(rank);
+      x.slots = 8;
+      x.state = node_state::live;
+      x.incarnation = 1;
+    }
+    return dvm_nodes{std::move(result)};
+  }
+
+  void answer(uint32_t node, host_question& what,
+              const dvm_jobs::completion<host_reply>& then) {
+    const auto at = " on n" + std::to_string(node);
+    if (const auto* x = std::get_if<prepare_share>(&what)) {
+      then(host_reply{job_map{x->map.nspace, x->map.number, {}}});
+    } else if (std::holds_alternative<start_share>(what)) {
+      if (starts)
+        then(host_reply{spawn_result{}});
+      else
+        starting.push_back(then);
+    } else if (const auto* y = std::get_if<end_share>(&what)) {
+      log.push_back("signal " + std::to_string(y->how.signal) + " to "
+                    + y->how.nspace + at);
+      then(host_reply{ack{}});
+    } else if (const auto* z = std::get_if<signal_process>(&what)) {
+      log.push_back("signal " + std::to_string(z->signal) + " to "
+                    + to_string(z->proc) + at);
+      then(host_reply{ack{}});
+    } else if (std::holds_alternative<control_procs>(what)) {
+      questions.push_back(then);
+    } else {
+      then(host_reply{ack{}});
+    }
+  }
+
+  dvm_jobs::effects means() {
+    auto out = dvm_jobs::effects{};
+    out.can_serve = [] { return true; };
+    out.ask = [this](uint32_t node, host_question what,
+                     dvm_jobs::completion<host_reply> then) {
+      answer(node, what, then);
+    };
+    out.live = [this] {
+      return std::vector<uint32_t>{live.begin(), live.end()};
+    };
+    out.is_live = [this](uint32_t node) { return live.count(node) > 0; };
+    out.now = [] { return dvm_jobs::time{0}; };
+    out.call_later = [this](dvm_jobs::time, std::function<void()> then) {
+      later.push_back(std::move(then));
+    };
+    out.raise = [](const event&, const std::vector<std::string>&) {};
+    out.raise_for = [](const event&, const std::vector<proc_id>&) {};
+    out.raise_for_askers = [](const event&) {};
+    out.notify = [](const event&, const std::vector<proc_id>&,
+                    const dvm_jobs::completion<ack>& then) { then(ack{}); };
+    out.watchers = [](const job_record&, const spawn_request&) {
+      return std::vector<io_watcher>{};
+    };
+    out.proc_gone = [](const proc_id&) {};
+    out.job_over = [](const std::string&) {};
+    return out;
+  }
+
+  void begin(std::vector<info> infos = {}) {
+    auto order = job_order{};
+    order.who.creds.uid = 7;
+    order.who.role = peer_role::tool_with_identity;
+    order.request.job_infos = std::move(infos);
+    order.request.job_infos.push_back(with(attr::mapby, value::string("node")));
+    auto& x = order.request.apps.emplace_back();
+    x.cmd = "./app";
+    x.max_procs = 3;
+    order.observer = [this](const job_news& news) {
+      if (const auto* x = std::get_if<job_ended>(&news))
+        over[x->nspace] = *x;
+    };
+    order.reply = [this](caf::expected<spawn_result> x) {
+      replies.push_back(std::move(x));
+    };
+    uut.begin(std::move(order));
+  }
+
+  /// Process `rank` of a job runs on node `rank`.
+  void change(const std::string& nspace, uint32_t rank, proc_state state,
+              int32_t exit_code = 0, int32_t signal = 0) {
+    uut.note_progress(
+      rank, {nspace, {{{nspace, rank}, state, 100 + rank, exit_code, signal}}});
+  }
+
+  void run(const std::string& nspace = one) {
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      change(nspace, rank, proc_state::running);
+  }
+
+  void exit(uint32_t rank, int32_t code, const std::string& nspace = one) {
+    change(nspace, rank,
+           code == 0 ? proc_state::terminated : proc_state::term_non_zero,
+           code);
+  }
+
+  void kill(uint32_t rank, const std::string& nspace = one) {
+    change(nspace, rank, proc_state::aborted_by_sig, 0, SIGKILL);
+  }
+
+  void lose(uint32_t node) {
+    live.erase(node);
+    uut.change_member({0, node, "", 1, node_state::lost});
+  }
+
+  /// The nodes say who runs there.
+  void answer_questions() {
+    for (const auto& then : std::exchange(questions, {}))
+      then(host_reply{procs_controlled{}});
+  }
+
+  void wait() {
+    for (const auto& then : std::exchange(later, {}))
+      then();
+  }
+
+  void connect() {
+    CAF_REQUIRE(uut.note_connection(
+      0, {{{one, rank_wildcard}, {two, rank_wildcard}}, true}));
+  }
+
+  caf::expected<ack> abort(uint32_t uid, std::vector<proc_id> procs = {}) {
+    auto who = requester{};
+    who.proc = {one, 1};
+    who.creds.uid = uid;
+    return uut.abort(who, {5, "no", std::move(procs)});
+  }
+
+  /// All shares of a job end.
+  void finish(const std::string& nspace = one) {
+    for (uint32_t node = 0; node < 3; ++node)
+      uut.note_share_ended(node, nspace);
+  }
+
+  /// Jobs whose processes are told to end.
+  texts ended() {
+    auto result = texts{};
+    for (const auto& x : log)
+      if (x.compare(0, 10, "signal 15 ") == 0)
+        result.push_back(x.substr(10));
+    return result;
+  }
+};
+
+/// Three processes run on three nodes; something happens, then all shares end.
+struct failure_case {
+  const char* title;
+  std::vector<info> infos;
+  std::function<void(world&)> happens;
+
+  /// Nodes that are told to end their share.
+  texts ended;
+  int32_t exit_status;
+  const char* reason;
+};
+
+const auto everywhere =
+  texts{"to dvm@1 on n0", "to dvm@1 on n1", "to dvm@1 on n2"};
+
+std::vector<failure_case> failures() {
+  const auto recoverable =
+    std::vector{with(attr::job_recoverable, value::boolean(true))};
+  auto any_status =
+    std::vector{with(attr::abort_non_zero_term, value::boolean(false))};
+  return {
+    {"all end well",
+     {},
+     [](world& x) {
+       for (uint32_t rank = 0; rank < 3; ++rank)
+         x.exit(rank, 0);
+     },
+     {},
+     0,
+     ""},
+    {"a death ends the job at once",
+     {},
+     [](world& x) { x.kill(1); },
+     everywhere,
+     137,
+     "rank 1 (./app, pid 101 on n1) was killed by signal 9"},
+    {"a status waits for the other nodes",
+     {},
+     [](world& x) { x.exit(1, 3); },
+     {},
+     3,
+     "rank 1 (./app, pid 101 on n1) exited with status 3"},
+    {"a status ends the job when the others run",
+     {},
+     [](world& x) {
+       x.exit(1, 3);
+       x.answer_questions();
+     },
+     everywhere,
+     3,
+     "rank 1 (./app, pid 101 on n1) exited with status 3"},
+    {"a status ends the job when nobody answers for long",
+     {},
+     [](world& x) {
+       x.exit(1, 3);
+       x.wait();
+     },
+     everywhere,
+     3,
+     "rank 1 (./app, pid 101 on n1) exited with status 3"},
+    {"who was killed is the cause and not the status before",
+     {},
+     [](world& x) {
+       x.exit(1, 3);
+       x.kill(2);
+       x.answer_questions();
+     },
+     everywhere,
+     137,
+     "rank 2 (./app, pid 102 on n2) was killed by signal 9"},
+    {"a status that counts as no failure is reported all the same",
+     any_status,
+     [](world& x) {
+       x.exit(1, 3);
+       x.answer_questions();
+     },
+     {},
+     3,
+     "rank 1 (./app, pid 101 on n1) exited with status 3"},
+    {"a recoverable job goes on after a death",
+     recoverable,
+     [](world& x) { x.kill(1); },
+     {},
+     137,
+     "rank 1 (./app, pid 101 on n1) was killed by signal 9"},
+    {"what control has killed does not end the job",
+     {},
+     [](world& x) { x.change(one, 1, proc_state::killed_by_cmd, 0, SIGKILL); },
+     {},
+     137,
+     "rank 1 (./app, pid 101 on n1) was killed by signal 9"},
+    {"a lost node ends the job",
+     {},
+     [](world& x) { x.lose(2); },
+     {"to dvm@1 on n0", "to dvm@1 on n1"},
+     1,
+     "node n2 was lost with 1 process"},
+    {"a recoverable job goes on without a node",
+     recoverable,
+     [](world& x) { x.lose(2); },
+     {},
+     1,
+     "node n2 was lost with 1 process"},
+    {"a node whose processes have ended is not missed",
+     {},
+     [](world& x) {
+       x.exit(2, 0);
+       x.uut.note_share_ended(2, one);
+       x.lose(2);
+     },
+     {},
+     0,
+     ""},
+    {"an abort ends the job",
+     {},
+     [](world& x) { CAF_CHECK(x.abort(7)); },
+     everywhere,
+     5,
+     "rank 1 (./app, pid 101 on n1) called PMIx_Abort"},
+    {"an abort of another user is refused",
+     {},
+     [](world& x) { CAF_CHECK(!x.abort(8)); },
+     {},
+     0,
+     ""},
+    {"an abort of the administrator counts",
+     {},
+     [](world& x) { CAF_CHECK(x.abort(0)); },
+     everywhere,
+     5,
+     "rank 1 (./app, pid 101 on n1) called PMIx_Abort"},
+    {"attack X41: a node says that a process of another has died",
+     {},
+     [](world& x) {
+       x.uut.note_progress(
+         2, {one, {{{one, 1}, proc_state::aborted_by_sig, 1, 0, SIGKILL}}});
+     },
+     {},
+     0,
+     ""},
+    {"the user ends it",
+     {},
+     [](world& x) {
+       CAF_CHECK(x.uut.end({one, "interrupted", 130, SIGTERM, {}}));
+     },
+     everywhere,
+     130,
+     "interrupted"},
+  };
+}
+
+} // namespace
+
+CAF_TEST(what failures do to a job) {
+  for (const auto& x : failures()) {
+    CAF_MESSAGE(x.title);
+    world w;
+    w.begin(x.infos);
+    w.run();
+    CAF_REQUIRE_EQUAL(w.replies.size(), 1u);
+    CAF_CHECK(w.replies.front());
+    x.happens(w);
+    CAF_CHECK_EQUAL(w.ended(), x.ended);
+    CAF_CHECK(w.over.empty());
+    w.finish();
+    CAF_REQUIRE_EQUAL(w.over.count(one), 1u);
+    const auto& outcome = w.over[one];
+    CAF_CHECK_EQUAL(outcome.exit_status, x.exit_status);
+    const auto wanted = std::string{x.reason};
+    CAF_CHECK_EQUAL(outcome.reason.substr(0, wanted.size()), wanted);
+    CAF_CHECK_EQUAL(outcome.reason.empty(), wanted.empty());
+    CAF_CHECK(w.uut.all().empty());
+  }
+}
+
+CAF_TEST(jobs that are connected end together) {
+  struct row {
+    const char* title;
+    bool is_recoverable;
+    std::function<void(world&)> happens;
+    bool ends_other;
+  };
+  const auto rows = std::vector<row>{
+    {"a death", false, [](world& x) { x.kill(0); }, true},
+    {"a recoverable job survives", true, [](world& x) { x.kill(0); }, false},
+    {"a good end", false, [](world& x) { x.exit(0, 0); }, false},
+    {"an abort", false, [](world& x) { x.abort(7); }, true},
+    {"a status", false,
+     [](world& x) {
+       x.exit(0, 3);
+       x.answer_questions();
+     },
+     true},
+    {"the user ends one", false,
+     [](world& x) {
+       x.uut.end({one, "enough", 1, SIGTERM, {}});
+     },
+     false},
+    {"they have disconnected", false,
+     [](world& x) {
+       x.uut.note_connection(
+         0, {{{two, rank_wildcard}, {one, rank_wildcard}}, false});
+       x.kill(0);
+     },
+     false},
+  };
+  for (const auto& x : rows) {
+    CAF_MESSAGE(x.title);
+    world w;
+    w.begin();
+    w.begin({with(attr::job_recoverable, value::boolean(x.is_recoverable))});
+    w.run(one);
+    w.run(two);
+    w.connect();
+    x.happens(w);
+    const auto ended = w.ended();
+    const auto ends_other =
+      std::count(ended.begin(), ended.end(), "to dvm@2 on n1") > 0;
+    CAF_CHECK_EQUAL(ends_other, x.ends_other);
+    if (!ends_other)
+      continue;
+    w.finish(two);
+    CAF_CHECK_EQUAL(w.over[two].reason.substr(0, 51),
+                    "job dvm@1, to which it was connected, failed: rank ");
+  }
+}
+
+CAF_TEST(a node speaks of connections of its own processes only) {
+  world w;
+  w.begin();
+  w.begin();
+  const auto both = std::vector<proc_id>{{one, 1}, {two, 1}};
+  CAF_CHECK(!w.uut.note_connection(0, {both, true}));
+  CAF_CHECK(w.uut.note_connection(1, {both, true}));
+}
+
+CAF_TEST(a job that cannot start is answered and forgotten) {
+  world w;
+  w.starts = false;
+  w.begin();
+  CAF_REQUIRE_EQUAL(w.starting.size(), 3u);
+  w.starting[0](host_reply{spawn_result{}});
+  w.starting[1](make_error(status::job_exe_not_found, "no such program"));
+  CAF_REQUIRE_EQUAL(w.replies.size(), 1u);
+  CAF_CHECK_EQUAL(reason_of(w.replies.front().error()),
+                  "node n1: no such program");
+  CAF_CHECK_EQUAL(w.log,
+                  (texts{"signal 9 to dvm@1 on n0", "signal 9 to dvm@1 on n1",
+                         "signal 9 to dvm@1 on n2"}));
+  w.finish();
+  CAF_CHECK_EQUAL(w.over[one].exit_status, 127);
+}
+
+CAF_TEST(a node that is lost while a job starts ends the start) {
+  world w;
+  w.starts = false;
+  w.begin({with(attr::job_recoverable, value::boolean(true))});
+  w.lose(1);
+  CAF_REQUIRE_EQUAL(w.replies.size(), 1u);
+  CAF_CHECK_EQUAL(reason_of(w.replies.front().error()),
+                  "node n1 was lost while the job started");
+}
+
+CAF_TEST(jobs end before the DVM does and none begins then) {
+  world w;
+  w.begin();
+  auto done = false;
+  w.uut.end_all({"", "shut down", 1, SIGTERM, {}},
+                [&](const caf::expected<ack>&) { done = true; });
+  w.begin();
+  CAF_REQUIRE_EQUAL(w.replies.size(), 2u);
+  CAF_CHECK_EQUAL(reason_of(w.replies.back().error()), "the DVM is ending");
+  CAF_CHECK(!done);
+  w.finish();
+  CAF_CHECK(done);
+}
+
+CAF_TEST(an abort of some processes ends only these) {
+  world w;
+  w.begin();
+  w.run();
+  CAF_CHECK(w.abort(7, {{one, 0}, {one, 9}}));
+  CAF_CHECK_EQUAL(w.log, (texts{"signal 9 to dvm@1:0 on n0"}));
+}
