@@ -103,7 +103,6 @@ void dvm_jobs::ask_each(const std::vector<uint32_t>& nodes,
 }
 
 // -- the start
-// ---------------------------------------------------------------------
 
 std::map<uint32_t, uint32_t> dvm_jobs::used() const {
   auto result = std::map<uint32_t, uint32_t>{};
@@ -403,7 +402,6 @@ caf::error dvm_jobs::blame(const job_record& job, uint32_t node,
 }
 
 // -- requests
-// -------------------------------------------------------------------------
 
 void dvm_jobs::spawn(uint32_t from, requester& who, spawn_request& request,
                      completion<spawn_result> done) {
@@ -505,7 +503,6 @@ job_list dvm_jobs::list(const list_jobs& request) const {
 }
 
 // -- what becomes of it
-// -------------------------------------------------------------
 
 /// What new states of processes come to.
 struct dvm_jobs::noted_states {
@@ -671,7 +668,6 @@ caf::expected<ack> dvm_jobs::note_connection(uint32_t from,
 }
 
 // -- the end
-// -----------------------------------------------------------------------
 
 /// Tells all processes of a job to end.
 void dvm_jobs::end_processes(const std::string& nspace, int32_t signal) {
@@ -804,7 +800,6 @@ void dvm_jobs::close(const std::string& nspace) {
 }
 
 // -- who hears of it
-// ------------------------------------------------------------------
 
 void dvm_jobs::locate(uint32_t from, const std::string& nspace,
                       completion<job_map> done) {
@@ -947,7 +942,6 @@ void dvm_jobs::tell_of_node(const job_record& job, uint32_t node) {
 }
 
 // -- control
-// -----------------------------------------------------------------------
 
 void dvm_jobs::control(uint32_t from, const requester& who,
                        const job_control_request& request,
@@ -1104,7 +1098,6 @@ void dvm_jobs::tell_sets(uint32_t node) {
 }
 
 // -- gauges
-// ------------------------------------------------------------------------
 
 std::vector<gauge> dvm_jobs::gauges() const {
   auto procs = size_t{0};
@@ -1124,7 +1117,6 @@ std::vector<gauge> dvm_jobs::gauges() const {
 }
 
 // -- objects of nodes
-// ------------------------------------------------------------------
 
 bool is_objects_question(const ask_root& what) {
   const auto* question = std::get_if<query_request>(&what.what);

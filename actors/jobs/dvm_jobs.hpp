@@ -135,7 +135,6 @@ public:
   dvm_jobs& operator=(const dvm_jobs&) = delete;
 
   // -- from launchers, tools and processes
-  // ------------------------------------------
 
   /// Maps a job, and starts it.
   void begin(job_order order);
@@ -168,7 +167,6 @@ public:
   job_list list(const list_jobs& request) const;
 
   // -- from nodes
-  // -------------------------------------------------------------------
 
   /// Where a job runs, for processes of node `from`, which hears from now on
   /// who of it has ended.
@@ -205,7 +203,6 @@ public:
   void tell_sets(uint32_t node);
 
   // -- for the streams of jobs
-  // ------------------------------------------------------
 
   job_record* find(const std::string& nspace) {
     const auto i = all_.find(nspace);
@@ -219,7 +216,6 @@ public:
   }
 
   // -- for those who ask
-  // ------------------------------------------------------------
 
   const std::map<std::string, job_record>& all() const {
     return all_;

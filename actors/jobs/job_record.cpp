@@ -6,7 +6,6 @@
 namespace troupe {
 
 // -- the start
-// ---------------------------------------------------------------------
 
 void job_record::answer(caf::expected<spawn_result> what) {
   if (const auto owed = std::exchange(reply, nullptr))
@@ -81,7 +80,6 @@ job_mapped job_record::mapped(const dvm_nodes& nodes) const {
 }
 
 // -- its processes
-// -------------------------------------------------------------------
 
 noted_change job_record::note(uint32_t from, const proc_changed& what,
                               const dvm_nodes& nodes) {
@@ -181,7 +179,6 @@ proc_place job_record::place_of(uint32_t rank, const dvm_nodes& nodes) const {
 }
 
 // -- causes
-// ------------------------------------------------------------------------
 
 /// Whether an end may follow that of a process which was killed on a node that
 /// the root has not heard of yet.
@@ -221,7 +218,6 @@ std::vector<proc_id> job_record::count_held() {
 }
 
 // -- for those who ask
-// -----------------------------------------------------------------
 
 job_description job_record::describe() const {
   auto result = job_description{};

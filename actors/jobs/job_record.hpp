@@ -138,7 +138,6 @@ struct job_record {
   bool inquires = false;
 
   // -- the start
-  // --------------------------------------------------------------------
 
   /// Answers whoever asked for the job, unless that has been done.
   void answer(caf::expected<spawn_result> what);
@@ -160,7 +159,6 @@ struct job_record {
   job_mapped mapped(const dvm_nodes& nodes) const;
 
   // -- its processes
-  // ----------------------------------------------------------------
 
   /// Notes a new state of a process.
   /// @param from The node that says so; it speaks for its own processes only.
@@ -189,7 +187,6 @@ struct job_record {
 
   // -- causes: whoever was killed is one, and not the exits of its peers,
   // whichever of them the root hears of first
-  // ----------------------------------------------------------------------
 
   /// Who runs where, to be asked of the other nodes before exits of one are
   /// judged: by node.
@@ -200,7 +197,6 @@ struct job_record {
   std::vector<proc_id> count_held();
 
   // -- for those who ask
-  // ------------------------------------------------------------
 
   job_description describe() const;
   controlled_job controlled() const;

@@ -58,7 +58,6 @@ public:
   }
 
   // -- from the root
-  // ----------------------------------------------------------------
 
   void add(const std::string& nspace) {
     all_[nspace];
@@ -79,7 +78,6 @@ public:
   }
 
   // -- from the shares
-  // --------------------------------------------------------------
 
   void note_progress(share_progress what);
 
@@ -89,13 +87,11 @@ public:
   void when_root_knows(const std::string& nspace, action then);
 
   // -- from the mesh
-  // ----------------------------------------------------------------
 
   /// This node is no member any more: kills all processes, then leaves.
   void fence(const std::string& reason);
 
   // -- gauges
-  // ----------------------------------------------------------------
 
   size_t size() const {
     return all_.size();

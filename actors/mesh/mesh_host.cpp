@@ -131,73 +131,6 @@ caf::result<ack> request_abort(self_pointer self, const requester& who,
   return ask_the_root<ack>(self, who, request);
 }
 
-/// A query on its way: to the NODE actor of this node, and to the root.
-struct query_job {
-  info_result result;
-  size_t pending = 1;
-  completion<info_result> done;
-
-  void finish_one() {
-    if (--pending > 0)
-      return;
-    if (result.infos.empty())
-      done(make_error(status::not_found, "none of the keys is known"));
-    else
-      done(std::move(result));
-  }
-};
-
-/// How nodes are connected: only their NODE actors know.
-constexpr std::string_view net_key = "troupe.net";
-
-/// Takes a key out of a request.
-/// @returns whether it was there.
-bool take_key(query_request& request, std::string_view key) {
-  auto found = false;
-  for (auto& x : request.queries) {
-    const auto end = std::remove(x.keys.begin(), x.keys.end(), key);
-    found |= end != x.keys.end();
-    x.keys.erase(end, x.keys.end());
-  }
-  return found;
-}
-
-caf::result<info_result> query(self_pointer self, const requester& who,
-                               query_request& request) {
-  return answer_later<info_result>(self, [&](completion<info_result> done) {
-    auto job = std::make_shared<query_job>();
-    job->done = std::move(done);
-    if (take_key(request, net_key)) {
-      ++job->pending;
-      describe_net(self, [job](caf::expected<value> x) {
-        if (x)
-          job->result.infos.push_back({std::string{net_key}, 0, std::move(*x)});
-        job->finish_one();
-      });
-    }
-    const auto add = [job](std::vector<info> found) {
-      std::move(found.begin(), found.end(),
-                std::back_inserter(job->result.infos));
-      job->finish_one();
-    };
-    if (auto of_groups = take_group_queries(request); !of_groups.empty()) {
-      ++job->pending;
-      answer_group_queries(self, who, std::move(of_groups), add);
-    }
-    for (const auto& of_streams : take_stream_queries(request)) {
-      ++job->pending;
-      answer_stream_query(self, who, of_streams, add);
-    }
-    ask(self, 0, ask_root{who, std::move(request)},
-        reply_to<info_result>([job](caf::expected<info_result> x) {
-          if (x)
-            std::move(x->infos.begin(), x->infos.end(),
-                      std::back_inserter(job->result.infos));
-          job->finish_one();
-        }));
-  });
-}
-
 /// A handler that refuses what this host does not offer.
 template <class Result, class Request>
 auto refuse(const char* what) {
@@ -275,7 +208,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     },
     refuse<ack, log_request>("another log"),
     [self](const requester& who, query_request& request) {
-      return query(self, who, request);
+      return answer_queries(self, who, request);
     },
     [self](const requester& who, job_control_request& request) {
       return control(self, who, request);

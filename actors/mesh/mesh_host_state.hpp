@@ -198,9 +198,6 @@ void change_member(self_pointer self, const member_changed& what);
 
 void change_duty(self_pointer self, const mesh_duty_changed& what);
 
-// -- mesh_exchange.cpp: what processes of several nodes have with each other
-// ----------------------------------------------------------------------
-
 void start_exchange(self_pointer self);
 
 /// Asks the root where a job runs.
@@ -285,18 +282,6 @@ void raise(self_pointer self, environment_event what);
 
 /// A member has come or gone: the root makes an event of the environment of it.
 void note_member(self_pointer self, const member_changed& what, bool was_live);
-
-// -- mesh_usage.cpp: the use of resources on other nodes
-// -------------------------------------------------------------------
-
-/// Samples the nodes that a request names, beside this one.
-void sample_others(self_pointer self, const requester& who,
-                   const monitor_request& request,
-                   completion<info_result> done);
-
-/// Samples this node for another.
-void sample_here(self_pointer self, sample_elsewhere& request,
-                 completion<info_result> done);
 
 // -- mesh_jobs.cpp: what is sent for jobs
 // ------------------------------------------
@@ -498,35 +483,28 @@ caf::expected<ack> unpublish(self_pointer self, const requester& who,
 /// Drops what waits for, or was published by, a process that is gone.
 void forget_process(mesh_host_state& state, const proc_id& proc);
 
-// -- mesh_queries.cpp: at the root
+// -- mesh_queries.cpp
+
+/// At the root, of what it knows.
 // --------------------------------------------------
 
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
 
-/// Takes the keys about groups out of a request.
-std::vector<query> take_group_queries(query_request& request);
-
-/// Likewise about streams.
-std::vector<query> take_stream_queries(query_request& request);
-
-/// Those of the requester's own jobs; of all jobs for the administrator.
-void answer_stream_query(self_pointer self, const requester& who,
-                         const query& what,
-                         std::function<void(std::vector<info>)> done);
-
-/// Answers them from what all nodes know.
-void answer_group_queries(self_pointer self, const requester& who,
-                          std::vector<query> what,
-                          std::function<void(std::vector<info>)> done);
-
-// -- mesh_net.cpp
-// ------------------------------------------------------
+/// Likewise of nodes, groups and streams, from this node or the others.
+caf::result<info_result> answer_queries(self_pointer self, const requester& who,
+                                        query_request& request);
 
 /// How this node is connected, and how full its queues are.
 void describe_node(self_pointer self, completion<mesh_status> done);
 
-/// The same of all nodes that answer soon, for people.
-void describe_net(self_pointer self, completion<value> done);
+/// Samples the nodes that a request names, beside this one.
+void sample_others(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   completion<info_result> done);
+
+/// Samples this node for another.
+void sample_here(self_pointer self, sample_elsewhere& request,
+                 completion<info_result> done);
 
 } // namespace troupe::mesh_internals

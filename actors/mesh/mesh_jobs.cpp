@@ -19,7 +19,6 @@ namespace troupe::mesh_internals {
 namespace {
 
 // -- at the root
-// ---------------------------------------------------------------------
 
 const std::vector<std::string>& command_of(const mesh_host_state& state,
                                            site_hook hook) {
@@ -196,7 +195,6 @@ void carry_out_at_root(self_pointer self, uint32_t from, ask_root& request,
 }
 
 // -- at every node: shares
-// -------------------------------------------------------------------
 
 namespace {
 
@@ -370,7 +368,6 @@ void forget(self_pointer self, const forget_job& what, completion<ack> done) {
 }
 
 // -- at every node: what the root asks besides
-// -------------------------------------------------------------------
 
 void run_hook(self_pointer self, const run_site_hook& what,
               completion<site_hook_result> done) {
@@ -422,7 +419,6 @@ void delete_set_here(self_pointer self, const delete_process_set& what,
 }
 
 // -- at every node: job control
-// -------------------------------------------------------------------
 
 namespace {
 
