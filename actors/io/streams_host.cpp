@@ -2,11 +2,9 @@
 
 #include "actors/answer.hpp"
 #include "actors/io/input_queue.hpp"
-#include "actors/io/push_round.hpp"
-#include "actors/io/tool_output.hpp"
+#include "actors/io/input_spread.hpp"
+#include "actors/io/stream_readers.hpp"
 #include "actors/jobs/io_directives.hpp"
-#include "actors/jobs/io_options.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -28,17 +26,6 @@ namespace troupe {
 
 namespace {
 
-/// Somebody who has asked for output.
-struct reader {
-  requester who;
-  io_subscription what;
-  output_sink_actor sink;
-
-  /// Of which jobs; a standing one gets those to come as well.
-  std::set<std::string> jobs;
-  bool is_standing = false;
-};
-
 struct known_job {
   uint32_t owner = 0;
 
@@ -58,16 +45,11 @@ struct streams_host_state {
 
   std::map<std::string, known_job> jobs;
 
-  std::map<uint64_t, reader> readers;
-  uint64_t last_reader = 0;
+  stream_readers readers;
   std::shared_ptr<input_queue> pushes;
 };
 
 using self_pointer = caf::stateful_actor<streams_host_state>*;
-
-bool may_use(const requester& who, uint32_t owner) {
-  return who.creds.uid == owner || who.creds.uid == 0;
-}
 
 caf::error check(const streams_host_state& state, const requester& who,
                  const proc_id& proc) {
@@ -75,20 +57,19 @@ caf::error check(const streams_host_state& state, const requester& who,
   if (i == state.jobs.end())
     return make_error(status::not_found,
                       "no job " + proc.nspace + " on this node");
-  if (!may_use(who, i->second.owner))
+  if (!stream_readers::may_watch(who, i->second.owner))
     return make_error(status::no_permissions,
                       "job " + proc.nspace + " is another user's");
   return {};
 }
 
 // -- output
-// --------------------------------------------------------------------
 
 /// Has the desk give a reader what it wants.
-void watch(self_pointer self, const reader& x, std::vector<proc_id> sources) {
-  auto how = x.what;
-  how.sources = std::move(sources);
-  self->request(self->state.options.desk, caf::infinite, std::move(how), x.sink)
+void watch(self_pointer self, stream_readers::watch x) {
+  self
+    ->request(self->state.options.desk, caf::infinite, std::move(x.what),
+              x.sink)
     .then(
       [](const io_pull_result&) {
         // It ends with its sink, or with its jobs.
@@ -102,78 +83,44 @@ void watch(self_pointer self, const reader& x, std::vector<proc_id> sources) {
 caf::result<io_pull_result> pull(self_pointer self, const requester& who,
                                  io_pull_request& request) {
   auto& state = self->state;
-  if (auto why = check_required(io_call::pull, request.directives))
-    return why;
-  auto what = read_subscription(request);
+  auto what = state.readers.read(who, request);
   if (!what)
     return std::move(what.error());
-  auto format = read_output_format(request.directives);
-  if (!format)
-    return std::move(format.error());
-  const auto of_same = std::count_if(
-    state.readers.begin(), state.readers.end(),
-    [&](const auto& x) { return x.second.who.index == who.index; });
-  if (static_cast<size_t>(of_same) >= defaults::io_subscriptions_per_requester
-      || state.readers.size() >= defaults::io_subscriptions)
-    return make_error(status::out_of_resource,
-                      "too many subscriptions of output; end some of them with "
-                      "PMIx_IOF_deregister");
-  auto x = reader{};
   auto sources = std::vector<proc_id>{};
-  for (const auto& source : what->sources) {
+  for (const auto& source : what->what.sources) {
     if (!source.nspace.empty()) {
       if (auto why = check(state, who, source))
         return why;
       sources.push_back(source);
       continue;
     }
-    x.is_standing = true;
     for (const auto& [nspace, job] : state.jobs)
-      if (may_use(who, job.owner))
+      if (stream_readers::may_watch(who, job.owner))
         sources.push_back({nspace, source.rank});
   }
-  for (const auto& source : sources)
-    x.jobs.insert(source.nspace);
-  const auto number = ++state.last_reader;
-  auto options = tool_output_options{};
-  options.server = state.server;
-  options.who = who;
-  // Clients of 3.2 know the number that they are given.
-  options.handler = request.handler.value_or(number);
-  options.format = *format;
-  options.show_time = state.options.show_time;
-  options.with_offsets = flag(request.directives, io_offsets_key);
-  x.who = who;
-  x.what = std::move(*what);
-  x.what.name = to_string(who.proc);
-  x.sink = spawn_tool_output(self->home_system(), std::move(options));
-  const auto& kept = state.readers.emplace(number, std::move(x)).first->second;
+  const auto number = state.readers.add(
+    who, request, std::move(*what), to_string(who.proc),
+    [self](tool_output_options x) {
+      x.server = self->state.server;
+      x.show_time = self->state.options.show_time;
+      return spawn_tool_output(self->home_system(), std::move(x));
+    });
   // First the number, then the output that comes with it.
   auto promise = self->make_response_promise<io_pull_result>();
   promise.deliver(io_pull_result{number});
   if (!sources.empty())
-    watch(self, kept, std::move(sources));
+    watch(self, state.readers.begin(number, std::move(sources)));
   return promise;
 }
 
 caf::result<ack> end_pull(self_pointer self, const requester& who,
                           const io_deregister_request& request) {
-  auto& state = self->state;
-  const auto i = state.readers.find(request.subscription);
-  // It may have gone with its job.
-  if (i == state.readers.end() && request.subscription > 0
-      && request.subscription <= state.last_reader)
+  const auto x = self->state.readers.remove(who, request.subscription);
+  if (!x)
+    return x.error();
+  if (!*x)
     return ack{};
-  if (i == state.readers.end())
-    return make_error(status::not_found,
-                      "no subscription "
-                        + std::to_string(request.subscription));
-  if (i->second.who.index != who.index)
-    return make_error(status::no_permissions,
-                      "subscription " + std::to_string(request.subscription)
-                        + " is another's");
-  const auto sink = i->second.sink;
-  state.readers.erase(i);
+  const auto sink = (*x)->sink;
   if (!flag(request.directives, io_flush_key)) {
     self->send_exit(sink, caf::exit_reason::user_shutdown);
     return ack{};
@@ -184,26 +131,18 @@ caf::result<ack> end_pull(self_pointer self, const requester& who,
     self->send_exit(sink, caf::exit_reason::user_shutdown);
     owed->give(ack{});
   };
-  // Whoever asked may be gone.
+  // The reader may be gone.
   self->request(sink, caf::infinite, io_fragment{})
     .then([end](ack) { end(); }, [end](const caf::error&) { end(); });
   return promise;
 }
 
 void forget_reader(self_pointer self, const requester& who) {
-  auto& readers = self->state.readers;
-  for (auto i = readers.begin(); i != readers.end();) {
-    if (i->second.who.index != who.index) {
-      ++i;
-      continue;
-    }
-    self->send_exit(i->second.sink, caf::exit_reason::user_shutdown);
-    i = readers.erase(i);
-  }
+  for (const auto& x : self->state.readers.remove_all_of(who))
+    self->send_exit(x.sink, caf::exit_reason::user_shutdown);
 }
 
 // -- jobs
-// ----------------------------------------------------------------------
 
 void open(self_pointer self, const register_nspace& what) {
   auto& state = self->state;
@@ -212,32 +151,20 @@ void open(self_pointer self, const register_nspace& what) {
     return;
   place->second.owner = what.owner.uid;
   place->second.ranks.insert(what.local_ranks.begin(), what.local_ranks.end());
-  for (auto& [number, x] : state.readers) {
-    if (!x.is_standing || !may_use(x.who, what.owner.uid))
-      continue;
-    auto sources = std::vector<proc_id>{};
-    for (const auto& source : x.what.sources)
-      if (source.nspace.empty())
-        sources.push_back({what.nspace, source.rank});
-    x.jobs.insert(what.nspace);
-    watch(self, x, std::move(sources));
-  }
+  // What a job spawns is a job of the resource manager.
+  auto heirs = state.readers.job_begun(what.nspace, what.owner.uid, "");
+  for (auto& x : heirs.watches)
+    watch(self, std::move(x));
 }
 
 /// What is on its way to readers reaches them all the same.
 void close(self_pointer self, const deregister_nspace& what) {
   auto& state = self->state;
   state.jobs.erase(what.nspace);
-  for (auto i = state.readers.begin(); i != state.readers.end();) {
-    auto& x = i->second;
-    x.jobs.erase(what.nspace);
-    i =
-      x.jobs.empty() && !x.is_standing ? state.readers.erase(i) : std::next(i);
-  }
+  state.readers.job_over(what.nspace);
 }
 
 // -- input
-// ---------------------------------------------------------------------
 
 /// Sends input to the mesh, or as the desk takes it.
 caf::response_promise give(self_pointer self, io_input what) {
@@ -282,16 +209,12 @@ void send_piece(self_pointer self, io_push_request request,
 caf::result<ack> push(self_pointer self, const requester& who,
                       io_push_request& request) {
   auto& state = self->state;
-  if (auto why = check_required(io_call::push, request.directives))
+  if (auto why = check_push(request))
     return why;
-  if (request.targets.empty())
-    return make_error(status::bad_param, "name the processes that read");
   for (const auto& target : request.targets) {
     auto why = check(state, who, target);
-    // OpenPMIx's tools hang when they hear of anything else.
     if (why && status_of(why) == status::not_found)
-      return make_error(status::iof_complete,
-                        "nobody reads the input of " + to_string(target));
+      return nobody_reads(target);
     if (why)
       return why;
   }

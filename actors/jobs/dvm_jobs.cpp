@@ -277,10 +277,8 @@ void dvm_jobs::prepare(job_record& job, spawn_request& request) {
   order.watchers = out_.watchers(job, order.request);
   job.informed = job.shares;
   job.informed.insert(job.origin);
-  for (const auto& x : order.watchers) {
-    job.watchers[x.node] = x.channels;
+  for (const auto& x : order.watchers)
     job.informed.insert(x.node);
-  }
   const auto nodes = job.informed;
   job.pending = nodes.size();
   for (const auto node : nodes)

@@ -202,17 +202,9 @@ public:
   /// A node has joined: it gets to know all process sets.
   void tell_sets(uint32_t node);
 
-  // -- for the streams of jobs
-
   job_record* find(const std::string& nspace) {
     const auto i = all_.find(nspace);
     return i != all_.end() ? &i->second : nullptr;
-  }
-
-  /// A node wants no streams of any job any more.
-  void drop_watcher(uint32_t node) {
-    for (auto& [nspace, job] : all_)
-      job.watchers.erase(node);
   }
 
   // -- for those who ask

@@ -97,10 +97,6 @@ struct job_record {
   /// The node that takes the output.
   uint32_t origin = 0;
 
-  /// Nodes that want the streams of all its processes: they want those of the
-  /// jobs that it spawns, too.
-  std::map<uint32_t, io_channels> watchers;
-
   /// Whether it, and what it spawns, may have more processes than slots.
   bool oversubscribe = false;
 

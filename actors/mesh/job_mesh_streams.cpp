@@ -1,4 +1,4 @@
-#include "actors/mesh/input_spread.hpp"
+#include "actors/io/input_spread.hpp"
 #include "actors/mesh/job_mesh_state.hpp"
 #include "messages/status.hpp"
 
@@ -174,15 +174,8 @@ void job_mesh::take(uint32_t, io_fetch& what,
 /// who may give input.
 void job_mesh::take(uint32_t, io_input& what,
                     const mesh_calls::answerer& reply) {
-  auto procs = std::vector<proc_id>{};
-  for (const auto rank : what.ranks)
-    procs.push_back({what.nspace, rank});
-  what.ranks.clear();
-  for (const auto& proc : places.procs_on(rank(), procs))
-    what.ranks.push_back(proc.rank);
-  if (what.nspace != nspace() || what.ranks.empty())
-    reply(refusal(make_error(status::not_found,
-                             "none of the processes runs on this node")));
+  if (const auto why = keep_input_of(places, rank(), what))
+    reply(refusal(why));
   else
     ask_desk<io_input_taken>(*this, reply, std::move(what));
 }

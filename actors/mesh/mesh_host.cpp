@@ -1,5 +1,9 @@
 #include "actors/mesh/mesh_host.hpp"
 
+#include "actors/io/input_spread.hpp"
+#include "actors/io/outlets.hpp"
+#include "actors/io/stream_readers.hpp"
+#include "actors/io/stream_spread.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
@@ -13,6 +17,10 @@
 namespace troupe {
 
 namespace mesh_internals {
+
+mesh_host_state::mesh_host_state() = default;
+
+mesh_host_state::~mesh_host_state() = default;
 
 namespace {
 
@@ -115,9 +123,7 @@ caf::result<spawn_result> spawn_here(self_pointer self, const requester& who,
       };
     order.reply = std::move(done);
     // Its number is the next; there its output will look for its way.
-    auto out = outlet{};
-    out.sink = sink;
-    state.outlets[state.jobs->next_nspace()] = std::move(out);
+    state.outputs->expect(state.jobs->next_nspace(), sink);
     state.jobs->begin(std::move(order));
   });
 }
@@ -151,7 +157,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start_exchange(self);
   start_environment(self);
   start_jobs(self);
-  start_streams(self);
+  start_io(self);
   if (self->state.options.on_hosts)
     self->state.options.on_hosts(hosts_of(self->state));
   auto handlers = mesh_host_actor::behavior_type{
@@ -161,14 +167,14 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](direct_modex& request) { return get_from_node(self, request); },
     [self](uint32_t to, io_fragment& what) {
       return answer_later<ack>(self, [&](completion<ack> done) {
-        send_fragment(self, to, what, std::move(done));
+        self->state.streams->send(to, what, std::move(done));
       });
     },
     // -- the host interface, in its order --
     [self](const client_connected& what) { return admit(self, what); },
     [self](const client_finalized& what) {
       pass_to_share(self, what);
-      drop_pulls(self, what.who);
+      drop_readers(self, what.who);
       self->state.tools.erase(what.who.index);
       return ack{};
     },
@@ -176,9 +182,9 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       pass_to_share(self, what);
       self->state.tools.erase(what.who.index);
       forget_process(self->state, what.who.proc);
-      drop_pulls(self, what.who);
+      drop_readers(self, what.who);
       if (is_tool(what.who.role))
-        lose_tool(self, what.who);
+        self->state.outputs->lose_tool(what.who);
     },
     [self](const tool_connected& what) { return identify(self, what); },
     [self](const requester& who, abort_request& request) {
@@ -289,22 +295,22 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
     [self](io_input& request) {
       return answer_later<io_input_taken>(
         self, [&](completion<io_input_taken> done) {
-          pass_input(self, std::move(request), std::move(done));
+          self->state.inputs->give(std::move(request), std::move(done));
         });
     },
     [self](list_io& request) {
       return answer_later<io_list>(self, [&](completion<io_list> done) {
-        list_all_io(self, std::move(request), std::move(done));
+        self->state.streams->list_all(request, std::move(done));
       });
     },
     [self](io_interest& what) {
       return answer_later<ack>(self, [&](completion<ack> done) {
-        want_streams(self, what, std::move(done));
+        self->state.streams->want(what, std::move(done));
       });
     },
     [self](io_fetch& what) {
       return answer_later<io_fragment>(self, [&](completion<io_fragment> done) {
-        fetch_stream(self, what, std::move(done));
+        self->state.streams->fetch(what, std::move(done));
       });
     },
     [self](const sensor_desk_actor& desk) { use_sensors(self, desk); },

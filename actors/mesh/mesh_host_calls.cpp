@@ -1,3 +1,4 @@
+#include "actors/io/stream_spread.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
 
@@ -118,21 +119,21 @@ struct executor {
   }
 
   void operator()(io_interest& x) {
-    take_interest(self, from.rank, x, to_member<ack>(reply));
+    self->state.streams->take(from.rank, x, to_member<ack>(reply));
   }
 
   /// X41: streams of a process are those of its own node.
   void operator()(io_fragment& x) {
     if (from.rank != self->state.options.rank
         && self->state.locations.node_of(x.stream.source) == from.rank)
-      take_fragment(self, from.rank, x, to_member<ack>(reply));
+      self->state.streams->take(from.rank, x, to_member<ack>(reply));
     else
       refuse(status::no_permissions,
              to_string(x.stream.source) + " is not of that node");
   }
 
   void operator()(io_fetch& x) {
-    fetch_here(self, x, to_member<io_fragment>(reply));
+    self->state.streams->take(x, to_member<io_fragment>(reply));
   }
 
   void operator()(io_input& x) {
@@ -140,7 +141,7 @@ struct executor {
   }
 
   void operator()(list_io& x) {
-    list_io_here(self, std::move(x), to_member<io_list>(reply));
+    self->state.streams->take(x, to_member<io_list>(reply));
   }
 
   void operator()(list_jobs& x) {
@@ -382,7 +383,7 @@ void change_member(self_pointer self, const member_changed& what) {
   state.calls->member_changed(what);
   if (is_over) {
     lose_host(self, what.rank);
-    lose_streams(self, what.rank);
+    state.streams->lose_node(what.rank);
   }
   if (was_live && !state.calls->is_live(what.rank))
     state.collectives->node_lost(what.rank);

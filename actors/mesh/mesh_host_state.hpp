@@ -14,7 +14,6 @@
 #include "actors/mesh/mesh_calls.hpp"
 #include "actors/mesh/mesh_collectives.hpp"
 #include "actors/mesh/mesh_host.hpp"
-#include "actors/mesh/mesh_io_state.hpp"
 #include "actors/mesh/modex_desk.hpp"
 #include "actors/mesh/publish_desk.hpp"
 #include "actors/reminders.hpp"
@@ -28,6 +27,15 @@
 #include <set>
 #include <utility>
 
+namespace troupe {
+
+class input_spread;
+class outlets;
+class stream_readers;
+class stream_spread;
+
+} // namespace troupe
+
 namespace troupe::mesh_internals {
 
 /// What becomes of a request.
@@ -36,6 +44,9 @@ using completion = std::function<void(caf::expected<T>)>;
 
 struct mesh_host_state {
   static inline const char* name = "mesh-host";
+
+  mesh_host_state();
+  ~mesh_host_state();
 
   mesh_host_options options;
   mesh_host_directory directory;
@@ -59,20 +70,11 @@ struct mesh_host_state {
   std::shared_ptr<processor_ledger> bound =
     std::make_shared<processor_ledger>();
 
-  std::map<std::string, outlet> outlets;      // likewise
-  std::map<std::string, job_streams> streams; // likewise
-
-  /// By namespace and ranks.
-  std::map<std::pair<std::string, std::vector<uint32_t>>, input_line> inputs;
-
-  /// What processes and tools of this node have asked for, by the number that
-  /// they know.
-  std::map<uint64_t, io_pull> pulls;
-  uint64_t next_pull = 1;
-
-  /// What the desk wants of all jobs, and what the root has been told.
-  io_interest standing;
-  io_interest standing_told;
+  // Standard streams: see mesh_io.cpp.
+  std::unique_ptr<stream_spread> streams;
+  std::unique_ptr<stream_readers> readers;
+  std::unique_ptr<outlets> outputs;
+  std::unique_ptr<input_spread> inputs;
 
   /// Shared with whoever marks output with hosts.
   std::shared_ptr<job_locations> known_locations =
@@ -110,8 +112,6 @@ struct mesh_host_state {
   /// Empty elsewhere.
   std::unique_ptr<dvm_jobs> jobs;
 
-  /// What nodes want of all jobs.
-  std::map<uint32_t, io_interest> standing_of;
 
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
@@ -326,38 +326,15 @@ void hear_of_gone(self_pointer self, const procs_gone& what);
 
 void forget(self_pointer self, const forget_job& what, completion<ack> done);
 
-// -- mesh_output.cpp: where the output of jobs of this node goes
-// ---------------------------------------------------------------
+// -- mesh_io.cpp: standard streams of jobs
+
+void start_io(self_pointer self);
 
 caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
                                         spawn_request& request);
 
-/// Decides where the output of a job goes whose origin is here.
-void open_outlet(self_pointer self, const prepare_share& order,
-                 const io_wiring& wiring);
-
-/// Gives the streams of a job to a sink of this node.
-/// @param then Gets the number by which the desk knows it.
-void subscribe(self_pointer self, io_subscription what,
-               const output_sink_actor& sink, completion<uint64_t> then);
-void unsubscribe(self_pointer self, uint64_t subscription);
-
 /// The hosts of processes, for the thread of the host only.
 output_formatter::hosts hosts_of(const mesh_host_state& state);
-
-/// Who is shown as a sink.
-std::string name_of_sink(const requester& who);
-
-/// The job is over: tells the tool that started it.
-void close_outlet(self_pointer self, const job_ended& outcome);
-
-/// A tool of this node is gone: so are its jobs.
-void lose_tool(self_pointer self, const requester& who);
-
-// -- mesh_streams.cpp: what of the streams of jobs goes to which node
-// ----------------------------------------------------------------------
-
-void start_streams(self_pointer self);
 
 /// Whether processes of a job run on a node.
 bool has_processes_on(const job_map& map, uint32_t node);
@@ -365,56 +342,11 @@ bool has_processes_on(const job_map& map, uint32_t node);
 /// A job begins, here or elsewhere.
 void begin_streams(self_pointer self, const prepare_share& order);
 
-/// Somebody here wants something of a job that has begun long ago.
-/// @param owner The user whose job it is, if that is known.
-job_streams& known_streams(self_pointer self, const std::string& nspace,
-                           std::optional<uint32_t> owner = {});
-
 /// A job is over everywhere.
 /// @param then Comes once whoever started it has everything, and other sinks
 ///             have, too, or have had the time.
 void end_streams(self_pointer self, const std::string& nspace,
                  std::function<void()> then);
-
-/// What the desk of this node wants, of a job or of all of them.
-void want_streams(self_pointer self, io_interest& what, completion<ack> done);
-
-/// The root has to know what is wanted here of all jobs.
-void tell_standing(self_pointer self, completion<ack> done);
-
-/// What another node wants.
-void take_interest(self_pointer self, uint32_t from, io_interest& what,
-                   completion<ack> done);
-
-/// From the desk to another node, and from another node to the desk.
-void send_fragment(self_pointer self, uint32_t to, io_fragment& what,
-                   completion<ack> done);
-void take_fragment(self_pointer self, uint32_t from, io_fragment& what,
-                   completion<ack> done);
-
-/// What the node of a process still has; what this one has.
-void fetch_stream(self_pointer self, io_fetch& what,
-                  completion<io_fragment> done);
-void fetch_here(self_pointer self, io_fetch& what,
-                completion<io_fragment> done);
-
-/// At the root: who watches a new job beside its origin.
-std::vector<io_watcher> watchers_of(const mesh_host_state& state,
-                                    const job_record& job,
-                                    const spawn_request& request);
-
-/// A node is lost.
-void lose_streams(self_pointer self, uint32_t node);
-
-// -- mesh_io_list.cpp
-// ----------------------------------------------------------------------
-
-/// The streams that this node knows, and all.
-void list_io_here(self_pointer self, list_io what, completion<io_list> done);
-void list_all_io(self_pointer self, list_io what, completion<io_list> done);
-
-// -- mesh_pulls.cpp: output that processes and tools ask for
-// ----------------------------------------------------------------------
 
 caf::result<io_pull_result>
 request_pull(self_pointer self, const requester& who, io_pull_request& request);
@@ -422,30 +354,15 @@ request_pull(self_pointer self, const requester& who, io_pull_request& request);
 caf::result<ack> request_deregister(self_pointer self, const requester& who,
                                     const io_deregister_request& request);
 
-/// Whoever asked is gone.
-void drop_pulls(self_pointer self, const requester& who);
-
-/// A job begins: those who want all jobs, or those of its parent, want it.
-/// @returns whether anybody does.
-bool extend_pulls(self_pointer self, const prepare_share& order);
-
-/// A job is over.
-/// @returns the subscriptions of it at the desk, which has forgotten them.
-std::vector<uint64_t> end_pulls(self_pointer self, const std::string& nspace);
+/// Ends what a requester reads, which is gone.
+void drop_readers(self_pointer self, const requester& who);
 
 /// At the root: the jobs that a requester may watch, of those that it names.
 caf::expected<nspace_list> watchable(const mesh_host_state& state,
                                      const requester& who,
                                      const io_pull_request& request);
 
-// -- mesh_input.cpp: what processes read
-// ----------------------------------------------------------------------
-
-/// To the nodes of the processes.
-void pass_input(self_pointer self, io_input what,
-                completion<io_input_taken> done);
-
-/// For processes of this node.
+/// Input from another node for processes of this one.
 void take_input(self_pointer self, uint32_t from, io_input& what,
                 completion<io_input_taken> done);
 
@@ -457,7 +374,6 @@ void push_at_root(self_pointer self, const requester& who,
                   io_push_request& request, completion<ack> done);
 
 // -- mesh_published.cpp
-// ------------------------------------------------
 
 caf::result<ack> request_publish(self_pointer self, const requester& who,
                                  publish_request& request);

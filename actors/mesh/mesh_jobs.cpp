@@ -1,4 +1,6 @@
 #include "actors/control/job_controller.hpp"
+#include "actors/io/outlets.hpp"
+#include "actors/io/stream_spread.hpp"
 #include "actors/jobs/job.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "messages/attributes.hpp"
@@ -108,14 +110,16 @@ dvm_jobs::effects means_of_jobs(self_pointer self) {
     raise_at(self, what, targets, std::move(then));
   };
   out.watchers = [self](const job_record& job, const spawn_request& request) {
-    return watchers_of(self->state, job, request);
+    return self->state.streams->watchers_of(
+      job.map.nspace, job.parent.proc.nspace, request);
   };
   out.proc_gone = [self](const proc_id& proc) {
     forget_process(self->state, proc);
   };
   out.job_over = [self](const std::string& nspace) {
     self->state.sequencer->job_forgotten(nspace);
-    self->state.outlets.erase(nspace);
+    self->state.outputs->forget(nspace);
+    self->state.streams->close(nspace);
     self->state.published.nspace_ended(nspace);
   };
   return out;
@@ -362,7 +366,7 @@ void forget_share(self_pointer self, const forget_job& what,
 
 void forget(self_pointer self, const forget_job& what, completion<ack> done) {
   end_streams(self, what.outcome.nspace, [self, what, done = std::move(done)] {
-    close_outlet(self, what.outcome);
+    self->state.outputs->close(what.outcome);
     forget_share(self, what, done);
   });
 }

@@ -1,5 +1,6 @@
 #include "actors/groups/group_report.hpp"
 #include "actors/io/io_report.hpp"
+#include "actors/io/stream_spread.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
 #include "actors/mesh/mesh_report.hpp"
@@ -423,14 +424,14 @@ void answer_stream_query(self_pointer self, const requester& who,
     request.sources.push_back(
       {std::move(*nspace), rank.value_or(rank_wildcard)});
   }
-  list_all_io(self, std::move(request),
-              [done = std::move(done)](caf::expected<io_list> found) {
-                auto result = std::vector<info>{};
-                if (found)
-                  result.push_back(
-                    {std::string{io_streams_key}, 0, make_io_report(*found)});
-                done(std::move(result));
-              });
+  self->state.streams->list_all(
+    request, [done = std::move(done)](caf::expected<io_list> found) {
+      auto result = std::vector<info>{};
+      if (found)
+        result.push_back(
+          {std::string{io_streams_key}, 0, make_io_report(*found)});
+      done(std::move(result));
+    });
 }
 
 void describe_net(self_pointer self, completion<value> done) {
