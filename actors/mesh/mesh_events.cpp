@@ -1,4 +1,6 @@
+#include "actors/mesh/group_speakers.hpp"
 #include "actors/mesh/mesh_host_state.hpp"
+#include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -6,8 +8,9 @@
 #include <algorithm>
 #include <utility>
 
-// Events for processes of this node and of others. What they stand in the order
-// of, and where that order is kept, is in plain classes; here these get their
+// Events for processes of this node and of others, the logs of groups, which
+// stand in the same orders, and what happens to nodes. The rules are in
+// event_spread, event_sequencer and environment_spread; here they get their
 // means.
 
 namespace troupe::mesh_internals {
@@ -35,7 +38,7 @@ bool concerns(const mesh_host_state& state,
   });
 }
 
-/// Those who are connected here and belong to no job, by their namespaces.
+/// Processes that are connected here and belong to no job, by their namespaces.
 std::map<std::string, std::vector<proc_id>>
 tools_among(const mesh_host_state& state, const std::vector<proc_id>& targets) {
   auto result = std::map<std::string, std::vector<proc_id>>{};
@@ -77,6 +80,21 @@ void deliver(self_pointer self, const std::string& nspace, deliver_event what,
     hand_over(self, std::move(copy), finish_one);
   }
   finish_one();
+}
+
+/// Gives an entry of a log to the server of this node.
+void carry_out(self_pointer self, const std::string& log, group_entry what,
+               std::function<void()> then) {
+  auto& state = self->state;
+  if (!state.server) {
+    then();
+    return;
+  }
+  auto hosts = state.sequencer->hosts_of_log(log);
+  self
+    ->request(state.server, caf::infinite,
+              group_entry_ordered{std::move(what), std::move(hosts)})
+    .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
 }
 
 event_sequencer::effects means_of_order(self_pointer self) {
@@ -275,6 +293,297 @@ bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs) {
     if (!those.empty())
       return true;
   return false;
+}
+
+// -- groups: where their processes are, and who may say what of them
+
+namespace {
+
+/// Processes that are being looked for.
+struct place_search {
+  std::vector<proc_id> procs;
+
+  /// Tools of other nodes, by the node that has answered for them.
+  std::map<proc_id, uint32_t> tools;
+  caf::error why;
+  size_t pending = 1;
+  completion<proc_places> done;
+};
+
+/// Processes of this node that belong to no job.
+std::vector<proc_id> own_tools(const mesh_host_state& state,
+                               const proc_id& what) {
+  auto result = std::vector<proc_id>{};
+  for (const auto& [index, id] : state.tools)
+    if (matches(what, id) && std::count(result.begin(), result.end(), id) == 0)
+      result.push_back(id);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+/// The places of all, or which of them does not exist.
+caf::expected<proc_places> places_of(const mesh_host_state& state,
+                                     const place_search& x) {
+  const auto& locations = state.locations;
+  auto result = proc_places{{}, state.options.rank};
+  for (const auto& proc : x.procs) {
+    if (const auto tools = own_tools(state, proc); !tools.empty()) {
+      for (const auto& tool : tools)
+        result.procs.push_back({tool, state.options.rank});
+      continue;
+    }
+    if (const auto i = x.tools.find(proc); i != x.tools.end()) {
+      result.procs.push_back({proc, i->second});
+      continue;
+    }
+    if (!locations.knows(proc.nspace))
+      return x.why
+               ? x.why
+               : make_error(status::not_found, "no process " + to_string(proc));
+    const auto lost = locations.lost_of(proc.nspace);
+    const auto add = [&](const proc_id& id) {
+      auto node = locations.node_of(id);
+      if (!node)
+        return false;
+      if (std::binary_search(lost.begin(), lost.end(), *node))
+        node.reset();
+      result.procs.push_back({id, node});
+      return true;
+    };
+    if (proc.rank == rank_wildcard) {
+      const auto size = locations.size_of(proc.nspace);
+      for (uint32_t rank = 0; rank < size; ++rank)
+        add({proc.nspace, rank});
+    } else if (!add(proc)) {
+      return make_error(status::not_found, "no process " + to_string(proc));
+    }
+  }
+  return result;
+}
+
+void finish_one(self_pointer self, const std::shared_ptr<place_search>& x) {
+  if (--x->pending == 0)
+    x->done(places_of(self->state, *x));
+}
+
+/// Asks all others for a process that is no job's.
+void find_tool(self_pointer self, const std::shared_ptr<place_search>& x,
+               const proc_id& proc) {
+  for (const auto rank : self->state.calls->live()) {
+    if (rank == self->state.options.rank)
+      continue;
+    ++x->pending;
+    ask(self, rank, find_procs{{proc}},
+        [self, x, proc, rank](const caf::expected<host_reply>& y) {
+          if (y)
+            x->tools.emplace(proc, rank);
+          finish_one(self, x);
+        });
+  }
+}
+
+} // namespace
+
+void locate_all(self_pointer self, std::vector<proc_id> procs,
+                completion<proc_places> done) {
+  const auto& state = self->state;
+  auto x = std::make_shared<place_search>();
+  x->procs = std::move(procs);
+  x->done = std::move(done);
+  auto unknown = std::set<std::string>{};
+  for (const auto& proc : x->procs)
+    if (!state.locations.knows(proc.nspace) && own_tools(state, proc).empty())
+      unknown.insert(proc.nspace);
+  for (const auto& nspace : unknown) {
+    ++x->pending;
+    locate(self, nspace, [self, x, nspace](const caf::error& why) {
+      if (why) {
+        x->why = why;
+        for (const auto& proc : x->procs)
+          if (proc.nspace == nspace && proc.rank != rank_wildcard)
+            find_tool(self, x, proc);
+      }
+      finish_one(self, x);
+    });
+  }
+  finish_one(self, x);
+}
+
+bool may_say(self_pointer self, uint32_t from, const group_entry& what) {
+  const auto procs = speakers_of(what);
+  return std::all_of(procs.begin(), procs.end(), [&](const proc_id& x) {
+    return may_speak_for(self, from, x);
+  });
+}
+
+void lose_host(self_pointer self, uint32_t rank) {
+  auto& state = self->state;
+  state.sequencer->node_lost(rank);
+  if (state.server)
+    self->send(state.server, host_node_lost{rank});
+}
+
+void list_groups_here(self_pointer self, completion<group_list> done) {
+  const auto& state = self->state;
+  if (!state.server) {
+    done(group_list{});
+    return;
+  }
+  self->request(state.server, defaults::net_wait, list_groups{})
+    .then([done](group_list& x) { done(std::move(x)); },
+          [done](caf::error& why) { done(std::move(why)); });
+}
+
+void list_all_groups(self_pointer self, completion<group_list> done) {
+  struct survey {
+    std::map<uint32_t, group_list> found;
+    size_t missing = 1;
+    completion<group_list> done;
+  };
+  auto& state = self->state;
+  auto all = std::make_shared<survey>();
+  all->done = std::move(done);
+  const auto arrived = [all] {
+    if (--all->missing > 0)
+      return;
+    auto result = group_list{};
+    for (auto& [rank, x] : all->found)
+      for (auto& group : x.groups)
+        result.groups.push_back(std::move(group));
+    all->done(std::move(result));
+  };
+  for (const auto rank : state.calls->live()) {
+    ++all->missing;
+    // A node that does not answer soon is left out.
+    const auto note = [all, arrived, rank](caf::expected<group_list> x) {
+      if (x)
+        all->found[rank] = std::move(*x);
+      arrived();
+    };
+    if (rank == state.options.rank)
+      list_groups_here(self, note);
+    else
+      state.calls->call(rank, list_groups{}, reply_to<group_list>(note),
+                        defaults::net_wait * 2);
+  }
+  arm(self);
+  arrived();
+}
+
+// -- the environment: what sensors tell, and that nodes come and go
+
+namespace {
+
+/// Between hosts only: the namespaces that have been told already.
+constexpr std::string_view except_key = "troupe.event.except";
+
+/// Takes out the namespaces that have been told already.
+std::set<std::string> take_exceptions(environment_event& x) {
+  auto result = std::set<std::string>{};
+  auto& infos = x.infos;
+  const auto i = std::find_if(infos.begin(), infos.end(), [](const info& y) {
+    return y.key == except_key;
+  });
+  if (i == infos.end())
+    return result;
+  for (const auto& proc : procs_of(i->val))
+    result.insert(proc.nspace);
+  infos.erase(i);
+  return result;
+}
+
+void deliver_environment(self_pointer self, environment_event what) {
+  auto& state = self->state;
+  const auto except = take_exceptions(what);
+  auto message = deliver_event{to_event(std::move(what)), {}};
+  if (!except.empty()) {
+    const auto add = [&](const std::string& nspace) {
+      if (except.count(nspace) == 0)
+        message.targets.push_back({nspace, rank_wildcard});
+    };
+    for (const auto& [nspace, x] : state.shares)
+      add(nspace);
+    for (const auto& [connection, tool] : state.tools)
+      add(tool.nspace);
+    if (message.targets.empty())
+      return;
+  }
+  if (state.events)
+    caf::anon_send(state.events, std::move(message));
+}
+
+environment_spread::effects means_of_environment(self_pointer self) {
+  auto out = environment_spread::effects{};
+  // A node that is lost meanwhile is owed nothing.
+  const auto ignore = [](const caf::expected<host_reply>&) {};
+  out.tell = [self, ignore](uint32_t rank, environment_interest what) {
+    ask(self, rank, std::move(what), ignore);
+  };
+  out.pass = [self, ignore](uint32_t rank, environment_event what) {
+    ask(self, rank, std::move(what), ignore);
+  };
+  out.deliver = [self](environment_event what) {
+    deliver_environment(self, std::move(what));
+  };
+  out.watch = [self](environment_interest what) {
+    auto& state = self->state;
+    state.watched = std::move(what);
+    if (state.sensors)
+      self->send(state.sensors, state.watched, environment_user_actor{self});
+  };
+  return out;
+}
+
+} // namespace
+
+void start_environment(self_pointer self) {
+  self->state.environment = std::make_unique<environment_spread>(
+    self->state.options.rank, means_of_environment(self));
+}
+
+void use_sensors(self_pointer self, const sensor_desk_actor& desk) {
+  self->state.sensors = desk;
+  self->send(desk, self->state.watched, environment_user_actor{self});
+}
+
+void raise(self_pointer self, environment_event what) {
+  auto& state = self->state;
+  if (find(what.infos, attr::nodeid) == nullptr)
+    what.infos.push_back(
+      {std::string{attr::nodeid}, 0, value::uint32(state.options.rank)});
+  state.environment->raise(std::move(what));
+}
+
+void note_member(self_pointer self, const member_changed& what, bool was_live) {
+  auto& state = self->state;
+  const auto is_live = state.calls->is_live(what.rank);
+  const auto told = state.jobs->take_told();
+  if (is_live == was_live || what.rank == state.options.rank)
+    return;
+  state.environment->change_member(what.rank, is_live);
+  if (!state.is_root())
+    return;
+  auto code = status::node_up;
+  if (!is_live)
+    code = what.state == node_state::left ? status::event_node_offline
+                                          : status::event_node_down;
+  const auto name = !what.name.empty() ? what.name : state.name_of(what.rank);
+  auto x = environment_event{
+    code,
+    {{std::string{attr::hostname}, 0, value::string(name)},
+     {std::string{attr::nodeid}, 0, value::uint32(what.rank)}}};
+  if (state.options.wall_clock)
+    x.infos.push_back(
+      {std::string{attr::event_timestamp}, 0,
+       value{data_type::time, uint64_t(state.options.wall_clock())}});
+  if (code == status::event_node_down && !told.empty()) {
+    auto except = std::vector<proc_id>{};
+    for (const auto& nspace : told)
+      except.push_back({nspace, rank_wildcard});
+    x.infos.push_back(
+      {std::string{except_key}, 0, value::procs(std::move(except))});
+  }
+  state.environment->raise(std::move(x));
 }
 
 } // namespace troupe::mesh_internals

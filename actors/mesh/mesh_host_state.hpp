@@ -219,7 +219,6 @@ void answer_modex(self_pointer self, direct_modex& what,
 void note_gone(self_pointer self, const std::vector<proc_ended>& procs);
 
 // -- mesh_events.cpp: events for processes of this node and of others
-// ----------------------------------------------------------------------
 
 void start_events(self_pointer self);
 
@@ -247,16 +246,11 @@ bool may_speak_for(self_pointer self, uint32_t from, const proc_id& source);
 /// Whether any of these is connected here and belongs to no job.
 bool has_tool(const mesh_host_state& state, const std::vector<proc_id>& procs);
 
-// -- mesh_groups.cpp: groups over several nodes
-// ----------------------------------------------------------------------
+// Groups over several nodes:
 
 /// Where processes run, wildcards spelt out.
 void locate_all(self_pointer self, std::vector<proc_id> procs,
                 completion<proc_places> done);
-
-/// Gives an entry of a log to the server of this node.
-void carry_out(self_pointer self, const std::string& log, group_entry what,
-               std::function<void()> then);
 
 /// X41: whether a node may say this of a group: it speaks for its own
 /// processes only, except that all may know who has ended.
@@ -269,15 +263,14 @@ void lose_host(self_pointer self, uint32_t rank);
 void list_groups_here(self_pointer self, completion<group_list> done);
 void list_all_groups(self_pointer self, completion<group_list> done);
 
-// -- mesh_environment.cpp: what happens to nodes
-// -------------------------------------------------------------------
+// What happens to nodes:
 
 void start_environment(self_pointer self);
 
 /// The sensors of this node.
 void use_sensors(self_pointer self, const sensor_desk_actor& desk);
 
-/// Something that they tell.
+/// Takes an event of a sensor.
 void raise(self_pointer self, environment_event what);
 
 /// A member has come or gone: the root makes an event of the environment of it.
