@@ -66,8 +66,7 @@ deliver_event message(event what, std::vector<proc_id> targets) {
 
 } // namespace
 
-// -- taking events
-// -----------------------------------------------------------------
+// -- taking events -----------------------------------------------------------
 
 void event_spread::notify(const proc_id& source, notify_request what,
                           completion then) {
@@ -150,8 +149,7 @@ void event_spread::go_on(const proc_id& key) {
   }
 }
 
-// -- whom they are for
-// ---------------------------------------------------------------
+// -- whom they are for -------------------------------------------------------
 
 /// Works out where an event goes.
 /// @returns whether that is known now; if not, `go_on` is called again.
@@ -213,8 +211,7 @@ void event_spread::make_route(entry& x) {
     x.to[""];
 }
 
-// -- sending
-// -----------------------------------------------------------------
+// -- sending -----------------------------------------------------------------
 
 void event_spread::send(const proc_id& key, entry x) {
   auto all = std::make_shared<progress>();

@@ -221,14 +221,14 @@ private:
   void check_over();
   void end();
 
-  // -- event_stream.cpp: as an origin
+  // -- as an origin --
   void pump();
   void send(uint32_t home, uint64_t number);
   void on_submitted(uint32_t home, uint64_t number,
                     const caf::expected<host_reply>& x);
   void complete(uint64_t number, caf::expected<ack> x);
 
-  // -- event_stream_log.cpp: as a member
+  // -- as a member --
   void append(ordered_event what);
   void on_taken(uint64_t place);
   void trim(uint64_t place);
@@ -238,7 +238,7 @@ private:
     return kept_[place - stable_ - 1].what;
   }
 
-  // -- event_stream_home.cpp
+  // -- as the home --
   void check_home();
   void collect();
   void on_collected(uint32_t rank, caf::expected<host_reply> x);

@@ -76,8 +76,7 @@ void job_mesh::take_addresses(networks_changed& x) {
   release_fences();
 }
 
-// -- greetings
-// ---------------------------------------------------------------
+// -- greetings ---------------------------------------------------------------
 
 caf::result<host_collective_result> job_mesh::fence(host_collective& call) {
   const auto is_whole =
@@ -211,8 +210,7 @@ void job_mesh::become_node(const std::map<uint32_t, mesh_greeting>& others) {
   });
 }
 
-// -- members
-// -----------------------------------------------------------------
+// -- members -----------------------------------------------------------------
 
 void job_mesh::change_member(const member_changed& x) {
   if (x.state == node_state::live)

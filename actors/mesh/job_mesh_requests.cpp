@@ -310,8 +310,7 @@ void job_mesh::end_process(const proc_id& proc) {
   arm();
 }
 
-// -- time
-// --------------------------------------------------------------------
+// -- time --------------------------------------------------------------------
 
 void job_mesh::call_later(std::chrono::nanoseconds delay,
                           std::function<void()> then) {

@@ -49,8 +49,7 @@ void ask_desk(const job_mesh& mesh, const mesh_calls::answerer& reply,
 
 } // namespace
 
-// -- for the desk of this node
-// --------------------------------------------------
+// -- for the desk of this node -----------------------------------------------
 
 caf::result<ack> job_mesh::want(io_interest& what) {
   auto reply = owed_to(self->make_response_promise<ack>());
@@ -144,8 +143,7 @@ void job_mesh::lose_streams(uint32_t node) {
   self->send(options.desk, std::move(what));
 }
 
-// -- for members
-// ----------------------------------------------------------------
+// -- for members -------------------------------------------------------------
 
 void job_mesh::take(uint32_t from, io_interest& what,
                     const mesh_calls::answerer& reply) {

@@ -76,8 +76,7 @@ void tick(self_pointer self) {
   set_tick(self);
 }
 
-// -- the host
-// ------------------------------------------------------------------
+// -- the host ----------------------------------------------------------------
 
 void tell_member(self_pointer self, send_to_member& x) {
   auto& state = self->state;
@@ -168,8 +167,7 @@ caf::result<ack> leave(self_pointer self) {
   return promise;
 }
 
-// -- everything
-// ------------------------------------------------------------------
+// -- everything --------------------------------------------------------------
 
 node_actor::behavior_type behavior(self_pointer self,
                                    const node_options& options) {

@@ -9,8 +9,7 @@ namespace {
 /// How often the membership hears that somebody lives who says other things.
 constexpr auto sign_of_life = std::chrono::milliseconds{50};
 
-// -- lanes of nobody yet
-// ------------------------------------------------------------------
+// -- lanes of nobody yet -----------------------------------------------------
 
 struct porter_state {
   static inline const char* name = "porter";
@@ -134,8 +133,7 @@ void forget_all(self_pointer self, const std::string& why) {
     forget(self, key, why);
 }
 
-// -- lanes
-// ------------------------------------------------------------------
+// -- lanes -------------------------------------------------------------------
 
 void take_lane(self_pointer self, const lane_opened& lane) {
   auto& state = self->state;
@@ -193,8 +191,7 @@ void take_strange_lane(self_pointer self, const lane_opened& lane,
                lane_closed{lane.lane, "another has it"});
 }
 
-// -- what sessions report
-// ------------------------------------------------------------------
+// -- what sessions report ----------------------------------------------------
 
 void take_change(self_pointer self, const peer_changed& x) {
   auto& state = self->state;
@@ -244,8 +241,7 @@ void take_change(self_pointer self, const peer_changed& x) {
   }
 }
 
-// -- what sessions bring
-// ------------------------------------------------------------------
+// -- what sessions bring -----------------------------------------------------
 
 namespace {
 

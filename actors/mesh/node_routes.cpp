@@ -20,8 +20,7 @@ bool node_actor_state::is_direct(uint32_t rank) const {
   return i != peers.end() && i->second.reach == peer_state::direct;
 }
 
-// -- dialling
-// ------------------------------------------------------------------
+// -- dialling ----------------------------------------------------------------
 
 void dial(self_pointer self, uint32_t rank) {
   auto& state = self->state;
@@ -101,8 +100,7 @@ bool has_room(self_pointer self, steady_time now) {
   return true;
 }
 
-// -- ways through others
-// ------------------------------------------------------------------
+// -- ways through others -----------------------------------------------------
 
 /// Ways aside of the tree that are tried at a time.
 constexpr size_t ways_aside = 4;

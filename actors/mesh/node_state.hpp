@@ -114,8 +114,7 @@ void note(self_pointer self, severity level, const std::string& what);
 /// Sees to it that the membership is told the time when it has something to do.
 void set_tick(self_pointer self);
 
-// -- membership (node_membership_effects.cpp)
-// ------------------------------------------------------------------
+// -- membership (node_membership_effects.cpp) --------------------------------
 
 void carry_out(self_pointer self, node_effects effects);
 
@@ -123,8 +122,7 @@ void carry_out(self_pointer self, node_effects effects);
 void take_node_message(self_pointer self, const peer_key& from,
                        node_message what);
 
-// -- sessions (node_peers.cpp)
-// ------------------------------------------------------------------
+// -- sessions (node_peers.cpp) -----------------------------------------------
 
 /// The session with an incarnation; 0: with whoever answers.
 known_peer& obtain(self_pointer self, const peer_key& key);
@@ -151,8 +149,7 @@ void take_refusal(self_pointer self, const peer_changed& peer,
 /// Gives the user what an incarnation said before it was known.
 void release_early(self_pointer self, const peer_key& key);
 
-// -- ways (node_routes.cpp)
-// ------------------------------------------------------------------
+// -- ways (node_routes.cpp) --------------------------------------------------
 
 /// Dials the neighbours that are ours to dial; lets go who is none any more.
 void update_routes(self_pointer self);
@@ -171,8 +168,7 @@ void tend(self_pointer self);
 /// @param sender The neighbour that it came from; ourselves if it begins here.
 void route(self_pointer self, relayed_frame x, uint32_t sender);
 
-// -- gauges (node_status.cpp)
-// ------------------------------------------------------------------
+// -- gauges (node_status.cpp) ------------------------------------------------
 
 caf::result<mesh_status> describe(self_pointer self);
 

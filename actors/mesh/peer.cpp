@@ -1,16 +1,44 @@
-#include "actors/mesh/peer_actor_state.hpp"
+#include "actors/mesh/peer.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 namespace troupe {
 
-using peer_internals::peer_actor_state;
-
 namespace {
+
+struct peer_actor_state {
+  static inline const char* name = "peer";
+
+  peer_settings settings;
+  networks_actor networks;
+  peer_owner_actor owner;
+  std::optional<peer_session> session;
+  std::optional<message_queue> queue;
+  std::optional<message_assembly> assembly;
+
+  /// The incarnation that the session is with: who was meant, or has spoken
+  /// first.
+  uint64_t pinned = 0;
+
+  /// What is known of lanes to the node, and which lane leads through whom.
+  std::map<lane_id, lane_opened> lanes;
+  std::map<uint32_t, lane_id> relays;
+  uint32_t relay_count = 0;
+
+  peer_state reach = peer_state::resting;
+
+  /// When timers that have been set will fire, the next one last.
+  std::vector<steady_time> timers;
+
+  uint64_t last_ticket = 0;
+  uint64_t uncertain = 0;
+};
 
 TROUPE_SELF_POINTER(peer_actor, peer_actor_state);
 
@@ -26,8 +54,7 @@ void tell(self_pointer self, peer_state what) {
                                              self->state.pinned, what});
 }
 
-// -- effects of the session
-// ------------------------------------------------------------------
+// -- effects of the session --------------------------------------------------
 
 void forget_lane(self_pointer self, lane_id lane) {
   auto& state = self->state;
@@ -110,8 +137,7 @@ void carry_out(self_pointer self, report_peer& x, peer_effects&) {
   }
 }
 
-// -- after every call
-// ------------------------------------------------------------------
+// -- after every call --------------------------------------------------------
 
 bool owes(const peer_actor_state& state) {
   if (state.queue->bytes() > 0)
@@ -203,8 +229,7 @@ void call(self_pointer self, F f) {
   settle(self, now, std::move(out));
 }
 
-// -- lanes
-// ------------------------------------------------------------------
+// -- lanes -------------------------------------------------------------------
 
 void open_relay(self_pointer self, uint32_t via) {
   auto& state = self->state;
@@ -275,8 +300,7 @@ void take_frame(self_pointer self, relay_frame& x) {
   });
 }
 
-// -- messages
-// ------------------------------------------------------------------
+// -- messages ----------------------------------------------------------------
 
 void take_message(self_pointer self, peer_message& x) {
   auto& state = self->state;
@@ -295,6 +319,47 @@ void take_message(self_pointer self, peer_message& x) {
       std::move(x));
   }
 }
+
+// -- gauges
+
+lane_status status_of_lane(const peer_actor_state& state, const lane_state& x) {
+  auto result = lane_status{};
+  result.lane = x.id;
+  result.is_usable = x.is_usable();
+  if (x.round_trip)
+    result.round_trip = *x.round_trip;
+  if (is_relay_lane(x.id)) {
+    result.network = "relay";
+    if (via_of(x.id) != via_tree)
+      result.relay = via_of(x.id);
+  } else if (const auto i = state.lanes.find(x.id); i != state.lanes.end()) {
+    result.network = i->second.network;
+    result.local = i->second.local;
+    result.remote = i->second.remote;
+  }
+  return result;
+}
+
+peer_status describe(const peer_actor_state& state) {
+  auto result = peer_status{};
+  result.rank = state.settings.peer.node;
+  result.name = state.settings.name;
+  result.is_connected = state.session->is_connected();
+  for (const auto& x : state.session->lanes().all())
+    result.lanes.push_back(status_of_lane(state, x));
+  const auto& counters = state.session->counters();
+  result.sent = counters.sent;
+  result.resent = counters.resent;
+  result.delivered = counters.delivered;
+  result.duplicates = counters.duplicates;
+  result.waiting_bytes = state.queue->bytes();
+  for (size_t i = 0; i < traffic_classes; ++i)
+    result.waiting_bytes +=
+      state.session->unacknowledged_bytes(static_cast<traffic_class>(i));
+  return result;
+}
+
+// -- everything
 
 peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
                                    peer_owner_actor owner,
@@ -337,7 +402,7 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
       });
       self->quit();
     },
-    [self](get_mesh_status) { return peer_internals::describe(self->state); },
+    [self](get_mesh_status) { return describe(self->state); },
     [self](deadline) {
       auto& state = self->state;
       if (!state.timers.empty())

@@ -1,6 +1,7 @@
 #include "actors/mesh/peer_session.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace troupe {
@@ -393,6 +394,286 @@ void peer_session::end_session(status why, steady_time now, peer_effects& out) {
   owed_bytes_ = 0;
   gone_.clear();
   contact_at_ = now;
+}
+
+// -- sending -----------------------------------------------------------------
+
+const lane_state* peer_session::wanted_lane() const {
+  const auto* best = lanes_.best();
+  if (!best || names_.own().of.node < names_.peer().of.node)
+    return best;
+  const auto* other = lanes_.find(owed_lane_);
+  const auto is_as_good =
+    other && other->is_usable()
+    && is_relay_lane(other->id) == is_relay_lane(best->id) && other->round_trip
+    && best->round_trip
+    && *other->round_trip <= 2 * *best->round_trip + options_.similar;
+  return is_as_good ? other : best;
+}
+
+void peer_session::assign_lanes() {
+  const auto* best = wanted_lane();
+  if (!best)
+    return; // A class stays where it is: its lane may be heard again.
+  for (size_t i = 0; i < traffic_classes; ++i) {
+    const auto* lane = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
+    // A lane through other nodes is left at once: what leads through them must
+    // not lead back.
+    const auto is_fit = lane && lane->is_usable()
+                        && is_relay_lane(lane->id) <= is_relay_lane(best->id);
+    if (lane == best || (is_fit && sending_[i].in_flight() > 0))
+      continue;
+    riding_[i] = best->id;
+    rewind(i);
+  }
+}
+
+void peer_session::rewind(size_t i) {
+  if (sending_[i].in_flight() > 0)
+    ++counters_.rewinds;
+  if (!is_planted(planted_error::no_resend))
+    sending_[i].rewind();
+  ++rounds_[i];
+}
+
+size_t peer_session::flight_of(size_t i) const {
+  if (is_planted(planted_error::no_flight_bound))
+    return std::numeric_limits<size_t>::max();
+  return is_bulk(static_cast<traffic_class>(i)) ? options_.bulk_in_flight
+                                                : options_.reserve_in_flight;
+}
+
+void peer_session::transmit(steady_time now, peer_effects& out) {
+  for (size_t i = 0; i < traffic_classes; ++i) {
+    auto* lane = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
+    if (!lane || !lane->is_usable())
+      continue;
+    if (is_planted(planted_error::no_reserve)
+        && sending_[index_of(traffic_class::io)].in_flight() > 0
+        && !is_bulk(static_cast<traffic_class>(i)))
+      continue;
+    for (;;) {
+      const auto is_repeating = sending_[i].is_repeating();
+      const auto* x = sending_[i].take(flight_of(i));
+      if (!x)
+        break;
+      ++counters_.sent;
+      if (is_repeating) {
+        ++counters_.resent;
+        counters_.resent_bytes += cost_of(x->payload.size);
+      }
+      out.emplace_back(put_frame{
+        lane->id, data_frame{names_.outgoing(), static_cast<traffic_class>(i),
+                             x->number, due_acknowledgement(), x->payload}});
+      lane->expect_answer(now);
+    }
+  }
+}
+
+bool peer_session::is_waiting(const lane_state& lane) const {
+  for (size_t i = 0; i < traffic_classes; ++i)
+    if (riding_[i] == lane.id && sending_[i].in_flight() > 0)
+      return true;
+  return false;
+}
+
+bool peer_session::is_in_use(const lane_state& lane) const {
+  return std::find(riding_.begin(), riding_.end(), lane.id) != riding_.end();
+}
+
+void peer_session::offer_credits(peer_effects& out) {
+  for (size_t i = 0; i < traffic_classes; ++i)
+    if (wants_credit_[i] && !is_lost_
+        && sending_[i].bytes() <= options_.window / 2) {
+      wants_credit_[i] = false;
+      out.emplace_back(offer_credit{static_cast<traffic_class>(i)});
+    }
+}
+
+acknowledgement peer_session::received(uint8_t classes) const {
+  acknowledgement result;
+  result.classes = classes;
+  for (size_t i = 0; i < traffic_classes; ++i) {
+    if (!result.speaks_of(i))
+      continue;
+    result.next[i] = receiving_[i].next();
+    result.limit[i] = receiving_[i].limit();
+    if (is_planted(planted_error::early_acknowledgement)
+        && receiving_[i].early_bytes() > 0)
+      ++result.next[i];
+  }
+  return result;
+}
+
+acknowledgement peer_session::due_acknowledgement() {
+  auto result = received(owed_);
+  for (size_t i = 0; i < traffic_classes; ++i)
+    if (result.speaks_of(i))
+      told_limit_[i] = result.limit[i];
+  owed_ = 0;
+  owed_at_ = std::nullopt;
+  owed_bytes_ = 0;
+  return result;
+}
+
+void peer_session::owe(size_t i, steady_time at) {
+  owed_ = static_cast<uint8_t>(owed_ | 1U << i);
+  owed_at_ = owed_at_ ? std::min(*owed_at_, at) : at;
+}
+
+void peer_session::acknowledge_again(steady_time now) {
+  for (size_t i = 0; i < traffic_classes; ++i)
+    if (receiving_[i].next() > 1)
+      owe(i, now);
+}
+
+void peer_session::acknowledge(steady_time now, peer_effects& out) {
+  if (!owed_at_ || *owed_at_ > now)
+    return;
+  // Where the messages came from: that network works in one direction at least.
+  const lane_state* lane = lanes_.find(owed_lane_);
+  if (!lane || !lane->is_usable())
+    lane = lanes_.best();
+  if (!lane)
+    return;
+  ++counters_.acknowledgements;
+  out.emplace_back(
+    put_frame{lane->id, ack_frame{names_.outgoing(), due_acknowledgement()}});
+}
+
+// -- time --------------------------------------------------------------------
+
+steady_time peer_session::probe_due(const lane_state& lane) const {
+  if (is_planted(planted_error::unbounded_probes))
+    return lane.probed_at + std::chrono::milliseconds{1};
+  if (lane.is_silent) {
+    // Others wait for this lane if there is no better one.
+    const auto is_needed = std::any_of(sending_.begin(), sending_.end(),
+                                       [](auto& x) { return x.bytes() > 0; });
+    return lane.probed_at + (is_needed ? options_.probe : options_.probe_idle);
+  }
+  const auto seldom = lane.probed_at + options_.probe_standby;
+  if (!is_in_use(lane)) {
+    // Whether there is another way has to be known before one is needed.
+    const auto doubt = doubt_at();
+    return lane.probed_at < doubt ? std::min(seldom, doubt) : seldom;
+  }
+  // What the peer acknowledges here is as good as an answer.
+  const auto idle =
+    std::min(seldom, std::max(lane.probed_at, lane.heard_at) + idle_time());
+  if (!lane.waiting_since || !is_waiting(lane))
+    return idle;
+  return std::min(idle, std::max(lane.probed_at, *lane.waiting_since)
+                          + options_.probe);
+}
+
+steady_time peer_session::doubt_at() const {
+  auto result = steady_time::max();
+  for (const auto& x : lanes_.all())
+    if (x.is_usable() && x.waiting_since && is_in_use(x))
+      result = std::min(result, *x.waiting_since + options_.probe);
+  return result;
+}
+
+steady_time peer_session::close_due(const lane_state& lane) const {
+  if (lane.is_usable())
+    return steady_time::max();
+  if (!lane.is_ready)
+    return lane.up_at + options_.grace;
+  // One that is seldom asked was not silent before it was.
+  const auto asked_at = lane.waiting_since.value_or(lane.heard_at);
+  return std::max(lane.heard_at, asked_at - idle_time()) + options_.grace;
+}
+
+void peer_session::probe(lane_state& lane, steady_time now, peer_effects& out) {
+  // Answers to older ones would tell nothing new.
+  constexpr size_t remembered = 8;
+  if (lane.probes.size() == remembered)
+    lane.probes.pop_front();
+  lane_state::probe x;
+  x.number = ++last_probe_;
+  x.sent_at = now;
+  x.rounds = rounds_;
+  for (size_t i = 0; i < traffic_classes; ++i)
+    x.sent[i] = riding_[i] == lane.id ? sending_[i].cursor() : 0;
+  lane.probes.push_back(x);
+  lane.probed_at = now;
+  lane.expect_answer(now);
+  ++counters_.probes;
+  out.emplace_back(
+    put_frame{lane.id, probe_frame{names_.outgoing(), x.number, false,
+                                   received(all_classes)}});
+}
+
+void peer_session::watch_lanes(steady_time now, peer_effects& out) {
+  std::vector<lane_id> useless;
+  for (auto& x : lanes_.all()) {
+    if (x.is_usable() && x.waiting_since
+        && now >= *x.waiting_since + options_.silence) {
+      x.is_silent = true;
+      acknowledge_again(now);
+    }
+    if (now >= close_due(x))
+      useless.push_back(x.id);
+    else if (x.is_ready && now >= probe_due(x))
+      probe(x, now, out);
+  }
+  for (const auto id : useless)
+    refuse(id, "lane was silent for too long", now, out);
+}
+
+void peer_session::watch_peer(steady_time now, peer_effects& out) {
+  if (is_lost_ || is_connected())
+    return;
+  if (now >= contact_at_ + options_.patience.value_or(options_.grace)) {
+    declare_lost(now, out);
+  } else if (!is_suspected_ && now >= contact_at_ + options_.suspicion) {
+    is_suspected_ = true;
+    out.emplace_back(
+      report_peer{report_peer::change::suspected, names_.peer().of});
+  }
+}
+
+void peer_session::note_contact(steady_time now, peer_effects& out) {
+  contact_at_ = now;
+  if (!is_suspected_)
+    return;
+  is_suspected_ = false;
+  out.emplace_back(report_peer{report_peer::change::heard, names_.peer().of});
+}
+
+void peer_session::declare_lost(steady_time now, peer_effects& out) {
+  const auto peer = names_.peer().of;
+  end_session(status::unreach, now, out);
+  if (names_.is_agreed())
+    names_.renew();
+  is_lost_ = true;
+  is_suspected_ = false;
+  out.emplace_back(report_peer{report_peer::change::lost, peer});
+  for (auto& x : lanes_.all())
+    x.reset(now);
+  say_hello_everywhere(out);
+}
+
+steady_time peer_session::compute_deadline() const {
+  auto result = steady_time::max();
+  const auto by = [&](steady_time x) { result = std::min(result, x); };
+  for (const auto& x : lanes_.all()) {
+    by(close_due(x));
+    if (x.is_ready)
+      by(probe_due(x));
+    if (x.is_usable() && x.waiting_since)
+      by(*x.waiting_since + options_.silence);
+  }
+  if (is_connected()) {
+    if (owed_at_)
+      by(*owed_at_);
+  } else if (!is_lost_) {
+    by(contact_at_ + options_.patience.value_or(options_.grace));
+    if (!is_suspected_)
+      by(contact_at_ + options_.suspicion);
+  }
+  return result;
 }
 
 } // namespace troupe

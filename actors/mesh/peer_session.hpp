@@ -251,7 +251,7 @@ private:
   /// Moves classes, sends what may be sent, computes the deadline.
   void settle(steady_time now, peer_effects& out);
 
-  // -- frames (peer_session.cpp) ----------------------------------------------
+  // -- frames ---------------------------------------------------------------
 
   void handle(lane_state& lane, hello_frame& x, steady_time now,
               peer_effects& out);
@@ -296,7 +296,7 @@ private:
   /// Completes all messages with `why` and starts anew.
   void end_session(status why, steady_time now, peer_effects& out);
 
-  // -- sending (peer_session_sending.cpp) -------------------------------------
+  // -- sending --------------------------------------------------------------
 
   /// The lane that idle classes should ride. The higher of the two nodes
   /// follows the other one if that costs little: on one connection the messages
@@ -328,7 +328,7 @@ private:
 
   void acknowledge(steady_time now, peer_effects& out);
 
-  // -- time (peer_session_time.cpp) -------------------------------------------
+  // -- time -----------------------------------------------------------------
 
   steady_time probe_due(const lane_state& lane) const;
 
