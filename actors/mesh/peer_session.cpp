@@ -1,7 +1,6 @@
 #include "actors/mesh/peer_session.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace troupe {
@@ -45,8 +44,7 @@ void peer_session::begin(steady_time now) {
 
 void peer_session::settle(steady_time now, peer_effects& out) {
   assign_lanes();
-  if (!is_planted(planted_error::armed_by_queue_only))
-    transmit(now, out);
+  transmit(now, out);
   acknowledge(now, out);
   offer_credits(out);
   // What has become due with this call is not late, what was before still is.
@@ -64,14 +62,11 @@ status peer_session::send(traffic_class of, uint64_t ticket,
     return status::bad_param;
   if (is_lost_)
     return status::unreach;
-  if (!sending_[i].has_room(cost_of(payload.size))
-      && !is_planted(planted_error::ignored_window)) {
+  if (!sending_[i].has_room(cost_of(payload.size))) {
     wants_credit_[i] = true;
     return status::out_of_resource;
   }
   sending_[i].push(ticket, std::move(payload));
-  if (is_planted(planted_error::armed_by_queue_only))
-    transmit(now, out);
   settle(now, out);
   return status::success;
 }
@@ -127,8 +122,6 @@ void peer_session::on_lane_down(lane_id id, steady_time now,
     forget(id, now);
     note_gone(id, now);
     tell_gone(now, out);
-    if (is_planted(planted_error::lane_loss_is_peer_loss))
-      declare_lost(now, out);
   }
   settle(now, out);
 }
@@ -202,13 +195,9 @@ void peer_session::handle(lane_state& lane, data_frame& x, steady_time now,
     case receive_window::arrival::in_order:
       break;
     case receive_window::arrival::early:
-      if (is_planted(planted_error::no_reordering))
-        turn.push_back({x.number, x.payload});
       break;
     case receive_window::arrival::duplicate:
       ++counters_.duplicates;
-      if (is_planted(planted_error::no_dedupe))
-        turn.push_back({x.number, x.payload});
       break;
     case receive_window::arrival::beyond:
       refuse(lane.id, "message is beyond the window", now, out);
@@ -225,11 +214,8 @@ void peer_session::handle(lane_state& lane, data_frame& x, steady_time now,
 
 void peer_session::handle(lane_state& lane, ack_frame& x, steady_time now,
                           peer_effects& out) {
-  if (!belongs(lane, x.session) || !learn(lane, x.received, now, out))
-    return;
-  if (is_planted(planted_error::unbounded_resends))
-    for (size_t i = 0; i < traffic_classes; ++i)
-      rewind(i);
+  if (belongs(lane, x.session))
+    learn(lane, x.received, now, out);
 }
 
 void peer_session::handle(lane_state& lane, probe_frame& x, steady_time now,
@@ -249,8 +235,6 @@ void peer_session::handle(lane_state& lane, probe_frame& x, steady_time now,
   lane.note_heard(now, is_waiting(lane));
   note_contact(now, out);
   // The lane keeps the order, so what went before the probe is there or lost.
-  if (is_planted(planted_error::no_resend))
-    return;
   for (size_t i = 0; i < traffic_classes; ++i)
     if (riding_[i] == lane.id && answered->rounds[i] == rounds_[i]
         && x.received.speaks_of(i) && x.received.next[i] < answered->sent[i])
@@ -289,11 +273,8 @@ bool peer_session::learn(lane_state& lane, const acknowledgement& received,
       refuse(lane.id, "peer acknowledges what was not sent", now, out);
       return false;
     }
-    for (const auto ticket : tickets) {
+    for (const auto ticket : tickets)
       out.emplace_back(complete_send{ticket, status::success});
-      if (is_planted(planted_error::doubled_completion) && rounds_[i] > 1)
-        out.emplace_back(complete_send{ticket, status::success});
-    }
     if (!tickets.empty())
       note_progress(lane, i, now, out);
   }
@@ -329,7 +310,7 @@ void peer_session::forget(lane_id lane, steady_time now) {
 
 void peer_session::note_gone(lane_id lane, steady_time now) {
   // Lanes through others end where their nodes decide, and nothing is lost.
-  if (is_relay_lane(lane) || is_planted(planted_error::unsaid_loss))
+  if (is_relay_lane(lane))
     return;
   if (gone_.size() == defaults::lanes_per_peer)
     gone_.pop_front();
@@ -378,13 +359,8 @@ void peer_session::say_hello_everywhere(peer_effects& out) {
 
 void peer_session::end_session(status why, steady_time now, peer_effects& out) {
   for (size_t i = 0; i < traffic_classes; ++i) {
-    const auto sent = sending_[i].in_flight() > 0;
-    for (auto& x : sending_[i].clear())
-      if (is_planted(planted_error::resend_to_another_incarnation)
-          && why == status::lost_connection)
-        sending_[i].push(x.ticket, std::move(x.payload));
-      else if (!sent || !is_planted(planted_error::lost_completion))
-        out.emplace_back(complete_send{x.ticket, why});
+    for (const auto& x : sending_[i].clear())
+      out.emplace_back(complete_send{x.ticket, why});
     receiving_[i] = receive_window{options_.window};
     told_limit_[i] = options_.window;
     ++rounds_[i];
@@ -431,14 +407,11 @@ void peer_session::assign_lanes() {
 void peer_session::rewind(size_t i) {
   if (sending_[i].in_flight() > 0)
     ++counters_.rewinds;
-  if (!is_planted(planted_error::no_resend))
-    sending_[i].rewind();
+  sending_[i].rewind();
   ++rounds_[i];
 }
 
 size_t peer_session::flight_of(size_t i) const {
-  if (is_planted(planted_error::no_flight_bound))
-    return std::numeric_limits<size_t>::max();
   return is_bulk(static_cast<traffic_class>(i)) ? options_.bulk_in_flight
                                                 : options_.reserve_in_flight;
 }
@@ -447,10 +420,6 @@ void peer_session::transmit(steady_time now, peer_effects& out) {
   for (size_t i = 0; i < traffic_classes; ++i) {
     auto* lane = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
     if (!lane || !lane->is_usable())
-      continue;
-    if (is_planted(planted_error::no_reserve)
-        && sending_[index_of(traffic_class::io)].in_flight() > 0
-        && !is_bulk(static_cast<traffic_class>(i)))
       continue;
     for (;;) {
       const auto is_repeating = sending_[i].is_repeating();
@@ -498,9 +467,6 @@ acknowledgement peer_session::received(uint8_t classes) const {
       continue;
     result.next[i] = receiving_[i].next();
     result.limit[i] = receiving_[i].limit();
-    if (is_planted(planted_error::early_acknowledgement)
-        && receiving_[i].early_bytes() > 0)
-      ++result.next[i];
   }
   return result;
 }
@@ -544,8 +510,6 @@ void peer_session::acknowledge(steady_time now, peer_effects& out) {
 // -- time --------------------------------------------------------------------
 
 steady_time peer_session::probe_due(const lane_state& lane) const {
-  if (is_planted(planted_error::unbounded_probes))
-    return lane.probed_at + std::chrono::milliseconds{1};
   if (lane.is_silent) {
     // Others wait for this lane if there is no better one.
     const auto is_needed = std::any_of(sending_.begin(), sending_.end(),

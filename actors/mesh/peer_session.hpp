@@ -15,26 +15,6 @@
 
 namespace troupe {
 
-/// Errors that tests plant in a session, to see that they are seen.
-enum class planted_error : uint8_t {
-  none,
-  no_dedupe,
-  no_reordering,
-  no_resend,
-  ignored_window,
-  no_flight_bound,
-  no_reserve,
-  early_acknowledgement,
-  doubled_completion,
-  lost_completion,
-  resend_to_another_incarnation,
-  armed_by_queue_only,
-  lane_loss_is_peer_loss,
-  unbounded_probes,
-  unbounded_resends,
-  unsaid_loss,
-};
-
 /// Limits and times of a session. All nodes of a DVM have the same.
 struct peer_options {
   /// Largest payload: a frame less what comes with it.
@@ -66,8 +46,6 @@ struct peer_options {
   /// Whether a message counts as taken once it is delivered. If not, the owner
   /// calls `taken`, and the peer waits when much is not.
   bool taken_on_delivery = true;
-
-  planted_error planted = planted_error::none;
 };
 
 /// Put `frame` on `lane`.
@@ -348,10 +326,6 @@ private:
   void note_contact(steady_time now, peer_effects& out);
   void declare_lost(steady_time now, peer_effects& out);
   steady_time compute_deadline() const;
-
-  bool is_planted(planted_error x) const {
-    return options_.planted == x;
-  }
 
   peer_options options_;
   session_handshake names_;

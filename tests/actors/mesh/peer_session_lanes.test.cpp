@@ -276,7 +276,7 @@ CAF_TEST(MEM-4 who was late itself excuses the peer) {
 
 CAF_TEST(MEM-4 what a message makes due at once is not our lateness) {
   options.probe = 50ms;
-  options.planted = planted_error::unsaid_loss; // The other side's, first.
+  keeps_losses = true; // The other side's, first.
   start(0, 8);
   start(1, 8);
   connect({1, 2});

@@ -83,7 +83,7 @@ void simulate(uint64_t first, uint64_t last) {
 std::string complaint_about(planted_error x) {
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     auto options = draw_options(seed);
-    options.session.planted = x;
+    options.planted = x;
     const auto complaint = run(options).complaint;
     if (!complaint.empty())
       return "seed " + std::to_string(seed) + ": " + complaint;
@@ -111,7 +111,7 @@ CAF_TEST(P-N1 LINK-1 LINK-3 a lane that one end loses costs no silence) {
     if (const auto x = run(options); !x.complaint.empty())
       explain(options);
     // Without a word to the other end it costs one.
-    options.session.planted = planted_error::unsaid_loss;
+    options.planted = planted_error::unsaid_loss;
     if (half_told == 1)
       CAF_CHECK(run(options).complaint.find("one end was told")
                 != std::string::npos);
