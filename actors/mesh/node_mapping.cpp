@@ -1,7 +1,6 @@
 #include "actors/mesh/node_mapping.hpp"
 
-#include "actors/mesh/host_limit.hpp"
-#include "actors/mesh/node_seats.hpp"
+#include "actors/jobs/job_options.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -11,6 +10,189 @@
 namespace troupe {
 
 namespace {
+
+// -- hosts -------------------------------------------------------------------
+
+/// What PMIX_HOST says of one node.
+struct host_limit {
+  std::string name;
+
+  /// The most slots to take; absent: all.
+  std::optional<uint32_t> slots;
+};
+
+caf::expected<host_limit> parse_host(const std::string& text) {
+  auto result = host_limit{};
+  const auto colon = text.find(':');
+  result.name = text.substr(0, colon);
+  if (colon == std::string::npos || text.substr(colon + 1) == "*")
+    return result;
+  auto slots = uint32_t{0};
+  const auto* end = text.data() + text.size();
+  const auto [rest, err] = std::from_chars(text.data() + colon + 1, end, slots);
+  if (err != std::errc{} || rest != end || slots == 0)
+    return make_error(status::bad_param, "\"" + text
+                                           + "\" is no node; write NAME or "
+                                             "NAME:SLOTS with SLOTS above 0");
+  result.slots = slots;
+  return result;
+}
+
+/// The values of some attributes: names with commas between, `n1,n2:4`.
+/// @returns `bad_param` for what is no node, with the remedy.
+caf::expected<std::vector<host_limit>> parse_hosts(
+  const std::vector<info>& infos,
+  std::initializer_list<std::string_view> keys = {attr::host, attr::add_host}) {
+  auto result = std::vector<host_limit>{};
+  for (const auto& x : infos) {
+    const auto* list = x.val.text();
+    if (std::find(keys.begin(), keys.end(), x.key) == keys.end()
+        || list == nullptr)
+      continue;
+    for (size_t begin = 0; begin < list->size();) {
+      const auto end = std::min(list->find(',', begin), list->size());
+      if (end > begin) {
+        auto one = parse_host(list->substr(begin, end - begin));
+        if (!one)
+          return one.error();
+        result.push_back(std::move(*one));
+      }
+      begin = end + 1;
+    }
+  }
+  return result;
+}
+
+// -- seats -------------------------------------------------------------------
+
+/// A node that the processes of a program may go to.
+struct node_seat {
+  const mapping_node* node = nullptr;
+
+  /// How many more it takes without being oversubscribed.
+  uint32_t room = 0;
+
+  /// How many more it takes whatever is allowed.
+  uint32_t limit = 0;
+
+  /// Processes of the program on it.
+  uint32_t count = 0;
+};
+
+/// How many processes a node gets before the next has its turn.
+uint32_t turn_of(const node_seat& x, const job_options& options) {
+  return options.nodes == node_policy::node && !options.spans
+           ? 1
+           : std::max<uint32_t>(1, x.node->objects);
+}
+
+/// Whether `name` means this node: whole, or up to its first dot.
+bool is_called(const mapping_node& node, const std::string& name) {
+  return node.name == name || node.name.substr(0, node.name.find('.')) == name;
+}
+
+caf::error unknown_node(const std::string& name) {
+  return make_error(status::not_found,
+                    "node " + name
+                      + " is not in this DVM, or is lost; start a DVM that has "
+                        "it");
+}
+
+/// Leaves only the seats that some hosts give, with as much room as they say.
+/// @returns `not_found` for a name that is no node.
+caf::error keep_hosts(std::vector<node_seat>& seats,
+                      const std::vector<host_limit>& hosts,
+                      const std::vector<mapping_node>& nodes) {
+  if (hosts.empty())
+    return {};
+  auto limits = std::map<uint32_t, uint64_t>{}; // by rank of the node
+  for (const auto& x : hosts) {
+    const auto i = std::find_if(nodes.begin(), nodes.end(), [&](const auto& y) {
+      return is_called(y, x.name);
+    });
+    if (i == nodes.end())
+      return unknown_node(x.name);
+    auto& limit = limits[i->rank];
+    limit =
+      std::min<uint64_t>(UINT32_MAX, limit + x.slots.value_or(UINT32_MAX));
+  }
+  auto kept = std::vector<node_seat>{};
+  for (auto x : seats) {
+    const auto i = limits.find(x.node->rank);
+    if (i == limits.end())
+      continue;
+    x.room = static_cast<uint32_t>(std::min<uint64_t>(x.room, i->second));
+    kept.push_back(x);
+  }
+  seats = std::move(kept);
+  return {};
+}
+
+/// The most processes that `ppr` puts on a node.
+uint64_t ppr_of(const node_seat& x, const job_options& options) {
+  return uint64_t{options.per_object} * x.node->objects;
+}
+
+/// Gives `count` processes to the seats, which have room for them or may be
+/// oversubscribed within their limits.
+void deal(std::vector<node_seat>& seats, uint32_t count,
+          const job_options& options) {
+  const auto take = [&](node_seat& x, uint64_t most) {
+    const auto n = static_cast<uint32_t>(
+      std::min<uint64_t>({most, count, uint64_t{x.limit}}));
+    x.count += n;
+    x.room -= std::min(x.room, n);
+    x.limit -= n;
+    count -= n;
+    return n > 0;
+  };
+  const auto in_turn = options.nodes == node_policy::node || options.spans;
+  if (options.nodes == node_policy::ppr)
+    for (auto& x : seats)
+      take(x, ppr_of(x, options));
+  else if (!in_turn)
+    for (auto& x : seats)
+      take(x, x.room);
+  else
+    for (auto more = true; more && count > 0;) {
+      more = false;
+      for (auto& x : seats)
+        more |= take(x, std::min(x.room, turn_of(x, options)));
+    }
+  // What does not fit is spread evenly, if it may.
+  for (auto more = true; more && count > 0;) {
+    more = false;
+    for (auto& x : seats)
+      more |= take(x, 1);
+  }
+}
+
+/// Numbers the processes of a program, from `next` on.
+void number_ranks(std::vector<node_seat>& seats, uint32_t app, uint32_t& next,
+                  rank_policy policy, std::map<uint32_t, node_share>& shares) {
+  const auto put = [&](node_seat& x) {
+    auto& share = shares[x.node->rank];
+    share.node = x.node->rank;
+    share.hostname = x.node->name;
+    share.procs.push_back({next++, app, {}});
+    --x.count;
+  };
+  const auto in_turn =
+    policy == rank_policy::node || policy == rank_policy::span;
+  for (auto more = true; more;) {
+    more = false;
+    for (auto& x : seats) {
+      const auto turn = !in_turn                      ? x.count
+                        : policy == rank_policy::span ? x.node->objects
+                                                      : 1;
+      for (auto n = std::min(x.count, turn); n > 0; --n)
+        put(x);
+      more |= x.count > 0;
+    }
+  }
+}
+
+// -- the map -----------------------------------------------------------------
 
 std::string number(uint64_t x) {
   return std::to_string(x);
