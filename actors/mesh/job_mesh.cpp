@@ -1,36 +1,190 @@
 #include "actors/mesh/job_mesh.hpp"
 
-#include "actors/mesh/job_mesh_state.hpp"
+#include "actors/answer.hpp"
+#include "actors/events/range_filter.hpp"
+#include "actors/mesh/event_sequencer.hpp"
+#include "actors/mesh/group_speakers.hpp"
+#include "actors/mesh/job_locations.hpp"
+#include "actors/mesh/job_meeting.hpp"
+#include "actors/mesh/job_mesh_streams.hpp"
+#include "actors/mesh/mesh_calls.hpp"
+#include "actors/mesh/mesh_collectives.hpp"
 #include "actors/mesh/partial_host.hpp"
+#include "actors/mesh/publish_desk.hpp"
+#include "actors/reminders.hpp"
+#include "actors/timeout.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
+#include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
 
 namespace troupe {
 
-namespace job_mesh_internals {
+namespace {
 
-job_mesh::job_mesh(caf::event_based_actor* self, job_mesh_options options)
-  : self(self), options(std::move(options)) {
-  places.add(this->options.where.map);
+/// What becomes of a request.
+template <class T>
+using completion = std::function<void(caf::expected<T>)>;
+
+struct job_mesh {
+  job_mesh(caf::event_based_actor* self, job_mesh_options options);
+
+  const std::string& nspace() const {
+    return options.where.map.nspace;
+  }
+
+  uint32_t rank() const {
+    return options.where.own;
+  }
+
+  const std::set<uint32_t>& live() const {
+    return meeting.live();
+  }
+
+  size_t num_nodes() const {
+    return options.where.map.shares.size();
+  }
+
+  bool is_ready() const {
+    return meeting.now() == job_meeting::phase::ready;
+  }
+
+  // -- meeting --
+
+  void start();
+  job_meeting::effects meeting_effects();
+  void take_addresses(networks_changed& x);
+  caf::result<host_collective_result> fence(host_collective& call);
+  void become_node(const job_meeting::greetings& others);
+  void change_member(const member_changed& x);
+  void change_duty(const mesh_duty_changed& x);
+  void leave();
+
+  // -- requests --
+
+  void start_calls();
+  void call_later(std::chrono::nanoseconds delay, std::function<void()> then);
+
+  /// Sees to it that calls are sent again in time. To be called after
+  /// everything that may have begun one.
+  void arm();
+
+  void ask(uint32_t node, host_question what, mesh_calls::completion then);
+  void execute(const mesh_calls::member& from, host_question& what,
+               const mesh_calls::answerer& reply);
+
+  /// Whether a process runs on that node.
+  bool is_on(uint32_t node, const proc_id& proc) const;
+
+  template <class Result, class Request>
+  caf::result<Result> ask_for(const requester& who, Request& request);
+
+  caf::result<ack> notify(const requester& who, notify_request& request);
+  caf::result<host_collective_result> join(host_collective& call);
+  caf::result<get_result> fetch(direct_modex& request);
+  void end_process(const proc_id& proc);
+
+  // -- groups --
+
+  void start_groups();
+  caf::result<proc_places> locate(locate_procs& request);
+  caf::result<ack> order(order_group_entry& request);
+  bool may_say(uint32_t node, const group_entry& what) const;
+  void lose_host(uint32_t node);
+
+  caf::event_based_actor* self;
+  job_mesh_options options;
+  job_locations places;
+  std::optional<job_mesh_means> means;
+  job_meeting meeting;
+  networks_changed addresses;
+
+  /// Name of this node in the mesh.
+  std::string name;
+
+  /// The NODE as owner of lanes, once it is there.
+  lane_owner_actor lane_owner;
+  node_actor node;
+
+  std::unique_ptr<mesh_calls> calls;
+  std::unique_ptr<mesh_collectives> collectives;
+
+  /// The logs of groups, and the nodes that are lost to them.
+  std::unique_ptr<event_sequencer> sequencer;
+  std::set<uint32_t> lost;
+
+  /// How many operations there were, by kind and participants.
+  std::map<std::pair<collective_kind, std::vector<proc_id>>, uint64_t>
+    generations;
+
+  /// What processes of the job have published, at the root.
+  publish_desk published{defaults::posted_bytes_per_process,
+                         defaults::waiting_lookups};
+
+  job_mesh_streams streams;
+  reminders waits;
+  std::optional<mesh_calls::time> next_tick;
+  bool is_leaving = false;
+};
+
+job_mesh::job_mesh(caf::event_based_actor* self, job_mesh_options given)
+  : self(self), options(std::move(given)),
+    meeting(options.where, meeting_effects()),
+    streams(
+      self, {options.desk, options.first_node}, options.where, places, meeting,
+      [this](uint32_t to, host_question what, mesh_calls::completion then) {
+        ask(to, std::move(what), std::move(then));
+      }) {
+  places.add(options.where.map);
+}
+
+// -- meeting -----------------------------------------------------------------
+
+job_meeting::effects job_mesh::meeting_effects() {
+  auto out = job_meeting::effects{};
+  out.after = [this](std::chrono::nanoseconds delay,
+                     std::function<void()> then) {
+    call_later(delay, [this, then = std::move(then)] {
+      then();
+      arm();
+    });
+  };
+  out.trust = [this](uint32_t rank, std::string_view certificate) {
+    return means->trust(rank, certificate);
+  };
+  out.fence = [this](host_collective call, job_meeting::fence_handler then) {
+    self->request(options.host, caf::infinite, std::move(call))
+      .then([then](host_collective_result& x) { then(std::move(x)); },
+            [then](caf::error& err) { then(std::move(err)); });
+  };
+  out.join = [this](const job_meeting::greetings& others) {
+    become_node(others);
+  };
+  out.log = options.log;
+  return out;
 }
 
 void job_mesh::start() {
   start_calls();
   if (num_nodes() == 1) {
-    members = live = {rank()};
-    set_ready();
+    meeting.stay_alone();
     return;
   }
   if (!options.offers.fence) {
-    fail("the resource manager joins no nodes, so servers cannot find each"
-         " other; it has to offer a fence");
+    meeting.fail(
+      "the resource manager joins no nodes, so servers cannot find each"
+      " other; it has to offer a fence");
     return;
   }
   auto seat = mesh_seat{};
@@ -39,136 +193,53 @@ void job_mesh::start() {
   seat.name = mesh_node_name(options.where.map.shares[rank()].hostname);
   auto made = options.make_means(seat, caf::actor_cast<lane_owner_actor>(self));
   if (!made) {
-    fail(reason_of(made.error()));
+    meeting.fail(reason_of(made.error()));
     return;
   }
   means = std::move(*made);
   self->link_to(means->networks);
   self->set_exit_handler([this](const caf::exit_msg& x) {
     if (x.source == means->networks.address() && !is_leaving)
-      fail("the networks of this node: " + reason_of(x.reason));
+      meeting.fail("the networks of this node: " + reason_of(x.reason));
     else
       self->quit(x.reason);
   });
+  auto own = mesh_greeting{};
   own.rank = seat.rank;
   own.name = seat.name;
   own.incarnation = options.node.membership.incarnation;
   own.certificate = means->certificate;
-  call_later(defaults::mesh_network_wait, [this] {
-    if (!knows_addresses && now == phase::apart)
-      fail("this node has no network on which others could reach it");
-  });
+  name = own.name;
+  meeting.begin(std::move(own));
 }
 
 void job_mesh::take_addresses(networks_changed& x) {
   addresses = x;
-  if (lane_owner) {
+  if (lane_owner)
     self->send(lane_owner, std::move(x));
-    return;
-  }
-  auto known = std::move(x.addresses);
-  if (known.size() > max_greeting_addresses)
-    known.resize(max_greeting_addresses);
-  own.addresses = std::move(known);
-  if (own.addresses.empty())
-    return;
-  knows_addresses = true;
-  release_fences();
+  else
+    meeting.set_addresses(std::move(x.addresses));
 }
 
-// -- greetings ---------------------------------------------------------------
-
 caf::result<host_collective_result> job_mesh::fence(host_collective& call) {
-  const auto is_whole =
-    call.procs.size() == 1
-    && call.procs.front() == proc_id{nspace(), rank_wildcard};
-  if (!is_whole || has_greeted || now != phase::apart)
+  if (!meeting.wants(call))
     return self->delegate(options.host, std::move(call));
   auto promise = self->make_response_promise<host_collective_result>();
-  fences.push_back({std::move(call), answer<host_collective_result>{promise}});
-  if (knows_addresses)
-    release_fences();
+  auto reply = std::make_shared<answer<host_collective_result>>(promise);
+  meeting.fence(std::move(call),
+                [reply](caf::expected<host_collective_result> x) {
+                  if (x)
+                    reply->give(std::move(*x));
+                  else
+                    reply->fail(std::move(x.error()));
+                });
   return promise;
 }
 
-void job_mesh::release_fences() {
-  auto all = std::move(fences);
-  fences.clear();
-  for (auto& x : all)
-    greet(std::move(x));
-}
-
-void job_mesh::greet(waiting_fence x) {
-  if (now == phase::apart && !has_greeted) {
-    has_greeted = true;
-    add_greeting(x.call, nspace(), own);
-  }
-  // Without data to collect, a fence need not bring anything, nor even wait:
-  // that of Slurm does not. It says nothing about who is there.
-  const auto brings_all = flag(x.call.directives, attr::collect_data);
-  auto reply =
-    std::make_shared<answer<host_collective_result>>(std::move(x.reply));
-  self->request(options.host, caf::infinite, std::move(x.call))
-    .then(
-      [this, reply, brings_all](host_collective_result& result) {
-        auto others = take_greetings(result.data, options.log);
-        reply->give(std::move(result));
-        if (now != phase::apart)
-          return;
-        const auto is_other = [this](const auto& y) {
-          return y.rank != rank();
-        };
-        if (brings_all || std::any_of(others.begin(), others.end(), is_other))
-          meet(std::move(others));
-        else
-          has_greeted = false;
-      },
-      [this, reply](caf::error& err) {
-        // Others may have our greeting; the next fence brings it again.
-        if (now == phase::apart)
-          has_greeted = false;
-        reply->fail(std::move(err));
-      });
-}
-
-/// Decides who takes part. All servers get the same greetings, so they come to
-/// the same result.
-void job_mesh::meet(std::vector<mesh_greeting> others) {
-  auto known = std::map<uint32_t, mesh_greeting>{};
-  for (auto& x : others) {
-    if (x.rank == rank())
-      continue;
-    auto err = caf::error{};
-    if (x.rank >= num_nodes())
-      err = make_error(status::bad_param, "the job has no such node");
-    else if (known.count(x.rank) > 0)
-      err = make_error(status::bad_param, "that node has greeted already");
-    else
-      err = means->trust(x.rank, x.certificate);
-    if (err)
-      log(severity::error, "the greeting of node " + std::to_string(x.rank)
-                             + " is ignored: " + reason_of(err));
-    else
-      known.emplace(x.rank, std::move(x));
-  }
-  if (known.empty())
-    fail("no other server of the job has its mesh switched on");
-  else if (rank() != 0 && known.count(0) == 0)
-    fail("the server of the job's first node, "
-         + options.where.map.shares[0].hostname
-         + ", does not have its mesh switched on");
-  else
-    become_node(known);
-}
-
-void job_mesh::become_node(const std::map<uint32_t, mesh_greeting>& others) {
-  now = phase::joining;
-  members = {rank()};
-  for (const auto& [rank, unused] : others)
-    members.insert(rank);
+void job_mesh::become_node(const job_meeting::greetings& others) {
   auto settings = options.node;
   settings.rank = rank();
-  settings.membership.name = own.name;
+  settings.membership.name = name;
   if (rank() == 0) {
     settings.membership.names.clear();
     // A greeting says what its certificate says.
@@ -176,7 +247,7 @@ void job_mesh::become_node(const std::map<uint32_t, mesh_greeting>& others) {
       const auto i = others.find(x.node);
       settings.membership.names.push_back(i != others.end() ? i->second.name
                                           : x.node == rank()
-                                            ? own.name
+                                            ? name
                                             : mesh_node_name(x.hostname));
     }
   } else {
@@ -193,44 +264,24 @@ void job_mesh::become_node(const std::map<uint32_t, mesh_greeting>& others) {
   node = spawn_node(self->home_system(), std::move(settings));
   self->link_to(node);
   self->send(node, caf::actor_cast<mesh_user_actor>(self));
-  call_later(defaults::mesh_meeting_wait, [this] {
-    if (now != phase::joining)
-      return;
-    if (live.count(rank()) == 0 || live.count(0) == 0) {
-      fail("the servers of the job do not reach each other");
-      return;
-    }
-    auto missing = std::string{};
-    for (const auto x : members)
-      if (live.count(x) == 0)
-        missing +=
-          (missing.empty() ? "" : ", ") + options.where.map.shares[x].hostname;
-    log(severity::warning, "goes on without " + missing);
-    set_ready();
-  });
 }
 
-// -- members -----------------------------------------------------------------
-
 void job_mesh::change_member(const member_changed& x) {
-  if (x.state == node_state::live)
-    live.insert(x.rank);
-  else
-    live.erase(x.rank);
+  meeting.note_live(x.rank, x.state == node_state::live);
   calls->member_changed(x);
-  if (x.state == node_state::live && now == phase::ready)
-    tell_wanted(x.rank);
+  if (x.state == node_state::live && is_ready())
+    streams.tell_wanted(x.rank);
   if (x.state == node_state::lost || x.state == node_state::left) {
-    if (x.state == node_state::lost)
-      log(severity::info, "lost node " + x.name);
+    if (x.state == node_state::lost && options.log)
+      options.log(severity::info,
+                  "mesh of " + nspace() + ": lost node " + x.name);
     collectives->node_lost(x.rank);
-    lose_streams(x.rank);
+    streams.lose_node(x.rank);
     lose_host(x.rank);
     for (const auto proc : places.ranks_on(x.rank, nspace()))
       published.proc_ended({nspace(), proc});
   }
-  if (now == phase::joining && live.size() >= members.size())
-    set_ready();
+  meeting.check_complete();
   arm();
 }
 
@@ -238,75 +289,16 @@ void job_mesh::change_duty(const mesh_duty_changed& x) {
   if (x.now != mesh_duty::fenced || is_leaving)
     return;
   // The job may be over at the root; what becomes of it is not up to us.
-  fail("this node is not part of it any more: " + x.reason, severity::info);
+  meeting.fail("this node is not part of it any more: " + x.reason,
+               severity::info);
   self->request(node, defaults::mesh_meeting_wait, leave_mesh{})
     .then([](ack) {}, [](const caf::error&) {});
-}
-
-void job_mesh::set_ready() {
-  now = phase::ready;
-  log(severity::info, "joins " + std::to_string(live.size()) + " of "
-                        + std::to_string(num_nodes()) + " nodes");
-  for (auto& x : std::exchange(waiting, {})) {
-    waits.forget(x.id);
-    x.go({});
-  }
-  arm();
-}
-
-void job_mesh::fail(std::string why, severity level) {
-  now = phase::failed;
-  trouble = std::move(why);
-  log(level, trouble);
-  release_fences();
-  for (auto& x : std::exchange(waiting, {}))
-    x.go(make_error(status::not_supported, trouble));
-}
-
-void job_mesh::when_ready(std::function<void(const caf::error&)> go) {
-  if (now == phase::ready) {
-    go({});
-    return;
-  }
-  if (now == phase::failed) {
-    go(make_error(status::not_supported, trouble));
-    return;
-  }
-  if (waiting.size() >= defaults::mesh_waiting_requests) {
-    go(make_error(status::out_of_resource,
-                  "too many requests wait for the mesh of " + nspace()));
-    return;
-  }
-  const auto id = next_waiting++;
-  waiting.push_back({id, std::move(go)});
-  call_later(defaults::mesh_request_wait, [this, id] {
-    for (auto i = waiting.begin(); i != waiting.end(); ++i) {
-      if (i->id != id)
-        continue;
-      auto go = std::move(i->go);
-      waiting.erase(i);
-      go(make_error(status::not_supported,
-                    now == phase::apart
-                      ? "the servers of " + nspace()
-                          + " have not met: no fence of all its processes has"
-                            " completed yet"
-                      : "the servers of " + nspace()
-                          + " have not reached each other yet"));
-      return;
-    }
-  });
 }
 
 void job_mesh::leave() {
   if (std::exchange(is_leaving, true))
     return;
-  if (now != phase::failed) {
-    now = phase::failed;
-    trouble = "the job is over";
-    for (auto& x : std::exchange(waiting, {}))
-      x.go(make_error(status::not_supported, trouble));
-  }
-  release_fences();
+  meeting.leave();
   if (!node) {
     self->quit(caf::exit_reason::user_shutdown);
     return;
@@ -318,7 +310,439 @@ void job_mesh::leave() {
           });
 }
 
-namespace {
+// -- what the servers ask each other -----------------------------------------
+
+/// The root of the mesh keeps what is published.
+constexpr auto root = uint32_t{0};
+
+template <class T>
+completion<T> to_member(const mesh_calls::answerer& reply) {
+  return [reply](caf::expected<T> x) {
+    if (x)
+      reply(std::move(*x));
+    else
+      reply(refusal(x.error()));
+  };
+}
+
+/// Carries out what a member, or this node itself, asks.
+struct executor {
+  job_mesh& mesh;
+  const mesh_calls::member& from;
+  const mesh_calls::answerer& reply;
+
+  void refuse(status code, std::string why) {
+    reply(refusal(make_error(code, std::move(why))));
+  }
+
+  /// A server speaks for its own processes only. Source: guarantees, X41.
+  bool may_speak_for(const proc_id& proc) {
+    if (mesh.is_on(from.rank, proc))
+      return true;
+    refuse(status::no_permissions,
+           to_string(proc) + " is not a process of that node");
+    return false;
+  }
+
+  void answer_with(status outcome) {
+    if (outcome == status::success)
+      reply(ack{});
+    else
+      refuse(outcome, "");
+  }
+
+  void operator()(ask_root& x) {
+    if (!may_speak_for(x.who.proc))
+      return;
+    if (mesh.rank() != root)
+      refuse(status::bad_param, "only the root can be asked for that");
+    else if (auto* publish = std::get_if<publish_request>(&x.what))
+      answer_with(mesh.published.publish(x.who, *publish));
+    else if (auto* look_up = std::get_if<lookup_request>(&x.what))
+      mesh.published.look_up(x.who, std::move(*look_up),
+                             to_member<lookup_result>(reply),
+                             [&x = mesh](auto delay, auto then) {
+                               x.call_later(delay, std::move(then));
+                             });
+    else if (auto* unpublish = std::get_if<unpublish_request>(&x.what))
+      answer_with(mesh.published.unpublish(x.who, *unpublish));
+    else
+      refuse(status::not_supported, "that is for the resource manager");
+  }
+
+  void operator()(collective_part& x) {
+    mesh.collectives->take(from.rank, std::move(x));
+    reply(ack{});
+  }
+
+  void operator()(collective_outcome& x) {
+    mesh.collectives->take(from.rank, std::move(x));
+    reply(ack{});
+  }
+
+  void operator()(direct_modex& x) {
+    auto done = to_member<get_result>(reply);
+    mesh.self->request(mesh.options.server, caf::infinite, std::move(x))
+      .then([done](get_result& y) { done(std::move(y)); },
+            [done](caf::error& err) { done(std::move(err)); });
+  }
+
+  void operator()(deliver_event& x) {
+    if (!may_speak_for(x.what.source))
+      return;
+    caf::anon_send(mesh.options.events, std::move(x));
+    reply(ack{});
+  }
+
+  void operator()(procs_gone& x) {
+    for (const auto& gone : x.procs)
+      if (!may_speak_for(gone.proc))
+        return;
+    mesh.collectives->procs_gone(x.procs);
+    for (const auto& gone : x.procs)
+      mesh.published.proc_ended(gone.proc);
+    reply(ack{});
+  }
+
+  void operator()(submit_event& x) {
+    const auto* entry = std::get_if<group_entry>(&x.what);
+    if (entry == nullptr)
+      refuse(status::not_supported, "that is for the resource manager");
+    else if (!mesh.may_say(from.rank, *entry))
+      refuse(status::no_permissions, "whoever says that of group "
+                                       + entry->group.id
+                                       + " is not a process of that node");
+    else
+      mesh.sequencer->take(from.rank, from.incarnation, std::move(x), reply);
+  }
+
+  void operator()(order_events& x) {
+    mesh.sequencer->take(from.rank, std::move(x), reply);
+  }
+
+  void operator()(collect_events& x) {
+    mesh.sequencer->take(from.rank, x, reply);
+  }
+
+  void operator()(io_interest& x) {
+    mesh.streams.take(from.rank, x, reply);
+  }
+
+  void operator()(io_fragment& x) {
+    if (may_speak_for(x.stream.source))
+      mesh.streams.take(from.rank, x, reply);
+  }
+
+  void operator()(io_fetch& x) {
+    mesh.streams.take(from.rank, x, reply);
+  }
+
+  void operator()(io_input& x) {
+    mesh.streams.take(from.rank, x, reply);
+  }
+
+  template <class Other>
+  void operator()(Other&) {
+    refuse(status::not_supported, "that is for the resource manager");
+  }
+};
+
+void job_mesh::start_calls() {
+  auto out = mesh_calls::effects{};
+  out.now = [this] { return self->clock().now().time_since_epoch(); };
+  out.send = [this](send_to_member what) {
+    if (node)
+      self->send(node, std::move(what));
+  };
+  out.execute = [this](const mesh_calls::member& from, host_question& what,
+                       const mesh_calls::answerer& reply) {
+    execute(from, what, reply);
+  };
+  calls = std::make_unique<mesh_calls>(
+    mesh_calls::member{rank(), options.node.membership.incarnation},
+    std::move(out));
+  auto tells = mesh_collectives::effects{};
+  tells.tell = [this](uint32_t to, host_question what) {
+    calls->tell(to, std::move(what));
+  };
+  tells.locate = [this](const std::string& unknown) {
+    call_later(std::chrono::nanoseconds{0}, [this, unknown] {
+      collectives->job_unknown(unknown, "another job of the resource manager");
+    });
+  };
+  tells.is_live = [this](uint32_t x) { return live().count(x) > 0; };
+  collectives =
+    std::make_unique<mesh_collectives>(rank(), places, std::move(tells));
+  start_groups();
+}
+
+void job_mesh::ask(uint32_t to, host_question what,
+                   mesh_calls::completion then) {
+  calls->call(to, std::move(what), std::move(then));
+  arm();
+}
+
+void job_mesh::execute(const mesh_calls::member& from, host_question& what,
+                       const mesh_calls::answerer& reply) {
+  std::visit(executor{*this, from, reply}, what);
+}
+
+bool job_mesh::is_on(uint32_t on, const proc_id& proc) const {
+  const auto place = places.node_of(proc);
+  return place && *place == on;
+}
+
+template <class Result, class Request>
+caf::result<Result> job_mesh::ask_for(const requester& who, Request& request) {
+  auto promise = self->make_response_promise<Result>();
+  auto reply = std::make_shared<answer<Result>>(promise);
+  meeting.when_ready(
+    [this, reply, who, request = std::move(request)](const caf::error& err) {
+      if (err) {
+        reply->fail(err);
+        return;
+      }
+      ask(root, ask_root{who, request}, [reply](caf::expected<host_reply> x) {
+        auto result = reply_as<Result>(std::move(x));
+        if (result)
+          reply->give(std::move(*result));
+        else
+          reply->fail(std::move(result.error()));
+      });
+    });
+  return promise;
+}
+
+/// Tells the nodes that have processes for which it is, and no others.
+caf::result<ack> job_mesh::notify(const requester& who,
+                                  notify_request& request) {
+  auto promise = self->make_response_promise<ack>();
+  auto reply = std::make_shared<answer<ack>>(promise);
+  auto what =
+    event{request.code, who.proc, request.range, std::move(request.infos)};
+  meeting.when_ready(
+    [this, reply, what = std::move(what)](const caf::error& err) {
+      if (err) {
+        reply->fail(err);
+        return;
+      }
+      const auto* custom = find(what.infos, attr::event_custom_range);
+      const auto targets =
+        custom != nullptr ? places.nodes_of(procs_of(*custom))
+                          : std::vector<uint32_t>{live().begin(), live().end()};
+      for (const auto to : targets)
+        if (to != rank() && live().count(to) > 0)
+          calls->tell(to, deliver_event{what, {}});
+      arm();
+      reply->give({});
+    });
+  return promise;
+}
+
+caf::result<host_collective_result> job_mesh::join(host_collective& call) {
+  for (const auto& proc : call.procs)
+    if (proc.nspace != nspace())
+      return make_error(status::not_supported, "the mesh of " + nspace()
+                                                 + " does not reach "
+                                                 + proc.nspace);
+  auto promise = self->make_response_promise<host_collective_result>();
+  auto reply = std::make_shared<answer<host_collective_result>>(promise);
+  if (call.generation == 0)
+    call.generation = ++generations[{call.kind, call.procs}];
+  meeting.when_ready(
+    [this, reply, call = std::move(call)](const caf::error& err) {
+      if (err) {
+        reply->fail(err);
+        return;
+      }
+      collectives->join(call, [reply](caf::expected<host_collective_result> x) {
+        if (x)
+          reply->give(std::move(*x));
+        else
+          reply->fail(std::move(x.error()));
+      });
+      arm();
+    });
+  return promise;
+}
+
+caf::result<get_result> job_mesh::fetch(direct_modex& request) {
+  const auto place = places.node_of(request.target);
+  if (!place)
+    return make_error(status::not_found,
+                      "no process " + to_string(request.target));
+  auto promise = self->make_response_promise<get_result>();
+  auto reply = std::make_shared<answer<get_result>>(promise);
+  meeting.when_ready([this, reply, to = *place,
+                      request = std::move(request)](const caf::error& err) {
+    if (err) {
+      reply->fail(err);
+      return;
+    }
+    ask(to, request, [reply](caf::expected<host_reply> x) {
+      auto result = reply_as<get_result>(std::move(x));
+      if (result)
+        reply->give(std::move(*result));
+      else
+        reply->fail(std::move(result.error()));
+    });
+  });
+  return promise;
+}
+
+void job_mesh::end_process(const proc_id& proc) {
+  if (!is_ready() || proc.nspace != nspace())
+    return;
+  auto gone = procs_gone{};
+  gone.procs.push_back({proc, proc_state::terminated});
+  for (const auto to : live())
+    calls->tell(to, gone);
+  arm();
+}
+
+// -- time --------------------------------------------------------------------
+
+void job_mesh::call_later(std::chrono::nanoseconds delay,
+                          std::function<void()> then) {
+  const auto id = waits.add(std::move(then));
+  self->delayed_send(self, delay, deadline{id});
+}
+
+void job_mesh::arm() {
+  const auto due = calls->next_due();
+  if (!due || (next_tick && *next_tick <= *due))
+    return;
+  next_tick = due;
+  const auto delay = *due - self->clock().now().time_since_epoch();
+  call_later(std::max(delay, mesh_calls::time{0}), [this, due] {
+    if (next_tick == due)
+      next_tick.reset();
+    calls->tick();
+    arm();
+  });
+}
+
+// -- groups ------------------------------------------------------------------
+
+void job_mesh::start_groups() {
+  auto out = event_sequencer::effects{};
+  out.ask = [this](uint32_t to, host_question what,
+                   event_stream::reply_handler then) {
+    ask(to, std::move(what), std::move(then));
+  };
+  out.deliver = [this](const std::string& name, ordered_content what,
+                       const std::function<void()>& then) {
+    auto* entry = std::get_if<group_entry>(&what);
+    if (entry == nullptr || !options.server) {
+      then();
+      return;
+    }
+    if (options.keeper)
+      self->send(options.keeper, nspace(), name);
+    self
+      ->request(
+        options.server, caf::infinite,
+        group_entry_ordered{std::move(*entry), sequencer->hosts_of_log(name)})
+      .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
+  };
+  out.locate = [](const std::string& unknown,
+                  const std::function<void(const caf::error&)>& then) {
+    then(make_error(status::not_found, "no job " + unknown));
+  };
+  out.live = [this] {
+    return std::vector<uint32_t>{live().begin(), live().end()};
+  };
+  out.after = [this](std::chrono::nanoseconds delay,
+                     std::function<void()> then) {
+    call_later(delay, [this, then = std::move(then)] {
+      then();
+      arm();
+    });
+  };
+  sequencer = std::make_unique<event_sequencer>(
+    rank(), options.node.membership.incarnation, places, std::move(out),
+    defaults::tree_radix);
+}
+
+bool job_mesh::may_say(uint32_t node, const group_entry& what) const {
+  const auto procs = speakers_of(what);
+  return std::all_of(procs.begin(), procs.end(),
+                     [&](const proc_id& x) { return is_on(node, x); });
+}
+
+void job_mesh::lose_host(uint32_t node) {
+  lost.insert(node);
+  places.node_lost(node);
+  sequencer->node_lost(node);
+  if (options.server)
+    self->send(options.server, host_node_lost{node});
+}
+
+caf::result<proc_places> job_mesh::locate(locate_procs& request) {
+  for (const auto& proc : request.procs)
+    if (proc.nspace != nspace())
+      return make_error(status::not_supported, "the mesh of " + nspace()
+                                                 + " does not reach "
+                                                 + proc.nspace);
+  auto promise = self->make_response_promise<proc_places>();
+  auto reply = std::make_shared<answer<proc_places>>(promise);
+  meeting.when_ready(
+    [this, reply, procs = std::move(request.procs)](const caf::error& err) {
+      if (err) {
+        reply->fail(err);
+        return;
+      }
+      auto result = proc_places{{}, rank()};
+      const auto add = [&](const proc_id& proc) {
+        const auto node = places.node_of(proc);
+        if (!node) {
+          reply->fail(status::not_found, "no process " + to_string(proc));
+          return false;
+        }
+        if (meeting.members().count(*node) == 0) {
+          reply->fail(status::not_supported,
+                      "the server of " + to_string(proc)
+                        + " does not have its mesh switched on");
+          return false;
+        }
+        result.procs.push_back(
+          {proc, lost.count(*node) > 0 ? std::nullopt : node});
+        return true;
+      };
+      for (const auto& proc : procs) {
+        const auto is_all = proc.rank == rank_wildcard;
+        const auto first = is_all ? 0 : proc.rank;
+        const auto count = is_all ? places.size_of(nspace()) : 1;
+        for (uint32_t i = 0; i < count; ++i)
+          if (!add({proc.nspace, first + i}))
+            return;
+      }
+      reply->give(std::move(result));
+    });
+  return promise;
+}
+
+caf::result<ack> job_mesh::order(order_group_entry& request) {
+  auto promise = self->make_response_promise<ack>();
+  auto reply = std::make_shared<answer<ack>>(promise);
+  meeting.when_ready(
+    [this, reply, request = std::move(request)](const caf::error& err) mutable {
+      if (err) {
+        reply->fail(err);
+        return;
+      }
+      sequencer->submit(std::move(request), [reply](caf::expected<ack> x) {
+        if (x)
+          reply->give(*x);
+        else
+          reply->fail(std::move(x.error()));
+      });
+      arm();
+    });
+  return promise;
+}
+
+// -- everything --------------------------------------------------------------
 
 caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
   return {
@@ -377,10 +801,12 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
       x->arm();
     },
     // -- from the desk and its readers --
-    [x](io_interest& what) { return x->want(what); },
-    [x](uint32_t node, io_fragment& what) { return x->send(node, what); },
-    [x](io_fetch& what) { return x->fetch(what); },
-    [x](io_input& what) { return x->give(what); },
+    [x](io_interest& what) { return x->streams.want(what); },
+    [x](uint32_t node, io_fragment& what) {
+      return x->streams.send(node, what);
+    },
+    [x](io_fetch& what) { return x->streams.fetch(what); },
+    [x](io_input& what) { return x->streams.give(what); },
     [x](const client_finalized& what) { x->end_process(what.who.proc); },
     [x](const client_lost& what) { x->end_process(what.who.proc); },
     [x](const deregister_nspace&) { x->leave(); },
@@ -390,14 +816,12 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
 
 } // namespace
 
-} // namespace job_mesh_internals
-
 host_actor spawn_job_mesh(caf::actor_system& sys, job_mesh_options options) {
   return spawn_partial_host(
     sys, [options = std::move(options)](caf::event_based_actor* self) {
-      auto x = std::make_shared<job_mesh_internals::job_mesh>(self, options);
+      auto x = std::make_shared<job_mesh>(self, options);
       x->start();
-      return job_mesh_internals::behavior(x);
+      return behavior(x);
     });
 }
 

@@ -81,7 +81,7 @@ struct node_actor_state {
   }
 };
 
-using self_pointer = node_actor::stateful_pointer<node_actor_state>;
+TROUPE_SELF_POINTER(node_actor, node_actor_state);
 
 void carry_out(self_pointer self, node_effects effects);
 void take_delivery(self_pointer self, peer_delivery& x);
