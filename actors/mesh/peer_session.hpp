@@ -1,8 +1,7 @@
 #pragma once
 
 #include "actors/mesh/lane_table.hpp"
-#include "actors/mesh/receive_window.hpp"
-#include "actors/mesh/send_window.hpp"
+#include "actors/mesh/windows.hpp"
 #include "actors/session_handshake.hpp"
 #include "config/defaults.hpp"
 #include "messages/peer_frames.hpp"

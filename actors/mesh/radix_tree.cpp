@@ -109,23 +109,4 @@ bool radix_tree::is_below(rank below, rank x) const {
   return false;
 }
 
-std::vector<bool> radix_tree::subtree(rank x) const {
-  auto result = std::vector<bool>(size_);
-  if (!is_present(x))
-    return result;
-  // All seats below the highest of its own, level by level.
-  auto first = uint64_t{top_seat(x)};
-  auto last = first;
-  while (first < size_) {
-    for (auto seat = first; seat <= last && seat < size_; ++seat)
-      result[seat] = true;
-    first = first * radix_ + 1;
-    last = last * radix_ + radix_;
-  }
-  for (const auto gone : absent_)
-    if (gone < size_)
-      result[gone] = false;
-  return result;
-}
-
 } // namespace troupe

@@ -70,9 +70,6 @@ public:
   /// Whether `below` is `x` or has `x` among its lineage.
   bool is_below(rank below, rank x) const;
 
-  /// A bit per rank: `x` and those below it.
-  std::vector<bool> subtree(rank x) const;
-
 private:
   /// Who sits on `seat`; nothing if all below it are absent too.
   std::optional<rank> occupant(rank seat) const;
