@@ -44,7 +44,8 @@ if(TROUPE_HAS_RELR)
   target_link_options(troupe_flags INTERFACE -Wl,-z,pack-relative-relocs)
 endif()
 # Templates that nothing calls any more would be read into memory beside others.
-set(TROUPE_EXECUTABLE_LINK_OPTIONS -pie -Wl,-z,now -Wl,--gc-sections)
+target_link_options(troupe_flags INTERFACE -Wl,--gc-sections)
+set(TROUPE_EXECUTABLE_LINK_OPTIONS -pie -Wl,-z,now)
 if(TROUPE_SANITIZER)
   # CAF builds a null reference for function actors without arguments.
   target_compile_options(troupe_flags INTERFACE -fsanitize=${TROUPE_SANITIZER}
