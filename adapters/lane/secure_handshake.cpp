@@ -109,7 +109,7 @@ secure_handshake::secure_handshake(event_loop& loop,
     tls_ = way->tls();
     channel_.way = std::move(way);
   }
-  channel_.way->allow(limits_.handshake_bytes);
+  channel_.way->set_allowance(limits_.handshake_bytes);
   check_.dvm = context.self().dvm;
   deadline_.start(limits_.handshake_time);
   begin_.start(std::chrono::nanoseconds::zero());
@@ -270,7 +270,7 @@ void secure_handshake::on_obstacle(int outcome) {
     refuse(reason_of_failure(code));
     return;
   }
-  if (channel_.way->allowed() == 0) {
+  if (channel_.way->allowance() == 0) {
     refuse(make_error(status::handshake_failed,
                       "sent more than "
                         + std::to_string(limits_.handshake_bytes)

@@ -96,7 +96,7 @@ void stream_socket::look_for_hang_up() {
 
 void stream_socket::begin_turn() {
   // What the socket may give bounds the turn; TLS holds a record at most.
-  transport_->allow(bounds_.turn_bytes);
+  transport_->set_allowance(bounds_.turn_bytes);
   reading_awaits_room_ = false;
   next_turn_.cancel();
 }

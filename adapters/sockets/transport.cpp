@@ -27,14 +27,14 @@ bool would_block(int code) {
 
 transport::outcome transport::receive(char* to, size_t size, size_t& got) {
   got = 0;
-  if (allowed_ == 0 || is_drained_)
+  if (allowance_ == 0 || is_drained_)
     return outcome::no_input;
-  const auto wanted = std::min(size, allowed_);
+  const auto wanted = std::min(size, allowance_);
   const auto n = ::recv(socket_.get(), to, wanted, MSG_DONTWAIT);
   if (n > 0) {
     got = static_cast<size_t>(n);
     is_drained_ = got < wanted;
-    allowed_ -= got;
+    allowance_ -= got;
     received_ += got;
     return outcome::done;
   }

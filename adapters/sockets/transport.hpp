@@ -77,13 +77,13 @@ public:
   // -- the socket --
 
   /// Bytes that may be read from the socket from now on.
-  void allow(size_t bytes) noexcept {
-    allowed_ = bytes;
+  void set_allowance(size_t bytes) noexcept {
+    allowance_ = bytes;
     is_drained_ = false;
   }
 
-  size_t allowed() const noexcept {
-    return allowed_;
+  size_t allowance() const noexcept {
+    return allowance_;
   }
 
   /// The socket is readable again.
@@ -129,7 +129,7 @@ private:
 
   unique_fd socket_;
   const char* name_;
-  size_t allowed_ = 0;
+  size_t allowance_ = 0;
 
   /// The last read has taken all there was.
   bool is_drained_ = false;

@@ -165,7 +165,7 @@ CAF_TEST(O5 O17 L2 lanes come in on each network over IPv4 and IPv6) {
     auto channel = dial(ends[i], i);
     if (!*channel)
       CAF_FAIL(reason_of(channel->error()));
-    CAF_CHECK_EQUAL(local_address((*channel)->socket.get()).address,
+    CAF_CHECK_EQUAL(local_address((*channel)->way->fd()).address,
                     ends[i].address);
     CAF_REQUIRE_EQUAL(networks, (std::vector<size_t>{i}));
     networks.clear();
