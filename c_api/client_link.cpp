@@ -93,20 +93,6 @@ caf::error fetch_job(process_store& store, link& to, peer_role role) {
 
 } // namespace
 
-void note_self(process_store& store, const proc_id& self,
-               const std::string& uri) {
-  const auto note = [&](std::string_view key, value x) {
-    const auto known =
-      store.get({self, key}, {}, [](const value&) {}) == status::success;
-    if (!known)
-      store.store(self, std::string{key}, std::move(x));
-  };
-  note(attr::nspace, value::string(self.nspace));
-  note(attr::rank, value::rank(self.rank));
-  note(attr::procid, value::of_proc(self));
-  store.store(self, std::string{attr::server_uri}, value::string(uri));
-}
-
 pmix_status_t attach(library& lib, const link_settings& settings,
                      bool make_primary) {
   auto peer = connect_to_server(settings);
@@ -133,11 +119,8 @@ pmix_status_t attach(library& lib, const link_settings& settings,
 }
 
 void choose(library& lib, const std::shared_ptr<link>& to) {
-  if (to) {
-    lib.store()->set_self(to->self(), own_hostname());
-    note_self(*lib.store(), to->self(), to->uri());
-    lib.set_proc(to->self());
-  }
+  if (to)
+    lib.set_self(to->self(), own_hostname(), to->uri());
   lib.set_link(to);
 }
 

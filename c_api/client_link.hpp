@@ -10,11 +10,6 @@ namespace troupe::c_api {
 pmix_status_t attach(library& lib, const link_settings& settings,
                      bool make_primary = true);
 
-/// Keeps what every process knows of itself, whatever its server says.
-/// @param uri Where its server is; the server's own if it is one.
-void note_self(process_store& store, const proc_id& self,
-               const std::string& uri);
-
 /// Makes a connected server the one that is asked; null: none is.
 void choose(library& lib, const std::shared_ptr<link>& to);
 

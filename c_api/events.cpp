@@ -1,15 +1,12 @@
 // Event handlers and events.
 
 #include "actors/events/handler_chain.hpp"
-#include "adapters/c_host/origin_mark.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/group_desk.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
-#include "c_api/server_role.hpp"
+#include "c_api/server_calls.hpp"
 #include "config/defaults.hpp"
-
-#include <caf/send.hpp>
 
 #include <limits>
 
@@ -156,20 +153,6 @@ pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref,
 
 namespace {
 
-/// An event that a server's host raises: for its processes and for itself. It
-/// does not go back to the host.
-/// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
-void raise_from_host(const library& lib, const server_role& role, event what) {
-  // P-J2: what went up from here is here already.
-  if (take_origin(what.infos, role.origin()))
-    return;
-  const auto is_own = what.source == lib.proc();
-  if (what.range == data_range::proc_local || is_own)
-    at_desk(lib, [what](event_desk& desk) { desk.take(batch_of(what)); });
-  if (what.range != data_range::proc_local)
-    caf::anon_send(role.events(), deliver_event{std::move(what), {}});
-}
-
 /// Why there is no such event.
 pmix_status_t fault_of(const notify_request& x) {
   // Those beyond are no ranges, PMIX_RANGE_INVALID included.
@@ -211,12 +194,15 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
     if (cbfunc != nullptr)
       cbfunc(code, cbdata);
   };
-  const auto role = server_role::current();
-  if (role && !lib.current_link()) {
+  if (lib.has_role(role::server) && !lib.current_link()) {
     auto from = source != nullptr ? to_proc(*source) : proc_id{"", rank_undef};
-    raise_from_host(lib, *role,
-                    event{request.code, std::move(from), request.range,
-                          std::move(request.infos)});
+    const auto is_own = from == lib.proc();
+    auto what = event{request.code, std::move(from), request.range,
+                      std::move(request.infos)};
+    // P-J2: what went up from here is here already.
+    if (raise_from_host(what)
+        && (is_own || what.range == data_range::proc_local))
+      at_desk(lib, [what](event_desk& desk) { desk.take(batch_of(what)); });
     if (cbfunc != nullptr)
       lib.post([=] { tell(PMIX_SUCCESS); });
     return PMIX_SUCCESS;

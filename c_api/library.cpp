@@ -1,7 +1,9 @@
 #include "c_api/library.hpp"
 
 #include "adapters/loop/memory_reserve.hpp"
+#include "c_api/event_desk.hpp"
 #include "c_api/library_core.hpp"
+#include "messages/attributes.hpp"
 
 #include <caf/event_based_actor.hpp>
 
@@ -85,36 +87,6 @@ void forget_for_fork(link* x) noexcept {
   }
 }
 
-// -- waiting -----------------------------------------------------------------
-
-void waiter::set(pmix_status_t code) {
-  {
-    const auto guard = std::lock_guard{mutex_};
-    code_ = code;
-    changed_.notify_all();
-  }
-  if (driver_)
-    driver_->interrupt();
-}
-
-waiter::waiter() {
-  if (auto core = library::instance().core(); core && core->is_external)
-    driver_ = std::move(core);
-}
-
-waiter::~waiter() = default;
-
-pmix_status_t waiter::wait() {
-  if (driver_)
-    driver_->drive([this] {
-      const auto guard = std::lock_guard{mutex_};
-      return code_.has_value();
-    });
-  auto lock = std::unique_lock{mutex_};
-  changed_.wait(lock, [this] { return code_.has_value(); });
-  return *code_;
-}
-
 // -- life --------------------------------------------------------------------
 
 library& library::instance() noexcept {
@@ -163,10 +135,12 @@ pmix_status_t library::start(role which,
   }
   auto code = pmix_status_t{PMIX_SUCCESS};
   try {
-    if (is_first) {
-      start_events(*this);
-      start_output(*this);
-    }
+    // Once to the loop and back: each time costs two switches between threads.
+    if (is_first)
+      run_in_loop([this] {
+        start_events(*this);
+        start_output(*this);
+      });
     code = bring_up();
   } catch (...) {
     code = status_of_exception();
@@ -282,6 +256,26 @@ void library::set_proc(proc_id y) {
   x->self = std::move(y);
 }
 
+void library::set_self(const proc_id& self, const std::string& hostname,
+                       const std::string& uri) {
+  const auto x = core();
+  if (!x)
+    return;
+  auto& store = *x->store;
+  store.set_self(self, hostname);
+  const auto note = [&](std::string_view key, value what) {
+    const auto known =
+      store.get({self, key}, {}, [](const value&) {}) == status::success;
+    if (!known)
+      store.store(self, std::string{key}, std::move(what));
+  };
+  note(attr::nspace, value::string(self.nspace));
+  note(attr::rank, value::rank(self.rank));
+  note(attr::procid, value::of_proc(self));
+  store.store(self, std::string{attr::server_uri}, value::string(uri));
+  set_proc(self);
+}
+
 proc_id library::server() const {
   const auto x = core();
   if (!x)
@@ -392,6 +386,10 @@ void library::push(io_delivery what, output_receipt receipt) const {
     if (const auto self = x.lock(); self && self->on_output)
       self->on_output(what, receipt);
   });
+}
+
+bool library::expects_event(status code) const {
+  return event_desk::events_of_ours().is_expected(code);
 }
 
 void library::set_event_sink(std::function<void(event_batch)> f) {

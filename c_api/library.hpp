@@ -5,7 +5,7 @@
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
 #include "adapters/loop/loop_system.hpp"
-#include "c_api/helpers/failure.hpp"
+#include "c_api/waiter.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -14,10 +14,8 @@
 #include <pmix_common.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -29,61 +27,13 @@ enum class role : uint8_t { client, tool, server };
 
 class library_core;
 
-/// An answer that goes to its receiver exactly once: if it is dropped, as
-/// `unreach`.
-template <class Answer>
-class one_answer {
-public:
-  explicit one_answer(std::function<void(caf::expected<Answer>)> receiver)
-    : receiver_(std::move(receiver)) {
-    // nop
-  }
-
-  one_answer(const one_answer&) = delete;
-
-  one_answer& operator=(const one_answer&) = delete;
-
-  ~one_answer() {
-    if (receiver_)
-      insist([this] {
-        receiver_(make_error(status::unreach, "the library is finalized"));
-      });
-  }
-
-  void operator()(caf::expected<Answer> x) {
-    if (const auto f = std::exchange(receiver_, nullptr))
-      f(std::move(x));
-  }
-
-private:
-  std::function<void(caf::expected<Answer>)> receiver_;
-};
-
-/// A caller who waits for an outcome.
-class waiter {
-public:
-  waiter();
-
-  ~waiter();
-
-  void set(pmix_status_t code);
-
-  /// @returns what was set. With progress driven by the program, drives it.
-  pmix_status_t wait();
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::optional<pmix_status_t> code_; // guarded by mutex_
-
-  /// Set if the program drives progress.
-  std::shared_ptr<library_core> driver_;
-};
-
 /// The library of this process: the roles it is in, the loop and its thread,
 /// the way to the server, and what is known of processes. Nothing exists before
 /// the first init; nothing is destroyed at exit. All functions are safe on any
 /// thread unless they say otherwise.
+///
+/// What is virtual the server's half calls as well, which may be a library of
+/// its own (c_api/halves): it has no copy of these functions.
 ///
 /// In a forked child the library is as before the first init: what belongs to
 /// the parent is left alone, PMIx_Init may be called anew.
@@ -91,8 +41,7 @@ class library {
 public:
   static library& instance() noexcept;
 
-  // -- life
-  // --------------------------------------------------------------------
+  // -- life --
 
   /// Brings a role up, or counts one more init of it. With the first role the
   /// loop and its thread start.
@@ -100,23 +49,24 @@ public:
   ///                 role is up already.
   /// @param external Whether the program drives progress: no thread.
   /// @returns what `bring_up` returns; `would_block` on the progress thread.
-  pmix_status_t start(role which,
-                      const std::function<pmix_status_t()>& bring_up,
-                      bool external = false);
+  virtual pmix_status_t start(role which,
+                              const std::function<pmix_status_t()>& bring_up,
+                              bool external = false);
 
   /// Takes back one init; with the last one `take_down` runs, and with the last
   /// role the loop ends and its thread is joined.
   /// @returns `init` if the role is not up, `would_block` on the progress
   ///          thread.
-  pmix_status_t stop(role which, const std::function<void()>& take_down);
+  virtual pmix_status_t stop(role which,
+                             const std::function<void()>& take_down);
 
   /// What is up; null before init. For this folder only.
-  std::shared_ptr<library_core> core() const;
+  virtual std::shared_ptr<library_core> core() const;
 
   /// Whether any role is up.
-  bool is_up() const noexcept;
+  virtual bool is_up() const noexcept;
 
-  bool has_role(role which) const noexcept;
+  virtual bool has_role(role which) const noexcept;
 
   /// What a call that only needs the library may begin with: PMIX_SUCCESS, or
   /// PMIX_ERR_INIT.
@@ -132,58 +82,61 @@ public:
     return in_progress_thread() ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
   }
 
-  // -- progress
-  // ----------------------------------------------------------------
+  // -- progress --
 
   /// Whether the calling thread is the one that runs callbacks.
-  bool in_progress_thread() const noexcept;
+  virtual bool in_progress_thread() const noexcept;
 
   /// Does what is due, if the program drives progress; else nothing.
   void progress();
 
   /// The loop and the actors. @pre some role is up.
-  loop_system& loop() const;
+  virtual loop_system& loop() const;
 
   /// Runs `task` on the progress thread.
   /// @returns `false` if no role is up; then it is not kept.
-  bool post(std::function<void()> task) const;
+  virtual bool post(std::function<void()> task) const;
 
   /// Runs `task` on the progress thread and waits for its end; at once if that
   /// is the calling thread. What it throws, this function throws. @pre some
   /// role is up.
-  void run_in_loop(const std::function<void()>& task) const;
+  virtual void run_in_loop(const std::function<void()>& task) const;
 
-  // -- who we are
-  // --------------------------------------------------------------
+  // -- who we are --
 
   /// Our own identity; empty before init.
-  proc_id proc() const;
+  virtual proc_id proc() const;
   void set_proc(proc_id x);
 
+  /// Takes an identity on, and keeps what every process knows of itself,
+  /// whatever its server says.
+  /// @param uri Address of its server; its own if it is a server.
+  virtual void set_self(const proc_id& self, const std::string& hostname,
+                        const std::string& uri);
+
   /// The server we ask; for a server itself. Undefined rank if there is none.
-  proc_id server() const;
+  virtual proc_id server() const;
 
   /// What is known of processes. Lives until the last finalize, and as long as
   /// the pointer; null before init.
-  std::shared_ptr<process_store> store() const;
+  virtual std::shared_ptr<process_store> store() const;
 
   /// Keeps a value for a caller until the last finalize.
   pmix_value_t* keep_value(const proc_id& proc, const std::string& key,
                            const value& x) const;
 
-  // -- the way to the server
-  // ---------------------------------------------------
+  // -- the way to the server --
 
   /// Where requests go; null if there is no server.
-  client_actor session() const;
+  virtual client_actor session() const;
 
   /// Requests go to a session in this process: that of our own server.
-  void set_session(client_actor x, proc_id server);
+  virtual void set_session(client_actor x, proc_id server);
 
   /// Requests go to a remote server; null: there is none.
   void set_link(std::shared_ptr<link> x);
 
-  std::shared_ptr<link> current_link() const;
+  virtual std::shared_ptr<link> current_link() const;
 
   /// Asks the server.
   /// @param on_answer Runs on the progress thread exactly once, also if the
@@ -206,13 +159,15 @@ public:
   ask_and_wait(Request request,
                std::optional<std::chrono::milliseconds> limit = {}) const;
 
-  // -- pushes
-  // ------------------------------------------------------------------
+  // -- pushes --
 
   /// Events or output for this process, from the server or from our own: go to
   /// the sinks, on the progress thread.
-  void push(event_batch x) const;
-  void push(io_delivery x, output_receipt receipt = {}) const;
+  virtual void push(event_batch x) const;
+  virtual void push(io_delivery x, output_receipt receipt = {}) const;
+
+  /// Whether a handler of ours may wait for events of this code.
+  virtual bool expects_event(status code) const;
 
   /// Who takes pushes; called on the progress thread. To be set when the loop
   /// starts (`start_events`), gone with the last finalize.
@@ -224,28 +179,27 @@ public:
   void set_server_sink(std::function<void()> f);
 
 private:
-  friend class library_core;
-  friend class waiter;
-
   library() = default;
+
+  ~library() = default;
 
   void end();
   void tell_of_server() const;
 
   /// Runs `task` with the actor that asks sessions of this process.
-  bool with_asker(std::function<void(caf::event_based_actor*)> task) const;
+  virtual bool
+  with_asker(std::function<void(caf::event_based_actor*)> task) const;
 };
 
 /// Brings up and takes down what is behind events and output (c_api/events.cpp,
-/// c_api/client_output.cpp). Called on the thread of the first init once the
-/// loop runs, and of the last finalize while it still runs.
+/// c_api/client_output.cpp): up on the progress thread, down on the thread of
+/// the last finalize while the loop still runs.
 void start_events(library& lib);
 void stop_events(library& lib);
 void start_output(library& lib);
 void stop_output(library& lib);
 
-// -- implementation
-// ------------------------------------------------------------
+// -- implementation -----------------------------------------------------------
 
 template <class Answer, class Request>
 pmix_status_t

@@ -13,13 +13,14 @@ class group_book;
 class input_pusher;
 class output_handlers;
 
-/// What exists between the first init and the last finalize.
+/// What exists between the first init and the last finalize. Virtual is what
+/// the server's half calls as well; see `library`.
 class library_core {
 public:
   /// Starts the loop, and its thread unless the program drives progress.
   explicit library_core(bool external);
 
-  ~library_core();
+  virtual ~library_core();
 
   library_core(const library_core&) = delete;
 
@@ -53,7 +54,7 @@ public:
   }
 
   /// Makes those in `drive` look whether they are done.
-  void interrupt();
+  virtual void interrupt();
 
   /// One pass of the loop, unless somebody runs it already.
   void progress();
@@ -89,7 +90,7 @@ public:
   std::shared_ptr<link> to; // guarded by mutex
 
 private:
-  void run_loop();
+  virtual void run_loop();
 
   std::thread thread_;
   std::mutex drive_mutex_;

@@ -136,12 +136,12 @@ pmix_status_t bring_up(library& lib, const std::vector<info>& infos,
 
 } // namespace
 
-pmix_status_t become_server(library& lib, const pmix_server_module_t& module) {
+pmix_status_t become_server(library& lib, const pmix_server_module_t* module) {
   return lib.start(role::server, [&] {
     auto code = pmix_status_t{PMIX_SUCCESS};
     lib.run_in_loop([&] {
-      auto started =
-        server_role::start(lib, options_of({}), module, module_size_4);
+      auto started = server_role::start(
+        lib, options_of({}), copy_module(module, module_size_4), module_size_4);
       if (started)
         server_role::set_current(std::move(*started));
       else

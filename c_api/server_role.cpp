@@ -3,9 +3,8 @@
 #include "actors/answer.hpp"
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
+#include "adapters/c_host/origin_mark.hpp"
 #include "adapters/process/cleaner.hpp"
-#include "c_api/client_link.hpp"
-#include "c_api/event_desk.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "messages/attributes.hpp"
 
@@ -95,7 +94,7 @@ void tell_of_loss(const requester& client) {
 
 /// Takes what is for the resource manager to the host's handlers.
 bool tell_of_manager_event(const event& what) {
-  if (!event_desk::events_of_ours().is_expected(what.code))
+  if (!library::instance().expects_event(what.code))
     return false;
   library::instance().push(batch_of(what));
   return true;
@@ -221,9 +220,7 @@ void server_role::open_session(library& lib) {
 
 void server_role::join(library& lib) const {
   if (lib.proc().nspace.empty()) {
-    lib.set_proc(id_);
-    lib.store()->set_self(id_, hostname_);
-    note_self(*lib.store(), id_, uri_);
+    lib.set_self(id_, hostname_, uri_);
     lib.store()->store(id_, std::string{attr::myserver_uri},
                        value::string(uri_));
   }
@@ -324,6 +321,15 @@ void server_role::forget_changes(const std::string& nspace) {
   auto next = *snapshots_.back();
   next.changes.erase(nspace);
   publish(std::move(next));
+}
+
+bool raise_from_host(event& what) {
+  const auto role = server_role::current();
+  if (!role || take_origin(what.infos, role->origin()))
+    return false;
+  if (what.range != data_range::proc_local)
+    caf::anon_send(role->events(), deliver_event{what, {}});
+  return true;
 }
 
 std::shared_ptr<server_role> server_or(pmix_status_t& code) {

@@ -5,6 +5,7 @@
 #include "adapters/c_host/input_gate.hpp"
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
+#include "c_api/server_calls.hpp"
 #include "c_api/server_output.hpp"
 #include "messages/host.hpp"
 #include "runtime/node_streams.hpp"
@@ -165,13 +166,6 @@ private:
   std::unique_ptr<node_streams> streams_;
   journal log_;
 };
-
-/// Makes a server of a tool, under a name of its own: its requests go to the
-/// server that it is connected to, if there is one, and to itself if not.
-pmix_status_t become_server(library& lib, const pmix_server_module_t& module);
-
-/// Takes that back.
-void cease_server(library& lib);
 
 /// What a function of a server may begin with: the server, or null and why not.
 std::shared_ptr<server_role> server_or(pmix_status_t& code);

@@ -5,7 +5,7 @@
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
-#include "c_api/server_role.hpp"
+#include "c_api/server_calls.hpp"
 
 #include <pmix_tool.h>
 #include <unistd.h>
@@ -326,7 +326,7 @@ pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) try {
     return PMIX_ERR_INIT;
   if (lib.has_role(role::server))
     return PMIX_ERR_EXISTS;
-  const auto code = become_server(lib, copy_module(module, module_size_4));
+  const auto code = become_server(lib, module);
   is_serving = code == PMIX_SUCCESS;
   return code;
 } catch (...) {

@@ -66,8 +66,15 @@ string(REGEX REPLACE "[^0-9]*([0-9]+)[^;]*;?" "\\1." pmix_version "${version_lin
 string(REGEX REPLACE "\\.$" "" PMIX_VERSION "${pmix_version}")
 
 set(pmix_prefix "${CMAKE_INSTALL_LIBDIR}/troupe/pmix")
-install(TARGETS pmix LIBRARY DESTINATION "${pmix_prefix}/lib")
-install(TARGETS pmix_mesh LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/troupe/mesh")
+# Each with its server beside it; and the path of that, should libpmix.so.2 be
+# put into the place of another's.
+install(TARGETS pmix pmix_server LIBRARY DESTINATION "${pmix_prefix}/lib")
+install(TARGETS pmix_mesh pmix_mesh_server
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/troupe/mesh")
+set_target_properties(
+  pmix PROPERTIES INSTALL_RPATH "${CMAKE_INSTALL_FULL_LIBDIR}/troupe/pmix/lib")
+set_target_properties(
+  pmix_mesh PROPERTIES INSTALL_RPATH "${CMAKE_INSTALL_FULL_LIBDIR}/troupe/mesh")
 install(DIRECTORY c_api/include/ DESTINATION "${pmix_prefix}/include"
         FILES_MATCHING PATTERN "*.h")
 configure_file(cmake/pmix.pc.in "${PROJECT_BINARY_DIR}/install/pmix.pc" @ONLY)

@@ -30,6 +30,18 @@ check_match "C2.1" "its name is libpmix.so.2" '\[libpmix\.so\.2\]' \
 check_equal "C2.1" "its symbols have no version" "" \
   "$(readelf -V "$libpmix" | grep 'Version definition section')"
 
+# A client loads the client's half only.
+server=$(dirname "$libpmix")/libtroupe_server.so
+check_equal "C2.1" "the server's half exports the way in" troupe_open_server_half \
+  "$(dynamic "$server")"
+check_equal "C2.1" "the client's half loads neither it nor what only servers need" "" \
+  "$(ldd "$libpmix" | grep -E 'troupe_server|spdlog|fmt|sqlite|ssl|crypto')"
+if [ -z "${TROUPE_SANITIZER:-}" ]; then
+  strip -o stripped.so "$libpmix"
+  check "C2.1" "the client's half has 4 MB at most: $(stat -Lc %s stripped.so) bytes" \
+    test "$(stat -Lc %s stripped.so)" -le 4000000
+fi
+
 # A program by its headers calls the function that knows the module's size; one
 # by other headers finds the function that every release has.
 printf '%s\n' '#include <pmix_server.h>' \

@@ -20,7 +20,7 @@ there() {
   done
 }
 check "C5.3" "libpmix has a prefix of its own" there \
-  "$pmix"/lib/libpmix.so{,.2} "$pmix"/lib/pkgconfig/pmix.pc \
+  "$pmix"/lib/libpmix.so{,.2} "$pmix"/lib/libtroupe_server.so "$pmix"/lib/pkgconfig/pmix.pc \
   "$pmix"/lib/cmake/PMIx/PMIxConfig.cmake \
   "$pmix"/include/pmix{,_common,_deprecated,_server,_tool,_version}.h
 check "C5.3" "the C++ library stands in the prefix itself" there \
@@ -35,7 +35,8 @@ check_equal "C5.3" "no path of the build in what was installed" "" \
   "$(grep -rlF -e "$TROUPE_BUILD" -e "$TROUPE_SOURCE" "$prefix")"
 
 binaries=("$prefix"/bin/troupe{,d} "$(realpath "$lib/libtroupe.so")"
-  "$(realpath "$pmix/lib/libpmix.so.2")" "$(realpath "$lib/troupe/mesh/libpmix.so.2")")
+  "$(realpath "$pmix/lib/libpmix.so.2")" "$(realpath "$lib/troupe/mesh/libpmix.so.2")"
+  "$lib"/troupe/{pmix/lib,mesh}/libtroupe_server.so)
 check_equal "PKG-4" "programs and libraries are stripped" "" \
   "$(for x in "${binaries[@]}"; do
     readelf -WS "$x" | grep -qE '\.symtab|\.debug_' && echo "$x"

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "c_api/library.hpp"
+#include "messages/event.hpp"
+
+#include <pmix_server.h>
+
+// What clients and tools ask of the server in their process. It may be in a
+// library of its own, which these functions load: see c_api/halves/halves.hpp.
+
+namespace troupe::c_api {
+
+/// Makes a server of a tool, under a name of its own: its requests go to the
+/// server that it is connected to, if there is one, and to itself if not.
+/// @param module Function table of the host, as of release 4.
+pmix_status_t become_server(library& lib, const pmix_server_module_t* module);
+
+/// Takes that back.
+void cease_server(library& lib);
+
+/// Takes an event that the server's host raises to the processes for whom it
+/// is. It does not go back to the host; marks of its way are taken out.
+/// @returns false if it went up from this server: its processes have it.
+/// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
+bool raise_from_host(event& what);
+
+} // namespace troupe::c_api
