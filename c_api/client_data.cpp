@@ -1,10 +1,12 @@
-// Put, commit, store: what a process posts.
+// Put, commit, store: data of this process. PMIx_Get: what is here is found on the
+// caller's thread, the rest at the server.
 
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
 #include "c_api/helpers/failure.hpp"
+#include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 
@@ -100,6 +102,328 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[],
   TROUPE_TAKE(x, to_value(*val));
   store->store(whose, key, std::move(*x));
   return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
+}
+
+// -- PMIx_Get ------------------------------------------------------------------
+
+namespace {
+
+/// What is looked for.
+struct lookup {
+  proc_id proc;
+  std::optional<std::string> key;
+  std::vector<info> directives;
+  get_options options;
+
+  process_store::target target() const {
+    auto x = process_store::target{proc, std::nullopt};
+    if (key)
+      x.key = *key;
+    return x;
+  }
+
+  bool has_level() const {
+    return options.node_info || options.app_info || options.session_info;
+  }
+};
+
+caf::expected<lookup> make_lookup(const library& lib, const pmix_proc_t* proc,
+                                  const char* key, const pmix_info_t* infos,
+                                  size_t ninfo) {
+  if (proc == nullptr && key == nullptr)
+    return make_error(status::bad_param);
+  auto x = lookup{};
+  if (key != nullptr) {
+    const auto length = ::strnlen(key, PMIX_MAX_KEYLEN + 1);
+    if (length == 0 || length > PMIX_MAX_KEYLEN)
+      return make_error(status::bad_param);
+    x.key.emplace(key, length);
+  }
+  // No process: a key that is unique in our namespace. No namespace: ours.
+  // Source: PMIx Standard v5, `PMIx_Get`; MPICH relies on the latter.
+  if (proc != nullptr)
+    x.proc = to_proc(*proc);
+  if (x.proc.nspace.empty())
+    x.proc.nspace = lib.proc().nspace;
+  if (auto why = spell_out_groups(lib, x.proc))
+    return why;
+  if (ninfo > 0) {
+    auto directives = to_infos(infos, ninfo);
+    if (!directives)
+      return std::move(directives.error());
+    x.directives = std::move(*directives);
+    x.options = get_options_of(x.directives);
+  }
+  return x;
+}
+
+// -- what is here ------------------------------------------------------------
+
+std::optional<std::string> text_here(const process_store& store,
+                                     const proc_id& proc,
+                                     std::string_view key) {
+  auto result = std::optional<std::string>{};
+  store.get({proc, key}, {}, [&](const value& x) {
+    if (const auto* text = x.text())
+      result = *text;
+  });
+  return result;
+}
+
+/// How near a process is. Nobody sends it: it depends on who asks.
+/// Source: OpenPMIx wire protocol, job info (`pmix.loc`).
+std::optional<value> locality(const library& lib, const process_store& store,
+                              const proc_id& proc) {
+  const auto self = lib.proc();
+  const auto mine = text_here(store, self, attr::locality_string);
+  const auto theirs = text_here(store, proc, attr::locality_string);
+  const auto here = text_here(store, self, attr::hostname);
+  const auto there = text_here(store, proc, attr::hostname);
+  auto result = pmix_locality_t{PMIX_LOCALITY_NONLOCAL};
+  if (here && there && *here == *there) {
+    result = PMIX_LOCALITY_SHARE_NODE;
+    if (mine && theirs)
+      PMIx_Get_relative_locality(mine->c_str(), theirs->c_str(), &result);
+  } else if (!here || !there) {
+    return std::nullopt;
+  }
+  return value::uint16(result);
+}
+
+template <class F>
+status find_here(const library& lib, const process_store& store,
+                 const lookup& x, F use) {
+  const auto code = store.get(x.target(), x.options, use);
+  if (code == status::success || !x.key || *x.key != attr::locality
+      || x.proc.rank > rank_valid_max)
+    return code;
+  const auto made = locality(lib, store, x.proc);
+  if (!made)
+    return code;
+  use(*made);
+  return status::success;
+}
+
+// -- what the server has -----------------------------------------------------
+
+/// Whether it makes sense to ask the server.
+bool is_worth_asking(const library& lib, const lookup& x) {
+  return !x.options.optional && (lib.current_link() || lib.session());
+}
+
+get_request make_request(const library& lib, const lookup& x) {
+  auto result = get_request{x.proc, x.directives, x.key};
+  const auto self = lib.proc();
+  const auto is_ours = x.proc.nspace == self.nspace;
+  // One's own key may still come, from another thread; a server posts none.
+  // Source: PMIx Standard v5, `PMIx_Get`, which waits for any process's key.
+  const auto is_one = x.proc.rank <= rank_valid_max
+                      && (x.proc.rank != self.rank || lib.current_link());
+  const auto is_posted =
+    is_one && x.key && !is_reserved_key(*x.key) && x.options.qualifiers.empty();
+  // The server is not to wait for what nobody is going to post.
+  if (is_ours && !is_posted && find(x.directives, attr::immediate) == nullptr)
+    result.directives.push_back(
+      {std::string{attr::immediate}, 0, value::boolean(true)});
+  return result;
+}
+
+/// Finds the key in an answer about a level: it does not go into the store,
+/// where it would stand for another node or application.
+const value* find_in(const get_result& x, std::string_view key) {
+  for (const auto& block : x.blocks)
+    for (const auto& y : block.entries) {
+      if (y.key == key)
+        return &y.val;
+      const auto* array = y.val.array();
+      if (array == nullptr)
+        continue;
+      for (const auto& z : array->elements)
+        if (const auto* entry = std::get_if<box<info>>(&z.data))
+          if ((*entry)->key == key)
+            return &(*entry)->val;
+    }
+  return nullptr;
+}
+
+template <class F>
+pmix_status_t take_answer(const library& lib, const lookup& x,
+                          const caf::expected<get_result>& answer, F use) {
+  if (!answer)
+    return to_c(answer.error());
+  const auto store = lib.store();
+  if (!store)
+    return PMIX_ERR_INIT;
+  if (!x.has_level()) {
+    for (const auto& block : answer->blocks)
+      store->add(block);
+    if (find_here(lib, *store, x, use) == status::success)
+      return PMIX_SUCCESS;
+  }
+  const auto* found =
+    x.key && x.options.qualifiers.empty() ? find_in(*answer, *x.key) : nullptr;
+  if (found == nullptr)
+    return PMIX_ERR_NOT_FOUND;
+  use(*found);
+  return PMIX_SUCCESS;
+}
+
+// -- handing it over ---------------------------------------------------------
+
+/// Puts a value where the caller of PMIx_Get wants it.
+pmix_status_t give(const lookup& x, const value& found, pmix_value_t** to) {
+  if (x.options.static_values)
+    return to_c(found, **to);
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  if (x.options.pointer_values)
+    *to = library::instance().keep_value(x.proc, x.key.value_or(""), found);
+  else
+    *to = to_c_value(found, code);
+  return *to != nullptr || code != PMIX_SUCCESS ? code : PMIX_ERR_NOMEM;
+}
+
+// -- the topology ------------------------------------------------------------
+
+/// Whether the topology of this node is asked for, which nobody sends.
+/// Source: PMIx Standard v5, PMIX_TOPOLOGY2; OpenPMIx 5.
+bool wants_topology(const library& lib, const lookup& x) {
+  if (!x.key || *x.key != attr::topology2 || x.proc.nspace != lib.proc().nspace
+      || x.options.node_id)
+    return false;
+  const auto here = text_here(*lib.store(), lib.proc(), attr::hostname);
+  if (x.options.hostname)
+    return here && *here == *x.options.hostname;
+  if (x.proc.rank > rank_valid_max || x.proc.rank == lib.proc().rank)
+    return true;
+  const auto there = text_here(*lib.store(), x.proc, attr::hostname);
+  return here && there && *here == *there;
+}
+
+pmix_status_t load_topology(pmix_value_t& to) {
+  auto topology = pmix_topology_t{};
+  if (const auto code = PMIx_Load_topology(&topology); code != PMIX_SUCCESS)
+    return code;
+  const auto code = PMIx_Value_load(&to, &topology, PMIX_TOPO);
+  PMIx_Topology_destruct(&topology);
+  return code;
+}
+
+pmix_value_t* make_topology(pmix_status_t& code) {
+  auto* result = PMIx_Value_create(1);
+  code = result != nullptr ? load_topology(*result) : PMIX_ERR_NOMEM;
+  if (code == PMIX_SUCCESS || result == nullptr)
+    return result;
+  PMIx_Value_free(result, 1);
+  return nullptr;
+}
+
+pmix_status_t give_topology(const lookup& x, pmix_value_t** to) {
+  if (x.options.static_values)
+    return load_topology(**to);
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  if (x.options.pointer_values) {
+    // The topology lives as long as the process, and so does this.
+    static auto first = pmix_status_t{PMIX_SUCCESS};
+    static auto* const shown = make_topology(first);
+    *to = shown;
+    return first;
+  }
+  *to = make_topology(code);
+  return code;
+}
+
+void call_back(pmix_status_t code, pmix_value_t* x, pmix_value_cbfunc_t f,
+               void* data) {
+  f(code, x, data);
+  free_array(x, x != nullptr ? 1 : 0);
+}
+
+} // namespace
+
+pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
+                       const pmix_info_t info[], size_t ninfo,
+                       pmix_value_t** val) try {
+  const auto& lib = library::instance();
+  const auto store = lib.store();
+  if (!store || !lib.is_up())
+    return PMIX_ERR_INIT;
+  if (val == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(x, make_lookup(lib, proc, key, info, ninfo));
+  if (x->options.static_values) {
+    if (*val == nullptr)
+      return PMIX_ERR_BAD_PARAM;
+  } else {
+    *val = nullptr;
+  }
+  auto outcome = pmix_status_t{PMIX_SUCCESS};
+  const auto use = [&](const value& found) { outcome = give(*x, found, val); };
+  if (!x->options.refresh && find_here(lib, *store, *x, use) == status::success)
+    return outcome;
+  if (wants_topology(lib, *x))
+    return give_topology(*x, val);
+  if (!is_worth_asking(lib, *x))
+    return PMIX_ERR_NOT_FOUND;
+  if (lib.in_progress_thread())
+    return PMIX_ERR_WOULD_BLOCK;
+  if (x->options.refresh)
+    store->forget(x->proc);
+  const auto answer = lib.ask_and_wait<get_result>(make_request(lib, *x),
+                                                   limit_of(x->directives));
+  const auto code = take_answer(lib, *x, answer, use);
+  return code == PMIX_SUCCESS ? outcome : code;
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
+                          const pmix_info_t info[], size_t ninfo,
+                          pmix_value_cbfunc_t cbfunc, void* cbdata) try {
+  const auto& lib = library::instance();
+  const auto store = lib.store();
+  if (!store || !lib.is_up())
+    return PMIX_ERR_INIT;
+  if (cbfunc == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(x, make_lookup(lib, proc, key, info, ninfo));
+  pmix_value_t* result = nullptr;
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  const auto here = [&](const value& found) {
+    result = to_c_value(found, code);
+  };
+  if (!x->options.refresh
+      && find_here(lib, *store, *x, here) == status::success) {
+    const auto is_kept =
+      lib.post([=] { call_back(code, result, cbfunc, cbdata); });
+    return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  }
+  if (wants_topology(lib, *x)) {
+    result = make_topology(code);
+    const auto is_kept =
+      lib.post([=] { call_back(code, result, cbfunc, cbdata); });
+    return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+  }
+  if (!is_worth_asking(lib, *x)) {
+    lib.post([=] { cbfunc(PMIX_ERR_NOT_FOUND, nullptr, cbdata); });
+    return PMIX_SUCCESS;
+  }
+  if (x->options.refresh)
+    store->forget(x->proc);
+  auto request = make_request(lib, *x);
+  return lib.ask<get_result>(
+    std::move(request), [x = std::move(*x), cbfunc,
+                         cbdata](const caf::expected<get_result>& answer) {
+      pmix_value_t* found = nullptr;
+      auto outcome = pmix_status_t{PMIX_SUCCESS};
+      const auto code =
+        take_answer(library::instance(), x, answer, [&](const value& y) {
+          if (found == nullptr)
+            found = to_c_value(y, outcome);
+        });
+      call_back(code == PMIX_SUCCESS ? outcome : code, found, cbfunc, cbdata);
+    });
 } catch (...) {
   return status_of_exception();
 }
