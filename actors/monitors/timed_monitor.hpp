@@ -62,7 +62,7 @@ public:
   };
 
   using options_type = timed_monitor_options<Rule, Means>;
-  using self_pointer = timed_monitor_actor::stateful_pointer<state_type>;
+  TROUPE_SELF_POINTER(timed_monitor_actor, state_type);
 
   static monitor_actor spawn(caf::actor_system& sys, options_type options) {
     return sys.spawn(&timed_monitor::behavior, std::move(options));
