@@ -1,6 +1,6 @@
 #include "runtime/node_monitors.hpp"
 
-#include "actors/monitors/kinds_of_monitors.hpp"
+#include "actors/monitors/monitor_kinds.hpp"
 #include "actors/monitors/reactions.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"

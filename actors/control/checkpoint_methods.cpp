@@ -1,5 +1,6 @@
 #include "actors/control/checkpoint_methods.hpp"
 
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <csignal>
@@ -15,11 +16,11 @@ namespace {
 
 info describe_method(const checkpoint_method& x) {
   if (x.signal)
-    return {std::string{attr::job_ctrl_checkpoint_signal}, 0,
-            value::integer(*x.signal)};
+    return make_info(attr::job_ctrl_checkpoint_signal,
+                     value::integer(*x.signal));
   const auto code = x.event.value_or(status::jctrl_checkpoint);
-  return {std::string{attr::job_ctrl_checkpoint_event}, 0,
-          value::of_status(static_cast<int32_t>(code))};
+  return make_info(attr::job_ctrl_checkpoint_event,
+                   value::of_status(static_cast<int32_t>(code)));
 }
 
 } // namespace
@@ -70,16 +71,16 @@ bool checkpoint_methods::is_preemptible(const std::string& nspace) const {
 
 std::vector<info> checkpoint_methods::describe(const proc_id& proc) const {
   auto result = std::vector<info>{};
-  result.push_back({std::string{attr::job_ctrl_preemptible}, 0,
-                    value::boolean(is_preemptible(proc.nspace))});
+  result.push_back(make_info(attr::job_ctrl_preemptible,
+                             value::boolean(is_preemptible(proc.nspace))));
   const auto* those = find(proc);
   if (those == nullptr)
     return result;
   auto infos = std::vector<info>{};
   for (const auto& x : *those)
     infos.push_back(describe_method(x));
-  result.push_back({std::string{attr::job_ctrl_checkpoint_method}, 0,
-                    value::infos(std::move(infos))});
+  result.push_back(make_info(attr::job_ctrl_checkpoint_method,
+                             value::infos(std::move(infos))));
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "actors/control/checkpoint_records.hpp"
 
 #include "actors/control/checkpoint_round.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -139,7 +140,7 @@ make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,
     {std::string{wanted_hosts}, 0,
      value::array(data_type::string, std::move(hosts))});
   add_preset(result.job_infos,
-             {std::string{attr::job_ctrl_restart}, 0, value::string(from.id)});
+             make_info(attr::job_ctrl_restart, value::string(from.id)));
   return result;
 }
 

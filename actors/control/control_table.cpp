@@ -1,6 +1,7 @@
 #include "actors/control/control_table.hpp"
 
 #include "actors/control/control_directives.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 namespace troupe {
 
 namespace {
-
-info make_info(std::string_view key, value x) {
-  return {std::string{key}, 0, std::move(x)};
-}
 
 control_state state_of(const control_result& x) {
   switch (x.code) {

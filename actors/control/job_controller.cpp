@@ -1,6 +1,7 @@
 #include "actors/control/job_controller.hpp"
 
 #include "actors/control/control_steps.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -18,10 +19,6 @@ control_result refused(const caf::error& why) {
   result.code = status_of(why);
   result.reason = reason_of(why);
   return result;
-}
-
-info make_info(std::string_view key, value x) {
-  return {std::string{key}, 0, std::move(x)};
 }
 
 void append(std::vector<proc_id>& to, std::vector<proc_id> from) {

@@ -1,5 +1,6 @@
 #include "actors/control/local_control.hpp"
 
+#include "actors/make_info.hpp"
 #include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
@@ -22,11 +23,11 @@ namespace {
 
 info to_info(const checkpoint_method& x) {
   if (x.signal)
-    return {std::string{attr::job_ctrl_checkpoint_signal}, 0,
-            value::integer(*x.signal)};
+    return make_info(attr::job_ctrl_checkpoint_signal,
+                     value::integer(*x.signal));
   const auto code = x.event.value_or(status::jctrl_checkpoint);
-  return {std::string{attr::job_ctrl_checkpoint_event}, 0,
-          value::of_status(static_cast<int32_t>(code))};
+  return make_info(attr::job_ctrl_checkpoint_event,
+                   value::of_status(static_cast<int32_t>(code)));
 }
 
 /// Whom a query is about.

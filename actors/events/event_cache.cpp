@@ -1,20 +1,321 @@
 #include "actors/events/event_cache.hpp"
 
-#include "actors/events/event_cache_state.hpp"
+#include "actors/answer.hpp"
+#include "actors/events/event_askers.hpp"
+#include "actors/make_info.hpp"
+#include "actors/reminders.hpp"
 #include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
+#include "messages/bounded_codec.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
-namespace event_cache_internals {
-
 namespace {
+
+using delivery_list = std::vector<std::shared_ptr<const event>>;
+
+struct event_cache_state {
+  static inline const char* name = "event-cache";
+
+  event_cache_options options;
+  std::unique_ptr<event_log> log;
+
+  /// Sessions that have registered something, by connection.
+  std::map<uint32_t, client_actor> sessions;
+
+  /// Those whose default handlers ask for events of the environment.
+  std::set<uint32_t> takes_environment;
+
+  /// What to do when an offer that waits has been taken, by its ticket.
+  std::map<uint64_t, std::function<void()>> waiting;
+  uint64_t next_ticket = 1;
+
+  /// Who wants to hear of other jobs.
+  event_askers askers;
+
+  /// Codes of the environment that somebody here wants.
+  std::set<status> of_environment;
+
+  /// Codes that the host was asked to tell of: those, and what askers want.
+  std::set<status> asked_for;
+
+  /// What is to be delivered when this turn is over, by connection.
+  std::map<uint32_t, delivery_list> deliveries;
+  size_t num_deliveries = 0;
+  bool will_deliver = false;
+
+  /// Whether an event is being offered: who gets it is not complete yet.
+  bool is_offering = false;
+
+  /// What is to be tried again.
+  reminders later;
+
+  /// Whether a look at who is in the way is due some time.
+  bool is_watching = false;
+
+  void note(severity weight, const std::string& line) const {
+    if (options.lines)
+      options.lines(weight, line);
+  }
+};
+
+using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
+
+void deliver_soon(self_pointer self);
+
+/// The number of the `deadline` by which the actor tells itself to deliver.
+constexpr uint64_t for_deliveries = UINT64_MAX;
+
+// -- the disk: events are bytes there -----------------------------------------
+
+void write(self_pointer self, uint64_t log,
+           const std::vector<spool_effects::payload>& batch) {
+  auto request = write_spool{log, {}};
+  for (const auto& [number, what] : batch)
+    request.records.push_back({number, encode(*what)});
+  self->request(self->state.options.spool, caf::infinite, std::move(request))
+    .then([self, log](ack) { self->state.log->note_written(log, true); },
+          [self, log](const caf::error& why) {
+            self->state.note(severity::warning, reason_of(why));
+            self->state.log->note_written(log, false);
+          });
+}
+
+void read(self_pointer self, uint64_t log,
+          const std::vector<uint64_t>& numbers) {
+  self
+    ->request(self->state.options.spool, caf::infinite,
+              read_spool{log, numbers})
+    .then(
+      [self, log](const spool_content& content) {
+        auto found = std::vector<spool_effects::payload>{};
+        for (const auto& x : content.records)
+          if (auto what = decode<event>(x.bytes))
+            found.emplace_back(x.number,
+                               std::make_shared<const event>(std::move(*what)));
+        self->state.log->note_loaded(log, found);
+      },
+      [self, log, numbers](const caf::error&) {
+        // The disk was not asked: nothing is lost yet.
+        const auto id = self->state.later.add(
+          [self, log, numbers] { read(self, log, numbers); });
+        self->delayed_send(self, defaults::event_spool_retry, deadline{id});
+      });
+}
+
+/// What the log does with the disk.
+spool_effects means_of_disk(self_pointer self) {
+  auto out = spool_effects{};
+  out.write = [self](uint64_t log,
+                     const std::vector<spool_effects::payload>& batch) {
+    write(self, log, batch);
+  };
+  out.read = [self](uint64_t log, const std::vector<uint64_t>& numbers) {
+    read(self, log, numbers);
+  };
+  out.erase = [self](uint64_t log, std::vector<uint64_t> numbers) {
+    self->send(self->state.options.spool, erase_spool{log, std::move(numbers)});
+  };
+  out.warn = [self](const std::string& line) {
+    self->state.note(severity::warning, line);
+  };
+  return out;
+}
+
+// -- questions of tools: the keys are this project's own ----------------------
+
+constexpr auto counts_key = "troupe.event.counts";
+constexpr auto retained_key = "troupe.event.retained";
+constexpr auto since_key = "troupe.event.since";
+
+/// Tools see everything, processes what is of their namespace.
+bool may_see(const requester& who, const std::string& nspace) {
+  return is_tool(who.role) || who.index == 0 || who.proc.nspace == nspace;
+}
+
+value counts_of(const event_log& log, const requester& who) {
+  auto all = std::vector<info>{};
+  for (const auto& x : log.count()) {
+    if (!may_see(who, x.nspace))
+      continue;
+    auto numbers = std::vector<info>{};
+    const auto add = [&](const char* key, uint64_t n) {
+      numbers.push_back({key, 0, value::uint64(n)});
+    };
+    add("troupe.event.accepted", x.accepted);
+    add("troupe.event.entries", x.entries);
+    add("troupe.event.owed", x.owed);
+    add("troupe.event.bytes", x.bytes);
+    add("troupe.event.spooled", x.spooled);
+    add("troupe.event.missed", x.missed);
+    add("troupe.event.held", x.held);
+    all.push_back({x.nspace, 0, value::infos(std::move(numbers))});
+  }
+  return value::infos(std::move(all));
+}
+
+value retained_by(const event_log& log, const requester& who,
+                  const std::vector<info>& qualifiers) {
+  const auto wanted = text(qualifiers, attr::nspace);
+  const auto since = number<uint64_t>(qualifiers, since_key).value_or(0);
+  auto found = std::vector<std::pair<uint64_t, info>>{};
+  for (const auto& of : log.count()) {
+    if ((wanted && *wanted != of.nspace) || !may_see(who, of.nspace))
+      continue;
+    log.each(of.nspace, since, [&](const event_entry& x) {
+      if (!x.what)
+        return;
+      auto infos = std::vector<info>{
+        {"troupe.event.number", 0, value::uint64(x.number)},
+        {"troupe.event.code", 0,
+         value::of_status(static_cast<int32_t>(x.code))},
+        make_info(attr::procid, value::of_proc(x.what->source)),
+        {"troupe.event.range", 0,
+         value::uint32(static_cast<uint32_t>(x.what->range))}};
+      infos.insert(infos.end(), x.what->infos.begin(), x.what->infos.end());
+      found.emplace_back(x.number,
+                         info{of.nspace, 0, value::infos(std::move(infos))});
+    });
+  }
+  std::stable_sort(
+    found.begin(), found.end(),
+    [](const auto& x, const auto& y) { return x.first < y.first; });
+  auto all = std::vector<info>{};
+  for (auto& x : found)
+    all.push_back(std::move(x.second));
+  return value::infos(std::move(all));
+}
+
+/// How full the logs are.
+gauge_list gauges_of(const event_cache_state& state) {
+  auto entries = uint64_t{0};
+  auto bytes = uint64_t{0};
+  auto result = gauge_list{};
+  for (const auto& x : state.log->count()) {
+    entries += x.entries;
+    bytes += x.bytes;
+    if (x.nspace == "*")
+      result.gauges.push_back(
+        {"events.ring", x.entries, state.options.log.ring_size, "events"});
+  }
+  result.gauges.push_back(
+    {"events.memory", bytes, state.options.log.node_bytes, "bytes"});
+  result.gauges.push_back({"events.retained", entries, 0, "events"});
+  result.gauges.push_back(
+    {"events.subscribers", state.sessions.size(), 0, "processes"});
+  result.gauges.push_back(
+    {"events.waiting", state.waiting.size(), 0, "events"});
+  return result;
+}
+
+/// What is kept, and for whom.
+caf::result<info_result> answer_query(self_pointer self, const requester& who,
+                                      const query_request& request) {
+  const auto& log = *self->state.log;
+  auto result = info_result{};
+  for (const auto& x : request.queries)
+    for (const auto& key : x.keys) {
+      if (key == counts_key)
+        result.infos.push_back({key, 0, counts_of(log, who)});
+      else if (key == retained_key)
+        result.infos.push_back({key, 0, retained_by(log, who, x.qualifiers)});
+      else
+        result.complete = false;
+    }
+  return result;
+}
+
+// -- the way to the sessions --------------------------------------------------
+
+/// Deliveries to collect at most.
+constexpr size_t max_deliveries = 1024;
+
+/// Tells somebody of a gap together with an event.
+event with_gap(const event& what, const missed_events& missed) {
+  auto result = what;
+  const auto add = [&](const char* key, uint64_t x) {
+    result.infos.push_back({key, 0, value::uint64(x)});
+  };
+  add("troupe.event.missed", missed.count);
+  add("troupe.event.missed.first", missed.first);
+  add("troupe.event.missed.last", missed.last);
+  return result;
+}
+
+/// An event of the environment for a process that registered for its code, but
+/// whose default handlers did not ask for the environment: those of MPI
+/// libraries take what they do not know for a failure. Source: RFC0002,
+/// PMIX_EVENT_ENVIRO_LEVEL, "Default: false".
+event without_default(event what) {
+  if (find(what.infos, attr::event_non_default) == nullptr)
+    what.infos.push_back(
+      make_info(attr::event_non_default, value::boolean(true)));
+  return what;
+}
+
+/// Hands over what is to be delivered. Those that get the same share a message.
+void send_deliveries(self_pointer self) {
+  auto& state = self->state;
+  auto packet = caf::message{};
+  for (auto& [to, list] : state.deliveries) {
+    const auto i = state.sessions.find(to);
+    if (i == state.sessions.end())
+      continue;
+    if (packet.empty() || packet.get_as<event_batch>(0).events != list)
+      packet = caf::make_message(event_batch{std::move(list)});
+    caf::actor_cast<caf::strong_actor_ptr>(i->second)->enqueue(
+      self->ctrl(), caf::make_message_id(), packet, self->context());
+  }
+  state.deliveries.clear();
+  state.num_deliveries = 0;
+}
+
+/// Delivers an event once what is in the mailbox has been seen to: what comes
+/// together goes out together.
+void deliver(self_pointer self, uint32_t to,
+             const std::shared_ptr<const event>& what,
+             const missed_events& missed) {
+  auto& state = self->state;
+  if (state.sessions.count(to) == 0)
+    return;
+  auto& list = state.deliveries[to];
+  const auto is_marked = what->source.nspace.empty()
+                         && is_of_environment(what->code)
+                         && state.takes_environment.count(to) == 0;
+  if (missed.count > 0 || is_marked) {
+    auto copy = missed.count > 0 ? with_gap(*what, missed) : *what;
+    if (is_marked)
+      copy = without_default(std::move(copy));
+    list.push_back(std::make_shared<const event>(std::move(copy)));
+  } else {
+    list.push_back(what);
+  }
+  if (++state.num_deliveries == max_deliveries)
+    send_deliveries(self);
+  else if (!state.is_offering)
+    deliver_soon(self);
+}
+
+/// Hands over what is to be delivered, if there is something, when the mailbox
+/// has been seen to.
+void deliver_soon(self_pointer self) {
+  auto& state = self->state;
+  if (!state.deliveries.empty() && !std::exchange(state.will_deliver, true))
+    self->send(self, deadline{for_deliveries});
+}
 
 /// What a `deadline` of ours is about, beside deliveries and reminders.
 constexpr uint64_t for_stalled = 0;
@@ -30,8 +331,9 @@ void watch(self_pointer self) {
   self->delayed_send(self, state.options.log.stall / 8, deadline{for_stalled});
 }
 
-} // namespace
-
+/// Offers an event to the log.
+/// @param then Called when the log has taken it; gets an error if it never
+///             will.
 void offer(self_pointer self, offered_event what,
            std::function<void(const caf::error&)> then) {
   auto& state = self->state;
@@ -62,8 +364,6 @@ void offer(self_pointer self, offered_event what,
   }
 }
 
-namespace {
-
 // -- what the log does -------------------------------------------------------
 
 /// Names a process that is in the way of others.
@@ -82,9 +382,9 @@ void name_stalled(self_pointer self, uint32_t id) {
   warning.what.source = {"", rank_undef};
   warning.what.range = data_range::global;
   warning.what.infos = {
-    {std::string{attr::event_affected_proc}, 0, value::of_proc(who)},
-    {std::string{attr::event_text_message}, 0, value::string(text)},
-    {std::string{attr::event_non_default}, 0, value::boolean(true)}};
+    make_info(attr::event_affected_proc, value::of_proc(who)),
+    make_info(attr::event_text_message, value::string(text)),
+    make_info(attr::event_non_default, value::boolean(true))};
   offer(self, std::move(warning), [](const caf::error&) {
     // Events of the environment never wait.
   });
@@ -277,6 +577,8 @@ event_cache_actor::behavior_type behavior(self_pointer self,
   else if (limits.spool == 0)
     limits.spool = defaults::event_log_spool;
   state.log = std::make_unique<event_log>(state.options.log, means(self));
+  if (state.options.on_log)
+    state.options.on_log(*state.log);
   auto handlers = event_cache_actor::behavior_type{
     [self](const requester& who, const register_events_request& request,
            const client_actor& session) {
@@ -345,11 +647,9 @@ event_cache_actor::behavior_type behavior(self_pointer self,
 
 } // namespace
 
-} // namespace event_cache_internals
-
 event_cache_actor spawn_event_cache(caf::actor_system& sys,
                                     event_cache_options options) {
-  return sys.spawn(event_cache_internals::behavior, std::move(options));
+  return sys.spawn(behavior, std::move(options));
 }
 
 } // namespace troupe

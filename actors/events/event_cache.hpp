@@ -4,6 +4,8 @@
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <functional>
+
 namespace troupe {
 
 struct event_cache_options {
@@ -27,6 +29,9 @@ struct event_cache_options {
 
   /// The process's own log.
   journal lines;
+
+  /// Gets the log of the events when it is made; it lives as long as the actor.
+  std::function<void(const event_log&)> on_log;
 };
 
 /// Gives events to the processes of this node that registered for them: once,

@@ -1,5 +1,9 @@
 #include "actors/events/event_index.hpp"
 
+#include "actors/data/datastore.hpp"
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -8,10 +12,33 @@ namespace troupe {
 
 namespace {
 
+/// Entry, indexes and the structure of an event, about.
+constexpr size_t event_overhead = 256;
+constexpr size_t info_overhead = 96;
+
 /// Dead entries that are not worth a clean-up.
 constexpr size_t few = 64;
 
 } // namespace
+
+size_t cost_of(const event& x) {
+  auto result = event_overhead;
+  for (const auto& y : x.infos)
+    result += info_overhead + y.key.size() + size_of(y.val);
+  return result;
+}
+
+std::string row_of(const event& x) {
+  if (!x.source.nspace.empty())
+    return {};
+  const auto code = std::to_string(static_cast<int32_t>(x.code)) + ' ';
+  if (const auto* y = find(x.infos, attr::event_affected_proc))
+    if (const auto* proc = y->proc())
+      return code + to_string(*proc);
+  if (const auto node = text(x.infos, attr::hostname))
+    return code + *node;
+  return {};
+}
 
 event_entry& event_index::append(event_entry x) {
   tidy();
@@ -114,6 +141,53 @@ void event_index::tidy() {
                        [&](uint64_t n) { return find(n) == nullptr; }),
         numbers.end());
   }
+}
+
+void missed_events::add(uint64_t n, uint64_t from, uint64_t to) {
+  if (n == 0)
+    return;
+  first = count == 0 ? from : std::min(first, from);
+  last = std::max(last, to);
+  count += n;
+}
+
+status event_gaps::add(const event_entry& x) {
+  ++total_;
+  const auto is_told_apart =
+    codes_.size() < defaults::event_gap_codes || codes_.count(x.code) > 0;
+  const auto code = is_told_apart ? x.code : default_events;
+  auto& to = codes_[code][x.admits_default ? 1 : 0];
+  if (to.first == 0)
+    to.first = x.number;
+  to.last = std::max(to.last, x.number);
+  const auto audience = x.filter->ranks_of(nspace_);
+  if (audience) {
+    for (const auto rank : *audience)
+      if (to.for_rank.size() < defaults::event_gap_ranks
+          || to.for_rank.count(rank) > 0)
+        ++to.for_rank[rank];
+    return code;
+  }
+  ++to.for_all;
+  for (const auto rank : x.filter->excluded_of(nspace_))
+    ++to.own[rank];
+  return code;
+}
+
+missed_events event_gaps::of(status code, bool for_default,
+                             uint32_t rank) const {
+  auto result = missed_events{};
+  const auto i = codes_.find(code);
+  if (i == codes_.end())
+    return result;
+  const auto& x = i->second[for_default ? 1 : 0];
+  auto count = x.for_all;
+  if (const auto own = x.own.find(rank); own != x.own.end())
+    count -= own->second;
+  if (const auto named = x.for_rank.find(rank); named != x.for_rank.end())
+    count += named->second;
+  result.add(count, x.first, x.last);
+  return result;
 }
 
 } // namespace troupe

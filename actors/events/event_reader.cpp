@@ -214,7 +214,6 @@ void event_reader::miss(const event_entry& x,
                         std::optional<status> counted_as) {
   if (counted_as)
     ++accounted_[*counted_as][x.admits_default ? 1 : 0];
-  ++missed_so_far_;
   untold_.add(1, x.number, x.number);
 }
 
@@ -228,7 +227,6 @@ void event_reader::count_missed(status code, bool for_default,
     return;
   const auto more = dropped.count - known;
   known = dropped.count;
-  missed_so_far_ += more;
   untold_.add(more, dropped.first, dropped.last);
 }
 

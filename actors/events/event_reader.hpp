@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/events/event_gaps.hpp"
 #include "actors/events/event_index.hpp"
 
 #include <array>
@@ -103,14 +102,6 @@ public:
     return std::exchange(untold_, {});
   }
 
-  const missed_events& untold() const noexcept {
-    return untold_;
-  }
-
-  uint64_t missed_so_far() const noexcept {
-    return missed_so_far_;
-  }
-
 private:
   struct cursor {
     /// The last that has been handed over.
@@ -150,7 +141,6 @@ private:
   /// handlers may see apart.
   std::map<status, std::array<uint64_t, 2>> accounted_;
   missed_events untold_;
-  uint64_t missed_so_far_ = 0;
 };
 
 } // namespace troupe

@@ -106,12 +106,11 @@ protected:
 
   void erase(event_entry& x);
 
-  /// Compares counts with what they count.
-  std::string audit_readers() const;
-
   event_index index_;
 
 private:
+  friend struct event_log_audit;
+
   void begin_owing(event_entry& x);
   void leave_code(status code, client_id id);
   void want(status code);

@@ -1,7 +1,8 @@
 #include "actors/events/handler_chain.hpp"
 
-#include "actors/events/handler_chain_state.hpp"
+#include "actors/answer.hpp"
 #include "actors/sturdy.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
@@ -9,13 +10,268 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace troupe {
 
-namespace handler_chain_internals {
-
 namespace {
+
+/// An event that waits for its handlers.
+struct queued_event {
+  event_history::event_ptr what;
+  size_t bytes = 0;
+
+  /// It is for this handler, which came later; nothing: for all that match.
+  std::optional<uint64_t> only;
+};
+
+/// An event under way through its handlers.
+struct walk {
+  uint64_t id = 0;
+  event_history::event_ptr what;
+  size_t bytes = 0;
+
+  /// Its number in the history; 0: not there.
+  uint64_t number = 0;
+
+  /// All that matched, in order, and how many have had their turn.
+  std::vector<uint64_t> handlers;
+  size_t next = 0;
+
+  /// What those that have run reported.
+  std::vector<info> results;
+
+  /// What they decided, if the event is of a group and comes the first time.
+  std::optional<handler_verdict> decision;
+
+  /// Whose turn it is, and how many turns there have been: an answer that comes
+  /// after its turn counts for nothing.
+  uint64_t current = 0;
+  std::string current_name;
+  uint64_t turn = 0;
+
+  /// Ticks since the turn began.
+  uint32_t waited = 0;
+
+  /// Whether later events wait for this one.
+  bool holds = true;
+
+  /// Whether it waits for the next turn of the chain, not for a handler.
+  bool is_paused = false;
+};
+
+using walk_ptr = std::shared_ptr<walk>;
+
+/// What the chain knows of a handler beside its place.
+struct registration {
+  uint64_t function = 0;
+  event_history::horizon missed;
+
+  /// Nobody but us knows of it yet.
+  bool is_pending = true;
+};
+
+struct handler_chain_state {
+  static inline const char* name = "handler-chain";
+
+  handler_chain_options options;
+  handler_order order{{}};
+  event_history history{{}};
+  std::map<uint64_t, registration> registrations;
+  size_t pending = 0;
+
+  /// Handlers that have overrun and owe an answer.
+  std::set<uint64_t> overdue;
+
+  /// How many handlers want a code, as the server knows it.
+  std::map<status, size_t> codes;
+
+  proc_id self;
+  event_session_actor session;
+
+  std::deque<queued_event> queue;
+
+  /// Those that wait for a handler, and how many of them hold up later events.
+  std::unordered_map<uint64_t, walk_ptr> walks;
+  size_t holding = 0;
+  uint64_t last_walk = 0;
+
+  /// Bytes of the events that wait or are under way.
+  size_t bytes = 0;
+  event_intake intake = event_intake::all;
+
+  size_t calls_left = 0;
+  bool is_ticking = false;
+  bool will_resume = false;
+
+  void log(severity how, const std::string& what) const {
+    if (options.log)
+      options.log(how, what);
+  }
+};
+
+using self_pointer = handler_chain_actor::stateful_pointer<handler_chain_state>;
+
+void begin_events(self_pointer self);
+
+/// Whether a request failed because there is no server, or none any more.
+bool is_without_server(const caf::error& err) {
+  const auto code = status_of(err);
+  return code == status::unreach || code == status::lost_connection;
+}
+
+// -- what the server is told --------------------------------------------------
+
+/// The codes under which the server knows a handler.
+std::vector<status> codes_of(const handler_order::entry& x) {
+  return x.codes.empty() ? std::vector{default_events} : x.codes;
+}
+
+/// Whether a directive is the library's own affair. The server is not asked to
+/// filter for one handler: another one may want what the first does not.
+bool stays_here(const info& x) {
+  return x.key == attr::event_hdlr_name || x.key == attr::event_hdlr_first
+         || x.key == attr::event_hdlr_last
+         || x.key == attr::event_hdlr_first_in_category
+         || x.key == attr::event_hdlr_last_in_category
+         || x.key == attr::event_hdlr_before || x.key == attr::event_hdlr_after
+         || x.key == attr::event_hdlr_prepend
+         || x.key == attr::event_hdlr_append || x.key == attr::event_oneshot
+         || x.key == attr::event_return_object
+         || x.key == attr::event_affected_proc
+         || x.key == attr::event_affected_procs || x.key == attr::range
+         || x.key == attr::event_custom_range;
+}
+
+/// What the server must hear of a new handler; nothing if it knows already.
+/// Source: RFC0002, "Client Registrations".
+std::optional<register_events_request>
+subscription(const handler_chain_state& state, const handler_order::entry& x,
+             const std::vector<info>& directives) {
+  auto result = register_events_request{x.codes, {}};
+  for (const auto& y : directives)
+    if (!stays_here(y))
+      result.directives.push_back(y);
+  const auto wanted = codes_of(x);
+  const auto is_known = [&](status code) {
+    return state.codes.count(code) > 0;
+  };
+  if (result.directives.empty()
+      && std::all_of(wanted.begin(), wanted.end(), is_known))
+    return std::nullopt;
+  return result;
+}
+
+/// Takes a handler out; the server hears of codes that nobody wants any more.
+void drop(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  const auto* x = state.order.find(id);
+  if (x == nullptr)
+    return;
+  auto unwanted = deregister_events_request{};
+  for (const auto code : codes_of(*x)) {
+    const auto i = state.codes.find(code);
+    if (i == state.codes.end() || --i->second > 0)
+      continue;
+    state.codes.erase(i);
+    unwanted.codes.push_back(code);
+  }
+  if (!unwanted.codes.empty())
+    self->send(state.session, std::move(unwanted));
+  state.order.remove(id);
+  state.overdue.erase(id);
+  const auto gone = state.registrations.extract(id);
+  if (gone.mapped().is_pending)
+    --state.pending;
+  else
+    state.history.leave(gone.mapped().function);
+}
+
+/// The program knows of a handler: events may reach it, those first that it has
+/// missed.
+void make_ready(self_pointer self, uint64_t id) {
+  auto& state = self->state;
+  const auto i = state.registrations.find(id);
+  if (i == state.registrations.end() || !i->second.is_pending)
+    return;
+  i->second.is_pending = false;
+  --state.pending;
+  const auto missed = state.history.missed(i->second.missed);
+  i->second.missed = {};
+  // In front of what has come since.
+  for (auto x = missed.rbegin(); x != missed.rend(); ++x) {
+    if (!state.order.matches(id, **x, state.self))
+      continue;
+    const auto bytes = approximate_size(**x);
+    state.bytes += bytes;
+    state.queue.push_front({*x, bytes, id});
+  }
+  begin_events(self);
+}
+
+/// Adds a handler, and answers when the server knows of it.
+caf::result<handler_registered> add(self_pointer self,
+                                    const register_handler& request) {
+  auto& state = self->state;
+  const auto id = state.order.add(request);
+  if (!id)
+    return id.error();
+  const auto& x = *state.order.find(*id);
+  const auto wanted = subscription(state, x, request.directives);
+  for (const auto code : codes_of(x))
+    ++state.codes[code];
+  state.registrations[*id] = {request.function,
+                              state.history.seen_from(request.function), true};
+  ++state.pending;
+  if (!wanted)
+    return handler_registered{*id};
+  auto promise = self->make_response_promise<handler_registered>();
+  auto reply = std::make_shared<answer<handler_registered>>(promise);
+  self->request(state.session, caf::infinite, *wanted)
+    .then([=](ack) { reply->give({*id}); },
+          [=](caf::error& err) {
+            // Without a server there are still the process's own events.
+            if (is_without_server(err)) {
+              reply->give({*id});
+              return;
+            }
+            drop(self, *id);
+            reply->fail(std::move(err));
+            self->state.calls_left = self->state.options.calls_per_turn;
+            begin_events(self);
+          });
+  return promise;
+}
+
+/// The server is new: it learns what the handlers want.
+void subscribe_all(self_pointer self) {
+  auto& state = self->state;
+  auto all = register_events_request{};
+  for (const auto& [code, count] : state.codes)
+    if (code != default_events)
+      all.codes.push_back(code);
+  const auto tell = [=](register_events_request request) {
+    self->request(self->state.session, caf::infinite, std::move(request))
+      .then([](ack) {},
+            [=](const caf::error& err) {
+              if (is_without_server(err))
+                return;
+              self->state.log(severity::warning,
+                              "the server does not take the registrations of"
+                              " event handlers: "
+                                + reason_of(err));
+            });
+  };
+  if (state.codes.count(default_events) > 0)
+    tell({});
+  if (!all.codes.empty())
+    tell(std::move(all));
+}
 
 /// What a `deadline` of the chain is about.
 constexpr uint64_t for_tick = 0;
@@ -28,8 +284,7 @@ std::string describe(const handler_chain_state& state, uint64_t id) {
   return result;
 }
 
-// -- one event
-// ----------------------------------------------------------------------
+// -- one event ----------------------------------------------------------------
 
 /// What later handlers learn of a handler.
 /// Source: RFC0002, "Description": an entry for each handler, an array whose
@@ -217,8 +472,7 @@ void take_verdict(self_pointer self, handler_done& done) {
   run(self, x);
 }
 
-} // namespace
-
+/// Begins the events that need not wait, in their order.
 void begin_events(self_pointer self) {
   auto& state = self->state;
   while (!state.queue.empty() && state.holding == 0) {
@@ -255,8 +509,6 @@ void begin_events(self_pointer self) {
   keep_ticking(self);
   update_intake(state);
 }
-
-namespace {
 
 void take(self_pointer self, event_history::event_ptr what) {
   auto& state = self->state;
@@ -365,8 +617,6 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
 
 } // namespace
 
-} // namespace handler_chain_internals
-
 bool is_for_notifier(const notify_request& request, const proc_id& notifier) {
   if (request.range == data_range::rm || request.range == data_range::invalid)
     return false;
@@ -381,8 +631,23 @@ bool is_for_notifier(const notify_request& request, const proc_id& notifier) {
 handler_chain_actor spawn_handler_chain(caf::actor_system& sys,
                                         event_session_actor session,
                                         handler_chain_options options) {
-  return sys.spawn(handler_chain_internals::behavior, std::move(session),
-                   std::move(options));
+  return sys.spawn(behavior, std::move(session), std::move(options));
+}
+
+handler_chain_options handler_chain_options::with_defaults() {
+  auto result = handler_chain_options{};
+  result.order.capacity = defaults::event_handlers;
+  result.history.capacity = defaults::event_history;
+  result.history.max_bytes = defaults::event_history_bytes;
+  result.history.max_functions = defaults::event_history_functions;
+  result.tick = defaults::event_handler_tick;
+  result.patience_ticks = defaults::event_handler_patience_ticks;
+  result.answer_ticks = defaults::event_handler_answer_ticks;
+  result.max_events = defaults::events_awaiting_handlers;
+  result.max_bytes = defaults::event_bytes_awaiting_handlers;
+  result.hard_factor = defaults::events_awaiting_hard_factor;
+  result.calls_per_turn = defaults::event_handler_calls_per_turn;
+  return result;
 }
 
 } // namespace troupe

@@ -160,15 +160,9 @@ public:
     return std::exchange(freed_, false);
   }
 
-  bool has_procs() const noexcept {
-    return !procs_.empty();
-  }
-
-  /// Compares all counts with what they count.
-  /// @returns what is wrong; empty: nothing.
-  std::string audit() const;
-
 private:
+  friend struct event_log_audit;
+
   struct participant {
     /// Has not connected yet.
     bool is_expected = false;

@@ -1,7 +1,8 @@
 #include "actors/events/sensor_desk.hpp"
 
-#include "actors/events/event_throttle.hpp"
 #include "actors/events/sensor_interest.hpp"
+#include "actors/events/sensor_rules.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/event.hpp"
 
@@ -107,12 +108,12 @@ void give(self_pointer self, const environment_event& what) {
 void complete(const sensor_desk_state& state, environment_event& x) {
   if (find(x.infos, attr::hostname) == nullptr)
     x.infos.push_back(
-      {std::string{attr::hostname}, 0, value::string(state.options.hostname)});
+      make_info(attr::hostname, value::string(state.options.hostname)));
   if (state.options.wall_clock
       && find(x.infos, attr::event_timestamp) == nullptr)
     x.infos.push_back(
-      {std::string{attr::event_timestamp}, 0,
-       value{data_type::time, uint64_t(state.options.wall_clock())}});
+      make_info(attr::event_timestamp,
+                value{data_type::time, uint64_t(state.options.wall_clock())}));
 }
 
 /// Reminds us of what a throttle holds back.

@@ -3,6 +3,7 @@
 #include "actors/answer.hpp"
 #include "actors/io/flush_timer.hpp"
 #include "actors/io/output_buffers.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -52,9 +53,9 @@ info uint64_info(std::string_view key, uint64_t x) {
 /// What a tool that formats itself cannot know.
 void add_place(std::vector<info>& to, const process_place& x) {
   if (!x.host.empty())
-    to.push_back({std::string{attr::hostname}, 0, value::string(x.host)});
+    to.push_back(make_info(attr::hostname, value::string(x.host)));
   if (x.pid != 0)
-    to.push_back({std::string{attr::proc_pid}, 0, value::pid(x.pid)});
+    to.push_back(make_info(attr::proc_pid, value::pid(x.pid)));
 }
 
 void note_place(self_pointer self, const stream_key& from, uint32_t pid) {
@@ -84,8 +85,7 @@ io_delivery make_delivery(self_pointer self, const stream_key& from,
   if (const auto i = state.places.find(from); i != state.places.end())
     add_place(result.infos, i->second);
   if (text.empty())
-    result.infos.push_back(
-      {std::string{attr::iof_complete}, 0, value::boolean(true)});
+    result.infos.push_back(make_info(attr::iof_complete, value::boolean(true)));
   result.bytes = std::move(text);
   return result;
 }

@@ -1,21 +1,447 @@
+#include "actors/jobs/job.hpp"
+
+#include "actors/answer.hpp"
+#include "actors/data/job_data.hpp"
+#include "actors/jobs/cleanup_request.hpp"
 #include "actors/jobs/job_outcome.hpp"
-#include "actors/jobs/job_state.hpp"
+#include "actors/reminders.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace troupe {
 
-namespace job_internals {
-
 namespace {
+
+/// One process of the share.
+struct member {
+  uint32_t rank = 0;
+  proc_state state = proc_state::prepped;
+  uint32_t pid = 0;
+  bool connected = false;
+  bool finalized = false;
+
+  /// Whether its connection broke.
+  bool lost = false;
+
+  /// How it ended, if that cannot be judged yet.
+  std::optional<process_ended> end;
+
+  /// Whether it has failed by an exit, which may follow the loss of a peer
+  /// whose end is not known yet.
+  bool may_follow = false;
+
+  /// How often it has connected.
+  uint32_t connections = 0;
+  bool called_abort = false;
+  bool drained = false;
+
+  /// Whether it stands still because somebody wants it to.
+  bool is_paused = false;
+
+  /// Whether somebody wants its end: then that is no failure.
+  bool told_to_end = false;
+
+  bool is_running() const {
+    return state >= proc_state::running && state <= proc_state::connected;
+  }
+
+  bool has_ended() const {
+    return state >= proc_state::terminated;
+  }
+};
+
+struct job_state_data {
+  static inline const char* name = "job";
+
+  job_state_data() = default;
+
+  job_state_data(const job_state_data&) = delete;
+
+  job_state_data& operator=(const job_state_data&) = delete;
+
+  ~job_state_data() {
+    if (context.descriptors)
+      context.descriptors->give_back(nspace());
+  }
+
+  job_context context;
+  job_directory directory;
+  journal log;
+
+  prepare_share order;
+  job_options options;
+  job_plan plan;
+  answer<job_map> prepared;
+  answer<spawn_result> started;
+
+  /// As in the plan: in the order of their ranks.
+  std::vector<member> members;
+  reminders waits;
+
+  /// What goes when the share has ended.
+  cleanup_list leftovers;
+
+  /// Who waits for the ends of processes that have lost their connections.
+  std::vector<std::function<void()>> once_known;
+
+  /// Whether the processes have been told to end.
+  bool ending = false;
+
+  /// Whether what they left behind is being removed.
+  bool sweeping = false;
+  bool swept = false;
+
+  /// Whether the end has been reported.
+  bool over = false;
+
+  const std::string& nspace() const {
+    return order.map.nspace;
+  }
+
+  member* find(const proc_id& proc) {
+    if (proc.nspace != nspace())
+      return nullptr;
+    const auto i = std::lower_bound(
+      members.begin(), members.end(), proc.rank,
+      [](const member& x, uint32_t rank) { return x.rank < rank; });
+    return i != members.end() && i->rank == proc.rank ? &*i : nullptr;
+  }
+};
+
+using self_pointer = job_actor::stateful_pointer<job_state_data>;
+
+void report(self_pointer self, const member& x, int32_t exit_code = 0,
+            int32_t signal = 0);
+
+void when_ends_are_known(self_pointer self, std::function<void()> then);
+
+void finish_if_over(self_pointer self);
+
+void start_next(self_pointer self, size_t index);
+
+void judge_followers(self_pointer self, bool at_once = false);
+
+inline proc_id proc_of(const job_state_data& state, const member& x) {
+  return {state.nspace(), x.rank};
+}
+
+// -- control of single processes ----------------------------------------------
+
+/// Whether it leaves processes standing still.
+bool pauses(const control_procs& what) {
+  return what.action == control_action::pause
+         || (what.action == control_action::signal && what.signal == SIGSTOP);
+}
+
+/// Whether it has processes go on that stand still.
+bool resumes(const control_procs& what) {
+  switch (what.action) {
+    case control_action::resume:
+    case control_action::terminate:
+    case control_action::kill:
+      return true;
+    default:
+      return what.action == control_action::signal && what.signal == SIGCONT;
+  }
+}
+
+/// Tells those who watch processes what they cannot expect of them.
+void note_paused(self_pointer self, const std::vector<uint32_t>& ranks,
+                 bool paused) {
+  auto& state = self->state;
+  auto what = procs_paused{{}, paused};
+  for (const auto rank : ranks) {
+    auto* x = state.find({state.nspace(), rank});
+    if (x == nullptr || x->has_ended() || x->is_paused == paused)
+      continue;
+    x->is_paused = paused;
+    what.procs.push_back(proc_of(state, *x));
+  }
+  if (!what.procs.empty())
+    self->send(state.directory.server, std::move(what));
+}
+
+/// Who runs: known when those who have ended, or are about to, have been
+/// reaped.
+caf::result<procs_controlled> find_running(self_pointer self,
+                                           control_procs order) {
+  const auto promise = self->make_response_promise<procs_controlled>();
+  auto owed = std::make_shared<answer<procs_controlled>>(promise);
+  self->request(self->state.directory.launcher, caf::infinite, order)
+    .then(
+      [self, owed, order](const procs_controlled&) {
+        when_ends_are_known(self, [self, owed, order] {
+          auto result = procs_controlled{};
+          for (const auto rank : order.ranks)
+            if (const auto* x = self->state.find({order.nspace, rank});
+                x != nullptr && x->is_running())
+              result.ranks.push_back(rank);
+          owed->give(std::move(result));
+        });
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
+/// Processes go on, whoever made them stand still.
+void note_resumed(self_pointer self, const std::vector<uint32_t>& ranks) {
+  note_paused(self, ranks, false);
+}
+
+/// Signals, pauses, resumes or ends some of the processes.
+caf::result<procs_controlled> control(self_pointer self,
+                                      const control_procs& what) {
+  auto& state = self->state;
+  const auto ends = what.action == control_action::terminate
+                    || what.action == control_action::kill;
+  auto order = what;
+  order.ranks.clear();
+  for (const auto rank : what.ranks)
+    if (auto* x = state.find({what.nspace, rank});
+        x != nullptr && x->is_running()) {
+      x->told_to_end |= ends;
+      order.ranks.push_back(rank);
+    }
+  if (order.ranks.empty())
+    return procs_controlled{};
+  if (what.action == control_action::signal && what.signal == 0)
+    return find_running(self, std::move(order));
+  // Excused before it stands still.
+  if (pauses(what))
+    note_paused(self, order.ranks, true);
+  const auto promise = self->make_response_promise<procs_controlled>();
+  auto owed = std::make_shared<answer<procs_controlled>>(promise);
+  self->request(state.directory.launcher, caf::infinite, std::move(order))
+    .then(
+      [self, owed, what](procs_controlled& x) {
+        if (resumes(what))
+          note_paused(self, x.ranks, false);
+        owed->give(std::move(x));
+      },
+      [owed](caf::error& why) { owed->fail(std::move(why)); });
+  return promise;
+}
+
+// -- the start ----------------------------------------------------------------
+
+/// Sets variables of an environment; what they were before goes.
+void set_variables(std::vector<std::string>& env,
+                   std::vector<std::string> variables) {
+  for (auto& x : variables) {
+    const auto name = x.substr(0, x.find('=')) + "=";
+    const auto is_old = [&](const std::string& y) {
+      return y.compare(0, name.size(), name) == 0;
+    };
+    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
+    env.push_back(std::move(x));
+  }
+}
+
+/// Ends the start of a share that is ended meanwhile.
+void cancel_start(self_pointer self) {
+  self->state.started.fail(status::job_canceled,
+                           "the job was ended while it started");
+}
+
+/// All processes run. The first node of the job describes it for whoever asked.
+void finish_start(self_pointer self) {
+  auto& state = self->state;
+  auto result = spawn_result{state.nspace(), {}, {}};
+  if (state.order.map.shares.front().node == state.context.node) {
+    const auto data = job_data{state.nspace(), state.plan.registration.infos};
+    result.entries = data.job_level();
+    result.ranks = data.all()->ranks;
+  }
+  state.started.give(std::move(result));
+}
+
+void note_started(self_pointer self, size_t index, uint32_t pid) {
+  auto& state = self->state;
+  auto& x = state.members[index];
+  x.pid = pid;
+  if (!x.has_ended()) {
+    // It may be connected before we hear that it runs.
+    x.state = x.connected ? proc_state::connected : proc_state::running;
+    if (state.ending)
+      self->send(state.directory.launcher,
+                 signal_process{proc_of(state, x), SIGKILL});
+    report(self, x);
+  }
+  if (state.ending || index + 1 < state.members.size())
+    start_next(self, index + 1);
+  else
+    finish_start(self);
+}
+
+void note_failed_start(self_pointer self, size_t index, const caf::error& err) {
+  auto& state = self->state;
+  auto& x = state.members[index];
+  x.state = proc_state::failed_to_start;
+  x.drained = true;
+  report(self, x);
+  state.started.fail(err);
+  if (state.ending)
+    finish_if_over(self);
+}
+
+/// Starts a process and, when it runs, the next: the loop serves sockets in
+/// between.
+void start_next(self_pointer self, size_t index) {
+  auto& state = self->state;
+  if (state.ending) {
+    cancel_start(self);
+    return;
+  }
+  auto& x = state.members[index];
+  x.state = proc_state::launch_underway;
+  self
+    ->request(state.directory.server, caf::infinite,
+              setup_fork{proc_of(state, x)})
+    .then(
+      [=](client_environment& env) {
+        if (self->state.ending) {
+          self->state.members[index].state = proc_state::killed_by_cmd;
+          self->state.members[index].drained = true;
+          cancel_start(self);
+          finish_if_over(self);
+          return;
+        }
+        auto& spec = self->state.plan.processes[index];
+        set_variables(spec.env, std::move(env.variables));
+        self
+          ->request(self->state.directory.launcher, caf::infinite,
+                    std::move(spec), process_owner_actor{job_actor{self}},
+                    self->state.directory.output)
+          .then(
+            [=](process_started started) {
+              note_started(self, index, started.pid);
+            },
+            [=](const caf::error& err) {
+              note_failed_start(self, index, err);
+            });
+      },
+      [=](const caf::error& err) { note_failed_start(self, index, err); });
+}
+
+/// Starts the processes one after another.
+caf::result<spawn_result> start(self_pointer self) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise<spawn_result>();
+  state.started = answer<spawn_result>{promise};
+  if (state.members.empty())
+    state.started.fail(status::bad_param, "the share has no process");
+  else
+    start_next(self, 0);
+  return promise;
+}
+
+/// Descriptors for files of output: a file for each stream, so many at a time.
+uint64_t files_of(const job_state_data& state) {
+  const auto& io = state.options.io;
+  if (io.file.empty() && io.directory.empty())
+    return 0;
+  return std::min(2 * state.plan.processes.size(), defaults::io_files_open);
+}
+
+/// Binds the processes of this node, away from those of other jobs.
+caf::error bind(job_state_data& state, node_share& share,
+                const node_topology& topology) {
+  const auto ledger = state.context.bound;
+  if (auto why = bind_share(share, state.options, topology,
+                            ledger ? ledger->taken() : std::set<uint32_t>{}))
+    return why;
+  auto bound = std::set<uint32_t>{};
+  for (const auto& x : share.procs)
+    bound.insert(x.cpus.begin(), x.cpus.end());
+  if (ledger)
+    ledger->take(state.nspace(), bound);
+  return {};
+}
+
+void bind_and_register(self_pointer self, const node_topology& topology) {
+  auto& state = self->state;
+  if (state.ending) {
+    state.prepared.fail(status::job_canceled,
+                        "the job was ended while it started");
+    return;
+  }
+  auto& map = state.order.map;
+  for (auto& x : map.shares)
+    if (x.node == state.context.node)
+      if (auto why = bind(state, x, topology)) {
+        state.prepared.fail(why);
+        return;
+      }
+  state.plan = plan_job(map, state.order.request, state.order.parent,
+                        state.options, state.context, topology);
+  if (const auto& budget = state.context.descriptors)
+    if (auto why = budget->take(state.nspace(), state.plan.processes,
+                                files_of(state), state.context.hostname)) {
+      state.prepared.fail(std::move(why));
+      return;
+    }
+  self->request(state.directory.server, caf::infinite, state.plan.registration)
+    .then(
+      [self](ack) {
+        auto& state = self->state;
+        auto result = job_map{state.nspace(), state.order.map.number, {}};
+        for (const auto& x : state.order.map.shares)
+          if (x.node == state.context.node)
+            result.shares.push_back(x);
+        state.prepared.give(std::move(result));
+      },
+      [self](const caf::error& err) { self->state.prepared.fail(err); });
+}
+
+/// Binds the processes and makes the job known to the server.
+caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
+  auto& state = self->state;
+  auto promise = self->make_response_promise<job_map>();
+  state.prepared = answer<job_map>{promise};
+  state.order = std::move(order);
+  for (const auto& x : state.order.map.shares)
+    if (x.node == state.context.node)
+      for (const auto& proc : x.procs) {
+        state.members.emplace_back();
+        state.members.back().rank = proc.rank;
+      }
+  auto options = read_options(state.order.request);
+  if (!options) {
+    state.prepared.fail(options.error());
+    return promise;
+  }
+  state.options = std::move(*options);
+  auto size = size_t{0};
+  for (const auto& x : state.order.map.shares)
+    size += x.procs.size();
+  settle(state.options, static_cast<uint32_t>(size));
+  if (!needs_topology(state.options)) {
+    bind_and_register(self, {});
+    return promise;
+  }
+  self->request(state.directory.topology, caf::infinite, discover_topology{})
+    .then(
+      [self](const node_topology& found) { bind_and_register(self, found); },
+      [self](const caf::error& err) {
+        if (is_binding_required(self->state.options))
+          self->state.prepared.fail(err);
+        else
+          bind_and_register(self, {});
+      });
+  return promise;
+}
 
 void call_later(self_pointer self, caf::timespan delay,
                 std::function<void()> then) {
@@ -23,8 +449,7 @@ void call_later(self_pointer self, caf::timespan delay,
   self->delayed_send(job_actor{self}, delay, deadline{id});
 }
 
-} // namespace
-
+/// Tells the host what state a process is in.
 void report(self_pointer self, const member& x, int32_t exit_code,
             int32_t signal) {
   const auto& state = self->state;
@@ -34,18 +459,11 @@ void report(self_pointer self, const member& x, int32_t exit_code,
                    {{proc_of(state, x), x.state, x.pid, exit_code, signal}}});
 }
 
-// -- end of the share
-// --------------------------------------------------------------
-
-namespace {
+// -- end of the share ---------------------------------------------------------
 
 void report_end(self_pointer self) {
   self->send(self->state.directory.host, share_ended{self->state.nspace()});
 }
-
-} // namespace
-
-namespace {
 
 /// Others may be bound to what it had.
 void release_processors(const job_state_data& state) {
@@ -53,8 +471,7 @@ void release_processors(const job_state_data& state) {
     state.context.bound->release(state.nspace());
 }
 
-} // namespace
-
+/// Reports the end when all processes have ended, and nothing is left of them.
 void finish_if_over(self_pointer self) {
   auto& state = self->state;
   const auto all = [&](auto predicate) {
@@ -85,8 +502,6 @@ void finish_if_over(self_pointer self) {
           [=](const caf::error&) { report_end(self); });
 }
 
-namespace {
-
 /// Ends for good. The namespace goes first: whoever hears of the end may reuse
 /// what it held.
 caf::result<ack> forget(self_pointer self) {
@@ -116,8 +531,6 @@ void signal_all(self_pointer self, int32_t signal) {
       self->send(state.directory.launcher,
                  signal_process{proc_of(state, x), signal});
 }
-
-void judge_followers(self_pointer self, bool at_once = false);
 
 /// Tells all processes to end, and kills what has not ended after the grace.
 void end_all(self_pointer self, const end_job& how) {
@@ -150,8 +563,7 @@ void end_all(self_pointer self, const end_job& how) {
   finish_if_over(self);
 }
 
-// -- end of a process
-// --------------------------------------------------------------
+// -- end of a process ---------------------------------------------------------
 
 /// How long what a process wrote last to its server may take to be read when
 /// its connection does not end with it, as somebody else has it, too.
@@ -261,8 +673,8 @@ void note_lost(self_pointer self, const proc_id& proc) {
              });
 }
 
-} // namespace
-
+/// Calls `then` when it is known how the processes ended that have lost their
+/// connections; soon in any case.
 void when_ends_are_known(self_pointer self, std::function<void()> then) {
   auto& state = self->state;
   if (!is_any_end_due(state)) {
@@ -279,10 +691,7 @@ void when_ends_are_known(self_pointer self, std::function<void()> then) {
   call_later(self, defaults::lost_connection_wait, once);
 }
 
-namespace {
-
-// -- requests while it runs
-// --------------------------------------------------------
+// -- requests while it runs ---------------------------------------------------
 
 /// Notes who asks for the end of the whole job.
 /// Source: PMIx Standard v5, `PMIx_Abort`.
@@ -360,12 +769,10 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
 
 } // namespace
 
-} // namespace job_internals
-
 job_actor spawn_job(caf::actor_system& sys, job_context context,
                     job_directory directory, journal log) {
-  return sys.spawn(job_internals::behavior, std::move(context),
-                   std::move(directory), std::move(log));
+  return sys.spawn(behavior, std::move(context), std::move(directory),
+                   std::move(log));
 }
 
 } // namespace troupe

@@ -1,7 +1,6 @@
 #include "actors/jobs/job_options.hpp"
 
 #include "actors/jobs/io_options.hpp"
-#include "actors/jobs/mapping_directive.hpp"
 #include "actors/jobs/mapping_words.hpp"
 #include "actors/timeout.hpp"
 #include "messages/attributes.hpp"

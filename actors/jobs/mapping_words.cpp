@@ -1,15 +1,134 @@
 #include "actors/jobs/mapping_words.hpp"
 
-#include "actors/jobs/mapping_directive.hpp"
+#include "actors/jobs/job_options.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "messages/attributes.hpp"
+#include "messages/status.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 
 namespace {
+
+/// An attribute that says where processes go, taken apart: the value
+/// `core:PE=2,OVERSUBSCRIBE` has the name `core` and the words `pe=2` and
+/// `oversubscribe`.
+class mapping_directive {
+public:
+  mapping_directive(std::string_view attribute, std::string text);
+
+  /// In lower case.
+  const std::string& name() const {
+    return name_;
+  }
+
+  /// What follows the name; in lower case but for files.
+  const std::vector<std::string>& words() const {
+    return words_;
+  }
+
+  /// Takes the first of the words; empty if there is none.
+  std::string take_word();
+
+  /// An error that says the attribute and its value, and `why`.
+  caf::error wrong(status code, const std::string& why) const;
+
+  /// The name is none of the policies that are known.
+  caf::error unknown_policy(const char* known) const;
+
+  caf::error unknown_modifier(const std::string& word, const char* known) const;
+
+private:
+  std::string_view attribute_;
+  std::string text_;
+  std::string name_;
+  std::vector<std::string> words_;
+};
+
+/// An object of a node by its name, as all launchers of the field have it.
+std::optional<resource_kind> object_named(const std::string& name);
+
+bool starts_with(const std::string& text, std::string_view start);
+
+constexpr std::array<std::pair<resource_kind, std::string_view>, 10> kind_names{
+  {
+    {resource_kind::none, "none"},
+    {resource_kind::slot, "slot"},
+    {resource_kind::hwthread, "hwthread"},
+    {resource_kind::core, "core"},
+    {resource_kind::l1, "l1cache"},
+    {resource_kind::l2, "l2cache"},
+    {resource_kind::l3, "l3cache"},
+    {resource_kind::numa, "numa"},
+    {resource_kind::package, "package"},
+    {resource_kind::node, "node"},
+  }};
+
+mapping_directive::mapping_directive(std::string_view attribute,
+                                     std::string text)
+  : attribute_(attribute), text_(std::move(text)) {
+  auto end = std::min(text_.find(':'), text_.size());
+  name_ = lower_case(text_.substr(0, end));
+  while (end < text_.size()) {
+    const auto begin = end + 1;
+    // The name of a file may have any character.
+    if (lower_case(text_.substr(begin, 5)) == "file=") {
+      words_.push_back("file=" + text_.substr(begin + 5));
+      return;
+    }
+    end = std::min(text_.find_first_of(":,", begin), text_.size());
+    if (end > begin)
+      words_.push_back(lower_case(text_.substr(begin, end - begin)));
+  }
+}
+
+std::string mapping_directive::take_word() {
+  if (words_.empty())
+    return {};
+  auto result = std::move(words_.front());
+  words_.erase(words_.begin());
+  return result;
+}
+
+caf::error mapping_directive::wrong(status code, const std::string& why) const {
+  return make_error(code,
+                    std::string{attribute_} + " is \"" + text_ + "\": " + why);
+}
+
+caf::error mapping_directive::unknown_policy(const char* known) const {
+  return wrong(status::not_supported,
+               "\"" + name_ + "\" is no policy; known are " + known);
+}
+
+caf::error mapping_directive::unknown_modifier(const std::string& word,
+                                               const char* known) const {
+  return wrong(status::not_supported,
+               "\"" + word + "\" is no modifier; known are " + known);
+}
+
+std::optional<resource_kind> object_named(const std::string& name) {
+  // Other words of the field for the same things.
+  if (name == "socket")
+    return resource_kind::package;
+  if (name == "cpu")
+    return resource_kind::hwthread;
+  for (const auto& [kind, text] : kind_names)
+    if (text == name)
+      return kind;
+  return std::nullopt;
+}
+
+bool starts_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
 
 constexpr auto map_policies =
   "slot, node, hwthread, core, l1cache, l2cache, l3cache, numa, package (or "
@@ -325,6 +444,19 @@ private:
 };
 
 } // namespace
+
+std::string lower_case(std::string text) {
+  for (auto& c : text)
+    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return text;
+}
+
+std::string to_string(resource_kind kind) {
+  for (const auto& [x, text] : kind_names)
+    if (x == kind)
+      return std::string{text};
+  return "slot";
+}
 
 caf::error read_mapping_words(const std::vector<info>& infos,
                               job_options& options) {

@@ -15,4 +15,6 @@ namespace troupe {
 caf::error read_mapping_words(const std::vector<info>& infos,
                               job_options& options);
 
+std::string lower_case(std::string text);
+
 } // namespace troupe

@@ -1,28 +1,135 @@
 #include "actors/monitors/monitor_desk.hpp"
 
-#include "actors/monitors/monitor_desk_state.hpp"
+#include "actors/answer.hpp"
+#include "actors/events/range_filter.hpp"
+#include "actors/make_info.hpp"
+#include "actors/monitors/file_watch.hpp"
+#include "actors/monitors/heartbeat_watch.hpp"
+#include "actors/monitors/monitor_directives.hpp"
+#include "actors/monitors/monitor_table.hpp"
+#include "actors/monitors/reaction_policy.hpp"
 #include "actors/sturdy.hpp"
+#include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
+#include "messages/event.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
-namespace monitor_desk_internals {
+namespace {
 
-monitor_desk_state::~monitor_desk_state() {
-  for (const auto& [item, x] : kinds)
-    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+/// What an alert tells.
+struct alert_facts {
+  /// The process that is monitored: the event is raised in its name.
+  proc_id proc;
+
+  /// PMIX_MONITOR_FILE; empty: no file is monitored.
+  std::string file;
+
+  /// Why, in a sentence.
+  std::string reason;
+
+  /// What the monitor itself adds.
+  std::vector<info> infos;
+};
+
+/// The event of an alert, for everybody in its range who has a handler for its
+/// code, the process itself included. It carries PMIX_EVENT_AFFECTED_PROC,
+/// PMIX_MONITOR_ID, PMIX_MONITOR_FILE, and PMIX_EVENT_TEXT_MESSAGE.
+/// Source: RFC0015, "Monitoring"; reading A20.
+notify_request make_alert(const monitor_entry& of, const alert_facts& facts) {
+  auto result = notify_request{};
+  result.code = of.code;
+  result.range = of.range;
+  const auto add = [&](std::string_view key, value x) {
+    result.infos.push_back({std::string{key}, 0, std::move(x)});
+  };
+  add(attr::event_affected_proc, value::of_proc(facts.proc));
+  if (!of.id.empty())
+    add(attr::monitor_id, value::string(of.id));
+  if (!facts.file.empty())
+    add(attr::monitor_file, value::string(facts.file));
+  add(attr::event_text_message, value::string(facts.reason));
+  for (const auto& x : facts.infos)
+    result.infos.push_back(x);
+  const auto is_own = of.range == data_range::proc_local;
+  if (of.extras)
+    for (const auto& x : of.extras->event_infos)
+      if (!is_own || x.key != attr::event_custom_range)
+        result.infos.push_back(x);
+  if (is_own) {
+    // The process alone, wherever its library runs its handlers.
+    result.range = data_range::custom;
+    add(attr::event_custom_range, value::procs({facts.proc}));
+  }
+  add(event_reaches_source, value::boolean(true));
+  return result;
 }
 
+/// A request that waits for somebody before its monitors begin.
+struct beginning {
+  requester who;
+  monitor_plan plan;
+  monitored_session_actor session;
+  answer<info_result> reply;
+};
+
+struct monitor_desk_state {
+  static inline const char* name = "monitor-desk";
+
+  monitor_desk_options options;
+  monitor_table table;
+  heartbeat_watch heartbeats;
+  file_watch files;
+
+  /// Who reads before a process is said to be silent, by connection.
+  std::map<uint32_t, monitored_session_actor> sessions;
+
+  /// Monitors of named kinds.
+  std::map<monitor_table::item, monitor_actor> kinds;
+
+  std::map<uint64_t, beginning> beginnings;
+  uint64_t next_beginning = 1;
+
+  /// When the next reminder comes, and its number; earlier ones are stale.
+  std::optional<std::chrono::nanoseconds> reminded_at;
+  uint64_t reminder = 0;
+
+  monitor_desk_state() = default;
+  monitor_desk_state(const monitor_desk_state&) = delete;
+  monitor_desk_state& operator=(const monitor_desk_state&) = delete;
+
+  /// Monitors of named kinds end with the desk.
+  ~monitor_desk_state();
+
+  void note(severity weight, const std::string& line) const {
+    if (options.log)
+      options.log(weight, line);
+  }
+};
+
+using self_pointer = monitor_desk_actor::stateful_pointer<monitor_desk_state>;
+
+/// Steady time.
 std::chrono::nanoseconds now(self_pointer self) {
   return self->clock().now().time_since_epoch();
 }
 
+/// Sees to a reminder for what is due next.
 void arm(self_pointer self) {
   auto& state = self->state;
   const auto here = now(self);
@@ -36,6 +143,7 @@ void arm(self_pointer self) {
   self->delayed_send(self, delay, deadline{++state.reminder});
 }
 
+/// Ends a monitor.
 void remove(self_pointer self, monitor_table::item x) {
   auto& state = self->state;
   state.heartbeats.remove(x);
@@ -48,7 +156,700 @@ void remove(self_pointer self, monitor_table::item x) {
   state.table.remove(x);
 }
 
-namespace {
+caf::result<info_result> cancel(self_pointer self, const requester& who,
+                                const monitor_plan& plan,
+                                const monitor_request& request,
+                                const monitored_session_actor& session);
+
+void ask_elsewhere(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   const std::shared_ptr<answer<info_result>>& owed);
+
+/// Drops what has not begun of those for whom `is_gone` holds.
+template <class Predicate>
+void drop_beginnings(self_pointer self, Predicate is_gone) {
+  auto& all = self->state.beginnings;
+  for (auto i = all.begin(); i != all.end();)
+    i = is_gone(i->second) ? all.erase(i) : std::next(i);
+}
+
+using item_list = std::vector<monitor_table::item>;
+
+// -- alerts -------------------------------------------------------------------
+
+std::string method_name(const monitor_entry& x) {
+  switch (x.method) {
+    case monitor_method::heartbeat:
+      return "heartbeat";
+    case monitor_method::file:
+      return "file";
+    default:
+      return x.extras->kind;
+  }
+}
+
+/// Has something done about an alert, unless the program wants to do it.
+/// Source: RFC0015, PMIX_MONITOR_APP_CONTROL.
+void react(self_pointer self, monitor_table::item x, const requester& who,
+           const alert_facts& facts) {
+  const auto& state = self->state;
+  const auto& entry = state.table[x];
+  if (entry.app_control || !state.options.react)
+    return;
+  auto what = react_to_alert{};
+  what.who = who;
+  what.proc = facts.proc;
+  what.kind = method_name(entry);
+  what.id = entry.id;
+  what.file = facts.file;
+  what.reason = facts.reason;
+  state.options.react(std::move(what), entry.extras ? entry.extras->settings
+                                                    : std::vector<info>{});
+}
+
+/// Raises the alert of a monitor.
+void raise(self_pointer self, monitor_table::item x, alert_facts facts) {
+  auto& state = self->state;
+  const auto& entry = state.table[x];
+  const auto& of = state.table.of(state.table.process_of(x));
+  auto who = requester{};
+  who.proc = of.proc;
+  who.creds = of.creds;
+  who.index = state.table.connection_of(x);
+  facts.proc = of.proc;
+  const auto title = "monitor " + method_name(entry)
+                     + (entry.id.empty() ? "" : " \"" + entry.id + "\"")
+                     + " of " + to_string(of.proc);
+  state.note(severity::info, title + ": " + facts.reason);
+  self
+    ->request(state.options.events, caf::infinite, who,
+              make_alert(entry, facts))
+    .then([](ack) {},
+          [self, title](const caf::error& why) {
+            self->state.note(severity::warning,
+                             title + ": its alert does not reach everybody: "
+                               + reason_of(why));
+          });
+  react(self, x, who, facts);
+}
+
+/// What the processes have sent has been read.
+void confirm(self_pointer self, const item_list& items, const unread& left) {
+  auto& state = self->state;
+  for (const auto x : items) {
+    if (!state.heartbeats.confirm(x, left.bytes, now(self)))
+      continue;
+    auto facts = alert_facts{};
+    facts.reason = "no heartbeat has come";
+    raise(self, x, std::move(facts));
+  }
+  arm(self);
+}
+
+/// Reads what processes have sent before they are said to be silent.
+/// Source: guarantees 5.9, MON-1.
+void look_at_processes(self_pointer self) {
+  auto& state = self->state;
+  auto due = item_list{};
+  state.heartbeats.advance(now(self), due);
+  auto by_connection = std::map<uint32_t, item_list>{};
+  for (const auto x : due)
+    by_connection[state.table.connection_of(x)].push_back(x);
+  for (auto& [index, items] : by_connection) {
+    const auto session = state.sessions.find(index);
+    if (session == state.sessions.end()) {
+      confirm(self, items, {}); // The server itself: there is nothing to read.
+      continue;
+    }
+    self->request(session->second, caf::infinite, read_now{})
+      .then([self,
+             items = items](const unread& left) { confirm(self, items, left); },
+            [](const caf::error&) {
+              // Its connection is gone: the session tells us so itself.
+            });
+  }
+}
+
+void look_at_files(self_pointer self) {
+  auto& state = self->state;
+  auto looks = std::vector<file_watch::look>{};
+  state.files.advance(now(self), looks);
+  const auto take = [self](uint64_t ticket, const file_stamps& found) {
+    auto silent = item_list{};
+    self->state.files.take(ticket, found, silent);
+    for (const auto x : silent) {
+      auto facts = alert_facts{};
+      facts.file = self->state.files.path_of(x);
+      facts.reason = self->state.files.reason_of(x);
+      raise(self, x, std::move(facts));
+    }
+  };
+  for (auto& x : looks)
+    self->request(state.options.files, caf::infinite, std::move(x.request))
+      .then([take, ticket = x.ticket](
+              const file_stamps& found) { take(ticket, found); },
+            [take, ticket = x.ticket](const caf::error&) {
+              take(ticket, {}); // Nothing could be looked at.
+            });
+}
+
+/// Does what is due.
+void look(self_pointer self) {
+  look_at_processes(self);
+  look_at_files(self);
+  arm(self);
+}
+
+/// A monitor of a named kind has found something.
+void take_alert(self_pointer self, monitor_alert& what) {
+  const auto x = self->state.table.item_of(what.number);
+  if (!x)
+    return;
+  auto facts = alert_facts{};
+  facts.reason = std::move(what.reason);
+  facts.infos = std::move(what.infos);
+  if (const auto& extras = self->state.table[*x].extras)
+    extras->reason = facts.reason;
+  raise(self, *x, std::move(facts));
+}
+
+/// Ends what a requestor asks to end here.
+/// @returns how many monitors.
+size_t cancel_here(self_pointer self, const requester& who,
+                   const std::optional<std::string>& id) {
+  auto& state = self->state;
+  const auto before = state.beginnings.size();
+  drop_beginnings(self, [&](const beginning& x) {
+    return x.who.proc == who.proc && (!id || x.plan.id == id);
+  });
+  auto count = before - state.beginnings.size();
+  for (const auto x : state.table.select(who.proc, id)) {
+    if (state.table.connection_of(x) == 0)
+      continue; // Somebody else has asked for it.
+    remove(self, x);
+    ++count;
+  }
+  return count;
+}
+
+/// Ends one monitor of the requestor's user, whoever asked for it.
+/// @param proc Whom it watches, if that is said: numbers are those of a node.
+caf::error cancel_one(self_pointer self, const requester& who,
+                      const value& which, const std::vector<proc_id>& proc) {
+  auto& state = self->state;
+  const auto number = which.number<uint64_t>();
+  const auto x = number ? state.table.item_of(*number) : std::nullopt;
+  const auto* of = x ? &state.table.of(state.table.process_of(*x)) : nullptr;
+  if (of == nullptr || (!proc.empty() && proc.front() != of->proc))
+    return make_error(status::not_found,
+                      "there is no monitor of that number; see troupe monitor "
+                      "list");
+  if (!may_watch(who, of->creds.uid))
+    return make_error(status::no_permissions, "the monitor is another user's");
+  remove(self, *x);
+  return caf::none;
+}
+
+/// A cancellation goes to everybody who may have such a monitor.
+struct cancellation {
+  answer<info_result> reply;
+  std::optional<std::string> id;
+  size_t open = 1;
+  size_t done = 0;
+
+  void finish_one() {
+    if (--open > 0)
+      return;
+    if (done > 0 || !id)
+      reply.give(info_result{});
+    else
+      reply.fail(status::not_found,
+                 "its requestor has no monitor \"" + *id + "\" to cancel");
+  }
+};
+
+/// Ends what a requestor asks to end, here and wherever it may be.
+/// @param session None for a request of another node's.
+caf::result<info_result> cancel(self_pointer self, const requester& who,
+                                const monitor_plan& plan,
+                                const monitor_request& request,
+                                const monitored_session_actor& session) {
+  auto& options = self->state.options;
+  if (const auto* number = find(request.directives, monitor_number_key)) {
+    const auto* named = find(request.directives, attr::monitor_target_procs);
+    const auto procs = named ? procs_of(*named) : std::vector<proc_id>{};
+    auto why = cancel_one(self, who, *number, procs);
+    if (!why)
+      return info_result{};
+    if (status_of(why) != status::not_found || !session || procs.empty()
+        || !options.spans_nodes)
+      return why;
+    auto owed = std::make_shared<answer<info_result>>(
+      self->make_response_promise<info_result>());
+    auto promise = owed->promise();
+    ask_elsewhere(self, who, request, owed);
+    return promise;
+  }
+  auto promise = self->make_response_promise<info_result>();
+  auto job = std::make_shared<cancellation>();
+  job->reply = answer<info_result>{promise};
+  job->id = plan.id;
+  job->done = cancel_here(self, who, plan.id);
+  const auto ask = [&](const auto& other) {
+    ++job->open;
+    self->request(other, caf::infinite, who, request)
+      .then(
+        [job](const info_result&) {
+          ++job->done;
+          job->finish_one();
+        },
+        [job](const caf::error&) { job->finish_one(); });
+  };
+  if (options.usage)
+    ask(options.usage);
+  if (!options.is_enabled)
+    ask(options.host);
+  job->finish_one();
+  return promise;
+}
+
+/// Ends its heartbeat monitors.
+void cancel_heartbeats(self_pointer self, const requester& who,
+                       const monitor_plan& plan) {
+  auto& state = self->state;
+  for (const auto x : state.table.select(who.proc, plan.id))
+    if (state.table[x].method == monitor_method::heartbeat)
+      remove(self, x);
+}
+
+/// Has the desk of another node do what is asked, by the host.
+void ask_elsewhere(self_pointer self, const requester& who,
+                   const monitor_request& request,
+                   const std::shared_ptr<answer<info_result>>& owed) {
+  self->request(self->state.options.host, caf::infinite, who, request)
+    .then([owed](info_result& x) { owed->give(std::move(x)); },
+          [owed](caf::error& why) { owed->fail(std::move(why)); });
+}
+
+/// The monitors of this node that somebody may see, an item each.
+std::vector<info> monitors_here(self_pointer self, const requester& who) {
+  const auto& state = self->state;
+  const auto sees_all =
+    who.creds.uid == 0 || who.creds.uid == state.options.owner.uid;
+  auto list = std::vector<info>{};
+  for (const auto x : state.table.all()) {
+    const auto& of = state.table.of(state.table.process_of(x));
+    if (!sees_all && of.creds.uid != who.creds.uid)
+      continue;
+    const auto& entry = state.table[x];
+    auto one = std::vector<info>{};
+    const auto put = [&](std::string_view key, value y) {
+      one.push_back({std::string{key}, 0, std::move(y)});
+    };
+    put(monitor_number_key, value::uint64(state.table.number_of(x)));
+    put(attr::procid, value::of_proc(of.proc));
+    if (!state.options.hostname.empty())
+      put(attr::hostname, value::string(state.options.hostname));
+    put(monitor_kind_key,
+        value::string(entry.method == monitor_method::heartbeat ? "heartbeat"
+                      : entry.method == monitor_method::file
+                        ? "file"
+                        : entry.extras->kind));
+    if (!entry.id.empty())
+      put(attr::monitor_id, value::string(entry.id));
+    if (entry.extras && !entry.extras->reason.empty())
+      put(monitor_reason_key, value::string(entry.extras->reason));
+    if (state.files.holds(x))
+      put(attr::monitor_file, value::string(state.files.path_of(x)));
+    const auto is_silent =
+      state.heartbeats.is_silent(x) || state.files.is_silent(x);
+    put("troupe.monitor.silent", value::boolean(is_silent));
+    list.push_back({"item", 0, value::infos(std::move(one))});
+  }
+  return list;
+}
+
+caf::result<info_result> list_monitors(self_pointer self, const requester& who,
+                                       const query_request& request) {
+  const auto& state = self->state;
+  const auto wants = std::any_of(
+    request.queries.begin(), request.queries.end(), [](const query& x) {
+      return std::find(x.keys.begin(), x.keys.end(), monitor_list_key)
+             != x.keys.end();
+    });
+  if (!wants)
+    return make_error(status::not_found,
+                      "monitors know only " + std::string{monitor_list_key});
+  const auto in_answer = [](std::vector<info> list, bool complete) {
+    return info_result{
+      {{std::string{monitor_list_key}, 0, value::infos(std::move(list))}},
+      complete};
+  };
+  if (!state.options.spans_nodes)
+    return in_answer(monitors_here(self, who), true);
+  auto question = monitor_request{};
+  question.monitor.key = std::string{monitor_list_key};
+  auto owed = std::make_shared<answer<info_result>>(
+    self->make_response_promise<info_result>());
+  auto promise = owed->promise();
+  self->request(state.options.host, caf::infinite, who, std::move(question))
+    .then(
+      [=](info_result& x) {
+        auto list = monitors_here(self, who);
+        std::move(x.infos.begin(), x.infos.end(), std::back_inserter(list));
+        owed->give(in_answer(std::move(list), x.complete));
+      },
+      [=](const caf::error&) {
+        owed->give(in_answer(monitors_here(self, who), false));
+      });
+  return promise;
+}
+
+bool is_unsupported(const caf::error& why) {
+  const auto code = status_of(why);
+  return code == status::not_supported || code == status::not_implemented;
+}
+
+monitor_entry entry_of(const monitor_plan& plan, monitor_method method) {
+  auto result = monitor_entry{};
+  result.id = plan.id.value_or("");
+  result.code = plan.code;
+  result.range = plan.range;
+  result.method = method;
+  result.app_control = plan.app_control;
+  if (!plan.event_infos.empty() || !plan.settings.empty()
+      || !plan.kind.empty()) {
+    result.extras = std::make_unique<monitor_extras>();
+    result.extras->event_infos = plan.event_infos;
+    result.extras->settings = plan.settings;
+    result.extras->kind = plan.kind;
+  }
+  return result;
+}
+
+/// Adds a monitor to the table, and its process if that is new.
+monitor_table::item add(self_pointer self, const requester& who,
+                        const monitor_plan& plan, monitor_method method,
+                        const monitored_session_actor& session) {
+  auto& state = self->state;
+  const auto is_new = !state.table.find(who.proc);
+  const auto x = state.table.add(who, entry_of(plan, method));
+  if (is_new)
+    state.heartbeats.add_process(state.table.process_of(x), now(self));
+  if (who.index != 0)
+    state.sessions[who.index] = session;
+  return x;
+}
+
+caf::result<info_result>
+watch_heartbeats(self_pointer self, const requester& who,
+                 const monitor_plan& plan,
+                 const monitored_session_actor& session) {
+  auto& state = self->state;
+  if (auto why = state.table.room(who.proc, 1))
+    return why;
+  const auto x = add(self, who, plan, monitor_method::heartbeat, session);
+  state.heartbeats.add(x, state.table.process_of(x), plan.window, now(self));
+  arm(self);
+  return info_result{};
+}
+
+// -- files -------------------------------------------------------------------
+
+/// Why a file cannot be monitored, if so.
+caf::error refusal(const watched_file& what, const file_stamp& found) {
+  const auto no = [&](status code, const std::string& why) {
+    return make_error(code, what.path + " cannot be monitored: " + why);
+  };
+  switch (found.state) {
+    case file_state::regular:
+      if (what.signs.access && !found.keeps_access_time)
+        return no(status::not_supported,
+                  "its file system keeps no access times; use "
+                  "PMIX_MONITOR_FILE_MODIFY");
+      return {};
+    case file_state::missing:
+      return {}; // It may come; until then it shows no sign of life.
+    case file_state::not_regular:
+      return no(status::bad_param, "it is no regular file");
+    case file_state::no_permission:
+      return no(status::no_permissions, "its requestor may not see it");
+    case file_state::timed_out:
+      return no(status::timeout, "its file system does not answer");
+    default:
+      return no(status::not_found, "it could not be looked at");
+  }
+}
+
+/// What is worth knowing about files that are monitored.
+std::string remark(const monitor_plan& plan, const file_stamps& found) {
+  for (size_t i = 0; i < plan.files.size(); ++i)
+    if (plan.files[i].signs.access && found.stamps[i].access_time_is_relative)
+      return plan.files[i].path
+             + " is on a file system with relative access times: only its "
+               "first access after a modification counts";
+  return {};
+}
+
+void begin_files(self_pointer self, beginning& x, const file_stamps& found) {
+  auto& state = self->state;
+  auto& files = x.plan.files;
+  if (found.stamps.size() != files.size()) {
+    x.reply.fail(status::error, "the files could not be looked at");
+    return;
+  }
+  for (size_t i = 0; i < files.size(); ++i)
+    if (auto why = refusal(files[i], found.stamps[i])) {
+      x.reply.fail(std::move(why));
+      return;
+    }
+  if (auto why = state.table.room(x.who.proc, files.size())) {
+    x.reply.fail(std::move(why));
+    return;
+  }
+  auto result = info_result{};
+  auto note = remark(x.plan, found);
+  if (!note.empty())
+    result.infos.push_back(
+      make_info(attr::event_text_message, value::string(std::move(note))));
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto item = add(self, x.who, x.plan, monitor_method::file, x.session);
+    files[i].who = x.who.creds;
+    state.files.add(item, std::move(files[i]), found.stamps[i], now(self));
+  }
+  arm(self);
+  x.reply.give(std::move(result));
+}
+
+/// Keeps a request until `begin` is called with its number.
+template <class F>
+caf::result<info_result>
+begin_later(self_pointer self, const requester& who, monitor_plan& plan,
+            const monitored_session_actor& session, F begin) {
+  auto& state = self->state;
+  if (state.beginnings.size() >= defaults::monitors_per_node)
+    return make_error(status::out_of_resource,
+                      "too many monitors begin at the same time (L7)");
+  auto promise = self->make_response_promise<info_result>();
+  const auto ticket = state.next_beginning++;
+  auto& x = state.beginnings[ticket];
+  x.who = who;
+  x.plan = std::move(plan);
+  x.session = session;
+  x.reply = answer<info_result>{promise};
+  begin(ticket, x);
+  return promise;
+}
+
+caf::result<info_result> watch_files(self_pointer self, const requester& who,
+                                     monitor_plan& plan,
+                                     const monitored_session_actor& session) {
+  auto& state = self->state;
+  if (!state.options.files)
+    return make_error(status::not_supported,
+                      "files cannot be monitored on this node");
+  if (auto why = state.table.room(who.proc, plan.files.size()))
+    return why;
+  return begin_later(
+    self, who, plan, session, [self](uint64_t ticket, const beginning& x) {
+      auto question = check_files{};
+      question.who = x.who.creds;
+      for (const auto& file : x.plan.files)
+        question.paths.push_back(file.path);
+      self
+        ->request(self->state.options.files, caf::infinite, std::move(question))
+        .then(
+          [self, ticket](const file_stamps& found) {
+            auto node = self->state.beginnings.extract(ticket);
+            if (!node.empty())
+              begin_files(self, node.mapped(), found);
+          },
+          [self, ticket](caf::error& why) {
+            auto node = self->state.beginnings.extract(ticket);
+            if (!node.empty())
+              node.mapped().reply.fail(std::move(why));
+          });
+    });
+}
+
+/// In whose name a process is watched by a monitor of a named kind.
+///
+/// Another process than the requestor is watched in its own name, on no
+/// connection, so the monitor stays until that process ends. All processes that
+/// a node starts are its owner's.
+caf::expected<requester> subject_of(const monitor_desk_state& state,
+                                    const requester& who,
+                                    const std::vector<info>& directives) {
+  const auto* named = find(directives, attr::monitor_target_procs);
+  if (named == nullptr)
+    return who;
+  const auto procs = procs_of(*named);
+  if (procs.size() != 1 || procs.front().rank == rank_wildcard)
+    return make_error(status::bad_param,
+                      "a monitor of a named kind watches one process: "
+                      "PMIX_MONITOR_TARGET_PROCS must name one");
+  if (procs.front() == who.proc)
+    return who;
+  if (!may_watch(who, state.options.owner.uid))
+    return make_error(status::no_permissions,
+                      to_string(procs.front()) + " is another user's");
+  auto result = requester{};
+  result.proc = procs.front();
+  result.creds = state.options.owner;
+  return result;
+}
+
+// -- named kinds -------------------------------------------------------------
+
+/// @param session None for a request of another node's.
+caf::result<info_result> watch_kind(self_pointer self, const requester& who,
+                                    monitor_plan& plan, monitor_request& what,
+                                    const monitored_session_actor& session) {
+  auto& state = self->state;
+  if (!state.options.make_kind)
+    return make_error(status::not_supported,
+                      "this node has no monitors of kind " + plan.kind);
+  auto subject = subject_of(state, who, what.directives);
+  if (!subject)
+    return subject.error();
+  if (auto why = state.table.room(subject->proc, 1))
+    return why;
+  auto made = state.options.make_kind(plan.kind);
+  if (!made)
+    return made.error();
+  const auto x = add(self, *subject, plan, monitor_method::kind, session);
+  const auto number = state.table.number_of(x);
+  state.kinds[x] = *made;
+  self->monitor(*made);
+  auto request = start_monitor{};
+  request.number = number;
+  request.who = who;
+  request.proc = subject->proc;
+  request.settings = what.directives;
+  auto elsewhere = std::shared_ptr<monitor_request>{};
+  if (state.options.spans_nodes && session && subject->proc != who.proc) {
+    elsewhere = std::make_shared<monitor_request>(what);
+    elsewhere->monitor = {std::string{monitor_kind_key}, 0,
+                          value::string(plan.kind)};
+  }
+  auto owed = std::make_shared<answer<info_result>>(
+    self->make_response_promise<info_result>());
+  auto promise = owed->promise();
+  self
+    ->request(*made, caf::infinite, std::move(request),
+              monitor_user_actor{self})
+    .then(
+      [owed, number](ack) {
+        owed->give(info_result{
+          {{std::string{monitor_number_key}, 0, value::uint64(number)}}, true});
+      },
+      [self, owed, number, who, elsewhere](caf::error& why) {
+        if (const auto item = self->state.table.item_of(number))
+          remove(self, *item);
+        if (elsewhere && status_of(why) == status::not_found)
+          ask_elsewhere(self, who, *elsewhere, owed);
+        else
+          owed->fail(std::move(why));
+      });
+  return promise;
+}
+
+// -- who does it -------------------------------------------------------------
+
+caf::result<info_result> take_here(self_pointer self, const requester& who,
+                                   monitor_plan& plan, monitor_request& request,
+                                   const monitored_session_actor& session) {
+  auto& options = self->state.options;
+  switch (plan.task) {
+    case monitor_task::heartbeat:
+      return watch_heartbeats(self, who, plan, session);
+    case monitor_task::files:
+      return watch_files(self, who, plan, session);
+    case monitor_task::no_heartbeat:
+      cancel_heartbeats(self, who, plan);
+      return info_result{};
+    case monitor_task::usage:
+      if (options.usage)
+        return self->delegate(options.usage, who, std::move(request));
+      break;
+    default:
+      break;
+  }
+  return self->delegate(options.host, who, std::move(request));
+}
+
+/// Asks the host first, and does what it does not do.
+/// Source: reading A18.
+caf::result<info_result> ask_host(self_pointer self, const requester& who,
+                                  monitor_request& request,
+                                  const monitored_session_actor& session) {
+  auto& options = self->state.options;
+  if (!options.is_fallback)
+    return self->delegate(options.host, who, std::move(request));
+  auto owed = std::make_shared<answer<info_result>>(
+    self->make_response_promise<info_result>());
+  auto promise = owed->promise();
+  self->request(options.host, caf::infinite, who, request)
+    .then([owed](info_result& x) { owed->give(std::move(x)); },
+          [=](caf::error& why) mutable {
+            if (!is_unsupported(why)) {
+              owed->fail(std::move(why));
+              return;
+            }
+            // Asked again, of ourselves, in a way that does not ask the host.
+            self
+              ->request(monitor_desk_actor{self}, caf::infinite, who,
+                        std::move(request), session)
+              .then([owed](info_result& x) { owed->give(std::move(x)); },
+                    [owed](caf::error& err) { owed->fail(std::move(err)); });
+          });
+  return promise;
+}
+
+caf::result<info_result> take_request(self_pointer self, const requester& who,
+                                      monitor_request& request,
+                                      const monitored_session_actor& session) {
+  auto& state = self->state;
+  if (!session && request.monitor.key == monitor_list_key)
+    return info_result{monitors_here(self, who), true};
+  auto plan = plan_monitor(request);
+  const auto is_ours =
+    state.options.is_enabled || self->current_sender() == self->ctrl();
+  if (!plan) {
+    // The host may understand it.
+    if (!is_ours)
+      return ask_host(self, who, request, session);
+    return plan.error();
+  }
+  const auto is_new = plan->task == monitor_task::kind
+                      || (is_ours
+                          && (plan->task == monitor_task::heartbeat
+                              || plan->task == monitor_task::files));
+  if (is_new && state.options.check)
+    if (auto why = state.options.check(who, request.directives))
+      return why;
+  switch (plan->task) {
+    case monitor_task::beat:
+      if (const auto process = state.table.find(who.proc))
+        state.heartbeats.beat(*process, now(self));
+      arm(self);
+      return info_result{};
+    case monitor_task::cancel:
+      return cancel(self, who, *plan, request, session);
+    case monitor_task::kind:
+      return watch_kind(self, who, *plan, request, session);
+    default:
+      break;
+  }
+  if (!is_ours)
+    return ask_host(self, who, request, session);
+  return take_here(self, who, *plan, request, session);
+}
+
+monitor_desk_state::~monitor_desk_state() {
+  for (const auto& [item, x] : kinds)
+    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+}
 
 using item_list = std::vector<monitor_table::item>;
 
@@ -170,11 +971,9 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
 
 } // namespace
 
-} // namespace monitor_desk_internals
-
 monitor_desk_actor spawn_monitor_desk(caf::actor_system& sys,
                                       monitor_desk_options options) {
-  return sys.spawn(monitor_desk_internals::behavior, std::move(options));
+  return sys.spawn(behavior, std::move(options));
 }
 
 } // namespace troupe

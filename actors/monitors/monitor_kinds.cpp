@@ -1,13 +1,186 @@
 #include "actors/monitors/monitor_kinds.hpp"
 
+#include "actors/monitors/monitor_rules.hpp"
+#include "actors/monitors/reaction_policy.hpp"
 #include "config/defaults.hpp"
+#include "config/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <caf/actor_system.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace troupe {
 
 namespace {
+
+/// How a TIMED MONITOR works.
+template <class Rule, class Means>
+struct timed_monitor_options {
+  /// Reads the settings.
+  std::function<caf::expected<Rule>(const start_monitor&)> make;
+
+  /// Gives who looks.
+  std::function<Means(const start_monitor&)> find_means;
+
+  /// Whether the request for the monitor is answered once the first look has
+  /// shown that it can work; otherwise once `presence` knows the process.
+  bool looks_first = true;
+
+  /// Who knows the processes of the node.
+  process_probe_actor presence;
+
+  /// How long a look may take.
+  caf::timespan limit = defaults::monitor_look_time;
+  journal log;
+};
+
+/// A monitor that asks a question now and then, and has a rule judge the
+/// answer. Looks once at a time; one alert for each time in which something is
+/// wrong. Rests when the process has ended.
+template <class Rule, class Means>
+class timed_monitor {
+public:
+  struct state_type {
+    static inline const char* name = "timed-monitor";
+
+    timed_monitor_options<Rule, Means> options;
+    start_monitor request;
+    Means means;
+    monitor_user_actor user;
+    std::optional<Rule> rule;
+    caf::typed_response_promise<ack> reply;
+    bool is_waiting_for_first = false;
+
+    /// What is wrong has been told.
+    bool is_alarmed = false;
+
+    /// Looks that failed since one did not.
+    size_t failed = 0;
+  };
+
+  using options_type = timed_monitor_options<Rule, Means>;
+  using self_pointer = timed_monitor_actor::stateful_pointer<state_type>;
+
+  static monitor_actor spawn(caf::actor_system& sys, options_type options) {
+    return sys.spawn(&timed_monitor::behavior, std::move(options));
+  }
+
+private:
+  static timed_monitor_actor::behavior_type behavior(self_pointer self,
+                                                     options_type options) {
+    self->state.options = std::move(options);
+    return {
+      [self](start_monitor& request, monitor_user_actor& user) {
+        return start(self, request, user);
+      },
+      [self](stop_monitor) { self->quit(); },
+      [self](deadline) { look(self); },
+    };
+  }
+
+  static caf::result<ack> start(self_pointer self, start_monitor& request,
+                                monitor_user_actor& user) {
+    auto& state = self->state;
+    if (state.rule)
+      return make_error(status::err_exists, "the monitor runs already");
+    auto rule = state.options.make(request);
+    if (!rule)
+      return rule.error();
+    state.rule.emplace(std::move(*rule));
+    state.means = state.options.find_means(request);
+    state.request = std::move(request);
+    state.user = std::move(user);
+    auto reply = self->template make_response_promise<ack>();
+    state.reply = reply;
+    if (state.options.looks_first) {
+      state.is_waiting_for_first = true;
+      look(self);
+    } else if (state.request.proc == state.request.who.proc
+               || !state.options.presence) {
+      begin(self);
+    } else {
+      self
+        ->request(state.options.presence, state.options.limit,
+                  probe_process{state.request.proc, state.request.pid})
+        .then([self](const process_probe&) { begin(self); },
+              [self](const caf::error& why) { refuse(self, why); });
+    }
+    return reply;
+  }
+
+  static void begin(self_pointer self) {
+    self->state.reply.deliver(ack{});
+    look(self);
+  }
+
+  static void refuse(self_pointer self, caf::error why) {
+    self->state.reply.deliver(std::move(why));
+    self->quit();
+  }
+
+  static void look(self_pointer self) {
+    auto& state = self->state;
+    self->request(state.means, state.options.limit, state.rule->question())
+      .then(
+        [self](const typename Rule::answer_type& seen) { take(self, seen); },
+        [self](const caf::error& why) { note_failure(self, why); });
+  }
+
+  static void take(self_pointer self, const typename Rule::answer_type& seen) {
+    auto& state = self->state;
+    if (std::exchange(state.failed, 0) >= defaults::monitor_failed_looks)
+      log(state, "works again");
+    if (std::exchange(state.is_waiting_for_first, false)) {
+      if (auto why = Rule::fitness(seen)) {
+        refuse(self, std::move(why));
+        return;
+      }
+      state.reply.deliver(ack{});
+    }
+    const auto now = self->clock().now().time_since_epoch();
+    auto found =
+      state.rule->judge(seen, std::chrono::duration_cast<monitor_time>(now));
+    const auto was_alarmed =
+      std::exchange(state.is_alarmed, !found.reason.empty());
+    if (state.is_alarmed && !was_alarmed)
+      self->send(state.user,
+                 monitor_alert{state.request.number, std::move(found.reason),
+                               std::move(found.infos)});
+    look_again(self, found.next);
+  }
+
+  static void note_failure(self_pointer self, const caf::error& why) {
+    auto& state = self->state;
+    if (std::exchange(state.is_waiting_for_first, false)) {
+      refuse(self, why);
+      return;
+    }
+    // It has ended: whoever had it watched will stop us.
+    if (status_of(why) == status::not_found)
+      return;
+    if (++state.failed == defaults::monitor_failed_looks)
+      log(state, "cannot look: " + reason_of(why));
+    look_again(self, state.rule->interval());
+  }
+
+  static void look_again(self_pointer self, caf::timespan delay) {
+    self->delayed_send(timed_monitor_actor{self}, delay, deadline{});
+  }
+
+  static void log(const state_type& state, const std::string& what) {
+    if (state.options.log)
+      state.options.log(severity::warning, "a monitor of "
+                                             + to_string(state.request.proc)
+                                             + " " + what);
+  }
+};
 
 constexpr size_t longest_name = 64;
 
@@ -18,6 +191,28 @@ bool is_name(const std::string& text) {
                      || (c >= '0' && c <= '9') || c == '_' || c == '-'
                      || c == '.';
             });
+}
+
+template <class Rule>
+void add_probing(monitor_kinds& kinds, caf::actor_system& sys,
+                 const monitor_means& means) {
+  using monitor = timed_monitor<Rule, process_probe_actor>;
+  kinds.add(Rule::kind, [&sys, probe = means.probe, log = means.log] {
+    auto options = typename monitor::options_type{};
+    options.make = Rule::make;
+    options.find_means = [probe](const start_monitor&) { return probe; };
+    options.log = log;
+    return monitor::spawn(sys, std::move(options));
+  });
+}
+
+caf::expected<command_rule> make_command(const start_monitor& request,
+                                         uint32_t daemon_uid) {
+  if (!may_run_commands(request.who, daemon_uid))
+    return make_error(status::no_permissions,
+                      "monitor command: commands run as the user of the "
+                      "daemon, who is another one");
+  return command_rule::make(request);
 }
 
 } // namespace
@@ -57,6 +252,42 @@ std::vector<std::string> monitor_kinds::names() const {
   for (const auto& [name, make] : makers_)
     result.push_back(name);
   return result;
+}
+
+void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
+                   const monitor_means& means) {
+  add_probing<cpu_progress_rule>(kinds, sys, means);
+  add_probing<memory_limit_rule>(kinds, sys, means);
+  add_probing<output_silence_rule>(kinds, sys, means);
+  using monitor = timed_monitor<command_rule, command_runner_actor>;
+  kinds.add(command_rule::kind, [&sys, commands = means.commands,
+                                 probe = means.probe, log = means.log,
+                                 uid = means.daemon_uid] {
+    auto options = monitor::options_type{};
+    options.make = [uid](const auto& x) { return make_command(x, uid); };
+    options.find_means = [commands](const start_monitor&) { return commands; };
+    options.looks_first = false;
+    options.presence = probe;
+    options.limit = defaults::command_time_max + defaults::monitor_look_time;
+    options.log = log;
+    return monitor::spawn(sys, std::move(options));
+  });
+}
+
+caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
+                           const std::string& name, caf::timespan interval,
+                           plugin_maker make, journal log) {
+  using monitor = timed_monitor<plugin_rule, monitor_plugin_actor>;
+  return kinds.add(
+    name, [&sys, name, interval, make = std::move(make), log = std::move(log)] {
+      auto options = monitor::options_type{};
+      options.make = [name, interval](const auto& x) {
+        return plugin_rule::make(name, interval, x);
+      };
+      options.find_means = make;
+      options.log = log;
+      return monitor::spawn(sys, std::move(options));
+    });
 }
 
 } // namespace troupe

@@ -1,24 +1,370 @@
 #include "actors/monitors/usage_monitor.hpp"
 
 #include "actors/answer.hpp"
-#include "actors/monitors/local_procs.hpp"
-#include "actors/monitors/usage_monitors.hpp"
-#include "actors/monitors/usage_report.hpp"
+#include "actors/make_info.hpp"
+#include "actors/monitors/usage_request.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
+#include "messages/connection.hpp"
+#include "messages/enums.hpp"
+#include "messages/query.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/expected.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
 namespace {
+
+/// Who gets updates on the use of resources, and when. An identifier belongs to
+/// its requester (reading A25).
+class usage_monitors {
+public:
+  using time = std::chrono::nanoseconds;
+
+  struct limits {
+    size_t per_client = 0;
+    size_t all = 0;
+  };
+
+  struct entry {
+    requester who;
+
+    /// As it came, and understood.
+    monitor_request what;
+    usage_request request;
+
+    /// When the next sample is due.
+    time due{0};
+
+    /// Whether the last one is not through: none begins meanwhile.
+    bool is_sampling = false;
+  };
+
+  explicit usage_monitors(const limits& bounds) : limits_(bounds) {
+    // nop
+  }
+
+  /// @param now The first update comes one interval later.
+  /// @returns its number; `exists` if the requester has the identifier in use,
+  ///          `out_of_resource` names the limit.
+  caf::expected<uint64_t> add(requester who, monitor_request what,
+                              usage_request request, time now);
+
+  /// @returns how many have ended. @param id None: all of the requester.
+  size_t cancel(const proc_id& who, const std::optional<std::string>& id);
+
+  /// Ends one.
+  void remove(uint64_t number) {
+    entries_.erase(number);
+  }
+
+  /// Ends those of a connection.
+  void disconnect(uint32_t index);
+
+  /// Those whose sample is due: from now on they are sampling, and due one
+  /// interval later. Intervals that have passed meanwhile are skipped.
+  std::vector<uint64_t> take_due(time now);
+
+  /// When `take_due` is needed next.
+  std::optional<time> next_due() const;
+
+  /// A sample is through.
+  void finish(uint64_t number);
+
+  /// Null if it has ended.
+  const entry* find(uint64_t number) const;
+
+  size_t size() const noexcept {
+    return entries_.size();
+  }
+
+private:
+  limits limits_;
+  std::map<uint64_t, entry> entries_;
+  uint64_t next_ = 1;
+};
+
+/// Removes the entries for which a predicate holds.
+template <class Map, class F>
+size_t erase_if(Map& from, F predicate) {
+  const auto before = from.size();
+  for (auto i = from.begin(); i != from.end();)
+    i = predicate(i->second) ? from.erase(i) : std::next(i);
+  return before - from.size();
+}
+
+caf::expected<uint64_t> usage_monitors::add(requester who, monitor_request what,
+                                            usage_request request, time now) {
+  auto of_client = size_t{0};
+  for (const auto& [number, x] : entries_) {
+    if (x.who.proc != who.proc)
+      continue;
+    ++of_client;
+    if (request.id && x.request.id == request.id)
+      return make_error(status::exists, "the monitor " + *request.id
+                                          + " exists: cancel it, or give "
+                                            "another PMIX_MONITOR_ID");
+  }
+  if (of_client >= limits_.per_client)
+    return make_error(status::out_of_resource,
+                      "a process may have " + std::to_string(limits_.per_client)
+                        + " monitors of resources: cancel some");
+  if (entries_.size() >= limits_.all)
+    return make_error(status::out_of_resource, "a node may have "
+                                                 + std::to_string(limits_.all)
+                                                 + " monitors of resources");
+  auto x =
+    entry{std::move(who), std::move(what), std::move(request), now, false};
+  x.due += std::chrono::seconds{x.request.rate};
+  entries_.emplace(next_, std::move(x));
+  return next_++;
+}
+
+size_t usage_monitors::cancel(const proc_id& who,
+                              const std::optional<std::string>& id) {
+  return erase_if(entries_, [&](const entry& x) {
+    return x.who.proc == who && (!id || x.request.id == id);
+  });
+}
+
+void usage_monitors::disconnect(uint32_t index) {
+  erase_if(entries_, [&](const entry& x) { return x.who.index == index; });
+}
+
+std::vector<uint64_t> usage_monitors::take_due(time now) {
+  auto result = std::vector<uint64_t>{};
+  for (auto& [number, x] : entries_) {
+    if (x.due > now)
+      continue;
+    const auto interval = time{std::chrono::seconds{x.request.rate}};
+    x.due += interval * ((now - x.due) / interval + 1);
+    if (!std::exchange(x.is_sampling, true))
+      result.push_back(number);
+  }
+  return result;
+}
+
+std::optional<usage_monitors::time> usage_monitors::next_due() const {
+  auto result = std::optional<time>{};
+  for (const auto& [number, x] : entries_)
+    if (!result || x.due < *result)
+      result = x.due;
+  return result;
+}
+
+void usage_monitors::finish(uint64_t number) {
+  if (const auto i = entries_.find(number); i != entries_.end())
+    i->second.is_sampling = false;
+}
+
+const usage_monitors::entry* usage_monitors::find(uint64_t number) const {
+  const auto i = entries_.find(number);
+  return i != entries_.end() ? &i->second : nullptr;
+}
+
+/// Which processes run on this node, as its host says: for a while, or until
+/// one of them ends.
+class local_procs {
+public:
+  using time = std::chrono::nanoseconds;
+
+  /// What a request for processes means here.
+  struct selection {
+    std::vector<proc_info> procs;
+
+    /// Whether processes may run on other nodes that are meant, too.
+    bool others = false;
+  };
+
+  /// Takes an answer to PMIX_QUERY_LOCAL_PROC_TABLE: of these namespaces there
+  /// is nothing else.
+  void add(const std::vector<std::string>& nspaces, const info_result& answer,
+           time now);
+
+  /// Those of `nspaces` that have to be asked for (again).
+  std::vector<std::string> stale(const std::vector<std::string>& nspaces,
+                                 time now, time age) const;
+
+  void proc_ended(const proc_id& proc);
+
+  void remove(const std::string& nspace);
+
+  /// Those of `nspaces` that a request means.
+  selection select(const usage_request& request,
+                   const std::vector<std::string>& nspaces,
+                   const std::string& hostname,
+                   std::optional<uint32_t> node_id) const;
+
+private:
+  struct table {
+    std::vector<proc_info> procs;
+    time since{0};
+  };
+
+  std::map<std::string, table> tables_;
+};
+
+/// The namespaces that a request names; empty: it names none.
+std::vector<std::string> nspaces_of(const usage_request& request);
+
+/// Asks for the processes of this node in some namespaces.
+query_request query_local_procs(const std::vector<std::string>& nspaces);
+
+/// Asks which namespaces there are.
+query_request query_nspaces();
+
+/// @param answer To `query_nspaces`: names with commas between.
+std::vector<std::string> nspaces_in(const info_result& answer);
+
+/// pid_t{-1} in a `node_pid`.
+constexpr auto all_pids = UINT32_MAX;
+
+bool is_meant(const proc_id& target, const proc_id& proc) {
+  return target.nspace == proc.nspace
+         && (target.rank == rank_wildcard || target.rank == proc.rank);
+}
+
+bool is_on(const node_pid& x, const std::string& hostname,
+           std::optional<uint32_t> node_id) {
+  if (x.hostname && !x.hostname->empty())
+    return *x.hostname == hostname;
+  return x.node_id == UINT32_MAX || x.node_id == node_id;
+}
+
+bool runs(const proc_info& x) {
+  return x.pid != 0
+         && static_cast<proc_state>(x.state) < proc_state::terminated;
+}
+
+void local_procs::add(const std::vector<std::string>& nspaces,
+                      const info_result& answer, time now) {
+  for (const auto& nspace : nspaces)
+    tables_[nspace] = {{}, now};
+  for (const auto& x : answer.infos) {
+    const auto* array = x.val.array();
+    if (x.key != attr::query_local_proc_table || array == nullptr)
+      continue;
+    for (const auto& y : array->elements)
+      if (const auto* proc = std::get_if<box<proc_info>>(&y.data))
+        if (const auto i = tables_.find((**proc).proc.nspace);
+            i != tables_.end() && runs(**proc))
+          i->second.procs.push_back(**proc);
+  }
+}
+
+std::vector<std::string>
+local_procs::stale(const std::vector<std::string>& nspaces, time now,
+                   time age) const {
+  auto result = std::vector<std::string>{};
+  for (const auto& x : nspaces) {
+    const auto i = tables_.find(x);
+    if (i == tables_.end() || now - i->second.since >= age)
+      result.push_back(x);
+  }
+  return result;
+}
+
+void local_procs::proc_ended(const proc_id& proc) {
+  // Another may have come in its place.
+  tables_.erase(proc.nspace);
+}
+
+void local_procs::remove(const std::string& nspace) {
+  tables_.erase(nspace);
+}
+
+local_procs::selection local_procs::select(
+  const usage_request& request, const std::vector<std::string>& nspaces,
+  const std::string& hostname, std::optional<uint32_t> node_id) const {
+  auto result = selection{};
+  const auto has_targets = request.procs || request.pids;
+  const auto is_wanted = [&](const proc_info& x) {
+    if (!has_targets)
+      return true;
+    const auto by_name =
+      request.procs
+      && std::any_of(request.procs->begin(), request.procs->end(),
+                     [&](const proc_id& y) { return is_meant(y, x.proc); });
+    const auto by_pid =
+      request.pids
+      && std::any_of(request.pids->begin(), request.pids->end(),
+                     [&](const node_pid& y) {
+                       return is_on(y, hostname, node_id)
+                              && (y.pid == all_pids || y.pid == x.pid);
+                     });
+    return by_name || by_pid;
+  };
+  if (request.names_node(hostname, node_id))
+    for (const auto& nspace : nspaces)
+      if (const auto i = tables_.find(nspace); i != tables_.end())
+        std::copy_if(i->second.procs.begin(), i->second.procs.end(),
+                     std::back_inserter(result.procs), is_wanted);
+  const auto is_missing = [&](const proc_id& x) {
+    return x.rank == rank_wildcard
+           || std::none_of(result.procs.begin(), result.procs.end(),
+                           [&](const proc_info& y) { return y.proc == x; });
+  };
+  const auto is_elsewhere = [&](const node_pid& x) {
+    return !is_on(x, hostname, node_id);
+  };
+  result.others = !has_targets
+                  || (request.procs
+                      && std::any_of(request.procs->begin(),
+                                     request.procs->end(), is_missing))
+                  || (request.pids
+                      && std::any_of(request.pids->begin(), request.pids->end(),
+                                     is_elsewhere));
+  if (request.hostnames || request.node_ids)
+    result.others &= request.names_other_nodes(hostname, node_id);
+  return result;
+}
+
+std::vector<std::string> nspaces_of(const usage_request& request) {
+  auto result = std::vector<std::string>{};
+  if (request.procs)
+    for (const auto& x : *request.procs)
+      if (std::find(result.begin(), result.end(), x.nspace) == result.end())
+        result.push_back(x.nspace);
+  return result;
+}
+
+query_request query_local_procs(const std::vector<std::string>& nspaces) {
+  auto result = query_request{};
+  for (const auto& x : nspaces)
+    result.queries.push_back({{std::string{attr::query_local_proc_table}},
+                              {make_info(attr::nspace, value::string(x))}});
+  return result;
+}
+
+query_request query_nspaces() {
+  return {{{{std::string{attr::query_namespaces}}, {}}}};
+}
+
+std::vector<std::string> nspaces_in(const info_result& answer) {
+  auto result = std::vector<std::string>{};
+  const auto names = text(answer.infos, attr::query_namespaces).value_or("");
+  for (size_t begin = 0; begin < names.size();) {
+    const auto end = std::min(names.find(',', begin), names.size());
+    if (end > begin)
+      result.push_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return result;
+}
 
 using completion = std::function<void(caf::expected<info_result>)>;
 

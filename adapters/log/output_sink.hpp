@@ -2,7 +2,6 @@
 
 #include "actors/io/output_buffers.hpp"
 #include "actors/io/output_formatter.hpp"
-#include "actors/io/whole_lines.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>

@@ -11,6 +11,7 @@
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/doubles.hpp"
+#include "tests/fixtures/event_log_audit.hpp"
 #include "tests/fixtures/outcome.hpp"
 #include "tests/fixtures/seeded.hpp"
 #include "tests/test.hpp"
@@ -186,6 +187,7 @@ public:
     log.ring_size = 2 + draw(16);
     log.stall = std::chrono::hours{100000}; // Nobody is named.
     log.window = 400 + draw(4) * 800;
+    options.on_log = [this](const event_log& x) { log_ = &x; };
     uut_ = spawn_event_cache(sys, options);
     host_voice_ = sys.spawn(voice, &host_lines_);
     for (const auto* nspace : {"job", "other"}) {
@@ -403,17 +405,11 @@ private:
 
   void audit() {
     // At the head of a quiet moment: what is on its way stays there.
-    auto result = ask<info_result>(
-      sys, uut_, requester{}, query_request{{{{"troupe.event.audit"}, {}}}});
-    audits_.push_back(std::move(result));
+    if (const auto what = troupe::audit(*log_); !what.empty())
+      fail(what);
   }
 
   void check() {
-    for (const auto& x : audits_)
-      if (!x->is_pending())
-        if (const auto what = text(x->value.infos, "troupe.event.audit");
-            what && !what->empty())
-          fail(*what);
     for (auto& p : procs_) {
       auto& x = *p;
       for (; x.checked < x.wire.marks.size(); ++x.checked) {
@@ -502,7 +498,7 @@ private:
   event_cache_actor uut_;
   std::vector<std::unique_ptr<process>> procs_;
   std::vector<raised_event> raised_;
-  std::vector<pending<info_result>> audits_;
+  const event_log* log_ = nullptr;
   std::map<std::tuple<uint32_t, proc_id, status>, uint64_t> order_;
   std::string wrong_;
 };

@@ -2,6 +2,7 @@
 // remembers everything, and says what each process must have got in the end.
 
 #include "tests/fixtures/event_desk.hpp"
+#include "tests/fixtures/event_log_audit.hpp"
 #include "tests/test.hpp"
 
 #include <rapidcheck.h>
@@ -190,7 +191,7 @@ public:
 
   /// What holds after each step.
   void check() {
-    RC_ASSERT(desk.log.audit() == "");
+    RC_ASSERT(audit(desk.log) == "");
     for (; checked < desk.accepted.size(); ++checked) {
       // Events of one source are accepted in the order raised.
       const auto mark = desk.accepted[checked];

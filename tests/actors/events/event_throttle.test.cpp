@@ -1,7 +1,6 @@
 // Sensors that flood.
 
-#include "actors/events/event_throttle.hpp"
-
+#include "actors/events/sensor_rules.hpp"
 #include "tests/test.hpp"
 
 #include <rapidcheck.h>

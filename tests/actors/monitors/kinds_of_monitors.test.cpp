@@ -1,7 +1,6 @@
 // Monitors of named kinds: from the start to the alert, in virtual time.
 
-#include "actors/monitors/kinds_of_monitors.hpp"
-
+#include "actors/monitors/monitor_kinds.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/fixtures/deterministic.hpp"

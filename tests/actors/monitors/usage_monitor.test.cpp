@@ -3,7 +3,7 @@
 
 #include "actors/monitors/usage_monitor.hpp"
 
-#include "actors/monitors/usage_report.hpp"
+#include "actors/monitors/usage_request.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"

@@ -1,4 +1,4 @@
-#include "actors/io/whole_lines.hpp"
+#include "actors/io/output_buffers.hpp"
 
 #include "config/defaults.hpp"
 
