@@ -72,7 +72,7 @@ struct event_cache_state {
   }
 };
 
-using self_pointer = event_cache_actor::stateful_pointer<event_cache_state>;
+TROUPE_SELF_POINTER(event_cache_actor, event_cache_state);
 
 void deliver_soon(self_pointer self);
 

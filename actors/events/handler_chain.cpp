@@ -115,7 +115,7 @@ struct handler_chain_state {
   }
 };
 
-using self_pointer = handler_chain_actor::stateful_pointer<handler_chain_state>;
+TROUPE_SELF_POINTER(handler_chain_actor, handler_chain_state);
 
 void begin_events(self_pointer self);
 

@@ -120,7 +120,7 @@ struct job_state_data {
   }
 };
 
-using self_pointer = job_actor::stateful_pointer<job_state_data>;
+TROUPE_SELF_POINTER(job_actor, job_state_data);
 
 void report(self_pointer self, const member& x, int32_t exit_code = 0,
             int32_t signal = 0);

@@ -112,7 +112,6 @@ struct mesh_host_state {
   /// Empty elsewhere.
   std::unique_ptr<dvm_jobs> jobs;
 
-
   publish_desk published{defaults::posted_bytes_per_process,
                          defaults::waiting_lookups};
 

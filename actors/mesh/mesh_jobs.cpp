@@ -110,8 +110,8 @@ dvm_jobs::effects means_of_jobs(self_pointer self) {
     raise_at(self, what, targets, std::move(then));
   };
   out.watchers = [self](const job_record& job, const spawn_request& request) {
-    return self->state.streams->watchers_of(
-      job.map.nspace, job.parent.proc.nspace, request);
+    return self->state.streams->watchers_of(job.map.nspace,
+                                            job.parent.proc.nspace, request);
   };
   out.proc_gone = [self](const proc_id& proc) {
     forget_process(self->state, proc);

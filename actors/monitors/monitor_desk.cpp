@@ -122,7 +122,7 @@ struct monitor_desk_state {
   }
 };
 
-using self_pointer = monitor_desk_actor::stateful_pointer<monitor_desk_state>;
+TROUPE_SELF_POINTER(monitor_desk_actor, monitor_desk_state);
 
 /// Steady time.
 std::chrono::nanoseconds now(self_pointer self) {
