@@ -1,10 +1,9 @@
+#include "actors/mesh/collective_outcomes.hpp"
 #include "actors/mesh/mesh_collectives.hpp"
-
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -65,34 +64,8 @@ struct mesh_collectives::operation {
 };
 
 struct mesh_collectives::state {
-  /// Names one operation. Copies share the participants.
-  struct key {
-    uint64_t generation = 0;
-    collective_kind kind = collective_kind::fence;
-    std::shared_ptr<const std::vector<proc_id>> procs;
-
-    bool operator<(const key& x) const {
-      // Of those that are known together most differ in the first.
-      return std::tie(generation, kind) != std::tie(x.generation, x.kind)
-               ? std::tie(generation, kind) < std::tie(x.generation, x.kind)
-               : procs != x.procs && *procs < *x.procs;
-    }
-  };
-
-  /// Kind, participants, and the upper half of the generation.
-  using signature = std::tuple<collective_kind, std::vector<proc_id>, uint32_t>;
-
-  static signature signature_of(collective_kind kind,
-                                const std::vector<proc_id>& procs,
-                                uint64_t generation) {
-    return {kind, procs, static_cast<uint32_t>(generation >> 32)};
-  }
-
-  struct outcome {
-    status code = status::success;
-    std::string reason;
-    uint32_t root = 0;
-  };
+  using key = collective_key;
+  using outcome = collective_outcomes::outcome;
 
   uint32_t self = 0;
   const job_locations& places;
@@ -100,13 +73,7 @@ struct mesh_collectives::state {
   uint32_t radix = 1;
 
   std::map<key, operation> open;
-  std::map<key, outcome> released;
-
-  /// The released ones by their first namespace, oldest first.
-  std::map<std::string, std::deque<key>> order;
-
-  /// The largest generation whose outcome has been forgotten.
-  std::map<signature, uint64_t> forgotten;
+  collective_outcomes released;
 
   std::map<std::string, std::set<uint32_t>> gone;
   std::map<std::string, std::set<uint32_t>> lost;
@@ -178,7 +145,6 @@ struct mesh_collectives::state {
   void decide(const key& k, status code, const std::string& reason);
   void release(const key& k, outcome how, const std::vector<node_data>& data);
   std::vector<proc_data> data_of_others(const std::vector<node_data>& data);
-  void remember(const key& k, outcome how);
 };
 
 namespace {
@@ -572,7 +538,7 @@ void mesh_collectives::state::lead(const key& k) {
 
 /// Says what is known of an operation that is over.
 void mesh_collectives::state::answer(const key& k, uint32_t to, bool as_root) {
-  const auto& x = released.at(k);
+  const auto& x = *released.find(k);
   auto id = mesh_collective_id{k.kind, *k.procs, k.generation};
   // What was exchanged is not kept: it can be asked for process by process.
   out.tell(to, collective_outcome{
@@ -667,7 +633,7 @@ void mesh_collectives::state::release(const key& k, outcome how,
       calls.push_back(std::move(node.mapped().joiner));
     reports = std::move(node.mapped().reports);
   }
-  remember(k, how);
+  released.add(k, how);
   // They have asked this node as their root; along the tree they may not be
   // reached.
   for (const auto rank : reports)
@@ -701,22 +667,6 @@ mesh_collectives::state::data_of_others(const std::vector<node_data>& data) {
   return result;
 }
 
-void mesh_collectives::state::remember(const key& k, outcome how) {
-  if (!released.emplace(k, std::move(how)).second)
-    return;
-  const auto& procs = *k.procs;
-  auto& keys = order[procs.empty() ? std::string{} : procs.front().nspace];
-  keys.push_back(k);
-  if (keys.size() <= defaults::collective_outcomes)
-    return;
-  const auto& oldest = keys.front();
-  auto& limit =
-    forgotten[signature_of(oldest.kind, *oldest.procs, oldest.generation)];
-  limit = std::max(limit, oldest.generation);
-  released.erase(oldest);
-  keys.pop_front();
-}
-
 // -- the class ---------------------------------------------------------------
 
 mesh_collectives::mesh_collectives(uint32_t self, const job_locations& places,
@@ -732,11 +682,11 @@ void mesh_collectives::join(host_collective what, completion then) {
   auto id =
     mesh_collective_id{what.kind, std::move(what.procs), what.generation};
   const auto k = state::key_of(id);
-  if (const auto i = s.released.find(k); i != s.released.end()) {
-    if (i->second.code == status::success)
+  if (const auto* x = s.released.find(k)) {
+    if (x->code == status::success)
       then(host_collective_result{});
     else
-      then(make_error(i->second.code, i->second.reason));
+      then(make_error(x->code, x->reason));
     return;
   }
   auto& x = s.begin(k, id);
@@ -769,7 +719,7 @@ void mesh_collectives::join(host_collective what, completion then) {
 void mesh_collectives::take(uint32_t from, collective_part what) {
   auto& s = *state_;
   const auto k = state::key_of(what.id);
-  if (s.released.count(k) > 0) {
+  if (s.released.find(k) != nullptr) {
     s.answer(k, from, what.root == s.self);
     return;
   }
@@ -777,10 +727,7 @@ void mesh_collectives::take(uint32_t from, collective_part what) {
     s.take_question(k, from, what);
     return;
   }
-  const auto old = s.forgotten.find(
-    state::signature_of(what.id.kind, what.id.procs, what.id.generation));
-  if (old != s.forgotten.end() && what.id.generation <= old->second
-      && s.find(k) == nullptr) {
+  if (s.released.is_forgotten(what.id) && s.find(k) == nullptr) {
     s.out.tell(from, collective_outcome{what.id,
                                         std::max(what.root, s.self),
                                         status::not_available,
@@ -802,7 +749,7 @@ void mesh_collectives::take(uint32_t from, collective_part what) {
 void mesh_collectives::take(uint32_t from, collective_outcome what) {
   auto& s = *state_;
   const auto k = state::key_of(what.id);
-  if (s.released.count(k) > 0)
+  if (s.released.find(k) != nullptr)
     return; // The first one counts.
   auto* x = s.find(k);
   if (x == nullptr || x->is_parked()) {
@@ -939,17 +886,7 @@ void mesh_collectives::job_forgotten(const std::string& nspace) {
   for (const auto& k : keys)
     if (s.find(k) != nullptr)
       s.release(k, {status::lost_connection, nspace + " is over", s.self}, {});
-  for (auto i = s.released.begin(); i != s.released.end();)
-    i = names(*i->first.procs) ? s.released.erase(i) : std::next(i);
-  for (auto& [first, ks] : s.order)
-    ks.erase(
-      std::remove_if(ks.begin(), ks.end(),
-                     [&](const state::key& k) { return names(*k.procs); }),
-      ks.end());
-  for (auto i = s.order.begin(); i != s.order.end();)
-    i = i->second.empty() ? s.order.erase(i) : std::next(i);
-  for (auto i = s.forgotten.begin(); i != s.forgotten.end();)
-    i = names(std::get<1>(i->first)) ? s.forgotten.erase(i) : std::next(i);
+  s.released.forget_job(nspace);
   for (auto i = s.left.begin(); i != s.left.end();) {
     const auto& left = i->second.procs;
     i = names({left.begin(), left.end()}) ? s.left.erase(i) : std::next(i);
