@@ -81,8 +81,7 @@ public:
   /// This node counts as lost: nothing is accepted any more.
   void stop();
 
-  // -- from other nodes
-  // ----------------------------------------------------------------
+  // -- from other nodes ------------------------------------------------------
 
   void take(uint32_t from, uint64_t incarnation, submit_event what,
             answerer reply);
@@ -93,8 +92,7 @@ public:
   /// it is not known.
   std::vector<uint32_t> hosts_of_log(const std::string& name) const;
 
-  // -- gauges
-  // ----------------------------------------------------------------
+  // -- gauges ----------------------------------------------------------------
 
   /// Events of this node without an answer.
   size_t submitted() const;

@@ -98,8 +98,7 @@ public:
   event_stream(std::string nspace, std::shared_ptr<const means> out,
                log_hosts hosts = {});
 
-  // -- of this node
-  // ----------------------------------------------------------------
+  // -- of this node ----------------------------------------------------------
 
   /// Takes an event of this node.
   /// @param then Comes when all live nodes of the namespace have it; `unreach`
@@ -130,8 +129,7 @@ public:
   /// This node counts as lost: no event is accepted any more.
   void depose();
 
-  // -- from other nodes
-  // ----------------------------------------------------------------
+  // -- from other nodes ------------------------------------------------------
 
   void take(uint32_t from, uint64_t incarnation, submit_event& what,
             const answerer& reply);
@@ -147,8 +145,7 @@ public:
   /// Whether an entry only has a place: it is nothing for servers.
   static bool is_mark(const ordered_content& what);
 
-  // -- gauges
-  // ----------------------------------------------------------------
+  // -- gauges ----------------------------------------------------------------
 
   /// Events of this node without an answer.
   size_t submitted() const {

@@ -89,8 +89,7 @@ public:
 
   ~mesh_calls();
 
-  // -- asking
-  // ----------------------------------------------------------------
+  // -- asking ----------------------------------------------------------------
 
   /// Asks a member.
   /// @param timeout How long to wait for the answer; none: until the member
@@ -103,8 +102,7 @@ public:
   /// sent again, like any other call.
   void tell(uint32_t rank, host_question what);
 
-  // -- from the NODE actor
-  // ---------------------------------------------------
+  // -- from the NODE actor ---------------------------------------------------
 
   /// A message of a member.
   void take(member_message what);
@@ -123,16 +121,14 @@ public:
   bool is_live(uint32_t rank) const;
   std::vector<uint32_t> live() const;
 
-  // -- time
-  // ------------------------------------------------------------------
+  // -- time ------------------------------------------------------------------
 
   /// When `tick` wants to be called next.
   std::optional<time> next_due() const;
 
   void tick();
 
-  // -- gauges
-  // ----------------------------------------------------------------
+  // -- gauges ----------------------------------------------------------------
 
   /// Calls without an answer.
   size_t open() const;

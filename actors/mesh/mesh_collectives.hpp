@@ -56,8 +56,7 @@ public:
   mesh_collectives(const mesh_collectives&) = delete;
   mesh_collectives& operator=(const mesh_collectives&) = delete;
 
-  // -- from the server
-  // -------------------------------------------------------
+  // -- from the server -------------------------------------------------------
 
   /// All participants of this node have joined; or, if `what` names a failure,
   /// they cannot or have waited long enough: then the operation fails for all,
@@ -66,14 +65,12 @@ public:
   /// @param then Gets the outcome.
   void join(host_collective what, completion then);
 
-  // -- from other nodes
-  // ------------------------------------------------------
+  // -- from other nodes ------------------------------------------------------
 
   void take(uint32_t from, collective_part what);
   void take(uint32_t from, collective_outcome what);
 
-  // -- what happens meanwhile
-  // ------------------------------------------------
+  // -- what happens meanwhile ------------------------------------------------
 
   /// These processes will take part in nothing any more. To be told of those
   /// of other nodes and of this one.
@@ -96,8 +93,7 @@ public:
   /// A node is lost or has left.
   void node_lost(uint32_t rank);
 
-  // -- gauges
-  // ----------------------------------------------------------------
+  // -- gauges ----------------------------------------------------------------
 
   /// Operations in flight, and outcomes that are remembered.
   size_t open() const;
