@@ -1,5 +1,6 @@
-#include "actors/mesh/collective_outcomes.hpp"
 #include "actors/mesh/mesh_collectives.hpp"
+
+#include "actors/mesh/collective_outcomes.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
