@@ -1,12 +1,12 @@
 #pragma once
 
 #include "actors/groups/group_wish.hpp"
-#include "actors/groups/process_group_state.hpp"
 #include "messages/group_entry.hpp"
 
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -139,16 +139,121 @@ public:
   group_status describe() const;
 
 private:
-  using standing = process_group_internals::standing;
-  using participant = process_group_internals::participant;
-  using topic = process_group_internals::topic;
-  using inquiry = process_group_internals::inquiry;
-  using contribution = process_group_internals::contribution;
-  using invitation = process_group_internals::invitation;
-  using election = process_group_internals::election;
+  /// Where a participant stands.
+  enum class standing : uint8_t {
+    /// Has not called the construction, nor answered the invitation.
+    awaited,
 
-  // -- process_group.cpp
-  // ----------------------------------------------------------
+    /// Has called it, or accepted; once the group is complete: a member.
+    joined,
+    declined,
+    left,
+    ended,
+
+    /// Takes no part: its place was given up, or given to another.
+    dropped,
+  };
+
+  struct participant {
+    proc_id proc;
+    standing state = standing::awaited;
+    bool is_leader = false;
+
+    /// Was not named when the group began: is invited to it.
+    bool is_added = false;
+
+    /// Has been asked to join by an event.
+    bool is_invited = false;
+
+    /// Has joined by an answer to an invitation: CONSTRUCT_COMPLETE tells it.
+    bool has_answered = false;
+
+    /// Has joined by an event, and what it has posted has not come.
+    bool owes_data = false;
+
+    /// Has called the end of the group.
+    bool has_called_destruct = false;
+
+    /// Its position among those who have joined, from 1.
+    uint32_t arrival = 0;
+
+    bool is_live() const {
+      return state == standing::awaited || state == standing::joined;
+    }
+  };
+
+  /// What a question to handlers is about.
+  enum class topic : uint8_t {
+    /// The leader has ended: who leads?
+    leader_failed,
+
+    /// Somebody has ended without having joined: a replacement, fewer, an abort?
+    invite_failed,
+
+    /// Likewise, somebody has declined.
+    invite_declined,
+  };
+
+  /// A question that handlers think about.
+  struct inquiry {
+    topic about = topic::invite_failed;
+
+    /// Whom it is about.
+    proc_id subject;
+
+    /// Those that have not answered.
+    std::set<proc_id> asked;
+    std::vector<group_verdict> verdicts;
+
+    /// Whether anybody wants no group any more.
+    bool aborts = false;
+  };
+
+  /// What a caller of the construction brings along.
+  struct contribution {
+    proc_id proc;
+    std::vector<info> infos;
+  };
+
+  /// Those who have been asked to join by an event.
+  struct invitation {
+    /// Who began the group by it; none if it is being constructed, and some are
+    /// invited to that.
+    std::optional<proc_id> inviter;
+
+    /// In the order in which they were named, which is that of their ranks.
+    std::vector<proc_id> invited;
+
+    /// Nobody has been invited, but some have joined.
+    bool is_open = false;
+
+    /// The leader has said that all have come; what is missing are data.
+    std::optional<group_notice> completion;
+
+    /// How many owe data.
+    size_t owing = 0;
+
+    /// Who has said that there is no group.
+    std::optional<proc_id> called_off;
+    bool is_disbanded = false;
+  };
+
+  /// Who leads after leaders have ended: while questions about it are open.
+  struct election {
+    /// Who would lead.
+    std::set<proc_id> candidates;
+
+    /// Who of them has told all others itself.
+    std::set<proc_id> announced;
+
+    /// Who has failed while nobody was there to decide about it.
+    std::vector<proc_id> waiting;
+
+    /// How many have been decided.
+    uint64_t count = 0;
+  };
+
+  // -- participants --
 
   participant* find(const proc_id& proc);
   const participant* find(const proc_id& proc) const;
@@ -187,8 +292,7 @@ private:
   /// concerns.
   std::vector<proc_id> watchers() const;
 
-  // -- process_group_construct.cpp
-  // ----------------------------------------------------
+  // -- process_group_construct.cpp: the construction --
 
   void take(const group_calls& what, effects& out);
   void take(const group_conflict& what, effects& out);
@@ -225,8 +329,7 @@ private:
   /// construction.
   void replace_ended(const proc_id& proc, effects& out);
 
-  // -- process_group_ending.cpp
-  // -------------------------------------------------------
+  // -- the end of members and of the group --
 
   void take(const group_procs_ended& what, effects& out);
   void take(const group_departure& what, effects& out);
@@ -244,8 +347,7 @@ private:
   /// `proc` is no member any more: those behind it close ranks.
   void remove_member(const proc_id& proc, effects& out);
 
-  // -- process_group_invitation.cpp
-  // ---------------------------------------------------
+  // -- process_group_invitation.cpp: invitations --
 
   /// A participant has raised an event of the group. The first entry of a group
   /// by invitation is the INVITED of its leader, or the ACCEPTED of somebody
@@ -280,8 +382,7 @@ private:
 
   void take_wishes(const std::vector<info>& infos);
 
-  // -- process_group_invitation_end.cpp
-  // --------------------------------------------------
+  // -- events of an invitation --
 
   /// What all events of an invitation carry.
   std::vector<info> invitation_infos() const;
@@ -303,8 +404,7 @@ private:
   void found(effects& out);
   void disband(effects& out);
 
-  // -- process_group_leader.cpp
-  // -------------------------------------------------------
+  // -- the leader --
 
   bool is_electing() const;
 
@@ -320,8 +420,7 @@ private:
   void elect(const proc_id& failed, effects& out);
   std::vector<info> selection_infos(const std::optional<proc_id>& winner) const;
 
-  // -- process_group_questions.cpp
-  // ----------------------------------------------------
+  // -- questions to handlers --
 
   void take(const group_verdicts& what, effects& out);
 
