@@ -1,5 +1,6 @@
 #include "c_api/request.hpp"
 
+#include "actors/timeout.hpp"
 #include "c_api/group_book.hpp"
 #include "c_api/library_core.hpp"
 
@@ -14,10 +15,11 @@ constexpr auto grace = std::chrono::milliseconds{2000};
 
 std::optional<std::chrono::milliseconds>
 limit_of(const std::vector<info>& directives) {
-  const auto seconds = number<uint32_t>(directives, attr::timeout);
-  if (!seconds || *seconds == 0)
+  const auto patience = timeout_of(directives);
+  if (!patience)
     return std::nullopt;
-  return std::chrono::seconds{*seconds} + grace;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*patience)
+         + grace;
 }
 
 caf::expected<std::vector<proc_id>>

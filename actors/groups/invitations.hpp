@@ -73,8 +73,7 @@ public:
     self_ = std::move(x);
   }
 
-  // -- calls
-  // -------------------------------------------------------------------
+  // -- calls --
 
   /// Invites processes to a group. The caller is a member if it is among them.
   /// @param call The number of the call; it ends in an outcome if this
@@ -98,8 +97,7 @@ public:
               bool accepts, const std::vector<info>& directives, time now,
               effects& out);
 
-  // -- what happens
-  // ------------------------------------------------------------
+  // -- what happens --
 
   /// The server has answered a notice. What it refuses because the invitation is
   /// over ends with the event that says how, which may come behind the answer.
@@ -230,8 +228,7 @@ private:
     }
   };
 
-  // -- invitations_sent.cpp
-  // ----------------------------------------------------
+  // -- sent --
 
   void note_number(const event& what);
   sent* find_sent(const event& what, const proc_id& who);
@@ -256,8 +253,7 @@ private:
   void advance_sent(time now, effects& out);
   void remove_sent();
 
-  // -- invitations_received.cpp
-  // ------------------------------------------------
+  // -- received --
 
   /// The oldest that an event may be about.
   received* find_received(const event& what, reply how);
