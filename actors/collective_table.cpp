@@ -38,7 +38,7 @@ collective_table::join(collective_kind kind, const proc_id& caller,
   }
   const auto id = next_id_++;
   auto& created =
-    operations_.emplace(id, operation{id, kind, procs, membership{expected()}})
+    operations_.emplace(id, operation{id, kind, procs, joiners{expected()}})
       .first->second;
   if (is_counted && is_counted())
     created.generation =

@@ -1,15 +1,73 @@
 #pragma once
 
-#include "actors/mesh/membership.hpp"
 #include "messages/collective.hpp"
 #include "messages/group_entry.hpp"
 
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace troupe {
+
+/// Participants of a collective operation on this node: those that have joined,
+/// and those that are missing. Repeats are harmless.
+/// Source: PMIx Standard v5, `PMIx_Fence`; guarantees COLL-3, COLL-5.
+class joiners {
+public:
+  explicit joiners(std::set<proc_id> expected)
+    : expected_(std::move(expected)) {
+    // nop
+  }
+
+  /// Notes that `proc` takes part now. Who has gone and comes back joins the
+  /// next operation.
+  /// @returns whether it was missing.
+  bool join(const proc_id& proc) {
+    return is_missing(proc) && joined_.insert(proc).second;
+  }
+
+  /// Notes that `proc` will never join.
+  /// @returns whether it was missing.
+  bool drop(const proc_id& proc) {
+    return is_missing(proc) && gone_.insert(proc).second;
+  }
+
+  /// Whether `proc` is expected and has neither joined nor gone.
+  bool is_missing(const proc_id& proc) const {
+    return expected_.count(proc) > 0 && joined_.count(proc) == 0
+           && gone_.count(proc) == 0;
+  }
+
+  /// Whether nobody is missing.
+  bool is_settled() const {
+    return joined_.size() + gone_.size() == expected_.size();
+  }
+
+  const std::set<proc_id>& joined() const {
+    return joined_;
+  }
+
+  const std::set<proc_id>& gone() const {
+    return gone_;
+  }
+
+  /// Those that have neither joined nor gone.
+  std::vector<proc_id> missing() const {
+    auto result = std::vector<proc_id>{};
+    for (const auto& proc : expected_)
+      if (is_missing(proc))
+        result.push_back(proc);
+    return result;
+  }
+
+private:
+  std::set<proc_id> expected_;
+  std::set<proc_id> joined_;
+  std::set<proc_id> gone_;
+};
 
 /// The collective operations in flight, and which of them a call belongs to.
 ///
@@ -28,7 +86,7 @@ public:
     /// As the first caller named them.
     std::vector<proc_id> procs;
 
-    membership members;
+    joiners members;
 
     /// Counts the operations of this kind and these participants, from 1; all
     /// nodes count alike. 0 if it is not counted.

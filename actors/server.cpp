@@ -1,71 +1,235 @@
 #include "actors/server.hpp"
 
-#include "actors/data/qualified_value.hpp"
-#include "actors/server_state.hpp"
+#include "actors/collectives.hpp"
+#include "actors/gets.hpp"
+#include "actors/groups.hpp"
+#include "actors/logs.hpp"
+#include "actors/pass_on.hpp"
+#include "actors/queries.hpp"
+#include "actors/registry.hpp"
+#include "actors/reminders.hpp"
+#include "actors/sessions.hpp"
 #include "actors/sturdy.hpp"
+#include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace troupe {
 
-namespace server_internals {
-
-void call_later(self_pointer self, caf::timespan delay,
-                std::function<void()> then) {
-  const auto id = self->state.waits.add(std::move(then));
-  self->delayed_send(server_actor{self}, delay, deadline{id});
-}
-
 namespace {
 
-/// Other nodes that wait for data of a job that is over wait for nothing.
-void refuse_modexes(server_state& state, const std::string& nspace) {
-  for (auto i = state.modexes.begin(); i != state.modexes.end();) {
-    auto& x = i->second;
-    if (x.target.nspace != nspace) {
-      ++i;
-      continue;
-    }
-    x.reply.fail(status::not_found, "job " + nspace + " is over");
-    i = state.modexes.erase(i);
-  }
+struct server_state {
+  static inline const char* name = "server";
+
+  server_options options;
+  server_directory directory;
+
+  /// The part of the environment of every client besides namespace and rank.
+  client_environment environment;
+
+  server_statistics statistics;
+  reminders waits;
+  std::optional<registry> known;
+  std::optional<gets> data;
+  std::optional<class sessions> sessions;
+  std::optional<class groups> groups;
+  std::optional<class collectives> collectives;
+  std::optional<class queries> queries;
+};
+
+using self_pointer = server_actor::stateful_pointer<server_state>;
+
+/// Tells the MONITOR DESK, if there is one.
+template <class T>
+void tell_monitors(self_pointer self, const T& what) {
+  if (self->state.directory.monitors)
+    self->send(self->state.directory.monitors, what);
+}
+
+/// An event of the server itself for all local processes.
+void announce(self_pointer self, status code, std::vector<info> infos) {
+  auto what = deliver_event{};
+  what.what.code = code;
+  what.what.source = self->state.options.id;
+  what.what.range = data_range::local;
+  what.what.infos = std::move(infos);
+  // Open MPI aborts on events that it does not expect in a default handler.
+  what.what.infos.push_back(
+    {std::string{attr::event_non_default}, 0, value::boolean(true)});
+  caf::anon_send(self->state.directory.events, std::move(what));
+}
+
+/// Asks the HOST.
+template <class Result>
+auto host_asker(self_pointer self) {
+  return [self](auto what, completion<Result> then) {
+    ask(self, self->state.directory.host, std::move(then), std::move(what));
+  };
+}
+
+/// Makes the parts of a server, of which later ones use earlier ones.
+void start(self_pointer self) {
+  auto& state = self->state;
+  const auto& options = state.options;
+  const auto call_later = [self](caf::timespan delay,
+                                 std::function<void()> then) {
+    const auto id = self->state.waits.add(std::move(then));
+    self->delayed_send(server_actor{self}, delay, deadline{id});
+  };
+  state.known.emplace(
+    options.posted, options.registered,
+    registry::effects{[self](expect_procs what) {
+                        self->send(self->state.directory.events,
+                                   std::move(what));
+                      },
+                      [self](status code, std::vector<info> infos) {
+                        announce(self, code, std::move(infos));
+                      }});
+  state.data.emplace(
+    *state.known, options.posted, options.spans_nodes,
+    gets::effects{host_asker<get_result>(self), call_later, options.log});
+  state.sessions.emplace(
+    self, options, state.directory, *state.known, state.statistics,
+    [&state](const sessions::entry& session) { state.groups->greet(session); });
+  state.groups.emplace(self, options, state.directory, *state.known,
+                       *state.data, *state.sessions, call_later);
+  state.collectives.emplace(
+    *state.known, options.spans_nodes,
+    collectives::effects{host_asker<host_collective_result>(self), call_later,
+                         [&state](std::vector<proc_data> data) {
+                           state.data->store(std::move(data));
+                         },
+                         [&state](const proc_id& proc, const std::string& id) {
+                           return state.groups->find_member(proc, id);
+                         },
+                         options.log});
+  state.queries.emplace(self, options, state.directory, *state.known);
+}
+
+caf::result<ack> done(caf::error why) {
+  if (why)
+    return why;
+  return ack{};
+}
+
+// -- how processes and namespaces end --
+
+/// A process takes part in nothing any more.
+void end_proc(server_state& state, const proc_ended& what,
+              const std::string& reason) {
+  state.collectives->leave(what.proc, reason);
+  state.groups->tell(what);
+  state.data->wake(what.proc);
+}
+
+/// Nobody has a name of this namespace any more: a job's, or a tool's.
+void forget_namespace(self_pointer self, const std::string& nspace) {
+  auto& state = self->state;
+  self->send(state.directory.events, deregister_nspace{nspace});
+  tell_monitors(self, deregister_nspace{nspace});
+  state.collectives->forget(nspace);
+  state.groups->forget(nspace);
+  state.known->forget(nspace);
+  state.data->forget(nspace);
 }
 
 caf::result<ack> remove_namespace(self_pointer self,
                                   const deregister_nspace& request) {
   auto& state = self->state;
-  const auto i = state.namespaces.find(request.nspace);
-  if (i == state.namespaces.end())
+  auto* entry = state.known->find(request.nspace);
+  if (entry == nullptr)
     return make_error(status::not_found,
                       "namespace " + request.nspace + " is not registered");
-  if (!i->second.is_tool)
-    state.options.registered->total -= i->second.procs.size();
-  for (auto& [rank, proc] : i->second.procs) {
-    state.stop_awaiting(i->second, proc);
+  state.known->stop_counting(*entry);
+  for (auto& [rank, proc] : entry->procs) {
+    const auto id = proc_id{request.nspace, rank};
+    state.known->stop_awaiting(id);
     proc.state = proc_state::terminated;
-    leave_collectives(self, {request.nspace, rank}, "its job is over");
-    tell_groups(self, proc_ended{{request.nspace, rank}, proc.state});
-    wake_gets(self, {request.nspace, rank});
+    end_proc(state, {id, proc.state}, "its job is over");
   }
-  // Forgotten at once: the name may be registered anew before they are closed.
-  for (auto j = state.sessions.begin(); j != state.sessions.end();) {
-    const auto& session = j->second;
-    if (session.who.proc.nspace != request.nspace) {
-      ++j;
-      continue;
-    }
-    self->send(session.handle, close_connection{"its job is over"});
-    self->send(state.directory.events, session.who, connection_lost{});
-    j = state.sessions.erase(j);
-  }
+  state.sessions->forget(request.nspace);
   forget_namespace(self, request.nspace);
   return ack{};
 }
 
-caf::result<client_environment> environment_of(self_pointer self,
-                                               const setup_fork& request) {
+caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
   auto& state = self->state;
-  if (state.find_local(request.proc) == nullptr)
+  auto* known = state.known->find_local(proc);
+  if (known == nullptr)
+    return make_error(status::not_found,
+                      to_string(proc) + " is not registered on this node");
+  state.known->stop_awaiting(proc);
+  known->may_connect = false;
+  known->state = proc_state::terminated;
+  const auto what = proc_ended{proc, proc_state::terminated};
+  self->send(state.directory.events, what);
+  tell_monitors(self, what);
+  state.sessions->close(proc, "the host let it go");
+  end_proc(state, what, "the host let it go");
+  return ack{};
+}
+
+void note_end(self_pointer self, const proc_ended& what) {
+  auto& state = self->state;
+  tell_monitors(self, what);
+  auto* proc = state.known->find_local(what.proc);
+  if (proc == nullptr || proc->is_gone())
+    return;
+  state.known->stop_awaiting(what.proc);
+  proc->state = what.state;
+  end_proc(state, what, "it ended");
+}
+
+caf::result<ack> finalize(self_pointer self, const requester& who) {
+  auto& state = self->state;
+  if (auto* proc = state.known->find_local(who.proc))
+    proc->finalized = true;
+  if (state.options.log)
+    state.options.log(severity::debug, to_string(who.proc) + " finalized");
+  return self->delegate(state.directory.host, client_finalized{who});
+}
+
+void end_session(self_pointer self, const requester& who, bool finalized) {
+  auto& state = self->state;
+  if (!state.sessions->end(who, finalized))
+    return;
+  state.data->forget(who.index);
+  auto* proc = state.known->find_local(who.proc);
+  if (proc == nullptr || --proc->connections > 0)
+    return;
+  auto& entry = *state.known->find(who.proc.nspace);
+  if (entry.is_tool) {
+    proc->state = proc_state::terminated;
+    end_proc(state, {who.proc, proc_state::terminated}, "the tool has left");
+    entry.procs.erase(who.proc.rank);
+    state.groups->forget(who.proc);
+    if (entry.procs.empty())
+      forget_namespace(self, who.proc.nspace);
+  } else if (!finalized && !proc->is_gone()) {
+    if (state.options.log)
+      state.options.log(severity::info,
+                        to_string(who.proc)
+                          + " lost its connection without finalizing");
+    end_proc(state, {who.proc, proc_state::comm_failed},
+             "its connection is lost");
+  }
+  if (!finalized)
+    self->send(state.directory.host, client_lost{who});
+}
+
+// -- what processes and the host ask --
+
+caf::result<client_environment> environment_of(server_state& state,
+                                               const setup_fork& request) {
+  if (state.known->find_local(request.proc) == nullptr)
     return make_error(status::not_found,
                       to_string(request.proc)
                         + " is not a process of this node; register it first");
@@ -75,115 +239,162 @@ caf::result<client_environment> environment_of(self_pointer self,
   return result;
 }
 
-void note_end(self_pointer self, const proc_ended& what) {
-  auto& state = self->state;
-  tell_monitors(self, what);
-  auto* proc = state.find_local(what.proc);
-  if (proc == nullptr || proc->is_gone())
+/// Has a process join an operation when all jobs that it names are known.
+void join(server_state& state, const requester& who, collective_kind kind,
+          std::vector<proc_id> procs, std::vector<info> directives,
+          completion<connect_procs_result> reply) {
+  const auto nspace = state.data->first_elsewhere(procs);
+  if (!nspace) {
+    state.collectives->join(who, kind, std::move(procs), directives,
+                            std::move(reply));
     return;
-  state.stop_awaiting(*state.find_namespace(what.proc.nspace), *proc);
-  proc->state = what.state;
-  leave_collectives(self, what.proc, "it ended");
-  tell_groups(self, what);
-  wake_gets(self, what.proc);
+  }
+  state.data->fetch(
+    who, *nspace,
+    [&state, who, kind, procs = std::move(procs),
+     directives = std::move(directives),
+     reply = std::move(reply)](const caf::error& why) {
+      if (why)
+        reply(make_error(status::invalid_namespace, reason_of(why)));
+      else
+        join(state, who, kind, procs, directives, reply);
+    });
 }
 
-caf::result<ack> close_all(self_pointer self, const shut_down& request) {
-  for (const auto& [index, session] : self->state.sessions)
-    self->send(session.handle, close_connection{request.reason});
-  return ack{};
+/// Joins an operation that brings nothing back.
+template <class Request>
+caf::result<ack> join(self_pointer self, const requester& who,
+                      collective_kind kind, Request& request) {
+  return answer_later<ack>(self, [&](completion<ack> reply) {
+    join(self->state, who, kind, std::move(request.procs),
+         std::move(request.directives),
+         [reply](const caf::expected<connect_procs_result>& x) {
+           if (x)
+             reply(ack{});
+           else
+             reply(x.error());
+         });
+  });
 }
 
-/// Joins a collective and hands the call to its actor, which answers it.
-template <class Result, class Request>
-caf::result<Result> join_and_delegate(self_pointer self, const requester& who,
-                                      collective_kind kind, Request& request) {
-  if (const auto nspace = first_elsewhere(self->state, request.procs))
-    return ask_again<Result>(self, who, *nspace, request,
-                             status::invalid_namespace);
-  auto id = uint64_t{0};
-  // The COLLECTIVE asks only who calls.
-  auto operation =
-    join(self, who, kind, std::move(request.procs), request.directives, id);
-  if (!operation)
-    return operation.error();
-  auto result = self->delegate(*operation, who, std::move(request));
-  check_complete(self, id);
+caf::result<ack> write(self_pointer self, const requester& who,
+                       const log_request& request) {
+  const auto& directory = self->state.directory;
+  const auto out = log_effects{
+    [self, &directory](log_entry what, completion<ack> then) {
+      ask(self, directory.logs, std::move(then), std::move(what));
+    },
+    [self, &directory](const requester& x, log_request what,
+                       completion<ack> then) {
+      ask(self, directory.host, std::move(then), x, std::move(what));
+    },
+    self->state.options.log};
+  return answer_later<ack>(self, [&](completion<ack> reply) {
+    write_log(who, request, out, std::move(reply));
+  });
+}
+
+server_statistics statistics_of(const server_state& state) {
+  auto result = state.statistics;
+  result.bytes_posted = state.data->bytes_posted();
   return result;
+}
+
+/// Source: guarantees 5.9, LOAD-2.
+gauge_list gauges_of(const server_state& state) {
+  const auto& known = *state.known;
+  const auto& groups = state.groups->known();
+  auto posted = uint64_t{0};
+  for (const auto& [nspace, entry] : known.namespaces())
+    posted = std::max<uint64_t>(posted, entry.posted.size_bytes());
+  // The waits of processes are bounded by what one connection may have asked
+  // and not been answered.
+  return {
+    {{"server.posted_by_largest_namespace", posted,
+      state.options.posted.namespace_bytes, "bytes"},
+     {"server.namespaces", known.namespaces().size(), 0, "namespaces"},
+     {"server.sessions", state.sessions->all().size(),
+      known.counts().total * defaults::connections_per_rank, "connections"},
+     {"server.collectives", state.collectives->size(), 0, "operations"},
+     {"server.connected", state.collectives->connected().size(),
+      defaults::connected_sets, "sets"},
+     {"server.processes_ended", groups.ended().size(), known.counts().total,
+      "processes"},
+     {"server.collective_signatures", state.collectives->counted(),
+      defaults::collective_signatures, "signatures"},
+     {"server.group_signatures", groups.counted(),
+      defaults::collective_signatures, "signatures"},
+     {"server.gets", state.data->waiting(), 0, "requests"},
+     {"server.modexes", state.data->modexes(), 0, "requests"},
+     {"server.fetches", state.data->fetches(), 0, "namespaces"}}};
 }
 
 // NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 server_actor::behavior_type behavior(self_pointer self, server_options options,
                                      server_directory directory) {
-  self->state.options = std::move(options);
-  self->state.directory = std::move(directory);
+  auto& state = self->state;
+  state.options = std::move(options);
+  state.directory = std::move(directory);
+  start(self);
   auto handlers = server_actor::behavior_type{
-    [self](const connect_request& request, const connection_actor& connection) {
-      return accept(self, request, connection);
+    // -- from connections --
+    [&state](const connect_request& request,
+             const connection_actor& connection) {
+      return state.sessions->accept(request, connection);
     },
-    [self](const requester& who, job_info_request) {
-      return get_job_info(self, who);
+    // -- from sessions --
+    [&state](const requester& who, job_info_request) {
+      return state.data->job(who.proc.nspace);
     },
-    [self](const requester& who, const commit_request& request) {
-      return commit(self, who, request);
+    [&state](const requester& who, const commit_request& request) {
+      return done(state.data->commit(who, request));
     },
     [self](const requester& who, fence_request& request) {
       ++self->state.statistics.fences;
-      return join_and_delegate<ack>(self, who, collective_kind::fence, request);
+      return join(self, who, collective_kind::fence, request);
     },
     [self](const requester& who, connect_procs_request& request) {
-      return join_and_delegate<connect_procs_result>(
-        self, who, collective_kind::connect, request);
+      return answer_later<connect_procs_result>(
+        self, [&](completion<connect_procs_result> reply) {
+          join(self->state, who, collective_kind::connect,
+               std::move(request.procs), std::move(request.directives),
+               std::move(reply));
+        });
     },
     [self](const requester& who, disconnect_procs_request& request) {
-      return join_and_delegate<ack>(self, who, collective_kind::disconnect,
-                                    request);
+      return join(self, who, collective_kind::disconnect, request);
     },
-    [self](const requester& who, group_construct_request& request) {
-      return construct_group(self, who, request);
+    [&state](const requester& who, group_construct_request& request) {
+      return state.groups->construct(who, request);
     },
-    [self](const requester& who, group_destruct_request& request) {
-      return destruct_group(self, who, request);
+    [&state](const requester& who, group_destruct_request& request) {
+      return state.groups->destruct(who, request);
     },
-    [self](const requester& who, group_leave_request& request) {
-      return leave_group(self, who, request);
+    [&state](const requester& who, group_leave_request& request) {
+      return state.groups->leave(who, request);
     },
-    [self](const requester& who, notify_request& request) {
-      return notify_group(self, who, request);
+    [&state](const requester& who, notify_request& request) {
+      return state.groups->notify(who, request);
     },
-    [self](group_entry_ordered& what) { return take_group_entry(self, what); },
-    [self](const host_node_lost& what) { tell_groups(self, what); },
-    [self](list_groups) { return list_groups_here(self); },
-    [self](const group_changed& what) { change_group(self, what); },
-    [self](const group_over& what) { close_group(self, what); },
-    [self](const group_data& what) { return group_data_here(self, what); },
-    [self](const collective_retired& done) { retire_collective(self, done); },
     [self](const requester& who, get_request& request) {
-      return get(self, who, request);
+      return answer_later<get_result>(self, [&](completion<get_result> reply) {
+        self->state.data->get(who, std::move(request), std::move(reply));
+      });
     },
-    [self](const requester&, const refresh_cache_request& request)
-      -> caf::result<refresh_cache_result> {
-      const auto* entry = self->state.find_namespace(request.target.nspace);
-      if (entry == nullptr)
-        return make_error(status::not_found,
-                          "no namespace " + request.target.nspace);
-      auto result = refresh_cache_result{};
-      for (const auto& [key, val] :
-           entry->posted.visible_here(request.target.rank))
-        result.entries.push_back({std::string{posted_key(key)}, val});
-      return result;
+    [&state](const requester&, const refresh_cache_request& request) {
+      return state.data->fresh(request.target);
     },
-    [self](const requester&, const resolve_peers_request& request) {
-      return resolve_peers(self, request);
+    [&state](const requester&, const resolve_peers_request& request) {
+      return state.queries->peers(request);
     },
-    [self](const requester&, const resolve_nodes_request& request) {
-      return resolve_nodes(self, request);
+    [&state](const requester&, const resolve_nodes_request& request) {
+      return state.queries->nodes(request);
     },
-    [self](const requester& who, query_request& request) {
-      return answer_query(self, who, request);
+    [&state](const requester& who, query_request& request) {
+      return state.queries->answer(who, request);
     },
     [self](const requester& who, const log_request& request) {
-      return write_log(self, who, request);
+      return write(self, who, request);
     },
     [self](const requester& who, finalize_request) {
       return finalize(self, who);
@@ -191,72 +402,82 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const requester& who, connection_lost lost) {
       end_session(self, who, lost.finalized);
     },
-    [self](register_nspace& request) { return add_namespace(self, request); },
+    // -- from the host --
+    [&state](register_nspace& request) {
+      return done(state.known->add(request));
+    },
     [self](const deregister_nspace& request) {
       return remove_namespace(self, request);
     },
-    [self](const register_client& request) {
-      return add_client(self, request);
+    [&state](const register_client& request) {
+      return done(state.known->add(request));
     },
     [self](const deregister_client& request) {
       return remove_client(self, request.proc);
     },
-    [self](const direct_modex& request) { return answer_modex(self, request); },
-    [self](register_resources& request) {
-      return add_resources(self, request);
+    [self](const direct_modex& request) {
+      return answer_later<get_result>(self, [&](completion<get_result> reply) {
+        self->state.data->answer_modex(request, std::move(reply));
+      });
     },
-    [self](const deregister_resources& request) {
-      return remove_resources(self, request);
+    [&state](register_resources& request) {
+      return done(state.known->add_resources(request));
     },
-    [self](define_process_set& request) { return define_set(self, request); },
-    [self](const delete_process_set& request) {
-      return delete_set(self, request);
+    [&state](const deregister_resources& request) {
+      state.known->remove_resources(request);
+      return ack{};
     },
-    [self](const requester& who, io_delivery& what) {
-      return pass_output(self, who, what);
+    [&state](define_process_set& request) {
+      return done(state.known->define_set(request));
     },
-    [self](const setup_fork& request) { return environment_of(self, request); },
-    [self](client_environment& environment) {
-      self->state.environment = std::move(environment);
+    [&state](const delete_process_set& request) {
+      return done(state.known->delete_set(request));
+    },
+    [&state](const requester& who, io_delivery& what) {
+      return state.sessions->pass_output(who, what);
+    },
+    [&state](const setup_fork& request) {
+      return environment_of(state, request);
+    },
+    [&state](client_environment& environment) {
+      state.environment = std::move(environment);
     },
     [self](const proc_ended& what) { note_end(self, what); },
     [self](const procs_paused& what) { tell_monitors(self, what); },
-    [self](const shut_down& request) { return close_all(self, request); },
-    [self](get_statistics) { return self->state.statistics; },
-    [self](get_gauges) { return gauges_of(self->state); },
-    [self](host_collective_result& result) {
-      for (auto& x : result.data)
-        // A host may bring back what it got from here.
-        if (auto* entry = self->state.find_namespace(x.proc.nspace);
-            entry != nullptr && entry->procs.count(x.proc.rank) == 0) {
-          entry->posted.store_remote(x.proc.rank, std::move(x.entries));
-          wake_gets(self, x.proc);
-        }
+    [&state](const shut_down& request) {
+      state.sessions->close_all(request.reason);
+      return ack{};
     },
-    [self](deadline due) { self->state.waits.fire(due.id); },
+    [&state](get_statistics) { return statistics_of(state); },
+    [&state](get_gauges) { return gauges_of(state); },
+    [&state](group_entry_ordered& what) { return state.groups->take(what); },
+    [&state](const host_node_lost& what) { state.groups->tell(what); },
+    [&state](list_groups) { return state.groups->list(); },
+    // -- from its groups and itself --
+    [&state](const group_changed& what) {
+      state.collectives->reduce(what);
+      state.groups->change(what);
+    },
+    [&state](const group_over& what) {
+      state.collectives->forget(what.group);
+      state.groups->close(what);
+    },
+    [&state](const group_data& what) { return state.groups->exchange(what); },
+    [&state](host_collective_result& result) {
+      state.data->store(std::move(result.data));
+    },
+    // No actor sends it any more.
+    [](const collective_retired&) {},
+    [&state](deadline due) { state.waits.fire(due.id); },
   };
   return sturdy(self, std::move(handlers));
 }
 
 } // namespace
 
-void forget_namespace(self_pointer self, const std::string& nspace) {
-  auto& state = self->state;
-  self->send(state.directory.events, deregister_nspace{nspace});
-  tell_monitors(self, deregister_nspace{nspace});
-  state.table.forget(nspace);
-  state.connected.forget(nspace);
-  state.groups.forget(nspace);
-  state.namespaces.erase(nspace);
-  refuse_modexes(state, nspace);
-}
-
-} // namespace server_internals
-
 server_actor spawn_server(caf::actor_system& sys, server_options options,
                           server_directory directory) {
-  return sys.spawn(server_internals::behavior, std::move(options),
-                   std::move(directory));
+  return sys.spawn(behavior, std::move(options), std::move(directory));
 }
 
 } // namespace troupe

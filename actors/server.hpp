@@ -2,7 +2,6 @@
 
 #include "actors/data/datastore.hpp"
 #include "actors/registrations.hpp"
-#include "config/defaults.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -34,9 +33,6 @@ struct server_options {
 
   /// How much processes may keep posted.
   datastore::limits posted{};
-
-  /// Actors of collectives that are over which are kept for the next ones.
-  uint32_t idle_collectives = defaults::idle_collectives;
 
   /// The process's own log.
   journal log;

@@ -525,9 +525,6 @@ caf::result<host_collective_result> join_collective(self_pointer self,
     return host_collective_result{};
   }
   const auto change = connection_change(what);
-  // All processes are on this node: there is nobody else to wait for.
-  if (what.is_local && !change)
-    return host_collective_result{};
   return answer_later<host_collective_result>(
     self, [&](completion<host_collective_result> done) {
       // Before anybody goes on: whoever fails then has failed all of them.

@@ -286,7 +286,19 @@ CAF_TEST(X35 a session ends with its connection) {
 
 CAF_TEST(X35 what a session asked is answered although it has ended) {
   uut.host_play->holds = true;
-  const auto x = uut.fence(client, {{"job", 1}});
+  // A fence with a process of another node: the host is asked.
+  auto job = register_nspace{};
+  job.nspace = "wide";
+  job.owner = {our_uid, our_uid};
+  job.local_ranks = {0};
+  job.infos = {with(attr::job_size, value::uint32(2))};
+  uut.tell<ack>(std::move(job));
+  uut.host_play->holds = false;
+  consume_messages();
+  client = uut.connect("wide", 0);
+  consume_messages();
+  uut.host_play->holds = true;
+  const auto x = uut.fence(client);
   consume_messages();
   CAF_CHECK(x->is_pending());
   uut.lose(client);

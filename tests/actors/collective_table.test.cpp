@@ -32,10 +32,10 @@ struct fixture {
 
 } // namespace
 
-// -- membership --------------------------------------------------------------
+// -- joiners --------------------------------------------------------------
 
 CAF_TEST(COLL-3 an operation is settled when nobody is missing) {
-  membership uut{{{"job", 0}, {"job", 1}}};
+  joiners uut{{{"job", 0}, {"job", 1}}};
   CAF_CHECK(!uut.is_settled());
   CAF_CHECK(uut.join({"job", 0}));
   CAF_CHECK(!uut.is_settled());
@@ -46,7 +46,7 @@ CAF_TEST(COLL-3 an operation is settled when nobody is missing) {
 }
 
 CAF_TEST(COLL-1 joining twice counts once) {
-  membership uut{{{"job", 0}, {"job", 1}}};
+  joiners uut{{{"job", 0}, {"job", 1}}};
   CAF_CHECK(uut.join({"job", 0}));
   CAF_CHECK(!uut.join({"job", 0}));
   CAF_CHECK(!uut.is_settled());
@@ -54,7 +54,7 @@ CAF_TEST(COLL-1 joining twice counts once) {
 }
 
 CAF_TEST(COLL-5 a stranger changes nothing) {
-  membership uut{{{"job", 0}}};
+  joiners uut{{{"job", 0}}};
   CAF_CHECK(!uut.join({"job", 1}));
   CAF_CHECK(!uut.drop({"other", 0}));
   CAF_CHECK(!uut.is_settled());
@@ -63,7 +63,7 @@ CAF_TEST(COLL-5 a stranger changes nothing) {
 }
 
 CAF_TEST(COLL-3 who is gone is not waited for) {
-  membership uut{{{"job", 0}, {"job", 1}}};
+  joiners uut{{{"job", 0}, {"job", 1}}};
   uut.join({"job", 0});
   CAF_CHECK(!uut.drop({"job", 0})); // It has joined: nothing is lost.
   CAF_CHECK(uut.drop({"job", 1}));
@@ -73,7 +73,7 @@ CAF_TEST(COLL-3 who is gone is not waited for) {
 }
 
 CAF_TEST(COLL-3 who has gone and comes back is not counted twice) {
-  membership uut{{{"job", 0}, {"job", 1}, {"job", 2}}};
+  joiners uut{{{"job", 0}, {"job", 1}, {"job", 2}}};
   uut.join({"job", 0});
   uut.drop({"job", 1});
   CAF_CHECK(!uut.join({"job", 1}));
@@ -82,7 +82,7 @@ CAF_TEST(COLL-3 who has gone and comes back is not counted twice) {
 }
 
 CAF_TEST(an operation without participants is settled) {
-  CAF_CHECK(membership{{}}.is_settled());
+  CAF_CHECK(joiners{{}}.is_settled());
 }
 
 // -- the table ---------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
 
+#include <algorithm>
+
 using namespace troupe;
 using namespace troupe::fixtures;
 using namespace std::chrono_literals;
@@ -55,10 +57,31 @@ struct fixture : deterministic {
     consume_messages();
   }
 
-  /// Whether the actors of all operations have ended.
+  /// From here on the ranks are those of a job with one more on another node:
+  /// the host is asked.
+  void spread() {
+    auto job = register_nspace{};
+    job.nspace = "wide";
+    job.owner = {our_uid, our_uid};
+    job.local_ranks = {0, 1, 2};
+    job.infos = {with(attr::job_size, value::uint32(4))};
+    uut.tell<ack>(std::move(job));
+    consume_messages();
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      ranks[rank] = uut.connect("wide", rank);
+    consume_messages();
+    running_when_quiet = sys.registry().running();
+  }
+
+  /// Whether no operation is left, nor any actor of one.
   /// @param lost Connections that have ended, too: each has two actors.
   bool is_quiet(size_t lost = 0) {
-    return sys.registry().running() == running_when_quiet - 2 * lost;
+    const auto all = request<gauge_list>(uut.server, get_gauges{}).gauges;
+    const auto i = std::find_if(all.begin(), all.end(), [](const auto& x) {
+      return x.name == "server.collectives";
+    });
+    return i != all.end() && i->value == 0
+           && sys.registry().running() == running_when_quiet - 2 * lost;
   }
 
   void all_fences_work() {
@@ -78,6 +101,7 @@ CAF_TEST_FIXTURE_SCOPE(server_collectives_tests, fixture)
 // -- all goes well -----------------------------------------------------------
 
 CAF_TEST(F4.16 COLL-3 a fence completes for all when the last has joined) {
+  spread();
   const auto x = fence(0);
   const auto y = fence(2);
   CAF_CHECK(x->is_pending());
@@ -88,7 +112,34 @@ CAF_TEST(F4.16 COLL-3 a fence completes for all when the last has joined) {
     CAF_CHECK_EQUAL(each->code, status::success);
   CAF_REQUIRE_EQUAL(uut.host_play->joined.size(), 1u);
   CAF_CHECK(uut.host_play->joined[0].kind == collective_kind::fence);
-  CAF_CHECK(uut.host_play->joined[0].procs == (procs{{"job", rank_wildcard}}));
+  CAF_CHECK(uut.host_play->joined[0].procs == (procs{{"wide", rank_wildcard}}));
+}
+
+CAF_TEST(F4.16 C4.5 a fence of this node alone does not bother the host) {
+  all_fences_work();
+  fence(0, {{"job", 0}, {"job", 1}});
+  fence(1, {{"job", 0}, {"job", 1}});
+  CAF_CHECK(uut.host_play->joined.empty());
+}
+
+CAF_TEST(F4.26 C4.5 the host hears of this node which jobs are connected) {
+  const auto both = procs{{"job", 0}, {"other", 0}};
+  connect(ranks[0], both);
+  connect(stranger, both);
+  auto& asked = uut.host_play->joined;
+  CAF_REQUIRE_EQUAL(asked.size(), 1u);
+  CAF_CHECK(asked[0].is_local);
+  CAF_CHECK(asked[0].kind == collective_kind::connect);
+  // A plain fence over them is none of its business.
+  fence(0, both);
+  uut.fence(stranger, both);
+  consume_messages();
+  CAF_CHECK_EQUAL(asked.size(), 1u);
+  // Nor who is connected within one job.
+  const auto whole = procs{{"job", rank_wildcard}};
+  for (const auto& x : ranks)
+    CAF_CHECK(connect(x, whole)->code != status::bad_param);
+  CAF_CHECK_EQUAL(asked.size(), 1u);
 }
 
 CAF_TEST(COLL-4 nothing is left of a fence that is over) {
@@ -101,6 +152,7 @@ CAF_TEST(COLL-4 nothing is left of a fence that is over) {
 }
 
 CAF_TEST(F4.16 a fence waits for the host) {
+  spread();
   uut.host_play->holds = true;
   const auto x = fence(0);
   fence(1);
@@ -146,6 +198,7 @@ CAF_TEST(F4.17 overlapping sets do not disturb each other) {
 }
 
 CAF_TEST(COLL-1 F4.17 two rounds over one set do not mix) {
+  spread();
   const auto first = fence(0);
   const auto second = fence(0);
   fence(1);
@@ -312,6 +365,7 @@ CAF_TEST(F4.18 a fence that is over does not time out) {
 }
 
 CAF_TEST(F4.18 P-C1 a host that thinks too long is overtaken by the time-out) {
+  spread();
   uut.host_play->holds = true;
   const auto x = fence(0, {}, {timeout(1)});
   fence(1);
@@ -481,6 +535,7 @@ CAF_TEST(X27 unequal lists are different operations) {
 }
 
 CAF_TEST(COLL-2 what the host refuses is refused for all) {
+  spread();
   uut.host_play->collectives = status::not_supported;
   const auto x = fence(0);
   const auto y = fence(1);
@@ -510,8 +565,7 @@ CAF_TEST(X27 LIM18 operations in flight are bounded) {
   CAF_CHECK_EQUAL(fences.back()->code, status::lost_connection);
 }
 
-// -- without those who end or leave
-// -----------------------------------------------------------------------
+// -- without those who end or leave -------------------------------------------
 
 namespace {
 

@@ -72,9 +72,17 @@ public:
     consume_messages();
     running_at_start = sys.registry().running();
     const auto sizes = std::vector<uint32_t>{3, 2, 4};
+    is_wide = seed % 2 == 1;
     for (size_t i = 0; i < sizes.size(); ++i) {
       const auto nspace = std::string(1, static_cast<char>('a' + i));
-      uut.add_job(nspace, sizes[i]);
+      auto job = register_nspace{};
+      job.nspace = nspace;
+      job.owner = {our_uid, our_uid};
+      for (uint32_t rank = 0; rank < sizes[i]; ++rank)
+        job.local_ranks.push_back(rank);
+      job.infos = {
+        with(attr::job_size, value::uint32(sizes[i] + (is_wide ? 1 : 0)))};
+      uut.tell<ack>(std::move(job));
       nspaces.push_back(nspace);
       for (uint32_t rank = 0; rank < sizes[i]; ++rank)
         processes.push_back({{nspace, rank}, nullptr, false, {}, {}});
@@ -116,15 +124,23 @@ private:
     const auto every = [](const char* nspace) {
       return proc_id{nspace, rank_wildcard};
     };
+    // All of a job, with the rank that is on another node if it has one.
+    const auto all = [this](procs x) {
+      if (is_wide)
+        x.push_back({x.front().nspace, static_cast<uint32_t>(x.size())});
+      return x;
+    };
+    auto b_and_a = all(a);
+    b_and_a.push_back(every("b"));
     sets = {
-      {a, {{every("a")}, a}},
-      {b, {{every("b")}, b}},
-      {c, {{every("c")}, c}},
+      {a, {{every("a")}, all(a)}},
+      {b, {{every("b")}, all(b)}},
+      {c, {{every("c")}, all(c)}},
       {{a[0], a[1]}, {{a[0], a[1]}, {a[1], a[0], a[1]}}},
       {{a[1], a[2]}, {{a[2], a[1]}}},
       {{c[0], c[2]}, {{c[0], c[2]}, {c[2], c[0]}}},
       {{a[2], c[3]}, {{c[3], a[2]}}},
-      {a_and_b, {{every("a"), every("b")}, {every("b"), a[0], a[1], a[2]}}},
+      {a_and_b, {{every("a"), every("b")}, b_and_a}},
     };
   }
 
@@ -298,6 +314,18 @@ private:
     CAF_CHECK(uut.host_play->joined.size() <= most);
   }
 
+  /// The calls of a set and their results, for a reader.
+  std::string calls_of(size_t set) const {
+    auto result = std::string{};
+    for (const auto& x : processes)
+      if (is_member(set, x.id)) {
+        result += "; " + to_string(x.id) + (x.is_gone ? " (gone)" : "") + ":";
+        for (const auto& call : x.calls[set])
+          result += ' ' + to_string(call.result->code);
+      }
+    return result;
+  }
+
   void check_generation(size_t set, size_t i) {
     auto outcome = status::operation_in_progress;
     auto all_called = true;
@@ -333,7 +361,7 @@ private:
       || outcome == status::not_supported;
     if (!is_explained)
       CAF_ERROR("set " << set << ", generation " << i << ": "
-                       << to_string(outcome));
+                       << to_string(outcome) << calls_of(set));
   }
 
   void check_gets() {
@@ -359,6 +387,9 @@ private:
         CAF_CHECK(!commit->is_pending());
       x.connection = nullptr;
     }
+    for (const auto& x : request<gauge_list>(uut.server, get_gauges{}).gauges)
+      if (x.name == "server.collectives" || x.name == "server.gets")
+        CAF_CHECK_EQUAL(x.value, 0u);
     const auto tell = request<server_statistics>(uut.server, get_statistics{});
     CAF_CHECK(tell.connections > 0);
     CAF_CHECK_EQUAL(sys.registry().running(), running_at_start);
@@ -366,6 +397,9 @@ private:
 
   node uut;
   size_t running_at_start = 0;
+
+  /// Whether each job has one more rank, on another node: the host is asked.
+  bool is_wide = false;
   std::vector<std::string> nspaces;
   std::vector<process> processes;
   std::vector<fence_set> sets;

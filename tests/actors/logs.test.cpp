@@ -1,6 +1,6 @@
-// What a log request comes to, and what a query hears is supported.
+// Log requests by channel, and what a query hears is supported.
 
-#include "actors/log_plan.hpp"
+#include "actors/logs.hpp"
 
 #include "actors/supported.hpp"
 #include "messages/attributes.hpp"

@@ -1,8 +1,10 @@
-#include "actors/log_plan.hpp"
+#include "actors/logs.hpp"
 
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace troupe {
 
@@ -52,7 +54,7 @@ bool read_mail(const requester& who, const value& x,
   return !entry.envelope.to.empty();
 }
 
-/// What goes before a text, as the directives ask.
+/// The text before an entry, as the directives ask.
 std::string prefix(const requester& who, const log_request& request) {
   auto result = std::string{};
   if (flag(request.directives, attr::log_timestamp_output)) {
@@ -110,6 +112,81 @@ log_plan plan_log(const requester& who, const log_request& request) {
   if (request.data.empty())
     note_problem(plan, status::bad_param, "there is nothing to log");
   return plan;
+}
+
+namespace {
+
+/// A log request on its way through its channels.
+struct log_job {
+  requester who;
+  log_request others;
+  log_plan plan;
+  log_effects out;
+  completion<ack> reply;
+  size_t next = 0;
+  size_t written = 0;
+
+  void finish() const {
+    if (written > 0 && (plan.once || plan.code == status::success))
+      reply(ack{});
+    else if (written > 0)
+      reply(make_error(status::partial_success, plan.reason));
+    else
+      reply(make_error(plan.code, plan.reason));
+  }
+};
+
+/// Data for which this node has no channel may go to the host.
+void ask_host(const std::shared_ptr<log_job>& job) {
+  job->out.ask_host(job->who, std::move(job->others),
+                    [job](const caf::expected<ack>& x) {
+                      if (x) {
+                        ++job->written;
+                        if (job->plan.code == status::not_supported)
+                          job->plan.code = status::success;
+                      }
+                      job->finish();
+                    });
+}
+
+void write_next(const std::shared_ptr<log_job>& job) {
+  auto& plan = job->plan;
+  const auto is_enough = plan.once && job->written > 0;
+  if (is_enough || job->next == plan.entries.size()) {
+    if (is_enough || job->others.data.empty())
+      job->finish();
+    else
+      ask_host(job);
+    return;
+  }
+  job->out.write(std::move(plan.entries[job->next++]),
+                 [job](const caf::expected<ack>& x) {
+                   if (x) {
+                     ++job->written;
+                   } else {
+                     const auto why = reason_of(x.error());
+                     if (job->plan.code == status::success) {
+                       job->plan.code = status_of(x.error());
+                       job->plan.reason = why;
+                     }
+                     if (job->out.log)
+                       job->out.log(severity::warning,
+                                    "a log entry of " + to_string(job->who.proc)
+                                      + " is lost: " + why);
+                   }
+                   write_next(job);
+                 });
+}
+
+} // namespace
+
+void write_log(const requester& who, const log_request& request,
+               const log_effects& out, completion<ack> reply) {
+  auto plan = plan_log(who, request);
+  auto others =
+    log_request{request.timestamp, std::move(plan.others), request.directives};
+  write_next(std::make_shared<log_job>(
+    log_job{who, std::move(others), std::move(plan), out, std::move(reply)}));
 }
 
 } // namespace troupe
