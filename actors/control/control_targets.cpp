@@ -1,5 +1,6 @@
 #include "actors/control/control_targets.hpp"
 
+#include "actors/may_act_for.hpp"
 #include "config/defaults.hpp"
 
 #include <map>
@@ -76,7 +77,7 @@ private:
   /// Source: PMIx Standard v5, `PMIx_Job_control`: processes of the requester's
   /// own user; and the administrator's word counts, too.
   bool may_control(const std::string& nspace, const controlled_job& job) {
-    if (who_.creds.uid == job.owner.uid || who_.creds.uid == 0)
+    if (may_act_for(who_, job.owner.uid))
       return true;
     if (named_foreign_.insert(nspace).second)
       note(foreign_, "job " + nspace + " is another user's: "

@@ -1,5 +1,6 @@
 #include "actors/monitors/reaction_policy.hpp"
 
+#include "actors/may_act_for.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -99,11 +100,11 @@ std::vector<std::string> reactions_in(const std::vector<info>& infos) {
 }
 
 bool may_run_commands(const requester& who, uint32_t daemon_uid) {
-  return who.creds.uid == daemon_uid || who.creds.uid == 0;
+  return may_act_for(who, daemon_uid);
 }
 
 bool may_watch(const requester& who, uint32_t target_uid) {
-  return who.creds.uid == target_uid || who.creds.uid == 0;
+  return may_act_for(who, target_uid);
 }
 
 caf::error check_reactions(const std::vector<std::string>& reactions,
