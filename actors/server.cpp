@@ -45,7 +45,7 @@ struct server_state {
   std::optional<class queries> queries;
 };
 
-using self_pointer = server_actor::stateful_pointer<server_state>;
+TROUPE_SELF_POINTER(server_actor, server_state);
 
 /// Tells the MONITOR DESK, if there is one.
 template <class T>

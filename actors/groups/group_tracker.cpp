@@ -158,7 +158,7 @@ struct tracker_state {
   }
 };
 
-using self_pointer = group_tracker_actor::stateful_pointer<tracker_state>;
+TROUPE_SELF_POINTER(group_tracker_actor, tracker_state);
 
 void call_later(self_pointer self, caf::timespan delay,
                 std::function<void()> then);
