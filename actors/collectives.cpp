@@ -73,6 +73,12 @@ caf::error collectives::refusal(const requester& who,
                         + " is not among the processes it names");
   if (const auto count = known_.count_named(procs); !count)
     return count.error();
+  // The word of its end may overtake its call: the operation that it means has
+  // gone on without it, or failed.
+  if (const auto* caller = known_.find_local(who.proc);
+      caller != nullptr && caller->is_gone())
+    return make_error(status::lost_connection,
+                      troupe::to_string(who.proc) + " has ended");
   return {};
 }
 
@@ -248,6 +254,9 @@ void collectives::complete(const operation& x) {
       retire(id);
       return;
     }
+    // It may have timed out while the host thought.
+    if (table_.find(id) == nullptr)
+      return;
     // Data first, so that a get right after the fence finds it.
     if (!y->data.empty())
       out_.store(std::move(y->data));
@@ -256,10 +265,7 @@ void collectives::complete(const operation& x) {
 }
 
 void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
-  // It may have timed out while the host thought.
   const auto* x = table_.find(id);
-  if (x == nullptr)
-    return;
   if (!x->failed)
     note_connection(*x);
   auto calls = std::move(open_.at(id).calls);

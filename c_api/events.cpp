@@ -194,18 +194,14 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
     if (cbfunc != nullptr)
       cbfunc(code, cbdata);
   };
-  if (lib.has_role(role::server) && !lib.current_link()) {
+  if (!lib.current_link()) {
     auto from = source != nullptr ? to_proc(*source) : proc_id{"", rank_undef};
-    const auto is_own = from == lib.proc();
-    auto what = event{request.code, std::move(from), request.range,
-                      std::move(request.infos)};
-    // P-J2: what went up from here is here already.
-    if (raise_from_host(what)
-        && (is_own || what.range == data_range::proc_local))
-      at_desk(lib, [what](event_desk& desk) { desk.take(batch_of(what)); });
-    if (cbfunc != nullptr)
-      lib.post([=] { tell(PMIX_SUCCESS); });
-    return PMIX_SUCCESS;
+    if (raise_from_host(
+          event{request.code, std::move(from), request.range, request.infos})) {
+      if (cbfunc != nullptr)
+        lib.post([=] { tell(PMIX_SUCCESS); });
+      return PMIX_SUCCESS;
+    }
   }
   // Nobody waits on the progress thread, nor for what stays on the node: Open
   // MPI reports failures that way, without a callback.

@@ -19,9 +19,9 @@ pmix_status_t become_server(library& lib, const pmix_server_module_t* module);
 void cease_server(library& lib);
 
 /// Takes an event that the server's host raises to the processes for whom it
-/// is. It does not go back to the host; marks of its way are taken out.
-/// @returns false if it went up from this server: its processes have it.
+/// is, and to our own handlers. It does not go back to the host.
+/// @returns false if there is no server.
 /// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
-bool raise_from_host(event& what);
+bool raise_from_host(event what);
 
 } // namespace troupe::c_api

@@ -323,12 +323,18 @@ void server_role::forget_changes(const std::string& nspace) {
   publish(std::move(next));
 }
 
-bool raise_from_host(event& what) {
+bool raise_from_host(event what) {
   const auto role = server_role::current();
-  if (!role || take_origin(what.infos, role->origin()))
+  if (!role)
     return false;
+  // P-J2: what went up from here is here already.
+  if (take_origin(what.infos, role->origin()))
+    return true;
+  const auto& lib = library::instance();
+  if (what.range == data_range::proc_local || what.source == lib.proc())
+    lib.push(batch_of(what));
   if (what.range != data_range::proc_local)
-    caf::anon_send(role->events(), deliver_event{what, {}});
+    caf::anon_send(role->events(), deliver_event{std::move(what), {}});
   return true;
 }
 

@@ -72,9 +72,9 @@ install(TARGETS pmix pmix_server LIBRARY DESTINATION "${pmix_prefix}/lib")
 install(TARGETS pmix_mesh pmix_mesh_server
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/troupe/mesh")
 set_target_properties(
-  pmix PROPERTIES INSTALL_RPATH "${CMAKE_INSTALL_FULL_LIBDIR}/troupe/pmix/lib")
+  pmix PROPERTIES INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_FULL_LIBDIR}/troupe/pmix/lib")
 set_target_properties(
-  pmix_mesh PROPERTIES INSTALL_RPATH "${CMAKE_INSTALL_FULL_LIBDIR}/troupe/mesh")
+  pmix_mesh PROPERTIES INSTALL_RPATH "$ORIGIN;${CMAKE_INSTALL_FULL_LIBDIR}/troupe/mesh")
 install(DIRECTORY c_api/include/ DESTINATION "${pmix_prefix}/include"
         FILES_MATCHING PATTERN "*.h")
 configure_file(cmake/pmix.pc.in "${PROJECT_BINARY_DIR}/install/pmix.pc" @ONLY)

@@ -65,7 +65,7 @@ std::string output_formatter::format(io_fragment&& x) {
   return result;
 }
 
-process_place output_formatter::place_of(const io_fragment& x) {
+output_place output_formatter::place_of(const io_fragment& x) {
   if (!format_.tag_detailed)
     return {};
   auto& host = known_hosts_[{x.stream.source, x.stream.channel}];

@@ -83,7 +83,7 @@ private:
   };
 
   frame make_frame(const io_fragment& x, int64_t read_at);
-  process_place place_of(const io_fragment& x);
+  output_place place_of(const io_fragment& x);
   std::string add_lines(const io_fragment& x, begun& kept);
   void add_gap(std::string& result, const io_fragment& x, begun& kept);
   void add_line(std::string& result, const frame& how,

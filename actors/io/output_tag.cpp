@@ -17,7 +17,7 @@ std::string number_or_unknown(uint32_t pid) {
   return pid == 0 ? "unknown" : std::to_string(pid);
 }
 
-std::string host_of(const process_place& place) {
+std::string host_of(const output_place& place) {
   return place.host.empty() ? "unknown" : place.host;
 }
 

@@ -9,7 +9,7 @@
 namespace troupe {
 
 /// Where a process runs; without, it is shown as `unknown`.
-struct process_place {
+struct output_place {
   std::string host;
   uint32_t pid = 0;
 };
@@ -17,7 +17,7 @@ struct process_place {
 /// What is known of the begin of a line.
 struct line_origin {
   const io_stream& stream;
-  const process_place& place;
+  const output_place& place;
 
   /// When it was read, as RFC 3339 has it; empty: not shown.
   std::string_view time;

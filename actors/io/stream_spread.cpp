@@ -186,7 +186,8 @@ stream_spread::watchers_of(const std::string& nspace, const std::string& parent,
     found[node] = what.channels;
   const auto of_parent = watchers_.find(parent);
   const auto* inherits = troupe::find(request.job_infos, attr::iof_inherit);
-  if (of_parent != watchers_.end()
+  // A job that is being forgotten hands nothing down.
+  if (of_parent != watchers_.end() && out_->is_job(parent)
       && (inherits == nullptr || inherits->truth()))
     for (const auto& [node, channels] : of_parent->second)
       found[node] = united(found[node], channels);

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -112,7 +113,7 @@ public:
   /// @returns whether it had begun here.
   bool end(const std::string& nspace);
 
-  /// At the root: who watches a new job beside its origin.
+  /// At the root: who watches a new job beside its origin; noted until `close`.
   /// @param parent The job that asked for it.
   std::vector<io_watcher> watchers_of(const std::string& nspace,
                                       const std::string& parent,
@@ -174,7 +175,6 @@ private:
   uint64_t window_of(const std::string& nspace) const;
   void note_watcher(const std::string& nspace, uint32_t node,
                     const io_interest& what);
-  void pass_interest(uint32_t node, const io_interest& what);
   void update(const std::string& nspace, completion<ack> done);
   void set_ours(io_interest what, completion<ack> done);
   void tell_standing(completion<ack> done);

@@ -34,7 +34,7 @@ struct tool_output_state {
 
   /// Where the processes run of streams that have not ended; for plain output
   /// that is to say so.
-  std::map<stream_key, process_place> places;
+  std::map<stream_key, output_place> places;
 
   /// Missing, and not told yet since nothing has come after it.
   std::map<stream_key, uint64_t> missed;
@@ -51,7 +51,7 @@ info uint64_info(std::string_view key, uint64_t x) {
 }
 
 /// What a tool that formats itself cannot know.
-void add_place(std::vector<info>& to, const process_place& x) {
+void add_place(std::vector<info>& to, const output_place& x) {
   if (!x.host.empty())
     to.push_back(make_info(attr::hostname, value::string(x.host)));
   if (x.pid != 0)

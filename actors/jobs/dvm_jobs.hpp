@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -202,12 +203,12 @@ public:
   /// A node has joined: it gets to know all process sets.
   void tell_sets(uint32_t node);
 
+  // -- for those who ask
+
   job_record* find(const std::string& nspace) {
     const auto i = all_.find(nspace);
     return i != all_.end() ? &i->second : nullptr;
   }
-
-  // -- for those who ask
 
   const std::map<std::string, job_record>& all() const {
     return all_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The inside of the MESH HOST actor: shared by actors/mesh_*.cpp only.
+// The inside of the MESH HOST actor: shared by actors/mesh/mesh_*.cpp only.
 
 #include "actors/answer.hpp"
 #include "actors/io/output_formatter.hpp"
@@ -180,7 +180,6 @@ completion<T> to_member(mesh_calls::answerer reply) {
 }
 
 // -- mesh_host_calls.cpp
-// -----------------------------------------------------------
 
 void start_calls(self_pointer self);
 
@@ -276,7 +275,6 @@ void raise(self_pointer self, environment_event what);
 void note_member(self_pointer self, const member_changed& what, bool was_live);
 
 // -- mesh_jobs.cpp: what is sent for jobs
-// ------------------------------------------
 
 /// At the root: the jobs of the DVM.
 void start_jobs(self_pointer self);
@@ -327,9 +325,6 @@ caf::result<spawn_result> request_spawn(self_pointer self, const requester& who,
 
 /// The hosts of processes, for the thread of the host only.
 output_formatter::hosts hosts_of(const mesh_host_state& state);
-
-/// Whether processes of a job run on a node.
-bool has_processes_on(const job_map& map, uint32_t node);
 
 /// A job begins, here or elsewhere.
 void begin_streams(self_pointer self, const prepare_share& order);
@@ -394,8 +389,6 @@ void forget_process(mesh_host_state& state, const proc_id& proc);
 // -- mesh_queries.cpp
 
 /// At the root, of what it knows.
-// --------------------------------------------------
-
 info_result answer_query(self_pointer self, uint32_t from, const requester& who,
                          const query_request& request);
 

@@ -272,12 +272,17 @@ void start_shares(self_pointer self) {
   self->state.share_rules = std::make_unique<shares>(means_of_shares(self));
 }
 
+namespace {
+
+/// Whether processes of a job run on a node.
 bool has_processes_on(const job_map& map, uint32_t node) {
   for (const auto& x : map.shares)
     if (x.node == node && !x.procs.empty())
       return true;
   return false;
 }
+
+} // namespace
 
 void prepare(self_pointer self, prepare_share& order,
              completion<job_map> done) {

@@ -18,6 +18,13 @@ namespace {
 /// Bytes to ask the kernel for at a time.
 constexpr size_t chunk_size = size_t{64} << 10;
 
+/// Made with the first socket: when it is needed there may be no memory.
+const caf::error& cut_short() {
+  static const auto result =
+    make_error(status::lost_connection, "closed within a message");
+  return result;
+}
+
 } // namespace
 
 frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
@@ -30,7 +37,7 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
              [this](const caf::error& why) { on_end(why); },
              [this] { on_progress(); },
              [this] { read_turn(); }}) {
-  // nop
+  cut_short();
 }
 
 // -- reading -----------------------------------------------------------------
@@ -179,15 +186,15 @@ void frame_socket::on_progress() {
 }
 
 void frame_socket::close_when_sent(std::chrono::milliseconds patience) {
-  is_closing_ = true;
   stream_.close_when_sent(patience);
+  // Not if it was about to end already.
+  is_closing_ = !stream_.is_reading() && !stream_.is_paused();
 }
 
 void frame_socket::on_end(const caf::error& reason) {
   late_.cancel();
   if (!reason && !is_closing_ && reader_.pending() > 0)
-    handlers_.on_end(
-      make_error(status::lost_connection, "closed within a message"));
+    handlers_.on_end(cut_short());
   else
     handlers_.on_end(reason);
 }

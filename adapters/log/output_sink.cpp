@@ -21,7 +21,7 @@ constexpr auto line_period = std::chrono::milliseconds{40};
 constexpr auto buffers_due = uint64_t{0};
 constexpr auto lines_due = uint64_t{1};
 
-TROUPE_SELF_POINTER(buffered_sink_actor, output_sink_state);
+using self_pointer = buffered_sink_actor::stateful_pointer<output_sink_state>;
 
 fd_writer& writer_of(output_sink_state& state, bool to_stderr) {
   return to_stderr ? *state.settings.err : *state.settings.out;

@@ -377,8 +377,6 @@ void network_set::on_dial_failed(dial_id dial, caf::error why) {
 constexpr size_t question_bytes = size_t{256} << 10;
 constexpr size_t questions_max = 2;
 
-// -- lanes -------------------------------------------------------------------
-
 void network_set::on_lane(dial_id dial, lane_opened x) {
   reach_.on_lane(dial);
   if (!is_ours(x)) {

@@ -201,7 +201,7 @@ void stream_socket::write_queue() {
     size_t done = 0;
     const auto result = transport_->write_queue(queue_.get(), done);
     if (result == outcome::failed) {
-      end_later(transport_->failure("write"));
+      end(transport_->failure("write"));
       return;
     }
     evbuffer_drain(queue_.get(), done);

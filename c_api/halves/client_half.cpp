@@ -10,10 +10,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace troupe::c_api {
 
@@ -59,18 +60,20 @@ const server_half* load() {
   auto own = own_half;
   own.lib = &library::instance();
   const auto* result = open != nullptr ? open(own) : nullptr;
-  return result != nullptr ? result : say(path + " is of another release");
+  return result != nullptr
+           ? result
+           : say("it is of another release, or of another libpmix.so.2");
 }
 
 /// The server's half; null if it cannot be loaded.
 const server_half* other_half() noexcept try {
-  static std::mutex mutex;
   if (const auto* x = loaded.load(std::memory_order_acquire))
     return x;
-  const auto guard = std::lock_guard{mutex};
-  if (loaded.load() == nullptr)
-    loaded = load();
-  return loaded;
+  // No lock of ours: a forked child would find it taken.
+  const auto* x = load();
+  if (x != nullptr)
+    loaded = x;
+  return x;
 } catch (...) {
   status_of_exception();
   return nullptr;
@@ -89,9 +92,9 @@ void cease_server(library& lib) {
     x->cease_server(lib);
 }
 
-bool raise_from_host(event& what) {
+bool raise_from_host(event what) {
   const auto* x = loaded.load();
-  return x != nullptr && x->raise_from_host(what);
+  return x != nullptr && x->raise_from_host(std::move(what));
 }
 
 } // namespace troupe::c_api
@@ -106,10 +109,14 @@ constexpr bool may_load(std::string_view function) {
   return function != "PMIx_server_setup_fork";
 }
 
-template <class Result>
-Result no_server(pmix_status_t code) {
+template <class Result, class... Ts>
+Result no_server(pmix_status_t code,
+                 [[maybe_unused]] const std::tuple<Ts...>& arguments) {
+  // Those without a result end with a callback and its data.
   if constexpr (!std::is_void_v<Result>)
     return code;
+  else if (const auto f = std::get<sizeof...(Ts) - 2>(arguments))
+    f(code, std::get<sizeof...(Ts) - 1>(arguments));
 }
 
 } // namespace
@@ -118,9 +125,9 @@ Result no_server(pmix_status_t code) {
   result name parameters {                                                     \
     constexpr auto loads = may_load(#name);                                    \
     const auto* half = loads ? other_half() : loaded.load();                   \
-    return half != nullptr                                                     \
-             ? half->name arguments                                            \
-             : no_server<result>(loads ? PMIX_ERR_OUT_OF_RESOURCE              \
-                                       : PMIX_ERR_INIT);                       \
+    return half != nullptr ? half->name arguments                              \
+                           : no_server<result>(                                \
+                             loads ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_ERR_INIT, \
+                             std::make_tuple arguments);                       \
   }
 TROUPE_FOR_EACH_SERVER_FUNCTION(TROUPE_FORWARD)

@@ -45,7 +45,11 @@ troupe_open_server_half(const client_half& x) noexcept {
   if (x.version != std::string_view{TROUPE_VERSION}
       || x.layout != shared_layout)
     return nullptr;
-  client = x;
+  // It serves one library: another libpmix.so.2 of this process may find it
+  // loaded, by its name.
+  static const auto* const owner = (client = x, x.lib);
+  if (owner != x.lib)
+    return nullptr;
 #define TROUPE_ENTRY(result, name, parameters, arguments) ::name,
   static const server_half result = {
     TROUPE_FOR_EACH_SERVER_FUNCTION(TROUPE_ENTRY) c_api::become_server,

@@ -32,7 +32,7 @@ struct fixture {
 
 } // namespace
 
-// -- joiners --------------------------------------------------------------
+// -- joiners -----------------------------------------------------------
 
 CAF_TEST(COLL-3 an operation is settled when nobody is missing) {
   joiners uut{{{"job", 0}, {"job", 1}}};

@@ -398,6 +398,16 @@ CAF_TEST(F4.19 COLL-4 one that died before fails the fence at once) {
   CAF_CHECK_EQUAL(again->code, status::success);
 }
 
+CAF_TEST(F4.19 COLL-3 who has ended begins nothing by a late call) {
+  end_process(2); // Its connection is still there.
+  const auto late = fence(2);
+  CAF_CHECK_EQUAL(late->code, status::lost_connection);
+  CAF_CHECK(is_quiet());
+  CAF_CHECK_EQUAL(fence(0)->code, status::lost_connection);
+  CAF_CHECK_EQUAL(fence(1)->code, status::lost_connection);
+  CAF_CHECK(is_quiet());
+}
+
 CAF_TEST(F4.19 P-C1 one that dies while others wait fails the fence) {
   const auto x = fence(0);
   const auto y = fence(1);

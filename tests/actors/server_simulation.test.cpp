@@ -72,7 +72,7 @@ public:
     consume_messages();
     running_at_start = sys.registry().running();
     const auto sizes = std::vector<uint32_t>{3, 2, 4};
-    is_wide = seed % 2 == 1;
+    is_wide = draw(2) == 0;
     for (size_t i = 0; i < sizes.size(); ++i) {
       const auto nspace = std::string(1, static_cast<char>('a' + i));
       auto job = register_nspace{};
