@@ -1,14 +1,13 @@
 #include "tools/ask.hpp"
 
 #include "messages/attributes.hpp"
-#include "tools/json_output.hpp"
-#include "tools/notice.hpp"
+#include "tools/command_line.hpp"
+#include "tools/printing.hpp"
 #include "tools/tool_session.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <thread>
@@ -25,8 +24,6 @@ constexpr auto answer_time = 30s;
 /// How often `down` looks whether the DVM is gone.
 constexpr auto look_again = 20ms;
 
-constexpr int usage_error = 2;
-
 struct ask_options {
   std::string dvm;
   bool json = false;
@@ -34,23 +31,14 @@ struct ask_options {
 };
 
 /// @returns the exit status if there is nothing to do.
-std::optional<int> parse(CLI::App& cli, const std::string& command,
-                         std::vector<std::string> args, ask_options& x) {
+std::optional<int> parse(CLI::App& cli, std::vector<std::string> args,
+                         ask_options& x) {
   cli
     .add_option("--dvm", x.dvm,
                 "The DVM: its name, pid:N, file:PATH or URI (default: your "
                 "only one)")
     ->expected(0, 1);
-  std::reverse(args.begin(), args.end());
-  try {
-    cli.parse(std::move(args));
-    return std::nullopt;
-  } catch (const CLI::Success& result) {
-    return cli.exit(result);
-  } catch (const CLI::ParseError& result) {
-    std::cerr << notice("troupe " + command, result.what());
-    return usage_error;
-  }
+  return parse_arguments(cli, std::move(args));
 }
 
 int fail(const std::string& command, const std::string& reason) {
@@ -65,7 +53,7 @@ int ask(report_kind what, const std::string& command,
   auto x = ask_options{};
   auto cli = CLI::App{"Shows what a DVM knows.", "troupe " + command};
   cli.add_flag("--json", x.json, "Print JSON");
-  if (const auto status = parse(cli, command, std::move(args), x))
+  if (const auto status = parse(cli, std::move(args), x))
     return *status;
   auto session = tool_session::open(x.dvm, false, {});
   if (!session)
@@ -95,7 +83,7 @@ int down(std::vector<std::string> args) {
                       "gone.",
                       "troupe down"};
   cli.add_option("--timeout", x.timeout, "Seconds to wait (default 60)");
-  if (const auto status = parse(cli, "down", std::move(args), x))
+  if (const auto status = parse(cli, std::move(args), x))
     return *status;
   auto session = tool_session::open(x.dvm, false, {});
   if (!session)

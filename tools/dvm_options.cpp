@@ -1,16 +1,174 @@
 #include "tools/dvm_options.hpp"
 
+#include "adapters/local/rendezvous.hpp"
 #include "adapters/sockets/system_error.hpp"
+#include "adapters/wire/number_range.hpp"
+#include "config/escape.hpp"
 #include "messages/status.hpp"
 
 #include <CLI/CLI.hpp>
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 
 namespace troupe {
+
+// -- this host ---------------------------------------------------------------
+
+namespace {
+
+bool same_text(std::string_view x, std::string_view y) {
+  return x.size() == y.size()
+         && ::strncasecmp(x.data(), y.data(), x.size()) == 0;
+}
+
+/// Names say the same if one of them lacks the domain.
+bool same_name(std::string_view x, std::string_view y) {
+  const auto x_dot = x.find('.');
+  const auto y_dot = y.find('.');
+  if (x_dot != std::string_view::npos && y_dot != std::string_view::npos)
+    return same_text(x, y);
+  return same_text(x.substr(0, x_dot), y.substr(0, y_dot));
+}
+
+std::string text_of(const sockaddr* x) {
+  char room[INET6_ADDRSTRLEN];
+  const char* result = nullptr;
+  if (x != nullptr && x->sa_family == AF_INET)
+    result =
+      ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(x)->sin_addr,
+                  room, sizeof(room));
+  else if (x != nullptr && x->sa_family == AF_INET6)
+    result = ::inet_ntop(AF_INET6,
+                         &reinterpret_cast<const sockaddr_in6*>(x)->sin6_addr,
+                         room, sizeof(room));
+  return result != nullptr ? result : "";
+}
+
+/// An address as `text_of` writes it; empty if `name` is none.
+std::string canonical(const std::string& name) {
+  char room[INET6_ADDRSTRLEN];
+  unsigned char bytes[sizeof(in6_addr)];
+  for (const auto family : {AF_INET, AF_INET6})
+    if (::inet_pton(family, name.c_str(), bytes) == 1)
+      return ::inet_ntop(family, bytes, room, sizeof(room));
+  return {};
+}
+
+} // namespace
+
+this_host this_host::find() {
+  auto addresses = std::set<std::string>{};
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) == 0) {
+    const auto guard =
+      std::unique_ptr<ifaddrs, void (*)(ifaddrs*)>{all, ::freeifaddrs};
+    for (const auto* x = all; x != nullptr; x = x->ifa_next)
+      if (auto text = text_of(x->ifa_addr); !text.empty())
+        addresses.insert(std::move(text));
+  }
+  return {node_name(), std::move(addresses)};
+}
+
+bool this_host::is(std::string_view name) const {
+  if (name.empty())
+    return false;
+  if (const auto address = canonical(std::string{name}); !address.empty())
+    return addresses_.count(address) > 0 || address.rfind("127.", 0) == 0
+           || address == "::1";
+  return same_text(name, "localhost") || same_name(name, name_);
+}
+
+// -- nodes of a DVM ----------------------------------------------------------
+
+namespace {
+
+/// The characters of a node's name, and how many it has; those of
+/// `node_identity`.
+constexpr auto name_characters = std::string_view{
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"};
+constexpr size_t longest_name = 255;
+
+caf::error check(const std::string& name) {
+  if (name.empty() || name.size() > longest_name
+      || name.find_first_not_of(name_characters) != std::string::npos
+      || name.front() == '-')
+    return make_error(status::bad_param,
+                      "'" + name
+                        + "' is no name of a node; use letters, digits, '.', "
+                          "'_' and '-'");
+  return {};
+}
+
+/// A name that a host gave itself, made to fit.
+std::string usable(std::string name) {
+  for (auto& x : name)
+    if (name_characters.find(x) == std::string_view::npos)
+      x = '-';
+  name.resize(std::min(name.size(), longest_name));
+  return name.empty() ? "localhost" : name;
+}
+
+dvm_node node_of(const host& x) {
+  auto result = dvm_node{x.name, {}, x.max_slots};
+  if (x.slots > 0)
+    result.slots = x.slots;
+  return result;
+}
+
+} // namespace
+
+caf::expected<std::vector<dvm_node>> order_nodes(const host_list& hosts,
+                                                 const this_host& here,
+                                                 const std::string& own) {
+  auto root = std::optional<dvm_node>{};
+  auto result = std::vector<dvm_node>{};
+  for (const auto& x : hosts) {
+    if (auto err = check(x.name))
+      return err;
+    const auto is_root = own.empty() ? here.is(x.name) : x.name == own;
+    if (is_root && root)
+      return make_error(status::bad_param,
+                        root->name + " and " + x.name
+                          + " are both this node; name it once");
+    if (is_root)
+      root = node_of(x);
+    else
+      result.push_back(node_of(x));
+  }
+  if (!root) {
+    root = dvm_node{own.empty() ? usable(here.name()) : own, 0, 0};
+    if (auto err = check(root->name))
+      return err;
+  }
+  result.insert(result.begin(), std::move(*root));
+  return result;
+}
+
+std::string allocation_text(const std::vector<dvm_node>& nodes) {
+  auto result = "troupe: allocation of " + std::to_string(nodes.size())
+                + (nodes.size() == 1 ? " node\n" : " nodes\n");
+  for (const auto& x : nodes) {
+    result += "troupe:   " + escape_control_characters(x.name) + ": ";
+    if (!x.slots)
+      result += "a slot for each core";
+    else
+      result += std::to_string(*x.slots) + (*x.slots == 1 ? " slot" : " slots");
+    if (x.max_slots > 0)
+      result += ", at most " + std::to_string(x.max_slots);
+    result += "\n";
+  }
+  return result;
+}
+
+// -- the options -------------------------------------------------------------
 
 namespace {
 
@@ -159,6 +317,112 @@ caf::expected<std::string> read_text_file(const std::string& path) {
   if (std::ferror(file.get()) != 0)
     return system_error("cannot read " + path);
   return result;
+}
+
+// -- nodes of a DVM that is up -----------------------------------------------
+
+namespace {
+
+/// Splits at commas outside of brackets.
+std::vector<std::string_view> parts_of(std::string_view text) {
+  auto result = std::vector<std::string_view>{};
+  auto depth = 0;
+  auto begin = size_t{0};
+  for (size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    if (text[i] == ',' && depth <= 0) {
+      result.push_back(text.substr(begin, i - begin));
+      begin = i + 1;
+    }
+  }
+  result.push_back(text.substr(begin));
+  return result;
+}
+
+caf::error add(std::vector<chosen_node>& nodes, std::string_view part) {
+  const auto colon = part.rfind(':');
+  auto slots = std::optional<uint32_t>{};
+  if (colon != std::string_view::npos && part.substr(colon + 1) != "*") {
+    const auto number = wire::parse_number(part.substr(colon + 1));
+    if (!number || *number == 0 || *number > INT32_MAX)
+      return make_error(status::bad_param,
+                        "--host: '" + std::string{part}
+                          + "' has no number of slots; write NAME:4, NAME:* "
+                            "or NAME");
+    slots = static_cast<uint32_t>(*number);
+  }
+  auto names = expand_names(part.substr(0, colon), "--host");
+  if (!names)
+    return std::move(names.error());
+  for (auto& name : *names)
+    nodes.push_back({std::move(name), slots});
+  return {};
+}
+
+/// A name means a node as a whole, or up to the node's first dot.
+bool is_called(std::string_view node, std::string_view name) {
+  return node == name || node.substr(0, node.find('.')) == name;
+}
+
+} // namespace
+
+caf::expected<std::vector<chosen_node>> choose_nodes(const dvm_options& x,
+                                                     const file_reader& read) {
+  auto result = std::vector<chosen_node>{};
+  if (!x.hosts.empty() && !x.hostfile.empty())
+    return make_error(status::bad_param,
+                      "--host and --hostfile both name nodes; give one of "
+                      "them");
+  if (!x.hosts.empty()) {
+    for (const auto part : parts_of(x.hosts))
+      if (auto err = add(result, part))
+        return err;
+  } else if (!x.hostfile.empty()) {
+    const auto text = read(x.hostfile);
+    if (!text)
+      return text.error();
+    const auto hosts = parse_hostfile(*text, x.hostfile);
+    if (!hosts)
+      return hosts.error();
+    for (const auto& y : *hosts) {
+      auto& next = result.emplace_back();
+      next.name = y.name;
+      if (y.slots > 0)
+        next.slots = y.slots;
+      next.max_slots = y.max_slots;
+    }
+  }
+  return result;
+}
+
+std::string to_string(const std::vector<chosen_node>& nodes) {
+  auto result = std::string{};
+  for (const auto& x : nodes) {
+    result += (result.empty() ? "" : ",") + x.name;
+    if (x.slots)
+      result += ":" + std::to_string(*x.slots);
+  }
+  return result;
+}
+
+std::string max_slots_of(const std::vector<chosen_node>& nodes) {
+  auto result = std::string{};
+  for (const auto& x : nodes)
+    if (x.max_slots > 0)
+      result += (result.empty() ? "" : ",") + x.name + ":"
+                + std::to_string(x.max_slots);
+  return result;
+}
+
+uint32_t slots_of(const std::vector<chosen_node>& nodes, std::string_view name,
+                  uint32_t slots) {
+  if (nodes.empty())
+    return slots;
+  auto wanted = uint64_t{0};
+  for (const auto& x : nodes)
+    if (is_called(name, x.name))
+      wanted += x.slots.value_or(slots);
+  return static_cast<uint32_t>(std::min<uint64_t>(wanted, slots));
 }
 
 } // namespace troupe

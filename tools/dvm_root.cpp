@@ -2,7 +2,7 @@
 
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/process/orphan_guard.hpp"
-#include "tools/dvm_search.hpp"
+#include "tools/tool_session.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

@@ -183,8 +183,7 @@ std::vector<status> named_event_codes() {
   return {result.begin(), result.end()};
 }
 
-// -- what servers keep
-// ------------------------------------------------------------
+// -- what servers keep -------------------------------------------------------
 
 std::vector<numbered_event> read_retained(const value& answer) {
   auto result = std::vector<numbered_event>{};
@@ -214,8 +213,7 @@ std::vector<numbered_event> read_retained(const value& answer) {
   return result;
 }
 
-// -- how events are shown
-// ---------------------------------------------------------
+// -- how events are shown ----------------------------------------------------
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "adapters/loop/memory_reserve.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "messages/status.hpp"
-#include "tools/notice.hpp"
+#include "tools/printing.hpp"
 
 #include <malloc.h>
 #include <poll.h>

@@ -3,8 +3,8 @@
 #include "adapters/log/fd_writer.hpp"
 #include "messages/status.hpp"
 #include "tools/guarded_main.hpp"
-#include "tools/notice.hpp"
-#include "tools/run_refusal.hpp"
+#include "tools/printing.hpp"
+#include "tools/run_options.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

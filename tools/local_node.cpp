@@ -17,9 +17,10 @@
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "messages/status.hpp"
 #include "runtime/node_streams.hpp"
-#include "tools/hook_options.hpp"
-#include "tools/unwritten.hpp"
+#include "tools/output_options.hpp"
+#include "tools/remote_shell.hpp"
 
 #include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
@@ -34,6 +35,28 @@
 #include <filesystem>
 
 namespace troupe {
+
+caf::expected<site_hooks> read_hooks(const std::vector<std::string>& settings) {
+  auto result = site_hooks{};
+  for (const auto& x : settings) {
+    const auto end = x.find('=');
+    const auto name = x.substr(0, end);
+    auto* hook = name == "checkpoint"  ? &result.checkpoint
+                 : name == "restart"   ? &result.restart
+                 : name == "provision" ? &result.provision
+                                       : nullptr;
+    if (hook == nullptr || end == std::string::npos)
+      return make_error(status::bad_param,
+                        "--hook \"" + x
+                          + "\" is none; write checkpoint=COMMAND, "
+                            "restart=COMMAND or provision=COMMAND");
+    auto words = split_words(x.substr(end + 1), "--hook " + name);
+    if (!words)
+      return std::move(words.error());
+    *hook = std::move(*words);
+  }
+  return result;
+}
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "adapters/lane/key_memory.hpp"
 #include "adapters/loop/event_loop.hpp"
-#include "tools/join_settings.hpp"
+#include "tools/member_daemon.hpp"
 #include "tools/remote_shell.hpp"
 
 #include <chrono>

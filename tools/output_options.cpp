@@ -2,8 +2,10 @@
 
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
+#include "tools/guarded_main.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <map>
 #include <string_view>
@@ -325,6 +327,53 @@ std::vector<info> to_infos(const output_options& x) {
   if (x.format.buffer_time > 0)
     add(attr::iof_buffering_time, value::uint32(x.format.buffer_time));
   return result;
+}
+
+caf::error add_flags(bool label, bool timestamp, bool json, output_options& x) {
+  auto& f = x.format;
+  const auto has_tag = f.rank || f.tag || f.tag_detailed || f.tag_fullname;
+  if (json && (has_tag || f.xml || f.label || f.raw))
+    return make_error(status::bad_param,
+                      "--json says whose each line is; leave out the other "
+                      "forms of --output");
+  if (f.raw && !has_tag && !f.label && (label || timestamp))
+    return make_error(status::bad_param,
+                      "--output raw is the bytes as they come; leave out -l "
+                      "and --timestamp, or write --output label:raw for marks "
+                      "in front of what comes at once");
+  f.label = f.label || label;
+  f.timestamp = f.timestamp || timestamp;
+  f.json = f.json || json;
+  f.iso_time = timestamp;
+  return caf::none;
+}
+
+std::string_view document_begin(const output_format& format) noexcept {
+  return format.xml ? "<troupe>\n" : "";
+}
+
+std::string_view document_end(const output_format& format) noexcept {
+  return format.xml ? "</troupe>\n" : "";
+}
+
+// -- output that cannot be written any more ----------------------------------
+
+std::string unwritten_notice(const std::string& reason) {
+  return "standard output is not written any more (" + reason
+         + "): what processes write is discarded, and the job goes on";
+}
+
+bool is_unread(int error, const output_options& x) {
+  return error == EPIPE && x.file.empty() && x.directory.empty();
+}
+
+int status_of_output(int error, int status, const output_options& x,
+                     bool lacks_output) {
+  if (status != 0)
+    return status;
+  if (is_unread(error, x))
+    return unread_status;
+  return error != 0 || lacks_output ? cannot_write : 0;
 }
 
 } // namespace troupe

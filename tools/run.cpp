@@ -2,21 +2,19 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
-#include "tools/allocation_text.hpp"
-#include "tools/dvm_search.hpp"
+#include "adapters/process/descriptors.hpp"
+#include "tools/dvm_options.hpp"
+#include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
-#include "tools/interrupts.hpp"
 #include "tools/job_streams.hpp"
-#include "tools/notice.hpp"
-#include "tools/output_document.hpp"
+#include "tools/output_options.hpp"
+#include "tools/printing.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
-#include "tools/run_refusal.hpp"
-#include "tools/signal_forwarder.hpp"
+#include "tools/signals.hpp"
 #include "tools/terminal_mode.hpp"
-#include "tools/unwritten.hpp"
-#include "tools/up.hpp"
+#include "tools/tool_session.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -33,55 +31,122 @@ namespace troupe {
 
 namespace {
 
-/// A job of this node alone.
+/// A job whose server is this process: on this node alone, or as the root of a
+/// DVM that ends with it.
 class own_job {
 public:
-  explicit own_job(const run_options& x) : options_(x) {
+  explicit own_job(run_options x) : options_(std::move(x)) {
     // nop
   }
 
+  /// @returns the exit status.
   int run();
 
+  /// The same on other nodes, too.
+  int run(dvm_plan plan);
+
 private:
-  void end(int status, const std::string& reason);
-  void on_interrupted(int number);
+  local_node_options node_options();
+  void listen();
+  caf::error start_job();
+  void on_ready();
+  void on_signal(int number);
+  void end(int status);
+  void end_job(int status, const std::string& reason);
   void on_unwritten(int error, const std::string& reason);
   signal_forwarder::settings passing_on();
   void flush_then_stop();
+  int wait();
 
-  const run_options& options_;
-  std::unique_ptr<local_node> node_;
+  run_options options_;
+
+  /// One of them; `node_` is of it.
+  std::unique_ptr<local_node> single_;
+  std::unique_ptr<dvm_root> root_;
+  local_node* node_ = nullptr;
+  job_observer_actor observer_;
   std::unique_ptr<job_streams> streams_;
-  std::shared_ptr<std::set<std::string>> running_;
+  std::unique_ptr<signal_forwarder> forwarder_;
+  std::shared_ptr<std::set<std::string>> running_ =
+    std::make_shared<std::set<std::string>>();
+  bool has_job_ = false;
   int interrupts_ = 0;
   int exit_status_ = 1;
 };
 
-void own_job::end(int status, const std::string& reason) {
-  auto request = end_job{};
-  // The local host names its first job after the server.
+/// Those of the node that runs the job.
+local_node_options own_job::node_options() {
+  auto result = options_.node;
+  if (options_.with_pty && options_.screen.empty())
+    result.window = terminal_size;
+  result.on_unwritten = [this](int error, const std::string& reason) {
+    on_unwritten(error, reason);
+  };
+  return result;
+}
+
+/// Takes the signals of the user.
+void own_job::listen() {
+  auto& loop = node_->loop().loop();
+  on_interrupt(loop, [this](int number) { on_signal(number); });
+  forwarder_ = std::make_unique<signal_forwarder>(loop, passing_on());
+}
+
+/// @returns why the job cannot be started.
+caf::error own_job::start_job() {
+  has_job_ = true;
+  auto streams =
+    job_streams::make(node_->loop(), options_, node_->sink(), node_->err());
+  if (!streams)
+    return std::move(streams.error());
+  streams_ = std::move(*streams);
+  node_->out()->write(std::string{document_begin(options_.node.output)});
+  auto setup = run_setup{};
+  setup.running = running_;
+  setup.options = options_;
+  setup.creds = {::geteuid(), ::getegid()};
+  setup.host = node_->host();
+  setup.sink = streams_->sink();
+  setup.out = node_->out();
+  setup.err = node_->err();
+  setup.statistics = &node_->statistics();
+  setup.on_started = [this](const std::string& name) {
+    streams_->begin(name, node_->host());
+  };
+  setup.on_done = [this](int status) { end(status); };
+  observer_ = spawn_run_observer(node_->loop().actors(), std::move(setup));
+  return caf::none;
+}
+
+/// Ends the job when the user interrupts the launcher; asked twice, at once;
+/// asked again, the launcher waits for nobody, since whoever reads its output
+/// may have stopped.
+void own_job::on_signal(int number) {
+  if (++interrupts_ > 2) {
+    exit_status_ = 128 + number;
+    node_->loop().stop();
+    return;
+  }
+  if (!has_job_) {
+    end(128 + number);
+    return;
+  }
+  end_job(128 + number,
+          "the launcher was interrupted by signal " + std::to_string(number));
+}
+
+void own_job::end_job(int status, const std::string& reason) {
+  auto request = troupe::end_job{};
+  // The host names its first job after the server.
   request.nspace = node_->id().nspace + "@1";
   request.reason = reason;
   request.exit_status = status;
   caf::anon_send(node_->host(), std::move(request));
 }
 
-/// Ends the job when the user interrupts the launcher; asked twice, at once;
-/// asked again, the launcher waits for nobody, since whoever reads its output
-/// may have stopped.
-void own_job::on_interrupted(int number) {
-  if (++interrupts_ > 2) {
-    exit_status_ = 128 + number;
-    node_->loop().stop();
-    return;
-  }
-  end(128 + number,
-      "the launcher was interrupted by signal " + std::to_string(number));
-}
-
 void own_job::on_unwritten(int error, const std::string& reason) {
   if (is_unread(error, options_.output))
-    end(unread_status, unread_reason);
+    end_job(unread_status, unread_reason);
   else
     node_->err()->write(notice("troupe", unwritten_notice(reason)));
 }
@@ -94,63 +159,99 @@ signal_forwarder::settings own_job::passing_on() {
                       signal_forwarder::callback done) {
     node_->control(std::move(request), std::move(done));
   };
-  result.on_stop = [this] { streams_->leave_terminal(); };
-  result.on_continue = [this] { streams_->take_terminal(); };
+  result.on_stop = [this] {
+    if (streams_)
+      streams_->leave_terminal();
+  };
+  result.on_continue = [this] {
+    if (streams_)
+      streams_->take_terminal();
+  };
+  // A root that stands still would be taken for dead by the other nodes.
+  if (node_->member())
+    result.stays = [this](const std::string& line) {
+      node_->err()->write(notice("troupe", line));
+    };
   return result;
 }
 
 /// Lets what is still to be shown go out.
 void own_job::flush_then_stop() {
-  node_->out()->write(std::string{document_end(options_.node.output)}, [this] {
+  const auto last = streams_ ? document_end(options_.node.output) : "";
+  node_->out()->write(std::string{last}, [this] {
     node_->err()->write("", [this] { node_->loop().stop(); });
   });
 }
 
-int own_job::run() {
-  auto how = options_.node;
-  if (options_.with_pty && options_.screen.empty())
-    how.window = terminal_size;
-  how.on_unwritten = [this](int error, const std::string& reason) {
-    on_unwritten(error, reason);
+/// Runs the loop to its end.
+/// @returns the exit status.
+int own_job::wait() {
+  node_->loop().run();
+  forwarder_.reset();
+  streams_.reset();
+  observer_ = nullptr;
+  return status_of_output(node_->out()->error(),
+                          node_->has_failed() ? cannot_work : exit_status_,
+                          options_.output, node_->lacks_output());
+}
+
+/// Ends what has been started, then the loop.
+void own_job::end(int status) {
+  exit_status_ = status;
+  if (root_)
+    root_->end([this] { flush_then_stop(); });
+  else
+    flush_then_stop();
+}
+
+/// All nodes are there.
+void own_job::on_ready() {
+  fill_in_processes(options_.job, root_->slots());
+  if (const auto why = start_job()) {
+    node_->err()->write(notice("troupe run", reason_of(why)));
+    end(streams_status(why));
+  }
+}
+
+int own_job::run(dvm_plan plan) {
+  ignore_broken_pipes();
+  add_surroundings(options_.job);
+  auto setup = dvm_root::settings{};
+  setup.plan = std::move(plan);
+  setup.options = options_.nodes;
+  setup.is_for_a_job = true;
+  setup.node = node_options();
+  setup.on_ready = [this] { on_ready(); };
+  setup.on_failed = [this](const std::string& reason) {
+    node_->err()->write(notice("troupe run", reason));
+    end(3);
   };
-  auto started = local_node::start(std::move(how));
+  setup.on_terminate = [this] { end(143); };
+  auto root = dvm_root::start(std::move(setup));
+  if (!root) {
+    std::cerr << notice("troupe run", reason_of(root.error()));
+    return failure_status(root.error());
+  }
+  root_ = std::move(*root);
+  node_ = &root_->node();
+  listen();
+  return wait();
+}
+
+int own_job::run() {
+  auto started = local_node::start(node_options());
   if (!started) {
     std::cerr << notice("troupe run", reason_of(started.error()));
     return failure_status(started.error());
   }
-  node_ = std::move(*started);
-  auto& loop = node_->loop();
-  auto streams = job_streams::make(loop, options_, node_->sink(), node_->err());
-  if (!streams) {
-    std::cerr << notice("troupe run", reason_of(streams.error()));
-    return streams_status(streams.error());
+  single_ = std::move(*started);
+  node_ = single_.get();
+  listen();
+  if (const auto why = start_job()) {
+    std::cerr << notice("troupe run", reason_of(why));
+    return streams_status(why);
   }
-  streams_ = std::move(*streams);
-  on_interrupt(loop.loop(), [this](int number) { on_interrupted(number); });
-  auto setup = run_setup{};
-  running_ = setup.running;
-  const auto forwarder = signal_forwarder{loop.loop(), passing_on()};
-  setup.options = options_;
-  setup.creds = {::geteuid(), ::getegid()};
-  setup.host = node_->host();
-  setup.sink = streams_->sink();
-  setup.out = node_->out();
-  setup.err = node_->err();
-  setup.statistics = &node_->statistics();
-  setup.on_started = [this](const std::string& name) {
-    streams_->begin(name, node_->host());
-  };
-  setup.on_done = [this](int status) {
-    exit_status_ = status;
-    flush_then_stop();
-  };
-  node_->out()->write(std::string{document_begin(options_.node.output)});
-  spawn_run_observer(loop.actors(), std::move(setup));
-  loop.loop().run();
-  if (node_->has_failed())
-    return cannot_work;
-  return status_of_output(node_->out()->error(), exit_status_, options_.output,
-                          node_->lacks_output());
+  return wait();
 }
 
 /// Writes the number of this process to where it is wanted.
@@ -201,12 +302,12 @@ int run(std::vector<std::string> args) {
   }
   if (*plan) {
     show_allocation(options, (**plan).nodes);
-    return run_on_nodes(std::move(options), std::move(**plan));
+    return own_job{std::move(options)}.run(std::move(**plan));
   }
   const auto slots = static_cast<uint32_t>(allowed_processors().size());
   show_allocation(options, {{surroundings.here.name(), slots, 0}});
   fill_in_processes(options.job, slots);
-  return own_job{options}.run();
+  return own_job{std::move(options)}.run();
 }
 
 } // namespace troupe

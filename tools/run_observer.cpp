@@ -3,10 +3,9 @@
 #include "actors/jobs/number_list.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "messages/attributes.hpp"
-#include "tools/json_output.hpp"
-#include "tools/notice.hpp"
-#include "tools/proc_table.hpp"
-#include "tools/unwritten.hpp"
+#include "tools/output_options.hpp"
+#include "tools/printing.hpp"
+#include "tools/report.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>

@@ -2,29 +2,473 @@
 
 #include "actors/jobs/job_options.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "adapters/sockets/system_error.hpp"
+#include "adapters/wire/number_range.hpp"
 #include "messages/attributes.hpp"
-#include "tools/chosen_nodes.hpp"
+#include "messages/spawn.hpp"
+#include "messages/status.hpp"
 #include "tools/command_words.hpp"
+#include "tools/dvm_options.hpp"
 #include "tools/environment_export.hpp"
-#include "tools/notice.hpp"
+#include "tools/output_options.hpp"
+#include "tools/printing.hpp"
 #include "tools/run_flags.hpp"
-#include "tools/run_help.hpp"
-#include "tools/run_places.hpp"
-#include "tools/run_preloads.hpp"
-#include "tools/run_refusal.hpp"
-#include "tools/run_streams.hpp"
-#include "tools/run_variables.hpp"
-#include "tools/time_span.hpp"
+#include "tools/terminal_mode.hpp"
 
+#include <caf/expected.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace troupe {
 
+// -- spans of time -----------------------------------------------------------
+
 namespace {
+
+constexpr auto most = uint64_t{std::numeric_limits<int32_t>::max()};
+
+using span = std::optional<std::chrono::seconds>;
+
+/// Adds up numbers that each count some seconds.
+class total {
+public:
+  /// @returns whether `digits` is a number and the sum has room for it.
+  bool add(std::string_view digits, uint64_t unit) {
+    const auto number = wire::parse_number(digits);
+    if (!number || *number > (most - sum_) / unit)
+      return false;
+    sum_ += *number * unit;
+    return true;
+  }
+
+  span get() const {
+    return std::chrono::seconds{sum_};
+  }
+
+private:
+  uint64_t sum_ = 0;
+};
+
+/// Reads `1h30m`.
+span parse_units(std::string_view text) {
+  auto result = total{};
+  while (!text.empty()) {
+    const auto end = text.find_first_not_of("0123456789");
+    if (end == std::string_view::npos)
+      return std::nullopt;
+    const auto sign = text[end];
+    const auto unit = sign == 's'   ? 1
+                      : sign == 'm' ? 60
+                      : sign == 'h' ? 3600
+                      : sign == 'd' ? 86400
+                                    : 0;
+    if (unit == 0 || !result.add(text.substr(0, end), unit))
+      return std::nullopt;
+    text.remove_prefix(end + 1);
+  }
+  return result.get();
+}
+
+/// Reads `D-HH[:MM[:SS]]`, `HH:MM:SS` and `MM:SS`.
+span parse_clock(std::string_view text) {
+  auto result = total{};
+  const auto dash = text.find('-');
+  const auto has_days = dash != std::string_view::npos;
+  if (has_days) {
+    if (!result.add(text.substr(0, dash), 86400))
+      return std::nullopt;
+    text.remove_prefix(dash + 1);
+  }
+  auto parts = std::vector<std::string_view>{};
+  for (;;) {
+    const auto colon = text.find(':');
+    parts.push_back(text.substr(0, colon));
+    if (colon == std::string_view::npos)
+      break;
+    text.remove_prefix(colon + 1);
+  }
+  if (parts.size() > 3)
+    return std::nullopt;
+  auto unit = has_days || parts.size() == 3 ? uint64_t{3600} : uint64_t{60};
+  for (const auto part : parts) {
+    if (!result.add(part, unit))
+      return std::nullopt;
+    unit /= 60;
+  }
+  return result.get();
+}
+
+} // namespace
+
+span parse_time_span(std::string_view text, std::chrono::seconds plain) {
+  if (text.empty())
+    return std::nullopt;
+  if (text.find_first_of("-:") != std::string_view::npos)
+    return parse_clock(text);
+  if (text.find_first_not_of("0123456789") != std::string_view::npos)
+    return parse_units(text);
+  auto result = total{};
+  return result.add(text, static_cast<uint64_t>(plain.count())) ? result.get()
+                                                                : std::nullopt;
+}
+
+// -- files that go to the nodes first ----------------------------------------
+
+namespace {
+
+/// Here: the file is the input of the job, and its sum the last argument.
+constexpr auto here = R"sh(sum=$(cksum <"$0") && exec "$@" "$sum" <"$0")sh";
+
+/// On each node.
+constexpr auto there = R"sh(to=$1 mode=$2 sum=$3 new=$1.$PMIX_RANK.$$
+[ "$(cksum 2>/dev/null <"$to")" = "$sum" ] && exec cat >/dev/null
+mkdir -p "${to%/*}" && cat >"$new" && chmod "$mode" "$new" && mv -f "$new" "$to"
+)sh";
+
+/// Runs a command to its end.
+/// @returns its wait status, or the error of its start.
+caf::expected<int> run_to_end(std::vector<std::string> words) {
+  auto arguments = std::vector<char*>{};
+  for (auto& x : words)
+    arguments.push_back(x.data());
+  arguments.push_back(nullptr);
+  auto pid = pid_t{0};
+  if (const auto code = ::posix_spawnp(&pid, arguments.front(), nullptr,
+                                       nullptr, arguments.data(), environ))
+    return make_error(status::error,
+                      words.front() + ": " + std::strerror(code));
+  auto result = 0;
+  while (::waitpid(pid, &result, 0) < 0)
+    if (errno != EINTR)
+      return system_error("cannot wait for " + words.front());
+  return result;
+}
+
+} // namespace
+
+std::vector<std::string> preload_command(const preloaded_file& file,
+                                         const std::string& launcher,
+                                         const std::vector<std::string>& nodes,
+                                         unsigned mode) {
+  auto result =
+    std::vector<std::string>{"/bin/sh", "-c", here, file.from, launcher, "run"};
+  result.insert(result.end(), nodes.begin(), nodes.end());
+  for (auto word : {std::string{"-q"}, std::string{"--map-by=ppr:1:node"},
+                    std::string{"--bind-to=none"}, std::string{"--stdin=all"},
+                    std::string{"--"}, std::string{"/bin/sh"},
+                    std::string{"-c"}, std::string{there}, std::string{"sh"},
+                    file.to, fmt::format("{:o}", mode)})
+    result.push_back(std::move(word));
+  return result;
+}
+
+caf::error preload(const std::vector<preloaded_file>& files,
+                   const std::vector<std::string>& nodes) {
+  auto failure = std::error_code{};
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure)
+    return make_error(status::error,
+                      "cannot copy files: /proc is not there to find troupe");
+  for (const auto& x : files) {
+    struct stat what = {};
+    if (::stat(x.from.c_str(), &what) != 0)
+      return system_error("cannot copy " + x.from);
+    if (!S_ISREG(what.st_mode))
+      return make_error(status::bad_param,
+                        "cannot copy " + x.from + ": it is no file");
+    const auto ended =
+      run_to_end(preload_command(x, self.string(), nodes, what.st_mode & 0777));
+    if (!ended)
+      return ended.error();
+    if (*ended != 0)
+      return make_error(status::error, "could not copy " + x.from
+                                         + " to all nodes as " + x.to);
+  }
+  return caf::none;
+}
+
+// -- what the options say of a job -------------------------------------------
+
+namespace {
+
+/// Raised for what CLI11 cannot check.
+[[noreturn]] void refuse(const std::string& what) {
+  throw CLI::ValidationError(what, usage_error);
+}
+
+/// The value of an outcome; its reason, behind the option to blame, is raised.
+template <class T>
+T value_or_refuse(caf::expected<T> x, const std::string& option) {
+  if (!x)
+    refuse((option.empty() ? option : option + ": ") + reason_of(x.error()));
+  return std::move(*x);
+}
+
+/// What a window has if nobody knows better.
+constexpr auto usual_window = winsize{24, 80, 0, 0};
+
+info make_info(std::string_view key, value val) {
+  return {std::string{key}, 0, std::move(val)};
+}
+
+uint32_t stdin_target(const std::string& given) {
+  if (given.empty())
+    return 0;
+  if (given == "all")
+    return rank_wildcard;
+  if (given == "none")
+    return rank_undef;
+  auto rank = uint32_t{0};
+  const auto* end = given.data() + given.size();
+  const auto [rest, err] = std::from_chars(given.data(), end, rank);
+  if (err != std::errc{} || rest != end || rank > rank_valid_max)
+    refuse("--stdin takes a rank, all or none, not " + given);
+  return rank;
+}
+
+/// Writes what the options say of the streams of processes into the job, and
+/// into what the launcher itself does.
+/// @throws CLI::ValidationError with the option, what is wrong and the remedy.
+/// Source: PMIx Standard v5, PMIX_STDIN_TGT; OpenPMIx, PMIX_SPAWN_PTY.
+void add_streams(run_options& result, const job_flags& x) {
+  auto failure = std::error_code{};
+  auto output = read_output_options(
+    x.outputs, std::filesystem::current_path(failure).string());
+  if (!output)
+    refuse(reason_of(output.error()));
+  result.output = std::move(*output);
+  auto& infos = result.job.job_infos;
+  for (auto& info : to_infos(result.output))
+    infos.push_back(std::move(info));
+  if (const auto why = add_flags(x.label, x.timestamp, x.json, result.output))
+    refuse(reason_of(why));
+  result.node.output = result.output.format;
+  result.stdin_target = stdin_target(x.standard_input);
+  result.screen = x.screen;
+  if (!x.screen.empty()) {
+    if (!x.standard_input.empty() || x.json)
+      refuse("--screen shows each process in a window and takes its input "
+             "there: leave out --stdin and --json");
+    infos.push_back(make_info(attr::stdin_tgt, value::rank(rank_wildcard)));
+    result.stdin_target = rank_undef;
+  } else {
+    infos.push_back(
+      make_info(attr::stdin_tgt, value::rank(result.stdin_target)));
+  }
+  result.with_pty = x.with_pty;
+  if (!x.with_pty)
+    return;
+  infos.push_back(make_info(attr::spawn_pty, value::boolean(true)));
+  // With a size it is a screen, which echoes: our terminal must not.
+  auto size = ::isatty(STDIN_FILENO) != 0 || !x.screen.empty() ? terminal_size()
+                                                               : std::nullopt;
+  if (!size && !x.screen.empty())
+    size = usual_window;
+  if (size)
+    infos.push_back(make_info(
+      attr::pty_wsize,
+      value::bytes({reinterpret_cast<const char*>(&*size), sizeof(*size)})));
+}
+
+/// What comes before the name of a file in a policy.
+constexpr std::string_view file_sign = ":file=";
+
+/// Where processes go: the policy that was given, by whatever word, with all
+/// modifiers.
+std::string mapping(const job_flags& x, const command_segment& from) {
+  auto policies = std::vector<std::string>{};
+  auto modifiers = std::string{};
+  for (const auto& text : x.map_by)
+    if (!text.empty() && text.front() == ':')
+      modifiers += text;
+    else
+      policies.push_back(text);
+  if (x.per_node > 0)
+    policies.push_back("ppr:" + std::to_string(x.per_node) + ":node");
+  if (policies.size() > 1) {
+    auto words = typed_as(from, {"--map-by", "--npernode"});
+    words.erase(std::remove_if(words.begin(), words.end(),
+                               [](const std::string& word) {
+                                 return word.find(" :") != std::string::npos;
+                               }),
+                words.end());
+    refuse(words.at(0) + " and " + words.at(1)
+           + " both say where processes go; give one of them");
+  }
+  for (const auto& text : x.map_modifiers)
+    modifiers += ":" + text;
+  if (x.oversubscribe)
+    modifiers += ":OVERSUBSCRIBE";
+  auto result = policies.empty() ? std::string{} : policies.front();
+  // The name of a file goes up to the end.
+  const auto file = std::min(result.find(file_sign), result.size());
+  return result.insert(file, modifiers);
+}
+
+/// Checks by the rules of whoever puts processes there; in the place of an
+/// attribute an error names what was typed.
+void check(const spawn_request& job, const command_segment& from) {
+  const auto options = read_options(job);
+  if (options)
+    return;
+  auto what = reason_of(options.error());
+  const std::pair<std::string_view, std::vector<std::string>> words[] = {
+    {"PMIX_MAPBY", typed_as(from, {"--map-by", "--npernode", "--map-modifier",
+                                   "--oversubscribe"})},
+    {"PMIX_RANKBY", typed_as(from, {"--rank-by"})},
+    {"PMIX_BINDTO", typed_as(from, {"--bind-to"})},
+    {"PMIX_CPU_LIST", typed_as(from, {"--cpu-list"})}};
+  for (const auto& [key, typed] : words)
+    for (auto at = what.find(key); !typed.empty() && at != std::string::npos;
+         at = what.find(key)) {
+      auto text = std::string{};
+      for (const auto& word : typed)
+        text += (text.empty() ? "" : " ") + word.substr(0, word.find(' '));
+      what.replace(at, key.size(), text);
+    }
+  refuse(what);
+}
+
+/// Writes what the options say of places, ranks and processors into the job,
+/// in the Standard's attributes, and checks it by the rules of whoever puts
+/// processes there, so that it is refused before anything is started.
+/// @param from The options as they were typed, for errors.
+/// @throws CLI::ValidationError that names what was typed, and the remedy.
+/// Source: PMIx Standard v5, PMIX_MAPBY, PMIX_RANKBY, PMIX_BINDTO,
+/// PMIX_CPU_LIST, PMIX_REPORT_BINDINGS.
+void add_places(spawn_request& job, const job_flags& x,
+                const command_segment& from) {
+  auto& infos = job.job_infos;
+  const auto map_by = mapping(x, from);
+  const std::pair<std::string_view, std::string> texts[] = {
+    {attr::mapby, map_by},
+    {attr::rankby, x.rank_by},
+    {attr::bindto, x.bind_to},
+    {attr::cpu_list, x.cpu_list}};
+  for (const auto& [key, text] : texts)
+    if (!text.empty())
+      infos.push_back(make_info(key, value::string(text)));
+  if (const auto path = mapping_file_of(job); !path.empty()) {
+    auto content = value_or_refuse(read_text_file(path),
+                                   typed_as(from, {"--map-by"}).front());
+    infos.push_back(
+      make_info(mapping_file_key, value::string(std::move(content))));
+  }
+  if (x.report_bindings)
+    infos.push_back(make_info(attr::report_bindings, value::boolean(true)));
+  check(job, from);
+  // A modifier of the binding says the same: launchers look at the attribute.
+  if (const auto options = read_options(job);
+      options && options->report_bindings
+      && !flag(infos, attr::report_bindings))
+    infos.push_back(make_info(attr::report_bindings, value::boolean(true)));
+}
+
+/// Writes what the options of the job say of the environment of processes into
+/// the job. A variable that a program names itself is left as it says. Tells
+/// the user of settings that have no effect here, unless he wants quiet.
+/// @throws CLI::ValidationError with the option, what is wrong and the remedy.
+/// Source: PMIx Standard v5, PMIX_UNSET_ENVAR, PMIX_PREPEND_ENVAR.
+void add_variables(spawn_request& job, const job_flags& x,
+                   const environment& launcher) {
+  auto first = variable_list{};
+  auto has_all = true;
+  for (const auto& list : x.exports) {
+    auto choice = value_or_refuse(read_export(list, launcher), "--export");
+    has_all = has_all && choice.has_all;
+    if (choice.has_all)
+      first = all_of(launcher);
+    first.insert(first.end(), choice.variables.begin(), choice.variables.end());
+  }
+  for (const auto& file : x.tune_files) {
+    const auto text = value_or_refuse(read_text_file(file), "--tune");
+    for (auto& y :
+         value_or_refuse(read_tune_file(text, file, launcher), "--tune"))
+      first.push_back(std::move(y));
+  }
+  first.insert(first.end(), x.variables.begin(), x.variables.end());
+  for (auto& program : job.apps)
+    program.env.insert(program.env.begin(), first.begin(), first.end());
+  if (!has_all)
+    for (const auto& [name, val] : launcher)
+      if (name != "PATH")
+        job.job_infos.push_back(
+          make_info(attr::unset_envar, value::string(name)));
+  if (!x.prefix.empty())
+    for (const auto& [name, directory] :
+         {std::pair{"PATH", "/bin"}, std::pair{"LD_LIBRARY_PATH", "/lib"}}) {
+      auto change = envar{name, x.prefix + directory, ':'};
+      job.job_infos.push_back(
+        make_info(attr::prepend_envar,
+                  value{data_type::envar, box<envar>{std::move(change)}}));
+    }
+  if (x.is_quiet)
+    return;
+  for (const auto& program : job.apps)
+    for (const auto& name : settings_of_mpirun(program.env))
+      std::cerr << notice(
+        "troupe run",
+        "the setting " + name
+          + " is one of mpirun itself; it only reaches the processes");
+}
+
+/// Notes which files are copied to the nodes before the job starts, and which
+/// options say what nodes these are.
+/// @param cli  All options, as they were read.
+/// @param from The same as they were given.
+/// @throws CLI::ValidationError for a program that is written without its
+///         directory, since it may be another one elsewhere.
+void add_preloads(run_options& result, const job_flags& x, const CLI::App& cli,
+                  const command_segment& from) {
+  namespace fs = std::filesystem;
+  auto failure = std::error_code{};
+  const auto here = fs::current_path(failure);
+  if (x.preloads_program)
+    for (const auto& program : result.job.apps) {
+      if (program.cmd.find('/') == std::string::npos)
+        refuse("--preload-binary: write the program with its directory, as ./"
+               + program.cmd);
+      const auto path = (here / program.cmd).lexically_normal().string();
+      result.preloads.push_back({path, path});
+    }
+  for (const auto& file : CLI::detail::split(x.preloaded, ','))
+    for (const auto& program : result.job.apps)
+      if (!file.empty()) {
+        const auto to =
+          here / program.cwd.value_or("") / fs::path{file}.filename();
+        result.preloads.push_back(
+          {(here / file).string(), to.lexically_normal().string()});
+      }
+  // Later programs have added their nodes to the first one's.
+  if (!result.nodes.hosts.empty())
+    result.node_words.push_back("--host=" + result.nodes.hosts);
+  for (size_t i = 0; i < from.given.size(); ++i) {
+    const auto* option = cli.get_option_no_throw(from.given[i].name);
+    if (option != nullptr && option->get_group() == nodes_group
+        && from.given[i].name != "--host")
+      result.node_words.push_back(from.options[i]);
+  }
+}
+
+// -- the command line --------------------------------------------------------
 
 /// A local rank has 16 bits.
 constexpr int most_processes = 65535;
@@ -32,10 +476,6 @@ constexpr int most_processes = 65535;
 /// Splits a list at commas.
 std::vector<std::string> parts(const std::string& list) {
   return CLI::detail::split(list, ',');
-}
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
 }
 
 /// Where a program is that is to be looked for in `path` first.
@@ -368,8 +808,7 @@ std::variant<run_options, int> parse_run(std::vector<std::string> args) {
   try {
     return read(cli, flags, result, args);
   } catch (const CLI::ParseError& x) {
-    std::cerr << notice("troupe run", x.what());
-    return usage_error;
+    return complain("troupe run", x.what());
   }
 }
 

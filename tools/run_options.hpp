@@ -1,18 +1,68 @@
 #pragma once
 
 #include "messages/spawn.hpp"
+#include "messages/status.hpp"
+#include "tools/command_line.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/local_node.hpp"
 #include "tools/output_options.hpp"
-#include "tools/preload.hpp"
-#include "tools/signal_words.hpp"
+#include "tools/signals.hpp"
 
+#include <caf/error.hpp>
+
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace troupe {
+
+/// Reads how long something may take, in the forms of the field: `90`, `1m`,
+/// `1h30m`, `10:00` (minutes and seconds), `1:10:00`, `2-12` (days and hours),
+/// `2-12:30`, `2-12:30:00`.
+/// @param plain What a number without any sign counts: seconds for mpirun,
+///              minutes for srun.
+/// @returns nothing for another text, or for more than a signed 32-bit number
+///          of seconds.
+/// Source: srun's `--time`; mpirun's `--timeout`; units as sleep(1) has them.
+std::optional<std::chrono::seconds> parse_time_span(std::string_view text,
+                                                    std::chrono::seconds plain);
+
+// Files that are copied to the nodes before a job starts there.
+
+/// A file, and where the nodes get it.
+struct preloaded_file {
+  std::string from;
+
+  /// Absolute.
+  std::string to;
+};
+
+/// The command that copies a file: a job of ours with one process on each
+/// node, which gets the file as its standard input. A node that has the same
+/// file there keeps it; another gets a new one, in one step.
+/// @param launcher The program that runs jobs, `troupe`.
+/// @param nodes    Its options that say which nodes.
+/// @param mode     The new file's permissions.
+std::vector<std::string> preload_command(const preloaded_file& file,
+                                         const std::string& launcher,
+                                         const std::vector<std::string>& nodes,
+                                         unsigned mode);
+
+/// Copies files to the nodes, one after the other, and waits.
+/// @returns what could not be copied, in a sentence; the nodes have said why on
+///          standard error.
+caf::error preload(const std::vector<preloaded_file>& files,
+                   const std::vector<std::string>& nodes);
+
+/// The exit status for what could not begin: a word of the command line that
+/// makes no sense, or anything else.
+inline int exit_status_of(const caf::error& why) {
+  return status_of(why) == status::bad_param ? usage_error : 1;
+}
 
 /// What `troupe run` was told.
 struct run_options {

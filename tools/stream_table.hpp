@@ -40,4 +40,12 @@ query_request stream_question(const proc_id& whose);
 std::vector<stream_row> stream_rows(const wire::reply_body& answer);
 std::vector<stream_row> stream_rows(const nlohmann::json& list);
 
+// What `troupe io` prints.
+
+/// The streams as aligned columns, and who gets each.
+std::string streams_text(const std::vector<stream_row>& rows);
+
+/// `JOB:RANK STREAM BEGIN END open`, or `over`, a stream a line.
+std::string offsets_text(const std::vector<stream_row>& rows);
+
 } // namespace troupe

@@ -1,15 +1,15 @@
 // The launcher and the administrator's command.
 
 #include "tools/ask.hpp"
-#include "tools/authority_file.hpp"
+#include "tools/bootstrap.hpp"
+#include "tools/command_words.hpp"
 #include "tools/ctl.hpp"
 #include "tools/events.hpp"
 #include "tools/group.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/io.hpp"
-#include "tools/launcher_names.hpp"
 #include "tools/monitor.hpp"
-#include "tools/notice.hpp"
+#include "tools/printing.hpp"
 #include "tools/run.hpp"
 #include "tools/up.hpp"
 #include "tools/window.hpp"

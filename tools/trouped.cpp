@@ -3,11 +3,10 @@
 
 #include "tools/bootstrap.hpp"
 #include "tools/guarded_main.hpp"
-#include "tools/hook_options.hpp"
-#include "tools/join.hpp"
 #include "tools/local_node.hpp"
-#include "tools/notice.hpp"
-#include "tools/signal_forwarder.hpp"
+#include "tools/member_daemon.hpp"
+#include "tools/printing.hpp"
+#include "tools/signals.hpp"
 
 #include <caf/send.hpp>
 

@@ -3,12 +3,13 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "tools/bootstrap.hpp"
+#include "tools/command_line.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
-#include "tools/hook_options.hpp"
-#include "tools/notice.hpp"
-#include "tools/signal_forwarder.hpp"
+#include "tools/local_node.hpp"
+#include "tools/printing.hpp"
+#include "tools/signals.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -25,7 +26,6 @@ namespace troupe {
 
 namespace {
 
-constexpr int usage_error = 2;
 constexpr int local_failure = 1;
 constexpr int remote_failure = 3;
 
@@ -75,15 +75,8 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
   cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
-  std::reverse(args.begin(), args.end());
-  try {
-    cli.parse(std::move(args));
-  } catch (const CLI::Success& result) {
-    return cli.exit(result);
-  } catch (const CLI::ParseError& result) {
-    std::cerr << notice("troupe up", result.what());
-    return usage_error;
-  }
+  if (const auto status = parse_arguments(cli, std::move(args)))
+    return status;
   x.reports_uri = cli.count("--report-uri") > 0;
   x.node.log_level = x.log_level == "debug"   ? severity::debug
                      : x.log_level == "info"  ? severity::info

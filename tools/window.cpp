@@ -3,7 +3,7 @@
 #include "adapters/loop/local_address.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
-#include "tools/notice.hpp"
+#include "tools/printing.hpp"
 #include "tools/terminal_mode.hpp"
 
 #include <sys/socket.h>

@@ -1,8 +1,7 @@
 // The nodes of a job, as users see them.
 
-#include "tools/allocation_text.hpp"
-
 #include "tests/test.hpp"
+#include "tools/dvm_options.hpp"
 
 using namespace troupe;
 

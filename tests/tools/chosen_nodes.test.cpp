@@ -1,9 +1,8 @@
 // Which nodes of a DVM that is up a job may use.
 
-#include "tools/chosen_nodes.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/dvm_options.hpp"
 
 using namespace troupe;
 

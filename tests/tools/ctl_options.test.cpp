@@ -1,12 +1,11 @@
 // The command line of `troupe ctl`.
 
-#include "tools/ctl_options.hpp"
-
 #include "actors/control/control_directives.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
-#include "tools/ctl_words.hpp"
+#include "tools/ctl.hpp"
+#include "tools/signals.hpp"
 
 #include <csignal>
 

@@ -1,10 +1,9 @@
 // What `troupe ctl` shows of an answer.
 
-#include "tools/ctl_text.hpp"
-
 #include "actors/control/control_directives.hpp"
 #include "messages/attributes.hpp"
 #include "tests/test.hpp"
+#include "tools/ctl.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,8 @@
 // Which node of a list is this one, and in which order nodes get their ranks.
 
-#include "tools/dvm_nodes.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/dvm_options.hpp"
 
 using namespace troupe;
 

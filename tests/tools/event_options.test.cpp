@@ -1,9 +1,8 @@
 // The command line of `troupe events`.
 
-#include "tools/event_options.hpp"
-
 #include "messages/attributes.hpp"
 #include "tests/test.hpp"
+#include "tools/events.hpp"
 
 using namespace troupe;
 

@@ -1,8 +1,7 @@
 // What Open MPI's mpirun called the options of output.
 
-#include "tools/former_options.hpp"
-
 #include "tests/test.hpp"
+#include "tools/run_flags.hpp"
 
 using namespace troupe;
 

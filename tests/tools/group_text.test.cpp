@@ -1,9 +1,7 @@
 // What `troupe group` understands and says.
 
-#include "tools/group_text.hpp"
-
 #include "tests/test.hpp"
-#include "tools/group_options.hpp"
+#include "tools/group.hpp"
 
 #include <nlohmann/json.hpp>
 

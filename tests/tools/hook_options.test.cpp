@@ -1,9 +1,8 @@
 // The commands of a site, on the command line.
 
-#include "tools/hook_options.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/local_node.hpp"
 
 using namespace troupe;
 

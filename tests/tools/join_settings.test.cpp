@@ -1,9 +1,8 @@
 // What a daemon is told on its standard input, and what it answers.
 
-#include "tools/join_settings.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/member_daemon.hpp"
 
 using namespace troupe;
 

@@ -1,8 +1,7 @@
 // Links to our program that are called as other launchers are.
 
-#include "tools/launcher_names.hpp"
-
 #include "tests/test.hpp"
+#include "tools/command_words.hpp"
 
 using namespace troupe;
 

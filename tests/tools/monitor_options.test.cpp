@@ -1,13 +1,12 @@
 // The command line of `troupe monitor`, and what `list` shows.
 
-#include "tools/monitor_options.hpp"
-
 #include "config/monitor_settings.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/enums.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/monitor.hpp"
 #include "tools/report.hpp"
 
 #include <nlohmann/json.hpp>

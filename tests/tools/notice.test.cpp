@@ -1,10 +1,8 @@
 // What people are told of what others have written.
 
-#include "tools/notice.hpp"
-
 #include "tests/test.hpp"
-#include "tools/allocation_text.hpp"
-#include "tools/json_output.hpp"
+#include "tools/dvm_options.hpp"
+#include "tools/printing.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,7 @@
 // Words of other launchers, and names that are nearly right.
 
-#include "tools/option_words.hpp"
-
 #include "tests/test.hpp"
+#include "tools/command_words.hpp"
 
 #include <set>
 

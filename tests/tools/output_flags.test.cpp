@@ -1,9 +1,8 @@
 // What the short options say beside --output.
 
-#include "tools/output_flags.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
+#include "tools/output_options.hpp"
 
 using namespace troupe;
 

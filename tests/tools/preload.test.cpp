@@ -1,8 +1,7 @@
 // The job that copies a file to the nodes.
 
-#include "tools/preload.hpp"
-
 #include "tests/test.hpp"
+#include "tools/run_options.hpp"
 
 #include <algorithm>
 

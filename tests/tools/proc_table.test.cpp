@@ -1,8 +1,7 @@
 // Where the processes of a job are, as tools show it.
 
-#include "tools/proc_table.hpp"
-
 #include "tests/test.hpp"
+#include "tools/report.hpp"
 
 using namespace troupe;
 

@@ -1,10 +1,9 @@
 // What --forward-signals says, and what a launcher makes of lost output.
 
-#include "tools/signal_words.hpp"
-
 #include "messages/status.hpp"
 #include "tests/test.hpp"
-#include "tools/unwritten.hpp"
+#include "tools/output_options.hpp"
+#include "tools/signals.hpp"
 
 #include <csignal>
 

@@ -1,8 +1,7 @@
 // What `troupe io` prints.
 
-#include "tools/stream_text.hpp"
-
 #include "tests/test.hpp"
+#include "tools/stream_table.hpp"
 
 #include <nlohmann/json.hpp>
 

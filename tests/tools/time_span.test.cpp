@@ -1,8 +1,7 @@
 // How long a job may take, in the forms of the field.
 
-#include "tools/time_span.hpp"
-
 #include "tests/test.hpp"
+#include "tools/run_options.hpp"
 
 #include <string>
 #include <utility>

@@ -1,8 +1,7 @@
 // The command lines of `troupe attach` and `troupe io`.
 
-#include "tools/view_options.hpp"
-
 #include "tests/test.hpp"
+#include "tools/io.hpp"
 
 using namespace troupe;
 

@@ -5,10 +5,17 @@
 #include <string>
 #include <string_view>
 
+namespace troupe {
+
+/// A line for people, `who: text`, with its end. Whatever others have written
+/// in it - names, the text of an abort or an event, what another node says -
+/// cannot command a terminal, nor look like a line of its own. What goes to
+/// standard error of a program of ours goes through here.
+/// Source: requirement X31.
+std::string notice(std::string_view who, std::string_view text);
+
 // What `--json` prints. Its members, and when the number changes, are in
 // docs/json.md.
-
-namespace troupe {
 
 /// An object on a line of its own, for commands that go on: with the number of
 /// the schema, and what is not UTF-8 replaced.

@@ -1,5 +1,6 @@
-#include "tools/json_output.hpp"
+#include "tools/printing.hpp"
 
+#include "config/escape.hpp"
 #include "config/json_schema.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,11 @@
 #include <utility>
 
 namespace troupe {
+
+std::string notice(std::string_view who, std::string_view text) {
+  return escape_control_characters(who) + ": " + escape_control_characters(text)
+         + "\n";
+}
 
 namespace {
 

@@ -3,6 +3,8 @@
 #include "adapters/loop/timer.hpp"
 #include "messages/control.hpp"
 
+#include <caf/expected.hpp>
+
 #include <functional>
 #include <set>
 #include <string>
@@ -12,10 +14,38 @@ namespace troupe {
 
 class event_loop;
 
+/// Reads the number of a signal or its name, with or without `SIG`: `USR1`,
+/// `RTMIN+2`.
+/// @returns `bad_param` in a sentence.
+caf::expected<int32_t> read_signal(const std::string& text);
+
+/// What `--forward-signals` is, on any command line.
+inline constexpr auto forward_signals_help =
+  "Signals to pass on to the processes beside TSTP, USR1, USR2, ABRT, ALRM, "
+  "CONT and WINCH: names or numbers with commas, all, or none for not even "
+  "these (docs/signals.md)";
+
+/// The signals that a launcher passes on to the processes of its job if nobody
+/// says otherwise: those of Open MPI 5, mpirun(1), "--forward-signals", and
+/// SIGWINCH.
+const std::set<int>& usual_signals();
+
+/// Reads what `--forward-signals` says: a list of names or numbers that are
+/// passed on, too; `all`; or `none`.
+/// @returns `bad_param` in a sentence for what is no signal, for SIGKILL and
+///          SIGSTOP, which nobody can pass on, for SIGINT and SIGTERM, which
+///          end the job, and for those that the launcher gets of its own
+///          doings.
+caf::expected<std::set<int>> read_forwarded_signals(const std::string& text);
+
 /// Has signals whose default is the end of the process, and which users send
 /// to programs, do nothing to this one. To be called first by whatever has
 /// processes of jobs.
 void outlive_user_signals();
+
+/// Calls `f` with the number of a signal by which users, terminals and batch
+/// systems end a tool.
+void on_interrupt(event_loop& loop, const std::function<void(int)>& f);
 
 /// Passes signals of the launcher on to the processes of its jobs, by requests
 /// of job control. SIGTSTP pauses them, and then stops the launcher, as the
