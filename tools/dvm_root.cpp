@@ -282,6 +282,7 @@ void dvm_root::fail(const std::string& reason) {
   if (is_ready_ || is_ending_ || has_failed_)
     return;
   has_failed_ = true;
+  node_->give_up_mesh();
   if (starter_)
     starter_->give_up();
   settings_.on_failed(reason);

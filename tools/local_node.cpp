@@ -258,7 +258,11 @@ local_node::start(local_node_options options) {
     return err;
   auto* part = options.dvm ? &*options.dvm : nullptr;
   if (part != nullptr && part->member.context) {
-    part->member.log = result->log_;
+    part->member.log = [node = result.get(), log = result->log_](
+                         severity level, const std::string& line) {
+      if (!node->mesh_is_given_up_ || level == severity::error)
+        log(level, line);
+    };
     auto member = mesh_member::start(result->loop_, std::move(part->member));
     if (!member)
       return std::move(member.error());

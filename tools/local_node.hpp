@@ -145,6 +145,12 @@ public:
     return member_ ? member_->node() : none;
   }
 
+  /// The DVM has come to nothing: what its lanes warn of from now on follows
+  /// from that, and would hide why.
+  void give_up_mesh() {
+    mesh_is_given_up_ = true;
+  }
+
   /// Has a request of this process's user carried out by the host.
   /// @param done Called once, whatever came of it.
   void control(job_control_request request, std::function<void()> done);
@@ -238,6 +244,9 @@ private:
   mesh_host_actor host_;
   std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;
+
+  /// Whether the DVM has come to nothing.
+  bool mesh_is_given_up_ = false;
   std::unique_ptr<mesh_member> member_;
   std::unique_ptr<server_node> node_;
 
