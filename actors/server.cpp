@@ -466,8 +466,6 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [&state](host_collective_result& result) {
       state.data->store(std::move(result.data));
     },
-    // No actor sends it any more.
-    [](const collective_retired&) {},
     [&state](deadline due) { state.waits.fire(due.id); },
   };
   return sturdy(self, std::move(handlers));

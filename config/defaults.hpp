@@ -24,9 +24,6 @@ inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 /// Collective operations of a node in flight.
 inline constexpr size_t collectives_in_flight = 1024;
 
-/// Actors of operations that are over which are kept for the next ones.
-inline constexpr uint32_t idle_collectives = 16;
-
 /// Sets of processes over several nodes whose collective operations a node
 /// counts.
 inline constexpr size_t collective_signatures = 65536;

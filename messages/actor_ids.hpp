@@ -9,7 +9,6 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_actors, caf::id_block::troupe_messages::end)
 
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::cleaner_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::client_actor))
-  CAF_ADD_TYPE_ID(troupe_actors, (troupe::collective_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::command_runner_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::connection_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::environment_user_actor))

@@ -86,38 +86,4 @@ struct host_collective_result {
 
 TROUPE_MESSAGE(host_collective_result, x.data)
 
-/// INTERNAL: all local participants have joined an operation; what those that
-/// collect data contribute.
-struct collective_ready {
-  /// By which the server knows the operation.
-  uint64_t id = 0;
-  host_collective call;
-
-  /// For a connect: the jobs of all participants.
-  std::vector<job_info> jobs;
-};
-
-TROUPE_MESSAGE(collective_ready, x.id, x.call, x.jobs)
-
-/// INTERNAL: an operation cannot complete any more.
-struct collective_failed {
-  status code = status::error;
-
-  /// For the log: who is missing, and why.
-  std::string reason;
-};
-
-TROUPE_MESSAGE(collective_failed, x.code, x.reason)
-
-/// INTERNAL: an operation has answered all its participants; to its actor: it
-/// is not needed any more.
-struct collective_retired {
-  uint64_t id = 0;
-
-  /// Whether it has succeeded.
-  bool succeeded = false;
-};
-
-TROUPE_MESSAGE(collective_retired, x.id, x.succeeded)
-
 } // namespace troupe

@@ -2,8 +2,8 @@
 
 namespace troupe {
 
-#define TROUPE_DEFINE_INSPECT(type) TROUPE_INSTANTIATE(, type)
-
-TROUPE_FOR_EACH_INSPECTED(TROUPE_DEFINE_INSPECT)
+#define TROUPE_SENT_TYPE(type) TROUPE_INSTANTIATE(, type)
+#define TROUPE_NESTED_TYPE(type) TROUPE_INSTANTIATE(, type)
+#include "messages/messages.def"
 
 } // namespace troupe

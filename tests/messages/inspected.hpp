@@ -39,7 +39,7 @@ struct inspected_type {
 std::vector<inspected_type> inspected_types();
 
 /// In how many files they are compiled: inspected_0.cpp and so on.
-inline constexpr int inspected_parts = 5;
+inline constexpr int inspected_parts = 7;
 
 template <int Part>
 void add_inspected(std::vector<inspected_type>& to);

@@ -185,7 +185,8 @@ void add(std::vector<inspected_type>& to, const char* name) {
 template <>
 void add_inspected<TROUPE_PART>(std::vector<inspected_type>& to) {
   constexpr auto first = __COUNTER__ + 1;
-#define TROUPE_ADD(type) add<troupe::type, __COUNTER__ - first>(to, #type);
-  TROUPE_FOR_EACH_INSPECTED(TROUPE_ADD)
-#undef TROUPE_ADD
+#define TROUPE_SENT_TYPE(type)                                                 \
+  add<troupe::type, __COUNTER__ - first>(to, #type);
+#define TROUPE_NESTED_TYPE(type) TROUPE_SENT_TYPE(type)
+#include "messages/messages.def"
 }

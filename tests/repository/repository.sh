@@ -64,19 +64,19 @@ check_equal "MND-A10" "no function that asks lets an exception out" \
 
 # -- interfaces ----------------------------------------------------------------
 
-check "F2.5" "typed actor interfaces stand on one page and what it includes" bash -c '
+check "F2.5" "typed actor interfaces stand on pages by subject, and on no other" bash -c '
   ! grep -rnE --include="*.[ch]pp" "(using|struct) .*typed_actor<|::extend<" \
       messages config actors adapters runtime c_api tools 2>/dev/null \
-    | grep -vE "^messages/([a-z_]+_)?actors.hpp:" || exit 1
-  for x in messages/*_actors.hpp; do
-    grep -q "^#include \"$x\"" messages/*actors.hpp || { echo "$x"; exit 1; }
+    | grep -v "^messages/interfaces/" || exit 1
+  for x in messages/interfaces/*.hpp; do
+    grep -q "^#include \"$x\"" messages/actors.hpp || { echo "$x"; exit 1; }
   done'
 check "F2.5" "each message on them has its comment" awk '
   /caf::(reacts_to|replies_to)</ && before !~ /^ *\/\/ [^-]/ {
     print FILENAME ":" FNR ": " $0; missing = 1
   }
   NF { before = $0 }
-  END { exit missing }' messages/*actors.hpp
+  END { exit missing }' messages/interfaces/*.hpp
 
 # -- build ---------------------------------------------------------------------
 

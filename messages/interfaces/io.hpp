@@ -1,5 +1,8 @@
 #pragma once
 
+// Who forwards the standard streams of processes.
+
+#include "messages/connection.hpp"
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
 #include "messages/host.hpp"
@@ -9,8 +12,6 @@
 #include "messages/process.hpp"
 
 #include <caf/typed_actor.hpp>
-
-// The typed interfaces of what forwards the standard streams of processes.
 
 namespace troupe {
 

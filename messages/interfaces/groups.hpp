@@ -1,12 +1,14 @@
 #pragma once
 
-// Who keeps groups. Included by messages/actors.hpp.
+// Who keeps groups.
 
 #include "messages/connection.hpp"
 #include "messages/deadline.hpp"
+#include "messages/event.hpp"
 #include "messages/fwd.hpp"
+#include "messages/group.hpp"
 #include "messages/group_entry.hpp"
-#include "messages/process.hpp"
+#include "messages/host.hpp"
 
 #include <caf/typed_actor.hpp>
 
