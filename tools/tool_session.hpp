@@ -1,8 +1,8 @@
 #pragma once
 
+#include "adapters/files/directory.hpp"
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_socket.hpp"
-#include "adapters/local/directory.hpp"
 #include "adapters/loop/loop_system.hpp"
 
 #include <caf/expected.hpp>

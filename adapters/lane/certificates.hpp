@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/lane/openssl_handles.hpp"
+#include "adapters/sockets/openssl_handles.hpp"
 
 #include <caf/error.hpp>
 #include <caf/expected.hpp>

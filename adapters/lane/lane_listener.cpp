@@ -1,7 +1,7 @@
 #include "adapters/lane/lane_listener.hpp"
 
-#include "adapters/local/acceptor.hpp"
-#include "adapters/local/local_log.hpp"
+#include "adapters/sockets/acceptor.hpp"
+#include "adapters/sockets/local_log.hpp"
 #include "messages/status.hpp"
 
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/lane/key_memory.hpp"
-#include "adapters/lane/openssl_handles.hpp"
+#include "adapters/sockets/openssl_handles.hpp"
 
 #include <caf/expected.hpp>
 

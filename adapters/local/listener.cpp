@@ -1,12 +1,12 @@
 #include "adapters/local/listener.hpp"
 
-#include "adapters/local/acceptor.hpp"
 #include "adapters/local/admission.hpp"
 #include "adapters/local/connection.hpp"
 #include "adapters/local/local_service.hpp"
 #include "adapters/local/newcomer.hpp"
 #include "adapters/local/peer_credentials.hpp"
 #include "adapters/loop/timer.hpp"
+#include "adapters/sockets/acceptor.hpp"
 #include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
 

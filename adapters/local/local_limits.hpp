@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/sockets/acceptor.hpp"
 #include "adapters/wire/frame.hpp"
 #include "config/defaults.hpp"
 
@@ -37,7 +38,7 @@ struct local_limits {
 
   /// Descriptors that connections leave to the rest of the process (L20), and
   /// how often to look whether there are enough again.
-  size_t descriptors_in_reserve = 64;
+  size_t descriptors_in_reserve = acceptor::bounds{}.descriptors_in_reserve;
   std::chrono::milliseconds accept_retry{100};
 
   // -- per connection --

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "adapters/local/listener.hpp"
-#include "adapters/local/local_log.hpp"
 #include "adapters/local/packed_frames.hpp"
 #include "adapters/local/unfinished_messages.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/sockets/local_log.hpp"
 
 namespace troupe {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/local/directory.hpp"
+#include "adapters/files/directory.hpp"
 #include "adapters/wire/uri.hpp"
 
 #include <caf/expected.hpp>

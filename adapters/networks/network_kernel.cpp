@@ -1,7 +1,7 @@
 #include "adapters/networks/network_kernel.hpp"
 
 #include "adapters/loop/fd_watch.hpp"
-#include "adapters/networks/netlink.hpp"
+#include "adapters/sockets/netlink.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 

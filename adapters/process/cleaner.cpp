@@ -1,6 +1,6 @@
 #include "adapters/process/cleaner.hpp"
 
-#include "adapters/local/directory.hpp"
+#include "adapters/files/directory.hpp"
 #include "adapters/loop/thread_pool.hpp"
 
 #include <caf/stateful_actor.hpp>

@@ -1,6 +1,6 @@
 #include "adapters/process/descriptors.hpp"
 
-#include "adapters/local/local_limits.hpp"
+#include "adapters/sockets/acceptor.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ const rlimit* former_descriptor_limit() {
 
 descriptor_use current_descriptors() {
   auto result = descriptor_use{};
-  result.reserve = local_limits{}.descriptors_in_reserve;
+  result.reserve = acceptor::bounds{}.descriptors_in_reserve;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
     result.limit = limit.rlim_cur;

@@ -2,7 +2,7 @@
 
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
-#include "adapters/networks/netlink.hpp"
+#include "adapters/sockets/netlink.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,8 +1,8 @@
 // What sensors read from the kernel: datagrams of the routing socket, and files
 // of text. The first byte chooses what reads.
 
-#include "adapters/networks/netlink.hpp"
 #include "adapters/sensors/readers.hpp"
+#include "adapters/sockets/netlink.hpp"
 #include "config/sensor_settings.hpp"
 #include "messages/status.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -104,7 +104,7 @@ sys.exit(not entries or any("-Werror" not in entry["command"]
                             if entry["file"].endswith(".cpp")))' "$TROUPE_BUILD"
 check "F1.4" "all files are formatted" within 120 scripts/format
 check "F1.5" "clang-tidy is content with what it is shown" \
-  within 200 scripts/tidy adapters/wire/uri.cpp adapters/local/local_log.cpp
+  within 200 scripts/tidy adapters/wire/uri.cpp adapters/sockets/local_log.cpp
 printf 'int UnLikeOurs(int* p) { return p == 0 ? *p : 0; }\n' \
   >"$TROUPE_WORK/bad.cpp"
 check "F1.5" "clang-tidy has the project's list of checks" bash -c '

@@ -2,7 +2,7 @@
 
 #include "adapters/sensors/link_reader.hpp"
 
-#include "adapters/networks/netlink.hpp"
+#include "adapters/sockets/netlink.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <linux/rtnetlink.h>

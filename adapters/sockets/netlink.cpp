@@ -1,4 +1,4 @@
-#include "adapters/networks/netlink.hpp"
+#include "adapters/sockets/netlink.hpp"
 
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"

@@ -1,4 +1,4 @@
-#include "adapters/local/directory.hpp"
+#include "adapters/files/directory.hpp"
 
 #include "messages/status.hpp"
 #include "tests/adapters/local/files.hpp"

@@ -1,4 +1,4 @@
-#include "adapters/local/local_log.hpp"
+#include "adapters/sockets/local_log.hpp"
 
 #include "tests/test.hpp"
 

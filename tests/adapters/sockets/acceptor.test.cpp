@@ -1,4 +1,4 @@
-#include "adapters/local/acceptor.hpp"
+#include "adapters/sockets/acceptor.hpp"
 
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/sockets/tcp_socket.hpp"

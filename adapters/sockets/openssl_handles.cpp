@@ -1,4 +1,4 @@
-#include "adapters/lane/openssl_handles.hpp"
+#include "adapters/sockets/openssl_handles.hpp"
 
 #include "messages/status.hpp"
 

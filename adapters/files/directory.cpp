@@ -1,4 +1,4 @@
-#include "adapters/local/directory.hpp"
+#include "adapters/files/directory.hpp"
 
 #include "adapters/sockets/system_error.hpp"
 
