@@ -1,8 +1,13 @@
 #include "adapters/local/connection.hpp"
 
-#include "adapters/local/connection_state.hpp"
+#include "actors/watches.hpp"
+#include "adapters/local/connection_output.hpp"
+#include "adapters/local/connection_requests.hpp"
+#include "adapters/local/frame_socket.hpp"
+#include "adapters/local/local_service.hpp"
 #include "adapters/local/process_sockets.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/loop_event.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/process_probe.hpp"
 #include "adapters/wire/pushes.hpp"
@@ -24,13 +29,104 @@ namespace troupe {
 
 namespace {
 
-using phase = connection_state::phase;
-
 /// How much memory the place where frames are written keeps.
 constexpr size_t max_idle_capacity = size_t{64} << 10;
 
 /// What may wait for more that is to be sent.
 constexpr size_t max_held = size_t{16} << 10;
+
+enum class phase : uint8_t {
+  /// The server has not decided.
+  waiting,
+
+  /// The peer went before the server decided.
+  abandoned,
+
+  /// Requests go to the session.
+  serving,
+
+  /// What is queued is being sent, nothing else happens.
+  closing,
+
+  /// The socket is closed.
+  gone,
+};
+
+struct connection_state {
+  static inline const char* name = "connection";
+
+  phase now = phase::waiting;
+  std::shared_ptr<local_service> service;
+  std::optional<frame_socket> socket;
+  wire::dialect dialect;
+  admission::place place;
+
+  /// Bytes of a message that is not whole; absent until the peer is served.
+  std::optional<unfinished_messages::message> unfinished;
+
+  /// Number of the peer's socket; 0: unknown.
+  uint64_t inode = 0;
+
+  /// Description of the peer for the log.
+  std::string peer;
+
+  /// The peer as the server knows it, once it is served.
+  proc_id proc;
+
+  /// Lines in the log with the same source are counted together.
+  std::string source;
+
+  /// The server, which outlives us, and the session.
+  watches watched;
+
+  /// Takes the peer's requests; from the server.
+  client_actor session;
+
+  /// Where frames are written before they are sent.
+  std::string out;
+
+  connection_output output;
+
+  /// Absent until the peer is served.
+  std::optional<connection_requests> requests;
+
+  /// Sends what waits for more when all actors have had their turn.
+  std::optional<loop_event> end_of_turn;
+
+  std::function<void()> on_gone;
+
+  /// Tells who comes back from another thread that we are still here.
+  std::shared_ptr<int> alive = std::make_shared<int>();
+
+  bool is_finalized() const noexcept {
+    return requests && requests->is_finalized();
+  }
+};
+
+using connection_ptr = connection_actor::stateful_pointer<connection_state>;
+
+// -- calls between the sections below -----------------------------------------
+
+/// Sends what has been written to `state.out`: now, or in one piece with what
+/// the next messages in the mailbox write. Takes requests or not according to
+/// how much the peer leaves unread and unanswered.
+void flush(connection_ptr self);
+
+/// The same, but not before the end of the turn.
+void flush_later(connection_ptr self);
+
+/// Takes requests, unless too many are unanswered or too much is unread.
+void update_reading(connection_ptr self);
+
+/// Logs why the peer cannot be served any more, and closes.
+void drop(connection_ptr self, const std::string& why);
+
+/// The same for a peer that broke a rule.
+void punish(connection_ptr self, const std::string& why);
+
+/// Closes the socket and ends the actor, now or as soon as the server has
+/// decided.
+void leave(connection_ptr self);
 
 void log(connection_ptr self, const std::string& what,
          severity weight = severity::warning) {
@@ -46,6 +142,164 @@ std::string describe(const identified_peer& x) {
   return result + to_string(remote_address(x.socket.get()));
 }
 
+// -- output and events -------------------------------------------------------
+
+/// Finds out which events and which output the kernel has taken, and tells the
+/// session and whoever waits for it.
+void note_taken(connection_ptr self) {
+  auto& state = self->state;
+  state.output.note_sent(state.socket->bytes_sent());
+  if (state.now != phase::serving)
+    return;
+  if (const auto total = state.output.news_of_events())
+    self->send(state.session, events_taken{*total});
+}
+
+void send_held(connection_ptr self) {
+  auto& state = self->state;
+  if (state.out.empty())
+    return;
+  ++state.service->statistics.writes;
+  state.service->statistics.bytes_sent += state.out.size();
+  state.socket->send(state.out);
+  state.out.clear();
+  if (state.out.capacity() > max_idle_capacity)
+    state.out.shrink_to_fit();
+  note_taken(self);
+  update_reading(self);
+}
+
+/// Whether there are messages after the one that is being handled.
+bool has_mail(connection_ptr self) {
+  const auto& mailbox = self->mailbox();
+  return !mailbox.closed() && !mailbox.blocked() && !mailbox.empty();
+}
+
+void flush(connection_ptr self) {
+  // Should nothing come of what is in the mailbox, the end of the turn sends
+  // it.
+  if (has_mail(self)) {
+    flush_later(self);
+    return;
+  }
+  send_held(self);
+  update_reading(self);
+}
+
+void flush_later(connection_ptr self) {
+  auto& state = self->state;
+  if (state.out.size() > max_held)
+    send_held(self);
+  else if (!state.end_of_turn->is_pending())
+    state.end_of_turn->fire_now();
+  update_reading(self);
+}
+
+void update_reading(connection_ptr self) {
+  auto& state = self->state;
+  const auto& limits = state.service->options.limits;
+  if (state.now != phase::serving)
+    return;
+  if (state.requests->may_read() && state.socket->queued() <= limits.queued
+      && state.unfinished->may_grow())
+    state.socket->resume();
+  else
+    state.socket->pause();
+}
+
+/// Where in the bytes of the socket ends what has been written.
+uint64_t end_of_bytes(const connection_state& state) {
+  return state.socket->bytes_sent() + state.socket->queued() + state.out.size();
+}
+
+/// Writes output to the place where frames are. What the peer cannot be sent
+/// counts as taken: it would not get it the next time either.
+void write_output(connection_ptr self, connection_output::piece x) {
+  auto& state = self->state;
+  const auto start = wire::begin_frame(state.out, wire::tag_output);
+  auto err = wire::encode_output(x.what, state.dialect, state.out);
+  if (!err)
+    err = wire::end_frame(state.out, start);
+  if (err) {
+    state.out.resize(start);
+    log(self, "cannot be sent output: " + reason_of(err));
+    x.owed.give(ack{});
+    return;
+  }
+  ++state.service->statistics.pushes;
+  state.output.wrote(std::move(x.owed), end_of_bytes(state),
+                     state.out.size() - start - wire::frame_header_size);
+}
+
+/// Sends as much output as there is room for.
+void write_outputs(connection_ptr self) {
+  auto& state = self->state;
+  const auto room = state.service->options.limits.queued;
+  auto is_changed = false;
+  while (state.socket->is_open() && state.socket->queued() == 0
+         && state.out.size() < room) {
+    auto x = state.output.next();
+    if (!x)
+      break;
+    write_output(self, std::move(*x));
+    is_changed = true;
+    if (state.out.size() >= room)
+      send_held(self);
+  }
+  if (is_changed && state.now == phase::serving)
+    flush(self);
+}
+
+/// Takes output for the peer. @returns when the kernel has taken it, or
+/// `lost_connection`.
+caf::result<ack> push_output(connection_ptr self, io_delivery x) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return make_error(status::lost_connection, "the connection is closed");
+  auto owed = answer<ack>{self->make_response_promise<ack>()};
+  auto promise = owed.promise();
+  const auto limit = state.service->options.limits.queued_max;
+  state.output.add({std::move(x), std::move(owed)});
+  if (state.output.waiting() > limit)
+    punish(self, "does not read: limit of " + std::to_string(limit)
+                   + " bytes that wait for it (L11)");
+  else
+    write_outputs(self);
+  return promise;
+}
+
+/// The peer's program has taken output.
+void on_output_credit(connection_ptr self, const wire::frame& x) {
+  auto& output = self->state.output;
+  const auto total = wire::decode_output_credit(x.payload);
+  if (!total)
+    punish(self, reason_of(total.error()));
+  else if (!output.take_credit(*total))
+    punish(self, "says that it has taken " + std::to_string(*total)
+                   + " bytes of output; it was sent "
+                   + std::to_string(output.written()));
+  else
+    write_outputs(self);
+}
+
+/// Sends events. One that cannot be sent counts as taken: nobody waits for it.
+void push_events(connection_ptr self, const event_batch& x) {
+  auto& state = self->state;
+  if (state.now != phase::serving)
+    return;
+  const auto frames = state.service->frames_of_events.of(x, state.dialect);
+  for (const auto& why : frames->failures)
+    log(self, "cannot be sent an event: " + reason_of(why));
+  const auto start = end_of_bytes(state);
+  state.out += frames->bytes;
+  for (const auto end : frames->ends)
+    state.output.wrote_event(start + end);
+  state.service->statistics.pushes +=
+    frames->ends.size() - frames->failures.size();
+  flush(self);
+  note_taken(self);
+}
+
 // -- the server's decision ---------------------------------------------------
 
 connect_request request_of(identified_peer& x) {
@@ -56,6 +310,28 @@ connect_request request_of(identified_peer& x) {
   result.actual = x.actual;
   result.version = wire::parse_release(x.greeting.version);
   result.infos = std::move(x.greeting.infos);
+  return result;
+}
+
+/// Tells a peer of ours how much output may be on its way.
+void grant_output_credit(connection_state& state) {
+  if (!state.output.is_counted())
+    return;
+  const auto start = wire::begin_frame(state.out, wire::tag_output_credit);
+  wire::encode_output_credit(defaults::io_credit, state.out);
+  if (wire::end_frame(state.out, start))
+    state.out.resize(start); // Cannot happen: it is a few bytes.
+}
+
+connection_requests::effects effects_of(connection_ptr self) {
+  auto result = connection_requests::effects{};
+  result.is_serving = [=] { return self->state.now == phase::serving; };
+  result.flush = [=] { flush(self); };
+  result.flush_later = [=] { flush_later(self); };
+  result.update_reading = [=] { update_reading(self); };
+  result.log = [=](const std::string& what) { log(self, what); };
+  result.drop = [=](const std::string& why) { drop(self, why); };
+  result.punish = [=](const std::string& why) { punish(self, why); };
   return result;
 }
 
@@ -75,12 +351,17 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   state.place.settle();
   state.unfinished.emplace(state.service->unfinished, x.proc.nspace,
                            [=] { update_reading(self); });
+  state.requests.emplace(connection_requests::parts{self, *state.service,
+                                                    *state.socket,
+                                                    state.dialect, state.proc,
+                                                    state.session, state.out},
+                         effects_of(self));
   ++state.service->statistics.served;
   ++state.service->statistics.connected;
   state.watched.add(self, session);
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
-  grant_output_credit(self);
+  grant_output_credit(state);
   flush(self);
 }
 
@@ -109,7 +390,7 @@ void ask_server(connection_ptr self, connect_request request) {
 
 // -- whether it is the process that it says it is ----------------------------
 
-/// Who it says it is, and where to look.
+/// The name that a peer claims, and where to look for it.
 struct claim {
   connect_request request;
   uint64_t inode = 0;
@@ -204,12 +485,62 @@ void on_end(connection_ptr self, const caf::error& why) {
     drop(self, reason_of(why));
     return;
   }
-  if (state.now != phase::closing && !state.finalized)
+  if (state.now != phase::closing && !state.is_finalized())
     log(self,
         "ended without PMIx_Finalize"
           + (why ? ": " + reason_of(why) : std::string{}),
         severity::info);
   leave(self);
+}
+
+void drop(connection_ptr self, const std::string& why) {
+  log(self, "closed: " + why);
+  leave(self);
+}
+
+void punish(connection_ptr self, const std::string& why) {
+  auto& counts = self->state.service->statistics;
+  ++counts.violations;
+  if (self->state.now == phase::waiting)
+    ++counts.refused;
+  const auto& tell = self->state.service->options.on_violation;
+  if (tell && self->state.now == phase::serving)
+    tell(self->state.proc, why);
+  drop(self, why);
+}
+
+void tell_session(connection_ptr self) {
+  auto& state = self->state;
+  auto& counts = state.service->statistics;
+  --counts.connected;
+  if (!state.is_finalized())
+    ++counts.lost;
+  if (state.session)
+    self->send(state.session, connection_lost{state.is_finalized()});
+}
+
+void leave(connection_ptr self) {
+  auto& state = self->state;
+  if (state.now == phase::gone)
+    return;
+  send_held(self);
+  state.socket->close();
+  state.end_of_turn->remove();
+  if (state.now == phase::waiting) {
+    state.now = phase::abandoned;
+    return;
+  }
+  if (state.now != phase::abandoned)
+    tell_session(self);
+  state.now = phase::gone;
+  state.place = {};
+  state.unfinished.reset();
+  state.session = nullptr;
+  state.output.forget();
+  if (const auto on_gone = std::move(state.on_gone))
+    on_gone();
+  // We may be in a callback of the loop, where `quit` would go unnoticed.
+  caf::anon_send_exit(self, caf::exit_reason::user_shutdown);
 }
 
 void close_in_order(connection_ptr self, const std::string& why) {
@@ -220,7 +551,7 @@ void close_in_order(connection_ptr self, const std::string& why) {
     log(self, "closed: " + why, severity::info);
   send_held(self);
   state.now = phase::closing;
-  forget_waiting_outputs(self);
+  state.output.forget_waiting();
   state.socket->close_when_sent(state.service->options.limits.closing_time);
 }
 
@@ -234,16 +565,6 @@ void on_down(connection_ptr self, const caf::down_msg& x) {
       state.now = phase::abandoned; // No answer comes any more.
     drop(self, "the server has gone");
   }
-}
-
-void tell_session(connection_ptr self) {
-  auto& state = self->state;
-  auto& counts = state.service->statistics;
-  --counts.connected;
-  if (!state.finalized)
-    ++counts.lost;
-  if (state.session)
-    self->send(state.session, connection_lost{state.finalized});
 }
 
 /// Whether a process has been stopped of those that have a socket; of `started`,
@@ -297,7 +618,30 @@ void on_late(connection_ptr self) {
           [self](const caf::error&) { judge_late(self, 0); });
 }
 
-// -- pushes ------------------------------------------------------------------
+// -- the socket --------------------------------------------------------------
+
+void on_heartbeat(connection_ptr self, const wire::frame& x) {
+  if (!x.payload.empty()) {
+    punish(self, "sent a heartbeat with a payload");
+    return;
+  }
+  ++self->state.service->statistics.heartbeats;
+  self->send(self->state.session, heartbeat{});
+}
+
+void on_frame(connection_ptr self, const wire::frame& x) {
+  auto& state = self->state;
+  state.service->statistics.bytes_received +=
+    wire::frame_header_size + x.payload.size();
+  if (!state.requests)
+    punish(self, "sent a request before it was served");
+  else if (x.tag == wire::tag_heartbeat)
+    on_heartbeat(self, x);
+  else if (x.tag == wire::tag_output_credit && state.output.is_counted())
+    on_output_credit(self, x);
+  else
+    state.requests->take(x);
+}
 
 void open(connection_ptr self, identified_peer x) {
   auto& state = self->state;
@@ -324,38 +668,14 @@ void open(connection_ptr self, identified_peer x) {
     update_reading(self);
   };
   state.dialect = wire::dialect_of(x.greeting);
-  state.counts_output = wire::is_own_library(x.greeting.version);
+  if (wire::is_own_library(x.greeting.version))
+    state.output.count();
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
   state.end_of_turn.emplace(state.service->loop.base(), -1, short{0},
                             [=] { send_held(self); });
   state.socket->resume();
-}
-
-/// Whether there are messages after the one that is being handled.
-bool has_mail(connection_ptr self) {
-  const auto& mailbox = self->mailbox();
-  return !mailbox.closed() && !mailbox.blocked() && !mailbox.empty();
-}
-
-/// Sends events. One that cannot be sent counts as taken: nobody waits for it.
-void push_events(connection_ptr self, const event_batch& x) {
-  auto& state = self->state;
-  if (state.now != phase::serving)
-    return;
-  const auto frames = state.service->frames_of_events.of(x, state.dialect);
-  for (const auto& why : frames->failures)
-    log(self, "cannot be sent an event: " + reason_of(why));
-  const auto start =
-    state.socket->bytes_sent() + state.socket->queued() + state.out.size();
-  state.out += frames->bytes;
-  for (const auto end : frames->ends)
-    state.event_ends.push_back(start + end);
-  state.service->statistics.pushes +=
-    frames->ends.size() - frames->failures.size();
-  flush(self);
-  note_taken(self);
 }
 
 /// Source: guarantees 5.9, MON-1 and MON-2.
@@ -396,107 +716,6 @@ connection(connection_ptr self, std::shared_ptr<local_service> service,
 }
 
 } // namespace
-
-void flush(connection_ptr self) {
-  // Should nothing come of what is in the mailbox, the end of the turn sends
-  // it.
-  if (has_mail(self)) {
-    flush_later(self);
-    return;
-  }
-  send_held(self);
-  update_reading(self);
-}
-
-void flush_later(connection_ptr self) {
-  auto& state = self->state;
-  if (state.out.size() > max_held)
-    send_held(self);
-  else if (!state.end_of_turn->is_pending())
-    state.end_of_turn->fire_now();
-  update_reading(self);
-}
-
-void send_held(connection_ptr self) {
-  auto& state = self->state;
-  if (state.out.empty())
-    return;
-  ++state.service->statistics.writes;
-  state.service->statistics.bytes_sent += state.out.size();
-  state.socket->send(state.out);
-  state.out.clear();
-  if (state.out.capacity() > max_idle_capacity)
-    state.out.shrink_to_fit();
-  note_taken(self);
-  update_reading(self);
-}
-
-void update_reading(connection_ptr self) {
-  auto& state = self->state;
-  const auto& limits = state.service->options.limits;
-  if (state.now != phase::serving)
-    return;
-  if (!state.is_decoding && state.in_flight.size() < limits.in_flight
-      && state.notifies.size() < limits.notifies
-      && state.notify_bytes < limits.notify_bytes
-      && state.pushes.size() < limits.pushes
-      && state.push_bytes < limits.push_bytes
-      && state.socket->queued() <= limits.queued
-      && state.unfinished->may_grow())
-    state.socket->resume();
-  else
-    state.socket->pause();
-}
-
-void close_request(connection_state& state, uint32_t tag) {
-  state.in_flight.erase(tag);
-  const auto notify = state.notifies.extract(tag);
-  if (!notify.empty())
-    state.notify_bytes -= notify.mapped();
-  const auto push = state.pushes.extract(tag);
-  if (!push.empty())
-    state.push_bytes -= push.mapped();
-}
-
-void drop(connection_ptr self, const std::string& why) {
-  log(self, "closed: " + why);
-  leave(self);
-}
-
-void punish(connection_ptr self, const std::string& why) {
-  auto& counts = self->state.service->statistics;
-  ++counts.violations;
-  if (self->state.now == phase::waiting)
-    ++counts.refused;
-  const auto& tell = self->state.service->options.on_violation;
-  if (tell && self->state.now == phase::serving)
-    tell(self->state.proc, why);
-  drop(self, why);
-}
-
-void leave(connection_ptr self) {
-  auto& state = self->state;
-  if (state.now == phase::gone)
-    return;
-  send_held(self);
-  state.socket->close();
-  state.end_of_turn->remove();
-  if (state.now == phase::waiting) {
-    state.now = phase::abandoned;
-    return;
-  }
-  if (state.now != phase::abandoned)
-    tell_session(self);
-  state.now = phase::gone;
-  state.place = {};
-  state.unfinished.reset();
-  state.session = nullptr;
-  forget_outputs(self);
-  if (const auto on_gone = std::move(state.on_gone))
-    on_gone();
-  // We may be in a callback of the loop, where `quit` would go unnoticed.
-  caf::anon_send_exit(self, caf::exit_reason::user_shutdown);
-}
 
 connection_actor start_connection(std::shared_ptr<local_service> service,
                                   identified_peer peer,

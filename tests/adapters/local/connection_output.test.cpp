@@ -1,5 +1,7 @@
 // Output for a peer, and input from it: order, answers, and what is bounded.
 
+#include "adapters/local/connection_output.hpp"
+
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "tests/adapters/local/world.hpp"
@@ -296,4 +298,87 @@ CAF_TEST(I18 a library that knows flow control is told to stop and to go on) {
     return 0;
   });
   control(false);
+}
+
+// -- the rules alone ---------------------------------------------------------
+
+namespace {
+
+connection_output::piece piece_of(size_t size) {
+  auto result = connection_output::piece{};
+  result.what.bytes.assign(size, 'x');
+  return result;
+}
+
+/// Writes all that the peer may have, each with a header of 10 bytes.
+size_t write_all(connection_output& uut, uint64_t& end) {
+  auto result = size_t{0};
+  for (; auto x = uut.next(); ++result) {
+    end += 10 + x->what.bytes.size();
+    uut.wrote(std::move(x->owed), end, x->what.bytes.size());
+  }
+  return result;
+}
+
+} // namespace
+
+CAF_TEST(I18 output waits in order and its bytes are counted) {
+  connection_output uut;
+  CAF_CHECK(!uut.next());
+  for (const auto size : {5, 7, 11})
+    uut.add(piece_of(size));
+  CAF_CHECK_EQUAL(uut.waiting(), 23u);
+  CAF_CHECK_EQUAL(uut.next()->what.bytes.size(), 5u);
+  CAF_CHECK_EQUAL(uut.waiting(), 18u);
+  uut.forget_waiting();
+  CAF_CHECK_EQUAL(uut.waiting(), 0u);
+  CAF_CHECK(!uut.next());
+}
+
+CAF_TEST(I18 a peer that counts has no more than the credit on its way) {
+  struct row {
+    bool counts;
+    uint64_t taken;
+    size_t written;
+  };
+  constexpr auto size = defaults::io_credit / 4;
+  const row rows[] = {
+    {false, 0, 12}, {true, 0, 4}, {true, size, 5}, {true, 4 * size, 8}};
+  for (const auto& x : rows) {
+    connection_output uut;
+    auto end = uint64_t{0};
+    for (auto i = 0; i < 12; ++i)
+      uut.add(piece_of(size));
+    if (x.counts)
+      uut.count();
+    auto written = write_all(uut, end);
+    CAF_CHECK(uut.take_credit(x.taken));
+    written += write_all(uut, end);
+    CAF_CHECK_EQUAL(written, x.written);
+    CAF_CHECK_EQUAL(uut.written(), x.written * size);
+  }
+}
+
+CAF_TEST(X15 credit neither exceeds what was written nor goes back) {
+  connection_output uut;
+  uut.wrote({}, 110, 100);
+  CAF_CHECK(!uut.take_credit(101));
+  CAF_CHECK(uut.take_credit(60));
+  CAF_CHECK(!uut.take_credit(59));
+  CAF_CHECK(uut.take_credit(60));
+  CAF_CHECK(uut.take_credit(100));
+}
+
+CAF_TEST(events are news once they have been taken and only once) {
+  connection_output uut;
+  CAF_CHECK(!uut.news_of_events());
+  for (const auto end : {10, 20, 20, 30})
+    uut.wrote_event(end);
+  uut.note_sent(9);
+  CAF_CHECK(!uut.news_of_events());
+  uut.note_sent(20);
+  CAF_CHECK_EQUAL(uut.news_of_events().value_or(0), 3u);
+  CAF_CHECK(!uut.news_of_events());
+  uut.note_sent(30);
+  CAF_CHECK_EQUAL(uut.news_of_events().value_or(0), 4u);
 }
