@@ -400,7 +400,8 @@ int begin(void* x) {
 started_program start_program(const program_start& how) {
   auto result = started_program{};
   auto shared = shared_start{how, 0};
-  const auto stack = std::make_unique<char[]>(stack_size);
+  // Not filled: only the pages that the process reaches cost anything.
+  const auto stack = std::unique_ptr<char[]>{new char[stack_size]};
   auto* top = stack.get() + stack_size;
   top -= reinterpret_cast<std::uintptr_t>(top) % 16;
   // A handler of ours must not run in the other process, in our memory.

@@ -59,7 +59,7 @@ caf::expected<std::string> inflate_stream(std::string_view compressed,
     return make_error(status::out_of_resource, "a stream is longer than 4 GiB");
   auto z = inflater{};
   if (!z.ready)
-    return make_error(status::nomem, "zlib has no memory");
+    return make_error(status::nomem, "zlib does not start");
   z.stream.next_in = bytes_of(compressed);
   z.stream.avail_in = static_cast<uInt>(compressed.size());
   auto text = std::string{};
