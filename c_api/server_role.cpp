@@ -3,7 +3,6 @@
 #include "actors/answer.hpp"
 #include "actors/client.hpp"
 #include "adapters/c_host/c_host.hpp"
-#include "adapters/c_host/origin_mark.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "messages/attributes.hpp"

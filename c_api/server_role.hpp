@@ -2,7 +2,6 @@
 
 #include "actors/control/local_control.hpp"
 #include "adapters/c_host/host_module.hpp"
-#include "adapters/c_host/input_gate.hpp"
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_calls.hpp"

@@ -1,171 +1,183 @@
 #include "adapters/c_host/c_host.hpp"
 
+#include "actors/answer.hpp"
+#include "actors/make_info.hpp"
 #include "actors/mesh/mesh_greeting.hpp"
-#include "actors/timeout.hpp"
-#include "adapters/c_host/c_host_state.hpp"
+#include "adapters/c_host/host_requests.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>
+#include <caf/exit_reason.hpp>
+#include <caf/send.hpp>
+#include <caf/typed_event_based_actor.hpp>
 
-#include <algorithm>
 #include <cstring>
 
 namespace troupe {
 
-namespace c_host_internals {
-
-limit usual_limit() {
-  return caf::timespan{defaults::host_call};
-}
-
-limit limit_of(const std::vector<info>& directives) {
-  auto time = timeout_of(directives);
-  if (time)
-    *time += defaults::host_timeout_margin;
-  return time;
-}
-
-void remind(self_pointer self, uint64_t id, caf::timespan after) {
-  self->delayed_send(c_host_actor{self}, after, deadline{id});
-}
-
-caf::error missing(const char* entry) {
-  return make_error(status::not_supported,
-                    std::string{"the host has no "} + entry);
-}
-
-std::vector<info> with_credentials(std::vector<info> infos,
-                                   const requester& who) {
-  // What the requester says of itself does not count.
-  infos.erase(std::remove_if(infos.begin(), infos.end(),
-                             [](const info& x) {
-                               return x.key == attr::userid
-                                      || x.key == attr::grpid;
-                             }),
-              infos.end());
-  infos.push_back({std::string{attr::userid}, 0, value::uint32(who.creds.uid)});
-  infos.push_back({std::string{attr::grpid}, 0, value::uint32(who.creds.gid)});
-  return infos;
-}
-
-std::vector<info> without_false(std::vector<info> infos) {
-  infos.erase(std::remove_if(infos.begin(), infos.end(),
-                             [](const info& x) {
-                               return x.val.type == data_type::bool_
-                                      && !x.val.truth();
-                             }),
-              infos.end());
-  return infos;
-}
-
 namespace {
 
-/// An up-call has been answered, or its time is up.
-void wake(self_pointer self, uint64_t id) {
-  auto& state = self->state;
-  if (const auto x = upcalls::take_answered(id)) {
-    state.graces.erase(id);
-    x->deliver();
-    for (const auto& release : x->releases)
-      release();
-    return;
+/// The classes that make the up-calls, in the order in which they need each
+/// other.
+struct callers {
+  callers(c_host_settings x, host_calls::effects of_calls,
+          host_streams::effects of_streams)
+    : settings(std::move(x)), calls(std::move(of_calls)),
+      streams(settings, calls, std::move(of_streams)),
+      requests(settings, calls, streams) {
+    // nop
   }
-  auto grace = state.graces.extract(id);
-  if (!grace.empty()) {
-    grace.mapped()();
-    return;
-  }
-  if (const auto x = upcalls::give_up(id)) {
-    const auto why = "the host does not answer " + x->name;
-    state.log(severity::error, why);
-    x->refuse(make_error(status::timeout, why));
-  }
+
+  c_host_settings settings;
+  host_calls calls;
+  host_streams streams;
+  host_requests requests;
+};
+
+struct c_host_state {
+  static inline const char* name = "c-host";
+
+  std::optional<callers> to;
+
+  /// The host does not call back when a client connects.
+  bool is_silent_on_connect = false;
+};
+
+TROUPE_SELF_POINTER(c_host_actor, c_host_state);
+
+host_streams::effects effects_of_streams(self_pointer self) {
+  auto fx = host_streams::effects{};
+  fx.subscribe = [self](io_subscription how, output_sink_actor sink,
+                        upcall_receiver<io_pull_result> done) {
+    self
+      ->request(self->state.to->settings.desk, caf::infinite, std::move(how),
+                std::move(sink))
+      .then([done](io_pull_result x) { done(x); },
+            [done](caf::error& why) { done(std::move(why)); });
+  };
+  fx.unsubscribe = [self](uint64_t subscription, std::function<void()> then) {
+    self
+      ->request(self->state.to->settings.desk, caf::infinite,
+                io_unsubscription{subscription})
+      .then([then](ack) { then(); }, [then](const caf::error&) { then(); });
+  };
+  fx.end = [](const output_sink_actor& sink) {
+    caf::anon_send_exit(sink, caf::exit_reason::user_shutdown);
+  };
+  return fx;
+}
+
+host_calls::effects effects_of_calls(self_pointer self, journal log) {
+  auto fx = host_calls::effects{};
+  fx.owner = [self] { return c_host_actor{self}; };
+  fx.remind = [self](uint64_t id, caf::timespan after) {
+    self->delayed_send(c_host_actor{self}, after, deadline{id});
+  };
+  fx.log = std::move(log);
+  return fx;
+}
+
+/// The receiver that answers a request.
+template <class Result>
+upcall_receiver<Result> replying(caf::typed_response_promise<Result> promise) {
+  auto reply = std::make_shared<answer<Result>>(std::move(promise));
+  return [reply](caf::expected<Result> x) {
+    if (x)
+      reply->give(std::move(*x));
+    else
+      reply->fail(std::move(x.error()));
+  };
+}
+
+/// The handler of a request that `f` answers.
+template <class T, class Request, class Result>
+auto asks(self_pointer self, T callers::*part,
+          void (T::*f)(const requester&, Request&, upcall_receiver<Result>)) {
+  return [self, part, f](const requester& who,
+                         Request& request) -> caf::result<Result> {
+    auto promise = self->make_response_promise<Result>();
+    ((*self->state.to).*part.*f)(who, request, replying(promise));
+    return promise;
+  };
 }
 
 // -- processes ---------------------------------------------------------------
 
 /// A host that has said yes to a client and does not call back means it: those
-/// of release 4 and 5 never had to (trap 4).
+/// of release 4 and 5 never had to.
 caf::result<ack> connect(self_pointer self, const client_connected& what) {
-  auto& state = self->state;
-  const auto& module = state.module();
+  auto& [settings, calls, streams, requests] = *self->state.to;
+  const auto& module = settings.module;
   if (module.client_connected == nullptr && module.client_connected2 == nullptr)
     return ack{};
-  auto args = arguments_of(what.who);
+  auto args = arguments_of(what.who.proc);
   args->set_infos(with_credentials({}, what.who));
   const auto* const entry = module.client_connected2 != nullptr
                               ? "client_connected2"
                               : "client_connected";
   auto promise = self->make_response_promise<ack>();
-  auto reply = std::make_shared<answer<ack>>(promise);
-  auto id = uint64_t{0};
-  call_host<ack>(
-    self, entry, args, {},
-    [reply](caf::expected<ack> x) {
-      if (x)
-        reply->give({});
-      else
-        reply->fail(std::move(x.error()));
-    },
-    [&](void* cbdata) {
-      id = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(cbdata));
-      auto* object = state.settings.objects->get(what.who.proc);
-      return module.client_connected2 != nullptr
-               ? module.client_connected2(
-                 &args->proc, object, args->infos.data(), args->infos.size(),
-                 upcalls::on_op, cbdata)
-               : module.client_connected(&args->proc, object, upcalls::on_op,
-                                         cbdata);
-    });
-  if (upcalls::find_open(id) == nullptr)
+  auto reply = replying(promise);
+  auto* object = settings.objects->get(what.who.proc);
+  const auto id = calls.make<ack>(entry, args, {}, reply, [&](void* cbdata) {
+    return module.client_connected2 != nullptr
+             ? module.client_connected2(&args->proc, object, args->infos.data(),
+                                        args->infos.size(), upcalls::on_op,
+                                        cbdata)
+             : module.client_connected(&args->proc, object, upcalls::on_op,
+                                       cbdata);
+  });
+  if (id == 0)
     return promise;
-  if (state.is_silent_on_connect) {
-    reply->give({});
+  if (self->state.is_silent_on_connect) {
+    reply(ack{});
     return promise;
   }
-  state.graces.emplace(id, [self, reply] {
-    self->state.is_silent_on_connect = true;
-    reply->give({});
-  });
-  const auto is_old = state.settings.module_size <= module_size_5;
-  remind(self, id,
-         is_old ? caf::timespan{defaults::host_connect_grace}
-                : caf::timespan{defaults::host_connect_grace_6});
+  const auto is_old = settings.module_size <= module_size_5;
+  calls.grace(id,
+              is_old ? caf::timespan{defaults::host_connect_grace}
+                     : caf::timespan{defaults::host_connect_grace_6},
+              [self, reply] {
+                self->state.is_silent_on_connect = true;
+                reply(ack{});
+              });
   return promise;
 }
 
 caf::result<ack> finalize(self_pointer self, const client_finalized& what) {
-  auto& state = self->state;
-  forget_pulls(self, what.who);
-  const auto f = state.module().client_finalized;
+  auto& [settings, calls, streams, requests] = *self->state.to;
+  streams.forget(what.who);
+  const auto f = settings.module.client_finalized;
   if (f == nullptr || is_tool(what.who.role))
     return ack{};
-  auto args = arguments_of(what.who);
-  return call_and_reply<ack>(
-    self, "client_finalized", args, usual_limit(), [&](void* cbdata) {
-      return f(&args->proc, state.settings.objects->get(what.who.proc),
-               upcalls::on_op, cbdata);
-    });
+  auto args = arguments_of(what.who.proc);
+  auto promise = self->make_response_promise<ack>();
+  auto* object = settings.objects->get(what.who.proc);
+  calls.make<ack>("client_finalized", args, usual_limit(), replying(promise),
+                  [&](void* cbdata) {
+                    return f(&args->proc, object, upcalls::on_op, cbdata);
+                  });
+  return promise;
 }
 
 /// Source: PMIx Standard v5, `pmix_server_tool_connection_fn_t`.
 caf::result<proc_id> identify(self_pointer self, const tool_connected& what) {
-  const auto& module = self->state.module();
+  auto& to = *self->state.to;
+  const auto& module = to.settings.module;
   if (module.tool_connected == nullptr && module.tool_connected2 == nullptr)
     return missing("tool_connected");
   auto infos = with_credentials(what.infos, what.who);
-  if (!needs_identity(what.who.role) && !what.who.proc.nspace.empty()) {
-    infos.push_back(
-      {std::string{attr::nspace}, 0, value::string(what.who.proc.nspace)});
-    infos.push_back(
-      {std::string{attr::rank}, 0, value::rank(what.who.proc.rank)});
+  const auto& proc = what.who.proc;
+  if (!needs_identity(what.who.role) && !proc.nspace.empty()) {
+    infos.push_back(make_info(attr::nspace, value::string(proc.nspace)));
+    infos.push_back(make_info(attr::rank, value::rank(proc.rank)));
   }
-  auto args = arguments_of(what.who);
+  auto args = arguments_of(proc);
   args->set_infos(infos);
-  return call_and_reply<proc_id>(
-    self, "tool_connected", args, usual_limit(),
+  auto promise = self->make_response_promise<proc_id>();
+  to.calls.make<proc_id>(
+    "tool_connected", args, usual_limit(), replying(promise),
     [&](void* cbdata) -> pmix_status_t {
       if (module.tool_connected2 != nullptr)
         return module.tool_connected2(args->infos.data(), args->infos.size(),
@@ -174,27 +186,26 @@ caf::result<proc_id> identify(self_pointer self, const tool_connected& what) {
                             upcalls::on_tool, cbdata);
       return PMIX_SUCCESS;
     });
+  return promise;
 }
 
-caf::result<ack> abort(self_pointer self, const requester& who,
-                       const abort_request& request) {
-  auto& state = self->state;
-  const auto f = state.module().abort;
-  if (f == nullptr)
-    return missing("abort");
-  auto args = arguments_of(who);
-  args->set_procs(request.procs);
-  args->text = request.message.value_or("");
-  return call_and_reply<ack>(
-    self, "abort", args, usual_limit(), [&](void* cbdata) {
-      return f(&args->proc, state.settings.objects->get(who.proc),
-               request.exit_status, args->text.c_str(), args->procs.data(),
-               args->procs.size(), upcalls::on_op, cbdata);
-    });
-}
+// -- collectives and data ----------------------------------------------------
 
-// -- collectives and data
-// -------------------------------------------------------------------
+/// The receiver that answers with what `convert` makes of the bytes of a modex.
+template <class Result, class Convert>
+upcall_receiver<modex_bytes>
+replying_with_data(caf::typed_response_promise<Result> promise,
+                   Convert convert) {
+  return [reply = replying(std::move(promise)),
+          convert](caf::expected<modex_bytes> x) {
+    if (!x)
+      return reply(std::move(x.error()));
+    auto data = from_modex_blob(x->bytes);
+    if (!data)
+      return reply(std::move(data.error()));
+    reply(convert(std::move(*data)));
+  };
+}
 
 /// Bytes that the host takes over and frees: hosts have always done so.
 /// Source: OpenPMIx; Open MPI 4.1 frees them.
@@ -210,7 +221,8 @@ caf::expected<char*> given_away(const std::string& bytes) {
 
 caf::result<host_collective_result> fence(self_pointer self,
                                           const host_collective& call) {
-  const auto f = self->state.module().fence_nb;
+  auto& to = *self->state.to;
+  const auto f = to.settings.module.fence_nb;
   if (f == nullptr)
     return missing("fence_nb, and not all participants are on this node");
   auto blob = to_modex_blob(call.data);
@@ -219,23 +231,20 @@ caf::result<host_collective_result> fence(self_pointer self,
   auto bytes = given_away(*blob);
   if (!bytes)
     return std::move(bytes.error());
-  auto args = std::make_shared<arguments>();
+  auto args = std::make_shared<upcall_arguments>();
   args->set_procs(call.procs);
   args->set_infos(without_false(call.directives));
   auto promise = self->make_response_promise<host_collective_result>();
-  call_host<modex_bytes>(
-    self, "fence_nb", args, limit_of(call.directives),
-    replying<modex_bytes, host_collective_result>(
+  to.calls.make<modex_bytes>(
+    "fence_nb", args, limit_of(call.directives),
+    replying_with_data(
       promise,
-      [is_met = self->state.settings.is_met](
-        const modex_bytes& x) -> caf::expected<host_collective_result> {
-        auto data = from_modex_blob(x.bytes);
-        if (!data)
-          return std::move(data.error());
-        // Nobody here is to be greeted: they are no data of processes.
+      [is_met = to.settings.is_met](std::vector<proc_data> data) {
+        // Nobody here is to be greeted: they are no data of
+        // processes.
         if (!is_met)
-          take_greetings(*data, {});
-        return host_collective_result{std::move(*data)};
+          take_greetings(data, {});
+        return host_collective_result{std::move(data)};
       }),
     [&](void* cbdata) {
       return f(args->procs.data(), args->procs.size(), args->infos.data(),
@@ -247,7 +256,7 @@ caf::result<host_collective_result> fence(self_pointer self,
 
 caf::result<host_collective_result> join(self_pointer self,
                                          const host_collective& call) {
-  const auto& module = self->state.module();
+  auto& to = *self->state.to;
   // Open MPI 4.1 fails at processes that it is asked to connect on one node.
   // Source: OpenPMIx, which does not bother the host with these.
   if (call.is_local)
@@ -256,43 +265,43 @@ caf::result<host_collective_result> join(self_pointer self,
     return fence(self, call);
   const auto is_connect = call.kind == collective_kind::connect;
   const auto* const entry = is_connect ? "connect" : "disconnect";
-  const auto f = is_connect ? module.connect : module.disconnect;
+  const auto f =
+    is_connect ? to.settings.module.connect : to.settings.module.disconnect;
   if (f == nullptr)
     return missing(entry);
-  auto args = std::make_shared<arguments>();
+  auto args = std::make_shared<upcall_arguments>();
   args->set_procs(call.procs);
   args->set_infos(without_false(call.directives));
   auto promise = self->make_response_promise<host_collective_result>();
-  call_host<ack>(self, entry, args, limit_of(call.directives),
-                 replying<ack, host_collective_result>(
-                   promise, [](ack) { return host_collective_result{}; }),
-                 [&](void* cbdata) {
-                   return f(args->procs.data(), args->procs.size(),
-                            args->infos.data(), args->infos.size(),
-                            upcalls::on_op, cbdata);
-                 });
+  to.calls.make<ack>(
+    entry, args, limit_of(call.directives),
+    [reply = replying(promise)](caf::expected<ack> x) {
+      if (x)
+        reply(host_collective_result{});
+      else
+        reply(std::move(x.error()));
+    },
+    [&](void* cbdata) {
+      return f(args->procs.data(), args->procs.size(), args->infos.data(),
+               args->infos.size(), upcalls::on_op, cbdata);
+    });
   return promise;
 }
 
 caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
-  const auto f = self->state.module().direct_modex;
+  auto& to = *self->state.to;
+  const auto f = to.settings.module.direct_modex;
   if (f == nullptr)
     return make_error(status::not_found, "the host has no direct_modex");
-  auto args = std::make_shared<arguments>();
-  args->set_proc(request.target);
+  auto args = arguments_of(request.target);
   args->set_infos(without_false(request.directives));
   auto promise = self->make_response_promise<get_result>();
-  auto time = limit_of(request.directives);
-  call_host<modex_bytes>(
-    self, "direct_modex", args, time ? time : usual_limit(),
-    replying<modex_bytes, get_result>(
+  const auto time = limit_of(request.directives);
+  to.calls.make<modex_bytes>(
+    "direct_modex", args, time ? time : usual_limit(),
+    replying_with_data(
       promise,
-      [](const modex_bytes& x) -> caf::expected<get_result> {
-        auto data = from_modex_blob(x.bytes);
-        if (!data)
-          return std::move(data.error());
-        return get_result{std::move(*data)};
-      }),
+      [](std::vector<proc_data> data) { return get_result{std::move(data)}; }),
     [&](void* cbdata) {
       return f(&args->proc, args->infos.data(), args->infos.size(),
                upcalls::on_modex, cbdata);
@@ -300,7 +309,7 @@ caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
   return promise;
 }
 
-/// No log is kept here.
+/// The handler of requests for logs of groups: none is kept here.
 template <class Result, class Request>
 auto no_mesh() {
   return [](const Request&) -> caf::result<Result> {
@@ -312,8 +321,16 @@ auto no_mesh() {
 // NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 c_host_actor::behavior_type behavior(self_pointer self,
                                      c_host_settings settings) {
-  self->state.settings = std::move(settings);
-  self->state.self = self->address();
+  auto log = settings.log;
+  self->state.to.emplace(std::move(settings),
+                         effects_of_calls(self, std::move(log)),
+                         effects_of_streams(self));
+  const auto request = [self](auto f) {
+    return asks(self, &callers::requests, f);
+  };
+  const auto stream = [self](auto f) {
+    return asks(self, &callers::streams, f);
+  };
   return {
     [self](const client_connected& what) { return connect(self, what); },
     [self](const client_finalized& what) { return finalize(self, what); },
@@ -321,96 +338,53 @@ c_host_actor::behavior_type behavior(self_pointer self,
       // A tool that was not let in: nobody knows of it.
       if (what.who.proc.nspace.empty())
         return;
-      forget_pulls(self, what.who);
-      self->state.settings.on_lost(what.who);
+      self->state.to->streams.forget(what.who);
+      self->state.to->settings.on_lost(what.who);
     },
     [self](const tool_connected& what) { return identify(self, what); },
-    [self](const requester& who, const abort_request& request) {
-      return abort(self, who, request);
-    },
+    request(&host_requests::abort),
     [self](const host_collective& call) { return join(self, call); },
     [self](const direct_modex& request) { return fetch(self, request); },
-    [self](const requester& who, publish_request& request) {
-      return publish(self, who, request);
-    },
-    [self](const requester& who, lookup_request& request) {
-      return look_up(self, who, request);
-    },
-    [self](const requester& who, unpublish_request& request) {
-      return unpublish(self, who, request);
-    },
-    [self](const requester& who, spawn_request& request) {
-      return spawn(self, who, request);
-    },
-    [self](const requester& who, notify_request& request) {
-      return notify(self, who, request);
-    },
-    [self](const requester& who, const register_events_request& request) {
-      return register_events(self, who, request);
-    },
+    request(&host_requests::publish),
+    request(&host_requests::look_up),
+    request(&host_requests::unpublish),
+    request(&host_requests::spawn),
+    request(&host_requests::notify),
+    request(&host_requests::register_events),
     [self](const requester& who, const deregister_events_request& request) {
-      deregister_events(self, who, request);
+      self->state.to->requests.deregister_events(who, request);
     },
-    [self](const requester& who, const log_request& request) {
-      return write_log(self, who, request);
-    },
-    [self](const requester& who, const query_request& request) {
-      return answer_query(self, who, request);
-    },
-    [self](const requester& who, job_control_request& request) {
-      return control_job(self, who, request);
-    },
-    [self](const requester& who, monitor_request& request) {
-      return monitor(self, who, request);
-    },
-    [self](const requester& who, allocation_request& request) {
-      return allocate(self, who, request);
-    },
-    [self](const requester& who, session_control_request& request) {
-      return control_session(self, who, request);
-    },
-    [self](const requester& who, resource_block_request& request) {
-      return change_block(self, who, request);
-    },
-    [self](const requester& who, get_credential_request& request) {
-      return get_credential(self, who, request);
-    },
-    [self](const requester& who, validate_credential_request& request) {
-      return validate(self, who, request);
-    },
-    [self](const requester& who, const fabric_register_request& request) {
-      return ask_fabric(self, who, PMIX_FABRIC_REQUEST_INFO,
-                        request.directives);
-    },
-    [self](const requester& who, const fabric_update_request& request) {
-      return ask_fabric(
-        self, who, PMIX_FABRIC_UPDATE_INFO,
-        {{std::string{attr::fabric_index}, 0, value::size(request.index)}});
-    },
+    request(&host_requests::log),
+    request(&host_requests::query),
+    request(&host_requests::control_job),
+    request(&host_requests::monitor),
+    request(&host_requests::allocate),
+    request(&host_requests::control_session),
+    request(&host_requests::change_block),
+    request(&host_requests::get_credential),
+    request(&host_requests::validate),
+    request(&host_requests::register_fabric),
+    request(&host_requests::update_fabric),
     no_mesh<proc_places, locate_procs>(),
     no_mesh<ack, order_group_entry>(),
     [](const extend_group_log&) {},
     [](const close_group_log&) {},
-    [self](host_group& request) { return conduct_group(self, request); },
-    [self](const requester& who, io_pull_request& request) {
-      return pull_output(self, who, request);
+    [self](host_group& request) -> caf::result<info_result> {
+      auto promise = self->make_response_promise<info_result>();
+      self->state.to->requests.conduct_group(request, replying(promise));
+      return promise;
     },
-    [self](const requester& who, io_deregister_request& request) {
-      return end_pull(self, who, request);
-    },
-    [self](const requester& who, io_push_request& request) {
-      return push_input(self, who, request);
-    },
-    [self](deadline due) { wake(self, due.id); },
+    stream(&host_streams::pull),
+    stream(&host_streams::end_pull),
+    stream(&host_streams::push),
+    [self](deadline due) { self->state.to->calls.wake(due.id); },
   };
 }
 
 } // namespace
 
-} // namespace c_host_internals
-
 c_host_actor spawn_c_host(caf::actor_system& sys, c_host_settings settings) {
-  return sys.spawn(c_host_internals::behavior, std::move(settings));
+  return sys.spawn(behavior, std::move(settings));
 }
 
 } // namespace troupe

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "adapters/c_host/host_module.hpp"
-#include "adapters/c_host/input_gate.hpp"
 #include "config/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -55,7 +54,7 @@ struct c_host_settings {
 /// the actor. Whatever the host does, each request is answered once: by what
 /// it returns, or by its callback, whichever comes first. Where it has no
 /// entry, the answer is the Standard's error, mostly `not_supported`.
-/// Source: PMIx Standard v5, "Server Function Pointers"; traps 4 and 19 to 23.
+/// Source: PMIx Standard v5, "Server Function Pointers".
 c_host_actor spawn_c_host(caf::actor_system& sys, c_host_settings settings);
 
 } // namespace troupe

@@ -1,13 +1,15 @@
 #include "adapters/c_host/upcall.hpp"
 
-#include "adapters/c_values/convert.hpp"
+#include "actors/make_info.hpp"
+#include "actors/timeout.hpp"
 #include "config/defaults.hpp"
+#include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 
-#include <caf/actor_addr.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -241,5 +243,139 @@ void on_validation(pmix_status_t code, pmix_info_t info[], size_t ninfo,
 }
 
 } // namespace upcalls
+
+// -- arguments ---------------------------------------------------------------
+
+void upcall_arguments::set_procs(const std::vector<proc_id>& xs) {
+  take(procs, c_api::to_c_procs(xs));
+}
+
+void upcall_arguments::set_infos(const std::vector<info>& xs) {
+  take(infos, c_api::to_c_infos(xs));
+}
+
+void upcall_arguments::set_directives(const std::vector<info>& xs) {
+  take(directives, c_api::to_c_infos(xs));
+}
+
+void upcall_arguments::set_codes(const std::vector<status>& xs) {
+  for (const auto x : xs)
+    codes.push_back(static_cast<pmix_status_t>(x));
+}
+
+pmix_status_t* upcall_arguments::codes_or_null() {
+  return codes.empty() ? nullptr : codes.data();
+}
+
+void upcall_arguments::set_keys(std::vector<std::string> xs) {
+  texts = std::move(xs);
+  for (auto& x : texts)
+    keys.push_back(x.data());
+  keys.push_back(nullptr);
+}
+
+void upcall_arguments::set_bytes(std::string x) {
+  bytes = std::move(x);
+  object.bytes = bytes.empty() ? nullptr : bytes.data();
+  object.size = bytes.size();
+}
+
+upcall_arguments_ptr arguments_of(const proc_id& proc) {
+  auto result = std::make_shared<upcall_arguments>();
+  c_api::to_c(proc, result->proc);
+  return result;
+}
+
+upcall_limit usual_limit() {
+  return caf::timespan{defaults::host_call};
+}
+
+upcall_limit limit_of(const std::vector<info>& directives) {
+  auto time = timeout_of(directives);
+  if (time)
+    *time += defaults::host_timeout_margin;
+  return time;
+}
+
+caf::error missing(const char* entry) {
+  return make_error(status::not_supported,
+                    std::string{"the host has no "} + entry);
+}
+
+std::vector<info> with_credentials(std::vector<info> infos,
+                                   const requester& who) {
+  // What the requester says of itself does not count.
+  const auto is_claimed = [](const info& x) {
+    return x.key == attr::userid || x.key == attr::grpid;
+  };
+  infos.erase(std::remove_if(infos.begin(), infos.end(), is_claimed),
+              infos.end());
+  infos.push_back(make_info(attr::userid, value::uint32(who.creds.uid)));
+  infos.push_back(make_info(attr::grpid, value::uint32(who.creds.gid)));
+  return infos;
+}
+
+std::vector<info> without_false(std::vector<info> infos) {
+  const auto is_no = [](const info& x) {
+    return x.val.type == data_type::bool_ && !x.val.truth();
+  };
+  infos.erase(std::remove_if(infos.begin(), infos.end(), is_no), infos.end());
+  return infos;
+}
+
+// -- one host ----------------------------------------------------------------
+
+host_calls::host_calls(effects fx)
+  : fx_(std::move(fx)), address_(fx_.owner().address()) {
+  // nop
+}
+
+host_calls::~host_calls() {
+  upcalls::forget(address_);
+}
+
+void host_calls::grace(uint64_t id, caf::timespan after,
+                       std::function<void()> f) {
+  graces_.emplace(id, std::move(f));
+  fx_.remind(id, after);
+}
+
+void host_calls::wake(uint64_t id) {
+  if (const auto x = upcalls::take_answered(id)) {
+    graces_.erase(id);
+    x->deliver();
+    for (const auto& release : x->releases)
+      release();
+    return;
+  }
+  auto grace = graces_.extract(id);
+  if (!grace.empty()) {
+    grace.mapped()();
+    return;
+  }
+  if (const auto x = upcalls::give_up(id)) {
+    const auto why = "the host does not answer " + x->name;
+    if (fx_.log)
+      fx_.log(severity::error, why);
+    x->refuse(make_error(status::timeout, why));
+  }
+}
+
+uint64_t host_calls::open(const std::shared_ptr<upcall>& x, const char* entry,
+                          const upcall_arguments_ptr& args) {
+  if (args->error) {
+    x->refuse(std::move(args->error));
+    return 0;
+  }
+  x->name =
+    std::string{entry} + " for " + to_string(c_api::to_proc(args->proc));
+  x->owner = fx_.owner();
+  x->arguments = args;
+  const auto id = upcalls::open(x);
+  if (id == 0)
+    x->refuse(make_error(status::out_of_resource,
+                         "too many up-calls wait for the host"));
+  return id;
+}
 
 } // namespace troupe

@@ -1,13 +1,18 @@
 #pragma once
 
+#include "adapters/c_values/convert.hpp"
+#include "config/journal.hpp"
 #include "messages/actors.hpp"
 #include "messages/publish.hpp"
 
+#include <caf/actor_addr.hpp>
 #include <caf/expected.hpp>
+#include <caf/timespan.hpp>
 
 #include <pmix_server.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +34,7 @@ struct spawned {
   std::string nspace;
 };
 
-/// Whoever waits for the outcome of an up-call. For the actor's thread only.
+/// Receiver of the outcome of an up-call. For the actor's thread only.
 template <class Raw>
 using upcall_receiver = std::function<void(caf::expected<Raw>)>;
 
@@ -43,7 +48,7 @@ struct upcall {
   /// Gets a `deadline` of `id` once the host has answered.
   c_host_actor owner;
 
-  /// What the host may keep pointers into until it answers.
+  /// The host may keep pointers into them until it answers.
   std::shared_ptr<void> arguments;
 
   bool is_answered = false;
@@ -154,5 +159,146 @@ extern template void settle(uint64_t, caf::expected<get_credential_result>,
                             std::function<void()>);
 
 } // namespace upcalls
+
+/// Arguments of one up-call: an entry of the module gets pointers into them,
+/// and the host may keep these until it answers.
+struct upcall_arguments {
+  pmix_proc_t proc{};
+  c_api::c_procs procs;
+  c_api::c_infos infos;
+  c_api::c_infos directives;
+  c_api::c_apps apps;
+  c_api::c_queries queries;
+  std::string text;
+  std::string bytes;
+  pmix_byte_object_t object{};
+  std::vector<std::string> texts;
+  std::vector<char*> keys;
+  std::vector<pmix_status_t> codes;
+  std::vector<pmix_resource_unit_t> units;
+
+  /// The first error of a conversion.
+  caf::error error;
+
+  template <class T>
+  void take(c_api::c_array<T>& to, caf::expected<c_api::c_array<T>> x) {
+    if (x)
+      to = std::move(*x);
+    else if (!error)
+      error = std::move(x.error());
+  }
+
+  void set_procs(const std::vector<proc_id>& xs);
+
+  void set_infos(const std::vector<info>& xs);
+
+  void set_directives(const std::vector<info>& xs);
+
+  void set_codes(const std::vector<status>& xs);
+
+  /// Null stands for all codes. Source: PMIx Standard v5,
+  /// `pmix_server_register_events_fn_t`.
+  pmix_status_t* codes_or_null();
+
+  /// A list of strings that ends with a null pointer.
+  void set_keys(std::vector<std::string> xs);
+
+  void set_bytes(std::string x);
+};
+
+using upcall_arguments_ptr = std::shared_ptr<upcall_arguments>;
+
+/// Arguments of an up-call on behalf of `proc`.
+upcall_arguments_ptr arguments_of(const proc_id& proc);
+
+/// How long a host may take for an up-call; none: as long as it likes.
+using upcall_limit = std::optional<caf::timespan>;
+
+/// The limit of most up-calls: a host that takes longer is broken.
+upcall_limit usual_limit();
+
+/// The limit of up-calls that wait for others: what the requester asks for.
+upcall_limit limit_of(const std::vector<info>& directives);
+
+/// The error where the module has no entry.
+caf::error missing(const char* entry);
+
+/// `infos` with the user and group of the requester, as the kernel tells them:
+/// hosts decide by these.
+/// Source: PMIx Standard v5, PMIX_USERID, PMIX_GRPID: the server adds them.
+std::vector<info> with_credentials(std::vector<info> infos,
+                                   const requester& who);
+
+/// `infos` without booleans that say no: hosts look for the key only.
+std::vector<info> without_false(std::vector<info> infos);
+
+/// Makes the up-calls of one C HOST and sees to their outcomes. Forgets those
+/// in flight when it is destroyed.
+class host_calls {
+public:
+  struct effects {
+    /// The actor that gets a `deadline` for each outcome, and passes it on to
+    /// `wake`.
+    std::function<c_host_actor()> owner;
+
+    /// Has `wake` called with that number after a time.
+    std::function<void(uint64_t id, caf::timespan after)> remind;
+
+    /// Gets a line for a host that does not answer; may be empty.
+    journal log;
+  };
+
+  explicit host_calls(effects fx);
+
+  host_calls(const host_calls&) = delete;
+  host_calls& operator=(const host_calls&) = delete;
+
+  ~host_calls();
+
+  /// Makes an up-call.
+  /// @param entry    Name of the entry in the module, for the log.
+  /// @param receiver Gets the outcome, once.
+  /// @param invoke   Calls the entry with the `cbdata` that it is given, and
+  ///                 returns what the host returns.
+  /// @returns the number of the up-call; 0 if it has its outcome by now.
+  template <class Raw, class Invoke>
+  uint64_t make(const char* entry, const upcall_arguments_ptr& args,
+                upcall_limit limit, upcall_receiver<Raw> receiver,
+                Invoke invoke) {
+    auto x = std::make_shared<upcall_of<Raw>>();
+    x->receiver = std::move(receiver);
+    const auto id = open(x, entry, args);
+    if (id == 0)
+      return 0;
+    const pmix_status_t code = invoke(upcalls::to_cbdata(id));
+    if (code == PMIX_OPERATION_SUCCEEDED)
+      upcalls::settle<Raw>(id, Raw{});
+    else if (code != PMIX_SUCCESS)
+      upcalls::settle<Raw>(
+        id, make_error(static_cast<status>(code), "the host refused"));
+    if (upcalls::find_open(id) == nullptr)
+      return 0;
+    if (limit)
+      fx_.remind(id, *limit);
+    return id;
+  }
+
+  /// Calls `f` after a time if an up-call has no outcome by then.
+  void grace(uint64_t id, caf::timespan after, std::function<void()> f);
+
+  /// An up-call has its outcome, or its time is up.
+  void wake(uint64_t id);
+
+private:
+  /// @returns 0 if the up-call has been refused.
+  uint64_t open(const std::shared_ptr<upcall>& x, const char* entry,
+                const upcall_arguments_ptr& args);
+
+  effects fx_;
+  caf::actor_addr address_;
+
+  /// Instead of refusals, by numbers of up-calls.
+  std::map<uint64_t, std::function<void()>> graces_;
+};
 
 } // namespace troupe

@@ -1,7 +1,6 @@
 // Whom the host has told to push no more input (edge case 202).
 
-#include "adapters/c_host/input_gate.hpp"
-
+#include "adapters/c_host/host_module.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

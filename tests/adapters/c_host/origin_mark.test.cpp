@@ -1,7 +1,6 @@
 // Events that a host gives back to the server that they come from.
 
-#include "adapters/c_host/origin_mark.hpp"
-
+#include "adapters/c_host/host_module.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
