@@ -82,41 +82,6 @@ constexpr size_t long_request = size_t{16} << 10;
 /// and gives memory back.
 constexpr size_t short_request = size_t{4} << 10;
 
-/// The answer of the session to a request.
-template <class Request>
-struct reply_to {
-  using type = ack;
-};
-
-#define TROUPE_REPLY(request, reply)                                           \
-  template <>                                                                  \
-  struct reply_to<request> {                                                   \
-    using type = reply;                                                        \
-  };
-
-TROUPE_REPLY(job_info_request, job_info_reply)
-TROUPE_REPLY(get_request, get_result)
-TROUPE_REPLY(refresh_cache_request, refresh_cache_result)
-TROUPE_REPLY(resolve_peers_request, resolve_peers_result)
-TROUPE_REPLY(resolve_nodes_request, resolve_nodes_result)
-TROUPE_REPLY(lookup_request, lookup_result)
-TROUPE_REPLY(spawn_request, spawn_result)
-TROUPE_REPLY(connect_procs_request, connect_procs_result)
-TROUPE_REPLY(query_request, info_result)
-TROUPE_REPLY(job_control_request, info_result)
-TROUPE_REPLY(monitor_request, info_result)
-TROUPE_REPLY(allocation_request, info_result)
-TROUPE_REPLY(session_control_request, info_result)
-TROUPE_REPLY(get_credential_request, get_credential_result)
-TROUPE_REPLY(validate_credential_request, info_result)
-TROUPE_REPLY(fabric_register_request, info_result)
-TROUPE_REPLY(fabric_update_request, info_result)
-TROUPE_REPLY(device_distances_request, device_distances_result)
-TROUPE_REPLY(group_construct_request, group_construct_result)
-TROUPE_REPLY(io_pull_request, io_pull_result)
-
-#undef TROUPE_REPLY
-
 void count(local_statistics& counts, const wire::request& x) {
   const auto number = static_cast<size_t>(wire::command_of(x));
   if (std::holds_alternative<wire::unknown_request>(x)
@@ -218,7 +183,7 @@ struct connection_requests::dispatcher {
 
   template <class Request>
   void operator()(Request& x) const {
-    using reply = typename reply_to<Request>::type;
+    using reply = wire::answer_to_t<Request>;
     constexpr auto how = manner_of<Request>();
     if constexpr (how == manner::push)
       // Libraries up to 4.2 say so that the input is over.

@@ -337,14 +337,35 @@ proc_data unpack_proc_data(reader& r) {
   return x;
 }
 
-reply_body unpack_spawn(reader& r) {
+/// What is wanted of `unpack_answer`: overloads cannot tell by what they return.
+template <class T>
+struct answer_type {};
+
+reply_body unpack_answer(reader& r, status, answer_type<get_result>) {
+  return get_result{unpack_byte_objects(r, unpack_proc_data)};
+}
+
+reply_body unpack_answer(reader& r, status, answer_type<lookup_result>) {
+  return lookup_result{unpack_list(r, data_type::pdata, unpack_pdata)};
+}
+
+reply_body unpack_answer(reader& r, status, answer_type<spawn_result>) {
   auto x = spawn_result{};
   x.nspace = unpack_nspace(r);
   unpack_job_data(r, x.entries, x.ranks);
   return x;
 }
 
-reply_body unpack_credential(reader& r) {
+reply_body unpack_answer(reader& r, status, answer_type<connect_procs_result>) {
+  return connect_procs_result{unpack_byte_objects(r, unpack_job_info)};
+}
+
+reply_body unpack_answer(reader& r, status outcome, answer_type<info_result>) {
+  return info_result{unpack_infos(r), outcome != status::query_partial_success};
+}
+
+reply_body unpack_answer(reader& r, status,
+                         answer_type<get_credential_result>) {
   auto x = get_credential_result{};
   r.pack_exactly(data_type::byte_object, 1);
   x.credential = std::string{r.blob()};
@@ -353,7 +374,12 @@ reply_body unpack_credential(reader& r) {
   return x;
 }
 
-reply_body unpack_group(reader& r, status outcome) {
+reply_body unpack_answer(reader& r, status, answer_type<io_pull_result>) {
+  return io_pull_result{unpack_size(r)};
+}
+
+reply_body unpack_answer(reader& r, status outcome,
+                         answer_type<group_construct_result>) {
   auto x = group_construct_result{};
   x.outcome = outcome;
   const auto layout = group_layout_of(r.rules().peer);
@@ -383,45 +409,37 @@ reply_body unpack_group(reader& r, status outcome) {
   return x;
 }
 
-reply_body unpack_distances(reader& r) {
+reply_body unpack_answer(reader& r, status,
+                         answer_type<device_distances_result>) {
   return device_distances_result{
     unpack_list(r, data_type::device_distance, unpack_device_distance)};
 }
 
+reply_body unpack_answer(reader& r, status, answer_type<refresh_cache_result>) {
+  return refresh_cache_result{unpack_key_values(r)};
+}
+
+reply_body unpack_answer(reader& r, status, answer_type<resolve_peers_result>) {
+  return resolve_peers_result{unpack_procs(r)};
+}
+
+reply_body unpack_answer(reader& r, status, answer_type<resolve_nodes_result>) {
+  return resolve_nodes_result{unpack_text(r)};
+}
+
+/// Of answers without a body, and of job info, which has no status.
+template <class T>
+reply_body unpack_answer(reader&, status, answer_type<T>) {
+  return ack{};
+}
+
+// NOLINTNEXTLINE(readability-function-size): a flat list of commands.
 reply_body unpack_body(reader& r, command asked, status outcome) {
   switch (asked) {
-    case command::get:
-      return get_result{unpack_byte_objects(r, unpack_proc_data)};
-    case command::lookup:
-      return lookup_result{unpack_list(r, data_type::pdata, unpack_pdata)};
-    case command::spawn:
-      return unpack_spawn(r);
-    case command::connect:
-      return connect_procs_result{unpack_byte_objects(r, unpack_job_info)};
-    case command::query:
-    case command::allocate:
-    case command::job_control:
-    case command::monitor:
-    case command::validate_credential:
-    case command::fabric_register:
-    case command::fabric_update:
-    case command::session_control:
-      return info_result{unpack_infos(r),
-                         outcome != status::query_partial_success};
-    case command::get_credential:
-      return unpack_credential(r);
-    case command::io_pull:
-      return io_pull_result{unpack_size(r)};
-    case command::group_construct:
-      return unpack_group(r, outcome);
-    case command::device_distances:
-      return unpack_distances(r);
-    case command::refresh_cache:
-      return refresh_cache_result{unpack_key_values(r)};
-    case command::resolve_peers:
-      return resolve_peers_result{unpack_procs(r)};
-    case command::resolve_nodes:
-      return resolve_nodes_result{unpack_text(r)};
+#define TROUPE_REQUEST(number, name, request, answer)                          \
+  case command::name:                                                          \
+    return unpack_answer(r, outcome, answer_type<answer>{});
+#include "messages/requests.def"
     default:
       return ack{};
   }
