@@ -1,11 +1,11 @@
 #include "actors/client.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/events/runtime_codes.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
 #include "actors/groups/group_places.hpp"
 #include "actors/io/input_queue.hpp"
+#include "actors/pass_on.hpp"
 #include "config/defaults.hpp"
 #include "messages/event.hpp"
 
@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
+#include <typeinfo>
 
 namespace troupe {
 
@@ -42,49 +44,89 @@ struct client_state {
 
 TROUPE_SELF_POINTER(client_actor, client_state);
 
-/// A handler that passes its request to another actor, which answers it.
-template <class Result, class Request, class Handle>
-auto pass_to(self_pointer self, Handle client_state::*receiver) {
-  return [self, receiver](Request& request) -> caf::result<Result> {
-    return self->delegate(self->state.*receiver, self->state.who,
-                          std::move(request));
-  };
-}
+// -- requests that are passed on ---------------------------------------------
+
+/// Whether a request may name groups.
+template <class Request, class = void>
+struct may_name_groups : std::false_type {};
+
+template <class Request>
+struct may_name_groups<
+  Request, std::void_t<decltype(spell_out(std::declval<const group_names&>(),
+                                          std::declval<Request&>()))>>
+  : std::true_type {};
+
+/// Whether a request says which user makes it.
+template <class Request, class = void>
+struct names_user : std::false_type {};
+
+template <class Request>
+struct names_user<Request, std::void_t<decltype(Request::uid)>>
+  : std::true_type {};
 
 /// Puts members in the place of groups that a request names.
+/// Source: RFC0033, Description.
 template <class Request>
 caf::error name_members(self_pointer self, Request& request) {
   const auto& groups = self->state.groups;
   return groups.empty() ? caf::error{} : spell_out(groups, request);
 }
 
-/// The same for a request that may name groups.
-/// Source: RFC0033, Description.
-template <class Result, class Request, class Handle>
-auto name_to(self_pointer self, Handle client_state::*receiver) {
-  return [self, receiver](Request& request) -> caf::result<Result> {
-    if (auto why = name_members(self, request))
-      return why;
-    return self->delegate(self->state.*receiver, self->state.who,
-                          std::move(request));
-  };
+/// Refuses a user that the peer wrote and that is not the real one.
+caf::error check_user(self_pointer self, uint32_t uid) {
+  const auto& who = self->state.who;
+  if (uid == who.creds.uid)
+    return caf::none;
+  return make_error(status::no_permissions,
+                    to_string(who.proc) + " writes user " + std::to_string(uid)
+                      + " but is " + std::to_string(who.creds.uid));
 }
 
-/// Passes a request only if the user that the peer wrote is the real one.
-template <class Result, class Request>
-auto pass_with_user(self_pointer self) {
-  return [self](Request& request) -> caf::result<Result> {
-    const auto& who = self->state.who;
-    if (request.uid != who.creds.uid)
-      return make_error(status::no_permissions,
-                        to_string(who.proc) + " writes user "
-                          + std::to_string(request.uid) + " but is "
-                          + std::to_string(who.creds.uid));
+/// Passes a request to another actor, which answers it.
+template <class Request, class Answer, auto Receiver>
+caf::result<caf::message> pass(self_pointer self, caf::type_erased_tuple& xs) {
+  auto request = xs.shared() ? xs.get_as<Request>(0)
+                             : std::move(xs.get_mutable_as<Request>(0));
+  if constexpr (names_user<Request>::value)
+    if (auto why = check_user(self, request.uid))
+      return why;
+  if constexpr (may_name_groups<Request>::value)
     if (auto why = name_members(self, request))
       return why;
-    return self->delegate(self->state.host, who, std::move(request));
-  };
+  const auto promised =
+    self->delegate(self->state.*Receiver, self->state.who, std::move(request));
+  static_assert(
+    std::is_same_v<std::decay_t<decltype(promised)>, caf::delegated<Answer>>);
+  return caf::delegated<caf::message>{};
 }
+
+/// What becomes of a request that has no handler of its own.
+struct passed_request {
+  const std::type_info* type;
+  caf::result<caf::message> (*pass)(self_pointer, caf::type_erased_tuple&);
+};
+
+const passed_request passed_requests[] = {
+#define TROUPE_SERVER_REQUEST(number, command, request, answer)                \
+  {&typeid(request), pass<request, answer, &client_state::server>},
+#define TROUPE_HOST_REQUEST(number, command, request, answer)                  \
+  {&typeid(request), pass<request, answer, &client_state::host>},
+#include "messages/requests.def"
+};
+
+/// Takes what has no handler of its own.
+caf::result<caf::message> pass_on_as_is(self_pointer self,
+                                        caf::message_view& what) {
+  auto& xs = what.content();
+  const auto* type = xs.size() == 1 ? xs.type(0).second : nullptr;
+  if (type != nullptr)
+    for (const auto& x : passed_requests)
+      if (*x.type == *type)
+        return x.pass(self, xs);
+  return caf::print_and_drop(self, what);
+}
+
+// -- requests with a handler of their own ------------------------------------
 
 /// Answers under the name that was asked for as well: clients that do not know
 /// groups look for the value there.
@@ -105,39 +147,38 @@ caf::result<get_result> get(self_pointer self, get_request& request) {
     return why;
   if (request.target == asked)
     return self->delegate(state.server, state.who, std::move(request));
-  auto owed = std::make_shared<answer<get_result>>(
-    self->make_response_promise<get_result>());
-  auto promise = owed->promise();
-  auto member = request.target;
-  self->request(state.server, caf::infinite, state.who, std::move(request))
-    .then(
-      [owed, member = std::move(member),
-       asked = std::move(asked)](get_result& found) {
-        add_alias(found, member, asked);
-        owed->give(std::move(found));
+  return answer_later<get_result>(self, [&](completion<get_result> done) {
+    ask<get_result>(
+      self, state.server,
+      [done, member = request.target,
+       asked = std::move(asked)](caf::expected<get_result> found) {
+        if (found)
+          add_alias(*found, member, asked);
+        done(std::move(found));
       },
-      [owed](caf::error& why) { owed->fail(std::move(why)); });
-  return promise;
+      state.who, std::move(request));
+  });
 }
 
 /// Asks the server for the peers and nodes of namespaces.
 std::shared_ptr<group_places> places_of(self_pointer self,
                                         const std::vector<proc_id>& members) {
-  const auto ask = [self](auto request, auto empty, auto then) {
-    self
-      ->request(self->state.server, caf::infinite, self->state.who,
-                std::move(request))
-      .then([then](decltype(empty)& found) { then(found); },
-            [then, empty](const caf::error&) { then(empty); });
-  };
   auto questions = group_places::questions{};
-  questions.peers_on = [ask](const resolve_peers_request& request, auto then) {
-    ask(request, resolve_peers_result{},
-        [then](const resolve_peers_result& x) { then(x.procs); });
+  questions.peers_on = [self](const resolve_peers_request& request, auto then) {
+    ask<resolve_peers_result>(
+      self, self->state.server,
+      [then](caf::expected<resolve_peers_result> x) {
+        then(x ? std::move(x->procs) : std::vector<proc_id>{});
+      },
+      self->state.who, request);
   };
-  questions.nodes_of = [ask](const resolve_nodes_request& request, auto then) {
-    ask(request, resolve_nodes_result{},
-        [then](const resolve_nodes_result& x) { then(x.nodes); });
+  questions.nodes_of = [self](const resolve_nodes_request& request, auto then) {
+    ask<resolve_nodes_result>(
+      self, self->state.server,
+      [then](caf::expected<resolve_nodes_result> x) {
+        then(x ? std::move(x->nodes) : std::string{});
+      },
+      self->state.who, request);
   };
   return std::make_shared<group_places>(members, std::move(questions));
 }
@@ -149,13 +190,13 @@ caf::result<resolve_peers_result> peers(self_pointer self,
     request.nspace ? state.groups.find(*request.nspace) : nullptr;
   if (members == nullptr)
     return self->delegate(state.server, state.who, std::move(request));
-  auto owed = std::make_shared<answer<resolve_peers_result>>(
-    self->make_response_promise<resolve_peers_result>());
-  places_of(self, *members)
-    ->find_peers(request.node, [owed](std::vector<proc_id> found) {
-      owed->give({std::move(found)});
+  return answer_later<resolve_peers_result>(
+    self, [&](completion<resolve_peers_result> done) {
+      places_of(self, *members)
+        ->find_peers(request.node, [done](std::vector<proc_id> found) {
+          done(resolve_peers_result{std::move(found)});
+        });
     });
-  return owed->promise();
 }
 
 caf::result<resolve_nodes_result> nodes(self_pointer self,
@@ -165,12 +206,12 @@ caf::result<resolve_nodes_result> nodes(self_pointer self,
     request.nspace ? state.groups.find(*request.nspace) : nullptr;
   if (members == nullptr)
     return self->delegate(state.server, state.who, std::move(request));
-  auto owed = std::make_shared<answer<resolve_nodes_result>>(
-    self->make_response_promise<resolve_nodes_result>());
-  places_of(self, *members)->find_nodes([owed](std::string found) {
-    owed->give({std::move(found)});
-  });
-  return owed->promise();
+  return answer_later<resolve_nodes_result>(
+    self, [&](completion<resolve_nodes_result> done) {
+      places_of(self, *members)->find_nodes([done](std::string found) {
+        done(resolve_nodes_result{std::move(found)});
+      });
+    });
 }
 
 /// Passes the events that have just come, without a copy of its own.
@@ -188,22 +229,15 @@ caf::result<ack> notify_group(self_pointer self, notify_request& request) {
   const auto& state = self->state;
   if (request.code == status::group_verdict)
     return self->delegate(state.server, state.who, std::move(request));
-  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  auto promise = owed->promise();
-  self->request(state.server, caf::infinite, state.who, request)
-    .then([owed](ack) { owed->give(ack{}); },
-          [self, owed, request](caf::error& why) {
-            if (status_of(why) != status::not_found) {
-              owed->fail(std::move(why));
-              return;
-            }
-            self
-              ->request(self->state.events, caf::infinite, self->state.who,
-                        request)
-              .then([owed](ack) { owed->give(ack{}); },
-                    [owed](caf::error& err) { owed->fail(std::move(err)); });
-          });
-  return promise;
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    const auto is_of_group = [self, done, request](caf::expected<ack> x) {
+      if (x || status_of(x.error()) != status::not_found)
+        done(std::move(x));
+      else
+        ask<ack>(self, self->state.events, done, self->state.who, request);
+    };
+    ask<ack>(self, state.server, is_of_group, state.who, request);
+  });
 }
 
 /// What only servers say to libraries: no process can have others believe it.
@@ -255,13 +289,9 @@ void pass_beat(self_pointer self) {
 
 /// What the connection reads now passes here before its answer does.
 caf::result<unread> read_connection(self_pointer self) {
-  auto owed =
-    std::make_shared<answer<unread>>(self->make_response_promise<unread>());
-  auto promise = owed->promise();
-  self->request(self->state.connection, caf::infinite, read_now{})
-    .then([owed](unread left) { owed->give(left); },
-          [owed](caf::error& why) { owed->fail(std::move(why)); });
-  return promise;
+  return answer_later<unread>(self, [self](completion<unread> done) {
+    ask<unread>(self, self->state.connection, std::move(done), read_now{});
+  });
 }
 
 caf::result<ack> register_events(self_pointer self,
@@ -285,21 +315,21 @@ caf::result<ack> push_input(self_pointer self, io_push_request& request) {
   if (!state.input)
     state.input = std::make_shared<input_queue>(
       [self](io_push_request piece, const input_queue::callback& done) {
-        self
-          ->request(self->state.host, caf::infinite, self->state.who,
-                    std::move(piece))
-          .then([done](ack) { done({}); },
-                [done](const caf::error& why) { done(why); });
+        ask<ack>(
+          self, self->state.host,
+          [done](const caf::expected<ack>& x) {
+            done(x ? caf::error{} : x.error());
+          },
+          self->state.who, std::move(piece));
       });
-  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  auto promise = owed->promise();
-  state.input->push(std::move(request), [owed](const caf::error& why) {
-    if (why)
-      owed->fail(why);
-    else
-      owed->give(ack{});
+  return answer_later<ack>(self, [&](completion<ack> done) {
+    state.input->push(std::move(request), [done](const caf::error& why) {
+      if (why)
+        done(why);
+      else
+        done(ack{});
+    });
   });
-  return promise;
 }
 
 /// The process is gone, and its session ends.
@@ -308,6 +338,56 @@ void lose(self_pointer self, connection_lost what) {
     self->send(self->state.monitors, self->state.who, what);
   self->send(self->state.server, self->state.who, what);
   self->quit();
+}
+
+/// The part of the CLIENT interface that is no row of the table.
+using own_messages = caf::typed_actor<
+  caf::replies_to<get_request>::with<get_result>,
+  caf::replies_to<resolve_peers_request>::with<resolve_peers_result>,
+  caf::replies_to<resolve_nodes_request>::with<resolve_nodes_result>,
+  caf::replies_to<register_events_request>::with<ack>,
+  caf::reacts_to<deregister_events_request>,
+  caf::replies_to<notify_request>::with<ack>, caf::reacts_to<event_batch>,
+  caf::reacts_to<group_known>, caf::replies_to<io_delivery>::with<ack>,
+  caf::replies_to<monitor_request>::with<info_result>,
+  caf::reacts_to<heartbeat>,
+  caf::replies_to<device_distances_request>::with<device_distances_result>,
+  caf::replies_to<io_push_request>::with<ack>, caf::reacts_to<events_taken>,
+  caf::replies_to<read_now>::with<unread>, caf::reacts_to<connection_lost>,
+  caf::reacts_to<close_connection>>;
+
+own_messages::behavior_type handlers(self_pointer self) {
+  return {
+    [self](get_request& request) { return get(self, request); },
+    [self](resolve_peers_request& request) { return peers(self, request); },
+    [self](resolve_nodes_request& request) { return nodes(self, request); },
+    [self](register_events_request& x) { return register_events(self, x); },
+    [self](deregister_events_request& request) {
+      self->send(self->state.events, self->state.who, std::move(request));
+    },
+    [self](notify_request& request) { return notify(self, request); },
+    [self](const event_batch&) { pass_events(self); },
+    [self](group_known& what) { self->state.groups.learn(std::move(what)); },
+    [self](io_delivery& what) -> caf::result<ack> {
+      return self->delegate(self->state.connection, std::move(what));
+    },
+    [self](monitor_request& request) { return monitor(self, request); },
+    [self](heartbeat) { pass_beat(self); },
+    [](
+      const device_distances_request&) -> caf::result<device_distances_result> {
+      return make_error(status::not_supported,
+                        "distances to devices are computed by the client");
+    },
+    [self](io_push_request& request) { return push_input(self, request); },
+    [self](events_taken what) {
+      self->send(self->state.events, self->state.who, what);
+    },
+    [self](read_now) { return read_connection(self); },
+    [self](connection_lost what) { lose(self, what); },
+    [self](const close_connection& request) {
+      self->send(self->state.connection, request);
+    },
+  };
 }
 
 client_actor::behavior_type behavior(self_pointer self, requester who,
@@ -324,66 +404,12 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
                  {},
                  {},
                  {}};
-  constexpr auto to_server = &client_state::server;
-  constexpr auto to_host = &client_state::host;
-  return {
-    pass_to<job_info_reply, job_info_request>(self, to_server),
-    pass_to<ack, commit_request>(self, to_server),
-    name_to<ack, fence_request>(self, to_server),
-    [self](get_request& request) { return get(self, request); },
-    pass_to<ack, finalize_request>(self, to_server),
-    name_to<ack, abort_request>(self, to_host),
-    name_to<refresh_cache_result, refresh_cache_request>(self, to_server),
-    [self](resolve_peers_request& request) { return peers(self, request); },
-    [self](resolve_nodes_request& request) { return nodes(self, request); },
-    pass_with_user<ack, publish_request>(self),
-    pass_with_user<lookup_result, lookup_request>(self),
-    pass_with_user<ack, unpublish_request>(self),
-    name_to<spawn_result, spawn_request>(self, to_host),
-    name_to<connect_procs_result, connect_procs_request>(self, to_server),
-    name_to<ack, disconnect_procs_request>(self, to_server),
-    [self](register_events_request& x) { return register_events(self, x); },
-    [self](deregister_events_request& request) {
-      self->send(self->state.events, self->state.who, std::move(request));
-    },
-    [self](notify_request& request) { return notify(self, request); },
-    [self](const event_batch&) { pass_events(self); },
-    [self](group_known& what) { self->state.groups.learn(std::move(what)); },
-    [self](io_delivery& what) -> caf::result<ack> {
-      return self->delegate(self->state.connection, std::move(what));
-    },
-    name_to<info_result, query_request>(self, to_server),
-    name_to<ack, log_request>(self, to_server),
-    name_to<info_result, job_control_request>(self, to_host),
-    [self](monitor_request& request) { return monitor(self, request); },
-    [self](heartbeat) { pass_beat(self); },
-    name_to<info_result, allocation_request>(self, to_host),
-    pass_to<info_result, session_control_request>(self, to_host),
-    pass_to<ack, resource_block_request>(self, to_host),
-    pass_to<get_credential_result, get_credential_request>(self, to_host),
-    pass_to<info_result, validate_credential_request>(self, to_host),
-    pass_to<info_result, fabric_register_request>(self, to_host),
-    pass_to<info_result, fabric_update_request>(self, to_host),
-    [](
-      const device_distances_request&) -> caf::result<device_distances_result> {
-      return make_error(status::not_supported,
-                        "distances to devices are computed by the client");
-    },
-    name_to<group_construct_result, group_construct_request>(self, to_server),
-    name_to<ack, group_destruct_request>(self, to_server),
-    pass_to<ack, group_leave_request>(self, to_server),
-    name_to<io_pull_result, io_pull_request>(self, to_host),
-    pass_to<ack, io_deregister_request>(self, to_host),
-    [self](io_push_request& request) { return push_input(self, request); },
-    [self](events_taken what) {
-      self->send(self->state.events, self->state.who, what);
-    },
-    [self](read_now) { return read_connection(self); },
-    [self](connection_lost what) { lose(self, what); },
-    [self](const close_connection& request) {
-      self->send(self->state.connection, request);
-    },
-  };
+  self->set_default_handler(
+    [self](caf::scheduled_actor*, caf::message_view& what) {
+      return pass_on_as_is(self, what);
+    });
+  // Own messages and the table: together they are the interface.
+  return {client_actor::behavior_type::unsafe_init{}, handlers(self).unbox()};
 }
 
 } // namespace
