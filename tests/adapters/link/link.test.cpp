@@ -3,9 +3,9 @@
 
 #include "adapters/link/link.hpp"
 
-#include "adapters/link/link_actor.hpp"
 #include "adapters/wire/compression.hpp"
 #include "messages/attributes.hpp"
+#include "tests/adapters/link/link_actor.hpp"
 #include "tests/adapters/link/scripted_server.hpp"
 #include "tests/fixtures/outcome.hpp"
 
