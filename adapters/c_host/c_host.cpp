@@ -328,9 +328,6 @@ c_host_actor::behavior_type behavior(self_pointer self,
   const auto request = [self](auto f) {
     return asks(self, &callers::requests, f);
   };
-  const auto stream = [self](auto f) {
-    return asks(self, &callers::streams, f);
-  };
   return {
     [self](const client_connected& what) { return connect(self, what); },
     [self](const client_finalized& what) { return finalize(self, what); },
@@ -342,13 +339,8 @@ c_host_actor::behavior_type behavior(self_pointer self,
       self->state.to->settings.on_lost(what.who);
     },
     [self](const tool_connected& what) { return identify(self, what); },
-    request(&host_requests::abort),
     [self](const host_collective& call) { return join(self, call); },
     [self](const direct_modex& request) { return fetch(self, request); },
-    request(&host_requests::publish),
-    request(&host_requests::look_up),
-    request(&host_requests::unpublish),
-    request(&host_requests::spawn),
     request(&host_requests::notify),
     request(&host_requests::register_events),
     [self](const requester& who, const deregister_events_request& request) {
@@ -356,15 +348,7 @@ c_host_actor::behavior_type behavior(self_pointer self,
     },
     request(&host_requests::log),
     request(&host_requests::query),
-    request(&host_requests::control_job),
     request(&host_requests::monitor),
-    request(&host_requests::allocate),
-    request(&host_requests::control_session),
-    request(&host_requests::change_block),
-    request(&host_requests::get_credential),
-    request(&host_requests::validate),
-    request(&host_requests::register_fabric),
-    request(&host_requests::update_fabric),
     no_mesh<proc_places, locate_procs>(),
     no_mesh<ack, order_group_entry>(),
     [](const extend_group_log&) {},
@@ -374,9 +358,12 @@ c_host_actor::behavior_type behavior(self_pointer self,
       self->state.to->requests.conduct_group(request, replying(promise));
       return promise;
     },
-    stream(&host_streams::pull),
-    stream(&host_streams::end_pull),
-    stream(&host_streams::push),
+    asks(self, &callers::streams, &host_streams::push),
+#define TROUPE_HOST_REQUEST(number, command, type, answer)                     \
+  request(static_cast<void (host_requests::*)(const requester&, type&,         \
+                                              upcall_receiver<answer>)>(       \
+    &host_requests::carry_out)),
+#include "messages/requests.def"
     [self](deadline due) { self->state.to->calls.wake(due.id); },
   };
 }

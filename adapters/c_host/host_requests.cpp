@@ -22,8 +22,8 @@ upcall_limit control_limit(const std::vector<info>& directives) {
 
 } // namespace
 
-void host_requests::abort(const requester& who, const abort_request& request,
-                          upcall_receiver<ack> done) {
+void host_requests::carry_out(const requester& who, abort_request& request,
+                              upcall_receiver<ack> done) {
   const auto f = module_.abort;
   if (f == nullptr)
     return done(missing("abort"));
@@ -40,8 +40,8 @@ void host_requests::abort(const requester& who, const abort_request& request,
 
 // -- published data ----------------------------------------------------------
 
-void host_requests::publish(const requester& who, publish_request& request,
-                            upcall_receiver<ack> done) {
+void host_requests::carry_out(const requester& who, publish_request& request,
+                              upcall_receiver<ack> done) {
   const auto f = module_.publish;
   if (f == nullptr)
     return done(missing("publish"));
@@ -54,8 +54,8 @@ void host_requests::publish(const requester& who, publish_request& request,
                    });
 }
 
-void host_requests::look_up(const requester& who, lookup_request& request,
-                            upcall_receiver<lookup_result> done) {
+void host_requests::carry_out(const requester& who, lookup_request& request,
+                              upcall_receiver<lookup_result> done) {
   const auto f = module_.lookup;
   if (f == nullptr)
     return done(missing("lookup"));
@@ -71,7 +71,7 @@ void host_requests::look_up(const requester& who, lookup_request& request,
     });
 }
 
-void host_requests::unpublish(const requester& who, unpublish_request& request,
+void host_requests::carry_out(const requester& who, unpublish_request& request,
                               upcall_receiver<ack> done) {
   const auto f = module_.unpublish;
   if (f == nullptr)
@@ -89,8 +89,8 @@ void host_requests::unpublish(const requester& who, unpublish_request& request,
 
 // -- jobs --------------------------------------------------------------------
 
-void host_requests::spawn(const requester& who, spawn_request& request,
-                          upcall_receiver<spawn_result> done) {
+void host_requests::carry_out(const requester& who, spawn_request& request,
+                              upcall_receiver<spawn_result> done) {
   const auto f = module_.spawn;
   if (f == nullptr)
     return done(missing("spawn"));
@@ -115,9 +115,9 @@ void host_requests::spawn(const requester& who, spawn_request& request,
     });
 }
 
-void host_requests::control_job(const requester& who,
-                                job_control_request& request,
-                                upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who,
+                              job_control_request& request,
+                              upcall_receiver<info_result> done) {
   const auto f = module_.job_control;
   if (f == nullptr)
     return done(missing("job_control"));
@@ -158,8 +158,8 @@ void host_requests::monitor(const requester& who, monitor_request& request,
     });
 }
 
-void host_requests::allocate(const requester& who, allocation_request& request,
-                             upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who, allocation_request& request,
+                              upcall_receiver<info_result> done) {
   const auto f = module_.allocate;
   if (f == nullptr)
     return done(missing("allocate"));
@@ -172,9 +172,9 @@ void host_requests::allocate(const requester& who, allocation_request& request,
     });
 }
 
-void host_requests::control_session(const requester& who,
-                                    session_control_request& request,
-                                    upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who,
+                              session_control_request& request,
+                              upcall_receiver<info_result> done) {
   const auto f = module_.session_control;
   if (f == nullptr)
     return done(missing("session_control"));
@@ -187,9 +187,9 @@ void host_requests::control_session(const requester& who,
     });
 }
 
-void host_requests::change_block(const requester& who,
-                                 resource_block_request& request,
-                                 upcall_receiver<ack> done) {
+void host_requests::carry_out(const requester& who,
+                              resource_block_request& request,
+                              upcall_receiver<ack> done) {
   const auto f = module_.resource_block;
   if (f == nullptr)
     return done(missing("resource_block"));
@@ -337,9 +337,9 @@ void host_requests::query(const requester& who, const query_request& request,
 
 // -- credentials and fabric --------------------------------------------------
 
-void host_requests::get_credential(
-  const requester& who, get_credential_request& request,
-  upcall_receiver<get_credential_result> done) {
+void host_requests::carry_out(const requester& who,
+                              get_credential_request& request,
+                              upcall_receiver<get_credential_result> done) {
   const auto f = module_.get_credential;
   if (f == nullptr)
     return done(missing("get_credential"));
@@ -352,9 +352,9 @@ void host_requests::get_credential(
     });
 }
 
-void host_requests::validate(const requester& who,
-                             validate_credential_request& request,
-                             upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who,
+                              validate_credential_request& request,
+                              upcall_receiver<info_result> done) {
   const auto f = module_.validate_credential;
   if (f == nullptr)
     return done(missing("validate_credential"));
@@ -369,16 +369,16 @@ void host_requests::validate(const requester& who,
                            });
 }
 
-void host_requests::register_fabric(const requester& who,
-                                    const fabric_register_request& request,
-                                    upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who,
+                              fabric_register_request& request,
+                              upcall_receiver<info_result> done) {
   ask_fabric(who, PMIX_FABRIC_REQUEST_INFO, request.directives,
              std::move(done));
 }
 
-void host_requests::update_fabric(const requester& who,
-                                  const fabric_update_request& request,
-                                  upcall_receiver<info_result> done) {
+void host_requests::carry_out(const requester& who,
+                              fabric_update_request& request,
+                              upcall_receiver<info_result> done) {
   ask_fabric(who, PMIX_FABRIC_UPDATE_INFO,
              {make_info(attr::fabric_index, value::size(request.index))},
              std::move(done));
@@ -398,6 +398,19 @@ void host_requests::ask_fabric(const requester& who,
       return f(&args->proc, operation, args->infos.data(), args->infos.size(),
                upcalls::on_info, cbdata);
     });
+}
+
+// -- output ------------------------------------------------------------------
+
+void host_requests::carry_out(const requester& who, io_pull_request& request,
+                              upcall_receiver<io_pull_result> done) {
+  streams_.pull(who, request, std::move(done));
+}
+
+void host_requests::carry_out(const requester& who,
+                              io_deregister_request& request,
+                              upcall_receiver<ack> done) {
+  streams_.end_pull(who, request, std::move(done));
 }
 
 } // namespace troupe

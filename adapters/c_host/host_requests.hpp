@@ -20,21 +20,14 @@ public:
   host_requests(const host_requests&) = delete;
   host_requests& operator=(const host_requests&) = delete;
 
-  void abort(const requester& who, const abort_request& request,
-             upcall_receiver<ack> done);
-
-  void publish(const requester& who, publish_request& request,
-               upcall_receiver<ack> done);
-
-  void look_up(const requester& who, lookup_request& request,
-               upcall_receiver<lookup_result> done);
-
-  void unpublish(const requester& who, unpublish_request& request,
-                 upcall_receiver<ack> done);
-
-  /// Starts a job; its output is forwarded before anybody hears of it.
-  void spawn(const requester& who, spawn_request& request,
-             upcall_receiver<spawn_result> done);
+  /// Requests that the CLIENT passes to the HOST, and nobody but the host knows.
+  /// No targets stay none: they are the requester's namespace (RFC0015,
+  /// `pmix_server_job_control_fn_t`). Output of a job that is spawned is forwarded
+  /// before anybody hears of it.
+#define TROUPE_HOST_REQUEST(number, command, request, answer)                  \
+  void carry_out(const requester& who, request& what,                          \
+                 upcall_receiver<answer> done);
+#include "messages/requests.def"
 
   /// Events for the resource manager go to the handlers of the host as well.
   /// Source: RFC0002, "RM-Host Registrations".
@@ -54,35 +47,8 @@ public:
   void query(const requester& who, const query_request& request,
              upcall_receiver<info_result> done);
 
-  /// No targets stay none: they are the requester's namespace.
-  /// Source: RFC0015, `pmix_server_job_control_fn_t`.
-  void control_job(const requester& who, job_control_request& request,
-                   upcall_receiver<info_result> done);
-
   void monitor(const requester& who, monitor_request& request,
                upcall_receiver<info_result> done);
-
-  void allocate(const requester& who, allocation_request& request,
-                upcall_receiver<info_result> done);
-
-  void control_session(const requester& who, session_control_request& request,
-                       upcall_receiver<info_result> done);
-
-  void change_block(const requester& who, resource_block_request& request,
-                    upcall_receiver<ack> done);
-
-  void get_credential(const requester& who, get_credential_request& request,
-                      upcall_receiver<get_credential_result> done);
-
-  void validate(const requester& who, validate_credential_request& request,
-                upcall_receiver<info_result> done);
-
-  void register_fabric(const requester& who,
-                       const fabric_register_request& request,
-                       upcall_receiver<info_result> done);
-
-  void update_fabric(const requester& who, const fabric_update_request& request,
-                     upcall_receiver<info_result> done);
 
   /// All local members have called. Groups of the same processes differ by
   /// their identifiers, unlike fences.
