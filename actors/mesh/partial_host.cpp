@@ -41,23 +41,13 @@ caf::message_handler defaults_of_a_host() {
     [](const requester&, const deregister_events_request&) {
       // Nothing was registered.
     },
-    refuse<ack, abort_request>(),
-    refuse<ack, publish_request>(),
-    refuse<lookup_result, lookup_request>(),
-    refuse<ack, unpublish_request>(),
-    refuse<spawn_result, spawn_request>(),
+#define TROUPE_HOST_REQUEST(number, command, request, answer)                  \
+  refuse<answer, request>(),
+#include "messages/requests.def"
     refuse<ack, register_events_request>(),
     refuse<ack, log_request>(),
     refuse<info_result, query_request>(),
-    refuse<info_result, job_control_request>(),
     refuse<info_result, monitor_request>(),
-    refuse<info_result, allocation_request>(),
-    refuse<info_result, session_control_request>(),
-    refuse<ack, resource_block_request>(),
-    refuse<get_credential_result, get_credential_request>(),
-    refuse<info_result, validate_credential_request>(),
-    refuse<info_result, fabric_register_request>(),
-    refuse<info_result, fabric_update_request>(),
     [](const locate_procs&) -> caf::result<proc_places> {
       return make_error(status::not_supported,
                         "the resource manager does not join nodes");
@@ -76,8 +66,6 @@ caf::message_handler defaults_of_a_host() {
       return make_error(status::not_supported,
                         "the resource manager conducts no groups");
     },
-    refuse<io_pull_result, io_pull_request>(),
-    refuse<ack, io_deregister_request>(),
     refuse<ack, io_push_request>(),
   };
 }
