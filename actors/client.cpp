@@ -342,19 +342,13 @@ void lose(self_pointer self, connection_lost what) {
 
 /// The part of the CLIENT interface that is no row of the table.
 using own_messages = caf::typed_actor<
-  caf::replies_to<get_request>::with<get_result>,
-  caf::replies_to<resolve_peers_request>::with<resolve_peers_result>,
-  caf::replies_to<resolve_nodes_request>::with<resolve_nodes_result>,
-  caf::replies_to<register_events_request>::with<ack>,
-  caf::reacts_to<deregister_events_request>,
-  caf::replies_to<notify_request>::with<ack>, caf::reacts_to<event_batch>,
-  caf::reacts_to<group_known>, caf::replies_to<io_delivery>::with<ack>,
-  caf::replies_to<monitor_request>::with<info_result>,
-  caf::reacts_to<heartbeat>,
-  caf::replies_to<device_distances_request>::with<device_distances_result>,
-  caf::replies_to<io_push_request>::with<ack>, caf::reacts_to<events_taken>,
-  caf::replies_to<read_now>::with<unread>, caf::reacts_to<connection_lost>,
-  caf::reacts_to<close_connection>>;
+#define TROUPE_CLIENT_REQUEST(number, command, request, answer)                \
+  clause<answer, request>,
+#include "messages/requests.def"
+  caf::reacts_to<event_batch>, caf::reacts_to<group_known>,
+  caf::replies_to<io_delivery>::with<ack>, caf::reacts_to<heartbeat>,
+  caf::reacts_to<events_taken>, caf::replies_to<read_now>::with<unread>,
+  caf::reacts_to<connection_lost>, caf::reacts_to<close_connection>>;
 
 own_messages::behavior_type handlers(self_pointer self) {
   return {

@@ -2,6 +2,7 @@
 
 // The resource manager, as its server sees it.
 
+#include "messages/clause.hpp"
 #include "messages/collective.hpp"
 #include "messages/connection.hpp"
 #include "messages/control.hpp"
@@ -25,6 +26,10 @@ namespace troupe {
 /// leaves the node or needs authority.
 /// Source: PMIx Standard v5, "Server Function Pointers".
 using host_actor = caf::typed_actor<
+// Requests that sessions pass on.
+#define TROUPE_HOST_REQUEST(number, command, request, answer)                  \
+  clause<answer, requester, request>,
+#include "messages/requests.def"
   // A registered process connects; a refusal keeps it out.
   caf::replies_to<client_connected>::with<ack>,
   // A process has finalized.
@@ -33,20 +38,10 @@ using host_actor = caf::typed_actor<
   caf::reacts_to<client_lost>,
   // Answers with the identity of the tool.
   caf::replies_to<tool_connected>::with<proc_id>,
-  // Ends processes.
-  caf::replies_to<requester, abort_request>::with<ack>,
   // All local participants of a collective have joined.
   caf::replies_to<host_collective>::with<host_collective_result>,
   // Data of a process on another node.
   caf::replies_to<direct_modex>::with<get_result>,
-  // Makes data known under keys.
-  caf::replies_to<requester, publish_request>::with<ack>,
-  // Data that others published.
-  caf::replies_to<requester, lookup_request>::with<lookup_result>,
-  // Takes published data back.
-  caf::replies_to<requester, unpublish_request>::with<ack>,
-  // Starts a job.
-  caf::replies_to<requester, spawn_request>::with<spawn_result>,
   // Raises an event.
   caf::replies_to<requester, notify_request>::with<ack>,
   // Local processes want events of the environment with these codes.
@@ -57,25 +52,8 @@ using host_actor = caf::typed_actor<
   caf::replies_to<requester, log_request>::with<ack>,
   // Answers the keys that the server does not know.
   caf::replies_to<requester, query_request>::with<info_result>,
-  // Pauses, signals, ends or cleans up after processes.
-  caf::replies_to<requester, job_control_request>::with<info_result>,
   // Has processes or files watched.
   caf::replies_to<requester, monitor_request>::with<info_result>,
-  // Asks for more or fewer resources.
-  caf::replies_to<requester, allocation_request>::with<info_result>,
-  // Controls a session.
-  caf::replies_to<requester, session_control_request>::with<info_result>,
-  // Defines or changes a block of resources.
-  caf::replies_to<requester, resource_block_request>::with<ack>,
-  // Asks for a credential.
-  caf::replies_to<requester,
-                  get_credential_request>::with<get_credential_result>,
-  // Has a credential checked.
-  caf::replies_to<requester, validate_credential_request>::with<info_result>,
-  // Wants information on a fabric.
-  caf::replies_to<requester, fabric_register_request>::with<info_result>,
-  // Wants fresh information on a fabric.
-  caf::replies_to<requester, fabric_update_request>::with<info_result>,
   // Where processes run.
   caf::replies_to<locate_procs>::with<proc_places>,
   // An entry for the log of a group.
@@ -87,10 +65,6 @@ using host_actor = caf::typed_actor<
   // All local participants have called a collective operation on a group; for
   // hosts that conduct groups themselves.
   caf::replies_to<host_group>::with<info_result>,
-  // Wants output of processes.
-  caf::replies_to<requester, io_pull_request>::with<io_pull_result>,
-  // Ends a subscription to output.
-  caf::replies_to<requester, io_deregister_request>::with<ack>,
   // Sends input to processes.
   caf::replies_to<requester, io_push_request>::with<ack>>;
 

@@ -2,6 +2,7 @@
 
 // The server of a node.
 
+#include "messages/clause.hpp"
 #include "messages/collective.hpp"
 #include "messages/connection.hpp"
 #include "messages/data.hpp"
@@ -23,45 +24,24 @@ namespace troupe {
 
 /// The SERVER interface: what a node knows, and who is connected to it.
 using server_actor = caf::typed_actor<
+// Requests that sessions pass on.
+#define TROUPE_SERVER_REQUEST(number, command, request, answer)                \
+  clause<answer, requester, request>,
+#include "messages/requests.def"
   // -- from connections --
   // A process asks to be served; the session that will take its requests comes
   // back. Refused: the connection closes.
   caf::replies_to<connect_request, connection_actor>::with<connect_accepted,
                                                            client_actor>,
   // -- from sessions --
-  // Data of the requester's own job.
-  caf::replies_to<requester, job_info_request>::with<job_info_reply>,
-  // Keys that a process has put.
-  caf::replies_to<requester, commit_request>::with<ack>,
-  // Joins a fence.
-  caf::replies_to<requester, fence_request>::with<ack>,
-  // Declares processes connected; answered with the jobs of the others.
-  caf::replies_to<requester, connect_procs_request>::with<connect_procs_result>,
-  // Ends a connection of processes.
-  caf::replies_to<requester, disconnect_procs_request>::with<ack>,
-  // Joins the construction of a group.
-  caf::replies_to<requester,
-                  group_construct_request>::with<group_construct_result>,
-  // Joins the end of a group.
-  caf::replies_to<requester, group_destruct_request>::with<ack>,
-  // Leaves a group.
-  caf::replies_to<requester, group_leave_request>::with<ack>,
   // Raises an event of a group; others are not taken.
   caf::replies_to<requester, notify_request>::with<ack>,
   // Data of a process.
   caf::replies_to<requester, get_request>::with<get_result>,
-  // Fresh data of a process.
-  caf::replies_to<requester, refresh_cache_request>::with<refresh_cache_result>,
   // Which processes are on a node.
   caf::replies_to<requester, resolve_peers_request>::with<resolve_peers_result>,
   // Which nodes host a namespace.
   caf::replies_to<requester, resolve_nodes_request>::with<resolve_nodes_result>,
-  // Asks for values by key.
-  caf::replies_to<requester, query_request>::with<info_result>,
-  // Writes to logs, mail or output.
-  caf::replies_to<requester, log_request>::with<ack>,
-  // The process leaves.
-  caf::replies_to<requester, finalize_request>::with<ack>,
   // A session ended.
   caf::reacts_to<requester, connection_lost>,
   // -- from the host --

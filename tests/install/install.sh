@@ -88,7 +88,8 @@ check_match "PKG-2" "libtroupe.so has a name of its minor version" \
 # Not demangled: some names are too long for that.
 exported=$(nm -D --defined-only "$lib/libtroupe.so" | sed 's/^[0-9a-f]* . //')
 check_match "PKG-2" "it exports the API" '^_ZN6troupe7runtime5start' "$exported"
-types=$(grep -cE '^TROUPE_(SENT|NESTED)_TYPE' "$TROUPE_SOURCE/messages/messages.def")
+types=$(cat "$TROUPE_SOURCE"/messages/{messages,requests}.def \
+  | grep -cE '^TROUPE_((SENT|NESTED)_TYPE|[A-Z]+_REQUEST)\(')
 check "PKG-2" "with how each message is written, read and printed" \
   test "$(grep -c '^_ZN6troupe7inspectIN3caf' <<<"$exported")" -ge $((3 * types))
 check_equal "PKG-2" "it exports nothing else: no CAF, no inner class" "" \
