@@ -1,6 +1,5 @@
 #include "adapters/link/link_socket.hpp"
 
-#include "adapters/link/link_credential.hpp"
 #include "adapters/local/peer_credentials.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "adapters/sockets/tcp_socket.hpp"
@@ -8,18 +7,68 @@
 #include "messages/status.hpp"
 
 #include <arpa/inet.h>
+#include <munge.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace troupe {
+
+// -- proof of identity -------------------------------------------------------
+
+namespace {
+
+/// Makes a munge credential without contents. Munged is asked over a socket of
+/// this node and answers at once.
+caf::error make_munge_credential(std::string& to) {
+  char* text = nullptr;
+  const auto code = ::munge_encode(&text, nullptr, nullptr, 0);
+  if (code == EMUNGE_SUCCESS) {
+    to.assign(text);
+    to.push_back('\0');
+  }
+  std::free(text);
+  if (code != EMUNGE_SUCCESS)
+    return make_error(status::unreach,
+                      std::string{"munge: "} + ::munge_strerror(code));
+  return caf::none;
+}
+
+/// Fills in how a greeting proves who we are: the first of `accepted` that we
+/// have.
+/// @param accepted What the server accepts, such as `native`, `munge`; empty:
+///                 native.
+/// @returns `not_supported` if we have none of them, `unreach` if munged is not
+///          there.
+/// Source: OpenPMIx wire protocol, credentials.
+caf::error make_credential(const std::vector<std::string>& accepted,
+                           wire::hello& greeting) {
+  static const auto usual = std::vector<std::string>{"native"};
+  for (const auto& x : accepted.empty() ? usual : accepted) {
+    greeting.security = x;
+    if (x == "native") {
+      greeting.credential = wire::native_credential({::geteuid(), ::getegid()});
+      return caf::none;
+    }
+    if (x == "munge")
+      return make_munge_credential(greeting.credential);
+    if (x == "none")
+      return caf::none;
+  }
+  return make_error(status::not_supported,
+                    "the server accepts no proof of identity that we have");
+}
+
+} // namespace
 
 namespace {
 

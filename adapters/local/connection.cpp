@@ -5,10 +5,10 @@
 #include "adapters/local/connection_requests.hpp"
 #include "adapters/local/frame_socket.hpp"
 #include "adapters/local/local_service.hpp"
-#include "adapters/local/process_sockets.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_event.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/process/children.hpp"
 #include "adapters/process/process_probe.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
@@ -105,7 +105,7 @@ struct connection_state {
 
 using connection_ptr = connection_actor::stateful_pointer<connection_state>;
 
-// -- calls between the sections below -----------------------------------------
+// -- calls between the sections below ----------------------------------------
 
 /// Sends what has been written to `state.out`: now, or in one piece with what
 /// the next messages in the mailbox write. Takes requests or not according to

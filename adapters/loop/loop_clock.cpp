@@ -1,7 +1,7 @@
 #include "adapters/loop/loop_clock.hpp"
 
-#include "adapters/loop/actor_roster.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/run_queue.hpp"
 #include "adapters/loop/turn.hpp"
 
 #include <caf/abstract_actor.hpp>

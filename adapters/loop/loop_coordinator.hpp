@@ -1,6 +1,5 @@
 #pragma once
 
-#include "adapters/loop/actor_roster.hpp"
 #include "adapters/loop/loop_clock.hpp"
 #include "adapters/loop/printer.hpp"
 #include "adapters/loop/run_queue.hpp"

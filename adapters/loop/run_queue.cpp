@@ -1,10 +1,10 @@
 #include "adapters/loop/run_queue.hpp"
 
-#include "adapters/loop/actor_roster.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 #include "adapters/loop/turn.hpp"
 
+#include <caf/abstract_actor.hpp>
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
@@ -168,6 +168,27 @@ void run_queue::kill(caf::resumable* job) {
     self->cleanup(caf::exit_reason::kill, this);
   }
   caf::intrusive_ptr_release(job);
+}
+
+// -- actor roster ------------------------------------------------------------
+
+void actor_roster::add(caf::abstract_actor* x) {
+  const auto guard = std::lock_guard{mutex_};
+  actors_.insert(x);
+}
+
+void actor_roster::remove(caf::abstract_actor* x) {
+  const auto guard = std::lock_guard{mutex_};
+  actors_.erase(x);
+}
+
+std::vector<caf::strong_actor_ptr> actor_roster::all() const {
+  const auto guard = std::lock_guard{mutex_};
+  std::vector<caf::strong_actor_ptr> result;
+  result.reserve(actors_.size());
+  for (auto* x : actors_)
+    result.emplace_back(x->ctrl());
+  return result;
 }
 
 } // namespace troupe

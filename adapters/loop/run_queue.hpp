@@ -2,18 +2,37 @@
 
 #include "adapters/loop/loop_event.hpp"
 
+#include <caf/actor_control_block.hpp>
 #include <caf/execution_unit.hpp>
 #include <caf/fwd.hpp>
 
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 namespace troupe {
 
-class actor_roster;
 class event_loop;
+
+/// The actors of a system that have begun and not ended. CAF only counts them,
+/// so it can neither end those that refer to each other nor those that keep a
+/// promise; with this list a system can. Safe on any thread.
+class actor_roster {
+public:
+  void add(caf::abstract_actor* x);
+
+  /// Has to come before `x` is destroyed; no effect if not listed.
+  void remove(caf::abstract_actor* x);
+
+  /// Lists everybody. No thread may be ending actors meanwhile.
+  std::vector<caf::strong_actor_ptr> all() const;
+
+private:
+  mutable std::mutex mutex_;
+  std::unordered_set<caf::abstract_actor*> actors_; // guarded by mutex_
+};
 
 /// Runs actors on the thread of an event loop: the queue of those that have
 /// mail. CAF queues an actor once however much mail it has, so the queue is

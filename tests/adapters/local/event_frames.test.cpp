@@ -1,4 +1,4 @@
-#include "adapters/local/packed_frames.hpp"
+#include "adapters/local/local_service.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "tests/test.hpp"

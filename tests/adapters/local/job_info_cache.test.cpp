@@ -1,4 +1,4 @@
-#include "adapters/local/packed_frames.hpp"
+#include "adapters/local/local_service.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

@@ -1,9 +1,8 @@
-#include "adapters/loop/read_turns.hpp"
-
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/output_pipe.hpp"
 #include "tests/test.hpp"
 
 #include <sys/eventfd.h>

@@ -1,6 +1,5 @@
-#include "adapters/local/process_sockets.hpp"
-
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/process/children.hpp"
 #include "tests/test.hpp"
 
 #include <sys/socket.h>
