@@ -1,6 +1,6 @@
 #include "adapters/local/server_presence.hpp"
 
-#include "adapters/local/process_sockets.hpp"
+#include "adapters/process/children.hpp"
 
 #include <unistd.h>
 
