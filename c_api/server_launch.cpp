@@ -3,7 +3,7 @@
 
 #include "actors/io/io_patterns.hpp"
 #include "adapters/c_host/modex_blob.hpp"
-#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "adapters/wire/uri.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/server_role.hpp"

@@ -4,12 +4,36 @@
 
 #include <pmix_common.h>
 
-#include <type_traits>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 // How the types of the C API lie in memory, and who owns what: one row a type,
 // from which everything that makes, frees or copies structures works.
 
 namespace troupe::c_api {
+
+// -- memory that crosses the C API: malloc and free, never new and delete ----
+
+/// Zeroed memory for `n` objects; null for none, without memory, or if the size
+/// overflows.
+template <class T>
+T* allocate(size_t n) {
+  return n == 0 ? nullptr : static_cast<T*>(std::calloc(n, sizeof(T)));
+}
+
+/// A text with its final zero; null without memory.
+inline char* duplicate(std::string_view x) {
+  auto* result = static_cast<char*>(std::malloc(x.size() + 1));
+  if (result == nullptr)
+    return nullptr;
+  if (!x.empty())
+    std::memcpy(result, x.data(), x.size());
+  result[x.size()] = '\0';
+  return result;
+}
+
+// -- types -------------------------------------------------------------------
 
 /// One type in C.
 struct c_type {
@@ -40,8 +64,7 @@ inline const c_type& c_type_of(data_type x) {
   return c_type_of(static_cast<pmix_data_type_t>(x));
 }
 
-// -- single objects
-// ---------------------------------------------------------------
+// -- single objects ----------------------------------------------------------
 
 // Null is accepted everywhere and does nothing.
 
@@ -79,8 +102,7 @@ void construct(pmix_data_type_t type, void* element);
 ///          PMIX_ERR_NOMEM without memory; `to` then owns nothing.
 pmix_status_t copy(pmix_data_type_t type, void* to, const void* from);
 
-// -- arrays
-// -----------------------------------------------------------------------
+// -- arrays ------------------------------------------------------------------
 
 /// `n` initialized elements; null if there are none, if `type` has no form in
 /// C, or without memory.

@@ -1,8 +1,6 @@
 #include "adapters/c_values/convert.hpp"
 
-#include "adapters/c_values/c_types.hpp"
-#include "adapters/c_values/convert_in.hpp"
-#include "adapters/c_values/convert_out.hpp"
+#include "adapters/c_values/structures.hpp"
 
 #include <exception>
 
@@ -92,18 +90,6 @@ caf::expected<value> to_value(const pmix_value_t& x) {
 
 caf::expected<info> to_info(const pmix_info_t& x) {
   return read_one<info>(x);
-}
-
-caf::expected<app> to_app(const pmix_app_t& x) {
-  return read_one<app>(x);
-}
-
-caf::expected<query> to_query(const pmix_query_t& x) {
-  return read_one<query>(x);
-}
-
-caf::expected<pdata> to_pdata(const pmix_pdata_t& x) {
-  return read_one<pdata>(x);
 }
 
 caf::expected<std::vector<proc_id>> to_procs(const pmix_proc_t* xs, size_t n) {

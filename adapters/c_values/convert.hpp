@@ -29,8 +29,7 @@
 
 namespace troupe::c_api {
 
-// -- outcomes
-// ---------------------------------------------------------------------
+// -- outcomes ----------------------------------------------------------------
 
 inline pmix_status_t to_c(status x) {
   return static_cast<pmix_status_t>(x);
@@ -41,8 +40,7 @@ inline pmix_status_t to_c(const caf::error& x) {
   return to_c(status_of(x));
 }
 
-// -- names
-// ------------------------------------------------------------------------
+// -- names -------------------------------------------------------------------
 
 /// The text of a fixed array, also if its final zero is missing.
 template <size_t N>
@@ -63,15 +61,11 @@ void set_text(char (&to)[N], std::string_view x) {
   set_text(to, N, x);
 }
 
-// -- from C
-// -----------------------------------------------------------------------
+// -- from C ------------------------------------------------------------------
 
 proc_id to_proc(const pmix_proc_t& x);
 caf::expected<value> to_value(const pmix_value_t& x);
 caf::expected<info> to_info(const pmix_info_t& x);
-caf::expected<app> to_app(const pmix_app_t& x);
-caf::expected<query> to_query(const pmix_query_t& x);
-caf::expected<pdata> to_pdata(const pmix_pdata_t& x);
 
 /// Arrays: null is an empty array if `n` is 0, else `bad_param`. Infos lose
 /// their mark for the end of an array.
@@ -87,8 +81,7 @@ std::vector<std::string> to_strings(const char* const* xs);
 /// The bytes; empty for a null object.
 std::string to_bytes(const pmix_byte_object_t* x);
 
-// -- into C
-// -----------------------------------------------------------------------
+// -- into C ------------------------------------------------------------------
 
 void to_c(const proc_id& from, pmix_proc_t& to);
 pmix_status_t to_c(const value& from, pmix_value_t& to);
@@ -112,8 +105,7 @@ char* to_c_text(std::string_view from);
 /// memory.
 char** to_c_strings(const std::vector<std::string>& from);
 
-// -- arrays that own themselves
-// ---------------------------------------------------
+// -- arrays that own themselves ----------------------------------------------
 
 /// Frees the `n` elements of an array and the array, as PMIx_*_free does.
 void free_array(pmix_info_t* xs, size_t n);
@@ -191,8 +183,7 @@ caf::expected<c_pdatas> to_c_pdatas(const std::vector<pdata>& xs);
 caf::expected<c_distances>
 to_c_distances(const std::vector<device_distance>& xs);
 
-// -- any type
-// ---------------------------------------------------------------------
+// -- any type ----------------------------------------------------------------
 
 /// Reads one element of type `x`, as it stands in a data array or in the
 /// argument of PMIx_Data_pack.

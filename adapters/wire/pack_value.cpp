@@ -2,6 +2,7 @@
 
 #include "adapters/wire/compression.hpp"
 #include "adapters/wire/unpack_value.hpp"
+#include "messages/fields.hpp"
 
 #include <charconv>
 
@@ -11,7 +12,7 @@ namespace {
 
 using storage = value::storage;
 
-// -- structures that hold no values ------------------------------------------
+// -- fields ------------------------------------------------------------------
 
 /// FLOAT and DOUBLE travel as decimal text with six digits after the point.
 void pack_double(writer& w, double x) {
@@ -22,17 +23,6 @@ void pack_double(writer& w, double x) {
   w.string({buffer, static_cast<size_t>(result.ptr - buffer)});
 }
 
-void pack_timeval(writer& w, const timeval_value& x) {
-  w.signed_integer(x.seconds, 8);
-  w.signed_integer(x.microseconds, 8);
-}
-
-/// With its inner tag.
-void pack_pid(writer& w, uint32_t x) {
-  w.inner_tag(data_type::pid);
-  w.unsigned_integer(x, 4);
-}
-
 /// Released readers of the flex family take a DATA_TYPE for a signed number.
 void pack_data_type(writer& w, uint64_t x) {
   if (w.rules().signed_data_type && !w.is_fixed() && x <= UINT16_MAX)
@@ -41,130 +31,139 @@ void pack_data_type(writer& w, uint64_t x) {
     w.unsigned_integer(x, 2);
 }
 
-void pack_proc_info(writer& w, const proc_info& x) {
-  pack_proc(w, x.proc);
-  w.string(x.hostname);
-  w.string(x.executable_name);
-  pack_pid(w, x.pid);
-  w.byte(x.state);
-}
+/// Writes the fields that it is shown (see messages/fields.hpp).
+class packer {
+public:
+  explicit packer(writer& w) : w_(w) {
+    // nop
+  }
 
-void pack_envar(writer& w, const envar& x) {
-  w.string(x.name);
-  w.string(x.val);
-  w.byte(x.separator);
-}
+  template <class... Ts>
+  void operator()(const Ts&... xs) {
+    (put(xs), ...);
+  }
 
-void pack_coord(writer& w, const coord& x) {
-  w.byte(x.view);
-  w.size(x.coordinates.size());
-  for (auto number : x.coordinates)
-    w.unsigned_integer(number, 4);
-}
+  void key(const std::string& x) {
+    w_.key(x);
+  }
 
-void pack_regattr(writer& w, const regattr& x) {
-  w.string(x.name);
-  w.key(x.key);
-  pack_data_type(w, static_cast<uint16_t>(x.type));
-  w.signed_integer(static_cast<int64_t>(x.description.size()), 4);
-  for (const auto& line : x.description)
-    w.string(line);
-}
+  void nspace(const std::string& x) {
+    w_.nspace(x);
+  }
 
-void pack_geometry(writer& w, const geometry& x) {
-  w.size(x.fabric);
-  w.string(x.uuid);
-  w.string(x.os_name);
-  w.size(x.coordinates.size());
-  for (const auto& y : x.coordinates)
-    pack_coord(w, y);
-}
+  void command(const std::string& x) {
+    if (x.empty())
+      w_.null_string();
+    else
+      w_.string(std::string_view{x});
+  }
 
-void pack_endpoint(writer& w, const endpoint& x) {
-  w.string(x.uuid);
-  w.string(x.os_name);
-  w.blob(x.bytes);
-}
+  void strings(const std::vector<std::string>& xs) {
+    count32(xs.size());
+    for (const auto& x : xs)
+      w_.string(std::string_view{x});
+  }
 
-void pack_device(writer& w, const device& x) {
-  w.string(x.uuid);
-  w.string(x.os_name);
-  w.unsigned_integer(x.type, 8);
-}
+  void strings(const std::vector<std::optional<std::string>>& xs) {
+    count32(xs.size());
+    for (const auto& x : xs)
+      w_.string(x);
+  }
 
-void pack_node_pid(writer& w, const node_pid& x) {
-  w.string(x.hostname);
-  w.unsigned_integer(x.node_id, 4);
-  pack_pid(w, x.pid);
-}
+  void keys(const std::vector<std::string>& xs) {
+    strings(xs);
+  }
 
-void pack_proc_stats(writer& w, const proc_stats& x) {
-  w.string(x.node);
-  pack_proc(w, x.proc);
-  pack_pid(w, x.pid);
-  w.string(x.cmd);
-  w.byte(x.state);
-  pack_timeval(w, x.time);
-  w.signed_integer(x.priority, 4);
-  w.signed_integer(x.num_threads, 2);
-  pack_double(w, x.pss);
-  pack_double(w, x.vsize);
-  pack_double(w, x.rss);
-  w.signed_integer(static_cast<int16_t>(x.processor), 2);
-  pack_timeval(w, x.sample_time);
-}
+  void blob(const std::string& x) {
+    w_.blob(x);
+  }
 
-void pack_disk_stats(writer& w, const disk_stats& x) {
-  w.string(x.disk);
-  for (auto number :
-       {x.num_reads_completed, x.num_reads_merged, x.num_sectors_read,
-        x.milliseconds_reading, x.num_writes_completed, x.num_writes_merged,
-        x.num_sectors_written, x.milliseconds_writing, x.num_ios_in_progress,
-        x.milliseconds_io, x.weighted_milliseconds_io})
-    w.unsigned_integer(number, 8);
-}
+  void size(uint64_t x) {
+    w_.size(x);
+  }
 
-void pack_net_stats(writer& w, const net_stats& x) {
-  w.string(x.interface_name);
-  for (auto number :
-       {x.num_bytes_received, x.num_packets_received, x.num_receive_errors,
-        x.num_bytes_sent, x.num_packets_sent, x.num_send_errors})
-    w.unsigned_integer(number, 8);
-}
+  void pid(uint32_t x) {
+    w_.inner_tag(data_type::pid);
+    w_.unsigned_integer(x, 4);
+  }
 
-void pack_node_stats(writer& w, const node_stats& x) {
-  w.string(x.node);
-  for (auto number : {x.load_average, x.load_average_5, x.load_average_15,
-                      x.total_memory, x.free_memory, x.buffers, x.cached,
-                      x.swap_cached, x.swap_total, x.swap_free, x.mapped})
-    pack_double(w, number);
-  pack_timeval(w, x.sample_time);
-  w.size(x.disks.size());
-  for (const auto& y : x.disks)
-    pack_disk_stats(w, y);
-  w.size(x.nets.size());
-  for (const auto& y : x.nets)
-    pack_net_stats(w, y);
+  void as_signed(uint16_t x) {
+    w_.signed_integer(static_cast<int16_t>(x), 2);
+  }
+
+  void tag(data_type x) {
+    w_.inner_tag(x);
+  }
+
+private:
+  void count32(size_t n) {
+    w_.signed_integer(static_cast<int64_t>(n), 4);
+  }
+
+  template <class T>
+  void put(const T& x) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      w_.signed_integer(x, sizeof(T));
+    else if constexpr (std::is_integral_v<T>)
+      w_.unsigned_integer(x, sizeof(T));
+    else
+      each_field(*this, x, &x);
+  }
+
+  void put(double x) {
+    pack_double(w_, x);
+  }
+
+  void put(data_type x) {
+    pack_data_type(w_, static_cast<uint16_t>(x));
+  }
+
+  void put(const std::optional<std::string>& x) {
+    w_.string(x);
+  }
+
+  void put(const value& x) {
+    pack_value(w_, x);
+  }
+
+  template <class T>
+  void put(const std::vector<T>& xs) {
+    w_.size(xs.size());
+    for (const auto& x : xs)
+      put(x);
+  }
+
+  /// Infos may be left out.
+  void put(const std::vector<info>& xs) {
+    auto n = size_t{0};
+    w_.preceded(
+      [&] {
+        for (const auto& x : xs)
+          n += w_.entry([&] { put(x); }) ? 1 : 0;
+      },
+      [&](size_t) { w_.size(n); });
+  }
+
+  writer& w_;
+};
+
+template <class T>
+void pack_fields(writer& w, const T& x) {
+  packer{w}(x);
 }
 
 } // namespace
 
 void pack_proc(writer& w, const proc_id& x) {
-  w.nspace(x.nspace);
-  w.unsigned_integer(x.rank, 4);
+  pack_fields(w, x);
 }
 
 void pack_resource_unit(writer& w, const resource_unit& x) {
-  w.unsigned_integer(x.type, 8);
-  w.size(x.count);
+  pack_fields(w, x);
 }
 
 void pack_device_distance(writer& w, const device_distance& x) {
-  w.string(x.uuid);
-  w.string(x.os_name);
-  w.unsigned_integer(x.type, 8);
-  w.unsigned_integer(x.min_distance, 2);
-  w.unsigned_integer(x.max_distance, 2);
+  pack_fields(w, x);
 }
 
 void pack_topology(writer& w, const std::optional<std::string>& xml) {
@@ -244,24 +243,6 @@ void pack_regex2(writer& w, const std::string& x) {
   }
   w.string(std::string_view{x}.substr(0, zero));
   w.blob(std::string_view{x}.substr(zero + 1));
-}
-
-// -- structures that hold values ---------------------------------------------
-
-void pack_strings(writer& w, const std::vector<std::string>& xs) {
-  w.signed_integer(static_cast<int64_t>(xs.size()), 4);
-  for (const auto& x : xs)
-    w.string(std::string_view{x});
-}
-
-void pack_nested_infos(writer& w, const std::vector<info>& xs) {
-  auto n = size_t{0};
-  w.preceded(
-    [&] {
-      for (const auto& x : xs)
-        n += w.entry([&] { pack_info(w, x); }) ? 1 : 0;
-    },
-    [&](size_t) { w.size(n); });
 }
 
 // -- arrays ------------------------------------------------------------------
@@ -344,35 +325,16 @@ void pack_data_array(writer& w, const data_array& x) {
   pack_elements(w, x);
 }
 
-// NOLINTNEXTLINE(readability-function-size): a flat list of types.
 void pack_structure(writer& w, data_type x, const storage& data) {
   switch (x) {
     case data_type::timeval:
-      with<timeval_value>(w, data, [&](const auto& y) { pack_timeval(w, y); });
-      break;
-    case data_type::value:
-      pack_box<value>(w, data, pack_value);
+      with<timeval_value>(w, data, [&](const auto& y) { pack_fields(w, y); });
       break;
     case data_type::proc:
-      with<proc_id>(w, data, [&](const auto& y) { pack_proc(w, y); });
-      break;
-    case data_type::app:
-      pack_box<app>(w, data, pack_app);
-      break;
-    case data_type::info:
-      pack_box<info>(w, data, pack_info);
-      break;
-    case data_type::pdata:
-      pack_box<pdata>(w, data, pack_pdata);
+      with<proc_id>(w, data, [&](const auto& y) { pack_fields(w, y); });
       break;
     case data_type::buffer:
       with<std::string>(w, data, [&](const auto& y) { pack_buffer(w, y); });
-      break;
-    case data_type::kval:
-      pack_box<key_value>(w, data, pack_key_value);
-      break;
-    case data_type::proc_info:
-      pack_box<proc_info>(w, data, pack_proc_info);
       break;
     case data_type::data_array:
       if (std::holds_alternative<std::monostate>(data))
@@ -380,20 +342,8 @@ void pack_structure(writer& w, data_type x, const storage& data) {
       else
         pack_box<data_array>(w, data, pack_data_array);
       break;
-    case data_type::query:
-      pack_box<query>(w, data, pack_query);
-      break;
     case data_type::info_array:
       pack_box<data_array>(w, data, pack_elements);
-      break;
-    case data_type::envar:
-      pack_box<envar>(w, data, pack_envar);
-      break;
-    case data_type::coord:
-      pack_box<coord>(w, data, pack_coord);
-      break;
-    case data_type::regattr:
-      pack_box<regattr>(w, data, pack_regattr);
       break;
     case data_type::regex:
       with<std::string>(w, data, [&](const auto& y) { w.bytes(y); });
@@ -401,44 +351,18 @@ void pack_structure(writer& w, data_type x, const storage& data) {
     case data_type::regex2:
       with<std::string>(w, data, [&](const auto& y) { pack_regex2(w, y); });
       break;
-    case data_type::geometry:
-      pack_box<geometry>(w, data, pack_geometry);
-      break;
-    case data_type::device_distance:
-      pack_box<device_distance>(w, data, pack_device_distance);
-      break;
-    case data_type::endpoint:
-      pack_box<endpoint>(w, data, pack_endpoint);
-      break;
     case data_type::topology:
       if (const auto* xml = std::get_if<std::string>(&data))
         pack_topology(w, *xml);
       else
         pack_topology(w, std::nullopt);
       break;
-    case data_type::proc_stats:
-      pack_box<proc_stats>(w, data, pack_proc_stats);
-      break;
-    case data_type::disk_stats:
-      pack_box<disk_stats>(w, data, pack_disk_stats);
-      break;
-    case data_type::net_stats:
-      pack_box<net_stats>(w, data, pack_net_stats);
-      break;
-    case data_type::node_stats:
-      pack_box<node_stats>(w, data, pack_node_stats);
-      break;
-    case data_type::device:
-      pack_box<device>(w, data, pack_device);
-      break;
-    case data_type::resource_unit:
-      pack_box<resource_unit>(w, data, pack_resource_unit);
-      break;
-    case data_type::node_pid:
-      pack_box<node_pid>(w, data, pack_node_pid);
-      break;
     default:
-      w.fail("a type without an encoding", status::unknown_data_type);
+      if (!visit_structure(x, [&](auto tag) {
+            using type = typename decltype(tag)::type;
+            pack_box<type>(w, data, pack_fields<type>);
+          }))
+        w.fail("a type without an encoding", status::unknown_data_type);
   }
 }
 
@@ -501,39 +425,23 @@ void pack_value(writer& w, const value& x) {
 }
 
 void pack_info(writer& w, const info& x) {
-  w.key(x.key);
-  w.unsigned_integer(x.flags, 4);
-  pack_value(w, x.val);
+  pack_fields(w, x);
 }
 
 void pack_key_value(writer& w, const key_value& x) {
-  w.key(x.key);
-  pack_value(w, x.val);
+  pack_fields(w, x);
 }
 
 void pack_pdata(writer& w, const pdata& x) {
-  pack_proc(w, x.proc);
-  w.key(x.key);
-  pack_value(w, x.val);
+  pack_fields(w, x);
 }
 
 void pack_app(writer& w, const app& x) {
-  if (x.cmd.empty())
-    w.null_string();
-  else
-    w.string(std::string_view{x.cmd});
-  w.inner_tag(data_type::int_);
-  pack_strings(w, x.argv);
-  pack_strings(w, x.env);
-  w.string(x.cwd);
-  w.inner_tag(data_type::int_);
-  w.signed_integer(x.max_procs, 4);
-  pack_nested_infos(w, x.infos);
+  pack_fields(w, x);
 }
 
 void pack_query(writer& w, const query& x) {
-  pack_strings(w, x.keys);
-  pack_nested_infos(w, x.qualifiers);
+  pack_fields(w, x);
 }
 
 // -- lists -------------------------------------------------------------------

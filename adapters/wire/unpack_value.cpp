@@ -1,5 +1,7 @@
 #include "adapters/wire/unpack_value.hpp"
 
+#include "messages/fields.hpp"
+
 #include <charconv>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,7 +13,7 @@ namespace {
 
 using storage = value::storage;
 
-// -- structures that hold no values ------------------------------------------
+// -- fields ------------------------------------------------------------------
 
 /// FLOAT and DOUBLE travel as decimal text with six digits after the point.
 double unpack_double(reader& r) {
@@ -24,141 +26,132 @@ double unpack_double(reader& r) {
   return result;
 }
 
-timeval_value unpack_timeval(reader& r) {
-  const auto seconds = r.signed_integer(8);
-  return {seconds, r.signed_integer(8)};
+/// The type that counts the elements of a list.
+template <class T>
+constexpr data_type element_type() {
+  if constexpr (std::is_same_v<T, info>)
+    return data_type::info;
+  else if constexpr (std::is_same_v<T, coord>)
+    return data_type::coord;
+  else if constexpr (std::is_same_v<T, disk_stats>)
+    return data_type::disk_stats;
+  else if constexpr (std::is_same_v<T, net_stats>)
+    return data_type::net_stats;
+  else
+    return data_type::uint32;
 }
 
-/// With its inner tag.
-uint32_t unpack_pid(reader& r) {
-  r.inner_tag(data_type::pid);
-  return static_cast<uint32_t>(r.unsigned_integer(4));
-}
+/// Reads the fields that it is shown (see messages/fields.hpp).
+class unpacker {
+public:
+  explicit unpacker(reader& r) : r_(r) {
+    // nop
+  }
 
-proc_info unpack_proc_info(reader& r) {
-  auto x = proc_info{};
-  x.proc = unpack_proc(r);
-  x.hostname = unpack_string(r);
-  x.executable_name = unpack_string(r);
-  x.pid = unpack_pid(r);
-  x.state = r.byte();
-  return x;
-}
+  template <class... Ts>
+  void operator()(Ts&... xs) {
+    (take(xs), ...);
+  }
 
-envar unpack_envar(reader& r) {
-  auto x = envar{};
-  x.name = unpack_string(r);
-  x.val = unpack_string(r);
-  x.separator = r.byte();
-  return x;
-}
+  void key(std::string& x) {
+    x = r_.key();
+  }
 
-coord unpack_coord(reader& r) {
-  auto x = coord{};
-  x.view = r.byte();
-  const auto n = r.count(data_type::uint32);
-  x.coordinates = unpack_elements(r, n, [](reader& r) {
-    return static_cast<uint32_t>(r.unsigned_integer(4));
-  });
-  return x;
-}
+  void nspace(std::string& x) {
+    x = r_.nspace();
+  }
 
-regattr unpack_regattr(reader& r) {
-  auto x = regattr{};
-  x.name = unpack_string(r);
-  x.key = std::string{r.key()};
-  x.type = r.type_tag();
-  const auto n = r.count32(data_type::string);
-  x.description = unpack_elements(r, n, unpack_string);
-  return x;
-}
+  void command(std::string& x) {
+    x = r_.string_or_empty();
+  }
 
-geometry unpack_geometry(reader& r) {
-  auto x = geometry{};
-  x.fabric = r.size();
-  x.uuid = unpack_string(r);
-  x.os_name = unpack_string(r);
-  const auto n = r.count(data_type::coord);
-  x.coordinates = unpack_elements(r, n, unpack_coord);
-  return x;
-}
+  void strings(std::vector<std::string>& xs) {
+    strings(xs, max_strings_from_client, "strings");
+  }
 
-endpoint unpack_endpoint(reader& r) {
-  auto x = endpoint{};
-  x.uuid = unpack_string(r);
-  x.os_name = unpack_string(r);
-  x.bytes = std::string{r.blob()};
-  return x;
-}
+  void strings(std::vector<std::optional<std::string>>& xs) {
+    xs = unpack_elements(r_, r_.count32(data_type::string), unpack_string);
+  }
 
-device unpack_device(reader& r) {
-  auto x = device{};
-  x.uuid = unpack_string(r);
-  x.os_name = unpack_string(r);
-  x.type = r.unsigned_integer(8);
-  return x;
-}
+  void keys(std::vector<std::string>& xs) {
+    strings(xs, max_query_keys_from_client, "keys in a query");
+  }
 
-node_pid unpack_node_pid(reader& r) {
-  auto x = node_pid{};
-  x.hostname = unpack_string(r);
-  x.node_id = static_cast<uint32_t>(r.unsigned_integer(4));
-  x.pid = unpack_pid(r);
-  return x;
-}
+  void blob(std::string& x) {
+    x = r_.blob();
+  }
 
-proc_stats unpack_proc_stats(reader& r) {
-  auto x = proc_stats{};
-  x.node = unpack_string(r);
-  x.proc = unpack_proc(r);
-  x.pid = unpack_pid(r);
-  x.cmd = unpack_string(r);
-  x.state = r.byte();
-  x.time = unpack_timeval(r);
-  x.priority = static_cast<int32_t>(r.signed_integer(4));
-  x.num_threads = static_cast<int16_t>(r.signed_integer(2));
-  x.pss = unpack_double(r);
-  x.vsize = unpack_double(r);
-  x.rss = unpack_double(r);
-  x.processor = static_cast<uint16_t>(r.signed_integer(2));
-  x.sample_time = unpack_timeval(r);
-  return x;
-}
+  void size(uint64_t& x) {
+    x = r_.size();
+  }
 
-disk_stats unpack_disk_stats(reader& r) {
-  auto x = disk_stats{};
-  x.disk = unpack_string(r);
-  for (auto* field :
-       {&x.num_reads_completed, &x.num_reads_merged, &x.num_sectors_read,
-        &x.milliseconds_reading, &x.num_writes_completed, &x.num_writes_merged,
-        &x.num_sectors_written, &x.milliseconds_writing, &x.num_ios_in_progress,
-        &x.milliseconds_io, &x.weighted_milliseconds_io})
-    *field = r.unsigned_integer(8);
-  return x;
-}
+  void pid(uint32_t& x) {
+    r_.inner_tag(data_type::pid);
+    take(x);
+  }
 
-net_stats unpack_net_stats(reader& r) {
-  auto x = net_stats{};
-  x.interface_name = unpack_string(r);
-  for (auto* field :
-       {&x.num_bytes_received, &x.num_packets_received, &x.num_receive_errors,
-        &x.num_bytes_sent, &x.num_packets_sent, &x.num_send_errors})
-    *field = r.unsigned_integer(8);
-  return x;
-}
+  void as_signed(uint16_t& x) {
+    x = static_cast<uint16_t>(r_.signed_integer(2));
+  }
 
-node_stats unpack_node_stats(reader& r) {
-  auto x = node_stats{};
-  x.node = unpack_string(r);
-  for (auto* field : {&x.load_average, &x.load_average_5, &x.load_average_15,
-                      &x.total_memory, &x.free_memory, &x.buffers, &x.cached,
-                      &x.swap_cached, &x.swap_total, &x.swap_free, &x.mapped})
-    *field = unpack_double(r);
-  x.sample_time = unpack_timeval(r);
-  const auto num_disks = r.count(data_type::disk_stats);
-  x.disks = unpack_elements(r, num_disks, unpack_disk_stats);
-  const auto num_nets = r.count(data_type::net_stats);
-  x.nets = unpack_elements(r, num_nets, unpack_net_stats);
+  void tag(data_type x) {
+    r_.inner_tag(x);
+  }
+
+private:
+  void strings(std::vector<std::string>& xs, size_t most, const char* what) {
+    const auto n = r_.count32(data_type::string);
+    r_.at_most(n, most, what);
+    xs = unpack_elements(r_, n, [](reader& r) {
+      const auto x = r.string();
+      if (!x)
+        r.fail("a string in a list is null");
+      return std::string{x.value_or(std::string_view{})};
+    });
+  }
+
+  template <class T>
+  void take(T& x) {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      x = static_cast<T>(r_.signed_integer(sizeof(T)));
+    else if constexpr (std::is_integral_v<T>)
+      x = static_cast<T>(r_.unsigned_integer(sizeof(T)));
+    else
+      each_field(*this, x, &x);
+  }
+
+  void take(double& x) {
+    x = unpack_double(r_);
+  }
+
+  void take(data_type& x) {
+    x = r_.type_tag();
+  }
+
+  void take(std::optional<std::string>& x) {
+    x = unpack_string(r_);
+  }
+
+  void take(value& x) {
+    x = unpack_value(r_);
+  }
+
+  template <class T>
+  void take(std::vector<T>& xs) {
+    xs = unpack_elements(r_, r_.count(element_type<T>()), [](reader& r) {
+      auto x = T{};
+      unpacker{r}(x);
+      return x;
+    });
+  }
+
+  reader& r_;
+};
+
+template <class T>
+T unpack_fields(reader& r) {
+  auto x = T{};
+  unpacker{r}(x);
   return x;
 }
 
@@ -171,27 +164,15 @@ std::optional<std::string> unpack_string(reader& r) {
 }
 
 proc_id unpack_proc(reader& r) {
-  auto x = proc_id{};
-  x.nspace = std::string{r.nspace()};
-  x.rank = static_cast<uint32_t>(r.unsigned_integer(4));
-  return x;
+  return unpack_fields<proc_id>(r);
 }
 
 resource_unit unpack_resource_unit(reader& r) {
-  auto x = resource_unit{};
-  x.type = r.unsigned_integer(8);
-  x.count = r.size();
-  return x;
+  return unpack_fields<resource_unit>(r);
 }
 
 device_distance unpack_device_distance(reader& r) {
-  auto x = device_distance{};
-  x.uuid = unpack_string(r);
-  x.os_name = unpack_string(r);
-  x.type = r.unsigned_integer(8);
-  x.min_distance = static_cast<uint16_t>(r.unsigned_integer(2));
-  x.max_distance = static_cast<uint16_t>(r.unsigned_integer(2));
-  return x;
+  return unpack_fields<device_distance>(r);
 }
 
 std::optional<std::string> unpack_topology(reader& r) {
@@ -266,26 +247,6 @@ std::string unpack_regex2(reader& r) {
   result += '\0';
   result += r.blob();
   return result;
-}
-
-// -- structures that hold values ---------------------------------------------
-
-std::vector<std::string> unpack_strings(reader& r,
-                                        size_t most = max_strings_from_client,
-                                        const char* what = "strings") {
-  const auto n = r.count32(data_type::string);
-  r.at_most(n, most, what);
-  return unpack_elements(r, n, [](reader& r) {
-    const auto x = r.string();
-    if (!x)
-      r.fail("a string in a list is null");
-    return std::string{x.value_or(std::string_view{})};
-  });
-}
-
-std::vector<info> unpack_nested_infos(reader& r) {
-  const auto n = r.count(data_type::info);
-  return unpack_elements(r, n, unpack_info);
 }
 
 // -- arrays ------------------------------------------------------------------
@@ -371,45 +332,19 @@ data_array unpack_info_array(reader& r) {
 storage unpack_structure(reader& r, data_type x) {
   switch (x) {
     case data_type::timeval:
-      return unpack_timeval(r);
-    case data_type::value:
-      return box<value>{unpack_value(r)};
+      return unpack_fields<timeval_value>(r);
     case data_type::proc:
       return unpack_proc(r);
-    case data_type::app:
-      return box<app>{unpack_app(r)};
-    case data_type::info:
-      return box<info>{unpack_info(r)};
-    case data_type::pdata:
-      return box<pdata>{unpack_pdata(r)};
     case data_type::buffer:
       return unpack_buffer(r);
-    case data_type::kval:
-      return box<key_value>{unpack_key_value(r)};
-    case data_type::proc_info:
-      return box<proc_info>{unpack_proc_info(r)};
     case data_type::data_array:
       return box<data_array>{unpack_data_array(r)};
-    case data_type::query:
-      return box<query>{unpack_query(r)};
     case data_type::info_array:
       return box<data_array>{unpack_info_array(r)};
-    case data_type::envar:
-      return box<envar>{unpack_envar(r)};
-    case data_type::coord:
-      return box<coord>{unpack_coord(r)};
-    case data_type::regattr:
-      return box<regattr>{unpack_regattr(r)};
     case data_type::regex:
       return unpack_regex(r);
     case data_type::regex2:
       return unpack_regex2(r);
-    case data_type::geometry:
-      return box<geometry>{unpack_geometry(r)};
-    case data_type::device_distance:
-      return box<device_distance>{unpack_device_distance(r)};
-    case data_type::endpoint:
-      return box<endpoint>{unpack_endpoint(r)};
     case data_type::topology: {
       auto xml = unpack_topology(r);
       if (!xml)
@@ -420,23 +355,15 @@ storage unpack_structure(reader& r, data_type x) {
         return std::monostate{};
       return std::move(*xml);
     }
-    case data_type::proc_stats:
-      return box<proc_stats>{unpack_proc_stats(r)};
-    case data_type::disk_stats:
-      return box<disk_stats>{unpack_disk_stats(r)};
-    case data_type::net_stats:
-      return box<net_stats>{unpack_net_stats(r)};
-    case data_type::node_stats:
-      return box<node_stats>{unpack_node_stats(r)};
-    case data_type::device:
-      return box<device>{unpack_device(r)};
-    case data_type::resource_unit:
-      return box<resource_unit>{unpack_resource_unit(r)};
-    case data_type::node_pid:
-      return box<node_pid>{unpack_node_pid(r)};
-    default:
-      r.fail("a type without an encoding", status::unknown_data_type);
-      return std::monostate{};
+    default: {
+      auto result = storage{};
+      if (!visit_structure(x, [&](auto tag) {
+            using type = typename decltype(tag)::type;
+            result = box<type>{unpack_fields<type>(r)};
+          }))
+        r.fail("a type without an encoding", status::unknown_data_type);
+      return result;
+    }
   }
 }
 
@@ -490,46 +417,23 @@ value unpack_value(reader& r) {
 }
 
 info unpack_info(reader& r) {
-  auto x = info{};
-  x.key = std::string{r.key()};
-  x.flags = static_cast<uint32_t>(r.unsigned_integer(4));
-  x.val = unpack_value(r);
-  return x;
+  return unpack_fields<info>(r);
 }
 
 key_value unpack_key_value(reader& r) {
-  auto x = key_value{};
-  x.key = std::string{r.key()};
-  x.val = unpack_value(r);
-  return x;
+  return unpack_fields<key_value>(r);
 }
 
 pdata unpack_pdata(reader& r) {
-  auto x = pdata{};
-  x.proc = unpack_proc(r);
-  x.key = std::string{r.key()};
-  x.val = unpack_value(r);
-  return x;
+  return unpack_fields<pdata>(r);
 }
 
 app unpack_app(reader& r) {
-  auto x = app{};
-  x.cmd = std::string{r.string_or_empty()};
-  r.inner_tag(data_type::int_);
-  x.argv = unpack_strings(r);
-  x.env = unpack_strings(r);
-  x.cwd = unpack_string(r);
-  r.inner_tag(data_type::int_);
-  x.max_procs = static_cast<int32_t>(r.signed_integer(4));
-  x.infos = unpack_nested_infos(r);
-  return x;
+  return unpack_fields<app>(r);
 }
 
 query unpack_query(reader& r) {
-  auto x = query{};
-  x.keys = unpack_strings(r, max_query_keys_from_client, "keys in a query");
-  x.qualifiers = unpack_nested_infos(r);
-  return x;
+  return unpack_fields<query>(r);
 }
 
 // -- lists -------------------------------------------------------------------

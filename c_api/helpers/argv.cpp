@@ -1,4 +1,4 @@
-#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "c_api/helpers/failure.hpp"
 
 #include <pmix.h>

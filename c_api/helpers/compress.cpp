@@ -1,4 +1,4 @@
-#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/c_types.hpp"
 #include "adapters/wire/compression.hpp"
 
 #include <pmix.h>

@@ -1,5 +1,4 @@
 #include "adapters/c_values/c_types.hpp"
-#include "adapters/c_values/memory.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"
 #include "c_api/helpers/failure.hpp"
 

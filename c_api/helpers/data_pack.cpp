@@ -1,7 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "adapters/c_values/convert_in.hpp"
-#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/structures.hpp"
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
 #include "c_api/helpers/buffer_bytes.hpp"

@@ -1,6 +1,5 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "adapters/c_values/memory.hpp"
 #include "adapters/wire/node_map.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/helpers/regex_text.hpp"

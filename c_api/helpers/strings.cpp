@@ -1,7 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "adapters/c_values/convert_in.hpp"
-#include "adapters/c_values/memory.hpp"
+#include "adapters/c_values/structures.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/helpers/print.hpp"
 #include "messages/attributes.hpp"

@@ -1,6 +1,5 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "adapters/c_values/memory.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
 #include "c_api/helpers/failure.hpp"
