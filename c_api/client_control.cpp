@@ -1,10 +1,11 @@
-// Job control, monitoring, allocations, sessions: what the host answers.
-
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/control.hpp"
 
 #include <caf/send.hpp>
+
+// Job control, monitoring, allocations, sessions, credentials and fabrics: the
+// host answers. Distances to devices are computed here.
 
 using namespace troupe;
 using namespace troupe::c_api;
@@ -127,9 +128,7 @@ make_block(pmix_resource_block_directive_t directive, const char* block,
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs,
                                pmix_info_t** results, size_t* nresults) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
   const auto limit = limit_of(x->directives);
@@ -141,9 +140,7 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_job_control(lib, targets, ntargets, directives, ndirs));
   return ask_control(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -155,9 +152,7 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
                                    const pmix_info_t directives[], size_t ndirs,
                                    pmix_info_t** results,
                                    size_t* nresults) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
   if (is_heartbeat(*x))
@@ -173,9 +168,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
                                       const pmix_info_t directives[],
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                       void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
   if (is_heartbeat(*x)) {
     const auto code = beat(lib, x->monitor.val);
@@ -201,9 +194,7 @@ pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,
                                       pmix_info_t* info, size_t ninfo,
                                       pmix_info_t** results,
                                       size_t* nresults) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
   const auto limit = limit_of(x->infos);
@@ -216,9 +207,7 @@ pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive,
                                          pmix_info_t* info, size_t ninfo,
                                          pmix_info_cbfunc_t cbfunc,
                                          void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_allocation(directive, info, ninfo));
   return ask_infos(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -229,9 +218,7 @@ pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
                                   char* block, const pmix_resource_unit_t* res,
                                   size_t nres, const pmix_info_t* info,
                                   size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
   return await_op(lib, std::move(*x));
 } catch (...) {
@@ -244,9 +231,7 @@ pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive,
                                      size_t nres, const pmix_info_t* info,
                                      size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                      void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -266,6 +251,239 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID,
   if (cbfunc == nullptr)
     return await_infos(lib, std::move(x), nullptr, nullptr);
   return ask_infos(lib, std::move(x), cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
+}
+
+// -- credentials -------------------------------------------------------------
+
+namespace {
+
+caf::expected<validate_credential_request>
+make_validate(const pmix_byte_object_t* cred, const pmix_info_t* infos,
+              size_t ninfo) {
+  if (cred == nullptr || (cred->bytes == nullptr && cred->size > 0))
+    return make_error(status::bad_param);
+  auto directives = to_infos(infos, ninfo);
+  if (!directives)
+    return std::move(directives.error());
+  return validate_credential_request{to_bytes(cred), std::move(*directives)};
+}
+
+} // namespace
+
+pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
+                                  pmix_byte_object_t* credential) try {
+  TROUPE_ENTER_BLOCKING(lib)
+  if (credential == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  credential->bytes = nullptr;
+  credential->size = 0;
+  TROUPE_TAKE(directives, to_infos(info, ninfo));
+  const auto limit = limit_of(*directives);
+  const auto result = lib.ask_and_wait<get_credential_result>(
+    get_credential_request{std::move(*directives)}, limit);
+  return result ? to_c_bytes(result->credential, *credential)
+                : to_c(result.error());
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
+                                     pmix_credential_cbfunc_t cbfunc,
+                                     void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (cbfunc == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(directives, to_infos(info, ninfo));
+  return lib.ask<get_credential_result>(
+    get_credential_request{std::move(*directives)},
+    [cbfunc, cbdata](caf::expected<get_credential_result> x) {
+      auto bytes = pmix_byte_object_t{};
+      auto infos = c_infos{};
+      if (x) {
+        bytes.bytes = x->credential.data();
+        bytes.size = x->credential.size();
+        if (auto array = to_c_infos(x->infos))
+          infos = std::move(*array);
+      }
+      cbfunc(code_of(x), x ? &bytes : nullptr, infos.data(), infos.size(),
+             cbdata);
+    });
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* cred,
+                                       const pmix_info_t info[], size_t ninfo,
+                                       pmix_info_t** results,
+                                       size_t* nresults) try {
+  TROUPE_ENTER_BLOCKING(lib)
+  clear(results, nresults);
+  TROUPE_TAKE(x, make_validate(cred, info, ninfo));
+  const auto limit = limit_of(x->directives);
+  return await_infos(lib, std::move(*x), results, nresults, limit);
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* cred,
+                                          const pmix_info_t info[],
+                                          size_t ninfo,
+                                          pmix_validation_cbfunc_t cbfunc,
+                                          void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (cbfunc == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(x, make_validate(cred, info, ninfo));
+  return lib.ask<info_result>(
+    std::move(*x), [cbfunc, cbdata](const caf::expected<info_result>& y) {
+      auto infos = c_infos{};
+      if (y)
+        if (auto array = to_c_infos(y->infos))
+          infos = std::move(*array);
+      cbfunc(code_of(y), infos.data(), infos.size(), cbdata);
+    });
+} catch (...) {
+  return status_of_exception();
+}
+
+// -- fabrics -----------------------------------------------------------------
+
+namespace {
+
+/// Replaces what a fabric object holds.
+pmix_status_t fill(pmix_fabric_t& fabric, const caf::expected<info_result>& x) {
+  if (!x)
+    return to_c(x.error());
+  auto array = to_c_infos(x->infos);
+  if (!array)
+    return to_c(array.error());
+  if (const auto index = number<uint64_t>(x->infos, attr::fabric_index))
+    fabric.index = *index;
+  free_array(fabric.info, fabric.ninfo);
+  fabric.ninfo = array->size();
+  fabric.info = array->release();
+  return PMIX_SUCCESS;
+}
+
+template <class Request>
+pmix_status_t ask_fabric(const library& lib, Request x, pmix_fabric_t* fabric,
+                         pmix_op_cbfunc_t f, void* data) {
+  return lib.ask<info_result>(
+    std::move(x), [fabric, f, data](const caf::expected<info_result>& y) {
+      const auto code = fill(*fabric, y);
+      if (f != nullptr)
+        f(code, data);
+    });
+}
+
+void forget(pmix_fabric_t& fabric) {
+  free_array(fabric.info, fabric.ninfo);
+  fabric.info = nullptr;
+  fabric.ninfo = 0;
+}
+
+} // namespace
+
+pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric,
+                                   const pmix_info_t directives[],
+                                   size_t ndirs) try {
+  TROUPE_ENTER_BLOCKING(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(options, to_infos(directives, ndirs));
+  return fill(*fabric, lib.ask_and_wait<info_result>(
+                         fabric_register_request{std::move(*options)}));
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric,
+                                      const pmix_info_t directives[],
+                                      size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                                      void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  TROUPE_TAKE(options, to_infos(directives, ndirs));
+  return ask_fabric(lib, fabric_register_request{std::move(*options)}, fabric,
+                    cbfunc, cbdata);
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) try {
+  TROUPE_ENTER_BLOCKING(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return fill(*fabric, lib.ask_and_wait<info_result>(
+                         fabric_update_request{fabric->index}));
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
+                                    pmix_op_cbfunc_t cbfunc, void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return ask_fabric(lib, fabric_update_request{fabric->index}, fabric, cbfunc,
+                    cbdata);
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) try {
+  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  forget(*fabric);
+  return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t,
+                                        void*) try {
+  if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
+    return code;
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  forget(*fabric);
+  return PMIX_OPERATION_SUCCEEDED;
+} catch (...) {
+  return status_of_exception();
+}
+
+// -- distances -----------------------------------------------------------------
+
+// Without waiting: they are computed on the caller's thread, and handed over on
+// ours.
+pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo,
+                                        pmix_cpuset_t* cpuset,
+                                        pmix_info_t info[], size_t ninfo,
+                                        pmix_device_dist_cbfunc_t cbfunc,
+                                        void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (cbfunc == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  pmix_device_distance_t* found = nullptr;
+  auto count = size_t{0};
+  const auto code =
+    PMIx_Compute_distances(topo, cpuset, info, ninfo, &found, &count);
+  if (code != PMIX_SUCCESS)
+    return code;
+  auto* parcel = new c_distances{found, count};
+  const auto is_kept = lib.post([=] {
+    cbfunc(
+      PMIX_SUCCESS, parcel->data(), parcel->size(), cbdata,
+      [](void* x) { delete static_cast<c_distances*>(x); }, parcel);
+  });
+  if (!is_kept)
+    delete parcel;
+  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
 } catch (...) {
   return status_of_exception();
 }

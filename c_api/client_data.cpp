@@ -3,6 +3,7 @@
 
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
+#include "actors/make_info.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
 #include "c_api/helpers/failure.hpp"
@@ -226,7 +227,7 @@ get_request make_request(const library& lib, const lookup& x) {
   // The server is not to wait for what nobody is going to post.
   if (is_ours && !is_posted && find(x.directives, attr::immediate) == nullptr)
     result.directives.push_back(
-      {std::string{attr::immediate}, 0, value::boolean(true)});
+      make_info(attr::immediate, value::boolean(true)));
   return result;
 }
 

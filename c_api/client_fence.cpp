@@ -1,7 +1,7 @@
 // Fence, connect, disconnect: what all members call.
 
 #include "actors/groups/group_keys.hpp"
-#include "c_api/group_book.hpp"
+#include "actors/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
@@ -52,7 +52,7 @@ caf::expected<fence_request> make_fence(const library& lib,
     std::string{procs->nspace, strnlen(procs->nspace, sizeof(procs->nspace))};
   if (core->groups->members(id))
     x->directives.push_back(
-      {std::string{group_keys::fence}, 0, value::string(std::move(id))});
+      make_info(group_keys::fence, value::string(std::move(id))));
   return x;
 }
 
@@ -60,9 +60,7 @@ caf::expected<fence_request> make_fence(const library& lib,
 
 pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                          const pmix_info_t info[], size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
@@ -73,9 +71,7 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
 pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                             const pmix_info_t info[], size_t ninfo,
                             pmix_op_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -84,9 +80,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
 
 pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
                            const pmix_info_t info[], size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (procs == nullptr || nprocs == 0)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(
@@ -101,9 +95,7 @@ pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs,
 pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t info[], size_t ninfo,
                               pmix_op_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   if (procs == nullptr || nprocs == 0)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(
@@ -121,9 +113,7 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs,
 
 pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
                               const pmix_info_t info[], size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (procs == nullptr || nprocs == 0)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(
@@ -137,9 +127,7 @@ pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs,
 pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t ranges[], size_t nprocs,
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   if (ranges == nullptr || nprocs == 0)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(x, make_request<disconnect_procs_request>(lib, ranges, nprocs,

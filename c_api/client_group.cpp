@@ -1,6 +1,5 @@
 // Groups: construct, destruct, leave, invite, join.
 
-#include "c_api/group_book.hpp"
 #include "c_api/group_desk.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
@@ -215,6 +214,18 @@ pmix_status_t exit_group(const library& lib, const std::string& id,
   return code_of(x);
 }
 
+/// Asks the server for the end of a group, without waiting.
+template <class Request>
+pmix_status_t ask_to_exit(const library& lib, std::string id, Request x,
+                          pmix_op_cbfunc_t f, void* data) {
+  return lib.ask<ack>(
+    std::move(x), [id = std::move(id), f, data](const caf::expected<ack>& y) {
+      const auto code = exit_group(library::instance(), id, y);
+      if (f != nullptr)
+        f(code, data);
+    });
+}
+
 } // namespace
 
 pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
@@ -222,9 +233,7 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
                                    const pmix_info_t directives[], size_t ndirs,
                                    pmix_info_t** results,
                                    size_t* nresults) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, directives, ndirs));
   const auto limit = limit_of(x->directives);
@@ -244,9 +253,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_info_cbfunc_t cbfunc,
                                       void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, info, ninfo));
   const auto id = x->id;
   const auto asked = x->procs;
@@ -268,9 +275,7 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
 
 pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[],
                                   size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_destruct(lib, grp, info, ninfo));
   const auto limit = limit_of(x->directives);
   return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x), limit));
@@ -281,25 +286,16 @@ pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[],
 pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t info[],
                                      size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                      void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_destruct(lib, grp, info, ninfo));
-  return lib.ask<ack>(std::move(*x), [id = std::string{grp}, cbfunc,
-                                      cbdata](const caf::expected<ack>& y) {
-    const auto code = exit_group(library::instance(), id, y);
-    if (cbfunc != nullptr)
-      cbfunc(code, cbdata);
-  });
+  return ask_to_exit(lib, grp, std::move(*x), cbfunc, cbdata);
 } catch (...) {
   return status_of_exception();
 }
 
 pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
                                size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
   return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x)));
 } catch (...) {
@@ -309,16 +305,9 @@ pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
 pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                   void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
-  return lib.ask<ack>(std::move(*x), [id = std::string{grp}, cbfunc,
-                                      cbdata](const caf::expected<ack>& y) {
-    const auto code = exit_group(library::instance(), id, y);
-    if (cbfunc != nullptr)
-      cbfunc(code, cbdata);
-  });
+  return ask_to_exit(lib, grp, std::move(*x), cbfunc, cbdata);
 } catch (...) {
   return status_of_exception();
 }
@@ -463,9 +452,7 @@ pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[],
                                 size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_info_t** results,
                                 size_t* nresult) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresult);
   TROUPE_TAKE(x, make_invite(lib, grp, procs, nprocs, info, ninfo));
   return await(lib, std::move(*x), results, nresult);
@@ -477,9 +464,7 @@ pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[],
                                    size_t nprocs, const pmix_info_t info[],
                                    size_t ninfo, pmix_info_cbfunc_t cbfunc,
                                    void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_invite(lib, grp, procs, nprocs, info, ninfo));
   return begin(lib, std::move(*x), to_callback(cbfunc, cbdata));
 } catch (...) {
@@ -490,9 +475,7 @@ pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader,
                               pmix_group_opt_t opt, const pmix_info_t info[],
                               size_t ninfo, pmix_info_t** results,
                               size_t* nresult) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresult);
   TROUPE_TAKE(x, make_join(lib, grp, leader, opt, info, ninfo));
   return await(lib, std::move(*x), results, nresult);
@@ -504,9 +487,7 @@ pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,
                                  pmix_group_opt_t opt, const pmix_info_t info[],
                                  size_t ninfo, pmix_info_cbfunc_t cbfunc,
                                  void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_join(lib, grp, leader, opt, info, ninfo));
   return begin(lib, std::move(*x), to_callback(cbfunc, cbdata));
 } catch (...) {

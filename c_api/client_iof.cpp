@@ -2,6 +2,7 @@
 // Source: PMIx Standard v5, "IO Forwarding".
 
 #include "actors/jobs/io_directives.hpp"
+#include "actors/make_info.hpp"
 #include "c_api/client_output.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/input_pusher.hpp"
@@ -148,7 +149,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
   // What is kept together comes before the answer, if the server is ours;
   // anything else is not wanted any more.
   if (handler->is_buffered)
-    options->push_back({std::string{io_flush_key}, 0, value::boolean(true)});
+    options->push_back(make_info(io_flush_key, value::boolean(true)));
   else
     handlers->remove(iofhdlr);
   auto x = io_deregister_request{std::move(*options),

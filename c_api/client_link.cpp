@@ -1,5 +1,6 @@
 #include "c_api/client_link.hpp"
 
+#include "actors/make_info.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
@@ -46,8 +47,8 @@ void tell_of_loss(const proc_id& server) {
 void tell_of_garbled(const proc_id& server, const caf::error& why) {
   auto what = own_event(status::comm_failure, server);
   what.infos = {
-    {std::string{attr::event_non_default}, 0, value::boolean(true)},
-    {std::string{attr::event_text_message}, 0, value::string(reason_of(why))}};
+    make_info(attr::event_non_default, value::boolean(true)),
+    make_info(attr::event_text_message, value::string(reason_of(why)))};
   library::instance().push(batch_of(std::move(what)));
 }
 

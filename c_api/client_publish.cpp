@@ -70,9 +70,7 @@ pmix_status_t fill_in(const lookup_result& x, pmix_pdata_t* data,
 } // namespace
 
 pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_publish(info, ninfo));
   const auto limit = limit_of(x->infos);
   return await_op(lib, std::move(*x), limit);
@@ -82,9 +80,7 @@ pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) try {
 
 pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
                               pmix_op_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_publish(info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -93,9 +89,7 @@ pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo,
 
 pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
                           const pmix_info_t info[], size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (data == nullptr || ndata == 0)
     return PMIX_ERR_BAD_PARAM;
   auto keys = std::vector<std::string>{};
@@ -112,9 +106,7 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata,
 pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[],
                              size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
                              void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   if (cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(x, make_lookup(to_strings(keys), info, ninfo));
@@ -133,9 +125,7 @@ pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[],
 
 pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[],
                              size_t ninfo) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_unpublish(keys, info, ninfo));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
@@ -146,9 +136,7 @@ pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[],
 pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                 void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_unpublish(keys, info, ninfo));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {

@@ -1,5 +1,6 @@
 // Queries and logs; peers and nodes, from what is here, else from the server.
 
+#include "actors/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
@@ -100,9 +101,7 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
 
 pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
                        const pmix_info_t directives[], size_t ndirs) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
   const auto limit = limit_of(x->directives);
   return await_op(lib, std::move(*x), limit);
@@ -113,9 +112,7 @@ pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata,
 pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata,
                           const pmix_info_t directives[], size_t ndirs,
                           pmix_op_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_log(data, ndata, directives, ndirs));
   return ask_op(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
@@ -142,8 +139,7 @@ void learn(const library& lib, const std::string& nspace) {
     return;
   auto x = get_request{};
   x.target = {nspace, rank_wildcard};
-  x.directives.push_back(
-    {std::string{attr::immediate}, 0, value::boolean(true)});
+  x.directives.push_back(make_info(attr::immediate, value::boolean(true)));
   if (const auto y = lib.ask_and_wait<get_result>(std::move(x)))
     for (const auto& block : y->blocks)
       store->add(block);
@@ -154,9 +150,7 @@ void learn(const library& lib, const std::string& nspace) {
 pmix_status_t PMIx_Resolve_peers(const char* nodename,
                                  const pmix_nspace_t nspace,
                                  pmix_proc_t** procs, size_t* nprocs) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (procs == nullptr || nprocs == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *procs = nullptr;
@@ -188,9 +182,7 @@ pmix_status_t PMIx_Resolve_peers(const char* nodename,
 
 pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace,
                                  char** nodelist) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (nodelist == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *nodelist = nullptr;

@@ -91,9 +91,7 @@ pmix_status_t keep(const library& lib, const caf::expected<spawn_result>& x) {
 pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
                          const pmix_app_t apps[], size_t napps,
                          pmix_nspace_t nspace) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER_BLOCKING(lib)
   if (nspace != nullptr)
     set_text(nspace, PMIX_MAX_NSLEN + 1, {});
   TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
@@ -110,9 +108,7 @@ pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
 pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo,
                             const pmix_app_t apps[], size_t napps,
                             pmix_spawn_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_request(job_info, ninfo, apps, napps));
   const auto shown = shown_job{lib, x->job_infos};
   const auto asked = lib.ask<spawn_result>(

@@ -1,8 +1,8 @@
 #include "c_api/group_desk.hpp"
 
 #include "actors/groups/group_keys.hpp"
+#include "actors/make_info.hpp"
 #include "c_api/event_desk.hpp"
-#include "c_api/group_book.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
 #include "config/defaults.hpp"
@@ -149,12 +149,13 @@ void group_desk::decide(const event& what, handler_verdict verdict) {
   const auto id = text(what.infos, attr::group_id);
   if (round && id) {
     auto answer = notify_request{status::group_verdict, data_range::local, {}};
-    answer.infos = {{std::string{attr::group_id}, 0, value::string(*id)},
-                    {std::string{group_keys::round}, 0, value::uint64(*round)},
-                    {std::string{group_keys::status}, 0,
-                     value::integer(static_cast<int32_t>(verdict.outcome))}};
+    answer.infos = {
+      make_info(attr::group_id, value::string(*id)),
+      make_info(group_keys::round, value::uint64(*round)),
+      make_info(group_keys::status,
+                value::integer(static_cast<int32_t>(verdict.outcome)))};
     if (const auto* x = find(what.infos, group_keys::invitation))
-      answer.infos.push_back({std::string{group_keys::invitation}, 0, *x});
+      answer.infos.push_back(make_info(group_keys::invitation, *x));
     answer.infos.insert(answer.infos.end(), verdict.results.begin(),
                         verdict.results.end());
     lib_.tell<ack>(std::move(answer));

@@ -1,6 +1,6 @@
 #include "c_api/library_core.hpp"
 
-#include "c_api/group_book.hpp"
+#include "adapters/c_values/convert.hpp"
 #include "c_api/helpers/failure.hpp"
 
 #include <caf/actor_system.hpp>
@@ -145,6 +145,29 @@ void library_core::progress() {
   const auto guard = std::lock_guard{drive_mutex_};
   is_driven_ = false;
   drive_changed_.notify_all();
+}
+
+value_keeper::~value_keeper() {
+  for (auto& x : entries_)
+    old_.push_back(x.second.shown);
+  for (auto* x : old_)
+    free_array(x, x != nullptr ? 1 : 0);
+}
+
+pmix_value_t* value_keeper::keep(const proc_id& proc, const std::string& key,
+                                 const value& x) {
+  const auto guard = std::lock_guard{mutex_};
+  auto& kept = entries_[{proc, key}];
+  if (kept.shown != nullptr && kept.val == x)
+    return kept.shown;
+  auto code = pmix_status_t{PMIX_SUCCESS};
+  auto* fresh = to_c_value(x, code);
+  if (fresh == nullptr)
+    return nullptr;
+  if (kept.shown != nullptr)
+    old_.push_back(kept.shown);
+  kept = {x, fresh};
+  return fresh;
 }
 
 } // namespace troupe::c_api

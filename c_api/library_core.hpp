@@ -1,15 +1,120 @@
 #pragma once
 
+#include "actors/groups/group_names.hpp"
 #include "c_api/library.hpp"
-#include "c_api/value_keeper.hpp"
+#include "config/defaults.hpp"
+#include "messages/proc_id.hpp"
+#include "messages/value.hpp"
 
 #include <caf/actor.hpp>
 
+#include <pmix_common.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace troupe::c_api {
 
-class group_book;
+/// Values that stay the library's after they were shown to a caller.
+/// Source: PMIx Standard v5, PMIX_GET_POINTER_VALUES.
+class value_keeper {
+public:
+  value_keeper() = default;
+
+  value_keeper(const value_keeper&) = delete;
+
+  value_keeper& operator=(const value_keeper&) = delete;
+
+  ~value_keeper();
+
+  /// @returns a value that lives as long as this object; the same one for the
+  ///          same value of the same key; null without memory.
+  pmix_value_t* keep(const proc_id& proc, const std::string& key,
+                     const value& x);
+
+private:
+  struct entry {
+    value val;
+    pmix_value_t* shown = nullptr;
+  };
+
+  std::mutex mutex_;
+  std::map<std::pair<proc_id, std::string>, entry> entries_; // by mutex_
+  std::vector<pmix_value_t*> old_;                           // by mutex_
+};
+
+/// The groups that this process is in. Safe on any thread.
+class group_book {
+public:
+  void add(std::string id, std::vector<proc_id> members) {
+    const auto guard = std::lock_guard{mutex_};
+    learn(std::move(id),
+          std::make_shared<const std::vector<proc_id>>(std::move(members)));
+  }
+
+  void remove(std::string id) {
+    const auto guard = std::lock_guard{mutex_};
+    learn(std::move(id), nullptr);
+  }
+
+  /// One member is none any more; the ranks of those after it follow.
+  void remove_member(const std::string& id, const proc_id& member) {
+    const auto guard = std::lock_guard{mutex_};
+    const auto* found = names_.find(id);
+    if (found == nullptr)
+      return;
+    auto all = *found;
+    all.erase(std::remove(all.begin(), all.end(), member), all.end());
+    learn(id, std::make_shared<const std::vector<proc_id>>(std::move(all)));
+  }
+
+  /// These groups are invited to and not complete: they may not be named yet.
+  /// Source: RFC0033, Group_invite.
+  void keep_out(const std::vector<std::string>& ids) {
+    const auto guard = std::lock_guard{mutex_};
+    for (const auto& id : ids)
+      if (names_.find(id) == nullptr)
+        learn(id, nullptr);
+  }
+
+  /// @returns the members in the order of their ranks in the group.
+  std::optional<std::vector<proc_id>> members(const std::string& id) const {
+    const auto guard = std::lock_guard{mutex_};
+    const auto* found = names_.find(id);
+    return found != nullptr ? std::optional{*found} : std::nullopt;
+  }
+
+  /// Puts members in the place of groups: in a process, in processes, or in
+  /// infos. Costs nothing in a process that is in no group.
+  template <class T>
+  caf::error spell_out(T& x) const {
+    if (!is_used_)
+      return {};
+    const auto guard = std::lock_guard{mutex_};
+    auto room = defaults::group_participants;
+    return names_.spell_out(x, room);
+  }
+
+private:
+  void learn(std::string id,
+             std::shared_ptr<const std::vector<proc_id>> members) {
+    names_.learn({std::move(id), std::move(members)});
+    is_used_ = true;
+  }
+
+  std::atomic<bool> is_used_{false};
+  mutable std::mutex mutex_;
+  group_names names_; // guarded by mutex_
+};
+
 class input_pusher;
 class output_handlers;
 

@@ -1,7 +1,6 @@
 #include "c_api/request.hpp"
 
 #include "actors/timeout.hpp"
-#include "c_api/group_book.hpp"
 #include "c_api/library_core.hpp"
 
 namespace troupe::c_api {

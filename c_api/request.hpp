@@ -1,6 +1,5 @@
 #pragma once
 
-#include "c_api/group_book.hpp"
 #include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
@@ -22,6 +21,18 @@
 //     await_*   waits: not on the progress thread.
 
 namespace troupe::c_api {
+
+/// Begins a call: names the library `name`, or returns PMIX_ERR_INIT.
+#define TROUPE_ENTER(name)                                                     \
+  const auto& name = ::troupe::c_api::library::instance();                     \
+  if (const auto code = name.check(); code != PMIX_SUCCESS)                    \
+    return code;
+
+/// The same for a call that blocks: may return PMIX_ERR_WOULD_BLOCK, too.
+#define TROUPE_ENTER_BLOCKING(name)                                            \
+  const auto& name = ::troupe::c_api::library::instance();                     \
+  if (const auto code = name.check_blocking(); code != PMIX_SUCCESS)           \
+    return code;
 
 /// Converts an array of the caller into `name`, or returns why not.
 #define TROUPE_TAKE(name, conversion)                                          \

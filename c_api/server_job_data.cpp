@@ -1,5 +1,6 @@
 #include "c_api/server_job_data.hpp"
 
+#include "actors/make_info.hpp"
 #include "adapters/wire/node_map.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
@@ -13,10 +14,6 @@
 namespace troupe::c_api {
 
 namespace {
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
-}
 
 /// The bytes of a map, whatever its type; nothing if it is not given.
 std::optional<std::string> map_text(const std::vector<info>& infos,

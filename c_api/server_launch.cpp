@@ -2,6 +2,7 @@
 // support of an application, modex, output, inventory.
 
 #include "actors/io/io_patterns.hpp"
+#include "actors/make_info.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/wire/uri.hpp"
@@ -142,10 +143,7 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) try {
 pmix_status_t PMIx_server_setup_application(
   const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
   pmix_setup_application_cbfunc_t cbfunc, void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (nspace == nullptr || cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
@@ -161,10 +159,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
                                               pmix_info_t info[], size_t ninfo,
                                               pmix_op_cbfunc_t cbfunc,
                                               void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (nspace == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
@@ -186,10 +181,7 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
 pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
                                          pmix_dmodex_response_fn_t cbfunc,
                                          void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (proc == nullptr || cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
   role->ask<get_result>(direct_modex{to_proc(*proc), {}},
@@ -216,10 +208,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_op_cbfunc_t cbfunc,
                                       void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (source == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
@@ -246,10 +235,7 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
                                            bool xoff, const pmix_info_t[],
                                            size_t, pmix_op_cbfunc_t cbfunc,
                                            void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0)
     return PMIX_ERR_NOT_SUPPORTED;
   const auto whom =
@@ -269,17 +255,14 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
                                             size_t ndirs,
                                             pmix_info_cbfunc_t cbfunc,
                                             void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(infos, to_infos(directives, ndirs));
   auto node = std::vector<struct info>{
-    {std::string{attr::hostname}, 0, value::string(role->hostname())}};
+    make_info(attr::hostname, value::string(role->hostname()))};
   auto found = std::vector<struct info>{
-    {std::string{attr::node_info_array}, 0, value::infos(std::move(node))}};
+    make_info(attr::node_info_array, value::infos(std::move(node)))};
   const auto is_kept =
     library::instance().post([cbfunc, cbdata, found = std::move(found)] {
       show_infos(PMIX_SUCCESS, found, cbfunc, cbdata);
@@ -294,10 +277,7 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                             size_t ndirs,
                                             pmix_op_cbfunc_t cbfunc,
                                             void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   TROUPE_TAKE(ignored, to_infos(directives, ndirs));
   return tell_server(role, register_resources{std::move(*infos)}, cbfunc,

@@ -38,10 +38,7 @@ void answer(pmix_status_t code, pmix_op_cbfunc_t f, void* data) {
 /// Tells the server, and waits unless this is the progress thread.
 template <class Request>
 pmix_status_t tell_and_wait(Request x) {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (!library::instance().in_progress_thread()) {
     code = tell_server(role, std::move(x), nullptr, nullptr);
     return code == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : code;
@@ -74,10 +71,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
                                           int nlocalprocs, pmix_info_t info[],
                                           size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                           void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (code = check_nspace(nspace); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
@@ -126,10 +120,7 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid,
                                           gid_t gid, void* server_object,
                                           pmix_op_cbfunc_t cbfunc,
                                           void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   if (code = check_proc(proc); code != PMIX_SUCCESS)
     return code;
   const auto who = to_proc(*proc);
@@ -158,10 +149,7 @@ void PMIx_server_deregister_client(const pmix_proc_t* proc,
 pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
                                              pmix_op_cbfunc_t cbfunc,
                                              void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   return tell_server(role, register_resources{std::move(*infos)}, cbfunc,
                      cbdata);
@@ -172,10 +160,7 @@ pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
 pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
                                                pmix_op_cbfunc_t cbfunc,
                                                void* cbdata) try {
-  auto code = pmix_status_t{};
-  const auto role = server_or(code);
-  if (!role)
-    return code;
+  TROUPE_ENTER_SERVER(role)
   TROUPE_TAKE(infos, to_infos(info, ninfo));
   return tell_server(role, deregister_resources{std::move(*infos)}, cbfunc,
                      cbdata);

@@ -5,7 +5,7 @@
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_calls.hpp"
-#include "c_api/server_output.hpp"
+#include "messages/actors.hpp"
 #include "messages/host.hpp"
 #include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
@@ -14,6 +14,7 @@
 
 #include <pmix_server.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,27 @@
 #include <vector>
 
 namespace troupe::c_api {
+
+/// Counts bytes that a host has delivered and nobody has taken: it may go on
+/// without waiting for answers, but not for ever. For any thread.
+/// Source: guarantees 5.7; LIM14.
+class delivered_bytes {
+public:
+  /// @returns what gives the room back when its last copy goes; null if too
+  ///          much waits.
+  std::shared_ptr<void> add(size_t size);
+
+private:
+  std::shared_ptr<std::atomic<size_t>> waiting_ =
+    std::make_shared<std::atomic<size_t>>(0);
+};
+
+/// Output from a host as messages for the I/O DESK: bytes, and the end of the
+/// stream if there are none, or PMIX_IOF_COMPLETE says so.
+/// Source: PMIx Standard v5, `PMIx_server_IOF_deliver`.
+std::vector<process_output> outputs_of(const proc_id& source,
+                                       io_channels channel, std::string bytes,
+                                       const std::vector<info>& infos);
 
 /// What PMIx_server_setup_fork needs. It is called in forked children as well
 /// (Slurm does), where no thread of ours runs and no lock may be taken: a
@@ -168,6 +190,14 @@ private:
 
 /// What a function of a server may begin with: the server, or null and why not.
 std::shared_ptr<server_role> server_or(pmix_status_t& code);
+
+/// Begins a call of a server: names its role `name`, or returns why there is
+/// none.
+#define TROUPE_ENTER_SERVER(name)                                              \
+  auto code = pmix_status_t{};                                                 \
+  const auto name = ::troupe::c_api::server_or(code);                          \
+  if (!name)                                                                   \
+    return code;
 
 /// Sends the server something. With a callback it is called once; without one
 /// the call waits.

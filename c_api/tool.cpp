@@ -1,5 +1,6 @@
 // Tools: init, finalize, and the servers they are connected to.
 
+#include "actors/make_info.hpp"
 #include "adapters/link/server_search.hpp"
 #include "c_api/client_link.hpp"
 #include "c_api/helpers/failure.hpp"
@@ -88,12 +89,11 @@ std::string command_line() {
 /// Source: OpenPMIx wire protocol, connect.
 std::vector<troupe::info> introduction(bool is_launcher) {
   auto result = std::vector<troupe::info>{};
-  result.push_back({std::string{attr::proc_pid}, 0,
-                    value::pid(static_cast<uint32_t>(::getpid()))});
-  if (is_launcher)
-    result.push_back({std::string{attr::launcher}, 0, value::boolean(true)});
   result.push_back(
-    {std::string{attr::cmd_line}, 0, value::string(command_line())});
+    make_info(attr::proc_pid, value::pid(static_cast<uint32_t>(::getpid()))));
+  if (is_launcher)
+    result.push_back(make_info(attr::launcher, value::boolean(true)));
+  result.push_back(make_info(attr::cmd_line, value::string(command_line())));
   return result;
 }
 
@@ -276,9 +276,7 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) try {
 
 pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[],
                                     size_t* nservers) try {
-  const auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
-    return code;
+  TROUPE_ENTER(lib)
   if (servers == nullptr || nservers == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *servers = nullptr;
