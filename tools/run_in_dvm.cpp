@@ -2,7 +2,7 @@
 
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
-#include "actors/mesh/node_mapping.hpp"
+#include "actors/jobs/node_mapping.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"

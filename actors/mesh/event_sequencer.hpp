@@ -1,7 +1,7 @@
 #pragma once
 
+#include "actors/jobs/job_locations.hpp"
 #include "actors/mesh/event_stream.hpp"
-#include "actors/mesh/job_locations.hpp"
 
 namespace troupe {
 

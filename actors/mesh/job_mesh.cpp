@@ -2,9 +2,9 @@
 
 #include "actors/answer.hpp"
 #include "actors/events/range_filter.hpp"
+#include "actors/jobs/job_locations.hpp"
 #include "actors/mesh/event_sequencer.hpp"
 #include "actors/mesh/group_speakers.hpp"
-#include "actors/mesh/job_locations.hpp"
 #include "actors/mesh/job_meeting.hpp"
 #include "actors/mesh/job_mesh_streams.hpp"
 #include "actors/mesh/mesh_calls.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/mesh/job_locations.hpp"
+#include "actors/jobs/job_locations.hpp"
 #include "actors/mesh/job_meeting.hpp"
 #include "actors/mesh/mesh_calls.hpp"
 #include "messages/actors.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/mesh/job_locations.hpp"
+#include "actors/jobs/job_locations.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/expected.hpp>

@@ -3,7 +3,7 @@
 #include "actors/jobs/job_plan.hpp"
 
 #include "actors/data/job_data.hpp"
-#include "actors/mesh/node_mapping.hpp"
+#include "actors/jobs/node_mapping.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

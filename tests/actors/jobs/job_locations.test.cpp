@@ -1,4 +1,4 @@
-#include "actors/mesh/job_locations.hpp"
+#include "actors/jobs/job_locations.hpp"
 
 #include "tests/test.hpp"
 

@@ -1,6 +1,6 @@
 // Which processes go to which node.
 
-#include "actors/mesh/node_mapping.hpp"
+#include "actors/jobs/node_mapping.hpp"
 
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"

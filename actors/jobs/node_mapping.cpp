@@ -1,4 +1,4 @@
-#include "actors/mesh/node_mapping.hpp"
+#include "actors/jobs/node_mapping.hpp"
 
 #include "actors/jobs/job_options.hpp"
 #include "messages/attributes.hpp"
