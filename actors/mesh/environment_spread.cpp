@@ -2,6 +2,7 @@
 
 #include "messages/attributes.hpp"
 #include "messages/event.hpp"
+#include "messages/sensor.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -131,6 +132,66 @@ void environment_spread::tell_all() {
   }
   elsewhere_ = others_of(self_);
   look_out();
+}
+
+// -- events --
+
+namespace {
+
+/// Between hosts only: the namespaces that have been told already.
+constexpr std::string_view except_key = "troupe.event.except";
+
+std::set<std::string> take_exceptions(environment_event& x) {
+  auto result = std::set<std::string>{};
+  auto& infos = x.infos;
+  const auto i = std::find_if(infos.begin(), infos.end(), [](const info& y) {
+    return y.key == except_key;
+  });
+  if (i == infos.end())
+    return result;
+  for (const auto& proc : procs_of(i->val))
+    result.insert(proc.nspace);
+  infos.erase(i);
+  return result;
+}
+
+} // namespace
+
+environment_event event_of_member(const member_changed& what, bool is_live,
+                                  const std::string& name,
+                                  std::optional<int64_t> time,
+                                  const std::set<std::string>& told) {
+  auto result = environment_event{};
+  result.code = is_live                          ? status::node_up
+                : what.state == node_state::left ? status::event_node_offline
+                                                 : status::event_node_down;
+  result.infos = {{std::string{attr::hostname}, 0, value::string(name)},
+                  {std::string{attr::nodeid}, 0, value::uint32(what.rank)}};
+  if (time)
+    result.infos.push_back({std::string{attr::event_timestamp}, 0,
+                            value{data_type::time, uint64_t(*time)}});
+  if (result.code == status::event_node_down && !told.empty()) {
+    auto except = std::vector<proc_id>{};
+    for (const auto& nspace : told)
+      except.push_back({nspace, rank_wildcard});
+    result.infos.push_back(
+      {std::string{except_key}, 0, value::procs(std::move(except))});
+  }
+  return result;
+}
+
+std::optional<deliver_event>
+event_for_server(environment_event what, const std::set<std::string>& nspaces) {
+  const auto except = take_exceptions(what);
+  auto result = deliver_event{to_event(std::move(what)), {}};
+  if (except.empty())
+    return result;
+  for (const auto& nspace : nspaces)
+    if (except.count(nspace) == 0)
+      result.targets.push_back({nspace, rank_wildcard});
+  if (result.targets.empty())
+    return std::nullopt;
+  return result;
 }
 
 } // namespace troupe

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -99,5 +100,20 @@ private:
   sensor_interest<uint32_t> interest_;
   std::map<uint32_t, environment_interest> told_;
 };
+
+/// What the root tells of when a member has come or gone.
+/// @param name Of the node.
+/// @param time Seconds since the epoch; none: the event does not say.
+/// @param told Jobs whose processes have heard of its loss already.
+environment_event event_of_member(const member_changed& what, bool is_live,
+                                  const std::string& name,
+                                  std::optional<int64_t> time,
+                                  const std::set<std::string>& told);
+
+/// What the server of a node is given of an event of the environment.
+/// @param nspaces Those with processes at the node.
+/// @returns nothing if all of them have heard of it.
+std::optional<deliver_event>
+event_for_server(environment_event what, const std::set<std::string>& nspaces);
 
 } // namespace troupe

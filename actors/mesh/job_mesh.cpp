@@ -1,13 +1,10 @@
 #include "actors/mesh/job_mesh.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/events/range_filter.hpp"
 #include "actors/jobs/job_locations.hpp"
-#include "actors/mesh/event_sequencer.hpp"
-#include "actors/mesh/group_speakers.hpp"
+#include "actors/mesh/event_routes.hpp"
 #include "actors/mesh/job_meeting.hpp"
 #include "actors/mesh/job_mesh_streams.hpp"
-#include "actors/mesh/mesh_calls.hpp"
 #include "actors/mesh/mesh_collectives.hpp"
 #include "actors/mesh/partial_host.hpp"
 #include "actors/mesh/publish_desk.hpp"
@@ -32,10 +29,6 @@
 namespace troupe {
 
 namespace {
-
-/// What becomes of a request.
-template <class T>
-using completion = std::function<void(caf::expected<T>)>;
 
 struct job_mesh {
   job_mesh(caf::event_based_actor* self, job_mesh_options options);
@@ -76,13 +69,10 @@ struct job_mesh {
   void start_calls();
   void call_later(std::chrono::nanoseconds delay, std::function<void()> then);
 
-  /// Sees to it that calls are sent again in time. To be called after
-  /// everything that may have begun one.
-  void arm();
-
-  void ask(uint32_t node, host_question what, mesh_calls::completion then);
-  void execute(const mesh_calls::member& from, host_question& what,
-               const mesh_calls::answerer& reply);
+  /// Answers the request at hand once the servers have met.
+  /// @param go Gets what takes the answer, unless they will not meet.
+  template <class T, class F>
+  caf::result<T> when_ready(F go);
 
   /// Whether a process runs on that node.
   bool is_on(uint32_t node, const proc_id& proc) const;
@@ -117,7 +107,7 @@ struct job_mesh {
   lane_owner_actor lane_owner;
   node_actor node;
 
-  std::unique_ptr<mesh_calls> calls;
+  std::unique_ptr<host_calls> calls;
   std::unique_ptr<mesh_collectives> collectives;
 
   /// The logs of groups, and the nodes that are lost to them.
@@ -134,7 +124,6 @@ struct job_mesh {
 
   job_mesh_streams streams;
   reminders waits;
-  std::optional<mesh_calls::time> next_tick;
   bool is_leaving = false;
 };
 
@@ -144,29 +133,25 @@ job_mesh::job_mesh(caf::event_based_actor* self, job_mesh_options given)
     streams(
       self, {options.desk, options.first_node}, options.where, places, meeting,
       [this](uint32_t to, host_question what, mesh_calls::completion then) {
-        ask(to, std::move(what), std::move(then));
+        calls->ask(to, std::move(what), std::move(then));
       }) {
   places.add(options.where.map);
 }
 
-// -- meeting -----------------------------------------------------------------
+// -- meeting --
 
 job_meeting::effects job_mesh::meeting_effects() {
   auto out = job_meeting::effects{};
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, [this, then = std::move(then)] {
-      then();
-      arm();
-    });
+    call_later(delay, std::move(then));
   };
   out.trust = [this](uint32_t rank, std::string_view certificate) {
     return means->trust(rank, certificate);
   };
   out.fence = [this](host_collective call, job_meeting::fence_handler then) {
-    self->request(options.host, caf::infinite, std::move(call))
-      .then([then](host_collective_result& x) { then(std::move(x)); },
-            [then](caf::error& err) { then(std::move(err)); });
+    ask<host_collective_result>(self, options.host, std::move(then),
+                                std::move(call));
   };
   out.join = [this](const job_meeting::greetings& others) {
     become_node(others);
@@ -224,16 +209,10 @@ void job_mesh::take_addresses(networks_changed& x) {
 caf::result<host_collective_result> job_mesh::fence(host_collective& call) {
   if (!meeting.wants(call))
     return self->delegate(options.host, std::move(call));
-  auto promise = self->make_response_promise<host_collective_result>();
-  auto reply = std::make_shared<answer<host_collective_result>>(promise);
-  meeting.fence(std::move(call),
-                [reply](caf::expected<host_collective_result> x) {
-                  if (x)
-                    reply->give(std::move(*x));
-                  else
-                    reply->fail(std::move(x.error()));
-                });
-  return promise;
+  return answer_later<host_collective_result>(
+    self, [&](completion<host_collective_result> done) {
+      meeting.fence(std::move(call), std::move(done));
+    });
 }
 
 void job_mesh::become_node(const job_meeting::greetings& others) {
@@ -268,7 +247,7 @@ void job_mesh::become_node(const job_meeting::greetings& others) {
 
 void job_mesh::change_member(const member_changed& x) {
   meeting.note_live(x.rank, x.state == node_state::live);
-  calls->member_changed(x);
+  calls->change_member(x);
   if (x.state == node_state::live && is_ready())
     streams.tell_wanted(x.rank);
   if (x.state == node_state::lost || x.state == node_state::left) {
@@ -282,7 +261,6 @@ void job_mesh::change_member(const member_changed& x) {
       published.proc_ended({nspace(), proc});
   }
   meeting.check_complete();
-  arm();
 }
 
 void job_mesh::change_duty(const mesh_duty_changed& x) {
@@ -310,20 +288,10 @@ void job_mesh::leave() {
           });
 }
 
-// -- what the servers ask each other -----------------------------------------
+// -- what the servers ask each other --
 
 /// The root of the mesh keeps what is published.
-constexpr auto root = uint32_t{0};
-
-template <class T>
-completion<T> to_member(const mesh_calls::answerer& reply) {
-  return [reply](caf::expected<T> x) {
-    if (x)
-      reply(std::move(*x));
-    else
-      reply(refusal(x.error()));
-  };
-}
+constexpr auto root = host_calls::root;
 
 /// Carries out what a member, or this node itself, asks.
 struct executor {
@@ -381,10 +349,8 @@ struct executor {
   }
 
   void operator()(direct_modex& x) {
-    auto done = to_member<get_result>(reply);
-    mesh.self->request(mesh.options.server, caf::infinite, std::move(x))
-      .then([done](get_result& y) { done(std::move(y)); },
-            [done](caf::error& err) { done(std::move(err)); });
+    ask<get_result>(mesh.self, mesh.options.server,
+                    to_member<get_result>(reply), std::move(x));
   }
 
   void operator()(deliver_event& x) {
@@ -456,11 +422,12 @@ void job_mesh::start_calls() {
   };
   out.execute = [this](const mesh_calls::member& from, host_question& what,
                        const mesh_calls::answerer& reply) {
-    execute(from, what, reply);
+    std::visit(executor{*this, from, reply}, what);
   };
-  calls = std::make_unique<mesh_calls>(
+  calls = std::make_unique<host_calls>(
     mesh_calls::member{rank(), options.node.membership.incarnation},
-    std::move(out));
+    std::move(out), places,
+    [this](auto delay, auto then) { call_later(delay, std::move(then)); });
   auto tells = mesh_collectives::effects{};
   tells.tell = [this](uint32_t to, host_question what) {
     calls->tell(to, std::move(what));
@@ -476,56 +443,39 @@ void job_mesh::start_calls() {
   start_groups();
 }
 
-void job_mesh::ask(uint32_t to, host_question what,
-                   mesh_calls::completion then) {
-  calls->call(to, std::move(what), std::move(then));
-  arm();
-}
-
-void job_mesh::execute(const mesh_calls::member& from, host_question& what,
-                       const mesh_calls::answerer& reply) {
-  std::visit(executor{*this, from, reply}, what);
-}
-
 bool job_mesh::is_on(uint32_t on, const proc_id& proc) const {
   const auto place = places.node_of(proc);
   return place && *place == on;
 }
 
+template <class T, class F>
+caf::result<T> job_mesh::when_ready(F go) {
+  return answer_later<T>(self, [&](completion<T> done) {
+    meeting.when_ready([done = std::move(done),
+                        go = std::move(go)](const caf::error& why) mutable {
+      if (why)
+        done(why);
+      else
+        go(std::move(done));
+    });
+  });
+}
+
 template <class Result, class Request>
 caf::result<Result> job_mesh::ask_for(const requester& who, Request& request) {
-  auto promise = self->make_response_promise<Result>();
-  auto reply = std::make_shared<answer<Result>>(promise);
-  meeting.when_ready(
-    [this, reply, who, request = std::move(request)](const caf::error& err) {
-      if (err) {
-        reply->fail(err);
-        return;
-      }
-      ask(root, ask_root{who, request}, [reply](caf::expected<host_reply> x) {
-        auto result = reply_as<Result>(std::move(x));
-        if (result)
-          reply->give(std::move(*result));
-        else
-          reply->fail(std::move(result.error()));
-      });
+  return when_ready<Result>(
+    [this, who, request = std::move(request)](completion<Result> done) mutable {
+      calls->ask_root_for(who, std::move(request), std::move(done));
     });
-  return promise;
 }
 
 /// Tells the nodes that have processes for which it is, and no others.
 caf::result<ack> job_mesh::notify(const requester& who,
                                   notify_request& request) {
-  auto promise = self->make_response_promise<ack>();
-  auto reply = std::make_shared<answer<ack>>(promise);
   auto what =
     event{request.code, who.proc, request.range, std::move(request.infos)};
-  meeting.when_ready(
-    [this, reply, what = std::move(what)](const caf::error& err) {
-      if (err) {
-        reply->fail(err);
-        return;
-      }
+  return when_ready<ack>(
+    [this, what = std::move(what)](const completion<ack>& done) {
       const auto* custom = find(what.infos, attr::event_custom_range);
       const auto targets =
         custom != nullptr ? places.nodes_of(procs_of(*custom))
@@ -533,10 +483,8 @@ caf::result<ack> job_mesh::notify(const requester& who,
       for (const auto to : targets)
         if (to != rank() && live().count(to) > 0)
           calls->tell(to, deliver_event{what, {}});
-      arm();
-      reply->give({});
+      done(ack{});
     });
-  return promise;
 }
 
 caf::result<host_collective_result> job_mesh::join(host_collective& call) {
@@ -545,25 +493,13 @@ caf::result<host_collective_result> job_mesh::join(host_collective& call) {
       return make_error(status::not_supported, "the mesh of " + nspace()
                                                  + " does not reach "
                                                  + proc.nspace);
-  auto promise = self->make_response_promise<host_collective_result>();
-  auto reply = std::make_shared<answer<host_collective_result>>(promise);
   if (call.generation == 0)
     call.generation = ++generations[{call.kind, call.procs}];
-  meeting.when_ready(
-    [this, reply, call = std::move(call)](const caf::error& err) {
-      if (err) {
-        reply->fail(err);
-        return;
-      }
-      collectives->join(call, [reply](caf::expected<host_collective_result> x) {
-        if (x)
-          reply->give(std::move(*x));
-        else
-          reply->fail(std::move(x.error()));
-      });
-      arm();
+  return when_ready<host_collective_result>(
+    [this,
+     call = std::move(call)](completion<host_collective_result> done) mutable {
+      collectives->join(std::move(call), std::move(done));
     });
-  return promise;
 }
 
 caf::result<get_result> job_mesh::fetch(direct_modex& request) {
@@ -571,23 +507,11 @@ caf::result<get_result> job_mesh::fetch(direct_modex& request) {
   if (!place)
     return make_error(status::not_found,
                       "no process " + to_string(request.target));
-  auto promise = self->make_response_promise<get_result>();
-  auto reply = std::make_shared<answer<get_result>>(promise);
-  meeting.when_ready([this, reply, to = *place,
-                      request = std::move(request)](const caf::error& err) {
-    if (err) {
-      reply->fail(err);
-      return;
-    }
-    ask(to, request, [reply](caf::expected<host_reply> x) {
-      auto result = reply_as<get_result>(std::move(x));
-      if (result)
-        reply->give(std::move(*result));
-      else
-        reply->fail(std::move(result.error()));
+  return when_ready<get_result>(
+    [this, to = *place,
+     request = std::move(request)](completion<get_result> done) mutable {
+      calls->ask_for<get_result>(to, std::move(request), std::move(done));
     });
-  });
-  return promise;
 }
 
 void job_mesh::end_process(const proc_id& proc) {
@@ -597,10 +521,9 @@ void job_mesh::end_process(const proc_id& proc) {
   gone.procs.push_back({proc, proc_state::terminated});
   for (const auto to : live())
     calls->tell(to, gone);
-  arm();
 }
 
-// -- time --------------------------------------------------------------------
+// -- time --
 
 void job_mesh::call_later(std::chrono::nanoseconds delay,
                           std::function<void()> then) {
@@ -608,27 +531,13 @@ void job_mesh::call_later(std::chrono::nanoseconds delay,
   self->delayed_send(self, delay, deadline{id});
 }
 
-void job_mesh::arm() {
-  const auto due = calls->next_due();
-  if (!due || (next_tick && *next_tick <= *due))
-    return;
-  next_tick = due;
-  const auto delay = *due - self->clock().now().time_since_epoch();
-  call_later(std::max(delay, mesh_calls::time{0}), [this, due] {
-    if (next_tick == due)
-      next_tick.reset();
-    calls->tick();
-    arm();
-  });
-}
-
-// -- groups ------------------------------------------------------------------
+// -- groups --
 
 void job_mesh::start_groups() {
   auto out = event_sequencer::effects{};
   out.ask = [this](uint32_t to, host_question what,
                    event_stream::reply_handler then) {
-    ask(to, std::move(what), std::move(then));
+    calls->ask(to, std::move(what), std::move(then));
   };
   out.deliver = [this](const std::string& name, ordered_content what,
                        const std::function<void()>& then) {
@@ -654,10 +563,7 @@ void job_mesh::start_groups() {
   };
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, [this, then = std::move(then)] {
-      then();
-      arm();
-    });
+    call_later(delay, std::move(then));
   };
   sequencer = std::make_unique<event_sequencer>(
     rank(), options.node.membership.incarnation, places, std::move(out),
@@ -684,65 +590,43 @@ caf::result<proc_places> job_mesh::locate(locate_procs& request) {
       return make_error(status::not_supported, "the mesh of " + nspace()
                                                  + " does not reach "
                                                  + proc.nspace);
-  auto promise = self->make_response_promise<proc_places>();
-  auto reply = std::make_shared<answer<proc_places>>(promise);
-  meeting.when_ready(
-    [this, reply, procs = std::move(request.procs)](const caf::error& err) {
-      if (err) {
-        reply->fail(err);
-        return;
-      }
-      auto result = proc_places{{}, rank()};
-      const auto add = [&](const proc_id& proc) {
-        const auto node = places.node_of(proc);
-        if (!node) {
-          reply->fail(status::not_found, "no process " + to_string(proc));
-          return false;
+  return when_ready<proc_places>([this, procs = std::move(request.procs)](
+                                   const completion<proc_places>& done) {
+    auto result = proc_places{{}, rank()};
+    const auto add = [&](const proc_id& proc) {
+      const auto node = places.node_of(proc);
+      if (!node)
+        return make_error(status::not_found, "no process " + to_string(proc));
+      if (meeting.members().count(*node) == 0)
+        return make_error(status::not_supported,
+                          "the server of " + to_string(proc)
+                            + " does not have its mesh switched on");
+      result.procs.push_back(
+        {proc, lost.count(*node) > 0 ? std::nullopt : node});
+      return caf::error{};
+    };
+    for (const auto& proc : procs) {
+      const auto is_all = proc.rank == rank_wildcard;
+      const auto first = is_all ? 0 : proc.rank;
+      const auto count = is_all ? places.size_of(nspace()) : 1;
+      for (uint32_t i = 0; i < count; ++i)
+        if (auto why = add({proc.nspace, first + i})) {
+          done(std::move(why));
+          return;
         }
-        if (meeting.members().count(*node) == 0) {
-          reply->fail(status::not_supported,
-                      "the server of " + to_string(proc)
-                        + " does not have its mesh switched on");
-          return false;
-        }
-        result.procs.push_back(
-          {proc, lost.count(*node) > 0 ? std::nullopt : node});
-        return true;
-      };
-      for (const auto& proc : procs) {
-        const auto is_all = proc.rank == rank_wildcard;
-        const auto first = is_all ? 0 : proc.rank;
-        const auto count = is_all ? places.size_of(nspace()) : 1;
-        for (uint32_t i = 0; i < count; ++i)
-          if (!add({proc.nspace, first + i}))
-            return;
-      }
-      reply->give(std::move(result));
-    });
-  return promise;
+    }
+    done(std::move(result));
+  });
 }
 
 caf::result<ack> job_mesh::order(order_group_entry& request) {
-  auto promise = self->make_response_promise<ack>();
-  auto reply = std::make_shared<answer<ack>>(promise);
-  meeting.when_ready(
-    [this, reply, request = std::move(request)](const caf::error& err) mutable {
-      if (err) {
-        reply->fail(err);
-        return;
-      }
-      sequencer->submit(std::move(request), [reply](caf::expected<ack> x) {
-        if (x)
-          reply->give(*x);
-        else
-          reply->fail(std::move(x.error()));
-      });
-      arm();
+  return when_ready<ack>(
+    [this, request = std::move(request)](completion<ack> done) mutable {
+      sequencer->submit(std::move(request), std::move(done));
     });
-  return promise;
 }
 
-// -- everything --------------------------------------------------------------
+// -- everything --
 
 caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
   return {
@@ -761,10 +645,7 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
     },
     [x](networks_changed& what) { x->take_addresses(what); },
     // -- from the NODE --
-    [x](member_message& what) {
-      x->calls->take(std::move(what));
-      x->arm();
-    },
+    [x](member_message& what) { x->calls->take(std::move(what)); },
     [x](const member_changed& what) { x->change_member(what); },
     [](const member_fenced&) {
       // The resource manager knows what runs there.
@@ -794,12 +675,8 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
     [x](order_group_entry& request) { return x->order(request); },
     [x](const extend_group_log& what) {
       x->sequencer->extend(what.group, what.hosts);
-      x->arm();
     },
-    [x](const close_group_log& what) {
-      x->sequencer->close_log(what.group);
-      x->arm();
-    },
+    [x](const close_group_log& what) { x->sequencer->close_log(what.group); },
     // -- from the desk and its readers --
     [x](io_interest& what) { return x->streams.want(what); },
     [x](uint32_t node, io_fragment& what) {

@@ -1,6 +1,5 @@
 #include "actors/mesh/job_mesh_streams.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/io/input_spread.hpp"
 #include "messages/status.hpp"
 
@@ -12,27 +11,6 @@
 #include <vector>
 
 namespace troupe {
-
-namespace {
-
-template <class T>
-std::shared_ptr<answer<T>> owed_to(caf::typed_response_promise<T> promise) {
-  return std::make_shared<answer<T>>(std::move(promise));
-}
-
-/// Answers with what a member says.
-template <class T>
-mesh_calls::completion answer_with(std::shared_ptr<answer<T>> reply) {
-  return [reply = std::move(reply)](caf::expected<host_reply> x) {
-    auto result = reply_as<T>(std::move(x));
-    if (result)
-      reply->give(std::move(*result));
-    else
-      reply->fail(std::move(result.error()));
-  };
-}
-
-} // namespace
 
 job_mesh_streams::job_mesh_streams(caf::event_based_actor* self, desk streams,
                                    const registered_map& where,
@@ -50,30 +28,27 @@ void job_mesh_streams::ask_desk(const mesh_calls::answerer& reply, Ts... xs) {
                              "this server has no standard streams")));
     return;
   }
-  self_->request(desk_.actor, caf::infinite, std::move(xs)...)
-    .then([reply](T& x) { reply(std::move(x)); },
-          [reply](const caf::error& why) { reply(refusal(why)); });
+  ask<T>(self_, desk_.actor, to_member<T>(reply), std::move(xs)...);
 }
 
-// -- for the desk of this node -----------------------------------------------
+// -- for the desk of this node --
 
 caf::result<ack> job_mesh_streams::want(io_interest& what) {
-  auto reply = owed_to(self_->make_response_promise<ack>());
-  const auto promise = reply->promise();
   wanted_ = std::move(what);
-  meeting_.when_ready([this, reply](const caf::error& err) {
-    if (err) {
-      reply->fail(err);
-      return;
-    }
-    // Given when all have answered: who is lost has nothing to give.
-    const auto all =
-      std::shared_ptr<void>{nullptr, [reply](void*) { reply->give(ack{}); }};
-    for (const auto to : live())
-      if (to != rank())
-        ask_(to, wanted_, [all](const caf::expected<host_reply>&) {});
+  return answer_later<ack>(self_, [&](completion<ack> done) {
+    meeting_.when_ready([this, done = std::move(done)](const caf::error& why) {
+      if (why) {
+        done(why);
+        return;
+      }
+      // Given when all have answered: a node that is lost has nothing to give.
+      const auto all =
+        std::shared_ptr<void>{nullptr, [done](void*) { done(ack{}); }};
+      for (const auto to : live())
+        if (to != rank())
+          ask_(to, wanted_, [all](const caf::expected<host_reply>&) {});
+    });
   });
-  return promise;
 }
 
 void job_mesh_streams::tell_wanted(uint32_t node) {
@@ -87,10 +62,9 @@ caf::result<ack> job_mesh_streams::send(uint32_t node, io_fragment& what) {
   const auto to = node - desk_.first_node;
   if (live().count(to) == 0)
     return make_error(status::unreach, "that node is gone");
-  auto reply = owed_to(self_->make_response_promise<ack>());
-  const auto promise = reply->promise();
-  ask_(to, std::move(what), answer_with(std::move(reply)));
-  return promise;
+  return answer_later<ack>(self_, [&](completion<ack> done) {
+    ask_(to, std::move(what), reply_to<ack>(std::move(done)));
+  });
 }
 
 caf::result<io_fragment> job_mesh_streams::fetch(io_fetch& what) {
@@ -98,10 +72,9 @@ caf::result<io_fragment> job_mesh_streams::fetch(io_fetch& what) {
   if (!to || live().count(*to) == 0)
     return make_error(status::not_found,
                       "no node has output of " + to_string(what.stream.source));
-  auto reply = owed_to(self_->make_response_promise<io_fragment>());
-  const auto promise = reply->promise();
-  ask_(*to, what, answer_with(std::move(reply)));
-  return promise;
+  return answer_later<io_fragment>(self_, [&](completion<io_fragment> done) {
+    ask_(*to, what, reply_to<io_fragment>(std::move(done)));
+  });
 }
 
 caf::result<io_input_taken> job_mesh_streams::give(io_input& what) {
@@ -109,34 +82,28 @@ caf::result<io_input_taken> job_mesh_streams::give(io_input& what) {
   for (const auto rank : what.ranks)
     procs.push_back({what.nspace, rank});
   const auto nodes = places_.nodes_of(procs);
-  auto reply = owed_to(self_->make_response_promise<io_input_taken>());
-  const auto promise = reply->promise();
-  const auto go = [this, reply, what = std::move(what)](const caf::error& err) {
-    if (err) {
-      reply->fail(err);
-      return;
-    }
-    spread_input(
-      places_, what,
-      [this](uint32_t node, io_input part, input_taken_callback then) {
-        ask_(node, std::move(part),
-             [then = std::move(then)](caf::expected<host_reply> x) {
-               then(reply_as<io_input_taken>(std::move(x)));
-             });
-      },
-      [reply](caf::expected<io_input_taken> x) {
-        if (x)
-          reply->give(std::move(*x));
-        else
-          reply->fail(std::move(x.error()));
-      });
-  };
-  // What is for this node only waits for no other.
-  if (nodes.empty() || (nodes.size() == 1 && nodes.front() == rank()))
-    go({});
-  else
-    meeting_.when_ready(go);
-  return promise;
+  return answer_later<io_input_taken>(
+    self_, [&](completion<io_input_taken> done) {
+      const auto go = [this, done = std::move(done),
+                       what = std::move(what)](const caf::error& why) {
+        if (why) {
+          done(why);
+          return;
+        }
+        spread_input(
+          places_, what,
+          [this](uint32_t node, io_input part, input_taken_callback then) {
+            ask_(node, std::move(part),
+                 reply_to<io_input_taken>(std::move(then)));
+          },
+          done);
+      };
+      // What is for this node only waits for no other.
+      if (nodes.empty() || (nodes.size() == 1 && nodes.front() == rank()))
+        go({});
+      else
+        meeting_.when_ready(go);
+    });
 }
 
 void job_mesh_streams::lose_node(uint32_t node) {
@@ -149,7 +116,7 @@ void job_mesh_streams::lose_node(uint32_t node) {
   self_->send(desk_.actor, std::move(what));
 }
 
-// -- for members -------------------------------------------------------------
+// -- for members --
 
 void job_mesh_streams::take(uint32_t from, io_interest& what,
                             const mesh_calls::answerer& reply) {

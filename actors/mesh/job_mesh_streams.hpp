@@ -1,8 +1,8 @@
 #pragma once
 
 #include "actors/jobs/job_locations.hpp"
+#include "actors/mesh/host_calls.hpp"
 #include "actors/mesh/job_meeting.hpp"
-#include "actors/mesh/mesh_calls.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/event_based_actor.hpp>
@@ -32,14 +32,14 @@ public:
                    const registered_map& where, const job_locations& places,
                    job_meeting& meeting, asker ask);
 
-  // -- for the desk of this node ----------------------------------------------
+  // -- for the desk of this node --
 
   caf::result<ack> want(io_interest& what);
   caf::result<ack> send(uint32_t node, io_fragment& what);
   caf::result<io_fragment> fetch(io_fetch& what);
   caf::result<io_input_taken> give(io_input& what);
 
-  // -- the same for members ---------------------------------------------------
+  // -- the same for members --
 
   void take(uint32_t from, io_interest& what,
             const mesh_calls::answerer& reply);

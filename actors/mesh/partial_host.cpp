@@ -1,5 +1,7 @@
 #include "actors/mesh/partial_host.hpp"
 
+#include "actors/mesh/refuse.hpp"
+
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -8,12 +10,13 @@ namespace troupe {
 
 namespace {
 
+constexpr auto unsupported = "the resource manager does not support this";
+constexpr auto alone = "the resource manager does not join nodes";
+
+/// Refuses a request of a process.
 template <class Result, class Request>
-auto refuse() {
-  return [](const requester&, const Request&) -> caf::result<Result> {
-    return make_error(status::not_supported,
-                      "the resource manager does not support this");
-  };
+auto refuse_request() {
+  return refuse<Result, requester, Request>(unsupported);
 }
 
 caf::message_handler defaults_of_a_host() {
@@ -23,15 +26,11 @@ caf::message_handler defaults_of_a_host() {
     [](const client_lost&) {
       // The daemon sees the end of the process itself.
     },
-    [](const tool_connected&) -> caf::result<proc_id> {
-      return make_error(status::not_supported,
-                        "the resource manager takes no tools");
-    },
+    refuse<proc_id, tool_connected>("the resource manager takes no tools"),
     [](const host_collective& x) -> caf::result<host_collective_result> {
       if (x.is_local)
         return host_collective_result{};
-      return make_error(status::not_supported,
-                        "the resource manager does not join nodes");
+      return make_error(status::not_supported, alone);
     },
     [](const direct_modex&) -> caf::result<get_result> {
       return make_error(status::not_found,
@@ -42,31 +41,22 @@ caf::message_handler defaults_of_a_host() {
       // Nothing was registered.
     },
 #define TROUPE_HOST_REQUEST(number, command, request, answer)                  \
-  refuse<answer, request>(),
+  refuse_request<answer, request>(),
 #include "messages/requests.def"
-    refuse<ack, register_events_request>(),
-    refuse<ack, log_request>(),
-    refuse<info_result, query_request>(),
-    refuse<info_result, monitor_request>(),
-    [](const locate_procs&) -> caf::result<proc_places> {
-      return make_error(status::not_supported,
-                        "the resource manager does not join nodes");
-    },
-    [](const order_group_entry&) -> caf::result<ack> {
-      return make_error(status::not_supported,
-                        "the resource manager does not join nodes");
-    },
+    refuse_request<ack, register_events_request>(),
+    refuse_request<ack, log_request>(),
+    refuse_request<info_result, query_request>(),
+    refuse_request<info_result, monitor_request>(),
+    refuse<proc_places, locate_procs>(alone),
+    refuse<ack, order_group_entry>(alone),
     [](const extend_group_log&) {
       // No log is kept.
     },
     [](const close_group_log&) {
       // No log is kept.
     },
-    [](const host_group&) -> caf::result<info_result> {
-      return make_error(status::not_supported,
-                        "the resource manager conducts no groups");
-    },
-    refuse<ack, io_push_request>(),
+    refuse<info_result, host_group>("the resource manager conducts no groups"),
+    refuse_request<ack, io_push_request>(),
   };
 }
 

@@ -4,6 +4,7 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace troupe {
@@ -99,9 +100,83 @@ void publish_desk::proc_ended(const proc_id& proc) {
     then(make_error(status::unreach, to_string(proc) + " is gone"));
 }
 
+// -- of a DVM --
+
+namespace {
+
+/// Whether a request is for data that stays on its node.
 bool stays_on_node(const std::vector<info>& directives) {
   const auto range = number<uint8_t>(directives, attr::range);
   return range && static_cast<data_range>(*range) == data_range::local;
+}
+
+caf::expected<ack> outcome(status code) {
+  if (code != status::success)
+    return make_error(code);
+  return ack{};
+}
+
+} // namespace
+
+void dvm_publishing::publish(const requester& who, publish_request& request,
+                             completion<ack> done) {
+  if (stays_on_node(request.infos))
+    done(outcome(here_.publish(who, request)));
+  else
+    calls_.ask_root_for(who, std::move(request), std::move(done));
+}
+
+void dvm_publishing::look_up(const requester& who, lookup_request& request,
+                             completion<lookup_result> done) {
+  if (stays_on_node(request.directives)) {
+    here_.look_up(who, std::move(request), std::move(done), call_later_);
+    return;
+  }
+  auto found = here_.look_up_now(who, request);
+  auto& keys = request.keys;
+  for (const auto& x : found.found)
+    keys.erase(std::remove(keys.begin(), keys.end(), x.key), keys.end());
+  if (keys.empty()) {
+    done(std::move(found));
+    return;
+  }
+  calls_.ask_root_for<lookup_result>(
+    who, std::move(request),
+    [done = std::move(done),
+     found = std::move(found)](caf::expected<lookup_result> more) {
+      if (found.found.empty()
+          || (!more && status_of(more.error()) != status::not_found)) {
+        done(std::move(more));
+        return;
+      }
+      auto all = found;
+      if (more)
+        std::move(more->found.begin(), more->found.end(),
+                  std::back_inserter(all.found));
+      done(std::move(all));
+    });
+}
+
+void dvm_publishing::unpublish(const requester& who, unpublish_request& request,
+                               completion<ack> done) {
+  const auto here = here_.unpublish(who, request);
+  const auto is_done = here == status::success && !request.keys.empty();
+  if (is_done || stays_on_node(request.directives))
+    done(outcome(here));
+  else
+    calls_.ask_root_for(who, std::move(request), std::move(done));
+}
+
+caf::expected<ack>
+dvm_publishing::publish_for_all(const requester& who,
+                                const publish_request& request) {
+  return outcome(for_all_.publish(who, request));
+}
+
+caf::expected<ack>
+dvm_publishing::unpublish_for_all(const requester& who,
+                                  const unpublish_request& request) {
+  return outcome(for_all_.unpublish(who, request));
 }
 
 } // namespace troupe

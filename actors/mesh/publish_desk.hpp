@@ -1,6 +1,8 @@
 #pragma once
 
 #include "actors/data/published_data.hpp"
+#include "actors/mesh/host_calls.hpp"
+#include "config/defaults.hpp"
 
 #include <caf/expected.hpp>
 
@@ -74,7 +76,79 @@ private:
   uint64_t next_lookup_ = 1;
 };
 
-/// Whether a request is for data that stays on its node.
-bool stays_on_node(const std::vector<info>& directives);
+/// Published data of a DVM: the root keeps it for all nodes, except for what is
+/// to stay on its node.
+class dvm_publishing {
+public:
+  /// @param calls Outlives this.
+  dvm_publishing(host_calls& calls, publish_desk::timer later)
+    : calls_(calls), call_later_(std::move(later)) {
+    // nop
+  }
+
+  // -- for processes of this node --
+
+  void publish(const requester& who, publish_request& request,
+               completion<ack> done);
+
+  /// What is published for this node, and the rest from the root.
+  void look_up(const requester& who, lookup_request& request,
+               completion<lookup_result> done);
+
+  void unpublish(const requester& who, unpublish_request& request,
+                 completion<ack> done);
+
+  // -- at the root, for processes of all nodes --
+
+  caf::expected<ack> publish_for_all(const requester& who,
+                                     const publish_request& request);
+
+  void look_up_for_all(const requester& who, lookup_request& request,
+                       completion<lookup_result> done) {
+    for_all_.look_up(who, std::move(request), std::move(done), call_later_);
+  }
+
+  caf::expected<ack> unpublish_for_all(const requester& who,
+                                       const unpublish_request& request);
+
+  // -- ends --
+
+  /// A process is gone, wherever it ran.
+  void proc_ended(const proc_id& proc) {
+    for_all_.proc_ended(proc);
+    here_.proc_ended(proc);
+  }
+
+  /// The same for what is published for this node.
+  void proc_ended_here(const proc_id& proc) {
+    here_.proc_ended(proc);
+  }
+
+  /// A job is over everywhere, and at this node.
+  void job_ended(const std::string& nspace) {
+    for_all_.nspace_ended(nspace);
+  }
+
+  void job_ended_here(const std::string& nspace) {
+    here_.nspace_ended(nspace);
+  }
+
+  /// Lookups that wait for data of this node, and for that of all.
+  size_t waiting_here() const {
+    return here_.waiting();
+  }
+
+  size_t waiting_for_all() const {
+    return for_all_.waiting();
+  }
+
+private:
+  host_calls& calls_;
+  publish_desk::timer call_later_;
+  publish_desk here_{defaults::posted_bytes_per_process,
+                     defaults::waiting_lookups};
+  publish_desk for_all_{defaults::posted_bytes_per_process,
+                        defaults::waiting_lookups};
+};
 
 } // namespace troupe

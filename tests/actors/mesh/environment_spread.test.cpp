@@ -300,3 +300,42 @@ CAF_TEST(P-E1 events of a node keep their order whatever happens meanwhile) {
       RC_ASSERT(uut.got(rank).size() == (rank % 2 == 0 ? 1u : 0u));
   }));
 }
+
+CAF_TEST(the event of a member says what has become of it) {
+  struct row {
+    node_state state;
+    bool is_live;
+    status code;
+  };
+  for (const auto& x :
+       {row{node_state::live, true, status::node_up},
+        row{node_state::left, false, status::event_node_offline},
+        row{node_state::lost, false, status::event_node_down}}) {
+    auto what = member_changed{};
+    what.rank = 3;
+    what.state = x.state;
+    const auto event = event_of_member(what, x.is_live, "n3", 7, {});
+    CAF_CHECK(event.code == x.code);
+    CAF_CHECK_EQUAL(event.infos.size(), 3u);
+    CAF_CHECK_EQUAL(
+      event_of_member(what, x.is_live, "n3", std::nullopt, {}).infos.size(),
+      2u);
+  }
+}
+
+CAF_TEST(jobs that have heard of the loss of a node do not hear twice) {
+  auto what = member_changed{};
+  what.state = node_state::lost;
+  const auto event = event_of_member(what, false, "n0", std::nullopt, {"a"});
+  const auto for_others = event_for_server(event, {"a", "b"});
+  CAF_REQUIRE(for_others);
+  CAF_CHECK(for_others->targets
+            == (std::vector<proc_id>{{"b", rank_wildcard}}));
+  CAF_CHECK_EQUAL(for_others->what.infos.size(), 2u);
+  CAF_CHECK(!event_for_server(event, {"a"}));
+  // An event that nobody has heard of is for all who have registered.
+  const auto for_all =
+    event_for_server(event_of_member(what, false, "n0", std::nullopt, {}), {});
+  CAF_REQUIRE(for_all);
+  CAF_CHECK(for_all->targets.empty());
+}
