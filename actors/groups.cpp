@@ -3,6 +3,8 @@
 #include "actors/all_of.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_tracker.hpp"
+#include "actors/make_info.hpp"
+#include "actors/timeout.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -38,12 +40,11 @@ caf::error invitation_over(const requester& who) {
 /// Why the directives of a call cannot be followed, if so: a time-out that is
 /// no number. Source: edge case 171.
 caf::error timeout_refusal(const std::vector<info>& directives) {
-  const auto* limit = find(directives, attr::timeout);
-  if (limit == nullptr || number<int32_t>(directives, attr::timeout))
+  if (has_sound_timeout(directives))
     return {};
   return make_error(status::bad_param,
                     "PMIX_TIMEOUT is a number of seconds, not a value of type "
-                      + to_string(limit->type));
+                      + to_string(find(directives, attr::timeout)->type));
 }
 
 } // namespace
@@ -151,9 +152,9 @@ void groups::tell_fault(const proc_id& proc, const group_tracker_actor& tracker,
   auto what =
     notify_request{status::group_construct_abort, data_range::local, {}};
   what.infos.push_back(
-    {std::string{group_conflict_key}, 0, value::string(std::move(why))});
-  what.infos.push_back({std::string{group_conflict_code}, 0,
-                        value::integer(static_cast<int32_t>(code))});
+    make_info(group_conflict_key, value::string(std::move(why))));
+  what.infos.push_back(
+    make_info(group_conflict_code, value::integer(static_cast<int32_t>(code))));
   auto who = requester{};
   who.proc = proc;
   self_->request(tracker, caf::infinite, std::move(who), std::move(what))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/answer.hpp"
+#include "messages/connection.hpp"
 
 #include <caf/expected.hpp>
 #include <caf/result.hpp>
@@ -21,12 +22,30 @@ using completion = std::function<void(caf::expected<T>)>;
 /// Turns an owed answer into a completion. If that is destroyed uncalled, the
 /// requester is told `status::unreach`.
 template <class T>
-completion<T> pass_on(const caf::typed_response_promise<T>& promise) {
-  return [owed = std::make_shared<answer<T>>(promise)](caf::expected<T> x) {
+completion<T> pass_on(answer<T> what) {
+  auto owed = std::make_shared<answer<T>>(std::move(what));
+  return [owed](caf::expected<T> x) {
     if (x)
       owed->give(std::move(*x));
     else
       owed->fail(std::move(x.error()));
+  };
+}
+
+template <class T>
+completion<T> pass_on(const caf::typed_response_promise<T>& promise) {
+  return pass_on(answer<T>{promise});
+}
+
+/// The same of what is answered with nothing but how it went: no error, or
+/// why not.
+inline std::function<void(const caf::error&)>
+pass_on_outcome(const caf::typed_response_promise<ack>& promise) {
+  return [done = pass_on<ack>(promise)](const caf::error& why) {
+    if (why)
+      done(why);
+    else
+      done(ack{});
   };
 }
 

@@ -1,6 +1,7 @@
 #include "actors/registry.hpp"
 
 #include "actors/jobs/process_sets.hpp"
+#include "actors/make_info.hpp"
 #include "actors/ranks_named.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -212,10 +213,9 @@ caf::error registry::define_set(define_process_set& request) {
     return make_error(status::out_of_resource,
                       "more than " + std::to_string(defaults::process_sets)
                         + " process sets");
-  out_.announce(
-    status::process_set_define,
-    {{std::string{attr::pset_name}, 0, value::string(request.name)},
-     {std::string{attr::pset_members}, 0, value::procs(request.members)}});
+  out_.announce(status::process_set_define,
+                {make_info(attr::pset_name, value::string(request.name)),
+                 make_info(attr::pset_members, value::procs(request.members))});
   sets[request.name] = std::move(request.members);
   return {};
 }
@@ -224,8 +224,8 @@ caf::error registry::delete_set(const delete_process_set& request) {
   if (process_sets_.erase(request.name) == 0)
     return make_error(status::not_found,
                       "there is no process set " + request.name);
-  out_.announce(status::process_set_delete, {{std::string{attr::pset_name}, 0,
-                                              value::string(request.name)}});
+  out_.announce(status::process_set_delete,
+                {make_info(attr::pset_name, value::string(request.name))});
   return {};
 }
 

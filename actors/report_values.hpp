@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/make_info.hpp"
 #include "messages/value.hpp"
 
 #include <string>
@@ -16,15 +17,15 @@ namespace troupe {
 inline constexpr std::string_view report_item_key = "item";
 
 inline info report_text(std::string_view key, std::string_view x) {
-  return {std::string{key}, 0, value::string(std::string{x})};
+  return make_info(key, value::string(std::string{x}));
 }
 
 inline info report_number(std::string_view key, uint64_t x) {
-  return {std::string{key}, 0, value::uint64(x)};
+  return make_info(key, value::uint64(x));
 }
 
 inline info report_flag(std::string_view key, bool x) {
-  return {std::string{key}, 0, value::boolean(x)};
+  return make_info(key, value::boolean(x));
 }
 
 /// Several values under one.
@@ -32,7 +33,7 @@ inline value report_list(std::vector<value> items) {
   auto result = std::vector<info>{};
   result.reserve(items.size());
   for (auto& x : items)
-    result.push_back({std::string{report_item_key}, 0, std::move(x)});
+    result.push_back(make_info(report_item_key, std::move(x)));
   return value::infos(std::move(result));
 }
 

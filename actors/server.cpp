@@ -4,6 +4,7 @@
 #include "actors/gets.hpp"
 #include "actors/groups.hpp"
 #include "actors/logs.hpp"
+#include "actors/make_info.hpp"
 #include "actors/pass_on.hpp"
 #include "actors/queries.hpp"
 #include "actors/registry.hpp"
@@ -63,7 +64,7 @@ void announce(self_pointer self, status code, std::vector<info> infos) {
   what.what.infos = std::move(infos);
   // Open MPI aborts on events that it does not expect in a default handler.
   what.what.infos.push_back(
-    {std::string{attr::event_non_default}, 0, value::boolean(true)});
+    make_info(attr::event_non_default, value::boolean(true)));
   caf::anon_send(self->state.directory.events, std::move(what));
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/all_of.hpp"
 #include "actors/client.hpp"
+#include "actors/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -239,16 +240,15 @@ void sessions::add_tool(const requester& who) {
   const auto& id = options_.id;
   auto& entry = known_.add(
     who.proc.nspace, who.creds,
-    job_data{
-      who.proc.nspace,
-      {{std::string{attr::job_size}, 0, value::uint32(1)},
-       {std::string{attr::univ_size}, 0, value::uint32(1)},
-       {std::string{attr::max_procs}, 0, value::uint32(1)},
-       {std::string{attr::num_nodes}, 0, value::uint32(1)},
-       {std::string{attr::jobid}, 0, value::string(who.proc.nspace)},
-       {std::string{attr::hostname}, 0, value::string(options_.hostname)},
-       {std::string{attr::server_nspace}, 0, value::string(id.nspace)},
-       {std::string{attr::server_rank}, 0, value::rank(id.rank)}}});
+    job_data{who.proc.nspace,
+             {make_info(attr::job_size, value::uint32(1)),
+              make_info(attr::univ_size, value::uint32(1)),
+              make_info(attr::max_procs, value::uint32(1)),
+              make_info(attr::num_nodes, value::uint32(1)),
+              make_info(attr::jobid, value::string(who.proc.nspace)),
+              make_info(attr::hostname, value::string(options_.hostname)),
+              make_info(attr::server_nspace, value::string(id.nspace)),
+              make_info(attr::server_rank, value::rank(id.rank))}});
   entry.is_tool = true;
   entry.procs.try_emplace(who.proc.rank);
 }

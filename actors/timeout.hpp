@@ -18,4 +18,11 @@ timeout_of(const std::vector<info>& directives,
   return std::chrono::seconds{*seconds};
 }
 
+/// Whether the time-out in `directives`, if there is one, is a number. A call
+/// with another cannot be followed. Source: edge case 171.
+inline bool has_sound_timeout(const std::vector<info>& directives) {
+  return find(directives, attr::timeout) == nullptr
+         || number<int32_t>(directives, attr::timeout);
+}
+
 } // namespace troupe

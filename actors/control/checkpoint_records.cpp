@@ -86,7 +86,7 @@ void add_preset(std::vector<info>& to, info what) {
     x.val = value::infos(std::move(infos));
     return;
   }
-  to.push_back({std::string{preset_data}, 0, value::infos({std::move(what)})});
+  to.push_back(make_info(preset_data, value::infos({std::move(what)})));
 }
 
 void remove(std::vector<info>& from, std::string_view key) {
@@ -137,8 +137,7 @@ make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,
     hosts.push_back(value::string(job.hosts[rank]));
   remove(result.job_infos, wanted_hosts);
   result.job_infos.push_back(
-    {std::string{wanted_hosts}, 0,
-     value::array(data_type::string, std::move(hosts))});
+    make_info(wanted_hosts, value::array(data_type::string, std::move(hosts))));
   add_preset(result.job_infos,
              make_info(attr::job_ctrl_restart, value::string(from.id)));
   return result;

@@ -1,5 +1,6 @@
 #include "actors/events/event_askers.hpp"
 
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ event make_copy_for_askers(event what, const std::vector<std::string>& told) {
 
 event make_copy_for_askers(event what, std::vector<proc_id> told) {
   what.infos.push_back(
-    {std::string{event_told_key}, 0, value::procs(std::move(told))});
+    make_info(event_told_key, value::procs(std::move(told))));
   return what;
 }
 

@@ -3,6 +3,7 @@
 #include "actors/answer.hpp"
 #include "actors/events/event_askers.hpp"
 #include "actors/make_info.hpp"
+#include "actors/pass_on.hpp"
 #include "actors/reminders.hpp"
 #include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
@@ -485,15 +486,6 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
 
 // -- events ------------------------------------------------------------------
 
-/// Has a notification go on to the host, and answers it as the host does.
-void pass_on(self_pointer self, const requester& who, notify_request request,
-             const std::shared_ptr<answer<ack>>& owed) {
-  self
-    ->request(self->state.options.host, caf::infinite, who, std::move(request))
-    .then([owed](ack) { owed->give(ack{}); },
-          [owed](caf::error& why) { owed->fail(std::move(why)); });
-}
-
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
@@ -511,29 +503,23 @@ caf::result<ack> notify(self_pointer self, const requester& who,
     request.infos = std::move(what.infos);
     return self->delegate(state.options.host, who, std::move(request));
   }
-  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  auto promise = owed->promise();
+  auto promise = self->make_response_promise<ack>();
+  const auto done = pass_on(promise);
   if (leaves)
     request.infos = what.infos;
   auto offered = offered_event{};
   offered.what = std::move(what);
   offered.stream = std::to_string(who.index);
-  const auto give = [owed](const caf::error& why) {
-    if (why)
-      owed->fail(why);
-    else
-      owed->give(ack{});
-  };
-  if (!leaves)
-    offer(self, std::move(offered), give);
-  else
-    offer(self, std::move(offered),
-          [=, request = std::move(request)](const caf::error& why) {
-            if (why)
-              give(why);
-            else
-              pass_on(self, who, request, owed);
-          });
+  // The host's answer is that of the request.
+  offer(self, std::move(offered),
+        [=, request = std::move(request)](const caf::error& why) {
+          if (why)
+            done(why);
+          else if (leaves)
+            ask(self, self->state.options.host, done, who, request);
+          else
+            done(ack{});
+        });
   return promise;
 }
 
@@ -551,19 +537,13 @@ caf::result<ack> take_event(self_pointer self, deliver_event& request) {
     if (request.targets.empty())
       return ack{};
   }
-  auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
-  auto promise = owed->promise();
+  auto promise = self->make_response_promise<ack>();
   auto offered = offered_event{};
   offered.stream = stream_of(request);
   offered.what = std::move(request.what);
   offered.targets = std::move(request.targets);
   offered.is_from_host = true;
-  offer(self, std::move(offered), [owed](const caf::error& why) {
-    if (why)
-      owed->fail(why);
-    else
-      owed->give(ack{});
-  });
+  offer(self, std::move(offered), pass_on_outcome(promise));
   return promise;
 }
 

@@ -1,5 +1,6 @@
 #include "actors/groups/group_tracker.hpp"
 
+#include "actors/all_of.hpp"
 #include "actors/answer.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/process_group.hpp"
@@ -1103,27 +1104,26 @@ void locate_each(self_pointer self, const std::vector<proc_id>& procs,
   struct search {
     proc_places found;
     std::vector<proc_id> unknown;
-    size_t missing = 0;
   };
-  auto all = std::make_shared<search>();
-  all->missing = procs.size();
-  const auto count = [all, then] {
-    if (--all->missing == 0)
-      then(std::move(all->found), std::move(all->unknown));
-  };
-  for (const auto& proc : procs)
+  auto all = all_of<search>{{}, [then = std::move(then)](search& x) {
+                              then(std::move(x.found), std::move(x.unknown));
+                            }};
+  for (const auto& proc : procs) {
+    all.add();
     self->request(self->state.host, caf::infinite, locate_procs{{proc}})
       .then(
-        [all, count](proc_places& x) {
+        [all](proc_places& x) {
           all->found.here = x.here;
           for (auto& y : x.procs)
             all->found.procs.push_back(std::move(y));
-          count();
+          all.done();
         },
-        [all, count, proc](const caf::error&) {
+        [all, proc](const caf::error&) {
           all->unknown.push_back(proc);
-          count();
+          all.done();
         });
+  }
+  all.done();
 }
 
 void take_in(self_pointer self, const group_entry& entry,

@@ -2,6 +2,7 @@
 
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_wish.hpp"
+#include "actors/make_info.hpp"
 #include "actors/timeout.hpp"
 #include "messages/attributes.hpp"
 
@@ -12,7 +13,7 @@ namespace troupe {
 namespace {
 
 info make(std::string_view key, value x) {
-  return {std::string{key}, 0, std::move(x)};
+  return make_info(key, std::move(x));
 }
 
 /// Whether the code says that a process is no more.
@@ -167,11 +168,6 @@ std::vector<std::string> invitations::open_groups() const {
   return result;
 }
 
-bool invitations::has_sound_timeout(const std::vector<info>& directives) {
-  return find(directives, attr::timeout) == nullptr
-         || number<int32_t>(directives, attr::timeout);
-}
-
 uint64_t invitations::notify(status code, std::vector<proc_id> range,
                              const std::string& id,
                              const std::optional<uint64_t>& number,
@@ -181,7 +177,7 @@ uint64_t invitations::notify(status code, std::vector<proc_id> range,
   auto whom = range.size() == 1 ? value::of_proc(std::move(range.front()))
                                 : value::procs(std::move(range));
   const auto add = [&](std::string_view key, value x) {
-    what.infos.push_back({std::string{key}, 0, std::move(x)});
+    what.infos.push_back(make_info(key, std::move(x)));
   };
   add(attr::event_custom_range, std::move(whom));
   add(attr::event_non_default, value::boolean(true));

@@ -266,9 +266,6 @@ private:
   void advance_received(time now, effects& out);
   void remove_received();
 
-  /// Whether the time-out is a number, if there is one.
-  static bool has_sound_timeout(const std::vector<info>& directives);
-
   uint64_t notify(status code, std::vector<proc_id> range,
                   const std::string& id, const std::optional<uint64_t>& number,
                   std::vector<info> more, effects& out);

@@ -1,5 +1,6 @@
 #include "actors/io/io_desk.hpp"
 
+#include "actors/all_of.hpp"
 #include "actors/answer.hpp"
 #include "actors/io/io_channel.hpp"
 #include "actors/io/io_inputs.hpp"
@@ -7,6 +8,7 @@
 #include "actors/io/output_file.hpp"
 #include "actors/io/shared_window.hpp"
 #include "actors/io/tail_budget.hpp"
+#include "actors/pass_on.hpp"
 #include "actors/sturdy.hpp"
 #include "config/defaults.hpp"
 
@@ -534,12 +536,8 @@ void begin_copy(self_pointer self, desk_stream& x,
     }
     self->send(x.channel, id, std::move(how), y.sink);
   }
-  for (auto& [what, reply] : std::exchange(x.held, {})) {
-    auto owed = std::make_shared<answer<ack>>(std::move(reply));
-    self->request(x.channel, caf::infinite, std::move(what))
-      .then([owed](ack y) { owed->give(y); },
-            [owed](caf::error& why) { owed->fail(std::move(why)); });
-  }
+  for (auto& [what, reply] : std::exchange(x.held, {}))
+    ask(self, x.channel, pass_on(std::move(reply)), std::move(what));
 }
 
 /// Ends a channel.
@@ -963,34 +961,28 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
             sources.begin(), sources.end(),
             [&x = x](const auto& y) { return covers(y, x.name.source); }))
         channels.push_back(x.channel);
-  struct gathering {
-    io_list found;
-    size_t left = 0;
-    answer<io_list> reply;
-  };
-  auto all = std::make_shared<gathering>();
+  auto found = io_list{};
   const auto may_see_input = [&](const std::string& nspace) {
     const auto* job = state.find_job(nspace);
     return !what.uid || (job != nullptr && may_see(what, *job));
   };
-  state.inputs.list(sources, may_see_input, all->found);
-  if (channels.empty())
-    return std::move(all->found);
+  state.inputs.list(sources, may_see_input, found);
   auto promise = self->make_response_promise<io_list>();
-  all->left = channels.size();
-  all->reply = answer<io_list>{promise};
-  const auto one = [all] {
-    if (--all->left == 0)
-      all->reply.give(std::move(all->found));
-  };
-  for (const auto& x : channels)
+  auto all =
+    all_of<io_list>{std::move(found), [done = pass_on(promise)](io_list& x) {
+                      done(std::move(x));
+                    }};
+  for (const auto& x : channels) {
+    all.add();
     self->request(x, caf::infinite, list_io{})
       .then(
-        [all, one](io_stream_status& y) {
-          all->found.streams.push_back(std::move(y));
-          one();
+        [all](io_stream_status& y) {
+          all->streams.push_back(std::move(y));
+          all.done();
         },
-        [one](const caf::error&) { one(); });
+        [all](const caf::error&) { all.done(); });
+  }
+  all.done();
   return promise;
 }
 

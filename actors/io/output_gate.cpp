@@ -1,6 +1,6 @@
 #include "actors/io/output_gate.hpp"
 
-#include "actors/answer.hpp"
+#include "actors/pass_on.hpp"
 #include "actors/watches.hpp"
 
 #include <caf/actor_system.hpp>
@@ -38,12 +38,8 @@ caf::result<ack> take(self_pointer self, io_fragment& x) {
 void open(self_pointer self) {
   auto& state = self->state;
   state.is_open = true;
-  for (auto& [what, reply] : std::exchange(state.held, {})) {
-    auto owed = std::make_shared<answer<ack>>(std::move(reply));
-    self->request(state.to, caf::infinite, std::move(what))
-      .then([owed](ack) { owed->give(ack{}); },
-            [owed](caf::error& why) { owed->fail(std::move(why)); });
-  }
+  for (auto& [what, reply] : std::exchange(state.held, {}))
+    ask(self, state.to, pass_on(std::move(reply)), std::move(what));
 }
 
 buffered_sink_actor::behavior_type behavior(self_pointer self,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/io/tool_output.hpp"
+#include "actors/may_act_for.hpp"
 #include "messages/io.hpp"
 #include "messages/io_stream.hpp"
 
@@ -68,7 +69,7 @@ public:
 
   /// Whether a requester may watch a job of a user.
   static bool may_watch(const requester& who, uint32_t owner) {
-    return who.creds.uid == owner || who.creds.uid == 0;
+    return may_act_for(who, owner);
   }
 
   /// Reads a request; takes nothing yet.

@@ -47,7 +47,7 @@ struct tool_output_state {
 TROUPE_SELF_POINTER(buffered_sink_actor, tool_output_state);
 
 info uint64_info(std::string_view key, uint64_t x) {
-  return {std::string{key}, 0, value::uint64(x)};
+  return make_info(key, value::uint64(x));
 }
 
 /// What a tool that formats itself cannot know.

@@ -1,13 +1,16 @@
 #include "actors/monitors/monitor_desk.hpp"
 
+#include "actors/all_of.hpp"
 #include "actors/answer.hpp"
 #include "actors/events/range_filter.hpp"
 #include "actors/make_info.hpp"
+#include "actors/may_act_for.hpp"
 #include "actors/monitors/file_watch.hpp"
 #include "actors/monitors/heartbeat_watch.hpp"
 #include "actors/monitors/monitor_directives.hpp"
 #include "actors/monitors/monitor_table.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "actors/pass_on.hpp"
 #include "actors/sturdy.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
@@ -56,7 +59,7 @@ notify_request make_alert(const monitor_entry& of, const alert_facts& facts) {
   result.code = of.code;
   result.range = of.range;
   const auto add = [&](std::string_view key, value x) {
-    result.infos.push_back({std::string{key}, 0, std::move(x)});
+    result.infos.push_back(make_info(key, std::move(x)));
   };
   add(attr::event_affected_proc, value::of_proc(facts.proc));
   if (!of.id.empty())
@@ -163,7 +166,7 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
 
 void ask_elsewhere(self_pointer self, const requester& who,
                    const monitor_request& request,
-                   const std::shared_ptr<answer<info_result>>& owed);
+                   const completion<info_result>& done);
 
 /// Drops what has not begun of those for whom `is_gone` holds.
 template <class Predicate>
@@ -350,24 +353,6 @@ caf::error cancel_one(self_pointer self, const requester& who,
   return caf::none;
 }
 
-/// A cancellation goes to everybody who may have such a monitor.
-struct cancellation {
-  answer<info_result> reply;
-  std::optional<std::string> id;
-  size_t open = 1;
-  size_t done = 0;
-
-  void finish_one() {
-    if (--open > 0)
-      return;
-    if (done > 0 || !id)
-      reply.give(info_result{});
-    else
-      reply.fail(status::not_found,
-                 "its requestor has no monitor \"" + *id + "\" to cancel");
-  }
-};
-
 /// Ends what a requestor asks to end, here and wherever it may be.
 /// @param session None for a request of another node's.
 caf::result<info_result> cancel(self_pointer self, const requester& who,
@@ -384,32 +369,36 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
     if (status_of(why) != status::not_found || !session || procs.empty()
         || !options.spans_nodes)
       return why;
-    auto owed = std::make_shared<answer<info_result>>(
-      self->make_response_promise<info_result>());
-    auto promise = owed->promise();
-    ask_elsewhere(self, who, request, owed);
+    auto promise = self->make_response_promise<info_result>();
+    ask_elsewhere(self, who, request, pass_on(promise));
     return promise;
   }
   auto promise = self->make_response_promise<info_result>();
-  auto job = std::make_shared<cancellation>();
-  job->reply = answer<info_result>{promise};
-  job->id = plan.id;
-  job->done = cancel_here(self, who, plan.id);
-  const auto ask = [&](const auto& other) {
-    ++job->open;
+  // All who may have such a monitor are asked; what is counted are monitors.
+  auto all = all_of<size_t>{
+    cancel_here(self, who, plan.id),
+    [done = pass_on(promise), id = plan.id](size_t ended) {
+      if (ended > 0 || !id)
+        done(info_result{});
+      else
+        done(make_error(status::not_found, "its requestor has no monitor \""
+                                             + *id + "\" to cancel"));
+    }};
+  const auto ask_other = [&](const auto& other) {
+    all.add();
     self->request(other, caf::infinite, who, request)
       .then(
-        [job](const info_result&) {
-          ++job->done;
-          job->finish_one();
+        [all](const info_result&) {
+          ++*all;
+          all.done();
         },
-        [job](const caf::error&) { job->finish_one(); });
+        [all](const caf::error&) { all.done(); });
   };
   if (options.usage)
-    ask(options.usage);
+    ask_other(options.usage);
   if (!options.is_enabled)
-    ask(options.host);
-  job->finish_one();
+    ask_other(options.host);
+  all.done();
   return promise;
 }
 
@@ -425,17 +414,14 @@ void cancel_heartbeats(self_pointer self, const requester& who,
 /// Has the desk of another node do what is asked, by the host.
 void ask_elsewhere(self_pointer self, const requester& who,
                    const monitor_request& request,
-                   const std::shared_ptr<answer<info_result>>& owed) {
-  self->request(self->state.options.host, caf::infinite, who, request)
-    .then([owed](info_result& x) { owed->give(std::move(x)); },
-          [owed](caf::error& why) { owed->fail(std::move(why)); });
+                   const completion<info_result>& done) {
+  ask(self, self->state.options.host, done, who, request);
 }
 
 /// The monitors of this node that somebody may see, an item each.
 std::vector<info> monitors_here(self_pointer self, const requester& who) {
   const auto& state = self->state;
-  const auto sees_all =
-    who.creds.uid == 0 || who.creds.uid == state.options.owner.uid;
+  const auto sees_all = may_act_for(who, state.options.owner.uid);
   auto list = std::vector<info>{};
   for (const auto x : state.table.all()) {
     const auto& of = state.table.of(state.table.process_of(x));
@@ -444,7 +430,7 @@ std::vector<info> monitors_here(self_pointer self, const requester& who) {
     const auto& entry = state.table[x];
     auto one = std::vector<info>{};
     const auto put = [&](std::string_view key, value y) {
-      one.push_back({std::string{key}, 0, std::move(y)});
+      one.push_back(make_info(key, std::move(y)));
     };
     put(monitor_number_key, value::uint64(state.table.number_of(x)));
     put(attr::procid, value::of_proc(of.proc));
@@ -482,8 +468,7 @@ caf::result<info_result> list_monitors(self_pointer self, const requester& who,
                       "monitors know only " + std::string{monitor_list_key});
   const auto in_answer = [](std::vector<info> list, bool complete) {
     return info_result{
-      {{std::string{monitor_list_key}, 0, value::infos(std::move(list))}},
-      complete};
+      {make_info(monitor_list_key, value::infos(std::move(list)))}, complete};
   };
   if (!state.options.spans_nodes)
     return in_answer(monitors_here(self, who), true);
@@ -729,27 +714,25 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   auto elsewhere = std::shared_ptr<monitor_request>{};
   if (state.options.spans_nodes && session && subject->proc != who.proc) {
     elsewhere = std::make_shared<monitor_request>(what);
-    elsewhere->monitor = {std::string{monitor_kind_key}, 0,
-                          value::string(plan.kind)};
+    elsewhere->monitor = make_info(monitor_kind_key, value::string(plan.kind));
   }
-  auto owed = std::make_shared<answer<info_result>>(
-    self->make_response_promise<info_result>());
-  auto promise = owed->promise();
+  auto promise = self->make_response_promise<info_result>();
+  const auto done = pass_on(promise);
   self
     ->request(*made, caf::infinite, std::move(request),
               monitor_user_actor{self})
     .then(
-      [owed, number](ack) {
-        owed->give(info_result{
-          {{std::string{monitor_number_key}, 0, value::uint64(number)}}, true});
+      [done, number](ack) {
+        done(info_result{{make_info(monitor_number_key, value::uint64(number))},
+                         true});
       },
-      [self, owed, number, who, elsewhere](caf::error& why) {
+      [self, done, number, who, elsewhere](caf::error& why) {
         if (const auto item = self->state.table.item_of(number))
           remove(self, *item);
         if (elsewhere && status_of(why) == status::not_found)
-          ask_elsewhere(self, who, *elsewhere, owed);
+          ask_elsewhere(self, who, *elsewhere, done);
         else
-          owed->fail(std::move(why));
+          done(std::move(why));
       });
   return promise;
 }
@@ -786,22 +769,17 @@ caf::result<info_result> ask_host(self_pointer self, const requester& who,
   auto& options = self->state.options;
   if (!options.is_fallback)
     return self->delegate(options.host, who, std::move(request));
-  auto owed = std::make_shared<answer<info_result>>(
-    self->make_response_promise<info_result>());
-  auto promise = owed->promise();
+  auto promise = self->make_response_promise<info_result>();
+  const auto done = pass_on(promise);
   self->request(options.host, caf::infinite, who, request)
-    .then([owed](info_result& x) { owed->give(std::move(x)); },
+    .then([done](info_result& x) { done(std::move(x)); },
           [=](caf::error& why) mutable {
-            if (!is_unsupported(why)) {
-              owed->fail(std::move(why));
-              return;
-            }
             // Asked again, of ourselves, in a way that does not ask the host.
-            self
-              ->request(monitor_desk_actor{self}, caf::infinite, who,
-                        std::move(request), session)
-              .then([owed](info_result& x) { owed->give(std::move(x)); },
-                    [owed](caf::error& err) { owed->fail(std::move(err)); });
+            if (is_unsupported(why))
+              ask(self, monitor_desk_actor{self}, done, who, std::move(request),
+                  session);
+            else
+              done(std::move(why));
           });
   return promise;
 }

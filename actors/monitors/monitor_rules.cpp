@@ -1,5 +1,6 @@
 #include "actors/monitors/monitor_rules.hpp"
 
+#include "actors/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -279,8 +280,8 @@ judgement memory_limit_rule::judge(const process_probe& seen, monitor_time) {
   } else if (missed_.miss()) {
     result.reason = "uses " + in_mebibytes(seen.resident)
                     + " of memory, more than " + in_mebibytes(limit_);
-    result.infos = {{std::string{value_key}, 0, value::uint64(seen.resident)},
-                    {std::string{limit_key}, 0, value::uint64(limit_)}};
+    result.infos = {make_info(value_key, value::uint64(seen.resident)),
+                    make_info(limit_key, value::uint64(limit_))};
   }
   return result;
 }

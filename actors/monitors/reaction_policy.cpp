@@ -1,5 +1,6 @@
 #include "actors/monitors/reaction_policy.hpp"
 
+#include "actors/make_info.hpp"
 #include "actors/may_act_for.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
@@ -142,8 +143,8 @@ std::optional<info> job_policy(const std::vector<info>& job_infos) {
     texts.push_back(value::string(std::move(x)));
   if (texts.empty())
     return std::nullopt;
-  return info{std::string{monitor_reaction_key}, 0,
-              value::array(data_type::string, std::move(texts))};
+  return make_info(monitor_reaction_key,
+                   value::array(data_type::string, std::move(texts)));
 }
 
 } // namespace troupe

@@ -53,7 +53,7 @@ control_of_process control(const react_to_alert& alert,
                            std::string_view key, value val) {
   auto result = control_of_process{actor_of(alert, place), {}};
   result.request.targets = {std::move(target)};
-  result.request.directives = {{std::string{key}, 0, std::move(val)}};
+  result.request.directives = {make_info(key, std::move(val))};
   return result;
 }
 

@@ -2,7 +2,9 @@
 
 #include "actors/answer.hpp"
 #include "actors/make_info.hpp"
+#include "actors/may_act_for.hpp"
 #include "actors/monitors/usage_request.hpp"
+#include "actors/pass_on.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/connection.hpp"
@@ -421,7 +423,7 @@ using job_pointer = std::shared_ptr<sample_job>;
 /// which the kernel does not tell everybody.
 bool may_see_pss(const usage_monitor_state& state, const requester& who,
                  const std::vector<proc_info>& procs) {
-  return who.creds.uid == 0 || who.creds.uid == state.options.owner.uid
+  return may_act_for(who, state.options.owner.uid)
          || std::all_of(procs.begin(), procs.end(), [&](const proc_info& x) {
               return x.proc.nspace == who.proc.nspace;
             });
@@ -593,7 +595,7 @@ void tell(self_pointer self, const usage_monitors::entry& to,
   what.source = self->state.options.server;
   what.range = data_range::custom;
   const auto add = [&](std::string_view key, value x) {
-    what.infos.push_back({std::string{key}, 0, std::move(x)});
+    what.infos.push_back(make_info(key, std::move(x)));
   };
   add(attr::event_non_default, value::boolean(true));
   add(attr::event_custom_range, value::procs({to.who.proc}));
@@ -678,21 +680,18 @@ caf::result<info_result> begin(self_pointer self, const requester& who,
       return std::move(added.error());
     number = *added;
   }
-  auto owed = std::make_shared<answer<info_result>>(
-    self->make_response_promise<info_result>());
-  auto promise = owed->promise();
-  sample(self,
-         make_job(who, std::move(what), std::move(*request),
-                  [self, owed, who, number](caf::expected<info_result> x) {
-                    if (!x) {
-                      // What is refused leaves nothing behind.
-                      self->state.monitors.remove(number);
-                      owed->fail(std::move(x.error()));
-                      return;
-                    }
-                    owed->give(std::move(*x));
-                    arm(self);
-                  }));
+  auto promise = self->make_response_promise<info_result>();
+  sample(self, make_job(who, std::move(what), std::move(*request),
+                        [self, done = pass_on(promise),
+                         number](caf::expected<info_result> x) {
+                          const auto is_refused = !x;
+                          // What is refused leaves nothing behind.
+                          if (is_refused)
+                            self->state.monitors.remove(number);
+                          done(std::move(x));
+                          if (!is_refused)
+                            arm(self);
+                        }));
   return promise;
 }
 
@@ -705,16 +704,9 @@ caf::result<info_result> begin_for_other(self_pointer self,
   auto request = parse_usage_request(what.what);
   if (!request)
     return std::move(request.error());
-  auto owed = std::make_shared<answer<info_result>>(
-    self->make_response_promise<info_result>());
-  auto promise = owed->promise();
+  auto promise = self->make_response_promise<info_result>();
   auto job = make_job(what.who, std::move(what.what), std::move(*request),
-                      [owed](caf::expected<info_result> x) {
-                        if (x)
-                          owed->give(std::move(*x));
-                        else
-                          owed->fail(std::move(x.error()));
-                      });
+                      pass_on(promise));
   job->is_for_other = true;
   sample(self, job);
   return promise;

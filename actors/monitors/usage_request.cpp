@@ -1,5 +1,6 @@
 #include "actors/monitors/usage_request.hpp"
 
+#include "actors/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -229,7 +230,7 @@ public:
 
   /// Always.
   void put(std::string_view key, value x) {
-    infos_.push_back({std::string{key}, 0, std::move(x)});
+    infos_.push_back(make_info(key, std::move(x)));
   }
 
   void put_node(const usage_node& node) {
@@ -253,7 +254,7 @@ public:
   }
 
   info finish(std::string_view key) {
-    return {std::string{key}, 0, value::infos(std::move(infos_))};
+    return make_info(key, value::infos(std::move(infos_)));
   }
 
 private:
