@@ -3,7 +3,6 @@
 #include "actors/events/runtime_codes.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
-#include "actors/groups/group_places.hpp"
 #include "actors/io/input_queue.hpp"
 #include "actors/pass_on.hpp"
 #include "config/defaults.hpp"

@@ -1,7 +1,8 @@
 #include "actors/collectives.hpp"
 
-#include "actors/data/qualified_value.hpp"
+#include "actors/data/get_options.hpp"
 #include "actors/groups/group_keys.hpp"
+#include "actors/make_info.hpp"
 #include "actors/timeout.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -245,7 +246,7 @@ void collectives::complete(const operation& x) {
     ask.data = contributions(x);
   if (ends_connection)
     ask.directives.push_back(
-      {std::string{disconnecting_fence}, 0, value::boolean(true)});
+      make_info(disconnecting_fence, value::boolean(true)));
   out_.ask_host(std::move(ask), [this, id = x.id, jobs = std::move(jobs)](
                                   caf::expected<host_collective_result> y) {
     if (!y) {

@@ -1,6 +1,7 @@
 #include "actors/gets.hpp"
 
-#include "actors/data/qualified_value.hpp"
+#include "actors/data/get_options.hpp"
+#include "actors/make_info.hpp"
 #include "actors/timeout.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -344,7 +345,7 @@ void gets::ask_for_remote(const get_request& request, uint64_t id) {
   auto ask = direct_modex{request.target, request.directives};
   if (request.key)
     ask.directives.push_back(
-      {std::string{attr::required_key}, 0, value::string(*request.key)});
+      make_info(attr::required_key, value::string(*request.key)));
   const auto has_timeout = timeout_of(request.directives).has_value();
   out_.ask_host(
     std::move(ask), [this, id, has_timeout,
@@ -553,7 +554,7 @@ std::vector<key_value> whole_job(const job_info& job) {
   auto result = job.entries;
   for (const auto& rank : job.ranks) {
     auto infos =
-      std::vector<info>{{std::string{attr::rank}, 0, value::rank(rank.rank)}};
+      std::vector<info>{make_info(attr::rank, value::rank(rank.rank))};
     for (const auto& x : rank.entries)
       infos.push_back({x.key, 0, x.val});
     result.push_back(

@@ -1,7 +1,7 @@
 // Forwarded input and output.
 // Source: PMIx Standard v5, "IO Forwarding".
 
-#include "actors/jobs/io_directives.hpp"
+#include "actors/io/io_options.hpp"
 #include "actors/make_info.hpp"
 #include "c_api/client_output.hpp"
 #include "c_api/helpers/failure.hpp"

@@ -2,8 +2,8 @@
 
 #include "c_api/client_output.hpp"
 
+#include "actors/io/io_options.hpp"
 #include "actors/io/output_formatter.hpp"
-#include "actors/jobs/io_options.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/timer.hpp"

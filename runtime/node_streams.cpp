@@ -1,7 +1,7 @@
 #include "runtime/node_streams.hpp"
 
 #include "actors/io/io_desk.hpp"
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 #include "adapters/log/output_files.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "messages/status.hpp"

@@ -1,13 +1,76 @@
 #pragma once
 
-#include "actors/control/checkpoint_steps.hpp"
+#include "actors/control/checkpoint_records.hpp"
+#include "actors/control/checkpoint_round.hpp"
+#include "actors/control/control_steps.hpp"
 #include "actors/control/job_controller.hpp"
 
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// In the answer to a preemption, array of PROC: who was alerted and has not
+/// said in time that it is ready.
+inline constexpr std::string_view preempt_silent_key = "troupe.preempt.silent";
+
+/// What checkpoints of a DVM have in common; steps share it.
+struct checkpoint_state {
+  checkpoint_methods declared;
+  checkpoint_records records;
+
+  /// Those that are saving their state. One at a time: they say that it is
+  /// done, and not which.
+  std::set<proc_id> busy;
+
+  /// Jobs that are being ended so that they can start again, or preempted.
+  std::set<std::string> ending;
+};
+
+using checkpoint_state_ptr = std::shared_ptr<checkpoint_state>;
+
+/// Has the targets, which are processes of one job, save their state, and waits
+/// until each says so (PMIX_JCTRL_CHECKPOINT_COMPLETE). If all have, the
+/// checkpoint can be started from.
+/// Refused with `bad_param` for an empty or too long name and for several jobs,
+/// `not_supported` if a process has no method, `resource_busy` if one is saving
+/// its state already. Fails with `timeout` and the names of those who have said
+/// nothing, or with `error` and those of who ended before.
+/// Source: RFC0015, PMIX_JOB_CTRL_CHECKPOINT and its neighbours.
+caf::expected<std::shared_ptr<control_step>>
+make_checkpoint_step(const control_means& means, const control_order& order,
+                     const checkpoint_state_ptr& state);
+
+/// Tells the processes of jobs that these are preempted, and does so once all
+/// that are connected have said that they are ready
+/// (PMIX_JCTRL_CHECKPOINT_COMPLETE), or the grace is over.
+/// Refused with `not_supported` for a job that has not declared that it can be
+/// preempted, `bad_param` for parts of a job, for an action that is none, and
+/// for `checkpoint` without a name, `resource_busy` if it is being preempted.
+/// Source: RFC0015, PMIX_JCTRL_PREEMPT_ALERT; edge case 99.
+caf::expected<std::shared_ptr<control_step>>
+make_preempt_step(const control_means& means, const control_order& order,
+                  const checkpoint_state_ptr& state);
+
+/// Starts a job, or some ranks of it, again from a checkpoint: ends first what
+/// of it still runs. Answers with the namespace of the new job (PMIX_NSPACE).
+/// Refused with `not_found` for a checkpoint that is not there, `bad_param` for
+/// targets that are not of its job and for ranks that cannot end without their
+/// job.
+/// Source: RFC0015, PMIX_JOB_CTRL_RESTART.
+caf::expected<std::shared_ptr<control_step>>
+make_restart_step(const control_means& means, const control_order& order,
+                  const checkpoint_state_ptr& state);
+
+/// Has the site's hook put an image on nodes.
+/// Refused with `not_supported` if there is no hook, `no_permissions` for whom
+/// the DVM does not belong to.
+/// Source: RFC0015, PMIX_JOB_CTRL_PROVISION, PMIX_JOB_CTRL_PROVISION_IMAGE.
+caf::expected<std::shared_ptr<control_step>>
+make_provision_step(const control_means& means, const control_order& order);
 
 /// Checkpoints, restart, preemption and provision, as verbs of the
 /// `job_controller`, and what processes declare for them. Part of the root's

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/control/control_step.hpp"
+#include "actors/control/control_steps.hpp"
 #include "messages/gauge.hpp"
 
 #include <memory>

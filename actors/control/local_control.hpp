@@ -1,7 +1,7 @@
 #pragma once
 
-#include "actors/control/checkpoint_methods.hpp"
-#include "actors/jobs/cleanup_request.hpp"
+#include "actors/control/checkpoint_round.hpp"
+#include "actors/control/cleanup_request.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "actors/data/datastore.hpp"
 
 #include "actors/data/get_options.hpp"
-#include "actors/data/qualified_value.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>

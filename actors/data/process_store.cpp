@@ -1,6 +1,6 @@
 #include "actors/data/process_store.hpp"
 
-#include "actors/data/qualified_value.hpp"
+#include "actors/data/get_options.hpp"
 #include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/proc_id.hpp"
@@ -61,7 +61,7 @@ constexpr auto per_rank_array = std::string_view{"pmix.pdata"};
 template <class Entries>
 void append(const Entries& from, std::vector<info>& to) {
   for (const auto& [key, val] : from)
-    to.push_back({std::string{posted_key(key)}, 0, val});
+    to.push_back(make_info(posted_key(key), val));
 }
 
 } // namespace
@@ -592,7 +592,7 @@ std::optional<value> process_store::make(const target& x,
         append(i->second, infos);
     if (x.proc == self_)
       for (const auto& [key, y] : posted_)
-        infos.push_back({std::string{posted_key(key)}, 0, y.val});
+        infos.push_back(make_info(posted_key(key), y.val));
   }
   if (infos.empty())
     return std::nullopt;

@@ -1,6 +1,5 @@
 #include "actors/events/sensor_desk.hpp"
 
-#include "actors/events/sensor_interest.hpp"
 #include "actors/events/sensor_rules.hpp"
 #include "actors/make_info.hpp"
 #include "messages/attributes.hpp"

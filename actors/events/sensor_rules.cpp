@@ -1,5 +1,7 @@
 #include "actors/events/sensor_rules.hpp"
 
+#include "actors/make_info.hpp"
+
 #include <cmath>
 #include <utility>
 
@@ -11,11 +13,11 @@ namespace {
 constexpr double largest_count = 9007199254740992.0;
 
 info text_info(std::string_view key, std::string x) {
-  return {std::string{key}, 0, value::string(std::move(x))};
+  return make_info(key, value::string(std::move(x)));
 }
 
 info number_info(std::string_view key, double x) {
-  return {std::string{key}, 0, value{data_type::double_, x}};
+  return make_info(key, value{data_type::double_, x});
 }
 
 environment_event event_of(status code, const sensor_reading& x) {
@@ -135,8 +137,7 @@ sensor_rules::judge_counter(device& x, const sensor_reading& y) {
   if (!growth)
     return std::nullopt;
   auto result = event_of(codes_of(y.of).front(), y);
-  result.infos.push_back(
-    {std::string{event_count_key}, 0, value::uint64(*growth)});
+  result.infos.push_back(make_info(event_count_key, value::uint64(*growth)));
   return result;
 }
 
@@ -198,7 +199,7 @@ std::optional<environment_event> event_throttle::flush(time now) {
   auto result = std::exchange(newest_, std::nullopt);
   if (const auto skipped = std::exchange(skipped_, 0))
     result->infos.push_back(
-      {std::string{event_skipped_key}, 0, value::uint64(skipped)});
+      make_info(event_skipped_key, value::uint64(skipped)));
   begin_ = now;
   told_ = 1;
   return result;

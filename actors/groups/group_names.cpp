@@ -1,6 +1,8 @@
 #include "actors/groups/group_names.hpp"
 
+#include "actors/all_of.hpp"
 #include "actors/groups/group_keys.hpp"
+#include "actors/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -57,6 +59,52 @@ void drop_repeated(std::vector<proc_id>& procs) {
     std::remove_if(procs.begin(), procs.end(),
                    [&](const proc_id& x) { return !seen.insert(x).second; }),
     procs.end());
+}
+
+/// Spells out one list after the other, until there is a mistake.
+class request_speller {
+public:
+  explicit request_speller(const group_names& groups) : groups_(groups) {
+    // nop
+  }
+
+  template <class... Ts>
+  request_speller& operator()(Ts&... xs) {
+    (one(xs), ...);
+    return *this;
+  }
+
+  request_speller& qualifiers(std::vector<info>& xs) {
+    if (!why_)
+      why_ = groups_.spell_out_qualifiers(xs, room_);
+    return *this;
+  }
+
+  caf::error take() {
+    return std::move(why_);
+  }
+
+private:
+  template <class T>
+  void one(T& x) {
+    if (!why_)
+      why_ = groups_.spell_out(x, room_);
+  }
+
+  const group_names& groups_;
+  size_t room_ = defaults::group_participants;
+  caf::error why_;
+};
+
+std::set<std::string> parts_of(const std::string& list) {
+  auto result = std::set<std::string>{};
+  for (size_t begin = 0; begin < list.size();) {
+    const auto end = std::min(list.find(',', begin), list.size());
+    if (end > begin)
+      result.insert(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return result;
 }
 
 } // namespace
@@ -239,45 +287,6 @@ caf::error group_names::spell_out_qualifiers(std::vector<info>& infos,
 
 // -- requests ----------------------------------------------------------------
 
-namespace {
-
-/// Spells out one list after the other, until there is a mistake.
-class request_speller {
-public:
-  explicit request_speller(const group_names& groups) : groups_(groups) {
-    // nop
-  }
-
-  template <class... Ts>
-  request_speller& operator()(Ts&... xs) {
-    (one(xs), ...);
-    return *this;
-  }
-
-  request_speller& qualifiers(std::vector<info>& xs) {
-    if (!why_)
-      why_ = groups_.spell_out_qualifiers(xs, room_);
-    return *this;
-  }
-
-  caf::error take() {
-    return std::move(why_);
-  }
-
-private:
-  template <class T>
-  void one(T& x) {
-    if (!why_)
-      why_ = groups_.spell_out(x, room_);
-  }
-
-  const group_names& groups_;
-  size_t room_ = defaults::group_participants;
-  caf::error why_;
-};
-
-} // namespace
-
 /// A fence over a group is another operation than one of the same processes:
 /// who leaves the group does so in the midst of the former only. Libraries that
 /// spell groups out by themselves say of which one.
@@ -295,8 +304,7 @@ caf::error spell_out(const group_names& groups, fence_request& x) {
            members == nullptr || *members != x.procs)
     id.clear();
   if (!id.empty())
-    infos.push_back(
-      {std::string{group_keys::fence}, 0, value::string(std::move(id))});
+    infos.push_back(make_info(group_keys::fence, value::string(std::move(id))));
   return request_speller{groups}(x.procs, x.directives).take();
 }
 
@@ -388,6 +396,66 @@ caf::error spell_out(const group_names& groups, io_pull_request& x) {
 
 caf::error spell_out(const group_names& groups, io_push_request& x) {
   return request_speller{groups}(x.targets, x.directives).take();
+}
+
+std::vector<std::string> group_places::namespaces() const {
+  auto result = std::set<std::string>{};
+  for (const auto& x : members_)
+    result.insert(x.nspace);
+  return {result.begin(), result.end()};
+}
+
+void group_places::find_peers(const std::optional<std::string>& node,
+                              std::function<void(peers)> done) {
+  using members = std::set<proc_id>;
+  auto all = all_of<members>{
+    {},
+    [me = shared_from_this(), done = std::move(done)](const members& found) {
+      auto result = peers{};
+      for (const auto& x : me->members_)
+        if (found.count(x) > 0)
+          result.push_back(x);
+      done(std::move(result));
+    }};
+  for (auto& nspace : namespaces()) {
+    all.add();
+    ask_.peers_on({node, std::move(nspace)}, [all](const peers& found) {
+      all->insert(found.begin(), found.end());
+      all.done();
+    });
+  }
+  all.done();
+}
+
+void group_places::find_nodes(std::function<void(std::string)> done) {
+  // Whoever has processes of the namespaces may have a member.
+  using names = std::set<std::string>;
+  auto found = all_of<names>{{}, [done = std::move(done)](const names& nodes) {
+                               auto result = std::string{};
+                               for (const auto& x : nodes)
+                                 result += (result.empty() ? "" : ",") + x;
+                               done(std::move(result));
+                             }};
+  auto candidates =
+    all_of<names>{{}, [me = shared_from_this(), found](const names& nodes) {
+                    for (const auto& node : nodes) {
+                      found.add();
+                      me->find_peers(node, [found, node](const peers& members) {
+                        if (!members.empty())
+                          found->insert(node);
+                        found.done();
+                      });
+                    }
+                    found.done();
+                  }};
+  for (auto& nspace : namespaces()) {
+    candidates.add();
+    ask_.nodes_of({std::move(nspace)}, [candidates](const std::string& list) {
+      candidates->merge(parts_of(list));
+      candidates.done();
+    });
+  }
+  candidates.done();
 }
 
 } // namespace troupe

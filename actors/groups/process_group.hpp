@@ -292,7 +292,7 @@ private:
   /// concerns.
   std::vector<proc_id> watchers() const;
 
-  // -- process_group_construct.cpp: the construction --
+  // -- the construction
 
   void take(const group_calls& what, effects& out);
   void take(const group_conflict& what, effects& out);
@@ -347,7 +347,7 @@ private:
   /// `proc` is no member any more: those behind it close ranks.
   void remove_member(const proc_id& proc, effects& out);
 
-  // -- process_group_invitation.cpp: invitations --
+  // -- invitations
 
   /// A participant has raised an event of the group. The first entry of a group
   /// by invitation is the INVITED of its leader, or the ACCEPTED of somebody

@@ -1,6 +1,6 @@
 #include "actors/io/input_spread.hpp"
 
-#include "actors/jobs/io_directives.hpp"
+#include "actors/io/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"

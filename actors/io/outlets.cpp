@@ -1,7 +1,8 @@
 #include "actors/io/outlets.hpp"
 
-#include "actors/jobs/io_options.hpp"
-#include "actors/jobs/process_events.hpp"
+#include "actors/events/process_events.hpp"
+#include "actors/io/io_options.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/job_keys.hpp"
@@ -28,7 +29,7 @@ deliver_event end_for(const proc_id& tool, const job_ended& outcome) {
   result.what = make_job_end_event(outcome);
   result.what.range = data_range::custom;
   result.what.infos.push_back(
-    {std::string{attr::event_non_default}, 0, value::boolean(true)});
+    make_info(attr::event_non_default, value::boolean(true)));
   result.targets = {tool};
   return result;
 }
@@ -172,8 +173,8 @@ void outlets::close(const job_ended& outcome) {
     return;
   auto what = end_for(to.tool->proc, outcome);
   if (to.has_family)
-    what.what.infos.push_back({std::string{job_family_key}, 0,
-                               value::string(family_of(outcome.nspace, to))});
+    what.what.infos.push_back(
+      make_info(job_family_key, value::string(family_of(outcome.nspace, to))));
   out_->deliver(std::move(what));
 }
 
@@ -194,7 +195,7 @@ void outlets::lose_tool(const requester& who) {
   if (request.targets.empty())
     return;
   request.directives = {
-    {std::string{attr::job_ctrl_terminate}, 0, value::boolean(true)}};
+    make_info(attr::job_ctrl_terminate, value::boolean(true))};
   out_->control(who, std::move(request));
 }
 

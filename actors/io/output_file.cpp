@@ -1,6 +1,6 @@
 #include "actors/io/output_file.hpp"
 
-#include "actors/io/output_text.hpp"
+#include "actors/io/output_formatter.hpp"
 
 #include <cstdint>
 #include <string_view>

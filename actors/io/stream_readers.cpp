@@ -1,7 +1,6 @@
 #include "actors/io/stream_readers.hpp"
 
-#include "actors/jobs/io_directives.hpp"
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/io_keys.hpp"
 

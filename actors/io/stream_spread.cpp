@@ -1,6 +1,7 @@
 #include "actors/io/stream_spread.hpp"
 
-#include "actors/jobs/io_options.hpp"
+#include "actors/all_of.hpp"
+#include "actors/io/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
@@ -44,8 +45,8 @@ bool same(const io_interest& x, const io_interest& y) {
              && x.window == y.window);
 }
 
-io_interest all_of(const std::string& nspace, io_channels channels,
-                   uint64_t window = 0) {
+io_interest interest_in_all(const std::string& nspace, io_channels channels,
+                            uint64_t window = 0) {
   if (channels == io_channels::none)
     return {nspace, {}, channels, window};
   return {nspace, {rank_wildcard}, channels, window};
@@ -103,21 +104,18 @@ void stream_spread::update(const std::string& nspace, completion<ack> done) {
   auto nodes = places_.hosts_of(nspace);
   if (nodes.empty() || nodes.front() != 0)
     nodes.insert(nodes.begin(), 0);
-  auto left = std::make_shared<size_t>(nodes.size() + 1);
-  const auto one = [left, done = std::move(done)](const caf::expected<ack>&) {
-    // A node that is lost has nothing to give.
-    if (--*left == 0)
-      done(ack{});
-  };
+  auto all = all_of<std::monostate>{
+    {}, [done = std::move(done)](std::monostate) { done(ack{}); }};
   for (const auto node : nodes) {
-    if (node != self_) {
-      out_->tell(node, wanted, one);
+    if (node == self_) {
+      note_watcher(nspace, node, wanted);
       continue;
     }
-    note_watcher(nspace, node, wanted);
-    one(ack{});
+    all.add();
+    // A node that is lost has nothing to give.
+    out_->tell(node, wanted, [all](const caf::expected<ack>&) { all.done(); });
   }
-  one(ack{});
+  all.done();
 }
 
 // -- jobs
@@ -135,9 +133,11 @@ io_wiring stream_spread::begin(const prepare_share& order) {
     {nspace, wiring, order.parent.creds.uid, places_.size_of(nspace)});
   const auto window = window_of(nspace);
   auto told = std::map<uint32_t, io_interest>{};
-  told[order.origin] = all_of(nspace, forwarded_channels(wiring), window);
+  told[order.origin] =
+    interest_in_all(nspace, forwarded_channels(wiring), window);
   for (const auto& y : order.watchers)
-    told[y.node] = united(told[y.node], all_of(nspace, y.channels, window));
+    told[y.node] =
+      united(told[y.node], interest_in_all(nspace, y.channels, window));
   const auto ours = told.extract(self_);
   if (!places_.ranks_on(self_, nspace).empty())
     for (auto& [node, what] : told) {
@@ -244,7 +244,7 @@ void stream_spread::want_all(io_channels channels, completion<ack> done) {
 
 /// The root has to know what is wanted here of all jobs.
 void stream_spread::tell_standing(completion<ack> done) {
-  auto wanted = united(standing_, all_of("", of_readers_));
+  auto wanted = united(standing_, interest_in_all("", of_readers_));
   wanted.nspace.clear();
   if (same(wanted, standing_told_)) {
     done(ack{});
@@ -354,11 +354,9 @@ void stream_spread::lose_node(uint32_t node) {
 
 namespace {
 
-/// What all nodes know, each stream once.
+/// Knowledge of all nodes, each stream once.
 struct survey {
   const job_locations& places;
-  stream_spread::completion<io_list> done;
-  size_t missing = 1;
   std::map<std::pair<proc_id, io_channels>, io_stream_status> streams = {};
 
   void add(uint32_t node, io_list&& found) {
@@ -374,13 +372,11 @@ struct survey {
     }
   }
 
-  void finish_one() {
-    if (--missing > 0)
-      return;
+  io_list take() {
     auto result = io_list{};
     for (auto& [key, x] : streams)
       result.streams.push_back(std::move(x));
-    done(std::move(result));
+    return result;
   }
 };
 
@@ -388,21 +384,22 @@ struct survey {
 
 void stream_spread::list_all(const list_io& what,
                              const completion<io_list>& done) {
-  auto all = std::make_shared<survey>(survey{places_, done});
+  auto all =
+    all_of<survey>{survey{places_}, [done](survey& x) { done(x.take()); }};
   for (const auto node : out_->live()) {
-    ++all->missing;
+    all.add();
     // A node that does not answer soon is left out.
     const auto note = [all, node](caf::expected<io_list> x) {
       if (x)
         all->add(node, std::move(*x));
-      all->finish_one();
+      all.done();
     };
     if (node == self_)
       out_->list_at_desk(what, note);
     else
       out_->list(node, what, note);
   }
-  all->finish_one();
+  all.done();
 }
 
 } // namespace troupe

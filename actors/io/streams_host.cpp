@@ -3,8 +3,9 @@
 #include "actors/answer.hpp"
 #include "actors/io/input_queue.hpp"
 #include "actors/io/input_spread.hpp"
+#include "actors/io/io_options.hpp"
 #include "actors/io/stream_readers.hpp"
-#include "actors/jobs/io_directives.hpp"
+#include "actors/pass_on.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 
@@ -219,13 +220,7 @@ caf::result<ack> push(self_pointer self, const requester& who,
       return why;
   }
   auto promise = self->make_response_promise<ack>();
-  auto owed = std::make_shared<answer<ack>>(promise);
-  state.pushes->push(std::move(request), [owed](const caf::error& why) {
-    if (why)
-      owed->fail(why);
-    else
-      owed->give(ack{});
-  });
+  state.pushes->push(std::move(request), pass_on_outcome(promise));
   return promise;
 }
 

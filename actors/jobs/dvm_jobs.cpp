@@ -1,10 +1,13 @@
 #include "actors/jobs/dvm_jobs.hpp"
 
+#include "actors/all_of.hpp"
 #include "actors/events/event_askers.hpp"
+#include "actors/events/process_events.hpp"
 #include "actors/jobs/job_plan.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
-#include "actors/jobs/process_events.hpp"
+#include "actors/make_info.hpp"
+#include "actors/may_act_for.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
@@ -70,6 +73,10 @@ std::string describe_map(const job_mapped& map) {
   return result;
 }
 
+all_of<std::monostate> when_all(std::function<void()> then) {
+  return {{}, [then = std::move(then)](std::monostate) { then(); }};
+}
+
 bool contains(const std::vector<std::string>& xs, const std::string& x) {
   return std::find(xs.begin(), xs.end(), x) != xs.end();
 }
@@ -90,16 +97,14 @@ dvm_jobs::dvm_jobs(settings config, dvm_nodes nodes, job_locations& places,
 
 void dvm_jobs::ask_each(const std::vector<uint32_t>& nodes,
                         const host_question& what, std::function<void()> then) {
-  auto left = std::make_shared<size_t>(nodes.size() + 1);
-  const auto one = [left,
-                    then = std::move(then)](const caf::expected<host_reply>&) {
+  auto all = when_all(std::move(then));
+  for (const auto node : nodes) {
+    all.add();
     // A node that is lost has nobody who could ask.
-    if (--*left == 0)
-      then();
-  };
-  for (const auto node : nodes)
-    out_.ask(node, what, one);
-  one(ack{});
+    out_.ask(node, what,
+             [all](const caf::expected<host_reply>&) { all.done(); });
+  }
+  all.done();
 }
 
 // -- the start
@@ -189,32 +194,24 @@ void dvm_jobs::begin(job_order order) {
 /// @param then Gets the counts by rank; who does not answer is missing.
 void dvm_jobs::count_objects(resource_kind kind,
                              std::function<void(const object_counts&)> then) {
-  struct counting {
-    object_counts by_node;
-    size_t missing = 1;
-  };
-  auto all = std::make_shared<counting>();
-  const auto arrived = [all, then = std::move(then)] {
-    if (--all->missing == 0)
-      then(all->by_node);
-  };
+  auto all = all_of<object_counts>{{}, std::move(then)};
   auto question = query_request{};
   question.queries.emplace_back().keys = {std::string{objects_key}};
   for (const auto& [rank, node] : nodes_.all()) {
     if (!node.takes_work())
       continue;
-    ++all->missing;
+    all.add();
     out_.ask(rank, ask_root{{}, question},
-             reply_to<info_result>([all, arrived, kind, rank = rank](
+             reply_to<info_result>([all, kind, rank = rank](
                                      const caf::expected<info_result>& x) {
                const auto objects =
                  x ? number<uint32_t>(x->infos, to_string(kind)) : std::nullopt;
                if (objects)
-                 all->by_node[rank] = *objects;
-               arrived();
+                 (*all)[rank] = *objects;
+               all.done();
              }));
   }
-  arrived();
+  all.done();
 }
 
 void dvm_jobs::map(job_record& job, spawn_request& request,
@@ -417,8 +414,7 @@ void dvm_jobs::spawn(uint32_t from, requester& who, spawn_request& request,
                            || who.role == peer_role::launcher_with_identity;
   if (is_launcher
       && troupe::find(request.job_infos, attr::stdin_tgt) == nullptr)
-    request.job_infos.push_back(
-      {std::string{attr::stdin_tgt}, 0, value::rank(0)});
+    request.job_infos.push_back(make_info(attr::stdin_tgt, value::rank(0)));
   order.who = std::move(who);
   order.request = std::move(request);
   order.reply = std::move(done);
@@ -459,7 +455,7 @@ caf::expected<ack> dvm_jobs::abort(const requester& who,
   auto* job = find(nspace);
   if (job == nullptr)
     return unknown_job(nspace);
-  if (!may_control(*job, who))
+  if (!may_act_for(who, job->parent.creds.uid))
     return make_error(status::no_permissions,
                       "job " + nspace + " is another user's");
   const auto whole = proc_id{nspace, rank_wildcard};
@@ -620,16 +616,15 @@ void dvm_jobs::inquire(job_record& job, uint32_t from) {
   const auto questions = job.questions_except(from);
   job.inquires = true;
   out_.call_later(inquiry_wait, judge);
-  auto left = std::make_shared<size_t>(questions.size() + 1);
-  // A node has told how its processes ended before it answers; one that does
-  // not answer is lost.
-  const auto done = [left, judge](const caf::expected<host_reply>&) {
-    if (--*left == 0)
-      judge();
-  };
-  for (const auto& [node, question] : questions)
-    out_.ask(node, question, done);
-  done(ack{});
+  auto all = when_all(judge);
+  for (const auto& [node, question] : questions) {
+    all.add();
+    // A node has told how its processes ended before it answers; one that does
+    // not answer is lost.
+    out_.ask(node, question,
+             [all](const caf::expected<host_reply>&) { all.done(); });
+  }
+  all.done();
 }
 
 /// What is known now has to do.
@@ -880,7 +875,8 @@ void dvm_jobs::raise(event what, std::vector<std::string> audience,
 /// A process has ended, of which those that are connected to it hear, too.
 void dvm_jobs::tell_of_process(const job_record& job,
                                const proc_changed& what) {
-  auto x = make_end_event(what, job.ending, job.options.recoverable);
+  auto x = make_end_event(what, job.ending, job.options.recoverable,
+                          describe_end(what));
   if (!x)
     return;
   const auto audience = audience_of(job);
@@ -975,7 +971,7 @@ bool dvm_jobs::has_been(const std::string& nspace) const {
 /// DVM like this.
 caf::error dvm_jobs::halt(const requester& who) const {
   const auto owner = config_.owner.value_or(who.creds.uid);
-  if (who.creds.uid != owner && who.creds.uid != 0)
+  if (!may_act_for(who, owner))
     return make_error(status::no_permissions,
                       "this DVM is another user's: " + std::to_string(owner)
                         + " owns it, " + std::to_string(who.creds.uid)
@@ -1048,8 +1044,7 @@ control_means dvm_jobs::means_of_control() {
   };
   out.restart_command = config_.restart_command;
   out.is_administrator = [this](const requester& who) {
-    const auto owner = config_.owner.value_or(who.creds.uid);
-    return who.creds.uid == owner || who.creds.uid == 0;
+    return may_act_for(who, config_.owner.value_or(who.creds.uid));
   };
   return out;
 }
@@ -1080,14 +1075,12 @@ void dvm_jobs::define_set(define_process_set what, completion<ack> then) {
 
 void dvm_jobs::tell_sets(std::vector<define_process_set> sets,
                          std::function<void()> then) {
-  auto left = std::make_shared<size_t>(sets.size() + 1);
-  const auto one = [left, then = std::move(then)] {
-    if (--*left == 0)
-      then();
-  };
-  for (auto& x : sets)
-    ask_each(out_.live(), std::move(x), one);
-  one();
+  auto all = when_all(std::move(then));
+  for (auto& x : sets) {
+    all.add();
+    ask_each(out_.live(), std::move(x), [all] { all.done(); });
+  }
+  all.done();
 }
 
 void dvm_jobs::tell_sets(uint32_t node) {

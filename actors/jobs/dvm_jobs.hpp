@@ -3,7 +3,6 @@
 #include "actors/control/checkpoint_desk.hpp"
 #include "actors/control/job_controller.hpp"
 #include "actors/groups/connected_sets.hpp"
-#include "actors/jobs/dvm_nodes.hpp"
 #include "actors/jobs/job_locations.hpp"
 #include "actors/jobs/job_record.hpp"
 #include "actors/jobs/node_mapping.hpp"

@@ -1,9 +1,10 @@
 #include "actors/jobs/job.hpp"
 
 #include "actors/answer.hpp"
+#include "actors/control/cleanup_request.hpp"
 #include "actors/data/job_data.hpp"
-#include "actors/jobs/cleanup_request.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "actors/pass_on.hpp"
 #include "actors/reminders.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -178,20 +179,20 @@ void note_paused(self_pointer self, const std::vector<uint32_t>& ranks,
 caf::result<procs_controlled> find_running(self_pointer self,
                                            control_procs order) {
   const auto promise = self->make_response_promise<procs_controlled>();
-  auto owed = std::make_shared<answer<procs_controlled>>(promise);
+  const auto done = pass_on(promise);
   self->request(self->state.directory.launcher, caf::infinite, order)
     .then(
-      [self, owed, order](const procs_controlled&) {
-        when_ends_are_known(self, [self, owed, order] {
+      [self, done, order](const procs_controlled&) {
+        when_ends_are_known(self, [self, done, order] {
           auto result = procs_controlled{};
           for (const auto rank : order.ranks)
             if (const auto* x = self->state.find({order.nspace, rank});
                 x != nullptr && x->is_running())
               result.ranks.push_back(rank);
-          owed->give(std::move(result));
+          done(std::move(result));
         });
       },
-      [owed](caf::error& why) { owed->fail(std::move(why)); });
+      [done](caf::error& why) { done(std::move(why)); });
   return promise;
 }
 

@@ -1,12 +1,19 @@
 #include "actors/jobs/job_options.hpp"
 
-#include "actors/jobs/io_options.hpp"
-#include "actors/jobs/mapping_words.hpp"
+#include "actors/io/io_options.hpp"
+#include "actors/jobs/number_list.hpp"
 #include "actors/timeout.hpp"
 #include "messages/attributes.hpp"
+#include "messages/status.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace troupe {
 
@@ -36,6 +43,431 @@ void read_runtime_options(const std::vector<info>& infos,
     begin = end + 1;
   }
 }
+
+/// An attribute that says where processes go, taken apart: the value
+/// `core:PE=2,OVERSUBSCRIBE` has the name `core` and the words `pe=2` and
+/// `oversubscribe`.
+class mapping_directive {
+public:
+  mapping_directive(std::string_view attribute, std::string text);
+
+  /// In lower case.
+  const std::string& name() const {
+    return name_;
+  }
+
+  /// What follows the name; in lower case but for files.
+  const std::vector<std::string>& words() const {
+    return words_;
+  }
+
+  /// Takes the first of the words; empty if there is none.
+  std::string take_word();
+
+  /// An error that says the attribute and its value, and `why`.
+  caf::error wrong(status code, const std::string& why) const;
+
+  /// The name is none of the policies that are known.
+  caf::error unknown_policy(const char* known) const;
+
+  caf::error unknown_modifier(const std::string& word, const char* known) const;
+
+private:
+  std::string_view attribute_;
+  std::string text_;
+  std::string name_;
+  std::vector<std::string> words_;
+};
+
+/// An object of a node by its name, as all launchers of the field have it.
+std::optional<resource_kind> object_named(const std::string& name);
+
+bool starts_with(const std::string& text, std::string_view start);
+
+constexpr std::array<std::pair<resource_kind, std::string_view>, 10> kind_names{
+  {
+    {resource_kind::none, "none"},
+    {resource_kind::slot, "slot"},
+    {resource_kind::hwthread, "hwthread"},
+    {resource_kind::core, "core"},
+    {resource_kind::l1, "l1cache"},
+    {resource_kind::l2, "l2cache"},
+    {resource_kind::l3, "l3cache"},
+    {resource_kind::numa, "numa"},
+    {resource_kind::package, "package"},
+    {resource_kind::node, "node"},
+  }};
+
+mapping_directive::mapping_directive(std::string_view attribute,
+                                     std::string text)
+  : attribute_(attribute), text_(std::move(text)) {
+  auto end = std::min(text_.find(':'), text_.size());
+  name_ = lower_case(text_.substr(0, end));
+  while (end < text_.size()) {
+    const auto begin = end + 1;
+    // The name of a file may have any character.
+    if (lower_case(text_.substr(begin, 5)) == "file=") {
+      words_.push_back("file=" + text_.substr(begin + 5));
+      return;
+    }
+    end = std::min(text_.find_first_of(":,", begin), text_.size());
+    if (end > begin)
+      words_.push_back(lower_case(text_.substr(begin, end - begin)));
+  }
+}
+
+std::string mapping_directive::take_word() {
+  if (words_.empty())
+    return {};
+  auto result = std::move(words_.front());
+  words_.erase(words_.begin());
+  return result;
+}
+
+caf::error mapping_directive::wrong(status code, const std::string& why) const {
+  return make_error(code,
+                    std::string{attribute_} + " is \"" + text_ + "\": " + why);
+}
+
+caf::error mapping_directive::unknown_policy(const char* known) const {
+  return wrong(status::not_supported,
+               "\"" + name_ + "\" is no policy; known are " + known);
+}
+
+caf::error mapping_directive::unknown_modifier(const std::string& word,
+                                               const char* known) const {
+  return wrong(status::not_supported,
+               "\"" + word + "\" is no modifier; known are " + known);
+}
+
+std::optional<resource_kind> object_named(const std::string& name) {
+  // Other words of the field for the same things.
+  if (name == "socket")
+    return resource_kind::package;
+  if (name == "cpu")
+    return resource_kind::hwthread;
+  for (const auto& [kind, text] : kind_names)
+    if (text == name)
+      return kind;
+  return std::nullopt;
+}
+
+bool starts_with(const std::string& text, std::string_view start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+constexpr auto map_policies =
+  "slot, node, hwthread, core, l1cache, l2cache, l3cache, numa, package (or "
+  "socket), ppr:N:OBJECT, seq, rankfile:file=FILE and pe-list=NUMBERS";
+constexpr auto map_modifiers =
+  "pe=N, span, nolocal, oversubscribe, nooversubscribe, hwtcpus, corecpus, "
+  "ordered (with pe-list) and file=FILE (with seq and rankfile)";
+constexpr auto rank_policies =
+  "slot, node, fill, span, hwthread, core, l1cache, l2cache, l3cache, numa and "
+  "package (or socket)";
+constexpr auto bind_policies =
+  "none, slot, hwthread, core, l1cache, l2cache, l3cache, numa, package (or "
+  "socket), board and cpu-list";
+constexpr auto bind_modifiers =
+  "overload-allowed, no-overload, if-supported, ordered (with cpu-list) and "
+  "report";
+
+std::optional<uint32_t> positive(std::string_view text) {
+  auto result = uint32_t{0};
+  const auto* end = text.data() + text.size();
+  const auto [rest, err] = std::from_chars(text.data(), end, result);
+  if (err != std::errc{} || rest != end || result == 0 || result > UINT16_MAX)
+    return std::nullopt;
+  return result;
+}
+
+class reader {
+public:
+  reader(const std::vector<info>& infos, job_options& options)
+    : infos_(infos), options_(options) {
+    // nop
+  }
+
+  caf::error read() {
+    if (auto err = read_mapping())
+      return err;
+    if (auto err = read_ranking())
+      return err;
+    if (auto err = read_cpus())
+      return err;
+    if (auto err = read_binding())
+      return err;
+    if (flag(infos_, attr::no_oversubscribe))
+      forbid_oversubscription();
+    options_.no_local |= flag(infos_, attr::no_procs_on_head);
+    options_.report_bindings |= flag(infos_, attr::report_bindings);
+    return check_binding();
+  }
+
+private:
+  void forbid_oversubscription() {
+    options_.oversubscribe = false;
+    options_.never_oversubscribe = true;
+  }
+
+  // -- mapping
+
+  caf::error read_mapping() {
+    if (const auto given = text(infos_, attr::ppr); given && !given->empty()) {
+      auto what = mapping_directive{"PMIX_PPR", "ppr:" + *given};
+      if (auto err = read_ppr(what))
+        return err;
+      if (auto err = read_modifiers(what))
+        return err;
+    }
+    const auto given = text(infos_, attr::mapby);
+    if (!given || given->empty())
+      return {};
+    auto what = mapping_directive{"PMIX_MAPBY", *given};
+    if (auto err = read_policy(what))
+      return err;
+    return read_modifiers(what);
+  }
+
+  caf::error read_policy(mapping_directive& what) {
+    const auto& name = what.name();
+    if (name.empty())
+      return {};
+    if (options_.nodes == node_policy::ppr && name != "ppr")
+      return what.wrong(status::bad_param,
+                        "PMIX_PPR says something else; give one of them");
+    options_.map_given = true;
+    if (name == "ppr")
+      return read_ppr(what);
+    if (name == "node") {
+      options_.nodes = node_policy::node;
+      options_.rank_by = rank_policy::node;
+    } else if (name == "seq" || name == "rankfile") {
+      return read_file(what);
+    } else if (starts_with(name, "pe-list=")) {
+      return read_list(what, name.substr(8));
+    } else if (name == "none") {
+      return what.wrong(status::bad_param,
+                        "processes have to be somewhere; known are "
+                          + std::string{map_policies});
+    } else if (const auto kind =
+                 object_named(name == "board" ? "slot" : name)) {
+      options_.map_by = *kind;
+    } else {
+      return what.unknown_policy(map_policies);
+    }
+    return {};
+  }
+
+  /// Reads `N:node`.
+  /// Source: PRRTE's `--map-by ppr:N:resource`.
+  caf::error read_ppr(mapping_directive& what) {
+    const auto count = positive(what.take_word());
+    const auto kind = object_named(what.take_word());
+    if (!count || !kind || *kind == resource_kind::none
+        || *kind == resource_kind::slot)
+      return what.wrong(status::bad_param,
+                        "write ppr:N:OBJECT with N above 0, such as ppr:N:node;"
+                        " objects are node, package (or socket), numa, l3cache,"
+                        " l2cache, l1cache, core and hwthread");
+    options_.map_given = true;
+    options_.nodes = node_policy::ppr;
+    options_.per_object = *count;
+    options_.ppr_object = *kind;
+    return {};
+  }
+
+  caf::error read_file(mapping_directive& what) {
+    const auto is_seq = what.name() == "seq";
+    options_.nodes = is_seq ? node_policy::seq : node_policy::rank_file;
+    const auto& words = what.words();
+    const auto has_file =
+      std::any_of(words.begin(), words.end(),
+                  [](const std::string& x) { return starts_with(x, "file="); });
+    const auto content = text(infos_, mapping_file_key);
+    if (!has_file && is_seq)
+      return {};
+    if (!has_file)
+      return what.wrong(status::bad_param,
+                        "there is no rank file; write rankfile:file=FILE");
+    if (!content)
+      return what.wrong(status::bad_param,
+                        "the file is read by launchers, and this one has not "
+                        "sent its text as "
+                          + std::string{mapping_file_key});
+    if (is_seq) {
+      options_.sequence = parse_sequence(*content);
+      if (options_.sequence.empty())
+        return what.wrong(status::bad_param,
+                          "the file names no node; name one a line");
+      return {};
+    }
+    auto ranks = parse_rank_file(*content);
+    if (!ranks)
+      return what.wrong(status::bad_param, reason_of(ranks.error()));
+    options_.ranks = std::move(*ranks);
+    return {};
+  }
+
+  caf::error read_list(const mapping_directive& what, const std::string& list) {
+    auto numbers = parse_numbers(list);
+    if (!numbers)
+      return what.wrong(status::bad_param, reason_of(numbers.error()));
+    options_.cpu_list = std::move(*numbers);
+    return {};
+  }
+
+  caf::error read_modifiers(const mapping_directive& what) {
+    for (const auto& x : what.words())
+      if (auto err = read_modifier(what, x))
+        return err;
+    return {};
+  }
+
+  caf::error read_modifier(const mapping_directive& what,
+                           const std::string& word) {
+    const auto is_listed = options_.nodes == node_policy::seq
+                           || options_.nodes == node_policy::rank_file;
+    if (starts_with(word, "pe=")) {
+      const auto count = positive(std::string_view{word}.substr(3));
+      if (!count)
+        return what.wrong(status::bad_param,
+                          "\"" + word
+                            + "\" is no number of processors; write "
+                              "pe=N with N above 0");
+      options_.cpus_per_proc = *count;
+    } else if (word == "span") {
+      options_.spans = true;
+    } else if (word == "nolocal") {
+      options_.no_local = true;
+    } else if (word == "oversubscribe") {
+      options_.oversubscribe = true;
+    } else if (word == "nooversubscribe") {
+      forbid_oversubscription();
+    } else if (word == "hwtcpus") {
+      options_.threads_are_cpus = true;
+    } else if (word == "corecpus") {
+      options_.threads_are_cpus = false;
+    } else if (word == "ordered" && !options_.cpu_list.empty()) {
+      options_.is_list_ordered = true;
+    } else if (!starts_with(word, "file=") || !is_listed) {
+      return what.unknown_modifier(word, map_modifiers);
+    }
+    return {};
+  }
+
+  // -- ranking
+
+  caf::error read_ranking() {
+    const auto given = text(infos_, attr::rankby);
+    if (!given || given->empty())
+      return {};
+    const auto what = mapping_directive{"PMIX_RANKBY", *given};
+    const auto& name = what.name();
+    if (!what.words().empty())
+      return what.wrong(status::not_supported,
+                        "\"" + what.words().front()
+                          + "\" is no modifier; it has none");
+    if (name == "slot")
+      options_.rank_by = rank_policy::slot;
+    else if (name == "node" || name == "board")
+      options_.rank_by = rank_policy::node;
+    else if (name == "fill")
+      options_.rank_by = rank_policy::fill;
+    else if (name == "span")
+      options_.rank_by = rank_policy::span;
+    else if (const auto kind = object_named(name);
+             kind && *kind != resource_kind::none) {
+      options_.rank_by = rank_policy::object;
+      options_.rank_object = *kind;
+    } else {
+      return what.unknown_policy(rank_policies);
+    }
+    return {};
+  }
+
+  // -- processors
+
+  caf::error read_cpus() {
+    if (const auto* given = find(infos_, attr::cpus_per_proc)) {
+      const auto count = given->number<uint32_t>();
+      if (!count || *count == 0 || *count > UINT16_MAX)
+        return make_error(status::bad_param,
+                          "PMIX_CPUS_PER_PROC is no number of processors; give "
+                          "one above 0");
+      options_.cpus_per_proc = *count;
+    }
+    if (const auto given = text(infos_, attr::cpu_list);
+        given && !given->empty())
+      return read_list(mapping_directive{"PMIX_CPU_LIST", *given}, *given);
+    return {};
+  }
+
+  // -- binding
+
+  caf::error read_binding() {
+    const auto given = text(infos_, attr::bindto);
+    if (!given || given->empty())
+      return {};
+    const auto what = mapping_directive{"PMIX_BINDTO", *given};
+    const auto& name = what.name();
+    if (name == "cpu-list") {
+      if (options_.cpu_list.empty())
+        return what.wrong(status::bad_param,
+                          "there is no list; give PMIX_CPU_LIST, too");
+    } else if (!name.empty()) {
+      const auto kind = object_named(name == "board" ? "node" : name);
+      if (!kind)
+        return what.unknown_policy(bind_policies);
+      options_.bind_to = *kind;
+      options_.bind_given = true;
+    }
+    for (const auto& x : what.words()) {
+      if (x == "overload-allowed")
+        options_.overload = true;
+      else if (x == "no-overload")
+        options_.overload = false;
+      else if (x == "if-supported")
+        options_.bind_if_possible = true;
+      else if (x == "report")
+        options_.report_bindings = true;
+      else if (x == "ordered" && name == "cpu-list")
+        options_.is_list_ordered = true;
+      else
+        return what.unknown_modifier(x, bind_modifiers);
+    }
+    return {};
+  }
+
+  caf::error check_binding() const {
+    const auto bind = options_.bind_to;
+    const auto is_single = bind == resource_kind::core
+                           || bind == resource_kind::slot
+                           || bind == resource_kind::hwthread;
+    const auto says = "PMIX_BINDTO is \"" + to_string(bind) + "\", but ";
+    if (options_.bind_given && bind != resource_kind::none && !is_single) {
+      if (options_.cpus_per_proc > 0)
+        return make_error(status::bad_param,
+                          says + "each process is to have "
+                            + std::to_string(options_.cpus_per_proc)
+                            + " processors of its own (pe, "
+                              "PMIX_CPUS_PER_PROC); bind to core or hwthread");
+      if (options_.is_list_ordered)
+        return make_error(status::bad_param,
+                          says
+                            + "each process is to have one processor of an "
+                              "ordered list; leave out one of them");
+    }
+    if (options_.is_list_ordered && options_.cpus_per_proc > 1)
+      return make_error(status::bad_param,
+                        "an ordered list gives each process one processor; "
+                        "leave out pe or PMIX_CPUS_PER_PROC");
+    return {};
+  }
+
+  const std::vector<info>& infos_;
+  job_options& options_;
+};
 
 } // namespace
 
@@ -142,6 +574,35 @@ std::string mapping_of(const job_options& options) {
   if (options.spans)
     result += ":span";
   return result;
+}
+
+std::string lower_case(std::string text) {
+  for (auto& c : text)
+    c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return text;
+}
+
+std::string to_string(resource_kind kind) {
+  for (const auto& [x, text] : kind_names)
+    if (x == kind)
+      return std::string{text};
+  return "slot";
+}
+
+caf::error read_mapping_words(const std::vector<info>& infos,
+                              job_options& options) {
+  return reader{infos, options}.read();
+}
+
+std::string mapping_file_of(const spawn_request& request) {
+  const auto given = text(request.job_infos, attr::mapby);
+  if (!given)
+    return {};
+  const auto what = mapping_directive{"PMIX_MAPBY", *given};
+  for (const auto& x : what.words())
+    if (starts_with(x, "file="))
+      return x.substr(5);
+  return {};
 }
 
 } // namespace troupe

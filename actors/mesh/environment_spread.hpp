@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/events/sensor_interest.hpp"
+#include "actors/events/sensor_rules.hpp"
 #include "messages/mesh.hpp"
 
 #include <functional>

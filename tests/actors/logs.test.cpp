@@ -2,7 +2,7 @@
 
 #include "actors/logs.hpp"
 
-#include "actors/supported.hpp"
+#include "actors/queries.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

@@ -2,15 +2,14 @@
 // words of `--output`, names of files with patterns, and commands of windows.
 // The first byte chooses.
 
+#include "actors/io/io_options.hpp"
 #include "actors/io/output_file.hpp"
-#include "actors/jobs/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tools/output_options.hpp"
-#include "tools/window_command.hpp"
 
 #include <algorithm>
 

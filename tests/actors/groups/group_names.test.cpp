@@ -2,7 +2,6 @@
 
 #include "actors/groups/group_names.hpp"
 
-#include "actors/groups/group_places.hpp"
 #include "actors/groups/group_report.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"

@@ -1,7 +1,6 @@
 // The position of a process in its input.
 
-#include "actors/io/process_input.hpp"
-
+#include "actors/io/io_inputs.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "actors/io/stream_readers.hpp"
 
-#include "actors/jobs/io_directives.hpp"
+#include "actors/io/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"

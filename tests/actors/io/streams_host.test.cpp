@@ -3,7 +3,7 @@
 #include "actors/io/streams_host.hpp"
 
 #include "actors/io/io_desk.hpp"
-#include "actors/jobs/io_directives.hpp"
+#include "actors/io/io_options.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"

@@ -1,8 +1,7 @@
 // What processes find in their environment: their place in the job, and what
 // Open MPI and MPICH need to run well; never the marks of another launcher.
 
-#include "actors/jobs/process_environment.hpp"
-
+#include "actors/jobs/job_plan.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

@@ -1,7 +1,6 @@
 // Directives that a caller cannot do without.
 
-#include "actors/jobs/io_directives.hpp"
-
+#include "actors/io/io_options.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"

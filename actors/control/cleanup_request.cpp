@@ -1,4 +1,4 @@
-#include "actors/jobs/cleanup_request.hpp"
+#include "actors/control/cleanup_request.hpp"
 
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"

@@ -1,7 +1,8 @@
 // What others are told of the ends of processes and jobs.
 
-#include "actors/jobs/process_events.hpp"
+#include "actors/events/process_events.hpp"
 
+#include "actors/jobs/job_outcome.hpp"
 #include "messages/attributes.hpp"
 #include "tests/test.hpp"
 
@@ -21,8 +22,9 @@ proc_changed ended(state how, int32_t exit_code = 0, int32_t signal = 0) {
 
 event end_event(state how, int32_t exit_code = 0, int32_t signal = 0,
                 bool was_told = false, bool recoverable = false) {
+  const auto what = ended(how, exit_code, signal);
   const auto x =
-    make_end_event(ended(how, exit_code, signal), was_told, recoverable);
+    make_end_event(what, was_told, recoverable, describe_end(what));
   if (!x)
     CAF_FAIL("no event");
   return *x;
@@ -67,7 +69,7 @@ CAF_TEST(E3 E28 each end has its code and names its process) {
 
 CAF_TEST(E3 what is no end is no event) {
   for (const auto x : {state::prepped, state::running, state::connected})
-    CAF_CHECK(!make_end_event(ended(x), false, false));
+    CAF_CHECK(!make_end_event(ended(x), false, false, {}));
 }
 
 CAF_TEST(E3 the exit code is what a shell reports and the signal is told) {

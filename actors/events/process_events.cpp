@@ -1,6 +1,6 @@
-#include "actors/jobs/process_events.hpp"
+#include "actors/events/process_events.hpp"
 
-#include "actors/jobs/job_outcome.hpp"
+#include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 
 namespace troupe {
@@ -8,7 +8,7 @@ namespace troupe {
 namespace {
 
 void add(event& to, std::string_view key, value x) {
-  to.infos.push_back({std::string{key}, 0, std::move(x)});
+  to.infos.push_back(make_info(key, std::move(x)));
 }
 
 event make_event(status code) {
@@ -64,7 +64,8 @@ bool is_survivable(status code) {
 } // namespace
 
 std::optional<event> make_end_event(const proc_changed& what, bool was_told,
-                                    bool recoverable) {
+                                    bool recoverable,
+                                    const std::string& in_words) {
   const auto code = code_of(what, was_told);
   if (!code)
     return std::nullopt;
@@ -78,7 +79,7 @@ std::optional<event> make_end_event(const proc_changed& what, bool was_told,
   if (what.signal != 0)
     add(result, exit_signal_key, value::integer(what.signal));
   if (*code != status::event_proc_terminated)
-    add(result, attr::event_text_message, value::string(describe_end(what)));
+    add(result, attr::event_text_message, value::string(in_words));
   if (!recoverable || was_told || !is_survivable(*code))
     hide_from_default_handlers(result);
   return result;

@@ -4,6 +4,7 @@
 #include "messages/job.hpp"
 
 #include <optional>
+#include <string>
 
 namespace troupe {
 
@@ -22,9 +23,11 @@ inline constexpr std::string_view exit_signal_key = "troupe.exit.signal";
 /// A process has ended, in its own way or because it was told to.
 /// @param was_told    Whether the job was being ended already.
 /// @param recoverable Whether the job goes on without the process.
+/// @param in_words    How it ended, for people; see `describe_end`.
 /// @returns nothing for a state that is no end.
 std::optional<event> make_end_event(const proc_changed& what, bool was_told,
-                                    bool recoverable);
+                                    bool recoverable,
+                                    const std::string& in_words);
 
 /// A process has ended well, but without disconnecting: for those that it was
 /// connected to. Source: PMIx Standard v5, "Connecting and Disconnecting

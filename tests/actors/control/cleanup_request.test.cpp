@@ -1,6 +1,6 @@
 // What a job may have removed at its end.
 
-#include "actors/jobs/cleanup_request.hpp"
+#include "actors/control/cleanup_request.hpp"
 
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"

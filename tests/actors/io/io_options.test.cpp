@@ -1,6 +1,6 @@
 // From the directives of a job, or of a reader, to how streams are wired.
 
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
