@@ -4,7 +4,7 @@
 #include "actors/client.hpp"
 #include "actors/io/output_formatter.hpp"
 #include "actors/io/tool_output.hpp"
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 #include "actors/make_info.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/log/local_time.hpp"

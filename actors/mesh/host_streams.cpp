@@ -2,7 +2,7 @@
 
 #include "actors/all_of.hpp"
 #include "actors/io/output_gate.hpp"
-#include "actors/jobs/io_directives.hpp"
+#include "actors/io/io_options.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"

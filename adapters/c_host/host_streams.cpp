@@ -1,7 +1,7 @@
 #include "adapters/c_host/host_streams.hpp"
 
 #include "actors/io/input_queue.hpp"
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 #include "actors/make_info.hpp"
 #include "messages/attributes.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "adapters/c_host/host_streams.hpp"
 
-#include "actors/jobs/io_options.hpp"
+#include "actors/io/io_options.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
