@@ -3,7 +3,7 @@
 // after the other, and each byte a little; then it is on its way.
 // Source: guarantees, section 7.
 
-#include "actors/mesh/mesh_collectives.hpp"
+#include "actors/mesh/exchange/mesh_collectives.hpp"
 
 #include <algorithm>
 #include <cmath>

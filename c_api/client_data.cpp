@@ -3,9 +3,9 @@
 
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
-#include "actors/make_info.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
+#include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"

@@ -1,7 +1,7 @@
 // Fence, connect, disconnect: what all members call.
 
 #include "actors/groups/group_keys.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"

@@ -2,7 +2,7 @@
 // Source: PMIx Standard v5, "IO Forwarding".
 
 #include "actors/io/io_options.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "c_api/client_output.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/input_pusher.hpp"

@@ -1,7 +1,7 @@
 #include "c_api/client_link.hpp"
 
-#include "actors/make_info.hpp"
 #include "adapters/local/rendezvous.hpp"
+#include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"

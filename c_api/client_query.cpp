@@ -1,6 +1,6 @@
 // Queries and logs; peers and nodes, from what is here, else from the server.
 
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"

@@ -1,9 +1,9 @@
 #include "c_api/event_desk.hpp"
 
 #include "adapters/loop/memory_reserve.hpp"
+#include "base/escape.hpp"
 #include "c_api/group_desk.hpp"
 #include "config/defaults.hpp"
-#include "config/escape.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_cast.hpp>

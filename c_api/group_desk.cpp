@@ -1,7 +1,7 @@
 #include "c_api/group_desk.hpp"
 
 #include "actors/groups/group_keys.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "actors/mesh/job_mesh.hpp"
+#include "actors/mesh/embedded/job_mesh.hpp"
 #include "adapters/loop/loop_system.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/value.hpp"
 
 #include <caf/expected.hpp>

@@ -1,6 +1,6 @@
 #include "c_api/request.hpp"
 
-#include "actors/timeout.hpp"
+#include "base/timeout.hpp"
 #include "c_api/library_core.hpp"
 
 namespace troupe::c_api {

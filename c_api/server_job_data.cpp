@@ -1,7 +1,7 @@
 #include "c_api/server_job_data.hpp"
 
-#include "actors/make_info.hpp"
 #include "adapters/wire/node_map.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

@@ -2,10 +2,10 @@
 // support of an application, modex, output, inventory.
 
 #include "actors/io/io_patterns.hpp"
-#include "actors/make_info.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/wire/uri.hpp"
+#include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/server_role.hpp"
 #include "messages/io.hpp"

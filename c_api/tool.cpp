@@ -1,7 +1,7 @@
 // Tools: init, finalize, and the servers they are connected to.
 
-#include "actors/make_info.hpp"
 #include "adapters/link/server_search.hpp"
+#include "base/make_info.hpp"
 #include "c_api/client_link.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"

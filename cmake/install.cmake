@@ -33,7 +33,7 @@ install(TARGETS troupe_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # The same objects as an archive, for whoever wants one file in the end: build
 # the target troupe_static, then `cmake --install build --component static`.
 add_library(troupe_static STATIC EXCLUDE_FROM_ALL)
-foreach(layer troupe_messages troupe_inspect troupe_sent troupe_config troupe_actors
+foreach(layer troupe_messages troupe_inspect troupe_sent troupe_config troupe_base troupe_actors
               troupe_wire troupe_adapters troupe_runtime)
   target_sources(troupe_static PRIVATE $<TARGET_OBJECTS:${layer}>)
 endforeach()

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "actors/mesh/embedded_mesh.hpp"
+#include "actors/mesh/embedded/embedded_mesh.hpp"
 #include "adapters/loop/loop_system.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "runtime/mesh_member.hpp"
 
-#include "actors/mesh/node.hpp"
+#include "actors/mesh/members/node.hpp"
 #include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/networks/networks.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "adapters/loop/loop_system.hpp"
+#include "base/journal.hpp"
 #include "config/defaults.hpp"
-#include "config/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>

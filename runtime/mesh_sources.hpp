@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/mesh/node.hpp"
+#include "actors/mesh/members/node.hpp"
 
 #include <cstdint>
 

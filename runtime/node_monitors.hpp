@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/monitors/monitor_kinds.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
 

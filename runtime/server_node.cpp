@@ -3,14 +3,14 @@
 #include "actors/events/event_cache.hpp"
 #include "actors/monitors/monitor_desk.hpp"
 #include "actors/monitors/usage_monitor.hpp"
-#include "actors/server.hpp"
-#include "actors/supervisor.hpp"
+#include "actors/server/server.hpp"
 #include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
 #include "adapters/process/control_groups.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
+#include "base/supervisor.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "actors/registrations.hpp"
+#include "actors/server/registrations.hpp"
 #include "adapters/local/listener.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/timer.hpp"
+#include "base/journal.hpp"
 #include "config/defaults.hpp"
-#include "config/journal.hpp"
 #include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
 #include "runtime/node_monitors.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/lane/authority.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/host_list.hpp"
 

@@ -1,7 +1,7 @@
 #include "tools/ctl.hpp"
 
 #include "actors/control/control_directives.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 #include "messages/status.hpp"

@@ -3,7 +3,7 @@
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "adapters/wire/number_range.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/status.hpp"
 
 #include <CLI/CLI.hpp>

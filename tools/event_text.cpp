@@ -1,6 +1,6 @@
 #include "tools/event_text.hpp"
 
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/report.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "tools/command_line.hpp"
 #include "tools/printing.hpp"

@@ -1,7 +1,7 @@
 #include "tools/group.hpp"
 
 #include "actors/groups/group_report.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/proc_id.hpp"
 #include "tools/command_line.hpp"

@@ -1,7 +1,6 @@
 #include "tools/local_node.hpp"
 
-#include "actors/mesh/mesh_host.hpp"
-#include "actors/supervisor.hpp"
+#include "actors/mesh/host/mesh_host.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
@@ -17,6 +16,7 @@
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "base/supervisor.hpp"
 #include "messages/status.hpp"
 #include "runtime/node_streams.hpp"
 #include "tools/output_options.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/io/output_formatter.hpp"
-#include "actors/mesh/mesh_host.hpp"
+#include "actors/mesh/host/mesh_host.hpp"
 #include "adapters/pmi1/service.hpp"
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"

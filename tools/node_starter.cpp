@@ -4,7 +4,7 @@
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/child.hpp"
 #include "adapters/process/children.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/process.hpp"
 
 #include <sys/wait.h>

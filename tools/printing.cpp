@@ -1,7 +1,7 @@
 #include "tools/printing.hpp"
 
-#include "config/escape.hpp"
-#include "config/json_schema.hpp"
+#include "base/escape.hpp"
+#include "base/json_schema.hpp"
 
 #include <nlohmann/json.hpp>
 

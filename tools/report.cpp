@@ -1,7 +1,7 @@
 #include "tools/report.hpp"
 
-#include "actors/report_values.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
+#include "base/report_values.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"

@@ -7,7 +7,7 @@
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/job_keys.hpp"

@@ -1,7 +1,7 @@
 #include "tools/signals.hpp"
 
 #include "adapters/loop/event_loop.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

@@ -1,6 +1,6 @@
 #include "tools/stream_table.hpp"
 
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "tools/report.hpp"

@@ -2,7 +2,7 @@
 
 #include "actors/control/checkpoint_round.hpp"
 #include "actors/control/control_steps.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

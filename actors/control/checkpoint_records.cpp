@@ -1,7 +1,7 @@
 #include "actors/control/checkpoint_records.hpp"
 
 #include "actors/control/checkpoint_round.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "actors/control/control_directives.hpp"
 #include "actors/control/control_table.hpp"
 #include "actors/control/control_targets.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/event.hpp"
 #include "messages/host.hpp"
 #include "messages/job.hpp"

@@ -1,7 +1,7 @@
 #include "actors/control/control_table.hpp"
 
 #include "actors/control/control_directives.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "actors/control/control_targets.hpp"
 
-#include "actors/may_act_for.hpp"
+#include "base/may_act_for.hpp"
 #include "config/defaults.hpp"
 
 #include <map>

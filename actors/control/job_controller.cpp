@@ -1,7 +1,7 @@
 #include "actors/control/job_controller.hpp"
 
 #include "actors/control/control_steps.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "actors/control/local_control.hpp"
 
-#include "actors/make_info.hpp"
-#include "actors/sturdy.hpp"
+#include "base/make_info.hpp"
+#include "base/sturdy.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 

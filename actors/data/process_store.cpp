@@ -1,7 +1,7 @@
 #include "actors/data/process_store.hpp"
 
 #include "actors/data/get_options.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/proc_id.hpp"
 #include "messages/value.hpp"

@@ -1,6 +1,6 @@
 #include "actors/events/environment_host.hpp"
 
-#include "actors/sturdy.hpp"
+#include "base/sturdy.hpp"
 #include "messages/event.hpp"
 
 #include <caf/actor_cast.hpp>

@@ -1,6 +1,6 @@
 #include "actors/events/event_askers.hpp"
 
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

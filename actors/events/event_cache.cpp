@@ -1,11 +1,11 @@
 #include "actors/events/event_cache.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/events/event_askers.hpp"
-#include "actors/make_info.hpp"
-#include "actors/pass_on.hpp"
-#include "actors/reminders.hpp"
-#include "actors/sturdy.hpp"
+#include "base/answer.hpp"
+#include "base/make_info.hpp"
+#include "base/pass_on.hpp"
+#include "base/reminders.hpp"
+#include "base/sturdy.hpp"
 #include "messages/attributes.hpp"
 #include "messages/bounded_codec.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/events/event_log.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <functional>

@@ -2,8 +2,8 @@
 
 #include "actors/events/event_shelf.hpp"
 #include "actors/events/namespace_log.hpp"
+#include "base/journal.hpp"
 #include "config/defaults.hpp"
-#include "config/journal.hpp"
 
 #include <caf/expected.hpp>
 

@@ -1,7 +1,7 @@
 #include "actors/events/handler_chain.hpp"
 
-#include "actors/answer.hpp"
-#include "actors/sturdy.hpp"
+#include "base/answer.hpp"
+#include "base/sturdy.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 

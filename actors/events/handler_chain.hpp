@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/events/handler_order.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 #include "messages/event.hpp"
 

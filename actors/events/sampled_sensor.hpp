@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/events/sensor_rules.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/timespan.hpp>

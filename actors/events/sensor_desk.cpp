@@ -1,7 +1,7 @@
 #include "actors/events/sensor_desk.hpp"
 
 #include "actors/events/sensor_rules.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/event.hpp"
 

@@ -1,6 +1,6 @@
 #include "actors/events/sensor_rules.hpp"
 
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,8 +1,8 @@
 #include "actors/groups/group_names.hpp"
 
-#include "actors/all_of.hpp"
 #include "actors/groups/group_keys.hpp"
-#include "actors/make_info.hpp"
+#include "base/all_of.hpp"
+#include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 

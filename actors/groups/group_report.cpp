@@ -1,6 +1,6 @@
 #include "actors/groups/group_report.hpp"
 
-#include "actors/report_values.hpp"
+#include "base/report_values.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

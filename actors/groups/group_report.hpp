@@ -13,7 +13,7 @@
 namespace troupe {
 
 /// Asks for all that is known of groups: a list of objects, as
-/// actors/report_values.hpp says, with `id`, `participants` and `generation`
+/// base/report_values.hpp says, with `id`, `participants` and `generation`
 /// (which tell groups of the same name apart), `phase`, `members`, `leaders`,
 /// `missing`, `context_id` if there is one, and `entries`. The qualifier
 /// PMIX_GROUP_ID asks for those of that name.

@@ -2,8 +2,8 @@
 
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_wish.hpp"
-#include "actors/make_info.hpp"
-#include "actors/timeout.hpp"
+#include "base/make_info.hpp"
+#include "base/timeout.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

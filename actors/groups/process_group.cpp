@@ -3,7 +3,7 @@
 #include "actors/events/range_filter.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_wish.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 

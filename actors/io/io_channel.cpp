@@ -1,8 +1,8 @@
 #include "actors/io/io_channel.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/io/stream_log.hpp"
-#include "actors/watches.hpp"
+#include "base/answer.hpp"
+#include "base/watches.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,15 +1,15 @@
 #include "actors/io/io_desk.hpp"
 
-#include "actors/all_of.hpp"
-#include "actors/answer.hpp"
 #include "actors/io/io_channel.hpp"
 #include "actors/io/io_inputs.hpp"
 #include "actors/io/io_subscriptions.hpp"
 #include "actors/io/output_file.hpp"
 #include "actors/io/shared_window.hpp"
 #include "actors/io/tail_budget.hpp"
-#include "actors/pass_on.hpp"
-#include "actors/sturdy.hpp"
+#include "base/all_of.hpp"
+#include "base/answer.hpp"
+#include "base/pass_on.hpp"
+#include "base/sturdy.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>

@@ -1,6 +1,6 @@
 #include "actors/io/io_options.hpp"
 
-#include "actors/ranks_named.hpp"
+#include "base/ranks_named.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"

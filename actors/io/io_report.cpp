@@ -1,6 +1,6 @@
 #include "actors/io/io_report.hpp"
 
-#include "actors/report_values.hpp"
+#include "base/report_values.hpp"
 
 #include <algorithm>
 #include <string>

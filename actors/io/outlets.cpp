@@ -2,7 +2,7 @@
 
 #include "actors/events/process_events.hpp"
 #include "actors/io/io_options.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/job_keys.hpp"

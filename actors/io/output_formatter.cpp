@@ -1,7 +1,7 @@
 #include "actors/io/output_formatter.hpp"
 
-#include "config/escape.hpp"
-#include "config/json_schema.hpp"
+#include "base/escape.hpp"
+#include "base/json_schema.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 #include "actors/io/output_gate.hpp"
 
-#include "actors/pass_on.hpp"
-#include "actors/watches.hpp"
+#include "base/pass_on.hpp"
+#include "base/watches.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/io/tool_output.hpp"
-#include "actors/may_act_for.hpp"
+#include "base/may_act_for.hpp"
 #include "messages/io.hpp"
 #include "messages/io_stream.hpp"
 

@@ -1,7 +1,7 @@
 #include "actors/io/stream_spread.hpp"
 
-#include "actors/all_of.hpp"
 #include "actors/io/io_options.hpp"
+#include "base/all_of.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"

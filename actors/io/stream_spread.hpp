@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/jobs/job_locations.hpp"
+#include "actors/data/job_locations.hpp"
 #include "messages/io_stream.hpp"
 #include "messages/io_wiring.hpp"
 #include "messages/mesh.hpp"

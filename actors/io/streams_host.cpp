@@ -1,11 +1,11 @@
 #include "actors/io/streams_host.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/io/input_queue.hpp"
 #include "actors/io/input_spread.hpp"
 #include "actors/io/io_options.hpp"
 #include "actors/io/stream_readers.hpp"
-#include "actors/pass_on.hpp"
+#include "base/answer.hpp"
+#include "base/pass_on.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 

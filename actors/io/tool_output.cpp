@@ -1,9 +1,9 @@
 #include "actors/io/tool_output.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/io/flush_timer.hpp"
 #include "actors/io/output_buffers.hpp"
-#include "actors/make_info.hpp"
+#include "base/answer.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 

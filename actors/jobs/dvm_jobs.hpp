@@ -2,12 +2,12 @@
 
 #include "actors/control/checkpoint_desk.hpp"
 #include "actors/control/job_controller.hpp"
+#include "actors/data/job_locations.hpp"
 #include "actors/groups/connected_sets.hpp"
-#include "actors/jobs/job_locations.hpp"
 #include "actors/jobs/job_record.hpp"
 #include "actors/jobs/node_mapping.hpp"
 #include "actors/jobs/process_sets.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/mesh.hpp"
 #include "messages/topology.hpp"
 

@@ -1,11 +1,11 @@
 #include "actors/jobs/job.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/control/cleanup_request.hpp"
 #include "actors/data/job_data.hpp"
 #include "actors/jobs/job_outcome.hpp"
-#include "actors/pass_on.hpp"
-#include "actors/reminders.hpp"
+#include "base/answer.hpp"
+#include "base/pass_on.hpp"
+#include "base/reminders.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 

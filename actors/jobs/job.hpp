@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/jobs/job_plan.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 namespace troupe {

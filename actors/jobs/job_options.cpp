@@ -2,7 +2,7 @@
 
 #include "actors/io/io_options.hpp"
 #include "actors/jobs/number_list.hpp"
-#include "actors/timeout.hpp"
+#include "base/timeout.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

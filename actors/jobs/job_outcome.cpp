@@ -1,6 +1,6 @@
 #include "actors/jobs/job_outcome.hpp"
 
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,8 +2,8 @@
 
 #include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
-#include "actors/make_info.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

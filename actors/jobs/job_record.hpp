@@ -3,7 +3,7 @@
 #include "actors/control/control_steps.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
-#include "actors/may_act_for.hpp"
+#include "base/may_act_for.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>

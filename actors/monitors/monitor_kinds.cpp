@@ -2,8 +2,8 @@
 
 #include "actors/monitors/monitor_rules.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "base/journal.hpp"
 #include "config/defaults.hpp"
-#include "config/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/actor_system.hpp>

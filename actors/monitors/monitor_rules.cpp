@@ -1,6 +1,6 @@
 #include "actors/monitors/monitor_rules.hpp"
 
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 

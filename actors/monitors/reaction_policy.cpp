@@ -1,7 +1,7 @@
 #include "actors/monitors/reaction_policy.hpp"
 
-#include "actors/make_info.hpp"
-#include "actors/may_act_for.hpp"
+#include "base/make_info.hpp"
+#include "base/may_act_for.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 

@@ -1,7 +1,7 @@
 #include "actors/monitors/reactions.hpp"
 
-#include "actors/make_info.hpp"
 #include "actors/monitors/monitor_rules.hpp"
+#include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/monitors/reaction_policy.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 #include "messages/control.hpp"
 #include "messages/log.hpp"

@@ -1,10 +1,10 @@
 #include "adapters/c_host/c_host.hpp"
 
-#include "actors/answer.hpp"
-#include "actors/make_info.hpp"
-#include "actors/mesh/mesh_greeting.hpp"
+#include "actors/mesh/embedded/mesh_greeting.hpp"
 #include "adapters/c_host/host_requests.hpp"
 #include "adapters/c_host/modex_blob.hpp"
+#include "base/answer.hpp"
+#include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/c_host/host_module.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <functional>

@@ -1,6 +1,6 @@
 #include "adapters/c_host/host_requests.hpp"
 
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 

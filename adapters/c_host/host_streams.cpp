@@ -2,7 +2,7 @@
 
 #include "actors/io/input_queue.hpp"
 #include "actors/io/io_options.hpp"
-#include "actors/make_info.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 
 namespace troupe {

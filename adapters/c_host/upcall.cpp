@@ -1,7 +1,7 @@
 #include "adapters/c_host/upcall.hpp"
 
-#include "actors/make_info.hpp"
-#include "actors/timeout.hpp"
+#include "base/make_info.hpp"
+#include "base/timeout.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"

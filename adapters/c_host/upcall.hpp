@@ -1,7 +1,7 @@
 #pragma once
 
 #include "adapters/c_values/convert.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 #include "messages/publish.hpp"
 

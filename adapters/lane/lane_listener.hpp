@@ -2,7 +2,7 @@
 
 #include "adapters/lane/secure_handshake.hpp"
 #include "adapters/sockets/network_socket.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 
 #include <caf/expected.hpp>
 

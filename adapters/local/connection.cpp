@@ -1,6 +1,5 @@
 #include "adapters/local/connection.hpp"
 
-#include "actors/watches.hpp"
 #include "adapters/local/connection_output.hpp"
 #include "adapters/local/connection_requests.hpp"
 #include "adapters/local/frame_socket.hpp"
@@ -11,6 +10,7 @@
 #include "adapters/process/children.hpp"
 #include "adapters/process/process_probe.hpp"
 #include "adapters/wire/pushes.hpp"
+#include "base/watches.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "actors/answer.hpp"
+#include "base/answer.hpp"
 #include "messages/io.hpp"
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 #include "adapters/local/local_limits.hpp"
 #include "adapters/local/security_policy.hpp"
 #include "adapters/wire/uri.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>

@@ -5,7 +5,7 @@
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/children.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "messages/log.hpp"
 #include "messages/status.hpp"
 

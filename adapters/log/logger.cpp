@@ -1,8 +1,8 @@
 #include "adapters/log/logger.hpp"
 
 #include "adapters/process/descriptors.hpp"
-#include "config/escape.hpp"
-#include "config/json_schema.hpp"
+#include "base/escape.hpp"
+#include "base/json_schema.hpp"
 
 #include <fcntl.h>
 #include <limits.h>

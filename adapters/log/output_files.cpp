@@ -1,10 +1,10 @@
 #include "adapters/log/output_files.hpp"
 
-#include "actors/answer.hpp"
 #include "actors/io/flush_timer.hpp"
 #include "actors/io/output_buffers.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "base/answer.hpp"
 
 #include <caf/all.hpp>
 

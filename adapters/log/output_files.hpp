@@ -3,7 +3,7 @@
 #include "actors/io/output_file.hpp"
 #include "actors/io/output_formatter.hpp"
 #include "adapters/loop/unique_fd.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/fwd.hpp>

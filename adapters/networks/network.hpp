@@ -4,7 +4,7 @@
 #include "adapters/lane/lane_limits.hpp"
 #include "adapters/lane/lane_listener.hpp"
 #include "adapters/networks/frame_lane.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/lane.hpp"
 
 #include <functional>

@@ -1,9 +1,9 @@
 #include "adapters/networks/networks.hpp"
 
-#include "actors/watches.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/networks/network_runner.hpp"
+#include "base/watches.hpp"
 #include "messages/status.hpp"
 
 #include <caf/all.hpp>

@@ -2,7 +2,7 @@
 
 #include "adapters/networks/network_kernel.hpp"
 #include "adapters/networks/reach_table.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>

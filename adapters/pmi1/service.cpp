@@ -1,8 +1,8 @@
 #include "adapters/pmi1/service.hpp"
 
-#include "actors/watches.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/pmi1/command.hpp"
+#include "base/watches.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>

@@ -2,7 +2,7 @@
 
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/unique_fd.hpp"
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <map>

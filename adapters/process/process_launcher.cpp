@@ -1,7 +1,7 @@
 #include "adapters/process/process_launcher.hpp"
 
-#include "actors/sturdy.hpp"
 #include "adapters/process/process_table.hpp"
+#include "base/sturdy.hpp"
 
 #include <caf/all.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "adapters/loop/unique_fd.hpp"
+#include "base/journal.hpp"
 #include "config/defaults.hpp"
-#include "config/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>

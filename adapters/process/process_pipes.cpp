@@ -1,9 +1,9 @@
 #include "adapters/process/process_pipes.hpp"
 
-#include "actors/answer.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/input_pipe.hpp"
 #include "adapters/process/output_pipe.hpp"
+#include "base/answer.hpp"
 #include "config/defaults.hpp"
 
 #include <caf/all.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/journal.hpp"
+#include "base/journal.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #include "adapters/spool/spool.hpp"
 
-#include "actors/answer.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/spool/spool_store.hpp"
+#include "base/answer.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>

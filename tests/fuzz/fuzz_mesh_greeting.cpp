@@ -1,6 +1,6 @@
 // The greeting of a server of another node, as a fence brings it.
 
-#include "actors/mesh/mesh_greeting.hpp"
+#include "actors/mesh/embedded/mesh_greeting.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -58,7 +58,7 @@ check_equal "PKG-3" "the list is what the headers for people include" "$listed" 
     | tr -s ' \\' '\n' | grep -E '\.(hpp|def)$' | sort)"
 
 check_equal "PKG-3" "headers that those for people name are installed" "" \
-  "$(cd "$include" && grep -ohE '\<(actors|adapters|config|messages|runtime)/[a-z_/]+\.hpp' runtime/runtime.hpp \
+  "$(cd "$include" && grep -ohE '\<(actors|adapters|base|config|messages|runtime)/[a-z_/]+\.hpp' runtime/runtime.hpp \
     actors/mesh/partial_host.hpp messages/attributes.hpp | sort -u \
     | while read -r x; do [ -e "$x" ] || echo "$x"; done)"
 

@@ -15,20 +15,25 @@ includes_only() {
 check "F1.1" "messages include messages only" includes_only messages messages
 check "F1.1" "config includes no layer above it" \
   includes_only config config messages
+check "F1.1" "base includes no layer above it" \
+  includes_only base base config messages
 check "F1.1" "actors include no adapter" \
-  includes_only actors actors config messages
+  includes_only actors actors base config messages
 check "F1.1" "adapters include no runtime, tools or C interface" \
-  includes_only adapters adapters actors config messages
+  includes_only adapters adapters actors base config messages
 check "F1.1" "the runtime includes neither tools nor the C interface" \
-  includes_only runtime runtime adapters actors config messages
+  includes_only runtime runtime adapters actors base config messages
 check "F1.1" "the C interface includes no tools" \
-  includes_only c_api c_api runtime adapters actors config messages
+  includes_only c_api c_api runtime adapters actors base config \
+    messages
+check_equal "F1.1" "folders include each other one way" "" \
+  "$(python3 tests/repository/include_circles.py)"
 check "F1.1" "only the adapters of the C API know its types" bash -c '
-  ! grep -rnE "#include <pmix" messages config actors adapters runtime tools \
+  ! grep -rnE "#include <pmix" messages config base actors adapters runtime tools \
     | grep -vE "^adapters/c_(host|values)/"'
 check "F1.1" "actors know no system header" bash -c '
   ! grep -rnE "#include <(sys/|unistd|fcntl|poll|netinet/|event2/|hwloc|spawn)" \
-      actors messages'
+      actors base messages'
 
 # links_alone LAYER...: these archives need nothing of the layers above them.
 links_alone() {
@@ -43,7 +48,7 @@ else
   check "F1.1" "messages link alone" links_alone messages
   check "F1.1" "config links with messages alone" links_alone config messages
   check "F1.1" "actors link without adapters" \
-    links_alone actors config inspect messages
+    links_alone actors base config inspect messages
 fi
 
 # -- exceptions ----------------------------------------------------------------
@@ -66,7 +71,7 @@ check_equal "MND-A10" "no function that asks lets an exception out" \
 
 check "F2.5" "typed actor interfaces stand on pages by subject, and on no other" bash -c '
   ! grep -rnE --include="*.[ch]pp" "(using|struct) .*typed_actor<|::extend<" \
-      messages config actors adapters runtime c_api tools 2>/dev/null \
+      messages config base actors adapters runtime c_api tools 2>/dev/null \
     | grep -v "^messages/interfaces/" || exit 1
   for x in messages/interfaces/*.hpp; do
     grep -q "^#include \"$x\"" messages/actors.hpp || { echo "$x"; exit 1; }
@@ -125,7 +130,7 @@ check "F1.15" "the drawing is of its source: scripts/draw" \
 # -- what comments cite --------------------------------------------------------
 
 # Each source as one line, so that a citation may go on in the next line.
-find messages config actors adapters runtime c_api tools bench examples scripts \
+find messages config base actors adapters runtime c_api tools bench examples scripts \
   tests -type f \( -name '*.?pp' -o -name '*.[ch]' -o -name '*.sh' \
   -o -name '*.md' -o -name '*.py' \) -print0 | sort -z \
   | xargs -0 awk '

@@ -2,8 +2,8 @@
 
 #include "tools/report.hpp"
 
-#include "actors/mesh/mesh_report.hpp"
-#include "actors/report_values.hpp"
+#include "actors/mesh/host/mesh_report.hpp"
+#include "base/report_values.hpp"
 #include "tests/test.hpp"
 
 #include <nlohmann/json.hpp>

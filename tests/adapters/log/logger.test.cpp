@@ -1,7 +1,7 @@
 #include "adapters/log/logger.hpp"
 
 #include "adapters/loop/unique_fd.hpp"
-#include "config/escape.hpp"
+#include "base/escape.hpp"
 #include "tests/test.hpp"
 
 #include <fcntl.h>

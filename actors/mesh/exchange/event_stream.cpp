@@ -1,0 +1,898 @@
+#include "actors/mesh/exchange/event_stream.hpp"
+
+#include "actors/mesh/exchange/mesh_calls.hpp"
+#include "config/defaults.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// An entry that has a place, and says only who joins the log.
+ordered_content joining_mark(const std::vector<uint32_t>& ranks) {
+  auto result = group_snapshot{};
+  for (const auto rank : ranks)
+    result.state += std::to_string(rank) + " ";
+  return group_entry{{}, {}, std::move(result), 0};
+}
+
+host_reply refuse_epoch() {
+  return mesh_failure{status::bad_param, "the namespace has another home now"};
+}
+
+/// Whether a node is gone, or hosts the namespace no more.
+bool is_loss(const caf::error& why) {
+  return status_of(why) == status::unreach
+         || status_of(why) == status::not_found;
+}
+
+} // namespace
+
+event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
+                           log_hosts hosts)
+  : nspace_(std::move(nspace)), out_(std::move(out)),
+    hosts_(std::move(hosts.ranks)),
+    gone_(hosts.lost.begin(), hosts.lost.end()) {
+  // Nobody may begin anew without asking, except the first of all.
+  epoch_ = !hosts_.empty() ? hosts_.front()
+           : is_global()   ? out_->founder({})
+                           : out_->founder(nspace_);
+  is_open_ = nspace_.empty();
+}
+
+bool event_stream::precedes(uint32_t x, uint32_t y) const {
+  if (hosts_.empty())
+    return x < y;
+  const auto i = std::find(hosts_.begin(), hosts_.end(), x);
+  return i < std::find(hosts_.begin(), hosts_.end(), y);
+}
+
+std::vector<uint32_t> event_stream::log_ranks() const {
+  auto result = hosts_;
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+bool event_stream::is_mark(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  return entry != nullptr && entry->group.id.empty();
+}
+
+std::vector<uint32_t> event_stream::joining_of(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  const auto* snapshot = entry != nullptr && entry->group.id.empty()
+                           ? std::get_if<group_snapshot>(&entry->what)
+                           : nullptr;
+  auto result = std::vector<uint32_t>{};
+  if (snapshot == nullptr)
+    return result;
+  auto text = std::istringstream{snapshot->state};
+  for (auto rank = uint32_t{0}; text >> rank;)
+    result.push_back(rank);
+  return result;
+}
+
+/// Takes what another node knows of who keeps the log: who knows more has the
+/// same ones first.
+void event_stream::merge_hosts(const std::vector<uint32_t>& ranks) {
+  if (!hosts_.empty() && ranks.size() > hosts_.size())
+    hosts_ = ranks;
+}
+
+/// A node is the home: those before it are lost.
+void event_stream::pass_over_before(uint32_t home) {
+  for (const auto rank : hosts_) {
+    if (rank == home)
+      return;
+    gone_.insert(rank);
+  }
+}
+
+std::vector<uint32_t> event_stream::members() const {
+  auto result =
+    !hosts_.empty() ? hosts_ : out_->hosts(is_global() ? "" : nspace_);
+  result.erase(
+    std::remove_if(result.begin(), result.end(),
+                   [this](uint32_t rank) { return gone_.count(rank) > 0; }),
+    result.end());
+  return result;
+}
+
+// -- as an origin ------------------------------------------------------------
+
+/// Submitted to the home of the namespace, and again to the next one if that is
+/// lost.
+void event_stream::submit(ordered_content what, completion then,
+                          bool may_wait) {
+  outbox_.emplace(next_number_++,
+                  outgoing{std::move(what), std::move(then), may_wait});
+  pump();
+}
+
+void event_stream::extend(const std::vector<uint32_t>& ranks) {
+  auto joining = std::vector<uint32_t>{};
+  for (const auto rank : ranks)
+    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0
+        && std::count(joining.begin(), joining.end(), rank) == 0)
+      joining.push_back(rank);
+  if (hosts_.empty() || joining.empty())
+    return;
+  std::sort(joining.begin(), joining.end());
+  auto x = outgoing{};
+  x.what = joining_mark(joining);
+  outbox_.emplace(next_number_++, std::move(x));
+  pump();
+}
+
+/// Sends what may be sent.
+void event_stream::pump() {
+  const auto nodes = members();
+  if (nodes.empty()) {
+    while (!outbox_.empty())
+      complete(outbox_.begin()->first,
+               make_error(status::unreach,
+                          "no node that runs " + nspace_ + " is left"));
+    return;
+  }
+  if (target_ != nodes.front()) {
+    target_ = nodes.front();
+    in_flight_ = 0;
+    next_to_send_ = outbox_.empty() ? next_number_ : outbox_.begin()->first;
+  }
+  while (in_flight_ < defaults::event_submissions) {
+    const auto i = outbox_.lower_bound(next_to_send_);
+    if (i == outbox_.end())
+      return;
+    next_to_send_ = i->first + 1;
+    ++in_flight_;
+    // What this does may call back in, and change the target.
+    send(*target_, i->first);
+  }
+}
+
+void event_stream::send(uint32_t home, uint64_t number) {
+  const auto& out = outbox_.at(number);
+  const auto weak = weak_from_this();
+  if (home == out_->self) {
+    auto x = submission{};
+    x.what = {out_->self, out_->incarnation, number, out.what};
+    x.may_wait = out.may_wait;
+    x.then = [weak, home, number](const caf::expected<ack>& y) {
+      if (const auto self = weak.lock())
+        self->on_submitted(home, number,
+                           y ? caf::expected<host_reply>{host_reply{*y}}
+                             : caf::expected<host_reply>{y.error()});
+    };
+    place(std::move(x));
+    return;
+  }
+  out_->ask(home, submit_event{nspace_, number, out.what, hosts_, out.may_wait},
+            [weak, home, number](const caf::expected<host_reply>& x) {
+              if (const auto self = weak.lock())
+                self->on_submitted(home, number, x);
+            });
+}
+
+void event_stream::on_submitted(uint32_t home, uint64_t number,
+                                const caf::expected<host_reply>& x) {
+  if (x) {
+    complete(number, ack{});
+    pump();
+  } else if (target_ != home) {
+    // It has been sent to the next one.
+  } else if (status_of(x.error()) == status::unreach) {
+    const auto keep_alive = shared_from_this();
+    lose(home);
+    if (target_ == home)
+      complete(number, x.error());
+  } else {
+    complete(number, x.error());
+    pump();
+  }
+}
+
+void event_stream::complete(uint64_t number, caf::expected<ack> x) {
+  auto node = outbox_.extract(number);
+  if (node.empty())
+    return;
+  if (number < next_to_send_ && in_flight_ > 0)
+    --in_flight_;
+  if (node.mapped().then)
+    node.mapped().then(std::move(x));
+}
+
+// -- what happens meanwhile --------------------------------------------------
+
+void event_stream::follow(uint32_t home) {
+  pass_over_before(home);
+  if (home != out_->self)
+    epoch_ = home;
+  else
+    check_home();
+}
+
+void event_stream::open() {
+  is_open_ = true;
+  check_home();
+}
+
+void event_stream::lose(uint32_t rank) {
+  if (is_closed_)
+    return;
+  const auto keep_alive = shared_from_this();
+  // All others come back under another incarnation, which hosts no job.
+  if (!is_global())
+    gone_.insert(rank);
+  for (auto* those : {&parked_, &gathered_})
+    those->erase(std::remove_if(
+                   those->begin(), those->end(),
+                   [&](const submission& x) { return x.what.origin == rank; }),
+                 those->end());
+  heard_.erase(rank);
+  pending_.erase(rank);
+  collected_.erase(rank);
+  acknowledged_.erase(rank);
+  auto hit = std::vector<uint64_t>{};
+  for (const auto& [id, x] : branches_)
+    if (std::count(x.ranks.begin(), x.ranks.end(), rank) > 0)
+      hit.push_back(id);
+  for (const auto id : hit)
+    dissolve(id);
+  if (role_ == role::collecting && pending_.empty())
+    fetch();
+  advance();
+  distribute();
+  check_home();
+  if (!gathered_.empty())
+    gather({});
+  ask_successor();
+  pump();
+  check_over();
+}
+
+void event_stream::retire(std::function<void()> over) {
+  if (is_closed_ || std::exchange(is_retired_, true))
+    return;
+  const auto keep_alive = shared_from_this();
+  over_ = std::move(over);
+  const auto gone = make_error(status::not_found, "the group is over");
+  for (auto* those : {&parked_, &gathered_})
+    for (auto& x : std::exchange(*those, {}))
+      if (is_mark(x.what.what))
+        those->push_back(std::move(x));
+      else
+        x.then(gone);
+  auto numbers = std::vector<uint64_t>{};
+  for (const auto& [number, x] : outbox_)
+    if (!is_mark(x.what))
+      numbers.push_back(number);
+  for (const auto number : numbers)
+    complete(number, gone);
+  advance();
+  ask_successor();
+  pump();
+  check_over();
+}
+
+/// The home is lost, and the next one may never have heard of the group: it
+/// asks for what the others have. If the group is over here, this node needs to
+/// know when they all have it.
+void event_stream::ask_successor() {
+  if (hosts_.empty() || role_ != role::member || gone_.count(epoch_) == 0
+      || !outbox_.empty() || (kept_.empty() && !over_))
+    return;
+  auto x = outgoing{};
+  x.what = joining_mark({});
+  x.then = [weak = weak_from_this()](const caf::expected<ack>&) {
+    const auto self = weak.lock();
+    if (!self || !self->over_)
+      return;
+    // As the home it has to see to the others.
+    if (self->role_ == role::member)
+      self->end();
+    else
+      self->check_over();
+  };
+  outbox_.emplace(next_number_++, std::move(x));
+}
+
+/// Ends what has been retired once nobody needs it: as the home when all others
+/// know that they have everything, elsewhere when this node knows that.
+void event_stream::check_over() {
+  if (!is_retired_ || !over_ || is_closed_)
+    return;
+  if (role_ == role::deposed || (role_ == role::member && stable_ == last_)) {
+    for (auto& x : std::exchange(parked_, {}))
+      x.then(make_error(status::not_found, "the group is over"));
+    end();
+    return;
+  }
+  const auto is_sending =
+    std::any_of(branches_.begin(), branches_.end(),
+                [](const auto& x) { return x.second.in_flight > 0; });
+  if (role_ != role::home || stable_ != last_ || is_sending)
+    return;
+  auto others = std::vector<uint32_t>{};
+  for (const auto& [rank, unused] : acknowledged_)
+    others.push_back(rank);
+  out_->tell_end(nspace_, others, stable_);
+  end();
+}
+
+void event_stream::finish(uint32_t home, uint64_t place) {
+  if (is_closed_ || role_ != role::member || home != epoch_)
+    return;
+  const auto keep_alive = shared_from_this();
+  trim(place);
+  if (!is_retired_)
+    out_->abandon(nspace_);
+  else
+    check_over();
+}
+
+/// Nobody needs it any more; what has been answered may have ended it already.
+void event_stream::end() {
+  if (const auto over = std::exchange(over_, nullptr))
+    over();
+}
+
+void event_stream::close() {
+  if (std::exchange(is_closed_, true))
+    return;
+  const auto keep_alive = shared_from_this();
+  role_ = role::member;
+  branches_.clear();
+  // Nobody is left who is owed anything.
+  for (auto& [place, then] : std::exchange(awaiting_stable_, {}))
+    then(ack{});
+  for (auto& [place, then] : std::exchange(awaiting_taken_, {}))
+    then();
+  const auto gone = make_error(status::not_found, nspace_ + " is gone");
+  for (auto* those : {&parked_, &gathered_})
+    for (auto& x : std::exchange(*those, {}))
+      x.then(gone);
+  while (!outbox_.empty())
+    complete(outbox_.begin()->first, gone);
+}
+
+// -- as a member -------------------------------------------------------------
+
+void event_stream::append(ordered_event what) {
+  marks_[what.origin] = {what.incarnation, what.number};
+  const auto place = ++last_;
+  for (const auto rank : joining_of(what.what))
+    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0)
+      hosts_.push_back(rank);
+  if (is_retired_ || is_mark(what.what)) {
+    kept_.push_back({std::move(what), true});
+    if (taken_ + 1 == place)
+      on_taken(place);
+    return;
+  }
+  auto copy = what.what;
+  kept_.push_back({std::move(what), false});
+  const auto weak = weak_from_this();
+  out_->deliver(nspace_, std::move(copy), [weak, place] {
+    if (const auto self = weak.lock())
+      self->on_taken(place);
+  });
+}
+
+void event_stream::on_taken(uint64_t place) {
+  if (place <= stable_ || place > last_ || is_closed_)
+    return;
+  const auto keep_alive = shared_from_this();
+  kept_[place - stable_ - 1].is_taken = true;
+  while (taken_ < last_ && kept_[taken_ - stable_].is_taken)
+    ++taken_;
+  while (!awaiting_taken_.empty() && awaiting_taken_.begin()->first <= taken_) {
+    auto node = awaiting_taken_.extract(awaiting_taken_.begin());
+    node.mapped()();
+  }
+  advance();
+}
+
+/// Forgets what all nodes have.
+void event_stream::trim(uint64_t place) {
+  for (place = std::min(place, taken_); stable_ < place; ++stable_)
+    kept_.pop_front();
+}
+
+void event_stream::absorb(order_events& what) {
+  auto place = what.first;
+  for (auto& x : what.events)
+    if (place++ == last_ + 1)
+      append(std::move(x));
+}
+
+/// Hands events to the nodes that are to get them from this one.
+/// @param then Gets whether all of these have them.
+void event_stream::pass_on(const order_events& what,
+                           const std::function<void(bool)>& then) {
+  struct progress {
+    size_t pending = 1;
+    bool is_complete = true;
+    std::function<void(bool)> then;
+  };
+  auto all = std::make_shared<progress>();
+  all->then = then;
+  const auto finish_one = [all](bool is_good) {
+    all->is_complete &= is_good;
+    if (--all->pending == 0)
+      all->then(all->is_complete);
+  };
+  const auto parts = std::min<size_t>(out_->radix, what.below.size());
+  for (size_t i = 0; i < parts; ++i) {
+    const auto begin = what.below.begin() + what.below.size() * i / parts;
+    const auto end = what.below.begin() + what.below.size() * (i + 1) / parts;
+    auto copy = what;
+    copy.below.assign(begin + 1, end);
+    ++all->pending;
+    out_->ask(*begin, std::move(copy),
+              [finish_one](const caf::expected<host_reply>& x) {
+                finish_one(static_cast<bool>(x));
+              });
+  }
+  finish_one(true);
+}
+
+void event_stream::take(uint32_t from, order_events& what,
+                        const answerer& reply) {
+  const auto keep_alive = shared_from_this();
+  merge_hosts(what.hosts);
+  // A node that joins may have heard of a former home, but of no entry.
+  if (!hosts_.empty() && last_ == 0 && precedes(epoch_, what.home))
+    follow(what.home);
+  const auto nodes = members();
+  if (what.home != epoch_ || what.home == out_->self || what.first == 0
+      || (from != what.home
+          && std::find(nodes.begin(), nodes.end(), from) == nodes.end())) {
+    reply(refuse_epoch());
+    return;
+  }
+  const auto end = what.first + what.events.size() - 1;
+  struct progress {
+    size_t pending = 2;
+    bool is_complete = true;
+  };
+  auto both = std::make_shared<progress>();
+  const auto finish_one = [both, reply] {
+    if (--both->pending > 0)
+      return;
+    if (both->is_complete)
+      reply(ack{});
+    else
+      reply(mesh_failure{status::unreach, "a node below is lost"});
+  };
+  pass_on(what, [both, finish_one](bool is_complete) {
+    both->is_complete = is_complete;
+    finish_one();
+  });
+  // A node that has joined begins with what is sent to it first.
+  if (last_ == 0 && (is_global() || (!hosts_.empty() && what.stable > 0)))
+    stable_ = taken_ = last_ = what.first - 1;
+  const auto stable = what.stable;
+  if (what.first > last_ + 1) {
+    const auto i = early_.find(what.first);
+    if (i == early_.end() && early_.size() < 2 * defaults::event_batches)
+      early_.emplace(what.first, std::move(what));
+    else if (i != early_.end() && i->second.events.size() < what.events.size())
+      i->second = std::move(what);
+  } else {
+    absorb(what);
+    while (!early_.empty() && early_.begin()->first <= last_ + 1) {
+      auto next = early_.extract(early_.begin());
+      absorb(next.mapped());
+    }
+  }
+  if (taken_ >= end)
+    finish_one();
+  else
+    awaiting_taken_.emplace(end, finish_one);
+  trim(stable);
+  check_over();
+}
+
+void event_stream::take(uint32_t from, const collect_events& what,
+                        const answerer& reply) {
+  merge_hosts(what.hosts);
+  if (what.home != from || precedes(what.home, epoch_)
+      || (what.wants_events && what.after < stable_)) {
+    reply(refuse_epoch());
+    return;
+  }
+  if (role_ != role::member)
+    depose();
+  epoch_ = what.home;
+  pass_over_before(what.home);
+  early_.clear();
+  auto result = collected_events{last_, {}};
+  if (what.wants_events)
+    for (auto place = what.after + 1; place <= last_; ++place)
+      result.events.push_back(at(place));
+  reply(std::move(result));
+}
+
+// -- as the home: how a node becomes it --------------------------------------
+
+void event_stream::check_home() {
+  if (role_ != role::member || !is_open_ || is_closed_)
+    return;
+  const auto nodes = members();
+  if (nodes.empty() || nodes.front() != out_->self
+      || precedes(out_->self, epoch_))
+    return;
+  // A node that has been asked to keep a log has heard from its home.
+  const auto is_founder =
+    hosts_.empty() ? out_->founder(is_global() ? "" : nspace_) == out_->self
+                   : hosts_.front() == out_->self;
+  epoch_ = out_->self;
+  if (is_founder)
+    reign();
+  else
+    collect();
+}
+
+void event_stream::collect() {
+  role_ = role::collecting;
+  early_.clear();
+  for (const auto rank : members())
+    if (rank != out_->self)
+      pending_.insert(rank);
+  const auto weak = weak_from_this();
+  const auto others = pending_;
+  for (const auto rank : others)
+    if (pending_.count(rank) > 0)
+      out_->ask(rank, collect_events{nspace_, out_->self, false, 0, hosts_},
+                [weak, rank](caf::expected<host_reply> x) {
+                  if (const auto self = weak.lock())
+                    self->on_collected(rank, std::move(x));
+                });
+  if (role_ == role::collecting && pending_.empty())
+    fetch();
+}
+
+void event_stream::on_collected(uint32_t rank, caf::expected<host_reply> x) {
+  if (role_ != role::collecting || pending_.count(rank) == 0)
+    return;
+  const auto what = reply_as<collected_events>(std::move(x));
+  if (!what) {
+    if (is_loss(what.error()))
+      lose(rank);
+    else
+      depose();
+    return;
+  }
+  // Who has been asked to keep a log, and has nothing yet, begins here.
+  const auto is_new = !hosts_.empty() && what->last == 0;
+  if (what->last < stable_ && !is_new) {
+    // It had all of that once: whatever it is, it is not that node any more.
+    lose(rank);
+    return;
+  }
+  collected_[rank] = what->last;
+  pending_.erase(rank);
+  if (pending_.empty())
+    fetch();
+}
+
+/// Gets what the longest has and this node has not.
+void event_stream::fetch() {
+  auto longest = collected_.end();
+  for (auto i = collected_.begin(); i != collected_.end(); ++i)
+    if (longest == collected_.end() || i->second > longest->second)
+      longest = i;
+  if (longest == collected_.end() || longest->second <= last_) {
+    reign();
+    return;
+  }
+  role_ = role::fetching;
+  const auto rank = longest->first;
+  const auto weak = weak_from_this();
+  out_->ask(rank, collect_events{nspace_, out_->self, true, last_, hosts_},
+            [weak, rank](caf::expected<host_reply> x) {
+              if (const auto self = weak.lock())
+                self->on_fetched(rank, std::move(x));
+            });
+}
+
+void event_stream::on_fetched(uint32_t rank, caf::expected<host_reply> x) {
+  if (role_ != role::fetching)
+    return;
+  auto what = reply_as<collected_events>(std::move(x));
+  if (!what) {
+    if (!is_loss(what.error())) {
+      depose();
+      return;
+    }
+    lose(rank);
+  } else {
+    for (auto& y : what->events)
+      append(std::move(y));
+  }
+  if (role_ == role::fetching)
+    fetch();
+}
+
+/// From now on this node gives places, after what others have been given.
+void event_stream::reign() {
+  role_ = role::home;
+  for (const auto& [rank, last] : std::exchange(collected_, {})) {
+    if (gone_.count(rank) > 0)
+      continue;
+    const auto id = next_branch_++;
+    if (last < stable_) {
+      // It joins: it begins behind what all others know.
+      held_ = last_;
+      acknowledged_[rank] = last_;
+      branches_[id] = {{rank}, last_, last_, 0, last_};
+      continue;
+    }
+    acknowledged_[rank] = stable_;
+    // Also if nothing is missing: the answer says what its log has.
+    send_batch(id, branches_[id] = {{rank}, last, 0, 0, 0});
+  }
+  add_followers();
+  distribute();
+  for (auto& x : std::exchange(parked_, {}))
+    place(std::move(x));
+  advance();
+}
+
+/// Others take this node for lost: it will hear of that, and end. Nothing it
+/// has accepted is answered any more.
+void event_stream::depose() {
+  role_ = role::deposed;
+  branches_.clear();
+  acknowledged_.clear();
+}
+
+// -- as the home: places -----------------------------------------------------
+
+void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
+                        const answerer& reply) {
+  auto x = submission{};
+  x.what = {from, incarnation, what.number, std::move(what.what)};
+  x.then = [reply](const caf::expected<ack>& y) {
+    reply(y ? host_reply{*y} : refusal(y.error()));
+  };
+  x.may_wait = what.may_wait;
+  place(std::move(x));
+}
+
+void event_stream::place(submission x) {
+  const auto keep_alive = shared_from_this();
+  check_home();
+  if (role_ != role::home) {
+    // Whoever sends it knows sooner than this node that it is the home.
+    parked_.push_back(std::move(x));
+    return;
+  }
+  if (x.may_wait) {
+    gather(std::move(x));
+    return;
+  }
+  gathered_.push_back(std::move(x));
+  flush();
+}
+
+/// Keeps an entry until all nodes have sent one, or for a moment.
+/// @param x Without a number, there is none: somebody is lost.
+void event_stream::gather(submission x) {
+  if (x.what.number > 0) {
+    heard_.insert(x.what.origin);
+    gathered_.push_back(std::move(x));
+  }
+  const auto nodes = members();
+  if (std::all_of(nodes.begin(), nodes.end(),
+                  [this](uint32_t rank) { return heard_.count(rank) > 0; })) {
+    heard_.clear();
+    flush();
+  } else if (gathered_.size() == 1 && x.what.number > 0) {
+    out_->after(defaults::group_gathering, [weak = weak_from_this()] {
+      if (const auto self = weak.lock())
+        self->flush();
+    });
+  }
+}
+
+/// Gives all that has been gathered their places; they leave together.
+void event_stream::flush() {
+  if (role_ != role::home)
+    return;
+  const auto keep_alive = shared_from_this();
+  for (auto& x : std::exchange(gathered_, {}))
+    put(std::move(x));
+  distribute();
+  advance();
+}
+
+/// Gives an event its place.
+void event_stream::put(submission x) {
+  const auto i = marks_.find(x.what.origin);
+  if (i != marks_.end() && i->second.incarnation == x.what.incarnation
+      && x.what.number <= i->second.number) {
+    for (auto place = stable_ + 1; place <= last_; ++place) {
+      const auto& y = at(place);
+      if (y.origin == x.what.origin && y.incarnation == x.what.incarnation
+          && y.number == x.what.number) {
+        awaiting_stable_.emplace(place, std::move(x.then));
+        return;
+      }
+    }
+    x.then(ack{});
+    return;
+  }
+  add_followers();
+  add_joining(joining_of(x.what.what));
+  awaiting_stable_.emplace(last_ + 1, std::move(x.then));
+  append(std::move(x.what));
+}
+
+/// From behind the next place on, these keep the log, too. They get nothing
+/// before all others know of them: whoever becomes the home then asks them.
+void event_stream::add_joining(const std::vector<uint32_t>& ranks) {
+  if (hosts_.empty())
+    return;
+  for (const auto rank : ranks) {
+    if (std::count(hosts_.begin(), hosts_.end(), rank) > 0)
+      continue;
+    hosts_.push_back(rank);
+    held_ = last_ + 1;
+    acknowledged_[rank] = held_;
+    branches_[next_branch_++] = {{rank}, held_, held_, 0, held_};
+  }
+}
+
+// -- as the home: the others -------------------------------------------------
+
+/// Those that have joined get what follows.
+void event_stream::add_followers() {
+  auto is_new = false;
+  for (const auto rank : members())
+    if (rank != out_->self && acknowledged_.emplace(rank, last_).second) {
+      // Who joins a log gets nothing before all others know of it.
+      const auto held = hosts_.empty() || stable_ == last_ ? 0 : last_;
+      held_ = std::max(held_, held);
+      branches_[next_branch_++] = {{rank}, last_, last_, 0, held};
+      is_new = true;
+    }
+  if (is_new)
+    arrange();
+}
+
+/// Lets at most `radix` of the others pass events on, if all are up to date.
+void event_stream::arrange() {
+  const auto size = acknowledged_.size();
+  const auto parts = std::min<size_t>(out_->radix, size);
+  if (stable_ != last_ || branches_.size() <= parts)
+    return;
+  auto told = stable_;
+  for (const auto& [id, x] : branches_) {
+    if (x.in_flight > 0 || x.sent != last_)
+      return;
+    told = std::min(told, x.told);
+  }
+  branches_.clear();
+  auto ranks = std::vector<uint32_t>{};
+  for (const auto& [rank, unused] : acknowledged_)
+    ranks.push_back(rank);
+  for (size_t i = 0; i < parts; ++i)
+    branches_[next_branch_++] = {{ranks.begin() + size * i / parts,
+                                  ranks.begin() + size * (i + 1) / parts},
+                                 last_,
+                                 told,
+                                 0,
+                                 0};
+}
+
+void event_stream::distribute() {
+  if (role_ != role::home)
+    return;
+  auto ids = std::vector<uint64_t>{};
+  for (const auto& [id, unused] : branches_)
+    ids.push_back(id);
+  for (const auto id : ids)
+    for (auto i = branches_.find(id);
+         i != branches_.end() && i->second.sent < last_
+         && i->second.held <= stable_
+         && i->second.in_flight < defaults::event_batches;
+         i = branches_.find(id))
+      send_batch(id, i->second);
+}
+
+/// Sends what follows what has been sent; nothing but the stable place, if
+/// nothing follows.
+void event_stream::send_batch(uint64_t id, branch& to) {
+  auto what =
+    order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}, hosts_};
+  what.below.assign(to.ranks.begin() + 1, to.ranks.end());
+  while (to.sent < last_ && what.events.size() < defaults::event_batch)
+    what.events.push_back(at(++to.sent));
+  to.told = stable_;
+  ++to.in_flight;
+  const auto end = to.sent;
+  const auto rank = to.ranks.front();
+  out_->ask(rank, std::move(what),
+            [weak = weak_from_this(), id, ranks = to.ranks,
+             end](const caf::expected<host_reply>& x) {
+              if (const auto self = weak.lock())
+                self->on_batch(id, ranks, end, x);
+            });
+}
+
+void event_stream::on_batch(uint64_t id, const std::vector<uint32_t>& ranks,
+                            uint64_t end, const caf::expected<host_reply>& x) {
+  if (role_ != role::home)
+    return;
+  const auto keep_alive = shared_from_this();
+  const auto i = branches_.find(id);
+  if (i != branches_.end())
+    --i->second.in_flight;
+  if (x) {
+    for (const auto rank : ranks)
+      if (const auto j = acknowledged_.find(rank); j != acknowledged_.end())
+        j->second = std::max(j->second, end);
+  } else if (i == branches_.end()) {
+    // They are reached in another way by now.
+  } else if (ranks.size() > 1) {
+    dissolve(id);
+  } else if (is_loss(x.error())) {
+    lose(ranks.front());
+    return;
+  } else {
+    depose();
+    return;
+  }
+  advance();
+  distribute();
+  check_over();
+}
+
+/// From now on each of these is reached directly, from what it surely has on.
+void event_stream::dissolve(uint64_t id) {
+  const auto node = branches_.extract(id);
+  if (node.empty())
+    return;
+  for (const auto rank : node.mapped().ranks)
+    if (const auto i = acknowledged_.find(rank); i != acknowledged_.end()) {
+      const auto next = next_branch_++;
+      // Also if nothing is missing: one of them may be lost.
+      send_batch(next, branches_[next] = {{rank}, i->second, 0, 0, 0});
+    }
+}
+
+/// Notes what is stable.
+void event_stream::advance() {
+  if (role_ != role::home)
+    return;
+  auto place = taken_;
+  for (const auto& [rank, has] : acknowledged_)
+    place = std::min(place, has);
+  trim(place);
+  while (!awaiting_stable_.empty()
+         && awaiting_stable_.begin()->first <= stable_) {
+    auto node = awaiting_stable_.extract(awaiting_stable_.begin());
+    node.mapped()(ack{});
+  }
+  if (role_ == role::home && held_ > 0 && stable_ >= held_) {
+    held_ = 0;
+    distribute();
+  }
+  if (role_ != role::home || stable_ != last_)
+    return;
+  arrange();
+  auto ids = std::vector<uint64_t>{};
+  for (const auto& [id, x] : branches_)
+    if (stable_ >= x.told + defaults::event_untold)
+      ids.push_back(id);
+  for (const auto id : ids)
+    if (const auto i = branches_.find(id); i != branches_.end())
+      send_batch(id, i->second);
+  check_over();
+}
+
+} // namespace troupe

@@ -1,0 +1,415 @@
+#include "actors/server/collectives.hpp"
+
+#include "actors/data/get_options.hpp"
+#include "actors/groups/group_keys.hpp"
+#include "base/make_info.hpp"
+#include "base/timeout.hpp"
+#include "config/defaults.hpp"
+#include "messages/attributes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Names a few of many.
+std::string names(const std::vector<proc_id>& procs) {
+  constexpr auto most = size_t{8};
+  auto result = std::string{};
+  for (size_t i = 0; i < std::min(procs.size(), most); ++i)
+    result += (i > 0 ? ", " : "") + to_string(procs[i]);
+  if (procs.size() > most)
+    result += " and " + std::to_string(procs.size() - most) + " more";
+  return result;
+}
+
+std::string to_string(collective_kind kind) {
+  switch (kind) {
+    case collective_kind::connect:
+      return "connect";
+    case collective_kind::disconnect:
+      return "disconnect";
+    default:
+      return "fence";
+  }
+}
+
+bool spans_jobs(const std::vector<proc_id>& procs) {
+  return std::any_of(procs.begin(), procs.end(), [&](const proc_id& x) {
+    return x.nspace != procs.front().nspace;
+  });
+}
+
+/// The jobs in `all` that are not the caller's own.
+connect_procs_result jobs_of_others(const std::vector<job_info>& all,
+                                    const std::string& nspace) {
+  auto result = connect_procs_result{};
+  for (const auto& job : all)
+    if (job.nspace != nspace)
+      result.jobs.push_back(job);
+  return result;
+}
+
+} // namespace
+
+collectives::collectives(registry& known, bool spans_nodes, effects out)
+  : known_(known), spans_nodes_(spans_nodes), out_(std::move(out)) {
+  // nop
+}
+
+// -- who may take part --
+
+caf::error collectives::refusal(const requester& who,
+                                const std::vector<proc_id>& procs) const {
+  const auto is_member =
+    std::any_of(procs.begin(), procs.end(),
+                [&](const proc_id& proc) { return matches(proc, who.proc); });
+  if (!is_member)
+    return make_error(status::bad_param,
+                      troupe::to_string(who.proc)
+                        + " is not among the processes it names");
+  if (const auto count = known_.count_named(procs); !count)
+    return count.error();
+  // The word of its end may overtake its call: the operation that it means has
+  // gone on without it, or failed.
+  if (const auto* caller = known_.find_local(who.proc);
+      caller != nullptr && caller->is_gone())
+    return make_error(status::lost_connection,
+                      troupe::to_string(who.proc) + " has ended");
+  return {};
+}
+
+caf::error
+collectives::connection_refusal(collective_kind kind,
+                                const std::vector<proc_id>& procs) const {
+  if (kind == collective_kind::disconnect && !connected_.contains(procs))
+    return make_error(status::invalid_operation,
+                      names(procs)
+                        + " are not connected: name those that PMIx_Connect "
+                          "has connected, in the same way");
+  if (kind == collective_kind::connect && !connected_.has_room(procs))
+    return make_error(status::out_of_resource,
+                      "too many sets of processes are connected ("
+                        + std::to_string(defaults::groups_per_namespace)
+                        + " of one namespace); disconnect some");
+  return {};
+}
+
+// -- connections --
+
+/// Open MPI calls a fence where it means `PMIx_Disconnect`. Its processes are
+/// known by what they post.
+/// Source: Open MPI 4.1 to 5.0, MPI_Comm_disconnect.
+bool collectives::disconnects(const operation& x) const {
+  if (x.kind != collective_kind::fence || x.procs.size() < 2
+      || !connected_.contains(x.procs))
+    return false;
+  const auto& joined = x.members.joined();
+  return std::any_of(joined.begin(), joined.end(), [&](const proc_id& proc) {
+    const auto* entry = known_.find(proc.nspace);
+    if (entry == nullptr)
+      return false;
+    const auto& posted = entry->posted.visible_here(proc.rank);
+    return std::any_of(posted.begin(), posted.end(), [](const auto& y) {
+      const auto key = posted_key(y.first);
+      return key.compare(0, 4, "btl.") == 0 || key.compare(0, 4, "pml.") == 0
+             || key.compare(0, 4, "mtl.") == 0;
+    });
+  });
+}
+
+void collectives::note_connection(const operation& x) {
+  if (x.kind == collective_kind::connect)
+    connected_.connect(x.procs);
+  else if (x.kind == collective_kind::disconnect || disconnects(x))
+    connected_.disconnect(x.procs);
+}
+
+void collectives::forget(const std::string& nspace) {
+  table_.forget(nspace);
+  connected_.forget(nspace);
+}
+
+// -- how an operation begins --
+
+void collectives::join(const requester& who, collective_kind kind,
+                       std::vector<proc_id> procs,
+                       const std::vector<info>& directives,
+                       completion<connect_procs_result> reply) {
+  if (procs.empty())
+    procs.push_back({who.proc.nspace, rank_wildcard});
+  if (auto why = refusal(who, procs)) {
+    reply(std::move(why));
+    return;
+  }
+  const auto participants = known_.canonical(procs);
+  if (auto why = connection_refusal(kind, participants)) {
+    reply(std::move(why));
+    return;
+  }
+  const auto name = kind == collective_kind::fence
+                      ? text(directives, group_keys::fence)
+                      : std::nullopt;
+  const auto group =
+    name ? out_.find_group(who.proc, *name) : std::optional<group_key>{};
+  auto* x = group ? table_.join_reduced(*group, who.proc) : nullptr;
+  auto is_new = false;
+  if (x == nullptr)
+    std::tie(x, is_new) = table_.join(
+      kind, who.proc, participants,
+      [&] { return known_.local_among(participants); },
+      [&] { return !known_.are_local(participants); }, group);
+  const auto id = x->id;
+  x->is_fault_tolerant |= flag(directives, attr::group_ft_collective);
+  if (is_new) {
+    if (table_.size() > defaults::collectives_in_flight
+        || table_.counted() > defaults::collective_signatures) {
+      table_.retire(id);
+      reply(make_error(status::out_of_resource,
+                       "more than "
+                         + std::to_string(defaults::collectives_in_flight)
+                         + " collective operations in flight"));
+      return;
+    }
+    auto& fresh = open_[id];
+    for (const auto& y : directives)
+      if (y.key != group_keys::fence)
+        fresh.directives.push_back(y);
+  }
+  auto& open = open_.at(id);
+  open.calls.push_back({who.proc.nspace, std::move(reply)});
+  if (!open.has_deadline)
+    if (const auto timeout = timeout_of(directives)) {
+      open.has_deadline = true;
+      out_.call_later(*timeout, [this, id] { time_out(id); });
+    }
+  if (open.failure)
+    fail_calls(open, open.failure);
+  check_complete(id);
+}
+
+// -- how it succeeds --
+
+void collectives::check_complete(uint64_t id) {
+  auto* x = table_.find(id);
+  if (x == nullptr)
+    return;
+  // Whoever ended before the operation began will not join it; of those that
+  // end later the server hears.
+  if (!std::exchange(open_.at(id).checked, true)) {
+    for (const auto& proc : x->members.missing()) {
+      const auto* local = known_.find_local(proc);
+      if (local != nullptr && local->is_gone() && x->members.drop(proc)
+          && !x->is_fault_tolerant) {
+        fail(*x, status::lost_connection,
+             troupe::to_string(proc) + " had ended");
+        if (table_.find(id) == nullptr)
+          return;
+      }
+    }
+  }
+  if (!x->members.is_settled()) {
+    if (spans_nodes_ && x->generation > 0 && !x->is_watched
+        && !std::exchange(is_watch_due_, true))
+      out_.call_later(defaults::collective_watch, [this] { watch(); });
+    return;
+  }
+  if (x->failed)
+    retire(id);
+  else if (!x->is_given_up)
+    complete(*x);
+}
+
+void collectives::complete(const operation& x) {
+  const auto ends_connection = disconnects(x);
+  auto jobs = x.kind == collective_kind::connect ? jobs_of(x.procs)
+                                                 : std::vector<job_info>{};
+  auto ask = host_collective{};
+  ask.is_local = known_.are_local(x.procs);
+  // There is nobody else to wait for.
+  if (ask.is_local
+      && ((x.kind == collective_kind::fence && !ends_connection)
+          || !spans_jobs(x.procs))) {
+    succeed(x.id, jobs);
+    return;
+  }
+  ask.kind = x.kind;
+  ask.procs = x.procs;
+  ask.directives = open_.at(x.id).directives;
+  ask.generation = x.generation;
+  ask.is_fault_tolerant = x.is_fault_tolerant;
+  if (!ask.is_local && flag(ask.directives, attr::collect_data))
+    ask.data = contributions(x);
+  if (ends_connection)
+    ask.directives.push_back(
+      make_info(disconnecting_fence, value::boolean(true)));
+  out_.ask_host(std::move(ask), [this, id = x.id, jobs = std::move(jobs)](
+                                  caf::expected<host_collective_result> y) {
+    if (!y) {
+      if (const auto i = open_.find(id); i != open_.end())
+        fail_calls(i->second, std::move(y.error()));
+      retire(id);
+      return;
+    }
+    // It may have timed out while the host thought.
+    if (table_.find(id) == nullptr)
+      return;
+    // Data first, so that a get right after the fence finds it.
+    if (!y->data.empty())
+      out_.store(std::move(y->data));
+    succeed(id, jobs);
+  });
+}
+
+void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
+  const auto* x = table_.find(id);
+  if (!x->failed)
+    note_connection(*x);
+  auto calls = std::move(open_.at(id).calls);
+  retire(id);
+  for (auto& call : calls)
+    call.reply(jobs_of_others(jobs, call.nspace));
+}
+
+void collectives::retire(uint64_t id) {
+  table_.retire(id);
+  open_.erase(id);
+}
+
+std::vector<proc_data> collectives::contributions(const operation& x) const {
+  auto result = std::vector<proc_data>{};
+  for (const auto& proc : x.members.joined())
+    if (const auto* entry = known_.find(proc.nspace))
+      result.push_back({proc, entry->posted.visible_elsewhere(proc.rank)});
+  return result;
+}
+
+std::vector<job_info>
+collectives::jobs_of(const std::vector<proc_id>& procs) const {
+  auto nspaces = std::set<std::string>{};
+  for (const auto& proc : procs)
+    nspaces.insert(proc.nspace);
+  auto result = std::vector<job_info>{};
+  for (const auto& nspace : nspaces)
+    if (const auto* entry = known_.find(nspace))
+      result.push_back(*entry->data.all());
+  return result;
+}
+
+// -- how it fails --
+
+void collectives::fail_calls(entry& x, caf::error why) {
+  auto calls = std::move(x.calls);
+  x.calls.clear();
+  for (auto& call : calls)
+    call.reply(why);
+}
+
+void collectives::conclude(uint64_t id, status code, const std::string& why) {
+  auto* x = table_.find(id);
+  if (x == nullptr)
+    return;
+  // The first reason counts; a later one may settle it.
+  if (!std::exchange(x->failed, true)) {
+    const auto reason =
+      to_string(x->kind) + " of " + names(x->procs) + ": " + why;
+    if (out_.log)
+      out_.log(severity::info, reason);
+    auto& open = open_.at(id);
+    open.failure = make_error(code, reason);
+    fail_calls(open, open.failure);
+  }
+  if (x->members.is_settled())
+    retire(id);
+}
+
+void collectives::tell_host(const operation& x, status code,
+                            const std::string& why) {
+  auto ask = host_collective{};
+  ask.kind = x.kind;
+  ask.procs = x.procs;
+  ask.generation = x.generation;
+  ask.failure = code;
+  ask.reason = why;
+  ask.is_fault_tolerant = x.is_fault_tolerant;
+  out_.ask_host(std::move(ask), [this, id = x.id](const auto& y) {
+    // If it has completed, the answer to its own question says so.
+    if (!y)
+      conclude(id, status_of(y.error()), reason_of(y.error()));
+  });
+}
+
+void collectives::fail(operation& x, status code, const std::string& why) {
+  if (x.failed || x.generation == 0 || !spans_nodes_) {
+    conclude(x.id, code, why);
+    return;
+  }
+  if (!std::exchange(x.is_given_up, true))
+    tell_host(x, code, why);
+}
+
+void collectives::watch() {
+  is_watch_due_ = false;
+  for (const auto id : table_.incomplete()) {
+    auto* x = table_.find(id);
+    if (x != nullptr && !std::exchange(x->is_watched, true))
+      tell_host(*x, status::operation_in_progress, {});
+  }
+}
+
+void collectives::time_out(uint64_t id) {
+  auto* x = table_.find(id);
+  if (x == nullptr || x->failed)
+    return;
+  const auto missing = x->members.missing();
+  fail(*x, status::timeout,
+       "timed out; missing "
+         + (missing.empty() ? "processes of other nodes" : names(missing)));
+}
+
+void collectives::leave(const proc_id& proc, const std::string& reason) {
+  auto ids = std::vector<uint64_t>{};
+  for (const auto* x : table_.drop(proc))
+    ids.push_back(x->id);
+  for (const auto id : ids) {
+    auto* x = table_.find(id);
+    if (x != nullptr && x->is_fault_tolerant && !x->failed)
+      check_complete(id);
+    else if (x != nullptr)
+      fail(*x, status::lost_connection,
+           troupe::to_string(proc) + " can not join: " + reason);
+  }
+}
+
+void collectives::reduce(const group_changed& what) {
+  if (what.departed.empty())
+    return;
+  const auto found = table_.reduce(what.group, what.departed);
+  for (const auto id : found.remaining)
+    check_complete(id);
+  for (const auto id : found.failing)
+    if (auto* x = table_.find(id)) {
+      // Who has not called will name the others only.
+      const auto missing = x->members.missing();
+      for (const auto& proc : missing)
+        x->members.drop(proc);
+      fail(*x, status::lost_connection,
+           names(what.departed) + " left group " + what.group.id);
+    }
+  if (!spans_nodes_)
+    return;
+  // The host tells the operations of a group by the upper half of their
+  // generations; there is no first one.
+  auto ask = host_collective{};
+  ask.procs = what.departed;
+  ask.generation = uint64_t{collective_table::salt_of(what.group)} << 32;
+  ask.failure = status::lost_connection;
+  ask.reason = "left group " + what.group.id;
+  out_.ask_host(std::move(ask), [](const auto&) {});
+}
+
+} // namespace troupe

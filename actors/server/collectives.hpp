@@ -1,0 +1,170 @@
+#pragma once
+
+#include "actors/groups/connected_sets.hpp"
+#include "actors/server/collective_table.hpp"
+#include "actors/server/registry.hpp"
+#include "base/journal.hpp"
+#include "base/pass_on.hpp"
+#include "messages/group.hpp"
+
+#include <caf/timespan.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// The collective operations of a node: collects the calls of the participants,
+/// has the host join them with those of other nodes, and gives everybody the
+/// same outcome, once. An operation of this node alone is over when all have
+/// joined; the host hears of it only if it changes which jobs are connected.
+/// Source: PMIx Standard v5, `PMIx_Fence`, `PMIx_Connect`; guarantees P-C1,
+/// COLL-1 to COLL-5.
+class collectives {
+public:
+  struct effects {
+    /// Has the host join the participants of this node with others.
+    std::function<void(host_collective, completion<host_collective_result>)>
+      ask_host;
+
+    std::function<void(caf::timespan, std::function<void()>)> call_later;
+
+    /// Keeps what processes of other nodes have posted.
+    std::function<void(std::vector<proc_data>)> store;
+
+    /// The group of this name that a process is a member of.
+    std::function<std::optional<group_key>(const proc_id&, const std::string&)>
+      find_group;
+
+    journal log;
+  };
+
+  /// @param spans_nodes Whether the host has all nodes agree when an operation
+  ///                    fails.
+  collectives(registry& known, bool spans_nodes, effects out);
+
+  /// A process joins the operation that its call belongs to, or begins one.
+  /// @param procs All participants; none: the job of the caller.
+  /// @param reply Gets the outcome; for a connect, the jobs of the others.
+  void join(const requester& who, collective_kind kind,
+            std::vector<proc_id> procs, const std::vector<info>& directives,
+            completion<connect_procs_result> reply);
+
+  /// Fails the operations that wait for `proc`, or has them go on without it.
+  void leave(const proc_id& proc, const std::string& reason);
+
+  /// Members have left a group: fences over it that are fault tolerant go on
+  /// without them, others fail.
+  /// Source: RFC0033, Group_leave; readings A33, A34.
+  void reduce(const group_changed& what);
+
+  /// A group is over.
+  void forget(const group_key& group) {
+    table_.forget(group);
+  }
+
+  /// A namespace is gone.
+  void forget(const std::string& nspace);
+
+  /// Operations in flight.
+  size_t size() const {
+    return open_.size();
+  }
+
+  /// Sets of participants whose operations are counted.
+  size_t counted() const {
+    return table_.counted();
+  }
+
+  /// Sets of processes that are connected, as far as some of them are here.
+  const connected_sets& connected() const {
+    return connected_;
+  }
+
+private:
+  using operation = collective_table::operation;
+
+  /// A call that waits for the outcome.
+  struct call {
+    std::string nspace;
+    completion<connect_procs_result> reply;
+  };
+
+  /// What the table does not know of an operation.
+  struct entry {
+    std::vector<call> calls;
+    std::vector<info> directives;
+    bool has_deadline = false;
+
+    /// Whether those who had ended before it began have been dropped.
+    bool checked = false;
+
+    /// Why it failed, once it has.
+    caf::error failure;
+  };
+
+  /// Why a call may not take part, if so.
+  caf::error refusal(const requester& who,
+                     const std::vector<proc_id>& procs) const;
+
+  /// Why an operation on connections cannot begin, if so.
+  /// Source: PMIx Standard v5, `PMIx_Disconnect`.
+  caf::error connection_refusal(collective_kind kind,
+                                const std::vector<proc_id>& procs) const;
+
+  /// Whether a fence over connected processes ends their connection.
+  bool disconnects(const operation& x) const;
+
+  /// Notes what an operation that has succeeded means for connections.
+  void note_connection(const operation& x);
+
+  /// What local participants have posted for others.
+  std::vector<proc_data> contributions(const operation& x) const;
+
+  std::vector<job_info> jobs_of(const std::vector<proc_id>& procs) const;
+
+  /// Goes on with an operation if nobody of this node is missing.
+  void check_complete(uint64_t id);
+
+  /// All participants of this node have joined.
+  void complete(const operation& x);
+
+  /// The operation has succeeded.
+  void succeed(uint64_t id, const std::vector<job_info>& jobs);
+
+  void fail_calls(entry& x, caf::error why);
+
+  /// The operation is over.
+  void retire(uint64_t id);
+
+  /// The operation has failed: tells whoever has joined it here.
+  void conclude(uint64_t id, status code, const std::string& why);
+
+  /// Tells the host that not all participants of this node have joined.
+  void tell_host(const operation& x, status code, const std::string& why);
+
+  /// The operation cannot complete. If other nodes take part, it fails when all
+  /// agree on it: it may have been decided already.
+  void fail(operation& x, status code, const std::string& why);
+
+  /// Asks the host to be told if operations fail for which processes of this
+  /// node are missing. Most are over before it comes to that.
+  void watch();
+
+  void time_out(uint64_t id);
+
+  registry& known_;
+  bool spans_nodes_;
+  effects out_;
+  collective_table table_;
+  std::map<uint64_t, entry> open_;
+  connected_sets connected_;
+
+  /// Whether a look at the operations that are not complete is due.
+  bool is_watch_due_ = false;
+};
+
+} // namespace troupe

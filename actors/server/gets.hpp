@@ -1,0 +1,156 @@
+#pragma once
+
+#include "actors/server/registry.hpp"
+#include "base/journal.hpp"
+#include "base/pass_on.hpp"
+#include "messages/connection.hpp"
+
+#include <caf/timespan.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Data of processes and of jobs: what processes of this node post and ask for,
+/// what other nodes ask for, and jobs that run on other nodes only.
+/// Source: PMIx Standard v5, `PMIx_Commit`, `PMIx_Get`.
+class gets {
+public:
+  struct effects {
+    /// Asks the host for data of a process on another node, or of a job.
+    std::function<void(direct_modex, completion<get_result>)> ask_host;
+
+    std::function<void(caf::timespan, std::function<void()>)> call_later;
+    journal log;
+  };
+
+  /// @param bounds How much processes may keep posted; for messages.
+  /// @param spans_nodes Whether the host knows jobs that run elsewhere.
+  gets(registry& known, const datastore::limits& bounds, bool spans_nodes,
+       effects out);
+
+  /// Everything of a job, for its own processes.
+  caf::expected<job_info_reply> job(const std::string& nspace) const;
+
+  /// Keeps what a process posts.
+  /// @returns why it is refused, if so.
+  caf::error commit(const requester& who, const commit_request& request);
+
+  /// Answers now, or when the key is posted, its process ends, or its time is
+  /// up.
+  void get(const requester& who, get_request request,
+           completion<get_result> reply);
+
+  /// What a process has posted, as it is now.
+  caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
+
+  /// Data of a local process for another node.
+  void answer_modex(const direct_modex& request, completion<get_result> reply);
+
+  /// Keeps what the host brings of processes of other nodes.
+  void store(std::vector<proc_data> data);
+
+  /// Answers whoever waits for data of `proc` and can be answered now;
+  /// everybody if the process is gone.
+  void wake(const proc_id& proc);
+
+  /// A connection is over: nobody is there any more to take the answers.
+  void forget(uint32_t session);
+
+  /// A job is over.
+  void forget(const std::string& nspace);
+
+  /// The first of the namespaces that runs on other nodes, or nowhere, and has
+  /// to be fetched.
+  std::optional<std::string>
+  first_elsewhere(const std::vector<proc_id>& procs) const;
+
+  /// Gets the data of a job of other nodes from its host, once.
+  /// @param then Gets an empty error when the namespace is known.
+  void fetch(const requester& who, const std::string& nspace,
+             std::function<void(const caf::error&)> then);
+
+  /// Gets that wait.
+  size_t waiting() const {
+    return gets_.size();
+  }
+
+  /// Requests of other nodes that wait.
+  size_t modexes() const {
+    return modexes_.size();
+  }
+
+  /// Namespaces that the host has been asked for.
+  size_t fetches() const {
+    return fetching_.size();
+  }
+
+  /// By all processes since the start.
+  uint64_t bytes_posted() const {
+    return bytes_posted_;
+  }
+
+private:
+  /// A get that waits for its key.
+  struct waiting_get {
+    requester who;
+    get_request request;
+    completion<get_result> reply;
+  };
+
+  /// Another node that waits for data of a local process.
+  struct waiting_modex {
+    proc_id target;
+
+    /// The key that it must have posted; absent: any.
+    std::optional<std::string> key;
+    completion<get_result> reply;
+  };
+
+  /// Whether a namespace may run on other nodes only.
+  bool may_be_elsewhere(const std::string& nspace) const;
+
+  /// Takes what the server of another node says of its job.
+  caf::error add_foreign(const requester& who, const std::string& nspace,
+                         const get_result& found);
+
+  caf::expected<get_result> sets_of(const proc_id& proc) const;
+
+  /// The answer to another node that can be given now; nothing: it may still
+  /// come.
+  std::optional<caf::expected<get_result>>
+  answer_to_node(const proc_id& target, const std::string* key) const;
+
+  void wake_modexes(const proc_id& proc);
+
+  uint64_t wait_for(const requester& who, get_request request,
+                    bool has_committed, completion<get_result> reply);
+
+  void ask_for_remote(const get_request& request, uint64_t id);
+
+  /// Refuses a get that waits, if it still does.
+  void fail(uint64_t id, status code, const std::string& why);
+
+  registry& known_;
+  datastore::limits bounds_;
+  bool spans_nodes_;
+  effects out_;
+  std::map<uint64_t, waiting_get> gets_;
+  uint64_t next_get_ = 1;
+  std::map<uint64_t, waiting_modex> modexes_;
+  uint64_t next_modex_ = 1;
+
+  /// Who waits for the data of a job of other nodes.
+  std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
+    fetching_;
+  uint64_t bytes_posted_ = 0;
+};
+
+/// Everything known of a job, the ranks as `pmix.pdata` arrays.
+std::vector<key_value> whole_job(const job_info& job);
+
+} // namespace troupe

@@ -1,0 +1,432 @@
+#include "actors/server/queries.hpp"
+
+#include "actors/groups/group_report.hpp"
+#include "base/make_info.hpp"
+#include "base/pass_on.hpp"
+#include "messages/attributes.hpp"
+
+#include <caf/typed_event_based_actor.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+struct function {
+  std::string_view name;
+
+  /// Names in C of the attributes, separated by commas.
+  std::string_view attributes;
+};
+
+// What the local host and the server act upon; extended with every feature.
+constexpr function functions[] = {
+  {"PMIx_Abort", ""},
+  {"PMIx_Commit", ""},
+  {"PMIx_Connect", "PMIX_TIMEOUT"},
+  {"PMIx_Disconnect", "PMIX_TIMEOUT"},
+  {"PMIx_Fence", "PMIX_COLLECT_DATA,PMIX_TIMEOUT"},
+  {"PMIx_Finalize", ""},
+  {"PMIx_Get", "PMIX_IMMEDIATE,PMIX_OPTIONAL,PMIX_TIMEOUT,PMIX_NODE_INFO,"
+               "PMIX_APP_INFO,PMIX_SESSION_INFO,PMIX_HOSTNAME,PMIX_NODEID,"
+               "PMIX_APPNUM"},
+  {"PMIx_Group_construct",
+   "PMIX_GROUP_LEADER,PMIX_GROUP_OPTIONAL,PMIX_GROUP_NOTIFY_TERMINATION,"
+   "PMIX_GROUP_FT_COLLECTIVE,PMIX_GROUP_ASSIGN_CONTEXT_ID,"
+   "PMIX_GROUP_LOCAL_CID,PMIX_GROUP_INFO,PMIX_GROUP_ADD_MEMBERS,"
+   "PMIX_GROUP_BOOTSTRAP,PMIX_GROUP_FINAL_MEMBERSHIP_ORDER,PMIX_TIMEOUT"},
+  {"PMIx_Group_destruct", "PMIX_GROUP_FT_COLLECTIVE,PMIX_TIMEOUT"},
+  {"PMIx_Group_invite", "PMIX_GROUP_OPTIONAL,PMIX_GROUP_NOTIFY_TERMINATION,"
+                        "PMIX_GROUP_ASSIGN_CONTEXT_ID,PMIX_TIMEOUT"},
+  {"PMIx_Group_join", "PMIX_TIMEOUT"},
+  {"PMIx_Group_leave", ""},
+  {"PMIx_IOF_deregister", ""},
+  {"PMIx_IOF_pull",
+   "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST,"
+   "PMIX_IOF_BUFFERING_SIZE,PMIX_IOF_BUFFERING_TIME,PMIX_IOF_TAG_OUTPUT,"
+   "PMIX_IOF_TAG_DETAILED_OUTPUT,PMIX_IOF_TAG_FULLNAME_OUTPUT,"
+   "PMIX_IOF_RANK_OUTPUT,PMIX_IOF_TIMESTAMP_OUTPUT,PMIX_IOF_XML_OUTPUT,"
+   "PMIX_IOF_OUTPUT_RAW,PMIX_IOF_COPY"},
+  {"PMIx_IOF_push", "PMIX_IOF_PUSH_STDIN,PMIX_IOF_COMPLETE,PMIX_IOF_STOP,"
+                    "PMIX_IOF_CACHE_SIZE,PMIX_IOF_DROP_OLDEST,"
+                    "PMIX_IOF_DROP_NEWEST"},
+  {"PMIx_Init", ""},
+  {"PMIx_Log", "PMIX_LOG_STDOUT,PMIX_LOG_STDERR,PMIX_LOG_SYSLOG,"
+               "PMIX_LOG_LOCAL_SYSLOG,PMIX_LOG_GLOBAL_SYSLOG,"
+               "PMIX_LOG_SYSLOG_PRI,PMIX_LOG_EMAIL,PMIX_LOG_EMAIL_ADDR,"
+               "PMIX_LOG_EMAIL_SENDER_ADDR,PMIX_LOG_EMAIL_SUBJECT,"
+               "PMIX_LOG_EMAIL_MSG,PMIX_LOG_ONCE,PMIX_LOG_TAG_OUTPUT,"
+               "PMIX_LOG_TIMESTAMP_OUTPUT,PMIX_LOG_TIMESTAMP"},
+  {"PMIx_Lookup", "PMIX_RANGE,PMIX_TIMEOUT,PMIX_WAIT"},
+  {"PMIx_Notify_event", "PMIX_EVENT_NON_DEFAULT,PMIX_EVENT_CUSTOM_RANGE,"
+                        "PMIX_EVENT_DO_NOT_CACHE,PMIX_EVENT_STAYS_LOCAL"},
+  {"PMIx_Process_monitor",
+   "PMIX_MONITOR_ID,PMIX_MONITOR_CANCEL,PMIX_MONITOR_APP_CONTROL,PMIX_RANGE,"
+   "PMIX_MONITOR_HEARTBEAT,PMIX_SEND_HEARTBEAT,PMIX_MONITOR_HEARTBEAT_TIME,"
+   "PMIX_MONITOR_HEARTBEAT_DROPS,PMIX_MONITOR_FILE,PMIX_MONITOR_FILE_SIZE,"
+   "PMIX_MONITOR_FILE_ACCESS,PMIX_MONITOR_FILE_MODIFY,"
+   "PMIX_MONITOR_FILE_CHECK_TIME,PMIX_MONITOR_FILE_DROPS,"
+   "PMIX_MONITOR_PROC_RESOURCE_USAGE,PMIX_MONITOR_NODE_RESOURCE_USAGE,"
+   "PMIX_MONITOR_DISK_RESOURCE_USAGE,PMIX_MONITOR_NET_RESOURCE_USAGE,"
+   "PMIX_MONITOR_RESOURCE_RATE,PMIX_MONITOR_TARGET_PROCS,"
+   "PMIX_MONITOR_TARGET_PIDS,PMIX_MONITOR_TARGET_NODES,"
+   "PMIX_MONITOR_TARGET_NODEIDS,PMIX_MONITOR_TARGET_DISKS,"
+   "PMIX_MONITOR_TARGET_NETS,PMIX_MONITOR_LOCAL_ONLY"},
+  {"PMIx_Publish", "PMIX_RANGE,PMIX_PERSISTENCE"},
+  {"PMIx_Query_info", "PMIX_QUERY_NAMESPACES,PMIX_QUERY_NAMESPACE_INFO,"
+                      "PMIX_QUERY_JOB_STATUS,PMIX_QUERY_PROC_TABLE,"
+                      "PMIX_QUERY_LOCAL_PROC_TABLE,PMIX_QUERY_MEMORY_USAGE,"
+                      "PMIX_QUERY_SPAWN_SUPPORT,PMIX_QUERY_DEBUG_SUPPORT,"
+                      "PMIX_QUERY_ATTRIBUTE_SUPPORT,PMIX_QUERY_NUM_GROUPS,"
+                      "PMIX_QUERY_GROUP_NAMES,PMIX_QUERY_GROUP_MEMBERSHIP,"
+                      "PMIX_GROUP_ID,"
+                      "PMIX_QUERY_STABLE_ABI_VERSION,"
+                      "PMIX_QUERY_PROVISIONAL_ABI_VERSION,PMIX_VERSION_INFO"},
+  {"PMIx_Register_event_handler", ""},
+  {"PMIx_Resolve_nodes", ""},
+  {"PMIx_Resolve_peers", ""},
+  {"PMIx_Spawn", "PMIX_WDIR,PMIX_MAPBY,PMIX_BINDTO,PMIX_STDIN_TGT,"
+                 "PMIX_JOB_TIMEOUT,PMIX_JOB_RECOVERABLE,PMIX_SET_ENVAR,"
+                 "PMIX_UNSET_ENVAR,PMIX_ADD_ENVAR,PMIX_PREPEND_ENVAR,"
+                 "PMIX_APPEND_ENVAR,PMIX_FWD_STDIN,PMIX_FWD_STDOUT,"
+                 "PMIX_FWD_STDERR,PMIX_FWD_STDDIAG,PMIX_IOF_CACHE_SIZE,"
+                 "PMIX_IOF_DROP_OLDEST,PMIX_IOF_DROP_NEWEST,"
+                 "PMIX_IOF_BUFFERING_SIZE,PMIX_IOF_BUFFERING_TIME,"
+                 "PMIX_IOF_TAG_OUTPUT,PMIX_IOF_TAG_DETAILED_OUTPUT,"
+                 "PMIX_IOF_TAG_FULLNAME_OUTPUT,PMIX_IOF_RANK_OUTPUT,"
+                 "PMIX_IOF_TIMESTAMP_OUTPUT,PMIX_IOF_XML_OUTPUT,"
+                 "PMIX_IOF_OUTPUT_RAW,PMIX_IOF_OUTPUT_TO_FILE,"
+                 "PMIX_IOF_OUTPUT_TO_DIRECTORY,PMIX_IOF_FILE_PATTERN,"
+                 "PMIX_IOF_FILE_ONLY,PMIX_IOF_MERGE_STDERR_STDOUT,"
+                 "PMIX_IOF_INHERIT,PMIX_SPAWN_PTY,PMIX_PTY_WSIZE"},
+  {"PMIx_Unpublish", ""},
+};
+
+/// Calls `f` with each part of a comma-separated list.
+template <class F>
+void for_each_part(std::string_view list, F f) {
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    f(list.substr(0, comma));
+    list = comma == std::string_view::npos ? std::string_view{}
+                                           : list.substr(comma + 1);
+  }
+}
+
+value function_names() {
+  auto result = std::string{};
+  for (const auto& x : functions) {
+    if (!result.empty())
+      result += ',';
+    result += x.name;
+  }
+  return value::string(std::move(result));
+}
+
+info attributes_of(const function& x) {
+  auto elements = std::vector<value>{};
+  for_each_part(x.attributes, [&](std::string_view c_name) {
+    auto described = regattr{};
+    // Older tools do not survive an attribute without a description.
+    described.description = {"acted upon by this server"};
+    described.name = std::string{c_name};
+    if (const auto* known = attribute_named(c_name)) {
+      described.key = std::string{known->key};
+      described.type = known->type;
+    }
+    elements.push_back({data_type::regattr, box<regattr>{described}});
+  });
+  return make_info(x.name,
+                   value::array(data_type::regattr, std::move(elements)));
+}
+
+/// The release that we present ourselves as. Source: PMIX_VERSION_INFO.
+constexpr auto version_text = "OpenPMIx-compatible server, Troupe 0.1.0";
+
+/// Keys for what the log of events knows.
+constexpr auto event_keys = "troupe.event.";
+
+/// Keys for what the MONITOR DESK knows.
+constexpr auto monitor_keys = "troupe.monitor.";
+
+std::string namespaces(const registry& known) {
+  auto result = std::string{};
+  for (const auto& [nspace, entry] : known.namespaces())
+    if (!entry.is_tool)
+      result += (result.empty() ? "" : ",") + nspace;
+  return result;
+}
+
+std::string names_of_sets(const registry& known) {
+  auto result = std::string{};
+  for (const auto& [name, members] : known.process_sets())
+    result += (result.empty() ? "" : ",") + name;
+  return result;
+}
+
+/// One array per namespace: its name and its job-level data.
+value namespace_infos(const registry& known) {
+  auto elements = std::vector<info>{};
+  for (const auto& [nspace, entry] : known.namespaces()) {
+    if (entry.is_tool)
+      continue;
+    auto infos =
+      std::vector<info>{make_info(attr::nspace, value::string(nspace))};
+    for (const auto& x : entry.data.job_level())
+      infos.push_back({x.key, 0, x.val});
+    elements.push_back(
+      make_info(attr::job_info_array, value::infos(std::move(infos))));
+  }
+  return value::infos(std::move(elements));
+}
+
+} // namespace
+
+std::vector<info> supported(const std::vector<info>& qualifiers) {
+  auto result = std::vector<info>{};
+  for (const auto& qualifier : qualifiers) {
+    if (qualifier.key == attr::server_functions
+        || qualifier.key == attr::host_functions) {
+      result.push_back({qualifier.key, 0, function_names()});
+    } else if (qualifier.key == attr::server_attributes
+               || qualifier.key == attr::host_attributes) {
+      const auto* wanted = qualifier.val.text();
+      if (wanted == nullptr)
+        continue;
+      for (const auto& x : functions) {
+        auto is_wanted = false;
+        for_each_part(*wanted, [&](std::string_view part) {
+          is_wanted = is_wanted || part == "all" || part == x.name;
+        });
+        if (is_wanted && !x.attributes.empty())
+          result.push_back(attributes_of(x));
+      }
+    }
+  }
+  return result;
+}
+
+/// The answer to a query as far as it is known.
+struct queries::progress {
+  info_result result;
+  size_t asked = 0;
+  size_t answered = 0;
+  completion<info_result> reply;
+
+  void add(const std::string& key, value val) {
+    ++answered;
+    result.infos.push_back({key, 0, std::move(val)});
+  }
+
+  void finish() {
+    if (result.infos.empty() && asked > 0) {
+      reply(make_error(status::not_found, "none of the keys is known"));
+      return;
+    }
+    result.complete = answered >= asked;
+    reply(std::move(result));
+  }
+};
+
+queries::queries(server_actor::pointer self, const server_options& options,
+                 const server_directory& directory, const registry& known)
+  : self_(self), options_(options), directory_(directory), known_(known) {
+  // nop
+}
+
+/// Source: PMIx Standard v5, PMIX_QUERY_MEMORY_USAGE, PMIX_DAEMON_MEMORY: MB.
+void queries::sample(const std::string& key, const job& all) {
+  all.add();
+  self_->request(directory_.usage, caf::infinite, sample_memory{{0}})
+    .then(
+      [=](const memory_samples& samples) {
+        constexpr auto mebibyte = 1024.0 * 1024.0;
+        const auto used = samples.bytes.empty()
+                            ? 0.0
+                            : static_cast<double>(samples.bytes[0]) / mebibyte;
+        all->add(key, value::infos({make_info(
+                        attr::daemon_memory, value{data_type::float_, used})}));
+        all.done();
+      },
+      [=](const caf::error&) { all.done(); });
+}
+
+/// Answers a key from what the server knows.
+/// @returns whether it did.
+bool queries::answer_here(const std::string& key,
+                          const std::vector<info>& qualifiers, const job& all) {
+  if (options_.spans_nodes
+      && (key == attr::query_namespaces || key == attr::query_namespace_info))
+    return false;
+  if (key == attr::query_namespaces) {
+    all->add(key, value::string(namespaces(known_)));
+  } else if (key == attr::query_namespace_info) {
+    all->add(key, namespace_infos(known_));
+  } else if (key == attr::query_attribute_support) {
+    auto infos = supported(qualifiers);
+    if (!infos.empty())
+      all->add(key, value::infos(std::move(infos)));
+  } else if (key == attr::query_memory_usage) {
+    sample(key, all);
+  } else if (key == attr::query_stable_abi_version) {
+    all->add(key, value::string("4.1"));
+  } else if (key == attr::query_provisional_abi_version) {
+    all->add(key, value::string("4.1"));
+  } else if (key == attr::version_info) {
+    all->add(key, value::string(version_text));
+  } else if (key == attr::query_num_psets) {
+    all->add(key, value::size(known_.process_sets().size()));
+  } else if (key == attr::query_pset_names) {
+    all->add(key, value::string(names_of_sets(known_)));
+  } else if (key == attr::query_pset_membership) {
+    const auto name = text(qualifiers, attr::pset_name);
+    const auto found = known_.process_sets().find(name.value_or(""));
+    if (found != known_.process_sets().end())
+      all->add(key, value::procs(found->second));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Asks another actor for what is not known here.
+template <class Handle>
+void queries::ask_other(const Handle& other, const requester& who,
+                        query_request request, const job& all) {
+  all.add();
+  self_->request(other, caf::infinite, who, std::move(request))
+    .then(
+      [=](info_result& more) {
+        for (auto& x : more.infos)
+          all->add(x.key, std::move(x.val));
+        all.done();
+      },
+      [=](const caf::error&) { all.done(); });
+}
+
+/// Answers from the groups that this node knows.
+void queries::ask_own_groups(const requester& who, query what, const job& all) {
+  all.add();
+  self_->request(server_actor{self_}, caf::infinite, list_groups{})
+    .then(
+      [all, who, what = std::move(what)](group_list& found) {
+        const auto groups = without_repeats(std::move(found.groups));
+        for (const auto& key : what.keys)
+          if (auto x = group_answer(key, what.qualifiers, who, groups))
+            all->add(key, std::move(*x));
+        all.done();
+      },
+      [all](const caf::error&) { all.done(); });
+}
+
+/// Asks who knows the groups of all nodes, else what is known here.
+void queries::ask_groups(const requester& who, query what, const job& all) {
+  if (!options_.spans_nodes) {
+    ask_own_groups(who, std::move(what), all);
+    return;
+  }
+  all.add();
+  const auto go_on = [=](const std::vector<info>& found) {
+    auto rest = query{{}, what.qualifiers};
+    for (const auto& key : what.keys)
+      if (const auto* x = find(found, key))
+        all->add(key, *x);
+      else
+        rest.keys.push_back(key);
+    if (!rest.keys.empty())
+      ask_own_groups(who, std::move(rest), all);
+    all.done();
+  };
+  self_->request(directory_.host, caf::infinite, who, query_request{{what}})
+    .then([go_on](const info_result& found) { go_on(found.infos); },
+          [go_on](const caf::error&) { go_on({}); });
+}
+
+caf::expected<resolve_peers_result>
+queries::peers(const resolve_peers_request& request) const {
+  auto result = resolve_peers_result{};
+  const auto& node = request.node.value_or(options_.hostname);
+  const auto is_here = node == options_.hostname;
+  for (const auto& [nspace, entry] : known_.namespaces()) {
+    if (entry.is_tool || (request.nspace && *request.nspace != nspace))
+      continue;
+    if (is_here) {
+      for (const auto& [rank, proc] : entry.procs)
+        result.procs.push_back({nspace, rank});
+      continue;
+    }
+    for (const auto& rank : entry.data.all()->ranks)
+      if (const auto* host = find(rank.entries, attr::hostname))
+        if (const auto* name = host->text(); name && *name == node)
+          result.procs.push_back({nspace, rank.rank});
+  }
+  if (!is_here && result.procs.empty())
+    return make_error(status::not_found, "no processes on a node " + node);
+  if (request.nspace && result.procs.empty())
+    return make_error(status::invalid_namespace,
+                      "no namespace " + *request.nspace);
+  return result;
+}
+
+caf::expected<resolve_nodes_result>
+queries::nodes(const resolve_nodes_request& request) const {
+  if (!request.nspace)
+    return resolve_nodes_result{options_.hostname};
+  const auto* entry = known_.find(*request.nspace);
+  if (entry == nullptr)
+    return make_error(status::invalid_namespace,
+                      "no namespace " + *request.nspace);
+  if (const auto* nodes = entry->data.find(attr::node_list))
+    if (const auto* list = nodes->text())
+      return resolve_nodes_result{*list};
+  return resolve_nodes_result{options_.hostname};
+}
+
+caf::result<info_result> queries::answer(const requester& who,
+                                         query_request& request) {
+  auto promise = self_->make_response_promise<info_result>();
+  const auto all = job{{}, [](progress& x) { x.finish(); }};
+  all->reply = pass_on(promise);
+  auto rest = query_request{};
+  for (auto& x : request.queries) {
+    auto unknown = query{};
+    auto of_events = query{};
+    auto of_monitors = query{};
+    auto of_groups = query{};
+    for (auto& key : x.keys) {
+      ++all->asked;
+      if (key.rfind(event_keys, 0) == 0)
+        of_events.keys.push_back(std::move(key));
+      else if (directory_.monitors && key.rfind(monitor_keys, 0) == 0)
+        of_monitors.keys.push_back(std::move(key));
+      else if (is_group_key(key))
+        of_groups.keys.push_back(std::move(key));
+      else if (!answer_here(key, x.qualifiers, all))
+        unknown.keys.push_back(std::move(key));
+    }
+    if (!of_events.keys.empty()) {
+      of_events.qualifiers = x.qualifiers;
+      ask_other(directory_.events, who, query_request{{std::move(of_events)}},
+                all);
+    }
+    if (!of_monitors.keys.empty())
+      ask_other(directory_.monitors, who,
+                query_request{{std::move(of_monitors)}}, all);
+    if (!of_groups.keys.empty()) {
+      of_groups.qualifiers = x.qualifiers;
+      ask_groups(who, std::move(of_groups), all);
+    }
+    if (!unknown.keys.empty()) {
+      unknown.qualifiers = std::move(x.qualifiers);
+      rest.queries.push_back(std::move(unknown));
+    }
+  }
+  if (!rest.queries.empty())
+    ask_other(directory_.host, who, std::move(rest), all);
+  all.done();
+  return promise;
+}
+
+} // namespace troupe

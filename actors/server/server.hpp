@@ -1,0 +1,58 @@
+#pragma once
+
+#include "actors/data/datastore.hpp"
+#include "actors/server/registrations.hpp"
+#include "base/journal.hpp"
+#include "messages/actors.hpp"
+
+#include <memory>
+
+namespace troupe {
+
+/// What a server is told when it starts.
+struct server_options {
+  /// The server's own name.
+  proc_id id;
+
+  /// The name of the node, as in the job data.
+  std::string hostname;
+
+  /// Whose server this is: tools of other users are refused.
+  credentials owner;
+
+  /// The number of the server's own process.
+  uint32_t pid = 0;
+
+  /// Kept up to date for whoever takes connections; never null.
+  std::shared_ptr<registrations> registered = std::make_shared<registrations>();
+
+  /// Whether the host is that of a mesh: it has all nodes agree when a
+  /// collective fails, and knows the data of jobs that run elsewhere. It is
+  /// also asked which jobs there are.
+  bool spans_nodes = false;
+
+  /// How much processes may keep posted.
+  datastore::limits posted{};
+
+  /// The process's own log.
+  journal log;
+};
+
+/// The actors that a server works with.
+struct server_directory {
+  host_actor host;
+  event_cache_actor events;
+  log_sink_actor logs;
+  usage_actor usage;
+
+  /// Null: what processes want monitored is for the host.
+  monitor_desk_actor monitors{};
+};
+
+/// Serves the processes of a node: knows its namespaces and who is connected,
+/// keeps what processes post, and answers or passes on their requests.
+/// Source: PMIx Standard v5, "Server-Specific Interfaces".
+server_actor spawn_server(caf::actor_system& sys, server_options options,
+                          server_directory directory);
+
+} // namespace troupe

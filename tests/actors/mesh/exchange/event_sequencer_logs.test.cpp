@@ -1,0 +1,300 @@
+// The logs of groups in one order on all nodes.
+
+#include "actors/mesh/exchange/event_sequencer.hpp"
+#include "tests/fixtures/sequencer_cluster.hpp"
+#include "tests/test.hpp"
+
+using namespace troupe;
+
+namespace {
+
+using fixtures::is;
+using cluster = fixtures::sequencer_cluster;
+using codes = std::vector<int>;
+
+const auto& nspace = cluster::nspace;
+const auto& key = cluster::key;
+
+} // namespace
+
+CAF_TEST(GRP-3 SEQ-1 all nodes of a group have its log in one order) {
+  auto x = cluster{5};
+  const auto near = x.enter(1, 1, {1, 2, 4});
+  const auto far = x.enter(4, 2, {1, 2, 4});
+  // Who has no part in it may say something, too.
+  const auto other = x.enter(0, 3, {1, 2, 4});
+  x.run();
+  for (const auto rank : {1u, 2u, 4u})
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3}));
+  for (const auto rank : {0u, 3u})
+    CAF_CHECK(x[rank].entries.empty());
+  for (const auto& y : {near, far, other})
+    CAF_CHECK(is(y, status::success));
+}
+
+CAF_TEST(GRP-3 P-J4 a group goes on when the home of its log is lost) {
+  auto x = cluster{4};
+  const auto first = x.enter(2, 1, {0, 2, 3});
+  // The home has it, and has told node 3.
+  auto y = std::move(x.sent.front());
+  x.sent.pop_front();
+  x.execute(std::move(y));
+  for (auto& z : x.sent)
+    if (z.to == 3) {
+      x.execute(z);
+      break;
+    }
+  CAF_CHECK((x[3].entries == codes{1}));
+  x.lose(0);
+  const auto second = x.enter(3, 2, {2, 3});
+  x.run();
+  for (const auto rank : {2u, 3u})
+    CAF_CHECK((x[rank].entries == codes{1, 2}));
+  CAF_CHECK(is(first, status::success));
+  CAF_CHECK(is(second, status::success));
+}
+
+CAF_TEST(GRP-3 nodes that hear of a loss at different times have one log) {
+  auto x = cluster{4};
+  // Those who take part say where it is kept; what was lost before is known.
+  auto what = order_group_entry{};
+  what.entry.group = key;
+  what.entry.participants = {{nspace, rank_wildcard}};
+  what.entry.what = group_time_up{group_operation::construct, 1};
+  what.hosts = {0, 1, 2, 3};
+  auto early = std::optional<status>{};
+  const auto note = [](std::optional<status>& to) {
+    return [&to](const caf::expected<ack>& y) {
+      to = y ? status::success : status_of(y.error());
+    };
+  };
+  x[2].subject->submit(what, note(early));
+  x.lose(0);
+  what.hosts = {1, 2, 3};
+  what.entry.what = group_time_up{group_operation::construct, 2};
+  auto late = std::optional<status>{};
+  x[3].subject->submit(what, note(late));
+  x.run();
+  CAF_CHECK(early == status::success);
+  CAF_CHECK(late == status::success);
+  CAF_CHECK_EQUAL(x[1].entries.size(), 2u);
+  for (const auto rank : {2u, 3u})
+    CAF_CHECK(x[rank].entries == x[1].entries);
+  CAF_CHECK(x[0].entries.empty());
+}
+
+CAF_TEST(GRP-3 calls of all nodes leave in one message to each) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7};
+  auto x = cluster{8};
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : hosts)
+    all.push_back(x.enter(rank, rank + 1, hosts, true));
+  CAF_CHECK_EQUAL(x.count_sent<submit_event>(), 7u);
+  while (x.count_sent<submit_event>() > 0) {
+    CAF_CHECK_EQUAL(x.count_sent<order_events>(), 0u);
+    auto y = std::move(x.sent.front());
+    x.sent.pop_front();
+    x.execute(std::move(y));
+  }
+  // Two of them pass it on to the others.
+  CAF_REQUIRE_EQUAL(x.count_sent<order_events>(), 2u);
+  CAF_CHECK_EQUAL(std::get<order_events>(x.sent.front().what).events.size(),
+                  8u);
+  x.run();
+  for (const auto rank : hosts) {
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3, 4, 5, 6, 7, 8}));
+    CAF_CHECK(is(all[rank], status::success));
+  }
+}
+
+CAF_TEST(GRP-3 SEQ-5 what may wait is not kept long) {
+  auto x = cluster{3};
+  const auto first = x.enter(1, 1, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK(x[0].entries.empty());
+  x.wait(0);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1}));
+  CAF_CHECK(is(first, status::success));
+  // Those who come later are not kept once all have been heard.
+  x.enter(0, 2, {0, 1, 2}, true);
+  x.enter(2, 3, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK((x[1].entries == codes{1, 2, 3}));
+  // What may not wait takes with it what came before.
+  x.enter(1, 4, {0, 1, 2}, true);
+  x.enter(1, 5, {0, 1, 2});
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK((x[rank].entries == codes{1, 2, 3, 4, 5}));
+}
+
+CAF_TEST(GRP-3 nobody waits for what a lost node would have said) {
+  auto x = cluster{3};
+  const auto first = x.enter(0, 1, {0, 1, 2}, true);
+  const auto second = x.enter(2, 2, {0, 1, 2}, true);
+  x.run();
+  CAF_CHECK(x[0].entries.empty());
+  x.lose(1);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1, 2}));
+  CAF_CHECK(is(first, status::success));
+  CAF_CHECK(is(second, status::success));
+}
+
+CAF_TEST(GRP-3 a group that is over does not come to life again) {
+  auto x = cluster{3};
+  x.enter(1, 1, {0, 1, 2});
+  x.run();
+  x[1].subject->close_log(key);
+  CAF_CHECK(is(x.enter(1, 2, {0, 1, 2}), status::not_found));
+  // The home of the log is still there for node 2.
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 1u);
+  x[0].subject->close_log(key);
+  x.run();
+  const auto late = x.enter(2, 3, {0, 1, 2});
+  x.run();
+  CAF_CHECK(is(late, status::not_found));
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 0u);
+  x[2].subject->close_log(key);
+  // Nobody waits for it.
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
+  x.wait(0);
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK((x[rank].entries == codes{1}));
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+    CAF_CHECK_EQUAL(x[rank].subject->kept(), 0u);
+  }
+  // The next one of that name is another.
+  x.enter(2, 4, {0, 1, 2}, false, group_key{"grp", 7, 2});
+  x.run();
+  CAF_CHECK((x[1].entries == codes{1, 4}));
+}
+
+CAF_TEST(GRP-3 P-J4 the end of a group arrives although its home is lost) {
+  auto x = cluster{3};
+  const auto last = x.enter(0, 1, {0, 1, 2});
+  // Node 1 has it, and with that the group is over there and at the home.
+  for (auto& y : x.sent)
+    if (y.to == 1) {
+      x.execute(y);
+      break;
+    }
+  CAF_CHECK((x[1].entries == codes{1}));
+  x[0].subject->close_log(key);
+  x[1].subject->close_log(key);
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
+  x.lose(0);
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1}));
+  x[2].subject->close_log(key);
+  x.run();
+  x.wait(1);
+  x.run();
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 0u);
+  CAF_CHECK_EQUAL(x[2].subject->logs(), 0u);
+}
+
+CAF_TEST(GRP-3 P-J4 the ends of many groups are told together) {
+  auto x = cluster{3};
+  auto keys = std::vector<group_key>{};
+  for (uint64_t i = 1; i <= 50; ++i) {
+    keys.push_back({"grp", 7, i});
+    x.enter(1, i, {0, 1, 2}, false, keys.back());
+  }
+  x.run();
+  for (const auto& each : keys)
+    for (uint32_t rank = 0; rank < 3; ++rank)
+      x[rank].subject->close_log(each);
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 50u);
+  CAF_CHECK(x.sent.empty());
+  x.wait(0);
+  CAF_CHECK_EQUAL(x.sent.size(), 2u);
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+    CAF_CHECK_EQUAL(x[rank].subject->kept(), 0u);
+  }
+}
+
+CAF_TEST(GRP-3 GRP-5 a node that joins what is over learns so) {
+  auto x = cluster{3};
+  x.enter(1, 1, {1, 2});
+  x[1].subject->extend(key, {0, 1, 2});
+  x.enter(2, 2, {1, 2});
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2}));
+  // It was the last: whoever knows the group closes its log.
+  x[1].subject->close_log(key);
+  x[2].subject->close_log(key);
+  x.run();
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 1u);
+  x.wait(1);
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2, cluster::over}));
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK_EQUAL(x[rank].subject->logs(), 0u);
+  // Who is no home of it may say what it likes.
+  x.enter(1, 3, {1, 2}, false, {"grp", 7, 2});
+  x.run();
+  auto lie = order_events{"\x1f", 2, 1, 0, {}, {}, {}};
+  lie.events.push_back(
+    {2, 1002, 1, group_entry{{"grp", 7, 2}, {}, group_snapshot{}, 0}});
+  x[1].subject->take(2, lie, [](const host_reply&) {});
+  CAF_CHECK_EQUAL(x[1].subject->logs(), 1u);
+}
+
+CAF_TEST(GRP-3 nodes that join the log of a group have what follows) {
+  auto x = cluster{4};
+  x.enter(2, 1, {2, 3});
+  x.run();
+  x[3].subject->extend(key, {0, 2, 3});
+  const auto second = x.enter(3, 2, {2, 3});
+  x.run();
+  CAF_CHECK((x[2].entries == codes{1, 2}));
+  CAF_CHECK((x[0].entries == codes{2}));
+  CAF_CHECK(is(second, status::success));
+  CAF_CHECK((x[0].subject->hosts_of_log(log_name(key))
+             == std::vector<uint32_t>{0, 2, 3}));
+  const auto third = x.enter(0, 3, {0, 2, 3});
+  x.run();
+  CAF_CHECK(is(third, status::success));
+  // Its home are those who began it, then those who have joined.
+  x.lose(2);
+  x.enter(0, 4, {0, 3});
+  x.run();
+  x.lose(3);
+  const auto fifth = x.enter(0, 5, {0});
+  x.run();
+  CAF_CHECK((x[0].entries == codes{2, 3, 4, 5}));
+  CAF_CHECK(is(fifth, status::success));
+}
+
+CAF_TEST(GRP-3 a log without hosts is kept by all members) {
+  auto x = cluster{3};
+  const auto first = x.enter(2, 1, {});
+  x.run();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    CAF_CHECK((x[rank].entries == codes{1}));
+  CAF_CHECK(is(first, status::success));
+}
+
+CAF_TEST(X41 what is said of another group is refused) {
+  auto x = cluster{2};
+  auto wrong = submit_event{log_name(key), 1, group_entry{}, {0, 1}, false};
+  std::get<group_entry>(wrong.what).group = group_key{"other", 7, 1};
+  auto refused = std::optional<status>{};
+  x[0].subject->take(1, 1001, wrong, [&](host_reply y) {
+    const auto* why = std::get_if<mesh_failure>(&y);
+    refused = why != nullptr ? why->code : status::success;
+  });
+  CAF_CHECK(refused == status::bad_param);
+  wrong.nspace = nspace;
+  x[0].subject->take(1, 1001, wrong, [&](host_reply y) {
+    const auto* why = std::get_if<mesh_failure>(&y);
+    refused = why != nullptr ? why->code : status::success;
+  });
+  CAF_CHECK(refused == status::bad_param);
+  CAF_CHECK_EQUAL(x[0].subject->logs(), 0u);
+}
