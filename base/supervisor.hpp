@@ -1,17 +1,29 @@
 #pragma once
 
 #include "base/journal.hpp"
-#include "config/defaults.hpp"
 
 #include <caf/actor.hpp>
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/timespan.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How often an actor that failed is started again, and within which time
+/// (L26).
+inline constexpr size_t actor_restarts = 5;
+inline constexpr auto actor_restart_window = 10s;
+
+} // namespace defaults
 
 /// How an actor is kept alive.
 struct supervision {

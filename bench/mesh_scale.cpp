@@ -4,6 +4,7 @@
 // Source: guarantees, section 7.
 
 #include "actors/mesh/exchange/mesh_collectives.hpp"
+#include "config/defaults.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -13,11 +13,22 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string_view>
 #include <utility>
+
+namespace troupe::defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a thread waits that raises events for its own process when that
+/// many wait already; then the event is refused.
+inline constexpr auto own_event_patience = 5s;
+
+} // namespace troupe::defaults
 
 namespace troupe::c_api {
 

@@ -15,10 +15,25 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How often sensors look, while somebody wants their events. What the kernel
+/// tells by itself, such as links, is not asked for.
+inline constexpr auto memory_errors_interval = 5s;
+inline constexpr auto temperature_interval = 5s;
+inline constexpr auto memory_pressure_interval = 2s;
+inline constexpr auto memory_kills_interval = 1s;
+inline constexpr auto file_system_interval = 10s;
+
+} // namespace defaults
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "adapters/sockets/system_error.hpp"
+#include "config/defaults.hpp"
 #include "runtime/mesh_member.hpp"
 #include "tools/command_line.hpp"
 #include "tools/dvm_root.hpp"

@@ -5,6 +5,7 @@
 #include "adapters/wire/number_range.hpp"
 #include "base/escape.hpp"
 #include "messages/status.hpp"
+#include "tools/defaults.hpp"
 
 #include <CLI/CLI.hpp>
 #include <arpa/inet.h>

@@ -1,8 +1,8 @@
 #include "tools/host_list.hpp"
 
 #include "adapters/wire/number_range.hpp"
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
+#include "tools/defaults.hpp"
 
 #include <caf/error.hpp>
 #include <caf/expected.hpp>

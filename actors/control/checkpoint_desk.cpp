@@ -2,14 +2,27 @@
 
 #include "actors/control/checkpoint_round.hpp"
 #include "actors/control/control_steps.hpp"
+#include "actors/control/defaults.hpp"
 #include "base/make_info.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How long processes may take to save their state if the request does not say.
+inline constexpr auto checkpoint_patience = std::chrono::hours{1};
+
+/// The longest times that one may ask for.
+inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
+
+} // namespace defaults
 
 namespace {
 

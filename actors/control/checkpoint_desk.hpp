@@ -5,6 +5,7 @@
 #include "actors/control/control_steps.hpp"
 #include "actors/control/job_controller.hpp"
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -12,6 +13,16 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a job has to get ready for its preemption if the request does not
+/// say.
+inline constexpr auto preempt_grace = 30s;
+
+} // namespace defaults
 
 /// In the answer to a preemption, array of PROC: who was alerted and has not
 /// said in time that it is ready.

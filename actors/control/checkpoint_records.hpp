@@ -1,7 +1,7 @@
 #pragma once
 
 #include "actors/control/control_steps.hpp"
-#include "config/defaults.hpp"
+#include "actors/control/defaults.hpp"
 
 #include <deque>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "actors/control/checkpoint_round.hpp"
 
+#include "actors/control/defaults.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/site_hook.hpp"

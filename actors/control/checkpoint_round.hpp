@@ -2,7 +2,7 @@
 
 #include "actors/control/control_directives.hpp"
 #include "actors/control/control_table.hpp"
-#include "config/defaults.hpp"
+#include "actors/control/defaults.hpp"
 #include "messages/proc_id.hpp"
 
 #include <map>

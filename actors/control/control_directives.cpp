@@ -2,7 +2,7 @@
 
 #include "actors/control/control_directives.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/control/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

@@ -3,11 +3,22 @@
 #include "config/defaults.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <map>
 #include <set>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long processes that were killed may take to be gone before whoever asked
+/// for it is told that they are not.
+inline constexpr auto control_end_wait = 10s;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/defaults.hpp"
+#include "actors/control/defaults.hpp"
 #include "messages/connection.hpp"
 #include "messages/status.hpp"
 

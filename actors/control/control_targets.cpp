@@ -1,7 +1,7 @@
 #include "actors/control/control_targets.hpp"
 
+#include "actors/control/defaults.hpp"
 #include "base/may_act_for.hpp"
-#include "config/defaults.hpp"
 
 #include <map>
 #include <set>

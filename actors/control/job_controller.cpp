@@ -2,6 +2,7 @@
 
 #include "actors/control/control_steps.hpp"
 #include "base/make_info.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "actors/events/event_cache.hpp"
 
+#include "actors/events/defaults.hpp"
 #include "actors/events/event_askers.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"
@@ -15,6 +16,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +25,15 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// When a disk that could not be asked is asked again.
+inline constexpr auto event_spool_retry = 100ms;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,5 +1,7 @@
 #include "actors/events/event_log.hpp"
 
+#include "actors/events/defaults.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

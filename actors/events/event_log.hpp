@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/events/defaults.hpp"
 #include "actors/events/event_shelf.hpp"
 #include "actors/events/namespace_log.hpp"
 #include "base/journal.hpp"
@@ -8,6 +9,7 @@
 #include <caf/expected.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
@@ -18,6 +20,19 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Bytes of events handed to a connection that the kernel has not taken (L11).
+inline constexpr size_t event_window = size_t{64} << 10;
+
+/// A process that has taken nothing for so long while others wait is named
+/// (L12).
+inline constexpr auto event_stall = 30s;
+
+} // namespace defaults
 
 /// The newest events of the environment, for those who want them now or later.
 /// When it is full, the code with the most events loses its oldest, so that no

@@ -11,6 +11,14 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// Codes, and ranks for each, for which a log counts exactly what it dropped.
+inline constexpr size_t event_gap_codes = 4096;
+inline constexpr size_t event_gap_ranks = 65536;
+
+} // namespace defaults
+
 namespace {
 
 /// Entry, indexes and the structure of an event, about.

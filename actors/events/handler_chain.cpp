@@ -10,6 +10,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <memory>
@@ -18,6 +19,22 @@
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Event handlers of one process at a time.
+inline constexpr size_t event_handlers = 65536;
+
+/// Handlers that run before the rest of the process has its turn.
+inline constexpr size_t event_handler_calls_per_turn = 256;
+
+/// Events that a process keeps for handlers that come later, about how many
+/// bytes, and functions of earlier handlers that it remembers.
+inline constexpr size_t event_history = 512;
+inline constexpr size_t event_history_bytes = size_t{1} << 20;
+inline constexpr size_t event_history_functions = 1024;
+
+} // namespace defaults
 
 namespace {
 

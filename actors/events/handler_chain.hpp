@@ -7,6 +7,8 @@
 
 #include <caf/timespan.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -15,6 +17,18 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// A handler that has not completed after 2 ticks no longer holds up later
+/// events; after 60 its event goes on without it.
+inline constexpr auto event_handler_tick = 500ms;
+inline constexpr uint32_t event_handler_patience_ticks = 2;
+inline constexpr uint32_t event_handler_answer_ticks = 60;
+
+} // namespace defaults
 
 /// About how many bytes an event occupies.
 size_t approximate_size(const event& x);

@@ -1,9 +1,17 @@
 #include "actors/events/namespace_log.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Events that come before a disk that failed is tried again.
+inline constexpr size_t event_spool_pause = 1024;
+
+} // namespace defaults
 
 namespace_log::namespace_log(std::string nspace,
                              const namespace_log_limits& limits,

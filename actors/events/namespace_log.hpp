@@ -1,8 +1,9 @@
 #pragma once
 
+#include "actors/events/defaults.hpp"
 #include "actors/events/event_shelf.hpp"
-#include "config/defaults.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,14 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Events, and their bytes, that go to the disk or come back at a time.
+inline constexpr size_t event_spool_records = 64;
+inline constexpr size_t event_spool_batch = size_t{256} << 10;
+
+} // namespace defaults
 
 /// Bytes that the events of a node take, and may take.
 struct event_budget {

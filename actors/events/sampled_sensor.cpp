@@ -5,8 +5,18 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// When a reader is asked again that has failed.
+inline constexpr auto sensor_retry = 5s;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,5 +1,6 @@
 #include "actors/events/sensor_desk.hpp"
 
+#include "actors/events/defaults.hpp"
 #include "actors/events/sensor_rules.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"

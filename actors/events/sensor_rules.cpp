@@ -1,6 +1,7 @@
 #include "actors/events/sensor_rules.hpp"
 
 #include "base/make_info.hpp"
+#include "config/defaults.hpp"
 
 #include <cmath>
 #include <utility>

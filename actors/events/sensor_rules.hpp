@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/defaults.hpp"
+#include "actors/events/defaults.hpp"
 #include "config/sensor_settings.hpp"
 #include "messages/sensor.hpp"
 

@@ -3,6 +3,7 @@
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -10,6 +11,16 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a server waits for the other participants of its node before it
+/// says who has called.
+inline constexpr auto group_watch = 100ms;
+
+} // namespace defaults
 
 /// Ours, in a CONSTRUCT_ABORT that the server sends to a tracker: the
 /// construction cannot complete, because a participant has to do with another

@@ -1,5 +1,6 @@
 #include "actors/io/io_desk.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "actors/io/io_channel.hpp"
 #include "actors/io/io_inputs.hpp"
 #include "actors/io/io_subscriptions.hpp"
@@ -18,6 +19,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
 #include <list>
 #include <map>
@@ -29,6 +31,13 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Jobs that are over and whose late output is dropped.
+inline constexpr size_t io_jobs_remembered = 1024;
+
+} // namespace defaults
 
 namespace {
 

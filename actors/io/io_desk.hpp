@@ -5,9 +5,26 @@
 
 #include <caf/fwd.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Streams of jobs that nobody has announced: a host may do without, but
+/// whoever names jobs at will is stopped.
+inline constexpr size_t io_unannounced_streams = 1024;
+
+/// How long the desk waits before it tells the mesh again what it wants, when
+/// that has failed: at first, and at most.
+inline constexpr auto io_interest_retry = 1s;
+inline constexpr auto io_interest_retry_most = 30s;
+
+} // namespace defaults
 
 struct io_desk_options {
   /// Which node this is in its DVM.

@@ -1,5 +1,6 @@
 #include "actors/io/io_subscriptions.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 

@@ -1,6 +1,6 @@
 #include "actors/io/output_buffers.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/io/defaults.hpp"
 
 namespace troupe {
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "config/defaults.hpp"
 #include "messages/io_wiring.hpp"
 
 #include <algorithm>
@@ -13,6 +12,15 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Output that is kept because PMIX_IOF_BUFFERING_SIZE or _TIME says so, at
+/// most as much and as long.
+inline constexpr size_t io_buffer = size_t{1} << 20;
+inline constexpr auto io_buffer_time = std::chrono::seconds{60};
+
+} // namespace defaults
 
 /// Keeps text until there is enough of it, or it is taken: what
 /// PMIX_IOF_BUFFERING_SIZE and _TIME ask for. Plain data, no clock: whoever

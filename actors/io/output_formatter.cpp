@@ -1,5 +1,6 @@
 #include "actors/io/output_formatter.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "base/escape.hpp"
 #include "base/json_schema.hpp"
 

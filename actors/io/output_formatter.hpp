@@ -1,6 +1,5 @@
 #pragma once
 
-#include "config/defaults.hpp"
 #include "messages/enums.hpp"
 #include "messages/io_wiring.hpp"
 

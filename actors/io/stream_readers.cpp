@@ -1,7 +1,7 @@
 #include "actors/io/stream_readers.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "actors/io/io_options.hpp"
-#include "config/defaults.hpp"
 #include "messages/io_keys.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "actors/monitors/file_watch.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "config/defaults.hpp"
 
 #include <algorithm>

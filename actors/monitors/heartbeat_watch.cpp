@@ -1,8 +1,22 @@
 #include "actors/monitors/heartbeat_watch.hpp"
 
+#include "actors/monitors/defaults.hpp"
+#include "config/defaults.hpp"
+
 #include <algorithm>
+#include <chrono>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long the node may rest between two looks at its own lateness while
+/// heartbeats are awaited.
+inline constexpr auto monitor_rest = 1s;
+
+} // namespace defaults
 
 namespace {
 

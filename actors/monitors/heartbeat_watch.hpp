@@ -1,7 +1,6 @@
 #pragma once
 
 #include "actors/monitors/timer_wheel.hpp"
-#include "config/defaults.hpp"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "actors/monitors/monitor_desk.hpp"
 
 #include "actors/events/range_filter.hpp"
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/file_watch.hpp"
 #include "actors/monitors/heartbeat_watch.hpp"
 #include "actors/monitors/monitor_directives.hpp"

@@ -1,15 +1,29 @@
 #include "actors/monitors/monitor_directives.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// The longest time without a sign of life that can be asked for.
+inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
+
+/// Files of one request, and the bytes of a name of a file, or of an
+/// identifier of a request.
+inline constexpr size_t monitored_files = 64;
+inline constexpr size_t monitored_path_bytes = 4096;
+inline constexpr size_t monitor_id_bytes = 511;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,5 +1,6 @@
 #include "actors/monitors/monitor_kinds.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/monitor_rules.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "base/journal.hpp"
@@ -11,12 +12,20 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How often a monitor looks again that has failed to look.
+inline constexpr size_t monitor_failed_looks = 5;
+
+} // namespace defaults
 
 namespace {
 

@@ -12,6 +12,16 @@
 
 namespace troupe {
 
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// The shortest and the longest time between two looks that one may ask for.
+inline constexpr auto monitor_interval_min = 10ms;
+inline constexpr auto monitor_interval_max = std::chrono::hours{24 * 366};
+
+} // namespace defaults
+
 namespace {
 
 using fractional_seconds = std::chrono::duration<double>;

@@ -1,5 +1,7 @@
 #include "actors/monitors/monitor_table.hpp"
 
+#include "actors/monitors/defaults.hpp"
+
 #include <algorithm>
 #include <utility>
 

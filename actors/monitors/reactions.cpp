@@ -1,5 +1,6 @@
 #include "actors/monitors/reactions.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/monitor_rules.hpp"
 #include "base/make_info.hpp"
 #include "config/defaults.hpp"

@@ -8,12 +8,20 @@
 
 #include <caf/expected.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Reactions under way at a time on a node; more are dropped and named.
+inline constexpr size_t reactions_in_flight = 256;
+
+} // namespace defaults
 
 /// A line for the daemon's log.
 struct log_line {

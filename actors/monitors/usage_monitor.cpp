@@ -1,5 +1,6 @@
 #include "actors/monitors/usage_monitor.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"

@@ -1,5 +1,6 @@
 #include "actors/monitors/usage_request.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"

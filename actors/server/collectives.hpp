@@ -9,6 +9,8 @@
 
 #include <caf/timespan.hpp>
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -16,6 +18,19 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Collective operations of a node in flight.
+inline constexpr size_t collectives_in_flight = 1024;
+
+/// After how long a server asks whether an operation has failed elsewhere that
+/// processes of its node have not all joined.
+inline constexpr auto collective_watch = 100ms;
+
+} // namespace defaults
 
 /// The collective operations of a node: collects the calls of the participants,
 /// has the host join them with those of other nodes, and gives everybody the

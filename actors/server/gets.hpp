@@ -7,6 +7,7 @@
 
 #include <caf/timespan.hpp>
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -14,6 +15,17 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a get without a time-out waits for a key that its process has not
+/// posted although it has committed others. Source: OpenPMIx, which programs
+/// rely on, waits 2 s.
+inline constexpr auto get_wait = 2s;
+
+} // namespace defaults
 
 /// Data of processes and of jobs: what processes of this node post and ask for,
 /// what other nodes ask for, and jobs that run on other nodes only.

@@ -1,6 +1,7 @@
 #include "actors/server/server.hpp"
 
 #include "actors/server/collectives.hpp"
+#include "actors/server/defaults.hpp"
 #include "actors/server/gets.hpp"
 #include "actors/server/groups.hpp"
 #include "actors/server/logs.hpp"
@@ -11,6 +12,7 @@
 #include "base/pass_on.hpp"
 #include "base/reminders.hpp"
 #include "base/sturdy.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>

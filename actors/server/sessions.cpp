@@ -1,9 +1,9 @@
 #include "actors/server/sessions.hpp"
 
 #include "actors/server/client.hpp"
+#include "actors/server/defaults.hpp"
 #include "base/all_of.hpp"
 #include "base/make_info.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>

@@ -3,11 +3,25 @@
 #include "actors/server/registry.hpp"
 #include "actors/server/server.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Tools of one user at a time.
+inline constexpr size_t tools_per_user = 16;
+
+/// How long the host may take to answer before a connection is refused.
+inline constexpr auto host_answer = 30s;
+
+} // namespace defaults
 
 /// The connections of a node: who is let in, and the CLIENT actor of each.
 /// Source: PMIx Standard v5, "Security".

@@ -5,7 +5,6 @@
 #include "adapters/c_host/modex_blob.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <caf/actor_system.hpp>

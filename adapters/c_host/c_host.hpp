@@ -4,10 +4,22 @@
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a host that has said yes to a client has to call back: many never
+/// do, those of release 4 and 5 never had to.
+inline constexpr auto host_connect_grace = 20ms;
+inline constexpr auto host_connect_grace_6 = 1s;
+
+} // namespace defaults
 
 struct c_host_settings {
   pmix_server_module_t module{};

@@ -11,6 +11,8 @@
 
 #include <pmix_server.h>
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +25,19 @@
 // address: it may call back twice, late, or with nonsense, from any thread.
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a host may take to answer an up-call before whoever asked is told
+/// that it does not.
+inline constexpr auto host_call = 60s;
+
+/// Up-calls that a host has not answered; more are refused.
+inline constexpr size_t host_calls_in_flight = 16384;
+
+} // namespace defaults
 
 /// Bytes that a modex brought.
 struct modex_bytes {

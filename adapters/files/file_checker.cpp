@@ -21,11 +21,22 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Threads that look at files, how many of them may hang for one user, and how
+/// many files a thread looks at in a row.
+inline constexpr size_t file_check_threads = 16;
+inline constexpr size_t file_check_threads_per_user = 4;
+inline constexpr size_t file_check_batch = 1024;
+
+} // namespace defaults
 
 namespace {
 

@@ -3,12 +3,29 @@
 #include "adapters/files/file_look.hpp"
 #include "messages/actors.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a mount may take for a batch of files before they count as timed
+/// out; it is asked again once it has answered. Source: guarantees 5.9, MON-4.
+inline constexpr auto file_check_patience = 1s;
+
+/// Bytes of the kernel's list of mounts, and how old what was read of it may
+/// be.
+inline constexpr size_t mount_table_bytes = size_t{8} << 20;
+inline constexpr auto mount_table_age = 1s;
+
+} // namespace defaults
 
 class loop_system;
 class thread_pool;

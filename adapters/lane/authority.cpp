@@ -1,15 +1,24 @@
 #include "adapters/lane/authority.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <openssl/ec.h>
 #include <openssl/rand.h>
 
 #include <array>
+#include <chrono>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Certificates of a DVM's nodes are valid for as long, and from this long
+/// before they are made, for nodes whose clocks are behind.
+inline constexpr auto certificate_lifetime = std::chrono::hours{366 * 24};
+inline constexpr auto certificate_backdate = std::chrono::hours{24};
+
+} // namespace defaults
 
 namespace {
 

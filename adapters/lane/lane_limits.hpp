@@ -7,6 +7,25 @@
 
 namespace troupe {
 
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Time and bytes for a peer to prove who it is (L2); a whole handshake takes
+/// about 1 KiB from either side.
+inline constexpr auto lane_handshake_time = 4s;
+inline constexpr size_t lane_handshake_bytes = size_t{16} << 10;
+
+/// Connections of strangers, and as many of members, in the middle of a
+/// handshake, and those from one address (L1).
+inline constexpr size_t lane_half_open = 256;
+inline constexpr size_t lane_half_open_per_address = 64;
+
+/// Bytes that wait for a peer to read before its lane is cut.
+inline constexpr size_t lane_queued = size_t{32} << 20;
+
+} // namespace defaults
+
 /// The bounds of connections between nodes, with their defaults.
 /// Source: guarantees, limits; the identifiers are those of its table.
 struct lane_limits {

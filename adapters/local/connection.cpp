@@ -22,10 +22,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Turns of reading (L8) that a connection takes before a silent process is
+/// said to be silent.
+inline constexpr size_t monitor_read_turns = 64;
+
+} // namespace defaults
 
 namespace {
 

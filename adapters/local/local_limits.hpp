@@ -2,12 +2,25 @@
 
 #include "adapters/sockets/acceptor.hpp"
 #include "adapters/wire/frame.hpp"
-#include "config/defaults.hpp"
 
 #include <chrono>
 #include <cstddef>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Notifications of a process that have not been answered, and their bytes;
+/// from here on its socket is not read. Source: guarantees 5.1, "Budgets".
+inline constexpr size_t unanswered_notifies = 64;
+inline constexpr size_t unanswered_notify_bytes = size_t{256} << 10;
+
+/// Input that a peer has pushed and that has not been answered; beyond either
+/// its socket is not read. Libraries up to 4.2 wait for no answer.
+inline constexpr size_t io_unanswered_pushes = 64;
+inline constexpr size_t io_unanswered_push_bytes = size_t{1} << 20;
+
+} // namespace defaults
 
 /// The bounds of local connections, with their defaults.
 /// Source: guarantees, limits; the identifiers are those of its table.

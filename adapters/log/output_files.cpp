@@ -5,6 +5,7 @@
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "base/answer.hpp"
+#include "config/defaults.hpp"
 
 #include <caf/all.hpp>
 

@@ -3,6 +3,7 @@
 #include "adapters/networks/network_kernel.hpp"
 #include "adapters/networks/reach_table.hpp"
 #include "base/journal.hpp"
+#include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>

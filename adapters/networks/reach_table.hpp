@@ -3,6 +3,7 @@
 #include "adapters/loop/timer.hpp"
 #include "adapters/networks/network.hpp"
 #include "adapters/networks/network_kernel.hpp"
+#include "config/defaults.hpp"
 #include "messages/lane.hpp"
 
 #include <chrono>

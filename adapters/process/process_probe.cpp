@@ -2,7 +2,6 @@
 
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
-#include "config/defaults.hpp"
 
 #include <caf/all.hpp>
 
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,6 +19,13 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Descendants of a process that are looked at.
+inline constexpr size_t probed_descendants = 4096;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,9 +1,9 @@
 // Lists of nodes from options, files and resource managers: bounded, each node
 // once, and errors that fit on a line. The first byte chooses what reads.
 
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/fuzz/fuzz.hpp"
+#include "tools/defaults.hpp"
 #include "tools/host_list.hpp"
 
 #include <algorithm>

@@ -4,7 +4,6 @@
 
 #include "actors/io/io_options.hpp"
 #include "actors/io/output_file.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"

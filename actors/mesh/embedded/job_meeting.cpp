@@ -1,6 +1,6 @@
 #include "actors/mesh/embedded/job_meeting.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/mesh/embedded/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

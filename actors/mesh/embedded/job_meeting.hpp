@@ -4,12 +4,20 @@
 #include "actors/mesh/embedded/registered_map.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <list>
 #include <map>
 #include <set>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Requests that wait for the mesh of one job.
+inline constexpr size_t mesh_waiting_requests = 4096;
+
+} // namespace defaults
 
 /// How the servers of a job find each other: each puts a greeting into the first
 /// fence of the whole job that goes through the resource manager's host. Whoever

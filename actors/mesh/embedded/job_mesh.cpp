@@ -2,6 +2,7 @@
 
 #include "actors/data/job_locations.hpp"
 #include "actors/events/range_filter.hpp"
+#include "actors/mesh/embedded/defaults.hpp"
 #include "actors/mesh/embedded/job_meeting.hpp"
 #include "actors/mesh/embedded/job_mesh_streams.hpp"
 #include "actors/mesh/exchange/event_routes.hpp"

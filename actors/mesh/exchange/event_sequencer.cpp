@@ -1,6 +1,7 @@
 #include "actors/mesh/exchange/event_sequencer.hpp"
 
 #include "actors/groups/group_keys.hpp"
+#include "actors/mesh/exchange/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 

@@ -1,7 +1,6 @@
 #include "actors/mesh/exchange/event_spread.hpp"
 
 #include "actors/events/range_filter.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <caf/expected.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -12,6 +13,14 @@
 #include <set>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Events of one process that are answered before they are stable, because it
+/// asked for that.
+inline constexpr size_t event_early_answers = 1024;
+
+} // namespace defaults
 
 /// In the infos of an event: the string "local" has it answered as soon as this
 /// node has it. It gives up P-J4 for that event.

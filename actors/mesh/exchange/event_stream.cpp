@@ -1,13 +1,23 @@
 #include "actors/mesh/exchange/event_stream.hpp"
 
+#include "actors/mesh/exchange/defaults.hpp"
 #include "actors/mesh/exchange/mesh_calls.hpp"
-#include "config/defaults.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long the home of a log keeps a call for those of other nodes.
+inline constexpr auto group_gathering = 2ms;
+
+} // namespace defaults
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <caf/expected.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <map>
@@ -13,6 +14,14 @@
 #include <set>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Events of a node for one namespace without an answer that are on their way;
+/// more wait at the node.
+inline constexpr size_t event_submissions = 1024;
+
+} // namespace defaults
 
 /// Who keeps the log of a group.
 struct log_hosts {

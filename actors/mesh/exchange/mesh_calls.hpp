@@ -1,6 +1,6 @@
 #pragma once
 
-#include "config/defaults.hpp"
+#include "actors/mesh/exchange/defaults.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>

@@ -1,6 +1,8 @@
 #include "actors/mesh/exchange/mesh_collectives.hpp"
 
 #include "actors/mesh/exchange/collective_outcomes.hpp"
+#include "actors/mesh/exchange/defaults.hpp"
+#include "config/defaults.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 

@@ -5,11 +5,21 @@
 
 #include <caf/expected.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace troupe {
+
+namespace defaults {
+
+/// What one process has posted travels with a fence that collects data up to so
+/// many bytes of values; beyond that it stays at its owner until it is asked
+/// for. Source: guarantees, section 7, "modex".
+inline constexpr size_t eager_modex_bytes = size_t{1} << 10;
+
+} // namespace defaults
 
 /// The collective operations of this node that need other nodes. The nodes that
 /// take part form a tree in the order of their ranks; what each brings goes up,

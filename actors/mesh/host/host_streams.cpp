@@ -2,6 +2,7 @@
 
 #include "actors/io/io_options.hpp"
 #include "actors/io/output_gate.hpp"
+#include "actors/mesh/host/defaults.hpp"
 #include "base/all_of.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"

@@ -2,7 +2,6 @@
 
 #include "actors/control/job_controller.hpp"
 #include "actors/jobs/job.hpp"
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>
@@ -10,9 +9,17 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How long a site's hook may take.
+inline constexpr auto site_hook_time = std::chrono::minutes{30};
+
+} // namespace defaults
 
 const std::vector<std::string>& command_of(const site_hooks& hooks,
                                            site_hook which) {

@@ -10,6 +10,7 @@
 #include "actors/mesh/refuse.hpp"
 #include "base/reminders.hpp"
 #include "base/sturdy.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 

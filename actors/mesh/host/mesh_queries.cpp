@@ -3,6 +3,7 @@
 #include "actors/groups/group_report.hpp"
 #include "actors/io/io_report.hpp"
 #include "actors/jobs/number_list.hpp"
+#include "actors/mesh/host/defaults.hpp"
 #include "actors/mesh/host/mesh_report.hpp"
 #include "base/all_of.hpp"
 #include "base/report_values.hpp"

@@ -4,16 +4,44 @@
 #include "actors/mesh/sessions/peer.hpp"
 #include "base/answer.hpp"
 #include "base/sturdy.hpp"
+#include "config/defaults.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How often a frame may be passed on by nodes between its ends.
+inline constexpr uint8_t relay_hops = 64;
+
+/// Messages of an incarnation that has joined, but of which the root's word has
+/// not come yet.
+inline constexpr size_t early_message_bytes = size_t{64} << 20;
+
+/// Incarnations of one node with a session at a time: one that lives, and some
+/// that have to be told that they do not.
+inline constexpr size_t incarnations_per_node = 4;
+
+/// How long whoever leaves waits until the root knows.
+inline constexpr auto leave_wait = 1s;
+
+/// How long a root that ends waits for its daemons, which end their processes
+/// first.
+inline constexpr auto root_leave_wait = 10s;
+
+} // namespace defaults
 
 namespace {
 

@@ -1,14 +1,30 @@
 #pragma once
 
+#include "actors/mesh/members/defaults.hpp"
 #include "actors/mesh/members/node_membership.hpp"
 #include "actors/mesh/sessions/message_queue.hpp"
 #include "actors/mesh/sessions/peer_session.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
+#include <chrono>
 #include <functional>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// How long a session goes on in silence while the root has not given its node
+/// up.
+inline constexpr auto session_patience = 60s;
+
+/// How long a silent lane is kept before another connection takes its place: a
+/// path that was lost on the way is found anew before its peer is given up.
+inline constexpr auto lane_patience = 2500ms;
+
+} // namespace defaults
 
 /// How a NODE uses its sessions: the root says who is lost, not they.
 inline peer_options member_sessions() {

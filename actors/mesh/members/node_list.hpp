@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/mesh/members/radix_tree.hpp"
+#include "config/defaults.hpp"
 #include "messages/membership.hpp"
 
 namespace troupe {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/mesh/members/node_root.hpp"
+#include "config/defaults.hpp"
 
 #include <set>
 

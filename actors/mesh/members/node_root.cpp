@@ -4,6 +4,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// How much two clocks may differ in rate, in millionths.
+inline constexpr auto clock_drift_ppm = 200;
+
+} // namespace defaults
+
 node_root::node_root(node_times times, const std::vector<std::string>& names,
                      uint64_t incarnation, std::vector<node_address> addresses)
   : times_(times), missing_(names.size() - 1) {

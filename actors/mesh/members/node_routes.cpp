@@ -1,5 +1,7 @@
 #include "actors/mesh/members/node_routes.hpp"
 
+#include "config/defaults.hpp"
+
 #include <algorithm>
 #include <iterator>
 

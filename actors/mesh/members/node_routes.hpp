@@ -1,13 +1,28 @@
 #pragma once
 
+#include "actors/mesh/members/defaults.hpp"
 #include "actors/mesh/members/node_membership.hpp"
 #include "actors/mesh/sessions/lane_table.hpp"
 #include "messages/lane.hpp"
 #include "messages/mesh_payload.hpp"
 
+#include <chrono>
 #include <functional>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Beyond the tree, a peer whose lanes have carried nothing for as long is let
+/// go; one that does not answer when it is dialled is looked for through others
+/// after `relay_delay`, and again after `relay_retry`.
+inline constexpr auto direct_idle = 30s;
+inline constexpr auto relay_delay = 500ms;
+inline constexpr auto relay_retry = 1s;
+
+} // namespace defaults
 
 /// One incarnation of a node: 0 for one that is not known yet.
 using peer_key = std::pair<uint32_t, uint64_t>;

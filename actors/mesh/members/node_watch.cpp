@@ -1,8 +1,16 @@
 #include "actors/mesh/members/node_watch.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Members that have to confirm a suspicion before the root hears of it.
+inline constexpr size_t suspicion_witnesses = 3;
+
+} // namespace defaults
 
 namespace {
 

@@ -12,6 +12,17 @@
 
 namespace troupe {
 
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// T_lease, T_fence: how long after its last contact to the root a daemon stops
+/// taking work, and ends.
+inline constexpr auto lease_timeout = 15s;
+inline constexpr auto fence_timeout = 30s;
+
+} // namespace defaults
+
 /// Time since some start, by a clock that goes on while the machine sleeps.
 using node_time = std::chrono::nanoseconds;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/mesh/sessions/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/mesh_payload.hpp"
 

@@ -1,5 +1,7 @@
 #include "actors/mesh/sessions/peer_session.hpp"
 
+#include "config/defaults.hpp"
+
 #include <algorithm>
 #include <utility>
 

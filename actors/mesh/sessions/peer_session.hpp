@@ -7,12 +7,34 @@
 #include "messages/peer_frames.hpp"
 #include "messages/status.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <variant>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+using namespace std::chrono_literals;
+
+/// Bytes of one class on their way at a time: what may lie before a control
+/// message, and what is sent again when a lane fails. Membership and control
+/// have a reserve that bulk cannot take.
+inline constexpr size_t bulk_in_flight = size_t{256} << 10;
+inline constexpr size_t reserve_in_flight = size_t{64} << 10;
+
+/// Round trips that differ by less are no reason to use another lane than the
+/// peer does.
+inline constexpr auto lane_similar = 1ms;
+
+/// An acknowledgement waits for company as long, or for as many bytes.
+inline constexpr auto acknowledgement_delay = 5ms;
+inline constexpr size_t acknowledgement_bytes = size_t{32} << 10;
+
+} // namespace defaults
 
 /// Limits and times of a session. All nodes of a DVM have the same.
 struct peer_options {

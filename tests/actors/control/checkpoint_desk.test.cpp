@@ -3,6 +3,7 @@
 #include "actors/control/checkpoint_desk.hpp"
 
 #include "actors/control/checkpoint_round.hpp"
+#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

@@ -2,6 +2,7 @@
 // checkpoint.
 
 #include "actors/control/checkpoint_round.hpp"
+#include "actors/control/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/site_hook.hpp"
 #include "tests/fixtures/builders.hpp"

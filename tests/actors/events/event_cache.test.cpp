@@ -2,6 +2,8 @@
 
 #include "actors/events/event_cache.hpp"
 
+#include "actors/events/defaults.hpp"
+#include "actors/events/event_log.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"

@@ -3,6 +3,7 @@
 
 #include "actors/events/event_log.hpp"
 
+#include "config/defaults.hpp"
 #include "tests/fixtures/event_desk.hpp"
 #include "tests/fixtures/event_log_audit.hpp"
 #include "tests/test.hpp"

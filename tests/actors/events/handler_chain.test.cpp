@@ -2,7 +2,6 @@
 
 #include "actors/events/handler_chain.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/deterministic.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "actors/events/sensor_desk.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/events/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/deterministic.hpp"
 

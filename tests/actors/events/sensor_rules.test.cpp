@@ -2,6 +2,7 @@
 
 #include "actors/events/sensor_rules.hpp"
 
+#include "config/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <rapidcheck.h>

@@ -2,6 +2,7 @@
 
 #include "actors/io/io_channel.hpp"
 
+#include "config/defaults.hpp"
 #include "tests/fixtures/channel_world.hpp"
 
 using namespace troupe;

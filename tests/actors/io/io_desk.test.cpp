@@ -2,6 +2,7 @@
 
 #include "actors/io/io_desk.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "config/defaults.hpp"
 #include "tests/fixtures/io_sinks.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "actors/io/io_inputs.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "actors/io/io_subscriptions.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/fixtures/io_sinks.hpp"

@@ -2,6 +2,7 @@
 
 #include "actors/io/output_formatter.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "tests/fixtures/output_display.hpp"
 
 using namespace troupe;

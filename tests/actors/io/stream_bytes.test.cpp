@@ -1,5 +1,4 @@
 #include "actors/io/stream_log.hpp"
-#include "config/defaults.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

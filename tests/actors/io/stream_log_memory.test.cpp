@@ -1,6 +1,7 @@
 // How much of a stream is held.
 
 #include "actors/io/stream_log.hpp"
+#include "config/defaults.hpp"
 #include "tests/fixtures/stream_log_steps.hpp"
 
 using namespace troupe;

@@ -2,8 +2,8 @@
 
 #include "actors/io/stream_readers.hpp"
 
+#include "actors/io/defaults.hpp"
 #include "actors/io/io_options.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "messages/status.hpp"

@@ -2,6 +2,7 @@
 
 #include "actors/io/tool_output.hpp"
 
+#include "actors/io/output_buffers.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
 #include "tests/fixtures/deterministic.hpp"

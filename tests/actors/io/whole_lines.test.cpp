@@ -1,7 +1,7 @@
 // Lines of several streams in one text, however the streams are cut.
 
+#include "actors/io/defaults.hpp"
 #include "actors/io/output_buffers.hpp"
-#include "config/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <random>

@@ -2,7 +2,7 @@
 
 #include "actors/monitors/file_watch.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/monitors/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <map>

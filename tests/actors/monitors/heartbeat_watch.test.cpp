@@ -2,6 +2,7 @@
 
 #include "actors/monitors/heartbeat_watch.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <rapidcheck.h>

@@ -3,7 +3,6 @@
 
 #include "actors/monitors/monitor_desk.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"

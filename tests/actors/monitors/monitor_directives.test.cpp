@@ -2,7 +2,6 @@
 
 #include "actors/monitors/monitor_directives.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"

@@ -2,7 +2,6 @@
 
 #include "actors/monitors/monitor_rules.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "actors/monitors/monitor_table.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/heartbeat_watch.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"

@@ -3,8 +3,8 @@
 
 #include "actors/monitors/usage_monitor.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"

@@ -1,7 +1,7 @@
 // Fences, connects and disconnects: who waits for whom, and how it ends.
 
+#include "actors/server/collectives.hpp"
 #include "actors/server/server.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"

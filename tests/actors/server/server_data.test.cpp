@@ -1,8 +1,8 @@
 // What processes read of their jobs and of one another.
 
 #include "actors/data/job_data.hpp"
+#include "actors/server/gets.hpp"
 #include "actors/server/server.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"

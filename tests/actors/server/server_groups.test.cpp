@@ -3,6 +3,7 @@
 // requirements, section 4.7.
 
 #include "actors/groups/group_keys.hpp"
+#include "actors/groups/group_tracker.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"

@@ -1,6 +1,7 @@
 // What a host registers one by one: clients, resources, process sets; and what
 // it asks on behalf of other nodes.
 
+#include "actors/server/gets.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"

@@ -1,7 +1,8 @@
 // Who may connect, as whom, and what is left when a connection ends.
 
+#include "actors/server/defaults.hpp"
 #include "actors/server/server.hpp"
-#include "config/defaults.hpp"
+#include "actors/server/sessions.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"

@@ -5,7 +5,6 @@
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_host/upcall.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"

@@ -3,7 +3,6 @@
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/c_host/upcall.hpp"
 #include "adapters/c_values/convert.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"

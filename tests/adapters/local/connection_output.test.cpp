@@ -2,6 +2,7 @@
 
 #include "adapters/local/connection_output.hpp"
 
+#include "adapters/local/local_limits.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "config/defaults.hpp"
 #include "tests/adapters/local/world.hpp"

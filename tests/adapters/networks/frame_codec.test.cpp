@@ -1,5 +1,6 @@
 #include "adapters/networks/frame_codec.hpp"
 
+#include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/adapters/networks/frames.hpp"
 #include "tests/test.hpp"

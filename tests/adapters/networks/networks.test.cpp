@@ -1,5 +1,6 @@
 #include "adapters/networks/networks.hpp"
 
+#include "config/defaults.hpp"
 #include "tests/adapters/networks/world.hpp"
 
 using namespace troupe;

@@ -3,6 +3,7 @@
 
 #include "adapters/process/output_pipe.hpp"
 #include "adapters/process/usage.hpp"
+#include "config/defaults.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "actors/mesh/embedded/job_meeting.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/mesh/embedded/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"

@@ -1,6 +1,6 @@
 #include "actors/mesh/exchange/collective_outcomes.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/mesh/exchange/defaults.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;

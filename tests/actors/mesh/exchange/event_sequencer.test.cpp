@@ -2,7 +2,8 @@
 
 #include "actors/mesh/exchange/event_sequencer.hpp"
 
-#include "config/defaults.hpp"
+#include "actors/mesh/exchange/defaults.hpp"
+#include "actors/mesh/exchange/event_stream.hpp"
 #include "tests/fixtures/sequencer_cluster.hpp"
 #include "tests/test.hpp"
 

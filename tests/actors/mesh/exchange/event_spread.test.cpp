@@ -1,6 +1,5 @@
 #include "actors/mesh/exchange/event_spread.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 #include "tests/fixtures/builders.hpp"

@@ -1,3 +1,4 @@
+#include "actors/mesh/exchange/defaults.hpp"
 #include "actors/mesh/exchange/mesh_calls.hpp"
 #include "tests/test.hpp"
 

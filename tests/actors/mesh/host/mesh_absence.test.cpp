@@ -1,7 +1,6 @@
 // Who has ended is missed by nobody: processes of other jobs and nodes that
 // wait for it are told.
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"

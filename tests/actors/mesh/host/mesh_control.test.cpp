@@ -2,7 +2,6 @@
 // and lanes fail, and what becomes of the jobs.
 
 #include "actors/control/control_directives.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/fixtures/mesh_hosts.hpp"

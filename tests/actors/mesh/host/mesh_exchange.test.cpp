@@ -1,5 +1,6 @@
 // Data of processes on several nodes; connect and disconnect.
 
+#include "actors/server/gets.hpp"
 #include "tests/fixtures/exchange.hpp"
 
 using namespace troupe;

@@ -1,5 +1,7 @@
 // Fences of processes on several nodes.
 
+#include "actors/mesh/exchange/mesh_collectives.hpp"
+#include "actors/server/collectives.hpp"
 #include "tests/fixtures/exchange.hpp"
 
 #include <csignal>

@@ -2,7 +2,6 @@
 
 #include "actors/mesh/host/mesh_host.hpp"
 
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/job_host.hpp"
 #include "tests/test.hpp"

@@ -1,6 +1,7 @@
 // Process sets: named when a job starts or by a request, known on all nodes.
 
 #include "actors/jobs/process_sets.hpp"
+#include "config/defaults.hpp"
 #include "tests/fixtures/exchange.hpp"
 
 #include <algorithm>

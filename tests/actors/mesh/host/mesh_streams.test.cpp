@@ -1,6 +1,7 @@
 // Streams between the nodes of a DVM: what is wanted crosses once, to whoever
 // wants it and may have it.
 
+#include "config/defaults.hpp"
 #include "tests/fixtures/stream_mesh.hpp"
 
 using namespace troupe;

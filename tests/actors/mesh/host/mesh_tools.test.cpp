@@ -1,7 +1,7 @@
 // Tools at the nodes of a DVM: they start jobs, get their output, ask and
 // control.
 
-#include "config/defaults.hpp"
+#include "actors/mesh/host/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/job_keys.hpp"
 #include "tests/fixtures/job_host.hpp"

@@ -3,6 +3,7 @@
 
 #include "actors/mesh/members/node_routes.hpp"
 
+#include "config/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // A session that is given more than its lane carries, and then is not.
 
+#include "config/defaults.hpp"
 #include "tests/fixtures/two_peers.hpp"
 #include "tests/test.hpp"
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+// Bounds and times of actors/monitors/ that several of its files use.
+
+namespace troupe::defaults {
+
+using namespace std::chrono_literals;
+
+/// Requests for updates on the use of resources that one requester may have,
+/// and all of a node (L7), and the seconds between updates at most.
+inline constexpr size_t usage_monitors_per_client = 64;
+inline constexpr size_t usage_monitors = 1024;
+inline constexpr uint32_t usage_longest_rate = 86400 * 366;
+
+/// Monitors of one client and of a node (L7).
+inline constexpr size_t monitors_per_client = 64;
+inline constexpr size_t monitors_per_node = 10000;
+
+/// How exact monitors are: an alert comes within as much after it is due.
+/// Source: guarantees 5.9, P-H1.
+inline constexpr auto monitor_tick = 10ms;
+
+/// How long whoever looks for a monitor of a named kind may take, beyond the
+/// time of a command; and whoever carries out a reaction to an alert.
+inline constexpr auto monitor_look_time = 30s;
+inline constexpr auto reaction_time = 60s;
+
+} // namespace troupe::defaults
