@@ -1,6 +1,7 @@
 #include "tools/monitor.hpp"
 
 #include "actors/monitors/reaction_policy.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/denial.hpp"
@@ -49,10 +50,6 @@ struct words {
   std::string dvm;
   uint64_t number = 0;
 };
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
-}
 
 void add_add(CLI::App& cli, words& x) {
   cli

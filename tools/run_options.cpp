@@ -4,6 +4,7 @@
 #include "actors/monitors/reaction_policy.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "adapters/wire/number_range.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/spawn.hpp"
 #include "messages/status.hpp"
@@ -224,10 +225,6 @@ T value_or_refuse(caf::expected<T> x, const std::string& option) {
 
 /// What a window has if nobody knows better.
 constexpr auto usual_window = winsize{24, 80, 0, 0};
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
-}
 
 uint32_t stdin_target(const std::string& given) {
   if (given.empty())

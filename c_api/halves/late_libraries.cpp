@@ -48,11 +48,13 @@ late_library zlib_library = {"libz.so.1", RTLD_LAZY | RTLD_LOCAL};
 template <class Function>
 Function* find(std::atomic<Function*>& known, late_library& library,
                const char* name) noexcept {
-  if (auto* x = known.load(std::memory_order_relaxed))
+  if (auto* x = known.load(std::memory_order_acquire))
     return x;
   auto* from = library.load();
   auto* x = from != nullptr ? reinterpret_cast<Function*>(::dlsym(from, name))
                             : nullptr;
+  if (from != nullptr && x == nullptr && !library.failed.exchange(true))
+    std::fprintf(stderr, "libpmix.so.2: %s has no %s\n", library.name, name);
   known = x;
   return x;
 }

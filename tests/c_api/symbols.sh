@@ -36,6 +36,8 @@ check_equal "C2.1" "the server's half exports the way in" troupe_open_server_hal
   "$(dynamic "$server")"
 check_equal "C2.1" "the client's half loads neither it nor what only servers need" "" \
   "$(ldd "$libpmix" | grep -E 'troupe_server|spdlog|fmt|sqlite|ssl|crypto')"
+check_equal "C2.1" "the client's half loads hwloc, munge and zlib when they are called" "" \
+  "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libhwloc|libmunge|libz\.')"
 if [ -z "${TROUPE_SANITIZER:-}" ]; then
   strip -o stripped.so "$libpmix"
   check "C2.1" "the client's half has 4 MB at most: $(stat -Lc %s stripped.so) bytes" \

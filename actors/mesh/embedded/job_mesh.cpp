@@ -145,7 +145,11 @@ job_meeting::effects job_mesh::meeting_effects() {
   auto out = job_meeting::effects{};
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, std::move(then));
+    call_later(delay, [this, then = std::move(then)] {
+      then();
+      if (calls)
+        calls->arm();
+    });
   };
   out.trust = [this](uint32_t rank, std::string_view certificate) {
     return means->trust(rank, certificate);
@@ -262,6 +266,7 @@ void job_mesh::change_member(const member_changed& x) {
       published.proc_ended({nspace(), proc});
   }
   meeting.check_complete();
+  calls->arm();
 }
 
 void job_mesh::change_duty(const mesh_duty_changed& x) {
@@ -564,7 +569,11 @@ void job_mesh::start_groups() {
   };
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, std::move(then));
+    call_later(delay, [this, then = std::move(then)] {
+      then();
+      if (calls)
+        calls->arm();
+    });
   };
   sequencer = std::make_unique<event_sequencer>(
     rank(), options.node.membership.incarnation, places, std::move(out),
@@ -624,6 +633,7 @@ caf::result<ack> job_mesh::order(order_group_entry& request) {
   return when_ready<ack>(
     [this, request = std::move(request)](completion<ack> done) mutable {
       sequencer->submit(std::move(request), std::move(done));
+      calls->arm();
     });
 }
 
@@ -676,8 +686,12 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
     [x](order_group_entry& request) { return x->order(request); },
     [x](const extend_group_log& what) {
       x->sequencer->extend(what.group, what.hosts);
+      x->calls->arm();
     },
-    [x](const close_group_log& what) { x->sequencer->close_log(what.group); },
+    [x](const close_group_log& what) {
+      x->sequencer->close_log(what.group);
+      x->calls->arm();
+    },
     // -- from the desk and its readers --
     [x](io_interest& what) { return x->streams.want(what); },
     [x](uint32_t node, io_fragment& what) {

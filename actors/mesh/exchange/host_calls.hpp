@@ -76,6 +76,10 @@ public:
   void take(member_message what);
   void change_member(const member_changed& what);
 
+  /// Has the calls looked after when they are due: after what may have answered
+  /// members, other than `take`.
+  void arm();
+
   // -- see `mesh_calls` --
 
   void lose_all(const std::string& why) {
@@ -101,9 +105,6 @@ public:
   static constexpr uint32_t root = 0;
 
 private:
-  /// Has the calls looked after when they are due.
-  void arm();
-
   std::function<time()> now_;
   call_later call_later_;
   job_locations& places_;

@@ -47,7 +47,7 @@ struct mesh_host_state {
   /// Shared with whoever marks output with hosts.
   std::shared_ptr<job_locations> places = std::make_shared<job_locations>();
 
-  // The parts, of which later ones use earlier ones.
+  // The parts, of which later ones use earlier ones; and `jobs`.
   std::optional<host_calls> calls;
   reminders waits;
   std::optional<mesh_collectives> collectives;
@@ -57,12 +57,14 @@ struct mesh_host_state {
   std::optional<environment_spread> environment;
   std::optional<dvm_publishing> published;
 
-  /// At the root; empty elsewhere.
-  std::optional<dvm_jobs> jobs;
   std::optional<host_streams> streams;
   std::optional<job_shares> shares;
   std::optional<mesh_queries> queries;
   std::optional<host_questions> questions;
+
+  /// At the root; empty elsewhere. Goes before the others: whoever still waits
+  /// for a job is answered then, by way of `calls` and `streams`.
+  std::optional<dvm_jobs> jobs;
 
   bool is_root() const {
     return options.rank == host_calls::root;
@@ -507,6 +509,7 @@ void change_member(self_pointer self, const member_changed& what) {
   if (state.is_root() && state.calls->is_live(what.rank)
       && (!was_live || is_over))
     state.jobs->tell_sets(what.rank);
+  state.calls->arm();
   if (state.options.on_member)
     state.options.on_member(what);
 }

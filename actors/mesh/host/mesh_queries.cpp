@@ -6,6 +6,7 @@
 #include "actors/mesh/host/defaults.hpp"
 #include "actors/mesh/host/mesh_report.hpp"
 #include "base/all_of.hpp"
+#include "base/make_info.hpp"
 #include "base/report_values.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -130,10 +131,6 @@ constexpr auto spawn_support =
   "PMIX_JOB_TIMEOUT,PMIX_JOB_RECOVERABLE,PMIX_RUNTIME_OPTIONS,"
   "PMIX_SET_ENVAR,PMIX_UNSET_ENVAR,PMIX_ADD_ENVAR,"
   "PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR";
-
-info make_info(std::string_view key, value val) {
-  return {std::string{key}, 0, std::move(val)};
-}
 
 value text(std::string x) {
   return value::string(std::move(x));

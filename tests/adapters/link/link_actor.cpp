@@ -76,8 +76,8 @@ client_actor::behavior_type behavior(self_pointer self,
 
 } // namespace
 
-client_actor spawn_link_actor(caf::actor_system& sys,
-                              std::shared_ptr<link> to) {
+client_actor fixtures::spawn_link_actor(caf::actor_system& sys,
+                                        std::shared_ptr<link> to) {
   return sys.spawn(behavior, std::move(to));
 }
 
