@@ -51,7 +51,7 @@ struct c_host_settings {
     return false;
   };
 
-  /// Names this server in the events that the host gets, see `origin_mark`.
+  /// Names this server in the events that the host gets, see `mark_origin`.
   std::string origin;
 
   /// Whether somebody takes the greetings of other servers out of what a fence
