@@ -1,7 +1,7 @@
 #include "adapters/c_host/c_host.hpp"
 
 #include "actors/mesh/embedded/mesh_greeting.hpp"
-#include "adapters/c_host/host_requests.hpp"
+#include "adapters/c_host/c_host_requests.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"
@@ -21,8 +21,8 @@ namespace {
 /// The classes that make the up-calls, in the order in which they need each
 /// other.
 struct callers {
-  callers(c_host_settings x, host_calls::effects of_calls,
-          host_streams::effects of_streams)
+  callers(c_host_settings x, c_host_calls::effects of_calls,
+          c_host_streams::effects of_streams)
     : settings(std::move(x)), calls(std::move(of_calls)),
       streams(settings, calls, std::move(of_streams)),
       requests(settings, calls, streams) {
@@ -30,9 +30,9 @@ struct callers {
   }
 
   c_host_settings settings;
-  host_calls calls;
-  host_streams streams;
-  host_requests requests;
+  c_host_calls calls;
+  c_host_streams streams;
+  c_host_requests requests;
 };
 
 struct c_host_state {
@@ -46,8 +46,8 @@ struct c_host_state {
 
 TROUPE_SELF_POINTER(c_host_actor, c_host_state);
 
-host_streams::effects effects_of_streams(self_pointer self) {
-  auto fx = host_streams::effects{};
+c_host_streams::effects effects_of_streams(self_pointer self) {
+  auto fx = c_host_streams::effects{};
   fx.subscribe = [self](io_subscription how, output_sink_actor sink,
                         upcall_receiver<io_pull_result> done) {
     self
@@ -68,8 +68,8 @@ host_streams::effects effects_of_streams(self_pointer self) {
   return fx;
 }
 
-host_calls::effects effects_of_calls(self_pointer self, journal log) {
-  auto fx = host_calls::effects{};
+c_host_calls::effects effects_of_calls(self_pointer self, journal log) {
+  auto fx = c_host_calls::effects{};
   fx.owner = [self] { return c_host_actor{self}; };
   fx.remind = [self](uint64_t id, caf::timespan after) {
     self->delayed_send(c_host_actor{self}, after, deadline{id});
@@ -340,14 +340,14 @@ c_host_actor::behavior_type behavior(self_pointer self,
     [self](const tool_connected& what) { return identify(self, what); },
     [self](const host_collective& call) { return join(self, call); },
     [self](const direct_modex& request) { return fetch(self, request); },
-    request(&host_requests::notify),
-    request(&host_requests::register_events),
+    request(&c_host_requests::notify),
+    request(&c_host_requests::register_events),
     [self](const requester& who, const deregister_events_request& request) {
       self->state.to->requests.deregister_events(who, request);
     },
-    request(&host_requests::log),
-    request(&host_requests::query),
-    request(&host_requests::monitor),
+    request(&c_host_requests::log),
+    request(&c_host_requests::query),
+    request(&c_host_requests::monitor),
     no_mesh<proc_places, locate_procs>(),
     no_mesh<ack, order_group_entry>(),
     [](const extend_group_log&) {},
@@ -357,11 +357,11 @@ c_host_actor::behavior_type behavior(self_pointer self,
       self->state.to->requests.conduct_group(request, replying(promise));
       return promise;
     },
-    asks(self, &callers::streams, &host_streams::push),
+    asks(self, &callers::streams, &c_host_streams::push),
 #define TROUPE_HOST_REQUEST(number, command, type, answer)                     \
-  request(static_cast<void (host_requests::*)(const requester&, type&,         \
-                                              upcall_receiver<answer>)>(       \
-    &host_requests::carry_out)),
+  request(static_cast<void (c_host_requests::*)(const requester&, type&,       \
+                                                upcall_receiver<answer>)>(     \
+    &c_host_requests::carry_out)),
 #include "messages/requests.def"
     [self](deadline due) { self->state.to->calls.wake(due.id); },
   };

@@ -325,22 +325,22 @@ std::vector<info> without_false(std::vector<info> infos) {
 
 // -- one host ----------------------------------------------------------------
 
-host_calls::host_calls(effects fx)
+c_host_calls::c_host_calls(effects fx)
   : fx_(std::move(fx)), address_(fx_.owner().address()) {
   // nop
 }
 
-host_calls::~host_calls() {
+c_host_calls::~c_host_calls() {
   upcalls::forget(address_);
 }
 
-void host_calls::grace(uint64_t id, caf::timespan after,
-                       std::function<void()> f) {
+void c_host_calls::grace(uint64_t id, caf::timespan after,
+                         std::function<void()> f) {
   graces_.emplace(id, std::move(f));
   fx_.remind(id, after);
 }
 
-void host_calls::wake(uint64_t id) {
+void c_host_calls::wake(uint64_t id) {
   if (const auto x = upcalls::take_answered(id)) {
     graces_.erase(id);
     x->deliver();
@@ -361,8 +361,8 @@ void host_calls::wake(uint64_t id) {
   }
 }
 
-uint64_t host_calls::open(const std::shared_ptr<upcall>& x, const char* entry,
-                          const upcall_arguments_ptr& args) {
+uint64_t c_host_calls::open(const std::shared_ptr<upcall>& x, const char* entry,
+                            const upcall_arguments_ptr& args) {
   if (args->error) {
     x->refuse(std::move(args->error));
     return 0;

@@ -249,7 +249,7 @@ std::vector<info> without_false(std::vector<info> infos);
 
 /// Makes the up-calls of one C HOST and sees to their outcomes. Forgets those
 /// in flight when it is destroyed.
-class host_calls {
+class c_host_calls {
 public:
   struct effects {
     /// The actor that gets a `deadline` for each outcome, and passes it on to
@@ -263,12 +263,12 @@ public:
     journal log;
   };
 
-  explicit host_calls(effects fx);
+  explicit c_host_calls(effects fx);
 
-  host_calls(const host_calls&) = delete;
-  host_calls& operator=(const host_calls&) = delete;
+  c_host_calls(const c_host_calls&) = delete;
+  c_host_calls& operator=(const c_host_calls&) = delete;
 
-  ~host_calls();
+  ~c_host_calls();
 
   /// Makes an up-call.
   /// @param entry    Name of the entry in the module, for the log.

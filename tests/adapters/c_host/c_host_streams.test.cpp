@@ -1,6 +1,6 @@
 // Output for those who spawn a job: what they get of which streams.
 
-#include "adapters/c_host/host_streams.hpp"
+#include "adapters/c_host/c_host_streams.hpp"
 
 #include "actors/io/io_options.hpp"
 #include "messages/attributes.hpp"
@@ -54,7 +54,7 @@ CAF_TEST(I15 C4.10 output of a job for those who spawn it) {
     CAF_MESSAGE(x.what);
     auto who = asks({"job", 0});
     who.role = x.role;
-    const auto result = host_streams::forwarded(who, x.infos);
+    const auto result = c_host_streams::forwarded(who, x.infos);
     CAF_CHECK(result.how.channels == x.channels);
     CAF_CHECK_EQUAL(result.how.name, to_string(who.proc));
     CAF_CHECK_EQUAL(result.directives, x.infos);
@@ -63,7 +63,7 @@ CAF_TEST(I15 C4.10 output of a job for those who spawn it) {
 
 CAF_TEST(I18 the oldest or the newest output is dropped on demand) {
   const auto policy = [](std::vector<info> infos) {
-    return host_streams::forwarded(asks({"job", 0}), infos).how.policy;
+    return c_host_streams::forwarded(asks({"job", 0}), infos).how.policy;
   };
   CAF_CHECK(policy({with(attr::iof_drop_oldest)}) == io_policy::drop_oldest);
   CAF_CHECK(policy({with(attr::iof_drop_newest)}) == io_policy::drop_newest);

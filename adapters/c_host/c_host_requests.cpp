@@ -1,4 +1,4 @@
-#include "adapters/c_host/host_requests.hpp"
+#include "adapters/c_host/c_host_requests.hpp"
 
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
@@ -22,8 +22,8 @@ upcall_limit control_limit(const std::vector<info>& directives) {
 
 } // namespace
 
-void host_requests::carry_out(const requester& who, abort_request& request,
-                              upcall_receiver<ack> done) {
+void c_host_requests::carry_out(const requester& who, abort_request& request,
+                                upcall_receiver<ack> done) {
   const auto f = module_.abort;
   if (f == nullptr)
     return done(missing("abort"));
@@ -40,8 +40,8 @@ void host_requests::carry_out(const requester& who, abort_request& request,
 
 // -- published data ----------------------------------------------------------
 
-void host_requests::carry_out(const requester& who, publish_request& request,
-                              upcall_receiver<ack> done) {
+void c_host_requests::carry_out(const requester& who, publish_request& request,
+                                upcall_receiver<ack> done) {
   const auto f = module_.publish;
   if (f == nullptr)
     return done(missing("publish"));
@@ -54,8 +54,8 @@ void host_requests::carry_out(const requester& who, publish_request& request,
                    });
 }
 
-void host_requests::carry_out(const requester& who, lookup_request& request,
-                              upcall_receiver<lookup_result> done) {
+void c_host_requests::carry_out(const requester& who, lookup_request& request,
+                                upcall_receiver<lookup_result> done) {
   const auto f = module_.lookup;
   if (f == nullptr)
     return done(missing("lookup"));
@@ -71,8 +71,9 @@ void host_requests::carry_out(const requester& who, lookup_request& request,
     });
 }
 
-void host_requests::carry_out(const requester& who, unpublish_request& request,
-                              upcall_receiver<ack> done) {
+void c_host_requests::carry_out(const requester& who,
+                                unpublish_request& request,
+                                upcall_receiver<ack> done) {
   const auto f = module_.unpublish;
   if (f == nullptr)
     return done(missing("unpublish"));
@@ -89,14 +90,14 @@ void host_requests::carry_out(const requester& who, unpublish_request& request,
 
 // -- jobs --------------------------------------------------------------------
 
-void host_requests::carry_out(const requester& who, spawn_request& request,
-                              upcall_receiver<spawn_result> done) {
+void c_host_requests::carry_out(const requester& who, spawn_request& request,
+                                upcall_receiver<spawn_result> done) {
   const auto f = module_.spawn;
   if (f == nullptr)
     return done(missing("spawn"));
   auto args = arguments_of(who.proc);
   const auto time = limit_of(request.job_infos);
-  auto wish = host_streams::forwarded(who, request.job_infos);
+  auto wish = c_host_streams::forwarded(who, request.job_infos);
   args->set_infos(with_credentials(std::move(request.job_infos), who));
   args->take(args->apps, c_api::to_c_apps(request.apps));
   calls_.make<spawned>(
@@ -115,9 +116,9 @@ void host_requests::carry_out(const requester& who, spawn_request& request,
     });
 }
 
-void host_requests::carry_out(const requester& who,
-                              job_control_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                job_control_request& request,
+                                upcall_receiver<info_result> done) {
   const auto f = module_.job_control;
   if (f == nullptr)
     return done(missing("job_control"));
@@ -141,8 +142,8 @@ void host_requests::carry_out(const requester& who,
     });
 }
 
-void host_requests::monitor(const requester& who, monitor_request& request,
-                            upcall_receiver<info_result> done) {
+void c_host_requests::monitor(const requester& who, monitor_request& request,
+                              upcall_receiver<info_result> done) {
   const auto f = module_.monitor;
   if (f == nullptr)
     return done(missing("monitor"));
@@ -158,8 +159,9 @@ void host_requests::monitor(const requester& who, monitor_request& request,
     });
 }
 
-void host_requests::carry_out(const requester& who, allocation_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                allocation_request& request,
+                                upcall_receiver<info_result> done) {
   const auto f = module_.allocate;
   if (f == nullptr)
     return done(missing("allocate"));
@@ -172,9 +174,9 @@ void host_requests::carry_out(const requester& who, allocation_request& request,
     });
 }
 
-void host_requests::carry_out(const requester& who,
-                              session_control_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                session_control_request& request,
+                                upcall_receiver<info_result> done) {
   const auto f = module_.session_control;
   if (f == nullptr)
     return done(missing("session_control"));
@@ -187,9 +189,9 @@ void host_requests::carry_out(const requester& who,
     });
 }
 
-void host_requests::carry_out(const requester& who,
-                              resource_block_request& request,
-                              upcall_receiver<ack> done) {
+void c_host_requests::carry_out(const requester& who,
+                                resource_block_request& request,
+                                upcall_receiver<ack> done) {
   const auto f = module_.resource_block;
   if (f == nullptr)
     return done(missing("resource_block"));
@@ -208,8 +210,8 @@ void host_requests::carry_out(const requester& who,
     });
 }
 
-void host_requests::conduct_group(host_group& request,
-                                  upcall_receiver<info_result> done) {
+void c_host_requests::conduct_group(host_group& request,
+                                    upcall_receiver<info_result> done) {
   const auto f = module_.group;
   if (f == nullptr)
     return done(make_error(
@@ -235,8 +237,8 @@ void host_requests::conduct_group(host_group& request,
 
 // -- events, logs and queries ------------------------------------------------
 
-void host_requests::notify(const requester& who, notify_request& request,
-                           upcall_receiver<ack> done) {
+void c_host_requests::notify(const requester& who, notify_request& request,
+                             upcall_receiver<ack> done) {
   const auto is_heard =
     request.range == data_range::rm
     && settings_.on_manager_event(
@@ -255,9 +257,9 @@ void host_requests::notify(const requester& who, notify_request& request,
     });
 }
 
-void host_requests::register_events(const requester& who,
-                                    const register_events_request& request,
-                                    upcall_receiver<ack> done) {
+void c_host_requests::register_events(const requester& who,
+                                      const register_events_request& request,
+                                      upcall_receiver<ack> done) {
   const auto f = module_.register_events;
   if (f == nullptr)
     return done(missing("register_events"));
@@ -271,7 +273,7 @@ void host_requests::register_events(const requester& who,
     });
 }
 
-void host_requests::deregister_events(
+void c_host_requests::deregister_events(
   const requester& who, const deregister_events_request& request) {
   const auto f = module_.deregister_events;
   if (f == nullptr)
@@ -300,8 +302,8 @@ void host_requests::deregister_events(
     call(codes);
 }
 
-void host_requests::log(const requester& who, const log_request& request,
-                        upcall_receiver<ack> done) {
+void c_host_requests::log(const requester& who, const log_request& request,
+                          upcall_receiver<ack> done) {
   if (module_.log == nullptr && module_.log2 == nullptr)
     return done(missing("log"));
   auto args = arguments_of(who.proc);
@@ -321,8 +323,8 @@ void host_requests::log(const requester& who, const log_request& request,
     });
 }
 
-void host_requests::query(const requester& who, const query_request& request,
-                          upcall_receiver<info_result> done) {
+void c_host_requests::query(const requester& who, const query_request& request,
+                            upcall_receiver<info_result> done) {
   const auto f = module_.query;
   if (f == nullptr)
     return done(missing("query"));
@@ -337,9 +339,9 @@ void host_requests::query(const requester& who, const query_request& request,
 
 // -- credentials and fabric --------------------------------------------------
 
-void host_requests::carry_out(const requester& who,
-                              get_credential_request& request,
-                              upcall_receiver<get_credential_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                get_credential_request& request,
+                                upcall_receiver<get_credential_result> done) {
   const auto f = module_.get_credential;
   if (f == nullptr)
     return done(missing("get_credential"));
@@ -352,9 +354,9 @@ void host_requests::carry_out(const requester& who,
     });
 }
 
-void host_requests::carry_out(const requester& who,
-                              validate_credential_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                validate_credential_request& request,
+                                upcall_receiver<info_result> done) {
   const auto f = module_.validate_credential;
   if (f == nullptr)
     return done(missing("validate_credential"));
@@ -369,25 +371,25 @@ void host_requests::carry_out(const requester& who,
                            });
 }
 
-void host_requests::carry_out(const requester& who,
-                              fabric_register_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                fabric_register_request& request,
+                                upcall_receiver<info_result> done) {
   ask_fabric(who, PMIX_FABRIC_REQUEST_INFO, request.directives,
              std::move(done));
 }
 
-void host_requests::carry_out(const requester& who,
-                              fabric_update_request& request,
-                              upcall_receiver<info_result> done) {
+void c_host_requests::carry_out(const requester& who,
+                                fabric_update_request& request,
+                                upcall_receiver<info_result> done) {
   ask_fabric(who, PMIX_FABRIC_UPDATE_INFO,
              {make_info(attr::fabric_index, value::size(request.index))},
              std::move(done));
 }
 
-void host_requests::ask_fabric(const requester& who,
-                               pmix_fabric_operation_t operation,
-                               const std::vector<info>& directives,
-                               upcall_receiver<info_result> done) {
+void c_host_requests::ask_fabric(const requester& who,
+                                 pmix_fabric_operation_t operation,
+                                 const std::vector<info>& directives,
+                                 upcall_receiver<info_result> done) {
   const auto f = module_.fabric;
   if (f == nullptr)
     return done(missing("fabric"));
@@ -402,14 +404,14 @@ void host_requests::ask_fabric(const requester& who,
 
 // -- output ------------------------------------------------------------------
 
-void host_requests::carry_out(const requester& who, io_pull_request& request,
-                              upcall_receiver<io_pull_result> done) {
+void c_host_requests::carry_out(const requester& who, io_pull_request& request,
+                                upcall_receiver<io_pull_result> done) {
   streams_.pull(who, request, std::move(done));
 }
 
-void host_requests::carry_out(const requester& who,
-                              io_deregister_request& request,
-                              upcall_receiver<ack> done) {
+void c_host_requests::carry_out(const requester& who,
+                                io_deregister_request& request,
+                                upcall_receiver<ack> done) {
   streams_.end_pull(who, request, std::move(done));
 }
 

@@ -1,4 +1,4 @@
-#include "adapters/c_host/host_streams.hpp"
+#include "adapters/c_host/c_host_streams.hpp"
 
 #include "actors/io/input_queue.hpp"
 #include "actors/io/io_options.hpp"
@@ -7,15 +7,15 @@
 
 namespace troupe {
 
-host_streams::~host_streams() {
+c_host_streams::~c_host_streams() {
   for (const auto& [id, x] : pulls_)
     fx_.end(x.sink);
 }
 
 // -- output ------------------------------------------------------------------
 
-void host_streams::pull(const requester& who, io_pull_request& request,
-                        upcall_receiver<io_pull_result> done) {
+void c_host_streams::pull(const requester& who, io_pull_request& request,
+                          upcall_receiver<io_pull_result> done) {
   const auto f = settings_.module.iof_pull;
   if (f == nullptr || !settings_.desk)
     return done(missing("iof_pull"));
@@ -45,9 +45,9 @@ void host_streams::pull(const requester& who, io_pull_request& request,
 
 /// The host delivers: from now on the requester gets it, and what has been
 /// kept. Its handler may have the number that it gets here: 3.2 gives none.
-void host_streams::subscribe(const requester& who, io_subscription how,
-                             io_pull_request request,
-                             upcall_receiver<io_pull_result> done) {
+void c_host_streams::subscribe(const requester& who, io_subscription how,
+                               io_pull_request request,
+                               upcall_receiver<io_pull_result> done) {
   const auto id = ++last_pull_;
   auto pull = output_pull{};
   pull.who = who;
@@ -73,9 +73,9 @@ void host_streams::subscribe(const requester& who, io_subscription how,
 /// The host is asked to deliver no more. Source: PMIx Standard v5,
 /// PMIX_IOF_STOP.
 /// @param done May be empty.
-void host_streams::stop(const requester& who, const io_pull_request& request,
-                        const std::vector<info>& directives,
-                        upcall_receiver<ack> done) {
+void c_host_streams::stop(const requester& who, const io_pull_request& request,
+                          const std::vector<info>& directives,
+                          upcall_receiver<ack> done) {
   if (!done)
     done = [](const caf::expected<ack>&) {};
   const auto f = settings_.module.iof_pull;
@@ -94,9 +94,9 @@ void host_streams::stop(const requester& who, const io_pull_request& request,
     });
 }
 
-void host_streams::end_pull(const requester& who,
-                            io_deregister_request& request,
-                            upcall_receiver<ack> done) {
+void c_host_streams::end_pull(const requester& who,
+                              io_deregister_request& request,
+                              upcall_receiver<ack> done) {
   const auto i = pulls_.find(request.subscription);
   if (i == pulls_.end() || i->second.who.index != who.index)
     return done(make_error(status::not_found, "there is no such subscription"));
@@ -111,8 +111,9 @@ void host_streams::end_pull(const requester& who,
                   });
 }
 
-host_streams::wish host_streams::forwarded(const requester& who,
-                                           const std::vector<info>& job_infos) {
+c_host_streams::wish
+c_host_streams::forwarded(const requester& who,
+                          const std::vector<info>& job_infos) {
   auto result = wish{};
   const auto add = [&](std::string_view key, io_channels channel) {
     const auto is_said = find(job_infos, key) != nullptr;
@@ -131,9 +132,9 @@ host_streams::wish host_streams::forwarded(const requester& who,
   return result;
 }
 
-void host_streams::forward(const requester& who, wish what,
-                           const std::string& nspace,
-                           std::function<void()> then) {
+void c_host_streams::forward(const requester& who, wish what,
+                             const std::string& nspace,
+                             std::function<void()> then) {
   if (what.how.channels == io_channels::none || !settings_.desk)
     return then();
   auto pull = output_pull{};
@@ -161,7 +162,7 @@ void host_streams::forward(const requester& who, wish what,
     });
 }
 
-void host_streams::forget(const requester& who) {
+void c_host_streams::forget(const requester& who) {
   for (auto i = pulls_.begin(); i != pulls_.end();) {
     if (i->second.who.index != who.index) {
       ++i;
@@ -174,8 +175,8 @@ void host_streams::forget(const requester& who) {
 
 // -- input -------------------------------------------------------------------
 
-void host_streams::push(const requester& who, io_push_request& request,
-                        upcall_receiver<ack> done) {
+void c_host_streams::push(const requester& who, io_push_request& request,
+                          upcall_receiver<ack> done) {
   const auto f = settings_.module.push_stdin;
   if (f == nullptr)
     return done(missing("push_stdin"));

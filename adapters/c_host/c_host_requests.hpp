@@ -1,24 +1,24 @@
 #pragma once
 
-#include "adapters/c_host/host_streams.hpp"
+#include "adapters/c_host/c_host_streams.hpp"
 
 namespace troupe {
 
 /// Requests of one process that the host answers, and groups: each up-call as
 /// its entry stands in the module. Every `done` is called once.
 /// Source: PMIx Standard v5, "Server Function Pointers".
-class host_requests {
+class c_host_requests {
 public:
   /// @param settings, calls, streams Outlive this object.
-  host_requests(const c_host_settings& settings, host_calls& calls,
-                host_streams& streams)
+  c_host_requests(const c_host_settings& settings, c_host_calls& calls,
+                  c_host_streams& streams)
     : settings_(settings), module_(settings.module), calls_(calls),
       streams_(streams) {
     // nop
   }
 
-  host_requests(const host_requests&) = delete;
-  host_requests& operator=(const host_requests&) = delete;
+  c_host_requests(const c_host_requests&) = delete;
+  c_host_requests& operator=(const c_host_requests&) = delete;
 
   /// Requests that the CLIENT passes to the HOST, and nobody but the host knows.
   /// No targets stay none: they are the requester's namespace (RFC0015,
@@ -62,8 +62,8 @@ private:
 
   const c_host_settings& settings_;
   const pmix_server_module_t& module_;
-  host_calls& calls_;
-  host_streams& streams_;
+  c_host_calls& calls_;
+  c_host_streams& streams_;
 };
 
 } // namespace troupe

@@ -13,7 +13,7 @@ namespace troupe {
 /// Output and input of processes where a host owns their pipes: output that it
 /// delivers comes to the I/O DESK of this server. Ends all sinks when it is
 /// destroyed.
-class host_streams {
+class c_host_streams {
 public:
   struct effects {
     /// Subscribes a sink at the I/O DESK.
@@ -37,15 +37,16 @@ public:
   };
 
   /// @param settings, calls Outlive this object.
-  host_streams(const c_host_settings& settings, host_calls& calls, effects fx)
+  c_host_streams(const c_host_settings& settings, c_host_calls& calls,
+                 effects fx)
     : settings_(settings), calls_(calls), fx_(std::move(fx)) {
     // nop
   }
 
-  host_streams(const host_streams&) = delete;
-  host_streams& operator=(const host_streams&) = delete;
+  c_host_streams(const c_host_streams&) = delete;
+  c_host_streams& operator=(const c_host_streams&) = delete;
 
-  ~host_streams();
+  ~c_host_streams();
 
   /// Asks the host for output, and subscribes for it.
   void pull(const requester& who, io_pull_request& request,
@@ -91,7 +92,7 @@ private:
                  io_pull_request request, upcall_receiver<io_pull_result> done);
 
   const c_host_settings& settings_;
-  host_calls& calls_;
+  c_host_calls& calls_;
   effects fx_;
 
   /// By the numbers that requesters know.
