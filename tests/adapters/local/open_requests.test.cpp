@@ -34,7 +34,7 @@ struct fixture {
 
 CAF_TEST_FIXTURE_SCOPE(open_requests_tests, fixture)
 
-CAF_TEST(L16 each bound stops reading and the answer of one lifts it) {
+CAF_TEST(LIM16 each bound stops reading and the answer of one lifts it) {
   struct row {
     kind what;
     size_t count;
