@@ -9,6 +9,7 @@
 #include "messages/status.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tools/output_options.hpp"
+#include "tools/window_command.hpp"
 
 #include <algorithm>
 
