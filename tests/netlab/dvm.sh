@@ -64,10 +64,12 @@ in_dvm() {
 mesh_job() { in_dvm run --map-by node --oversubscribe "$@"; }
 
 # processes NODE [NAME]: the numbers of all processes on a node but the one that
-# keeps it; those of a program, if it is named.
+# keeps it, the oldest first; those of a program, if it is named.
 processes() {
   local pid
-  for pid in $(ip netns pids "$TROUPE_LAB-${1#n}"); do
+  # By their start: numbers begin again after the highest.
+  for pid in $(ip netns pids "$TROUPE_LAB-${1#n}" | sed 's/^/-p/' \
+    | xargs -r ps -o pid= --sort=start_time); do
     [ "$pid" != "$(cat "/run/$TROUPE_LAB/$1.pid")" ] || continue
     [ -z "${2:-}" ] || [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ] \
       || continue
