@@ -145,11 +145,7 @@ job_meeting::effects job_mesh::meeting_effects() {
   auto out = job_meeting::effects{};
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, [this, then = std::move(then)] {
-      then();
-      if (calls)
-        calls->arm();
-    });
+    call_later(delay, std::move(then));
   };
   out.trust = [this](uint32_t rank, std::string_view certificate) {
     return means->trust(rank, certificate);
@@ -569,11 +565,7 @@ void job_mesh::start_groups() {
   };
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
-    call_later(delay, [this, then = std::move(then)] {
-      then();
-      if (calls)
-        calls->arm();
-    });
+    call_later(delay, std::move(then));
   };
   sequencer = std::make_unique<event_sequencer>(
     rank(), options.node.membership.incarnation, places, std::move(out),
@@ -702,7 +694,12 @@ caf::message_handler behavior(const std::shared_ptr<job_mesh>& x) {
     [x](const client_finalized& what) { x->end_process(what.who.proc); },
     [x](const client_lost& what) { x->end_process(what.who.proc); },
     [x](const deregister_nspace&) { x->leave(); },
-    [x](deadline due) { x->waits.fire(due.id); },
+    [x](deadline due) {
+      x->waits.fire(due.id);
+      // What waited may have answered members.
+      if (x->calls)
+        x->calls->arm();
+    },
   };
 }
 
