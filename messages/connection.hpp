@@ -75,10 +75,15 @@ struct connect_request {
 
   /// Attributes that tools and newer clients add.
   std::vector<info> infos;
+
+  /// Whether the launcher of this node had no process of that name when it was
+  /// asked for the one that holds the peer's socket: who is started as it since
+  /// is another. Source: guarantees, attack X12.
+  bool is_not_started = false;
 };
 
 TROUPE_MESSAGE(connect_request, x.role, x.claimed_proc, x.claimed, x.actual,
-               x.version, x.infos)
+               x.version, x.infos, x.is_not_started)
 
 /// The server agrees to serve.
 struct connect_accepted {

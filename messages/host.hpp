@@ -6,16 +6,19 @@
 
 namespace troupe {
 
-// -- what the server asks its host
-// -------------------------------------------------
+// -- what the server asks its host --------------------------------------------
 
 /// A registered process has connected. A refusal closes the connection.
 /// Source: PMIx Standard v5, `pmix_server_client_connected2_fn_t`.
 struct client_connected {
   requester who;
+
+  /// See `connect_request`: no process of that name had been started when the
+  /// peer was looked at.
+  bool is_not_started = false;
 };
 
-TROUPE_MESSAGE(client_connected, x.who)
+TROUPE_MESSAGE(client_connected, x.who, x.is_not_started)
 
 /// A process has called `PMIx_Finalize`.
 struct client_finalized {
@@ -50,8 +53,7 @@ struct direct_modex {
 
 TROUPE_MESSAGE(direct_modex, x.target, x.directives)
 
-// -- what the host tells its server
-// ------------------------------------------------
+// -- what the host tells its server -------------------------------------------
 
 /// Makes a namespace known, with its job-level data.
 /// Source: PMIx Standard v5, `PMIx_server_register_nspace`.

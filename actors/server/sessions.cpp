@@ -139,15 +139,15 @@ sessions::accept(const connect_request& request,
   else if (auto why = refusal(request.actual.uid, who.proc))
     refuse(reply, std::move(why));
   else
-    admit_client(who, connection, reply);
+    admit_client({who, request.is_not_started}, connection, reply);
   return reply;
 }
 
-void sessions::admit_client(const requester& who,
+void sessions::admit_client(const client_connected& what,
                             const connection_actor& connection, promise reply) {
-  self_->request(directory_.host, defaults::host_answer, client_connected{who})
+  self_->request(directory_.host, defaults::host_answer, what)
     .then(
-      [this, who, connection, reply](ack) mutable {
+      [this, who = what.who, connection, reply](ack) mutable {
         // The job may have ended, or others may have connected meanwhile.
         if (auto why = refusal(who.creds.uid, who.proc))
           refuse(reply, std::move(why));

@@ -93,8 +93,8 @@ private:
   void refuse_identified(requester who, promise& reply, caf::error why);
 
   /// Asks the host before a registered process is let in.
-  void admit_client(const requester& who, const connection_actor& connection,
-                    promise reply);
+  void admit_client(const client_connected& what,
+                    const connection_actor& connection, promise reply);
 
   /// Lets a tool in unless its user, or its name, is refused.
   void receive_tool(const requester& who, const std::vector<info>& infos,

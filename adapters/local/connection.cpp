@@ -470,7 +470,11 @@ void check_process(connection_ptr self, connect_request request) {
         else
           on_checked(self, x, found);
       },
-      [self, x](const caf::error&) { on_checked(self, x, holding::unknown); });
+      [self, x](const caf::error&) {
+        // It may be started before the server looks: it is still another.
+        x->request.is_not_started = true;
+        on_checked(self, x, holding::unknown);
+      });
 }
 
 // -- the end -----------------------------------------------------------------

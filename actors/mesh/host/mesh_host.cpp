@@ -372,11 +372,17 @@ void pass_to_share(self_pointer self, const Message& what) {
     self->send(*x, what);
 }
 
-/// Lets a process of a job in if its process runs here: before the start, and
-/// after the end, whoever speaks as it is somebody else. Attack X12.
+/// Lets a process of a job in if its process runs here, and ran when the peer
+/// was looked at: before the start, and after the end, whoever speaks as it is
+/// somebody else. Attack X12.
 caf::result<ack> admit(self_pointer self, const client_connected& what) {
   if (self->state.shares->find(what.who.proc.nspace) == nullptr)
     return ack{};
+  const auto refusal = make_error(
+    status::no_permissions, "no process of this node has been started as "
+                              + to_string(what.who.proc) + ", or it has ended");
+  if (what.is_not_started)
+    return refusal;
   return answer_later<ack>(self, [&](completion<ack> done) {
     self
       ->request(self->state.actors.launcher, caf::infinite,
@@ -386,11 +392,7 @@ caf::result<ack> admit(self_pointer self, const client_connected& what) {
           pass_to_share(self, what);
           done(ack{});
         },
-        [=](const caf::error&) {
-          done(make_error(status::no_permissions,
-                          "no process of this node has been started as "
-                            + to_string(what.who.proc) + ", or it has ended"));
-        });
+        [=](const caf::error&) { done(refusal); });
   });
 }
 

@@ -66,6 +66,33 @@ CAF_TEST(the server learns what the kernel says and what the peer claims) {
   CAF_CHECK_EQUAL(asked.version.minor, 2u);
 }
 
+CAF_TEST(X12 the server learns who came before its process) {
+  for (const auto is_started : {false, true}) {
+    auto launcher = process_launcher_actor{};
+    auto options = listener_options{};
+    options.launcher = [&] { return launcher; };
+    world uut{options};
+    const auto find = [=](const find_process&) -> caf::result<local_process> {
+      if (!is_started)
+        return make_error(status::not_found, "the script says so");
+      return local_process{static_cast<uint32_t>(getpid()), {}};
+    };
+    uut.on_loop([&] {
+      launcher = caf::actor_cast<process_launcher_actor>(
+        uut.sys.actors().spawn([=]() -> caf::behavior { return {find}; }));
+      return 0;
+    });
+    const auto client = uut.served();
+    CAF_CHECK_EQUAL(
+      uut.on_loop([&] { return uut.play.connects.front().is_not_started; }),
+      !is_started);
+    uut.on_loop([&] {
+      launcher = nullptr;
+      return 0;
+    });
+  }
+}
+
 CAF_TEST(a tool without identity gets one and learns who serves it) {
   world uut;
   peer tool{uut.port()};

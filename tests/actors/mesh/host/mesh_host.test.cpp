@@ -206,6 +206,12 @@ CAF_TEST(MND-A9 X12 nobody is a process that has not been started) {
   CAF_CHECK_EQUAL(x->code, status::no_permissions);
   CAF_CHECK(x->reason.find("server@1:2") != std::string::npos);
   CAF_CHECK_EQUAL(y->code, status::success);
+  // One that came before the process is not the process.
+  auto early = node::greeting({"server@1", 1});
+  early.is_not_started = true;
+  const auto z = uut.connect(early);
+  consume_messages();
+  CAF_CHECK_EQUAL(z->code, status::no_permissions);
 }
 
 // -- published keys ----------------------------------------------------------
