@@ -16,23 +16,30 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-expand=400>")
 endif()
 
-# troupe_precompile(<target> [<header>...])
+# troupe_precompile(<target> [OWN])
 #
 # Reads the typed interfaces, and with them most of CAF, once for all files of a
 # target: two to three seconds a file. What CAF makes of a message is compiled once,
-# by messages/sent.def: half a second for each message that a file sends. By GCC
-# only: the build of the fuzz targets, by Clang, shows a file that does not include
-# what it uses.
+# by messages/sent.def: half a second for each message that a file sends. What has
+# been read for `troupe_sent` serves all targets of the same options; OWN is for one
+# that has others, or more to read. By GCC only: the build of the fuzz targets, by
+# Clang, shows a file that does not include what it uses.
 function(troupe_precompile target)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  if("OWN" IN_LIST ARGN)
     target_precompile_headers(
-      ${target} PRIVATE ${ARGN}
-      "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/messages/sent.hpp>")
+      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/messages/sent.hpp>")
+  else()
+    target_precompile_headers(${target} REUSE_FROM troupe_sent)
   endif()
 endfunction()
 
-# The typed interfaces take half as long again to compile with -O3, for nothing.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# For size: most of it is CAF's templates, many small functions of which each process
+# runs a few. -O1 makes half as much again, in the same time, and nothing faster that
+# the benchmarks show.
+set(CMAKE_CXX_FLAGS_RELEASE "-Os -DNDEBUG")
 if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT TROUPE_SANITIZER)
   target_compile_options(troupe_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
