@@ -151,8 +151,7 @@ void on_complete(pmix_status_t outcome, pmix_info_t* results, size_t nresults,
 
 } // namespace
 
-// -- events of our own
-// ----------------------------------------------------------------
+// -- events of our own --------------------------------------------------------
 
 pmix_status_t own_events::push(const library& lib, event what) {
   const auto is_here = lib.in_progress_thread();
@@ -253,8 +252,7 @@ own_events& event_desk::events_of_ours() {
   return *only;
 }
 
-// -- the desk
-// ----------------------------------------------------------------
+// -- the desk -----------------------------------------------------------------
 
 event_desk* event_desk::current() {
   return the_desk;
@@ -353,8 +351,7 @@ void event_desk::take(event_batch what) {
   caf::anon_send(chain_, std::move(what));
 }
 
-// -- running handlers
-// ----------------------------------------------------------------
+// -- running handlers ---------------------------------------------------------
 
 event_desk::arguments_ptr& event_desk::arguments_of_walk(uint64_t walk) {
   if (walk == last_walk_)
@@ -469,8 +466,7 @@ void event_desk::complete(uint64_t ticket, handler_verdict verdict) {
                  handler_done{x.handler, x.walk, x.turn, std::move(verdict)});
 }
 
-// -- of the library
-// ----------------------------------------------------------------
+// -- of the library -----------------------------------------------------------
 
 void start_events(library& lib) {
   lib.run_in_loop([&] {

@@ -98,8 +98,7 @@ void group_desk::follow_members() {
   listen(codes_of_members());
 }
 
-// -- events
-// --------------------------------------------------------------------
+// -- events -------------------------------------------------------------------
 
 void group_desk::observe(const event_batch& what) {
   for (const auto& x : what.events)
@@ -174,8 +173,7 @@ void group_desk::raise(const notify_request& what) {
   carry_out(std::move(out));
 }
 
-// -- the server
-// ----------------------------------------------------------------
+// -- the server ---------------------------------------------------------------
 
 /// Has the server send events with these codes. Handlers of the program count
 /// on their own.

@@ -19,9 +19,7 @@
 
 namespace troupe {
 
-// -- attributes of PMIx_Process_monitor, as directives or, for the kind, as
-// what is to be monitored
-// ---------------------------------------------------------------------
+// -- directives of PMIx_Process_monitor, and what is to be monitored ----------
 
 /// STRING: the kind of monitor, such as `cpu_progress`.
 inline constexpr std::string_view monitor_kind_key = "troupe.monitor.kind";
@@ -49,8 +47,7 @@ inline constexpr std::string_view monitor_reason_key = "troupe.monitor.reason";
 /// What begins every key of a setting.
 inline constexpr std::string_view monitor_key_prefix = "troupe.monitor.";
 
-// -- monitors
-// -------------------------------------------------------------------
+// -- monitors -----------------------------------------------------------------
 
 /// Watches a process from now on. Refused with `bad_param` for settings that
 /// make no sense, `not_supported` for what cannot be watched here.
@@ -92,8 +89,7 @@ struct monitor_alert {
 
 TROUPE_MESSAGE(monitor_alert, x.number, x.reason, x.infos)
 
-// -- reactions
-// ------------------------------------------------------------------
+// -- reactions ----------------------------------------------------------------
 
 /// An alert to which something is to be done, beside the event.
 struct react_to_alert {
@@ -125,8 +121,7 @@ struct react_to_alert {
 TROUPE_MESSAGE(react_to_alert, x.who, x.proc, x.pid, x.kind, x.id, x.file,
                x.reason, x.reactions, x.is_policy_of_site)
 
-// -- means
-// ----------------------------------------------------------------------
+// -- means --------------------------------------------------------------------
 
 /// Asks how a local process and those below it do. Refused with `not_found` if
 /// it has ended, or is not known here.

@@ -124,8 +124,7 @@ struct expect_procs {
 
 TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks)
 
-// -- handlers, inside a process
-// ----------------------------------------------------
+// -- handlers, inside a process -----------------------------------------------
 
 /// Adds a handler to the chain of a process.
 /// Source: PMIx Standard v5, `PMIx_Register_event_handler`; RFC0002, "Event

@@ -176,8 +176,7 @@ struct group_entry {
 
 TROUPE_MESSAGE(group_entry, x.group, x.participants, x.what, x.context_id)
 
-// -- with the host
-// -------------------------------------------------------------------
+// -- with the host ------------------------------------------------------------
 
 /// To the host: where these processes run.
 struct locate_procs {
@@ -259,8 +258,7 @@ struct host_group {
 
 TROUPE_MESSAGE(host_group, x.operation, x.id, x.procs, x.directives)
 
-// -- on the node
-// --------------------------------------------------------------------
+// -- on the node --------------------------------------------------------------
 
 /// To sessions: the members of a group that their process may name from now on,
 /// in the order of their ranks; null: it may no longer.

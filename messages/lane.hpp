@@ -108,8 +108,7 @@ struct lane_frame_arrived {
   lane_frame frame;
 };
 
-// -- between a peer and its node
-// ----------------------------------------------------
+// -- between a peer and its node ----------------------------------------------
 
 /// A message for the peer: stored once, however many peers get it.
 struct peer_message {

@@ -25,8 +25,7 @@
 
 namespace troupe {
 
-// -- jobs
-// --------------------------------------------------------------------------
+// -- jobs ---------------------------------------------------------------------
 
 /// The processes of a job on one node.
 struct node_share {
@@ -153,8 +152,7 @@ struct node_resources {
 
 TROUPE_MESSAGE(node_resources, x.slots)
 
-// -- requests that the root decides
-// -------------------------------------------------
+// -- requests that the root decides -------------------------------------------
 
 using rooted_request =
   std::variant<spawn_request, abort_request, publish_request, lookup_request,
@@ -180,8 +178,7 @@ struct connection_changed {
 
 TROUPE_MESSAGE(connection_changed, x.procs, x.connected)
 
-// -- collectives
-// -------------------------------------------------------------------
+// -- collectives --------------------------------------------------------------
 
 /// Which operation. All nodes that take part count the operations of the same
 /// kind and participants alike.
@@ -246,8 +243,7 @@ struct collective_outcome {
 
 TROUPE_MESSAGE(collective_outcome, x.id, x.root, x.code, x.reason, x.data)
 
-// -- gauges
-// ------------------------------------------------------------------------
+// -- gauges -------------------------------------------------------------------
 
 /// Asks the NODE actor, or the host of another node, for `mesh_status`.
 struct get_mesh_status {};
@@ -315,8 +311,7 @@ struct mesh_status {
 TROUPE_MESSAGE(mesh_status, x.rank, x.name, x.incarnation, x.epoch, x.duty,
                x.parent, x.members, x.addresses, x.peers, x.gauges)
 
-// -- calls
-// -------------------------------------------------------------------------
+// -- calls --------------------------------------------------------------------
 
 using host_question =
   std::variant<prepare_share, start_share, end_share, share_progress,
@@ -381,8 +376,7 @@ TROUPE_MESSAGE(host_answer, x.number, x.what, x.carried_out)
 
 using host_message = std::variant<host_call, host_answer>;
 
-// -- between a host and the NODE actor of the same process
-// -----------------------------------------------------------------------------
+// -- between a host and the NODE actor of the same process --------------------
 
 /// For a member, on whatever way there is. Completed by nothing: a call is
 /// answered, or the member is lost.

@@ -11,9 +11,7 @@
 
 namespace troupe {
 
-// -- attributes of our own, in the directives of PMIx_Process_monitor and in
-// the answer to a query
-// -----------------------------------------------------------
+// -- attributes of our own for PMIx_Process_monitor and in answers ------------
 
 /// UINT32: as PMIX_MONITOR_HEARTBEAT_TIME, in milliseconds.
 inline constexpr std::string_view heartbeat_ms_key =
@@ -32,8 +30,7 @@ inline constexpr std::string_view monitor_fallback_key =
 /// Asks the server for the monitors of the node: an array of arrays of infos.
 inline constexpr std::string_view monitor_list_key = "troupe.monitor.list";
 
-// -- messages
-// ------------------------------------------------------------------------
+// -- messages -----------------------------------------------------------------
 
 /// Asks the session of a process, and the session asks its connection, to take
 /// all that the process has sent by now. Source: guarantees 5.9, MON-1.

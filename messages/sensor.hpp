@@ -17,9 +17,7 @@
 
 namespace troupe {
 
-// -- what an event of the environment says, beside PMIX_HOSTNAME and
-// PMIX_EVENT_TIMESTAMP
-// ---------------------------------------------------------------------
+// -- what an event of the environment says, beside host and time --------------
 
 /// STRING: what is affected, such as `mc0/dimm3`, `eth0` or `/scratch`.
 inline constexpr std::string_view event_device_key = "troupe.event.device";
@@ -39,8 +37,7 @@ inline constexpr std::string_view event_count_key = "troupe.event.count";
 /// told one by one.
 inline constexpr std::string_view event_skipped_key = "troupe.event.skipped";
 
-// -- events
-// ------------------------------------------------------------------------
+// -- events -------------------------------------------------------------------
 
 /// Something has happened to the node.
 struct environment_event {
@@ -64,8 +61,7 @@ struct environment_interest {
 
 TROUPE_MESSAGE(environment_interest, x.codes, x.all)
 
-// -- sensors
-// ------------------------------------------------------------------------
+// -- sensors ------------------------------------------------------------------
 
 /// What a sensor can tell of.
 struct sensor_offer {
@@ -89,8 +85,7 @@ struct stop_sensor {};
 
 TROUPE_EMPTY_MESSAGE(stop_sensor)
 
-// -- readings
-// ------------------------------------------------------------------------
+// -- readings -----------------------------------------------------------------
 
 /// What a reading is of: decides by which rule it is judged.
 enum class sensor_quantity : uint8_t {

@@ -333,8 +333,7 @@ struct node_stats {
   std::vector<net_stats> nets;
 };
 
-// -- comparison
-// -------------------------------------------------------------------
+// -- comparison ---------------------------------------------------------------
 
 #define TROUPE_DECLARE_EQUALITY(type)                                          \
   bool operator==(const type& x, const type& y);                               \
@@ -367,8 +366,7 @@ TROUPE_DECLARE_EQUALITY(node_stats)
 
 #undef TROUPE_DECLARE_EQUALITY
 
-// -- lists of infos
-// ---------------------------------------------------------------
+// -- lists of infos -----------------------------------------------------------
 
 /// The value of the first info with `key`; null if there is none.
 const value* find(const std::vector<info>& infos, std::string_view key);

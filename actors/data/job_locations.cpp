@@ -5,8 +5,7 @@
 
 namespace troupe {
 
-// -- layouts
-// -----------------------------------------------------------------------
+// -- layouts ------------------------------------------------------------------
 
 uint32_t job_locations::count(const layout& x) {
   auto result = uint32_t{0};
@@ -77,8 +76,7 @@ bool job_locations::make_regular(layout& x, const std::vector<run>& runs) {
   return true;
 }
 
-// -- the class
-// --------------------------------------------------------------------
+// -- the class ----------------------------------------------------------------
 
 void job_locations::add(const job_map& map) {
   auto nodes = std::set<uint32_t>{};

@@ -23,12 +23,11 @@ namespace defaults {
 using namespace std::chrono_literals;
 
 /// How often monitors look that are not told how often: progress of CPU time,
-/// memory, output, commands, plugins.
+/// memory, output, commands.
 inline constexpr auto cpu_progress_interval = 10s;
 inline constexpr auto memory_limit_interval = 1s;
 inline constexpr auto output_silence_interval = 60s;
 inline constexpr auto command_interval = 30s;
-inline constexpr auto plugin_interval = 10s;
 
 } // namespace defaults
 

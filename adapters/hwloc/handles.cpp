@@ -42,12 +42,7 @@ bool is_shared(const void* x) {
 
 } // namespace
 
-// -- sets of processors
-// -----------------------------------------------------------
-
-void* make_cpus() {
-  return hwloc_bitmap_alloc();
-}
+// -- sets of processors -------------------------------------------------------
 
 void* duplicate_cpus(const void* cpus) {
   return cpus != nullptr ? hwloc_bitmap_dup(bitmap(cpus)) : nullptr;
@@ -95,8 +90,7 @@ bool is_unbound(const void* cpus) {
   return cpus == nullptr || hwloc_bitmap_isfull(bitmap(cpus)) != 0;
 }
 
-// -- topologies
-// -------------------------------------------------------------------
+// -- topologies ---------------------------------------------------------------
 
 void* shared_topology() {
   const auto guard = std::lock_guard{mutex};

@@ -9,11 +9,8 @@
 
 namespace troupe::hwloc {
 
-// -- sets of processors
-// -----------------------------------------------------------
+// -- sets of processors -------------------------------------------------------
 
-/// An empty set; null without memory.
-void* make_cpus();
 void* duplicate_cpus(const void* cpus);
 void release_cpus(void* cpus);
 
@@ -26,8 +23,7 @@ std::optional<std::string> list_cpus(const void* cpus);
 /// Whether the set stands for no binding: null or full.
 bool is_unbound(const void* cpus);
 
-// -- topologies
-// -------------------------------------------------------------------
+// -- topologies ---------------------------------------------------------------
 
 /// The topology of this node. The first call discovers it, which takes
 /// milliseconds; all calls give the same one, which is never freed.

@@ -126,8 +126,4 @@ bool destructs_with_members(const release& peer) {
   return !(peer < release{4, 2, 4});
 }
 
-bool sends_extra_hello_byte(const release& peer) {
-  return !(peer < release{4, 0, 0}) && peer < release{4, 2, 3};
-}
-
 } // namespace troupe::wire

@@ -93,7 +93,4 @@ group_layout group_layout_of(const release& peer);
 /// Whether a peer names the members when it destructs a group (from 4.2.4).
 bool destructs_with_members(const release& peer);
 
-/// Whether a peer announces itself with one byte too many (4.0 to 4.2.2).
-bool sends_extra_hello_byte(const release& peer);
-
 } // namespace troupe::wire

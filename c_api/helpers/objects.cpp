@@ -89,8 +89,7 @@ TROUPE_FAMILY(Node_stats, pmix_node_stats_t, PMIX_NODE_STATS)
 TROUPE_PLAIN_FAMILY(Proc, pmix_proc_t, PMIX_PROC)
 TROUPE_PLAIN_FAMILY(Resource_unit, pmix_resource_unit_t, PMIX_RESOURCE_UNIT)
 
-// -- those with something of their own
-// --------------------------------------------
+// -- those with something of their own ----------------------------------------
 
 TROUPE_CONSTRUCT(Info, pmix_info_t, PMIX_INFO)
 TROUPE_DESTRUCT(Info, pmix_info_t)
@@ -179,8 +178,7 @@ void PMIx_Regattr_xfer(pmix_regattr_t* to, const pmix_regattr_t* from) {
     c_api::copy(PMIX_REGATTR, to, from);
 }
 
-// -- data arrays
-// -------------------------------------------------------------------
+// -- data arrays --------------------------------------------------------------
 
 void PMIx_Data_array_init(pmix_data_array_t* x, pmix_data_type_t type) {
   if (x != nullptr)
@@ -210,8 +208,7 @@ void PMIx_Data_array_free(pmix_data_array_t* x) {
   release_object(x);
 }
 
-// -- data buffers
-// ------------------------------------------------------------------
+// -- data buffers -------------------------------------------------------------
 
 TROUPE_CONSTRUCT(Data_buffer, pmix_data_buffer_t, PMIX_DATA_BUFFER)
 TROUPE_DESTRUCT(Data_buffer, pmix_data_buffer_t)

@@ -84,8 +84,7 @@ pmix_status_t PMIx_generate_ppn(const char* input, char** ppn) try {
   return c_api::status_of_exception();
 }
 
-// -- the form of OpenPMIx after 6
-// --------------------------------------------------
+// -- the form of OpenPMIx after 6 ---------------------------------------------
 
 pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t*, size_t,
                                    pmix_regex2_t* regex) try {

@@ -219,8 +219,7 @@ CAF_TEST(M5 the host gets monitor and error and directives) {
                   "no beats here");
 }
 
-// -- groups
-// -----------------------------------------------------------------------
+// -- groups -------------------------------------------------------------------
 
 namespace {
 

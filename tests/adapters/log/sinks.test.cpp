@@ -332,8 +332,7 @@ CAF_TEST(processes end although nobody takes their output any more) {
 
 CAF_TEST_FIXTURE_SCOPE_END()
 
-// -- log entries
-// -------------------------------------------------------------------
+// -- log entries --------------------------------------------------------------
 
 namespace {
 

@@ -107,8 +107,7 @@ CAF_TEST(commands wait for their turn and the loop for none of them) {
     CAF_CHECK(x->value && x->value->exit_code == 7);
 }
 
-// -- how processes do
-// --------------------------------------------------------
+// -- how processes do ---------------------------------------------------------
 
 CAF_TEST(M6 CPU time and memory of a process and its children are seen) {
   run(shell(proc(0), "sh -c 'while :; do :; done' & wait"));

@@ -56,8 +56,7 @@ int wait_status_of(const std::string& script) {
 
 CAF_TEST_FIXTURE_SCOPE(process_launcher_tests, fixture)
 
-// -- the end
-// -------------------------------------------------------------------
+// -- the end ------------------------------------------------------------------
 
 CAF_TEST(F5.15 exit codes arrive as given) {
   for (const auto code : {0, 1, 7, 126, 127, 255}) {
@@ -118,8 +117,7 @@ CAF_TEST(F5.22 a reaped process leaves no zombie and no descriptor) {
   CAF_CHECK_EQUAL(errno, ECHILD);
 }
 
-// -- what does not start
-// ---------------------------------------------------------
+// -- what does not start ------------------------------------------------------
 
 CAF_TEST(F5.17 a program that does not exist is refused by name) {
   CAF_CHECK_EQUAL(refusal(program("no-such-program")),
@@ -195,8 +193,7 @@ CAF_TEST(a limit of the system is named and passes) {
   CAF_CHECK_EQUAL(run_to_end("echo fine").out(), "fine\n");
 }
 
-// -- what a process finds
-// --------------------------------------------------------
+// -- what a process finds -----------------------------------------------------
 
 CAF_TEST(arguments arrive byte for byte) {
   auto x = program("/usr/bin/printf");
@@ -308,8 +305,7 @@ CAF_TEST(a process runs where it is bound from its first instruction) {
   }
 }
 
-// -- signals
-// ---------------------------------------------------------------------
+// -- signals ------------------------------------------------------------------
 
 CAF_TEST(a signal reaches the process and what it started) {
   run(shell(proc(0), "sleep 60 & echo $!; wait"));
@@ -352,8 +348,7 @@ CAF_TEST(X29 a signal for a process that has ended hits nobody) {
 
 CAF_TEST_FIXTURE_SCOPE_END()
 
-// -- PMI-1
-// ---------------------------------------------------------------------
+// -- PMI-1 --------------------------------------------------------------------
 
 CAF_TEST(C6.8 a child that asks for it gets a socket as its fourth descriptor) {
   auto ours = unique_fd{};

@@ -46,8 +46,7 @@ fixtures::digest digest_of_seq(uint64_t last) {
 
 CAF_TEST_FIXTURE_SCOPE(stream_tests, fixture)
 
-// -- output
-// --------------------------------------------------------------------
+// -- output -------------------------------------------------------------------
 
 CAF_TEST(the two output streams stay apart) {
   auto& x = run_to_end("echo one; echo two >&2; printf three");
@@ -275,8 +274,7 @@ CAF_TEST(nothing is drained while something is not answered) {
   CAF_CHECK(run_until([&] { return is_over(proc(0)); }));
 }
 
-// -- pipes that others hold open
-// -----------------------------------------------
+// -- pipes that others hold open ----------------------------------------------
 
 CAF_TEST(F6 a grandchild that holds the pipe delays the end by the grace) {
   const auto begin = clock::now();
@@ -415,8 +413,7 @@ CAF_TEST(X24 I18 a stream goes on while all others are blocked) {
 
 CAF_TEST_FIXTURE_SCOPE_END()
 
-// -- input
-// -----------------------------------------------------------------------
+// -- input --------------------------------------------------------------------
 
 CAF_TEST_FIXTURE_SCOPE(input_tests, fixture)
 

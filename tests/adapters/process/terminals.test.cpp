@@ -42,8 +42,7 @@ struct fixture : fixtures::world {
 
 CAF_TEST_FIXTURE_SCOPE(terminal_tests, fixture)
 
-// -- terminals
-// -----------------------------------------------------------------
+// -- terminals ----------------------------------------------------------------
 
 CAF_TEST(I16 a process with a terminal controls it and leads its session) {
   auto x = on_terminal("tty; for i in 0 1 2; do test -t $i && echo $i; done; "
@@ -182,8 +181,7 @@ CAF_TEST(the terminals of 50 processes go away with them) {
   CAF_CHECK(count() <= before);
 }
 
-// -- merged streams, diagnostics
-// -----------------------------------------------
+// -- merged streams, diagnostics ----------------------------------------------
 
 CAF_TEST(I16 merged errors stand between what was written before and after) {
   auto x = shell(proc(0), "for i in 1 2 3; do echo out; echo err >&2; done");
@@ -223,8 +221,7 @@ CAF_TEST(I15 a terminal and diagnostics go together) {
 
 CAF_TEST_FIXTURE_SCOPE_END()
 
-// -- with a PMI-1 server
-// -------------------------------------------------------
+// -- with a PMI-1 server ------------------------------------------------------
 
 namespace {
 

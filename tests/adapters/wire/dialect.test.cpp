@@ -58,11 +58,6 @@ CAF_TEST(F3 modules go by their names) {
 }
 
 CAF_TEST(F3.3 F3.4 F3.5 what depends on the release) {
-  CAF_CHECK(!sends_extra_hello_byte({3, 2, 5}));
-  CAF_CHECK(sends_extra_hello_byte({4, 0, 0}));
-  CAF_CHECK(sends_extra_hello_byte({4, 2, 2}));
-  CAF_CHECK(!sends_extra_hello_byte({4, 2, 3}));
-  CAF_CHECK(!sends_extra_hello_byte({5, 0, 0}));
   CAF_CHECK(group_layout_of({4, 1, 2}) == group_layout::context_id);
   CAF_CHECK(group_layout_of({4, 2, 3}) == group_layout::context_id);
   CAF_CHECK(group_layout_of({4, 2, 4}) == group_layout::members);
