@@ -30,6 +30,7 @@ tool() {
 # daemon NAME NODE: starts one as a service manager does; its process is in
 # $NAME_pid.
 daemon() {
+  : >"$TROUPE_WORK/$1.out" # What is waited for is what this one says.
   trouped --bootstrap nodes.conf --node "$2" >"$TROUPE_WORK/$1.out" \
     2>"$TROUPE_WORK/$1.err" </dev/null &
   eval "$1_pid=$!"

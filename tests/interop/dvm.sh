@@ -23,6 +23,7 @@ tool() {
 start_dvm() {
   local name=$1
   shift
+  : >"$TROUPE_WORK/$name" # What is waited for is what this one says.
   # shellcheck disable=SC2086
   troupe up --name "$name" $shell "$@" >"$TROUPE_WORK/$name" \
     2>"$TROUPE_WORK/$name.err" </dev/null &

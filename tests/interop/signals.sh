@@ -42,6 +42,8 @@ hosts="--host a:1,b:1 --remote-shell $PWD/here.sh"
 begin() {
   local name=$1
   shift
+  # Nobody is to read what the last one of that name said.
+  : >"$TROUPE_WORK/$name"
   "$@" >"$TROUPE_WORK/$name" 2>"$TROUPE_WORK/$name.err" </dev/null &
   launcher=$!
 }
