@@ -17,8 +17,7 @@ void plays(const char* scenario) {
 
 } // namespace
 
-// -- failures and leaders: 143 to 152
-// --------------------------------------------------------------------
+// -- failures and leaders: 143 to 152 -----------------------------------------
 
 CAF_TEST(G17 A29 case 143 failures go to the leaders only) {
   plays(R"(
@@ -249,8 +248,7 @@ a:0 leave g
 )");
 }
 
-// -- invitations: 153 to 166
-// --------------------------------------------------------------------
+// -- invitations: 153 to 166 --------------------------------------------------
 
 CAF_TEST(G33 G35 G38 G41 G44 case 153 case 155 case 165 all accept) {
   plays(R"(

@@ -68,8 +68,7 @@ struct fixture : group_log {
 
 CAF_TEST_FIXTURE_SCOPE(process_group_tests, fixture)
 
-// -- construction
-// ------------------------------------------------------------------------
+// -- construction -------------------------------------------------------------
 
 CAF_TEST(G14 a group is complete when all have called) {
   CAF_CHECK_EQUAL(construct({0, 2}), words{});
@@ -191,8 +190,7 @@ CAF_TEST(124 a conflict ends the construction for all) {
                   words{"construct EXISTS"});
 }
 
-// -- deaths while constructing
-// ---------------------------------------------------------
+// -- deaths while constructing ------------------------------------------------
 
 CAF_TEST(G24 whoever dies is left out where that is tolerated edge 134) {
   construct({0, 1}, {tolerant});
@@ -236,8 +234,7 @@ CAF_TEST(G21 a death counts once) {
   CAF_CHECK_EQUAL(end({2}), words{});
 }
 
-// -- after the construction
-// ------------------------------------------------------------
+// -- after the construction ---------------------------------------------------
 
 CAF_TEST(G58 deaths are told once and the end succeeds edge 141) {
   make({notifies});
@@ -330,8 +327,7 @@ CAF_TEST(G55 a construction cannot be ended edge 170) {
   CAF_CHECK(group.phase() == group_phase::constructing);
 }
 
-// -- added members and bootstrap
-// -----------------------------------------------------------
+// -- added members and bootstrap ----------------------------------------------
 
 CAF_TEST(G60 added members are invited and join by an event edge 172) {
   CAF_CHECK_EQUAL(construct({0}, {adds({4, 1})}), words{"INVITED by 0 > 4"});
@@ -372,8 +368,7 @@ CAF_TEST(G60 leaders bootstrap a group that names nobody edge 172) {
   CAF_CHECK_EQUAL(list(boot.leaders()), " 0 3");
 }
 
-// -- hosts that conduct groups
-// ---------------------------------------------------------
+// -- hosts that conduct groups ------------------------------------------------
 
 CAF_TEST(A38 the word of a host makes the group) {
   construct({0});

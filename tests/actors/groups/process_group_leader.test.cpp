@@ -37,8 +37,7 @@ group_wish wish(std::vector<info> results, status outcome = status::success) {
 
 } // namespace
 
-// -- what handlers say
-// -------------------------------------------------------------------
+// -- what handlers say --------------------------------------------------------
 
 CAF_TEST(G31 an abort is a status or a result by its name or value) {
   CAF_CHECK(wish({}, status::group_construct_abort).aborts);
@@ -95,8 +94,7 @@ CAF_TEST(GRP-1 what verdicts come to does not depend on their order) {
   CAF_CHECK(rule_on({}, {"job", 9}).what == group_ruling::kind::nothing);
 }
 
-// -- somebody does not come
-// ---------------------------------------------------------------
+// -- somebody does not come ---------------------------------------------------
 
 CAF_TEST_FIXTURE_SCOPE(leader_tests, fixture)
 
@@ -167,8 +165,7 @@ CAF_TEST(GRP-2 only the first answer of who was asked counts) {
   CAF_CHECK_EQUAL(first(answer(0, 1, {optional})), "construct SUCCESS 0 1 2");
 }
 
-// -- replacements: 149
-// ------------------------------------------------------------------
+// -- replacements: 149 --------------------------------------------------------
 
 CAF_TEST(G22 a replacement is invited and joins in the place of the other) {
   begin_with_leader();
@@ -230,8 +227,7 @@ CAF_TEST(G46 replacements are told of an abort) {
   CAF_CHECK_EQUAL(answer(0, 2), off);
 }
 
-// -- the leader fails: 143 145 146
-// -----------------------------------------------------
+// -- the leader fails: 143 145 146 --------------------------------------------
 
 CAF_TEST(G27 all participants hear once of a leader that has failed) {
   begin_with_leader();

@@ -152,8 +152,7 @@ CAF_TEST(I16 what cannot be meant is refused with its name and a remedy) {
                   "struct winsize");
 }
 
-// -- readers
-// -------------------------------------------------------------------
+// -- readers ------------------------------------------------------------------
 
 CAF_TEST(I2 I8 a reader says what it wants and where it begins) {
   auto x = read_subscription(pull_with({}));

@@ -58,8 +58,7 @@ value text(std::string x) {
 
 } // namespace
 
-// -- settings
-// ----------------------------------------------------------------
+// -- settings -----------------------------------------------------------------
 
 CAF_TEST(a number may be of any type) {
   CAF_CHECK_EQUAL(decimal(value::uint32(2)).value_or(-1), 2.0);
@@ -102,8 +101,7 @@ CAF_TEST(what all kinds know is no unknown setting) {
     {{"kind", text("cpu_progress")}, {"reaction", text("kill")}});
 }
 
-// -- progress
-// ----------------------------------------------------------------
+// -- progress -----------------------------------------------------------------
 
 CAF_TEST(M6 CPU time that does not grow is an alert) {
   auto rule = make<cpu_progress_rule>({{"interval", value::uint32(2)}});
@@ -150,8 +148,7 @@ CAF_TEST(MON-2 a stopped process and a late daemon are excused) {
   CAF_CHECK(rule.judge(used(500ms), 12s).reason.empty());
 }
 
-// -- memory
-// ------------------------------------------------------------------
+// -- memory -------------------------------------------------------------------
 
 CAF_TEST(M6 memory beyond the limit is an alert that says how much) {
   auto rule = make<memory_limit_rule>(
@@ -169,8 +166,7 @@ CAF_TEST(M6 memory beyond the limit is an alert that says how much) {
   CAF_CHECK(rule.judge(seen, 3s).reason.empty());
 }
 
-// -- silence
-// -----------------------------------------------------------------
+// -- silence ------------------------------------------------------------------
 
 CAF_TEST(M6 a silent output is an alert and looked at when it is due) {
   auto rule = make<output_silence_rule>({{"interval", text("10")}});
@@ -209,8 +205,7 @@ CAF_TEST(output that passes elsewhere cannot be watched) {
                   status::not_supported);
 }
 
-// -- commands
-// ----------------------------------------------------------------
+// -- commands -----------------------------------------------------------------
 
 CAF_TEST(M6 a command that fails or hangs is an alert) {
   auto rule = make<command_rule>({{"command", text("nvidia-smi -L")},

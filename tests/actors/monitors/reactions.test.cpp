@@ -114,8 +114,7 @@ struct fixture : deterministic {
 
 CAF_TEST_FIXTURE_SCOPE(reactions_tests, fixture)
 
-// -- what can be said
-// --------------------------------------------------------
+// -- what can be said ---------------------------------------------------------
 
 CAF_TEST(M24 reactions have names) {
   CAF_CHECK(kind_of("event") == reaction_kind::event);
@@ -183,8 +182,7 @@ CAF_TEST(only the user of the daemon may have commands run) {
     status::out_of_resource);
 }
 
-// -- what happens
-// ------------------------------------------------------------
+// -- what happens -------------------------------------------------------------
 
 CAF_TEST(M24 a line in the log names the monitor and the process) {
   react({"event", "log"});

@@ -133,8 +133,7 @@ struct fixture : deterministic {
 
 CAF_TEST_FIXTURE_SCOPE(server_groups_tests, fixture)
 
-// -- who may
-// ----------------------------------------------------------------------
+// -- who may ------------------------------------------------------------------
 
 CAF_TEST(G61 the caller has to be in the group edge 122) {
   const auto x = construct(stranger, all);
@@ -179,8 +178,7 @@ CAF_TEST(LIM17 a namespace has so many groups) {
                   status::success);
 }
 
-// -- construction
-// ------------------------------------------------------------------------
+// -- construction -------------------------------------------------------------
 
 CAF_TEST(G13 a group of one edge 121) {
   const auto x = construct(peers[1], ranks({1}));
@@ -299,8 +297,7 @@ CAF_TEST(G60 what members give is found with the context id edge 133) {
   CAF_REQUIRE_EQUAL(x->value.infos.size(), 1u);
 }
 
-// -- time
-// --------------------------------------------------------------------
+// -- time ---------------------------------------------------------------------
 
 CAF_TEST(G20 the first time-out ends it for all edge 138) {
   const auto x = construct(peers[0], all, "g", {timeout(9)});
@@ -380,8 +377,7 @@ CAF_TEST(G56 the end has a time-out edge 170) {
   CAF_CHECK(is_quiet());
 }
 
-// -- deaths
-// --------------------------------------------------------------------
+// -- deaths -------------------------------------------------------------------
 
 CAF_TEST(G31 a death without flags aborts edge 134) {
   const auto x = construct(peers[0], all);
@@ -471,8 +467,7 @@ CAF_TEST(GRP-5 a job goes with its groups) {
   CAF_CHECK(listed().groups.empty());
 }
 
-// -- members
-// --------------------------------------------------------------------
+// -- members ------------------------------------------------------------------
 
 CAF_TEST(G7 members may name the group until they leave edge 167) {
   make();
@@ -538,8 +533,7 @@ CAF_TEST(174 many groups one after the other) {
   CAF_CHECK(is_quiet());
 }
 
-// -- invitations
-// --------------------------------------------------------------------
+// -- invitations --------------------------------------------------------------
 
 CAF_TEST(G35 an invitation makes a group that its answers find) {
   listen(peers[1], status::group_invited);
@@ -604,8 +598,7 @@ CAF_TEST(G45 an event that is about no group is for others) {
   CAF_CHECK_EQUAL(y->code, status::not_found);
 }
 
-// -- over several nodes
-// ---------------------------------------------------------------
+// -- over several nodes -------------------------------------------------------
 
 CAF_TEST(G3 participants of several nodes have a log) {
   start(true);

@@ -324,8 +324,7 @@ CAF_TEST(P-I1 IO-1 whoever started a job gets the rest of it however late) {
   CAF_CHECK_EQUAL(count_jobs(), 0u);
 }
 
-// -- who may
-// -------------------------------------------------------------------
+// -- who may ------------------------------------------------------------------
 
 CAF_TEST(X28 output is for the owner of a job and the administrator) {
   spawn(6, {with(attr::fwd_stdout, value::boolean(false))});
