@@ -218,6 +218,7 @@ check "F5.14" "an unknown option is an error" \
 # interrupt SIGNAL STATUS CASE: a job that waits is told to end; sets `took`.
 interrupt() {
   local launcher outcome=0 start=$SECONDS
+  : >"$TROUPE_WORK/there" # What is waited for is what these say.
   troupe run --oversubscribe -n 4 ./dies "$3" >"$TROUPE_WORK/there" 2>&1 \
     </dev/null &
   launcher=$!
