@@ -40,6 +40,7 @@ port=${trouped_uri##*:}
 build spawner
 disturbed() {
   local mode=$1 count=$2 start outcome=0 as=("${@:3}")
+  : >silent.txt # What is waited for is what these say.
   "${as[@]}" /usr/bin/python3 - "$port" "$count" "$mode" <silent.py >silent.txt 2>&1 &
   local silent=$!
   eventually 10 grep -q connections silent.txt || return 1
@@ -216,6 +217,7 @@ wait "$launcher"
 stall() {
   local i
   for i in 1 2 3; do
+    : >uri.txt # Of this job.
     troupe run --oversubscribe -n 8 sh -c \
       'echo "$PMIX_SERVER_URI4"; exec ./dies nobody' >uri.txt </dev/null &
     launcher=$!
