@@ -95,7 +95,13 @@ jobs_of() {
 # had not run before, threads, files of the system.
 jobs_of first
 memory=$(rss "$trouped_pid")
-open=$(descriptors "$trouped_pid")
+# The last tool's connection may not be closed yet.
+settled() {
+  open=$(descriptors "$trouped_pid")
+  sleep 0.2
+  [ "$(descriptors "$trouped_pid")" -eq "$open" ]
+}
+eventually 5 settled
 jobs_of second
 echo "     memory $memory KiB, then $(rss "$trouped_pid") KiB;" \
   "descriptors $open, then $(descriptors "$trouped_pid")"
