@@ -47,10 +47,12 @@ stuck() {
 }
 check "C3.15" "a handler that never completes is bounded and named" stuck
 
-# The guard would kill the process, too, perhaps before it has heard: it goes first.
+# The guard would kill the process, too, perhaps before it has heard: it goes first,
+# once it has taken its name.
 lost_server() {
   within 30 sh -c 'troupe run -n 1 sh -c "
-    pkill -KILL -P \$PPID -x troupe-guard && ./handlers lost_server \$PPID \
+    until pkill -KILL -P \$PPID -x troupe-guard; do sleep 0.1; done
+    ./handlers lost_server \$PPID \
       >$TROUPE_WORK/lost 2>&1"' </dev/null
   eventually 10 grep -qx "heard of it" "$TROUPE_WORK/lost" \
     || { cat "$TROUPE_WORK/lost"; false; }
