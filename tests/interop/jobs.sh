@@ -28,12 +28,13 @@ job() {
   within "$((${limit:-30} * slow))" troupe run --oversubscribe "$@"
 }
 
-# eventually SECONDS COMMAND...: passes as soon as COMMAND does.
+# eventually SECONDS COMMAND...: passes as soon as COMMAND does. The whole time:
+# SECONDS counts in full ones, and would give up to one less.
 eventually() {
-  local deadline=$((SECONDS + $1 * slow))
+  local deadline=$((${EPOCHREALTIME//[!0-9]/} + $1 * slow * 1000000))
   shift
   until "$@" >/dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || return 1
+    [ "${EPOCHREALTIME//[!0-9]/}" -lt "$deadline" ] || return 1
     sleep 0.02
   done
 }
