@@ -197,13 +197,14 @@ check_match "DIR-7" "run says that a DVM is up" \
 check_match "DIR-7" "and runs on this node" "^troupe-$host-[0-9]+@1\$" "$(hint -n 1)"
 check_match "DIR-7" "with --dvm it runs there, and says nothing" \
   '^dead@[0-9]+$' "$(hint --dvm -n 1)"
-up second
 first_pid=$dvm_pid
+up second
 check_match "DIR-7" "of several it gives the names" \
   '^troupe: DVMs are up \(dead, second\); troupe run --dvm NAME ' "$(hint -n 1)"
 tool down --dvm second
 tool down --dvm dead
 eventually 20 ended "$first_pid"
+eventually 20 ended "$dvm_pid"
 check_equal "DIR-7" "without a DVM it says nothing" "1" "$(hint -n 1 | wc -l)"
 
 # -- docs/operating.md ---------------------------------------------------------
