@@ -80,6 +80,7 @@ at="--dvm pid:$trouped_pid"
 
 # watch OPTION...: begins to watch; what comes is in `watched`.
 watch() {
+  : >watched # What is waited for is what this one says.
   # shellcheck disable=SC2086
   timeout --kill-after=5 $((40 * slow)) \
     troupe events watch $at --json "$@" >watched 2>watch_error </dev/null &
@@ -228,6 +229,7 @@ check "E57" "a DVM that is not there is named" status 1 \
 # -- other people's default handlers -------------------------------------------
 
 quiet() {
+  : >steady # What is waited for is what this one says.
   in_daemon -n 2 ./event_deaths steady 4 >steady 2>&1 </dev/null &
   local job_pid=$!
   eventually 20 sh -c "grep -c 'is ready' steady | grep -qx 2" || {
