@@ -124,6 +124,7 @@ check "I17" "199: the output of a spawned job reaches who watches its parent" \
 # outlived OPTION...: a job ends, and what it has started goes on.
 outlived() {
   rm -f go
+  : >outlived.out # What is waited for is what this one says.
   troupe run --dvm io "$@" -n 1 ./io_spawn leave >outlived.out 2>outlived.err &
   local runner=$!
   eventually 10 sh -c 'test $(grep -c begins outlived.out) = 2' || return 1
