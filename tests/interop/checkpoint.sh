@@ -75,8 +75,9 @@ check_match "J10" "and named" 'no checkpoint "nothing"' \
 check "J30" "another job has events only" compute second event preemptible alert
 check "J11 J12 J26 J31" "a checkpoint by an event" ctl checkpoint c2 "$nspace"
 touch second/silent.1
+# The others have to reach a disk that may be busy.
 check "J14" "a time-out is an error" status 124 \
-  ctl checkpoint c3 "$nspace" --wait 1
+  ctl checkpoint c3 "$nspace" --wait 5
 check_match "J14" "that names the missing rank" "$nspace: rank 1 did not" \
   "$(cat "$TROUPE_WORK/output")"
 check "J10" "from which nothing starts" status 1 ctl restart c3
