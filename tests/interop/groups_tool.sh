@@ -49,6 +49,7 @@ groups = json.load(open(\"late.json\"))[\"groups\"]
 assert len(groups) == 1 and groups[0][\"id\"] == \"app.late\", groups
 assert groups[0][\"missing\"] == [sys.argv[1] + \":2\"], groups
 assert groups[0][\"phase\"] == \"constructing\", groups" "$nspace"'
+eventually 10 grep -q app.late watch.json # Before it is over.
 touch call
 check "G3 G55" "a group that has ended is listed no more" eval '
   eventually 10 sh -c "! troupe group show app.late --dvm $launcher"'
