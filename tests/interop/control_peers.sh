@@ -102,7 +102,13 @@ used() {
   done
   echo "$total"
 }
-before=$(used)
+# Each of their threads stops on its own processor, in a moment.
+still() {
+  before=$(used)
+  sleep 0.1
+  [ "$(used)" = "$before" ]
+}
+eventually 3 still
 check_equal "J6" "all three of them" 3 "$(pids | wc -l)"
 sleep 0.3
 check_equal "J6 81" "paused processes use no CPU time" "$before" "$(used)"
