@@ -90,7 +90,8 @@ room_again() {
     mount -t tmpfs -o size=64k none disk || exit 99
     head -c 40960 /dev/zero >disk/other
     timeout 20 troupe run -n 1 --output file=disk/run,pattern,nocopy sh -c "
-      head -c 60000 /dev/zero; sleep 0.3; rm disk/other; sleep 0.1; echo later"
+      head -c 60000 /dev/zero; until [ -s disk/run.out ]; do sleep 0.02; done
+      sleep 0.3; rm disk/other; sleep 0.1; echo later"
     cp disk/run.out kept' || return 1
   local missing
   missing=$(tr -d '\0' <kept | sed -n 's/.*troupe: \([0-9]*\) bytes.*/\1/p')
