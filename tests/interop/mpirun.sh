@@ -3,10 +3,17 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
-# left_here: programs of this test that still run.
+# left_here: programs of this test that still run; they may take a while to end.
 left_here() {
+  local i
+  for i in {1..100}; do
+    [ -n "$(programs_here)" ] || break
+    sleep 0.1
+  done
+  programs_here
+}
+programs_here() {
   local exe
-  sleep 0.5
   for exe in /proc/[0-9]*/exe; do
     exe=$(readlink "$exe" 2>/dev/null) || continue
     [ "${exe#"$TROUPE_WORK"/}" = "$exe" ] || echo "$exe"
