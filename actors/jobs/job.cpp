@@ -618,19 +618,40 @@ bool is_failing_exit(const member& x, const process_ended& what) {
          && is_failure(final_state(what, x.connected, x.finalized), true);
 }
 
+/// Judges a failing exit, unless the end of a peer is due first.
+void conclude_exit(self_pointer self, const process_ended& what) {
+  auto* x = self->state.find(what.proc);
+  if (x == nullptr || x->has_ended() || x->may_follow)
+    return;
+  if (self->state.ending || !is_any_end_due(self->state)) {
+    judge_end(self, what);
+    return;
+  }
+  x->may_follow = true;
+  call_later(self, defaults::lost_connection_wait,
+             [self, what] { judge_end(self, what); });
+}
+
 /// Judges an end as soon as it is known whether it is a consequence.
 void conclude(self_pointer self, const process_ended& what) {
-  auto& x = *self->state.find(what.proc);
-  if (self->state.ending || !is_failing_exit(x, what)) {
+  auto& state = self->state;
+  auto& x = *state.find(what.proc);
+  if (state.ending || !is_failing_exit(x, what)) {
     judge_end(self, what);
     return;
   }
   x.end = what;
-  if (!is_any_end_due(self->state))
-    judge_end(self, what);
-  else if (!std::exchange(x.may_follow, true))
-    call_later(self, defaults::lost_connection_wait,
-               [self, what] { judge_end(self, what); });
+  if (is_any_end_due(state)) {
+    conclude_exit(self, what);
+    return;
+  }
+  // The launcher tells us of an exit at once; that a connection is lost comes by
+  // way of the server and the host. The host knew before the peers did: when it
+  // answers anything, we know, too.
+  const auto then = [self, what] { conclude_exit(self, what); };
+  self->request(state.directory.host, caf::infinite, locate_procs{})
+    .then([=](const proc_places&) { then(); },
+          [=](const caf::error&) { then(); });
 }
 
 void note_end(self_pointer self, const process_ended& what) {

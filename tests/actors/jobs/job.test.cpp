@@ -373,6 +373,23 @@ CAF_TEST(MND-A11 an exit that follows a lost peer is not the cause) {
   CAF_CHECK(state_of(0) == proc_state::term_wo_sync);
 }
 
+CAF_TEST(MND-A11 an exit may overtake the news of the lost peer) {
+  launcher.keeps_connections = true;
+  launcher.fatal = {SIGTERM};
+  spawn(3);
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    connect(rank);
+  // The host has heard, and has not passed it on.
+  auto victim = requester{};
+  victim.proc = {nspace, 1};
+  caf::anon_send(uut.host, client_lost{victim});
+  end(0, 3);
+  CAF_CHECK(!is_over());
+  end(1, 0, SIGKILL);
+  CAF_CHECK(is_over());
+  CAF_CHECK_EQUAL(outcome().exit_status, 137);
+}
+
 CAF_TEST(MND-A11 an exit is not held back by a peer that only lost its way) {
   launcher.keeps_connections = true;
   launcher.fatal = {SIGTERM};
