@@ -106,7 +106,7 @@ clean() {
 # What a process that was killed held is given back by the kernel, which takes
 # a moment on a loaded machine.
 eventually_nothing_left() {
-  eventually 10 nothing_left || nothing_left
+  eventually 3 nothing_left || nothing_left
 }
 
 # -- daemons -------------------------------------------------------------------

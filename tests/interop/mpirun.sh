@@ -3,10 +3,10 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
-# left_here: programs of this test that still run; they may take a while to end.
+# left_here: programs of this test that still run after 3 s.
 left_here() {
   local i
-  for i in {1..100}; do
+  for i in {1..30}; do
     [ -n "$(programs_here)" ] || break
     sleep 0.1
   done

@@ -378,11 +378,13 @@ void pass_to_share(self_pointer self, const Message& what) {
 caf::result<ack> admit(self_pointer self, const client_connected& what) {
   if (self->state.shares->find(what.who.proc.nspace) == nullptr)
     return ack{};
-  const auto refusal = make_error(
-    status::no_permissions, "no process of this node has been started as "
-                              + to_string(what.who.proc) + ", or it has ended");
+  const auto refusal = [proc = what.who.proc] {
+    return make_error(status::no_permissions,
+                      "no process of this node has been started as "
+                        + to_string(proc) + ", or it has ended");
+  };
   if (what.is_not_started)
-    return refusal;
+    return refusal();
   return answer_later<ack>(self, [&](completion<ack> done) {
     self
       ->request(self->state.actors.launcher, caf::infinite,
@@ -392,7 +394,7 @@ caf::result<ack> admit(self_pointer self, const client_connected& what) {
           pass_to_share(self, what);
           done(ack{});
         },
-        [=](const caf::error&) { done(refusal); });
+        [=](const caf::error&) { done(refusal()); });
   });
 }
 
