@@ -2,6 +2,7 @@
 
 #include "base/answer.hpp"
 #include "messages/connection.hpp"
+#include "messages/fwd.hpp"
 
 #include <caf/expected.hpp>
 #include <caf/result.hpp>

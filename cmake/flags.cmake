@@ -36,6 +36,45 @@ function(troupe_precompile target)
   endif()
 endfunction()
 
+# troupe_unite(<target> [ALONE <name> ...])
+#
+# Compiles the files of a folder four at a time: what two of them make of CAF's and
+# the C++ library's templates is made once. ALONE: files, without their ending, whose
+# private names others of the folder have too, that take ten seconds by themselves, or
+# of which a client's library takes one and not its neighbours. By GCC only: the
+# build of the fuzz targets, by Clang, compiles each file by itself. A library that
+# needs one function of four files gets no more: each has a section of its own.
+option(TROUPE_UNITE "Compile several files at once" ON)
+function(troupe_unite target)
+  if(NOT TROUPE_UNITE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  # For GCC a type with private members is a header's, if its file is included.
+  target_compile_options(${target} PRIVATE -ffunction-sections -Wno-subobject-linkage)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WLE)
+    if(NOT source MATCHES "[.]cpp$")
+      continue()
+    elseif(name IN_LIST arg_ALONE)
+      set_property(SOURCE "${source}" TARGET_DIRECTORY ${target}
+                   APPEND PROPERTY COMPILE_OPTIONS -fno-function-sections)
+      continue()
+    endif()
+    get_filename_component(folder "${source}" DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED count_${folder})
+      set(count_${folder} 0)
+    endif()
+    math(EXPR group "${count_${folder}} / 4")
+    math(EXPR count_${folder} "${count_${folder}} + 1")
+    set_source_files_properties("${source}" TARGET_DIRECTORY ${target}
+                                PROPERTIES UNITY_GROUP "${folder}_${group}")
+  endforeach()
+endfunction()
+
 # For size: most of it is CAF's templates, many small functions of which each process
 # runs a few. -O1 makes half as much again, in the same time, and nothing faster that
 # the benchmarks show.
