@@ -22,8 +22,8 @@ endif()
 # target: two to three seconds a file. What CAF makes of a message is compiled once,
 # by messages/sent.def: half a second for each message that a file sends. What has
 # been read for `troupe_sent` serves all targets of the same options; OWN is for one
-# that has others, or more to read. By GCC only: the build of the fuzz targets, by
-# Clang, shows a file that does not include what it uses.
+# that has others, or more to read. By GCC only: scripts/tidy, by Clang, shows a file
+# that does not include what it uses.
 function(troupe_precompile target)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
@@ -41,9 +41,9 @@ endfunction()
 # Compiles the files of a folder four at a time: what two of them make of CAF's and
 # the C++ library's templates is made once. ALONE: files, without their ending, whose
 # private names others of the folder have too, that take ten seconds by themselves, or
-# of which a client's library takes one and not its neighbours. By GCC only: the
-# build of the fuzz targets, by Clang, compiles each file by itself. A library that
-# needs one function of four files gets no more: each has a section of its own.
+# of which a client's library takes one and not its neighbours. By GCC only;
+# scripts/tidy has a build in which each file stands alone. A library that needs one
+# function of four files gets no more: each has a section of its own.
 option(TROUPE_UNITE "Compile several files at once" ON)
 function(troupe_unite target)
   if(NOT TROUPE_UNITE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -51,7 +51,8 @@ function(troupe_unite target)
   endif()
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  # For GCC a type with private members is a header's, if its file is included.
+  # A type that has members of an unnamed namespace's types is an error of a header,
+  # and a file that is included is one to GCC.
   target_compile_options(${target} PRIVATE -ffunction-sections -Wno-subobject-linkage)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
@@ -75,9 +76,22 @@ function(troupe_unite target)
   endforeach()
 endfunction()
 
+# troupe_hasten(<target> <file> ...)
+#
+# Compiles files for speed: those that an event goes through, and the groups', of which
+# the benchmarks show when they are compiled for size. By themselves: what is
+# precompiled, and a group, have the options of all others.
+function(troupe_hasten target)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target}
+                              PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+                                         SKIP_UNITY_BUILD_INCLUSION ON)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
+               $<$<CONFIG:Release>:-O2> -include "${PROJECT_SOURCE_DIR}/messages/sent.hpp")
+endfunction()
+
 # For size: most of it is CAF's templates, many small functions of which each process
-# runs a few. -O1 makes half as much again, in the same time, and nothing faster that
-# the benchmarks show.
+# runs a few. -O1 makes half as much again, in the same time; what the benchmarks show
+# of it is given back to the files that `troupe_hasten` names.
 set(CMAKE_CXX_FLAGS_RELEASE "-Os -DNDEBUG")
 if(CMAKE_BUILD_TYPE MATCHES "^Rel" AND NOT TROUPE_SANITIZER)
   target_compile_options(troupe_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)

@@ -647,9 +647,11 @@ void conclude(self_pointer self, const process_ended& what) {
   }
   // The launcher tells us of an exit at once; that a connection is lost comes by
   // way of the server and the host. The host knew before the peers did: when it
-  // answers anything, we know, too.
+  // answers anything, we know, too. One that answers nothing holds back no end.
   const auto then = [self, what] { conclude_exit(self, what); };
-  self->request(state.directory.host, caf::infinite, locate_procs{})
+  self
+    ->request(state.directory.host, defaults::lost_connection_wait,
+              locate_procs{})
     .then([=](const proc_places&) { then(); },
           [=](const caf::error&) { then(); });
 }
