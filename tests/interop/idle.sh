@@ -21,8 +21,19 @@ uses_nothing() {
   [ "$ns" -lt "$allowed_ns" ] && [ "$ticks" -le $((1 + allowed_ns / 10000000)) ]
 }
 
+# at_rest PID: no thread of it runs or waits for a processor, and none has for a
+# while: what belongs to the start is over.
+at_rest() {
+  local ns
+  ns=$(cpu_ns "$1")
+  sleep 0.5
+  ! sed 's/.*) //' "/proc/$1"/task/*/stat | grep -q '^[RD]' \
+    && [ "$(cpu_ns "$1")" -eq "$ns" ]
+}
+
 start_trouped
-sleep 0.5 # What belongs to the start.
+# One that never rests fails below.
+eventually 10 at_rest "$trouped_pid"
 check "F4.2" "an idle daemon uses no CPU time in 10 s" \
   uses_nothing "$trouped_pid"
 sed 's/^/     /' "$TROUPE_WORK/output"
@@ -38,7 +49,7 @@ one_thread() {
 }
 [ "$slow" -ne 1 ] \
   || check "F4.3" "threads that nothing needs end" eventually 10 one_thread "$launcher"
-sleep 0.5
+eventually 10 at_rest "$launcher"
 check "F4.3" "idle client sessions cost the server no CPU time in 10 s" \
   uses_nothing "$launcher"
 sed 's/^/     /' "$TROUPE_WORK/output"
