@@ -105,8 +105,9 @@ orderly() {
 # stays COMMAND...: the same for a daemon, which is told to end once it listens.
 stays() {
   local status=0 daemon
+  rm -f "$scratch/said" "$scratch/said.all"
   bash -c "$functions; $limit \"\$@\"" bash "$@" \
-    2> >(cat >"$scratch/said") >/dev/null </dev/null &
+    2> >(cat >"$scratch/said"; : >"$scratch/said.all") >/dev/null </dev/null &
   daemon=$!
   eventually 20 listens_or_ended "$daemon" || {
     echo "neither ready nor over"
@@ -116,7 +117,10 @@ stays() {
   while read -r pid; do kill -TERM "$pid"; done < <(family_of "$daemon")
   wait "$daemon" || status=$?
   # What it said may still be in the pipe.
-  [ "$status" -ne 125 ] || eventually 2 test -s "$scratch/said"
+  eventually 20 test -e "$scratch/said.all" || {
+    echo "somebody still has its standard error"
+    return 1
+  }
   in_order "$status"
 }
 
