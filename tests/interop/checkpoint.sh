@@ -88,7 +88,8 @@ check "J10 J28" "the earlier one still works" goes_on second c2
 
 check "" "a third job" compute third preemptible alert
 preempted() {
-  ctl preempt "$nspace" --grace 1 --then terminate || return 1
+  # Those who are alerted write a file meanwhile.
+  ctl preempt "$nspace" --grace 8 --then terminate || return 1
   wait "$job"
   [ -f third/alerted.0 ] && [ -f third/alerted.2 ] \
     && [ ! -e third/alerted.1 ] && [ ! -e third/alerted.3 ]
