@@ -226,7 +226,7 @@ check "" "an unreachable host is named with what its shell said" \
   troupe up $some --host a,bad,b
 clean "" "and nothing is left on the others"
 check "" "a host that does not answer" refuses 3 'on mute: no answer' \
-  troupe up $some --join-timeout 2 --host a,mute
+  troupe up $some --join-timeout 8 --host a,mute
 clean "" "and nothing is left on the others"
 check "" "a daemon that is not installed" refuses 3 'on none: .*--launch-agent' \
   troupe run $some --host a,none -n 2 true
