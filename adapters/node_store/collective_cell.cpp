@@ -1,0 +1,139 @@
+#include "adapters/node_store/collective_cell.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+
+namespace troupe {
+
+namespace {
+
+constexpr uint32_t open_bit = 1;
+
+/// What a round adds to the word.
+constexpr uint32_t one_round = 2;
+
+/// How long somebody sleeps before looking whether the one who was to end the
+/// round has been stopped or killed between two steps; then twice as long.
+constexpr time_t first_nap = 1;
+constexpr time_t longest_nap = 16;
+
+bool is_odd_round(uint32_t word) {
+  return (word & one_round) != 0;
+}
+
+/// Sleeps while the word is as it was seen.
+void sleep_on(std::atomic<uint32_t>& word, uint32_t seen, time_t seconds) {
+  auto limit = timespec{};
+  limit.tv_sec = seconds;
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+/// Tells the processor that this thread only looks.
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+} // namespace
+
+uint64_t collective_cell::mask_of(uint32_t i) const noexcept {
+  const auto left = count_ - i * 64;
+  return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+}
+
+bool collective_cell::is_full(uint32_t word) const noexcept {
+  const auto is_odd = is_odd_round(word);
+  for (uint32_t i = 0; i * 64 < count_; ++i) {
+    const auto mask = mask_of(i);
+    const auto bits = memory_.bits[i].load() & mask;
+    if (bits != (is_odd ? 0 : mask))
+      return false;
+  }
+  return true;
+}
+
+void collective_cell::wake() const noexcept {
+  ::syscall(SYS_futex, &memory_.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+collective_cell::outcome collective_cell::look(ticket mine) noexcept {
+  auto now = memory_.word.load();
+  if (now == mine && is_full(now)) {
+    if (memory_.word.compare_exchange_strong(now, now + one_round)) {
+      wake();
+      return outcome::complete;
+    }
+    now = memory_.word.load();
+  }
+  if (now / one_round != mine / one_round)
+    return outcome::complete;
+  return (now & open_bit) != 0 ? outcome::open : outcome::closed;
+}
+
+collective_cell::outcome collective_cell::arrive(uint32_t place,
+                                                 ticket& mine) noexcept {
+  mine = memory_.word.load();
+  if ((mine & open_bit) == 0 || place >= count_)
+    return outcome::closed;
+  auto& bits = memory_.bits[place / 64];
+  const auto bit = uint64_t{1} << place % 64;
+  if (is_odd_round(mine))
+    bits.fetch_and(~bit);
+  else
+    bits.fetch_or(bit);
+  return look(mine);
+}
+
+collective_cell::outcome collective_cell::wait(ticket mine,
+                                               uint32_t spins) noexcept {
+  for (uint32_t i = 0; i < spins; ++i) {
+    if (memory_.word.load(std::memory_order_acquire) != mine)
+      break;
+    pause();
+  }
+  for (auto nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
+    if (const auto now = look(mine); now != outcome::open)
+      return now;
+    sleep_on(memory_.word, mine, nap);
+  }
+}
+
+void collective_cell::open() noexcept {
+  const auto next = (memory_.word.load() | open_bit) + one_round;
+  for (uint32_t i = 0; i * 64 < count_; ++i)
+    memory_.bits[i].store(is_odd_round(next) ? mask_of(i) : 0);
+  memory_.word.store(next);
+}
+
+bool collective_cell::close() noexcept {
+  // All may be there, and the last of them killed before it ended the round.
+  look(memory_.word.load());
+  const auto was = memory_.word.fetch_and(~open_bit);
+  wake();
+  return (was & open_bit) != 0;
+}
+
+bool collective_cell::is_open() const noexcept {
+  return (memory_.word.load() & open_bit) != 0;
+}
+
+bool collective_cell::has_arrived(uint32_t place) const noexcept {
+  if (place >= count_)
+    return false;
+  const auto is_set = (memory_.bits[place / 64].load() >> place % 64 & 1) != 0;
+  return is_set != is_odd_round(memory_.word.load());
+}
+
+uint32_t collective_cell::rounds() const noexcept {
+  return memory_.word.load() / one_round;
+}
+
+} // namespace troupe

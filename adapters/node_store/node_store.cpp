@@ -1,0 +1,155 @@
+#include "adapters/node_store/node_store.hpp"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// What a copy of a region keeps of its memory.
+constexpr size_t kept_copy = size_t{64} << 10;
+
+} // namespace
+
+node_store::node_store(store_geometry shape, shared_segment board,
+                       shared_segment posts)
+  : shape_(shape), board_(std::move(board)), posts_(std::move(posts)) {
+  // nop
+}
+
+std::unique_ptr<node_store> node_store::make(const settings& what) {
+  const auto round = store_geometry::least_region;
+  auto shape = store_geometry{};
+  shape.ranks = what.ranks;
+  shape.locals = static_cast<uint32_t>(what.locals.size());
+  shape.region_bytes = std::clamp(what.region_bytes / round * round, round,
+                                  uint64_t{store_geometry::most_region});
+  const auto is_rank = [&](uint32_t x) { return x < what.ranks; };
+  if (what.locals.size() > cell_participants || !shape.is_sane()
+      || !std::all_of(what.locals.begin(), what.locals.end(), is_rank)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  auto mark = store_mark{store_mark::magic, {}};
+  if (::getrandom(mark.key.data(), sizeof(mark.key), 0)
+      != static_cast<ssize_t>(sizeof(mark.key)))
+    return nullptr;
+  using writers = shared_segment::writers;
+  auto board =
+    shared_segment::make("troupe-board", shape.board_size(), writers::maker);
+  if (!board || !board.reserve(0, sizeof(board_header)))
+    return nullptr;
+  auto posts =
+    shared_segment::make("troupe-posts", shape.posts_size(), writers::all);
+  if (!posts || !posts.reserve(0, shape.region(0)))
+    return nullptr;
+  auto result = std::unique_ptr<node_store>{
+    new node_store{shape, std::move(board), std::move(posts)}};
+  result->key_ = mark.key;
+  new (result->board_.data())
+    board_header{mark, shape.ranks, shape.locals, shape.region_bytes};
+  new (result->posts_.data()) posts_header{mark};
+  for (uint32_t i = 0; i < shape.locals; ++i) {
+    const auto rank = what.locals[i];
+    if (!result->regions_.emplace(rank, region{i}).second
+        || !result->board_.reserve(shape.place_of(rank), sizeof(rank_place))) {
+      errno = result->regions_.size() <= i ? EINVAL : ENOMEM;
+      return nullptr;
+    }
+    result->place_of(rank).region = i + 1;
+  }
+  return result;
+}
+
+rank_place& node_store::place_of(uint32_t rank) {
+  return *reinterpret_cast<rank_place*>(board_.data() + shape_.place_of(rank));
+}
+
+region_head& node_store::head_of(uint32_t number) const {
+  return *reinterpret_cast<region_head*>(posts_.data() + shape_.head(number));
+}
+
+store_address node_store::address() const {
+  return {static_cast<uint32_t>(::getpid()), board_.fd(), posts_.fd(), key_,
+          std::nullopt};
+}
+
+store_address node_store::lend(uint32_t rank) {
+  auto result = address();
+  const auto i = regions_.find(rank);
+  if (i == regions_.end())
+    return result;
+  place_of(rank).source.store(store_source::region);
+  result.region = i->second.number;
+  return result;
+}
+
+void node_store::retire(uint32_t rank) {
+  if (regions_.erase(rank) > 0)
+    place_of(rank).source.store(store_source::server);
+}
+
+bool node_store::has(uint32_t rank) const {
+  return regions_.count(rank) > 0;
+}
+
+void node_store::want(uint32_t rank, bool is_wanted) {
+  if (!has(rank))
+    return;
+  auto& source = place_of(rank).source;
+  if (is_wanted)
+    source.fetch_or(store_source::wanted);
+  else
+    source.fetch_and(~store_source::wanted);
+}
+
+bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
+  if (from > to || to > shape_.region_bytes)
+    return false;
+  copy_.resize(to - from);
+  return posts_.copy(shape_.region(number) + from, copy_.data(), copy_.size());
+}
+
+bool node_store::take(uint32_t rank,
+                      const std::function<void(const store_entry&)>& use) {
+  const auto i = regions_.find(rank);
+  if (i == regions_.end())
+    return true;
+  auto& x = i->second;
+  const auto last = head_of(x.number).last.load();
+  if (last == x.last)
+    return true;
+  // Its size first, from its header, then all up to its end: the chain of what
+  // has come since.
+  auto is_whole =
+    last > x.last && last >= x.end && last <= shape_.region_bytes
+    && copy_region(x.number, last,
+                   std::min(last + block_header_bytes, shape_.region_bytes));
+  const auto end = is_whole
+                     ? end_of_block({copy_.data(), copy_.size(), last}, last)
+                     : std::nullopt;
+  is_whole =
+    end && copy_region(x.number, x.end, *end)
+    && list_entries({copy_.data(), copy_.size(), x.end}, last, x.last, use);
+  if (copy_.capacity() > kept_copy)
+    copy_ = {};
+  if (!is_whole) {
+    retire(rank);
+    return false;
+  }
+  x.last = last;
+  x.end = *end;
+  return true;
+}
+
+uint64_t node_store::used() const {
+  return board_.used() + posts_.used();
+}
+
+} // namespace troupe

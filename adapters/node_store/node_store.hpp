@@ -1,0 +1,93 @@
+#pragma once
+
+#include "adapters/node_store/shared_segment.hpp"
+#include "adapters/node_store/store_blocks.hpp"
+#include "adapters/node_store/store_layout.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace troupe {
+
+/// The server's end of the memory that it shares with the processes of a
+/// namespace on its node: what they post is read there by all of them without
+/// asking. What they may have written there is copied before it is looked at;
+/// nothing in it can stop the server.
+/// For one thread. The processes' end is `store_access`.
+class node_store {
+public:
+  struct settings {
+    /// Ranks of the job.
+    uint32_t ranks = 0;
+
+    /// Those of this node.
+    std::vector<uint32_t> locals;
+
+    /// What a process may post there, in bytes; rounded down to what fits.
+    uint64_t region_bytes = store_geometry::most_region;
+  };
+
+  /// Makes a store. Memory is taken as it is written.
+  /// @returns null, with the reason in `errno`: EINVAL for a job that is too
+  ///          large or has no process here, ENOMEM, EMFILE.
+  static std::unique_ptr<node_store> make(const settings& what);
+
+  /// Lets a process post there from now on: one connection of a rank at a time.
+  /// @returns where it finds the store; without a region if the rank has none,
+  ///          or if its data are with the server.
+  store_address lend(uint32_t rank);
+
+  /// The same for one that only reads.
+  store_address address() const;
+
+  /// Takes a rank's data out of the store, for good: whoever wants them asks
+  /// the server.
+  void retire(uint32_t rank);
+
+  /// Whether all that a rank has posted is in the store.
+  bool has(uint32_t rank) const;
+
+  /// Whether a process is to tell of its next commit, since somebody waits for
+  /// it. Look again after this: it may just have posted.
+  void want(uint32_t rank, bool is_wanted);
+
+  /// Takes what a rank has posted since the last time, oldest first.
+  /// @param use Must not take anything itself.
+  /// @returns whether it could be read; if not, the rank is retired.
+  bool take(uint32_t rank, const std::function<void(const store_entry&)>& use);
+
+  /// Bytes of memory, of all that is mapped by whom ever.
+  uint64_t used() const;
+
+private:
+  struct region {
+    uint32_t number = 0;
+
+    /// The newest block that has been taken, and where it ends.
+    uint64_t last = 0;
+    uint64_t end = 0;
+  };
+
+  node_store(store_geometry shape, shared_segment board, shared_segment posts);
+
+  rank_place& place_of(uint32_t rank);
+
+  region_head& head_of(uint32_t number) const;
+
+  /// Copies a part of a region into `copy_`.
+  bool copy_region(uint32_t number, uint64_t from, uint64_t to);
+
+  store_geometry shape_;
+  shared_segment board_;
+  shared_segment posts_;
+  std::array<uint64_t, 2> key_{};
+  std::unordered_map<uint32_t, region> regions_; // by rank
+  std::string copy_;
+};
+
+} // namespace troupe

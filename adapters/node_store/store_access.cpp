@@ -1,0 +1,128 @@
+#include "adapters/node_store/store_access.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+/// Memory is taken in pieces of so many bytes.
+constexpr uint64_t reserved_at_once = uint64_t{16} << 10;
+
+bool has_mark(const shared_segment& x, const std::array<uint64_t, 2>& key) {
+  if (x.size() < sizeof(board_header))
+    return false;
+  const auto& mark = *reinterpret_cast<const store_mark*>(x.data());
+  return mark.what == store_mark::magic && mark.key == key;
+}
+
+} // namespace
+
+store_access::store_access(store_geometry shape, shared_segment board,
+                           shared_segment posts, std::optional<uint32_t> region,
+                           uint32_t self)
+  : shape_(shape), board_(std::move(board)), posts_(std::move(posts)),
+    region_(region), own_(*place_of(self)) {
+  // nop
+}
+
+std::unique_ptr<store_access> store_access::attach(const store_address& where,
+                                                   uint32_t owner,
+                                                   uint32_t self) {
+  auto board = shared_segment::map(path_of_descriptor(where.pid, where.board),
+                                   false, owner);
+  if (!board)
+    return nullptr;
+  auto posts = shared_segment::map(path_of_descriptor(where.pid, where.posts),
+                                   where.region.has_value(), owner);
+  if (!posts)
+    return nullptr;
+  auto shape = store_geometry{};
+  if (has_mark(board, where.key)) {
+    const auto& head = *reinterpret_cast<const board_header*>(board.data());
+    shape = {head.ranks, head.locals, head.region_bytes};
+  }
+  if (!has_mark(posts, where.key) || !shape.is_sane()
+      || board.size() < shape.board_size() || posts.size() < shape.posts_size()
+      || (where.region && *where.region >= shape.locals)
+      || self >= shape.ranks) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return std::unique_ptr<store_access>{new store_access{
+    shape, std::move(board), std::move(posts), where.region, self}};
+}
+
+const rank_place* store_access::place_of(uint32_t rank) const {
+  if (rank >= shape_.ranks)
+    return nullptr;
+  return reinterpret_cast<const rank_place*>(board_.data()
+                                             + shape_.place_of(rank));
+}
+
+region_head& store_access::head_of(uint32_t number) const {
+  return *reinterpret_cast<region_head*>(posts_.data() + shape_.head(number));
+}
+
+std::optional<std::string> store_access::find(uint32_t rank,
+                                              std::string_view name) const {
+  const auto* place = place_of(rank);
+  if (place == nullptr
+      || (place->source.load() & ~store_source::wanted) != store_source::region
+      || place->region == 0 || place->region > shape_.locals)
+    return std::nullopt;
+  const auto number = place->region - 1;
+  const auto last = head_of(number).last.load(std::memory_order_acquire);
+  const auto area =
+    store_area{posts_.data() + shape_.region(number), shape_.region_bytes, 0};
+  const auto found = find_entry(area, last, name);
+  return found ? std::optional<std::string>{std::in_place, *found}
+               : std::nullopt;
+}
+
+bool store_access::prepare() {
+  if (writer_)
+    return true;
+  auto* const data = posts_.data() + shape_.region(*region_);
+  const auto area = store_area{data, shape_.region_bytes, 0};
+  const auto end = end_of_chain(area, head_of(*region_).last.load());
+  if (own_.region != *region_ + 1 || !end)
+    return false;
+  next_ = *end;
+  reserved_ = 0;
+  const auto reserve = [this](uint64_t offset, uint64_t size) {
+    const auto wanted = offset + size;
+    if (wanted <= reserved_)
+      return true;
+    const auto up_to = std::min((wanted + reserved_at_once - 1)
+                                  / reserved_at_once * reserved_at_once,
+                                shape_.region_bytes);
+    const auto begin = std::max(reserved_, offset / 4096 * 4096);
+    if (!posts_.reserve(shape_.region(*region_) + begin, up_to - begin))
+      return false;
+    reserved_ = up_to;
+    return true;
+  };
+  writer_.emplace(data, shape_.region_bytes, next_, reserve);
+  return true;
+}
+
+store_access::posting
+store_access::post(const std::vector<store_entry>& entries) {
+  const auto guard = std::lock_guard{mutex_};
+  if (!region_ || !prepare()
+      || (own_.source.load() & ~store_source::wanted) != store_source::region
+      || !writer_->append(head_of(*region_).last, entries))
+    return posting::refused;
+  // What the server has written before it looked at the chain is seen here, or
+  // it sees the chain as it is now.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const auto source = own_.source.load();
+  if ((source & ~store_source::wanted) != store_source::region)
+    return posting::refused;
+  return (source & store_source::wanted) != 0 ? posting::wanted : posting::done;
+}
+
+} // namespace troupe

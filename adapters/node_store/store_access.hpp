@@ -1,0 +1,75 @@
+#pragma once
+
+#include "adapters/node_store/shared_segment.hpp"
+#include "adapters/node_store/store_blocks.hpp"
+#include "adapters/node_store/store_layout.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace troupe {
+
+/// A process's end of the memory that it shares with its server and with the
+/// other processes of its job on this node. Safe on any thread. A forked child
+/// must not use its parent's.
+class store_access {
+public:
+  /// Maps a store.
+  /// @param owner The user whose server it is.
+  /// @param self This process's rank.
+  /// @returns null, with the reason in `errno`: ENOENT or EACCES if this process
+  ///          cannot see the server's, as in another container; EINVAL if it is
+  ///          not the store that was meant.
+  static std::unique_ptr<store_access> attach(const store_address& where,
+                                              uint32_t owner, uint32_t self);
+
+  /// A copy of what a process of this node has posted under a name, for
+  /// processes of this node.
+  /// @returns nothing if it is not here: then the server has to be asked.
+  std::optional<std::string> find(uint32_t rank, std::string_view name) const;
+
+  /// What became of a post.
+  enum class posting : uint8_t {
+    /// Everybody sees it.
+    done,
+
+    /// The same, and somebody waits for it: an empty commit tells the server.
+    wanted,
+
+    /// It is not here: it has to go to the server.
+    refused,
+  };
+
+  /// Posts entries of this process, all at once.
+  posting post(const std::vector<store_entry>& entries);
+
+private:
+  store_access(store_geometry shape, shared_segment board, shared_segment posts,
+               std::optional<uint32_t> region, uint32_t self);
+
+  const rank_place* place_of(uint32_t rank) const;
+
+  region_head& head_of(uint32_t number) const;
+
+  /// Finds where to go on in the region.
+  bool prepare();
+
+  store_geometry shape_;
+  shared_segment board_;
+  shared_segment posts_;
+
+  std::optional<uint32_t> region_;
+  const rank_place& own_;
+
+  std::mutex mutex_;
+  uint64_t next_ = 0;                    // guarded by mutex_
+  uint64_t reserved_ = 0;                // guarded by mutex_
+  std::optional<block_writer> writer_{}; // guarded by mutex_
+};
+
+} // namespace troupe

@@ -1,0 +1,324 @@
+#include "adapters/node_store/store_blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+constexpr uint32_t block_mark = 0x54524250; // "TRBP"
+
+struct block_header {
+  uint64_t previous;
+  uint32_t size;
+  uint32_t count;
+  uint32_t mark;
+  uint32_t unused;
+};
+
+static_assert(sizeof(block_header) == block_header_bytes);
+
+struct index_entry {
+  uint32_t hash;
+  uint32_t offset;
+};
+
+static_assert(sizeof(index_entry) == 8);
+
+struct entry_header {
+  uint32_t value_size;
+  uint16_t name_size;
+  uint8_t views;
+  uint8_t unused;
+};
+
+static_assert(sizeof(entry_header) == 8);
+
+/// FNV-1a: the same in all processes.
+uint32_t hash_of(std::string_view name) {
+  auto result = uint32_t{2166136261};
+  for (const auto c : name)
+    result = (result ^ static_cast<uint8_t>(c)) * 16777619;
+  return result;
+}
+
+constexpr uint64_t aligned(uint64_t x) {
+  return (x + store_alignment - 1) / store_alignment * store_alignment;
+}
+
+constexpr uint64_t size_of(const store_entry& x) {
+  return aligned(sizeof(entry_header) + x.name.size() + x.value.size());
+}
+
+/// Bytes as they are now: whoever writes them may be at it.
+template <class T>
+T load(const char* from) {
+  T result;
+  std::memcpy(&result, from, sizeof(T));
+  return result;
+}
+
+/// A block whose bounds have been checked. What is in it has not.
+struct block {
+  block_header header;
+  const char* data;
+};
+
+std::optional<block> header_at(const store_area& area, uint64_t offset) {
+  if (offset < area.begin || offset % store_alignment != 0)
+    return std::nullopt;
+  const auto at = offset - area.begin;
+  if (at > area.size || area.size - at < sizeof(block_header))
+    return std::nullopt;
+  const auto result = block{load<block_header>(area.data + at), area.data + at};
+  const auto& x = result.header;
+  if (x.mark != block_mark || x.count > store_entry_limit
+      || x.previous >= offset
+      || x.size < sizeof(block_header) + x.count * sizeof(index_entry))
+    return std::nullopt;
+  return result;
+}
+
+std::optional<block> block_at(const store_area& area, uint64_t offset) {
+  const auto result = header_at(area, offset);
+  if (!result || result->header.size > area.begin + area.size - offset)
+    return std::nullopt;
+  return result;
+}
+
+index_entry index_of(const block& x, uint32_t i) {
+  return load<index_entry>(x.data + sizeof(block_header)
+                           + i * sizeof(index_entry));
+}
+
+std::optional<store_entry> entry_at(const block& x, uint32_t offset) {
+  const auto size = x.header.size;
+  if (offset > size || size - offset < sizeof(entry_header))
+    return std::nullopt;
+  const auto head = load<entry_header>(x.data + offset);
+  const auto room = size - offset - sizeof(entry_header);
+  if (head.name_size > room || head.value_size > room - head.name_size
+      || head.name_size > store_name_limit)
+    return std::nullopt;
+  const auto* name = x.data + offset + sizeof(entry_header);
+  return store_entry{{name, head.name_size},
+                     {name + head.name_size, head.value_size},
+                     head.views};
+}
+
+/// The blocks of a chain, newest first, as far as `wants` says and to that
+/// after `after`. They lie apart from each other, so that all of them have no
+/// more bytes than the area.
+/// @returns whether they could be read.
+template <class F>
+bool walk(const store_area& area, uint64_t last, uint64_t after, F wants) {
+  auto end = area.begin + area.size;
+  for (size_t n = 0; last > after; ++n) {
+    if (n == store_chain_limit)
+      return false;
+    const auto x = block_at(area, last);
+    if (!x || x->header.size > end - last)
+      return false;
+    if (!wants(*x))
+      return true;
+    end = last;
+    last = x->header.previous;
+  }
+  return true;
+}
+
+/// Lists the entries of a block. They lie apart from each other as well.
+/// @returns whether they could be read.
+bool entries_of(const block& x, std::vector<store_entry>& to) {
+  auto bytes = uint64_t{0};
+  for (uint32_t i = 0; i < x.header.count; ++i) {
+    const auto y = entry_at(x, index_of(x, i).offset);
+    if (!y)
+      return false;
+    bytes += size_of(*y);
+    if (bytes > x.header.size)
+      return false;
+    to.push_back(*y);
+  }
+  return true;
+}
+
+/// Leaves out what is replaced by a later entry; the order stays.
+std::vector<store_entry> without_replaced(std::vector<store_entry> xs) {
+  // By name, later ones first.
+  auto order = std::vector<size_t>(xs.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) {
+    const auto by_name = xs[i].name.compare(xs[j].name);
+    return by_name != 0 ? by_name < 0 : i > j;
+  });
+  auto drops = std::vector<bool>(xs.size(), false);
+  auto seen = uint8_t{0};
+  for (size_t i = 0; i < order.size(); ++i) {
+    const auto& x = xs[order[i]];
+    if (i == 0 || x.name != xs[order[i - 1]].name)
+      seen = 0;
+    drops[order[i]] = (seen & x.views) == x.views;
+    seen = static_cast<uint8_t>(seen | x.views);
+  }
+  auto result = std::vector<store_entry>{};
+  for (size_t i = 0; i < xs.size(); ++i)
+    if (!drops[i])
+      result.push_back(xs[i]);
+  return result;
+}
+
+} // namespace
+
+// -- reading -----------------------------------------------------------------
+
+std::optional<std::string_view> find_entry(const store_area& area,
+                                           uint64_t last, std::string_view name,
+                                           uint8_t views) {
+  const auto hash = hash_of(name);
+  auto result = std::optional<std::string_view>{};
+  walk(area, last, 0, [&](const block& x) {
+    for (auto i = x.header.count; i > 0; --i) {
+      const auto place = index_of(x, i - 1);
+      if (place.hash != hash)
+        continue;
+      const auto y = entry_at(x, place.offset);
+      if (y && (y->views & views) != 0 && y->name == name) {
+        result = y->value;
+        return false;
+      }
+    }
+    return true;
+  });
+  return result;
+}
+
+bool list_entries(const store_area& area, uint64_t last, uint64_t after,
+                  const std::function<void(const store_entry&)>& use) {
+  auto blocks = std::vector<block>{};
+  const auto is_whole = walk(area, last, after, [&](const block& x) {
+    blocks.push_back(x);
+    return true;
+  });
+  if (!is_whole)
+    return false;
+  auto all = std::vector<store_entry>{};
+  for (auto i = blocks.rbegin(); i != blocks.rend(); ++i)
+    if (!entries_of(*i, all) || all.size() > store_entry_limit)
+      return false;
+  for (const auto& x : without_replaced(std::move(all)))
+    use(x);
+  return true;
+}
+
+std::optional<uint64_t> end_of_block(const store_area& area, uint64_t offset) {
+  const auto x = header_at(area, offset);
+  if (!x)
+    return std::nullopt;
+  return offset + x->header.size;
+}
+
+std::optional<uint64_t> end_of_chain(const store_area& area, uint64_t last) {
+  if (last == 0)
+    return store_alignment;
+  const auto x = block_at(area, last);
+  if (!x)
+    return std::nullopt;
+  return aligned(last + x->header.size);
+}
+
+// -- writing -----------------------------------------------------------------
+
+namespace {
+
+/// Where the entries of a block begin.
+constexpr uint64_t first_entry(size_t count) {
+  return aligned(sizeof(block_header) + count * sizeof(index_entry));
+}
+
+uint64_t bytes_of(const std::vector<store_entry>& xs) {
+  auto result = first_entry(xs.size());
+  for (const auto& x : xs)
+    result += size_of(x);
+  return result;
+}
+
+void write_block(char* to, uint64_t previous, uint32_t size,
+                 const std::vector<store_entry>& xs) {
+  auto* place = to + sizeof(block_header);
+  auto offset = static_cast<uint32_t>(first_entry(xs.size()));
+  for (const auto& x : xs) {
+    const auto at = index_entry{hash_of(x.name), offset};
+    std::memcpy(place, &at, sizeof(at));
+    place += sizeof(at);
+    const auto head =
+      entry_header{static_cast<uint32_t>(x.value.size()),
+                   static_cast<uint16_t>(x.name.size()), x.views, 0};
+    auto* bytes = to + offset;
+    std::memcpy(bytes, &head, sizeof(head));
+    bytes += sizeof(head);
+    std::copy(x.name.begin(), x.name.end(), bytes);
+    std::copy(x.value.begin(), x.value.end(), bytes + x.name.size());
+    offset += static_cast<uint32_t>(size_of(x));
+  }
+  const auto head = block_header{
+    previous, size, static_cast<uint32_t>(xs.size()), block_mark, 0};
+  std::memcpy(to, &head, sizeof(head));
+}
+
+bool is_name(const store_entry& x) {
+  return x.name.size() <= store_name_limit;
+}
+
+} // namespace
+
+block_writer::block_writer(char* data, uint64_t size, uint64_t& next,
+                           reserver reserve)
+  : data_(data), size_(size), next_(next), reserve_(std::move(reserve)) {
+  // nop
+}
+
+bool block_writer::append(std::atomic<uint64_t>& last,
+                          const std::vector<store_entry>& entries) {
+  if (!std::all_of(entries.begin(), entries.end(), is_name))
+    return false;
+  const auto area = store_area{data_, size_, 0};
+  auto all = entries;
+  auto bytes = bytes_of(all);
+  auto previous = last.load(std::memory_order_relaxed);
+  auto left = size_t{0};
+  auto is_merging = true;
+  auto is_readable = true;
+  const auto merge = [&](const block& x) {
+    // Each block of a chain is more than twice as large as the next.
+    is_merging = is_merging && x.header.size <= 2 * bytes
+                 && all.size() + x.header.count <= store_entry_limit;
+    if (!is_merging) {
+      left += x.header.count;
+      return true;
+    }
+    auto older = std::vector<store_entry>{};
+    is_readable = entries_of(x, older);
+    all.insert(all.begin(), older.begin(), older.end());
+    bytes = bytes_of(all);
+    previous = x.header.previous;
+    return is_readable;
+  };
+  if (!walk(area, previous, 0, merge) || !is_readable)
+    return false;
+  all = without_replaced(std::move(all));
+  bytes = bytes_of(all);
+  const auto start = aligned(next_);
+  if (all.size() + left > store_entry_limit || start >= size_
+      || bytes > size_ - start || bytes > UINT32_MAX || !reserve_(start, bytes))
+    return false;
+  write_block(data_ + start, previous, static_cast<uint32_t>(bytes), all);
+  last.store(start, std::memory_order_release);
+  next_ = start + bytes;
+  return true;
+}
+
+} // namespace troupe

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+// What is posted, as it lies in shared memory. One process writes, others read
+// at any time without asking, and none waits for another.
+//
+// What comes at one time is a *block*. It is written where nobody looks, then
+// shown by one store of its offset, and never changed again: a writer that is
+// killed at any instruction has shown the block or has not. Blocks of one
+// process are a chain, newest first.
+//
+//     0          8        12       16      20
+//     | previous | size   | count  | mark  | count times: hash, offset |
+//     | entries, each at a multiple of 8 ...                           |
+//
+//     entry:  | value size | name size | views | 0 | name | value |
+//             0            4           6       7   8
+//
+// Numbers are those of the machine; offsets of blocks count from the start of
+// the area, those of entries from the start of their block. The reader believes
+// nothing: whoever has written the memory, it reads nothing outside of it and
+// comes to an end.
+
+namespace troupe {
+
+/// Who may see an entry: a set.
+namespace store_view {
+
+/// Processes of this node.
+inline constexpr uint8_t here = 1;
+
+/// Processes of other nodes.
+inline constexpr uint8_t elsewhere = 2;
+
+} // namespace store_view
+
+/// A name and its value, as bytes.
+struct store_entry {
+  std::string_view name;
+  std::string_view value;
+  uint8_t views = store_view::here | store_view::elsewhere;
+};
+
+/// The longest name, in bytes: a key of 511 and what `storage_key` adds. Values
+/// are bounded by their area, which is smaller than 4 GiB.
+inline constexpr size_t store_name_limit = 4096;
+
+/// The most entries of a chain.
+inline constexpr size_t store_entry_limit = 65536;
+
+/// The most blocks of a chain; it has no more than 30, since each is more than
+/// twice as large as the next.
+inline constexpr size_t store_chain_limit = 64;
+
+/// Memory that holds blocks, or a copy of its part `[begin, begin + size)`.
+struct store_area {
+  const char* data = nullptr;
+  uint64_t size = 0;
+
+  /// Offset of the first byte.
+  uint64_t begin = 0;
+};
+
+/// Looks a name up; what was posted last counts.
+/// @param last Offset of the newest block of the chain; 0: there is none.
+/// @param views The entry has one of these.
+/// @returns the value, where it lies: of an area that others write, to be
+///          copied before it is read; nothing if the name is not there.
+std::optional<std::string_view> find_entry(const store_area& area,
+                                           uint64_t last, std::string_view name,
+                                           uint8_t views = store_view::here);
+
+/// Lists entries as they were posted, oldest first; a later one of the same
+/// name and views replaces an earlier one.
+/// @param after Offset: blocks up to there are left out.
+/// @returns whether all of it could be read; if not, `use` was not called.
+bool list_entries(const store_area& area, uint64_t last, uint64_t after,
+                  const std::function<void(const store_entry&)>& use);
+
+/// Blocks and entries begin at multiples of this; what is before the first
+/// block is never one's.
+inline constexpr uint64_t store_alignment = 8;
+
+/// Writes blocks of one chain. The area may hold other chains of the same
+/// writer.
+class block_writer {
+public:
+  /// Makes sure that bytes of the area can be written.
+  using reserver = std::function<bool(uint64_t offset, uint64_t size)>;
+
+  /// @param data The area, of `size` bytes.
+  /// @param next Offset from which the area is free; moved on.
+  block_writer(char* data, uint64_t size, uint64_t& next, reserver reserve);
+
+  /// Shows entries, all at once. Small blocks of the chain are written anew
+  /// with them, so that a chain stays short: n single entries cost n log n
+  /// bytes.
+  /// @param last The newest block of the chain; names the new one afterwards.
+  /// @returns whether there is room; if not, nothing has changed.
+  bool append(std::atomic<uint64_t>& last,
+              const std::vector<store_entry>& entries);
+
+private:
+  char* data_;
+  uint64_t size_;
+  uint64_t& next_;
+  reserver reserve_;
+};
+
+/// Bytes of a block by which its end is known.
+inline constexpr uint64_t block_header_bytes = 24;
+
+/// Where a block ends; of the area its header is enough.
+/// @returns nothing if there is none.
+std::optional<uint64_t> end_of_block(const store_area& area, uint64_t offset);
+
+/// Where the area is free after a chain: for one who goes on where another
+/// writer was killed. What that one had begun to write is written over.
+/// @returns nothing if the chain is damaged.
+std::optional<uint64_t> end_of_chain(const store_area& area, uint64_t last);
+
+} // namespace troupe

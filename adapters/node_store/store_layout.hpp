@@ -1,0 +1,144 @@
+#pragma once
+
+#include "adapters/node_store/collective_cell.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// What the two segments of a node store look like. There is one store for each
+// namespace on each node.
+//
+// The *board*: written by the server alone, mapped by the others to read.
+//
+//     | board_header | of each rank of the job: rank_place | ...
+//
+// The *posts*: written by the processes of the job that are on this node, each
+// in the region of its own.
+//
+//     | posts_header | of each local process: region_head | pages: regions ... |
+//
+// A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
+// there is nothing, so that memory is taken only for what there is.
+
+namespace troupe {
+
+/// Both segments begin with it: whose they are, and how they are to be read.
+struct store_mark {
+  static constexpr uint64_t magic = 0x3165726f74537254; // "TrStore1"
+
+  uint64_t what;
+
+  /// Drawn by the server; nobody takes another segment for this one.
+  std::array<uint64_t, 2> key;
+};
+
+/// Where the newest data of a rank are.
+namespace store_source {
+
+/// With the server only.
+inline constexpr uint32_t server = 0;
+
+/// In the region of the process, all of them.
+inline constexpr uint32_t region = 1;
+
+/// Bit: the server has to be told of the next commit, since somebody waits.
+inline constexpr uint32_t wanted = 0x100;
+
+} // namespace store_source
+
+struct board_header {
+  store_mark mark;
+
+  /// Ranks of the job, and its processes on this node.
+  uint32_t ranks;
+  uint32_t locals;
+
+  /// Bytes of a region; whole pages.
+  uint64_t region_bytes;
+};
+
+struct rank_place {
+  /// A source, and perhaps the bit.
+  std::atomic<uint32_t> source;
+
+  /// The number of its region, counted from 1; 0: it has none.
+  uint32_t region;
+};
+
+struct posts_header {
+  store_mark mark;
+};
+
+struct alignas(64) region_head {
+  /// Offset in the region of the newest block; 0: there is none.
+  std::atomic<uint64_t> last;
+};
+
+/// Where things are in segments of a size.
+struct store_geometry {
+  uint32_t ranks = 0;
+  uint32_t locals = 0;
+  uint64_t region_bytes = 0;
+
+  uint64_t board_size() const {
+    return place_of(ranks);
+  }
+
+  uint64_t posts_size() const {
+    return region(locals);
+  }
+
+  uint64_t place_of(uint32_t rank) const {
+    return sizeof(board_header) + uint64_t{rank} * sizeof(rank_place);
+  }
+
+  uint64_t head(uint32_t number) const {
+    return 64 + uint64_t{number} * sizeof(region_head);
+  }
+
+  /// @param number From 0.
+  uint64_t region(uint32_t number) const {
+    constexpr auto page = uint64_t{4096};
+    return (head(locals) + page - 1) / page * page + number * region_bytes;
+  }
+
+  /// Whether no sum of it overflows, and nothing is larger than we make it.
+  bool is_sane() const {
+    return ranks <= most_ranks && locals <= cell_participants && locals > 0
+           && region_bytes >= least_region && region_bytes <= most_region
+           && region_bytes % least_region == 0;
+  }
+
+  /// The largest job that has a store: 2^22 ranks.
+  static constexpr uint32_t most_ranks = uint32_t{1} << 22;
+
+  /// Bytes of a region: a process that posts more asks the server.
+  static constexpr uint64_t least_region = uint64_t{64} << 10;
+  static constexpr uint64_t most_region = uint64_t{4} << 20;
+};
+
+/// How a client finds a store, and what it has there.
+struct store_address {
+  /// The server's process, and its descriptors.
+  uint32_t pid = 0;
+  int board = -1;
+  int posts = -1;
+  std::array<uint64_t, 2> key{};
+
+  /// The client's region, from 0; none: it reads only.
+  std::optional<uint32_t> region{};
+};
+
+bool operator==(const store_address& x, const store_address& y);
+
+/// A line of text without control characters.
+std::string to_string(const store_address& x);
+
+/// @returns nothing for what `to_string` has not made, of this version.
+std::optional<store_address> parse_store_address(std::string_view text);
+
+} // namespace troupe

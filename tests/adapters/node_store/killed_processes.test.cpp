@@ -1,0 +1,319 @@
+// Processes that are killed, at every instruction, while they post or meet.
+
+#include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/store_access.hpp"
+#include "tests/test.hpp"
+
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace troupe;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+using outcome = collective_cell::outcome;
+
+/// Runs `work` in another process, and `look` after each of its instructions:
+/// what is there then is what a process leaves that is killed there.
+/// @returns the number of instructions; 0 if we may not trace.
+size_t step_through(const std::function<void()>& work,
+                    const std::function<void()>& look) {
+  const auto pid = ::fork();
+  if (pid == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0)
+      ::_exit(2);
+    ::raise(SIGSTOP);
+    work();
+    ::_exit(0);
+  }
+  auto found = 0;
+  auto steps = size_t{0};
+  while (::waitpid(pid, &found, 0) == pid && WIFSTOPPED(found)) {
+    look();
+    ++steps;
+    if (::ptrace(PTRACE_SINGLESTEP, pid, nullptr, nullptr) != 0) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, &found, 0);
+    }
+  }
+  return WIFEXITED(found) && WEXITSTATUS(found) == 0 ? steps : 0;
+}
+
+/// Memory that forked processes share.
+template <class T>
+class shared {
+public:
+  shared() {
+    auto* at = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CAF_REQUIRE(at != MAP_FAILED);
+    x_ = new (at) T{};
+  }
+
+  ~shared() {
+    ::munmap(x_, sizeof(T));
+  }
+
+  shared(const shared&) = delete;
+
+  shared& operator=(const shared&) = delete;
+
+  T* operator->() const {
+    return x_;
+  }
+
+  T& operator*() const {
+    return *x_;
+  }
+
+private:
+  T* x_;
+};
+
+/// A chain and its area.
+struct chain {
+  std::atomic<uint64_t> last{0};
+  alignas(8) char bytes[64 << 10];
+};
+
+bool post(chain& to, uint64_t& next, char fill, size_t size) {
+  auto writer = block_writer{to.bytes, sizeof(to.bytes), next,
+                             [](uint64_t, uint64_t) { return true; }};
+  const auto text = std::string(size, fill);
+  return writer.append(to.last, {{"first", text, 3}, {"second", text, 3}});
+}
+
+std::string find(const chain& in, const char* name) {
+  const auto found =
+    find_entry({in.bytes, sizeof(in.bytes), 0}, in.last.load(), name);
+  return found ? std::string{*found} : std::string{};
+}
+
+/// Of a cell, what it is when somebody is killed there.
+std::unique_ptr<cell_memory> copy_of(const cell_memory& x) {
+  auto result = std::make_unique<cell_memory>();
+  result->word = x.word.load();
+  for (size_t i = 0; i < std::size(x.bits); ++i)
+    result->bits[i] = x.bits[i].load();
+  return result;
+}
+
+} // namespace
+
+CAF_TEST(a post is there or not after every instruction) {
+  shared<chain> x;
+  auto next = store_alignment;
+  CAF_REQUIRE(post(*x, next, 'a', 30));
+  auto seen = std::string{};
+  auto faults = 0;
+  const auto steps = step_through(
+    [&] {
+      auto mine = next;
+      post(*x, mine, 'b', 40);
+    },
+    [&] {
+      const auto first = find(*x, "first");
+      const auto end =
+        end_of_chain({x->bytes, sizeof(x->bytes), 0}, x->last.load());
+      if (!end || first != find(*x, "second")
+          || (first != std::string(30, 'a') && first != std::string(40, 'b')))
+        ++faults;
+      else if (seen.empty() || seen.back() != first.front())
+        seen.push_back(first.front());
+    });
+  if (steps == 0) {
+    CAF_MESSAGE("skipped: this machine does not let us trace a process");
+    return;
+  }
+  CAF_MESSAGE(steps << " instructions");
+  CAF_CHECK(steps > 100);
+  CAF_CHECK_EQUAL(faults, 0);
+  CAF_CHECK_EQUAL(seen, "ab");
+}
+
+CAF_TEST(nobody hangs whatever instruction of an arrival is the last) {
+  // Who comes second of three, and who comes last, in even and odd rounds.
+  for (const auto round : {0, 1})
+    for (const auto is_last : {false, true}) {
+      shared<cell_memory> memory;
+      auto cell = collective_cell{*memory, 3};
+      cell.open();
+      auto first = collective_cell::ticket{};
+      auto mine = first;
+      for (auto i = 0; i < round; ++i)
+        for (auto place = 0u; place < 3; ++place)
+          cell.arrive(place, first);
+      CAF_REQUIRE(cell.arrive(0, first) == outcome::open);
+      if (is_last)
+        CAF_REQUIRE(cell.arrive(1, mine) == outcome::open);
+      auto ends = std::string{};
+      auto faults = 0;
+      const auto steps = step_through(
+        [&] {
+          auto ticket = collective_cell::ticket{};
+          cell.arrive(2, ticket);
+        },
+        [&] {
+          // The server hears of the death and closes the cell, or another
+          // participant comes first.
+          const auto closed = copy_of(*memory);
+          auto left = collective_cell{*closed, 3};
+          left.close();
+          const auto now = left.look(first);
+          const auto is_there = left.has_arrived(2);
+          auto step = now == outcome::complete ? 'c' : is_there ? 'a' : 'm';
+          if (now == outcome::open || (now == outcome::complete && !is_last))
+            ++faults;
+          if (ends.empty() || ends.back() != step)
+            ends.push_back(step);
+          if (is_last || !is_there)
+            return;
+          const auto copy = copy_of(*memory);
+          auto other = collective_cell{*copy, 3};
+          auto ticket = collective_cell::ticket{};
+          if (other.arrive(1, ticket) != outcome::complete
+              || other.look(first) != outcome::complete)
+            ++faults;
+        });
+      if (steps == 0) {
+        CAF_MESSAGE("skipped: this machine does not let us trace a process");
+        return;
+      }
+      CAF_CHECK_EQUAL(faults, 0);
+      CAF_CHECK_EQUAL(ends, is_last ? "mc" : "ma");
+    }
+}
+
+CAF_TEST(what killed writers leave is whole and goes on) {
+  const auto server = node_store::make({4, {0, 1}, 4 << 20});
+  CAF_REQUIRE(server);
+  const auto reader = store_access::attach(server->lend(1), ::geteuid(), 1);
+  CAF_REQUIRE(reader);
+  auto random = std::mt19937{7};
+  auto newest = 0;
+  for (auto i = 0; i < 60; ++i) {
+    const auto where = server->lend(0);
+    const auto pid = ::fork();
+    if (pid == 0) {
+      const auto mine = store_access::attach(where, ::geteuid(), 0);
+      for (auto n = newest + 1; mine != nullptr; ++n) {
+        const auto text = std::to_string(n);
+        const auto fill = std::string(static_cast<size_t>(n % 60),
+                                      static_cast<char>(n % 26 + 'a'));
+        if (mine->post({{"number", text, 3}, {"fill", fill, 3}})
+            == store_access::posting::refused)
+          break;
+      }
+      ::pause();
+      ::_exit(0);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds{random() % 3000});
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    const auto number = reader->find(0, "number");
+    const auto fill = reader->find(0, "fill");
+    CAF_REQUIRE_EQUAL(number.has_value(), fill.has_value());
+    if (!number)
+      continue;
+    const auto n = std::stoi(*number);
+    CAF_REQUIRE(n >= newest);
+    newest = n;
+    CAF_REQUIRE(*fill
+                == std::string(static_cast<size_t>(n % 60),
+                               static_cast<char>(n % 26 + 'a')));
+    auto taken = std::string{};
+    CAF_REQUIRE(server->take(0, [&](const store_entry& x) {
+      if (x.name == "number")
+        taken = std::string{x.value};
+    }));
+    CAF_REQUIRE(taken.empty() || taken == *number);
+  }
+  CAF_CHECK(newest > 0);
+}
+
+CAF_TEST(those who are left end when a participant is killed) {
+  constexpr auto n = 4u;
+  auto random = std::mt19937{3};
+  for (auto i = 0; i < 20; ++i) {
+    struct state {
+      cell_memory cell;
+      std::atomic<uint32_t> ended{0};
+      std::atomic<uint32_t> wrong{0};
+      std::atomic<uint32_t> rounds[n];
+    };
+    shared<state> x;
+    collective_cell{x->cell, n}.open();
+    auto pids = std::vector<pid_t>{};
+    for (auto place = 0u; place < n; ++place) {
+      const auto pid = ::fork();
+      if (pid == 0) {
+        auto cell = collective_cell{x->cell, n};
+        auto mine = collective_cell::ticket{};
+        for (;;) {
+          const auto round = ++x->rounds[place];
+          auto now = cell.arrive(place, mine);
+          if (now == outcome::open)
+            now = cell.wait(mine, 0);
+          if (now != outcome::complete)
+            break;
+          for (const auto& y : x->rounds)
+            if (y < round)
+              ++x->wrong;
+        }
+        ++x->ended;
+        ::_exit(0);
+      }
+      pids.push_back(pid);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds{random() % 5000});
+    const auto victim = random() % n;
+    ::kill(pids[victim], SIGKILL);
+    ::waitpid(pids[victim], nullptr, 0);
+    const auto start = std::chrono::steady_clock::now();
+    collective_cell{x->cell, n}.close();
+    for (auto place = 0u; place < n; ++place)
+      if (place != victim)
+        ::waitpid(pids[place], nullptr, 0);
+    CAF_CHECK(std::chrono::steady_clock::now() - start < 1s);
+    CAF_CHECK_EQUAL(x->ended.load(), n - 1);
+    CAF_CHECK_EQUAL(x->wrong.load(), 0u);
+  }
+}
+
+CAF_TEST(one that is stopped where it ends the round holds nobody up for long) {
+  shared<cell_memory> memory;
+  auto cell = collective_cell{*memory, 2};
+  cell.open();
+  const auto pid = ::fork();
+  if (pid == 0) {
+    auto mine = collective_cell::ticket{};
+    const auto now = cell.arrive(0, mine);
+    ::_exit(
+      now == outcome::open && cell.wait(mine, 0) == outcome::complete ? 0 : 1);
+  }
+  while (!cell.has_arrived(0))
+    std::this_thread::yield();
+  std::this_thread::sleep_for(10ms);
+  // The second one's arrival, and no more of it.
+  memory->bits[0].fetch_and(~uint64_t{2});
+  auto found = 0;
+  CAF_REQUIRE_EQUAL(::waitpid(pid, &found, 0), pid);
+  CAF_CHECK(WIFEXITED(found) && WEXITSTATUS(found) == 0);
+}

@@ -1,0 +1,227 @@
+#include "adapters/node_store/node_store.hpp"
+
+#include "adapters/node_store/store_access.hpp"
+#include "tests/test.hpp"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+using namespace troupe;
+
+namespace {
+
+constexpr auto ranks = 10u;
+
+/// A job of ten, of which two are here.
+struct fixture {
+  fixture() : server(node_store::make({ranks, {3, 7}, 128 << 10})) {
+    CAF_REQUIRE(server);
+  }
+
+  std::unique_ptr<store_access> join(uint32_t rank) {
+    auto result = store_access::attach(server->lend(rank), ::geteuid(), rank);
+    CAF_REQUIRE(result);
+    return result;
+  }
+
+  std::string take(uint32_t rank) {
+    auto result = std::string{};
+    const auto is_whole = server->take(rank, [&](const store_entry& x) {
+      result += std::string{x.name} + "=" + std::string{x.value} + ":"
+                + std::to_string(x.views) + " ";
+    });
+    return is_whole ? result : "(damaged)";
+  }
+
+  /// The posts, as a process that has gone mad sees them.
+  shared_segment posts() {
+    const auto where = server->address();
+    return shared_segment::map(path_of_descriptor(where.pid, where.posts), true,
+                               ::geteuid());
+  }
+
+  std::unique_ptr<node_store> server;
+};
+
+using posting = store_access::posting;
+
+} // namespace
+
+CAF_TEST(an address is a line of text) {
+  auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
+  CAF_CHECK_EQUAL(to_string(x), "1 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK(parse_store_address(to_string(x)) == x);
+  x.region.reset();
+  CAF_CHECK_EQUAL(to_string(x), "1 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK(parse_store_address(to_string(x)) == x);
+  for (const auto* text :
+       {"", "1", "2 4711 12 13 1 1 5", "1 4711 12 13 1 1",
+        "1 4711 12 13 1 1 5 6", "1 4711 -1 13 1 1 5", "1 4711 12 13 1 1 -5",
+        "1 4711 12 13 1x 1 5", "1 4711 12 13 10000000000000000 1 5",
+        "1  12 13 1 1 5", "1 4294967296 12 13 1 1 5"})
+    CAF_CHECK(!parse_store_address(text));
+}
+
+CAF_TEST(what one posts others and the server find) {
+  fixture x;
+  const auto three = x.join(3);
+  const auto seven = x.join(7);
+  CAF_CHECK(!seven->find(3, "a"));
+  CAF_CHECK(three->post({{"a", "1", 3}, {"b", "2", 2}, {"c", "3", 1}})
+            == posting::done);
+  CAF_CHECK(seven->find(3, "a") == "1");
+  CAF_CHECK(!seven->find(3, "b"));
+  CAF_CHECK(seven->find(3, "c") == "3");
+  CAF_CHECK(three->find(3, "a") == "1");
+  CAF_CHECK(!seven->find(7, "a"));
+  CAF_CHECK(!seven->find(4, "a"));
+  CAF_CHECK(!seven->find(ranks, "a"));
+  CAF_CHECK(!seven->find(UINT32_MAX, "a"));
+  CAF_CHECK_EQUAL(x.take(3), "a=1:3 b=2:2 c=3:1 ");
+  CAF_CHECK_EQUAL(x.take(3), "");
+  CAF_CHECK_EQUAL(x.take(4), "");
+  CAF_CHECK(three->post({{"a", "4", 3}}) == posting::done);
+  CAF_CHECK(three->post({{"d", std::string(70000, 'x'), 3}}) == posting::done);
+  CAF_CHECK(seven->find(3, "a") == "4");
+  CAF_CHECK(x.take(3).find("a=4:3") != std::string::npos);
+}
+
+CAF_TEST(who waits is told of by the next post) {
+  fixture x;
+  const auto three = x.join(3);
+  x.server->want(3, true);
+  x.server->want(4, true);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::wanted);
+  CAF_CHECK(three->find(3, "a") == "1");
+  x.server->want(3, false);
+  CAF_CHECK(three->post({{"a", "2", 3}}) == posting::done);
+}
+
+CAF_TEST(what does not fit goes to the server) {
+  fixture x;
+  const auto three = x.join(3);
+  const auto seven = x.join(7);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  CAF_CHECK(three->post({{"b", std::string(128 << 10, 'x'), 3}})
+            == posting::refused);
+  // Its server, told of it, has all of it from now on.
+  CAF_CHECK_EQUAL(x.take(3), "a=1:3 ");
+  x.server->retire(3);
+  CAF_CHECK(!x.server->has(3));
+  CAF_CHECK(!seven->find(3, "a"));
+  CAF_CHECK(three->post({{"c", "1", 3}}) == posting::refused);
+  CAF_CHECK(!x.server->lend(3).region);
+}
+
+CAF_TEST(a rank that is not here only reads) {
+  fixture x;
+  const auto three = x.join(3);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  const auto other = store_access::attach(x.server->address(), ::geteuid(), 4);
+  CAF_REQUIRE(other);
+  CAF_CHECK(other->find(3, "a") == "1");
+  CAF_CHECK(other->post({{"a", "1", 3}}) == posting::refused);
+}
+
+CAF_TEST(one that comes after another goes on in its region) {
+  fixture x;
+  {
+    const auto three = x.join(3);
+    CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+    CAF_CHECK_EQUAL(x.take(3), "a=1:3 ");
+  }
+  const auto again = x.join(3);
+  CAF_CHECK(again->find(3, "a") == "1");
+  CAF_CHECK(again->post({{"b", "2", 3}}) == posting::done);
+  CAF_CHECK(again->find(3, "a") == "1");
+  CAF_CHECK(x.take(3).find("b=2:3") != std::string::npos);
+}
+
+CAF_TEST(another store is not taken for it) {
+  fixture x;
+  fixture y;
+  auto where = x.server->lend(3);
+  where.key[0] ^= 1;
+  CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
+  CAF_CHECK_EQUAL(errno, EINVAL);
+  where = x.server->lend(3);
+  where.posts = y.server->address().posts;
+  CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
+  where = x.server->lend(3);
+  where.pid = 0;
+  CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
+  CAF_CHECK(!store_access::attach(x.server->lend(3), ::geteuid() + 1, 3));
+  CAF_CHECK(!store_access::attach(x.server->lend(3), ::geteuid(), ranks));
+  where = x.server->lend(3);
+  where.region = 2;
+  CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
+}
+
+CAF_TEST(what is too large or makes no sense has no store) {
+  CAF_CHECK(!node_store::make({0, {}, 0}));
+  CAF_CHECK(!node_store::make({10, {}, 0}));
+  CAF_CHECK(!node_store::make({10, {10}, 0}));
+  CAF_CHECK(!node_store::make({10, {1, 1}, 0}));
+  CAF_CHECK(!node_store::make({store_geometry::most_ranks + 1, {0}, 0}));
+  auto many = std::vector<uint32_t>(cell_participants + 1);
+  for (uint32_t i = 0; i < many.size(); ++i)
+    many[i] = i;
+  CAF_CHECK(!node_store::make({5000, many, 0}));
+  many.pop_back();
+  const auto x = node_store::make({5000, many, 0});
+  CAF_REQUIRE(x);
+  CAF_CHECK(x->used() < 512 << 10);
+}
+
+CAF_TEST(a large job costs what is used of it) {
+  const auto x =
+    node_store::make({store_geometry::most_ranks, {0, 1000000}, 0});
+  CAF_REQUIRE(x);
+  CAF_CHECK(x->used() < 64 << 10);
+}
+
+CAF_TEST(a damaged region is given up) {
+  fixture x;
+  const auto three = x.join(3);
+  const auto mad = x.posts();
+  const auto shape = store_geometry{ranks, 2, 128 << 10};
+  const auto head = [&](uint64_t to) {
+    std::memcpy(mad.data() + shape.head(0), &to, sizeof(to));
+  };
+  for (const auto last : {uint64_t{1}, uint64_t{8}, uint64_t{128} << 10,
+                          (uint64_t{128} << 10) - 8, uint64_t{1} << 40,
+                          UINT64_MAX, UINT64_MAX - 7}) {
+    fixture y;
+    const auto other = y.posts();
+    std::memcpy(other.data() + shape.head(0), &last, sizeof(last));
+    CAF_CHECK_EQUAL(y.take(3), "(damaged)");
+    CAF_CHECK(!y.server->has(3));
+    CAF_CHECK_EQUAL(y.take(3), "");
+    CAF_CHECK_EQUAL(y.take(7), "");
+  }
+  // One that goes back.
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  CAF_CHECK(three->post({{"b", std::string(100, 'x'), 3}}) == posting::done);
+  CAF_CHECK(!x.take(3).empty());
+  head(8);
+  CAF_CHECK_EQUAL(x.take(3), "(damaged)");
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::refused);
+}
+
+CAF_TEST(pages that are taken away are zeros) {
+  fixture x;
+  const auto three = x.join(3);
+  const auto seven = x.join(7);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  const auto mad = x.posts();
+  CAF_REQUIRE_EQUAL(::madvise(mad.data(), mad.size(), MADV_REMOVE), 0);
+  CAF_CHECK(!seven->find(3, "a"));
+  CAF_CHECK_EQUAL(x.take(3), "");
+  CAF_CHECK(seven->post({{"b", "2", 3}}) == posting::done);
+  CAF_CHECK_EQUAL(x.take(7), "b=2:3 ");
+}

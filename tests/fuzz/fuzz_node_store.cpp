@@ -1,0 +1,91 @@
+// A region of a node store as whoever shares it may leave it: what the server
+// and other processes read there, and who goes on writing in it.
+
+#include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/store_blocks.hpp"
+#include "adapters/node_store/store_layout.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+using namespace troupe;
+using namespace troupe::wire::fuzz;
+
+namespace {
+
+constexpr auto region_bytes = uint64_t{64} << 10;
+
+bool is_within(std::string_view x, const store_area& area) {
+  return x.data() >= area.data && x.size() <= area.size
+         && x.data() - area.data
+              <= static_cast<std::ptrdiff_t>(area.size - x.size());
+}
+
+/// What others do with an area of which one has spoilt the bytes.
+void read(const store_area& area, uint64_t last, uint64_t after) {
+  for (const auto* name : {"a", "", "key"})
+    for (const auto views : {store_view::here, store_view::elsewhere})
+      if (const auto found = find_entry(area, last, name, views))
+        require(is_within(*found, area), "what is found lies in the area");
+  auto bytes = size_t{0};
+  list_entries(area, last, after, [&](const store_entry& x) {
+    require(is_within(x.name, area) && is_within(x.value, area),
+            "what is listed lies in the area");
+    bytes += x.name.size() + x.value.size();
+  });
+  require(bytes <= area.size, "no byte is listed twice");
+}
+
+/// Goes on where the chain ends, as a process does that comes after another.
+void write(std::string area, uint64_t last) {
+  auto next = end_of_chain({area.data(), area.size(), 0}, last).value_or(0);
+  if (next == 0)
+    return;
+  // A block at its end would be seen by the sanitizer.
+  auto head = std::atomic<uint64_t>{last};
+  auto writer = block_writer{area.data(), area.size(), next,
+                             [](uint64_t, uint64_t) { return true; }};
+  if (!writer.append(head, {{"key", "value", 3}}))
+    return;
+  const auto found = find_entry({area.data(), area.size(), 0}, head, "key");
+  require(found && *found == "value", "what was posted is found");
+}
+
+/// The server's look at it: `last` and the bytes are where the process has them.
+void take(std::string_view bytes, uint64_t last) {
+  const auto server = node_store::make({1, {0}, region_bytes});
+  require(server != nullptr, "there is a store");
+  const auto where = server->lend(0);
+  const auto posts = shared_segment::map(
+    path_of_descriptor(where.pid, where.posts), true, ::geteuid());
+  const auto shape = store_geometry{1, 1, region_bytes};
+  const auto size = std::min<size_t>(bytes.size(), region_bytes);
+  if (size > 0)
+    std::memcpy(posts.data() + shape.region(0), bytes.data(), size);
+  std::memcpy(posts.data() + shape.head(0), &last, sizeof(last));
+  const auto is_taken = server->take(0, [](const store_entry&) {});
+  require(is_taken == server->has(0), "what cannot be read is given up");
+  require(server->take(0, [](const store_entry&) { std::abort(); })
+            || !server->has(0),
+          "nothing is taken twice");
+}
+
+} // namespace
+
+TROUPE_FUZZ(input) {
+  auto last = uint64_t{0};
+  auto after = uint64_t{0};
+  for (auto i = 0; i < 3; ++i)
+    last = last << 8 | take_byte(input);
+  after = take_byte(input) * store_alignment;
+  const auto area = store_area{input.data(), input.size(), 0};
+  read(area, last, after);
+  const auto begin = std::min<uint64_t>(after, input.size());
+  read({input.data() + begin, input.size() - begin, begin}, last, after);
+  write(std::string{input}, last);
+  take(input, last);
+}
