@@ -9,6 +9,7 @@
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/request.hpp"
+#include "c_api/shared_posts.hpp"
 #include "messages/data.hpp"
 
 #include <cstring>
@@ -67,12 +68,29 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
   return status_of_exception();
 }
 
+namespace {
+
+/// Posts where the processes of our job on this node see it.
+/// @returns whether that is enough.
+bool post_here(const library& lib, const commit_request& x) {
+  const auto core = lib.core();
+  if (!core || !lib.current_link())
+    return false;
+  const auto outcome = core->shared->post(x);
+  // Somebody waits: the server looks when it hears of it.
+  if (outcome == store_access::posting::wanted)
+    lib.tell<ack>(commit_request{});
+  return outcome != store_access::posting::refused;
+}
+
+} // namespace
+
 pmix_status_t PMIx_Commit(void) try {
   auto& lib = library::instance();
   if (const auto code = lib.check(); code != PMIX_SUCCESS)
     return code;
   auto x = lib.store()->take_commit();
-  if (x.blocks.empty())
+  if (x.blocks.empty() || post_here(lib, x))
     return PMIX_SUCCESS;
   // The server has it before it gets any later request of ours. Only its answer
   // says whether it has kept it: who posts too much is to hear of it here.
@@ -205,6 +223,19 @@ status find_here(const library& lib, const process_store& store,
     return code;
   use(*made);
   return status::success;
+}
+
+// -- what is in shared memory ------------------------------------------------
+
+/// What a process of this node has posted. It is not kept: the memory has it
+/// for all of them.
+std::optional<value> find_shared(const library& lib, const lookup& x) {
+  const auto& how = x.options;
+  if (!x.key || x.proc.rank > rank_valid_max || x.has_level() || how.refresh
+      || !how.qualifiers.empty() || how.data_scope != scope::undef)
+    return std::nullopt;
+  const auto core = lib.core();
+  return core ? core->shared->find(x.proc, *x.key) : std::nullopt;
 }
 
 // -- what the server has -----------------------------------------------------
@@ -363,6 +394,8 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
   const auto use = [&](const value& found) { outcome = give(*x, found, val); };
   if (!x->options.refresh && find_here(lib, *store, *x, use) == status::success)
     return outcome;
+  if (const auto found = find_shared(lib, *x))
+    return give(*x, *found, val);
   if (wants_topology(lib, *x))
     return give_topology(*x, val);
   if (!is_worth_asking(lib, *x))
@@ -394,8 +427,13 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
   const auto here = [&](const value& found) {
     result = to_c_value(found, code);
   };
-  if (!x->options.refresh
-      && find_here(lib, *store, *x, here) == status::success) {
+  auto is_here =
+    !x->options.refresh && find_here(lib, *store, *x, here) == status::success;
+  if (const auto found = is_here ? std::nullopt : find_shared(lib, *x)) {
+    is_here = true;
+    here(*found);
+  }
+  if (is_here) {
     const auto is_kept =
       lib.post([=] { call_back(code, result, cbfunc, cbdata); });
     return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;

@@ -4,6 +4,7 @@
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
+#include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 #include "messages/data.hpp"
 
@@ -122,6 +123,8 @@ pmix_status_t attach(library& lib, const link_settings& settings,
 void choose(library& lib, const std::shared_ptr<link>& to) {
   if (to)
     lib.set_self(to->self(), own_hostname(), to->uri());
+  if (const auto core = lib.core())
+    core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
   lib.set_link(to);
 }
 

@@ -2,6 +2,7 @@
 
 #include "adapters/c_values/convert.hpp"
 #include "c_api/helpers/failure.hpp"
+#include "c_api/shared_posts.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/event_based_actor.hpp>
@@ -42,7 +43,8 @@ private:
 } // namespace
 
 library_core::library_core(bool external)
-  : is_external(external), groups(std::make_shared<group_book>()) {
+  : is_external(external), groups(std::make_shared<group_book>()),
+    shared(std::make_shared<shared_posts>()) {
   if (is_external)
     return;
   const auto block = signal_block{};

@@ -117,6 +117,7 @@ private:
 
 class input_pusher;
 class output_handlers;
+class shared_posts;
 
 /// What exists between the first init and the last finalize. Virtual is what
 /// the server's half calls as well; see `library`.
@@ -176,6 +177,9 @@ public:
 
   /// Who is in which group.
   const std::shared_ptr<group_book> groups;
+
+  /// What the processes of our job share on this node.
+  const std::shared_ptr<shared_posts> shared;
 
   /// Every server we are connected to.
   std::vector<std::shared_ptr<link>> links; // guarded by mutex

@@ -80,10 +80,13 @@ struct connect_request {
   /// asked for the one that holds the peer's socket: who is started as it since
   /// is another. Source: guarantees, attack X12.
   bool is_not_started = false;
+
+  /// Whether it is a library of ours that can share memory with the server.
+  bool can_share = false;
 };
 
 TROUPE_MESSAGE(connect_request, x.role, x.claimed_proc, x.claimed, x.actual,
-               x.version, x.infos, x.is_not_started)
+               x.version, x.infos, x.is_not_started, x.can_share)
 
 /// The server agrees to serve.
 struct connect_accepted {
@@ -95,9 +98,13 @@ struct connect_accepted {
 
   /// Distinguishes the connections of this server.
   uint32_t index = 0;
+
+  /// Where the peer finds what it shares with the server and its job on this
+  /// node, as whoever keeps that writes it; empty: nothing.
+  std::string shared{};
 };
 
-TROUPE_MESSAGE(connect_accepted, x.proc, x.server, x.index)
+TROUPE_MESSAGE(connect_accepted, x.proc, x.server, x.index, x.shared)
 
 /// Who makes a request: filled in by the server side, never by the peer.
 struct requester {

@@ -7,6 +7,7 @@
 #include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
+#include "adapters/node_store/shared_job_memory.hpp"
 #include "adapters/process/control_groups.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
@@ -228,6 +229,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   serve.pid = static_cast<uint32_t>(::getpid());
   if (auto bounds = posted_limits())
     serve.posted = *bounds;
+  if (options_.share_memory)
+    serve.make_memory = make_shared_job_memory;
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ = spawn_server(sys, std::move(serve),

@@ -61,6 +61,10 @@ struct server_node_options {
   std::function<spool_actor(loop_system& loop, const std::string& directory)>
     make_spool;
 
+  /// Whether processes that can do so post in memory that they share with the
+  /// server. See docs/decisions/0005.
+  bool share_memory = true;
+
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
 

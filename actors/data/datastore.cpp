@@ -89,8 +89,31 @@ void datastore::keep(posted& to, const std::string& name, const views& x) {
     to.here.insert_or_assign(name, value{*x.here});
 }
 
+void datastore::follow(news_of news, std::function<void(size_t)> on_growth) {
+  news_ = std::move(news);
+  on_growth_ = std::move(on_growth);
+}
+
+void datastore::refresh(uint32_t rank) const {
+  if (!news_)
+    return;
+  const auto blocks = news_(rank);
+  if (blocks.empty())
+    return;
+  const auto before = size_bytes_;
+  // To those who look it has been there all the time.
+  const_cast<datastore*>(this)->merge(rank, blocks);
+  if (size_bytes_ > before)
+    on_growth_(size_bytes_ - before);
+}
+
 status datastore::commit(uint32_t rank,
                          const std::vector<posted_data>& blocks) {
+  refresh(rank);
+  return merge(rank, blocks);
+}
+
+status datastore::merge(uint32_t rank, const std::vector<posted_data>& blocks) {
   // In the order of their names: then each is looked up once, beside the one
   // before it. There may be thousands, and tens of thousands that are there.
   struct posting {
@@ -207,10 +230,12 @@ void datastore::store_remote(uint32_t rank, std::vector<key_value> entries) {
 }
 
 bool datastore::has_committed(uint32_t rank) const {
+  refresh(rank);
   return ranks_.count(rank) > 0;
 }
 
 bool datastore::was_refused(uint32_t rank, const std::string* key) const {
+  refresh(rank);
   const auto i = refused_.find(rank);
   return i != refused_.end()
          && (key == nullptr || i->second.size() >= most_refused
@@ -218,6 +243,7 @@ bool datastore::was_refused(uint32_t rank, const std::string* key) const {
 }
 
 bool datastore::is_large(uint32_t rank) const {
+  refresh(rank);
   const auto i = ranks_.find(rank);
   return i != ranks_.end() && i->second.size_bytes > most_at_once;
 }
@@ -225,11 +251,13 @@ bool datastore::is_large(uint32_t rank) const {
 const std::map<std::string, value>&
 datastore::visible_here(uint32_t rank) const {
   static const auto nothing = std::map<std::string, value>{};
+  refresh(rank);
   const auto i = ranks_.find(rank);
   return i != ranks_.end() ? i->second.here : nothing;
 }
 
 std::vector<key_value> datastore::visible_elsewhere(uint32_t rank) const {
+  refresh(rank);
   auto result = std::vector<key_value>{};
   const auto i = ranks_.find(rank);
   if (i == ranks_.end())

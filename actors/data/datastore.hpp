@@ -4,6 +4,7 @@
 #include "messages/data.hpp"
 #include "messages/status.hpp"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -23,9 +24,19 @@ public:
     size_t namespace_bytes = defaults::posted_bytes_per_namespace;
   };
 
+  /// Gives what a rank has posted elsewhere since it was last asked.
+  using news_of = std::function<std::vector<posted_data>(uint32_t rank)>;
+
   explicit datastore(limits bounds) : bounds_(bounds) {
     // nop
   }
+
+  /// Has the store ask for news before it says or takes anything of a rank.
+  /// @param on_growth Hears by how many bytes they let it grow.
+  void follow(news_of news, std::function<void(size_t)> on_growth);
+
+  /// Takes the news of a rank.
+  void refresh(uint32_t rank) const;
 
   /// Merges what `rank` commits: a key posted again replaces the old value.
   /// Keys of the host (`is_given_by_host`) are left out: only it says what they
@@ -62,6 +73,8 @@ public:
   }
 
 private:
+  status merge(uint32_t rank, const std::vector<posted_data>& blocks);
+
   struct posted {
     std::map<std::string, value> here;
 
@@ -89,6 +102,8 @@ private:
   static void keep(posted& to, const std::string& name, const views& x);
 
   limits bounds_;
+  news_of news_;
+  std::function<void(size_t)> on_growth_;
   std::map<uint32_t, posted> ranks_;
 
   /// The keys that ranks have been refused.

@@ -217,11 +217,88 @@ caf::expected<job_info_reply> gets::job(const std::string& nspace) const {
   return job_info_reply{entry->data.all()};
 }
 
+uint64_t gets::bytes_posted() const {
+  for (const auto& [nspace, entry] : known_.namespaces())
+    if (entry.memory)
+      for (const auto& [rank, proc] : entry.procs)
+        entry.posted.refresh(rank);
+  return bytes_posted_;
+}
+
+std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
+                                        const std::string& nspace,
+                                        const job_memory_maker& make) {
+  const auto size = entry.data.job_size();
+  if (entry.memory || entry.lacks_memory || !size)
+    return entry.memory;
+  auto locals = std::vector<uint32_t>{};
+  for (const auto& [rank, proc] : entry.procs)
+    locals.push_back(rank);
+  // What is kept of an entry takes more than its bytes.
+  constexpr auto part = size_t{4};
+  const auto most =
+    std::min(bounds_.process_bytes,
+             bounds_.namespace_bytes / std::max<size_t>(locals.size(), 1))
+    / part;
+  auto why = std::string{};
+  entry.memory = make(*size, locals, most, why);
+  entry.lacks_memory = entry.memory == nullptr;
+  if (entry.lacks_memory) {
+    if (out_.log)
+      out_.log(severity::info, "processes of " + nspace
+                                 + " share no memory with the server: " + why);
+    return nullptr;
+  }
+  entry.posted.follow(
+    [memory = entry.memory](uint32_t rank) { return memory->take(rank); },
+    [this](size_t bytes) { bytes_posted_ += bytes; });
+  return entry.memory;
+}
+
+/// One source counts for all who look: what comes by a connection is not in the
+/// memory.
+void gets::retire(const namespace_entry& entry, const proc_id& proc) const {
+  if (!entry.memory || !entry.memory->has(proc.rank))
+    return;
+  entry.memory->retire(proc.rank);
+  const auto found = entry.procs.find(proc.rank);
+  const auto was_lent =
+    found != entry.procs.end() && found->second.posts_by != 0;
+  if (was_lent && out_.log)
+    out_.log(severity::info,
+             to_string(proc)
+               + " posts by its connection from now on: it cannot reach the"
+                 " memory that it shares with the server, there is no room"
+                 " left in its part, or it has several connections");
+}
+
+void gets::watch(const proc_id& proc) {
+  const auto* entry = known_.find(proc.nspace);
+  if (entry == nullptr || !entry->memory || !entry->memory->has(proc.rank))
+    return;
+  entry->memory->want(proc.rank, true);
+  wake(proc);
+}
+
+void gets::stop_watching(const proc_id& proc) const {
+  const auto* entry = known_.find(proc.nspace);
+  if (entry == nullptr || !entry->memory || !entry->memory->has(proc.rank))
+    return;
+  const auto waits = [&](const auto& x) { return x.second.target() == proc; };
+  if (std::none_of(gets_.begin(), gets_.end(), waits)
+      && std::none_of(modexes_.begin(), modexes_.end(), waits))
+    entry->memory->want(proc.rank, false);
+}
+
 caf::error gets::commit(const requester& who, const commit_request& request) {
   auto* entry = known_.find(who.proc.nspace);
   if (entry == nullptr)
     return make_error(status::not_found,
                       "namespace " + who.proc.nspace + " is gone");
+  // Without anything in it: it has posted in shared memory.
+  if (!request.blocks.empty())
+    retire(*entry, who.proc);
+  entry->posted.refresh(who.proc.rank);
   const auto before = entry->posted.size_bytes();
   const auto outcome = entry->posted.commit(who.proc.rank, request.blocks);
   if (outcome != status::success) {
@@ -327,9 +404,11 @@ uint64_t gets::wait_for(const requester& who, get_request request,
     timeout = caf::timespan{defaults::get_wait};
   const auto id = next_get_++;
   const auto late = describe(request) + " was not posted in time";
+  const auto target = request.target;
   gets_.emplace(id, waiting_get{who, std::move(request), std::move(reply)});
   if (timeout)
     out_.call_later(*timeout, [this, id, code, late] { fail(id, code, late); });
+  watch(target);
   return id;
 }
 
@@ -398,6 +477,7 @@ void gets::wake(const proc_id& proc) {
     }
     i = gets_.erase(i);
   }
+  stop_watching(proc);
 }
 
 void gets::forget(uint32_t session) {
@@ -408,7 +488,7 @@ void gets::forget(uint32_t session) {
 void gets::forget(const std::string& nspace) {
   for (auto i = modexes_.begin(); i != modexes_.end();) {
     auto& x = i->second;
-    if (x.target.nspace != nspace) {
+    if (x.whose.nspace != nspace) {
       ++i;
       continue;
     }
@@ -520,27 +600,27 @@ void gets::answer_modex(const direct_modex& request,
     timeout_of(request.directives)
       .value_or(has_committed ? caf::timespan{defaults::get_wait}
                               : caf::timespan{defaults::modex_wait});
+  watch(request.target);
   out_.call_later(limit, [this, id] {
     auto node = modexes_.extract(id);
     if (node.empty())
       return;
     // All that there is, if it has posted anything.
     auto& x = node.mapped();
-    auto now = answer_to_node(x.target, nullptr);
+    auto now = answer_to_node(x.whose, nullptr);
     if (now && *now)
       x.reply(std::move(*now));
     else
       x.reply(make_error(status::timeout,
-                         to_string(x.target) + " posted nothing in time"));
+                         to_string(x.whose) + " posted nothing in time"));
   });
 }
 
 void gets::wake_modexes(const proc_id& proc) {
   for (auto i = modexes_.begin(); i != modexes_.end();) {
     auto& x = i->second;
-    auto now = x.target == proc
-                 ? answer_to_node(proc, x.key ? &*x.key : nullptr)
-                 : std::nullopt;
+    auto now = x.whose == proc ? answer_to_node(proc, x.key ? &*x.key : nullptr)
+                               : std::nullopt;
     if (!now) {
       ++i;
       continue;

@@ -57,6 +57,12 @@ public:
   void get(const requester& who, get_request request,
            completion<get_result> reply);
 
+  /// Makes the memory in which the processes of a namespace post, if they may.
+  /// @returns null if they share none.
+  std::shared_ptr<job_memory> share(namespace_entry& entry,
+                                    const std::string& nspace,
+                                    const job_memory_maker& make);
+
   /// What a process has posted, as it is now.
   caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
 
@@ -102,13 +108,15 @@ public:
   }
 
   /// By all processes since the start.
-  uint64_t bytes_posted() const {
-    return bytes_posted_;
-  }
+  uint64_t bytes_posted() const;
 
 private:
   /// A get that waits for its key.
   struct waiting_get {
+    const proc_id& target() const {
+      return request.target;
+    }
+
     requester who;
     get_request request;
     completion<get_result> reply;
@@ -116,7 +124,11 @@ private:
 
   /// Another node that waits for data of a local process.
   struct waiting_modex {
-    proc_id target;
+    const proc_id& target() const {
+      return whose;
+    }
+
+    proc_id whose;
 
     /// The key that it must have posted; absent: any.
     std::optional<std::string> key;
@@ -138,6 +150,15 @@ private:
   answer_to_node(const proc_id& target, const std::string* key) const;
 
   void wake_modexes(const proc_id& proc);
+
+  /// Has a process tell of its next post, since somebody waits for it.
+  void watch(const proc_id& proc);
+
+  /// Takes that back if nobody does.
+  void stop_watching(const proc_id& proc) const;
+
+  /// What a process posts goes by its connection from now on.
+  void retire(const namespace_entry& entry, const proc_id& proc) const;
 
   uint64_t wait_for(const requester& who, get_request request,
                     bool has_committed, completion<get_result> reply);

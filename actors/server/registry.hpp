@@ -2,6 +2,7 @@
 
 #include "actors/data/datastore.hpp"
 #include "actors/data/job_data.hpp"
+#include "actors/data/job_memory.hpp"
 #include "actors/server/registrations.hpp"
 #include "messages/event.hpp"
 #include "messages/host.hpp"
@@ -33,6 +34,9 @@ struct local_proc {
   /// first.
   bool may_connect = true;
 
+  /// The connection by which it posts in shared memory; 0: none.
+  uint32_t posts_by = 0;
+
   /// Whether it will take part in nothing any more.
   bool is_gone() const {
     return state >= proc_state::terminated && state != proc_state::undef;
@@ -49,6 +53,12 @@ struct namespace_entry {
   job_data data;
   datastore posted;
   std::map<uint32_t, local_proc> procs;
+
+  /// What the server shares with its processes; null: nothing.
+  std::shared_ptr<job_memory> memory{};
+
+  /// Whether there is none, for good.
+  bool lacks_memory = false;
 
   /// Made for a tool, and goes with it.
   bool is_tool = false;

@@ -101,6 +101,11 @@ void start(self_pointer self) {
     gets::effects{host_asker<get_result>(self), call_later, options.log});
   state.sessions.emplace(
     self, options, state.directory, *state.known, state.statistics,
+    [&state](namespace_entry& entry, const std::string& nspace) {
+      const auto& make = state.options.make_memory;
+      return make ? state.data->share(entry, nspace, make)
+                  : std::shared_ptr<job_memory>{};
+    },
     [&state](const sessions::entry& session) { state.groups->greet(session); });
   state.groups.emplace(self, options, state.directory, *state.known,
                        *state.data, *state.sessions, call_later);
@@ -206,6 +211,8 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     return;
   state.data->forget(who.index);
   auto* proc = state.known->find_local(who.proc);
+  if (proc != nullptr && proc->posts_by == who.index)
+    proc->posts_by = 0;
   if (proc == nullptr || --proc->connections > 0)
     return;
   auto& entry = *state.known->find(who.proc.nspace);
@@ -308,13 +315,21 @@ gauge_list gauges_of(const server_state& state) {
   const auto& known = *state.known;
   const auto& groups = state.groups->known();
   auto posted = uint64_t{0};
-  for (const auto& [nspace, entry] : known.namespaces())
+  auto shared = uint64_t{0};
+  auto most_shared = uint64_t{0};
+  for (const auto& [nspace, entry] : known.namespaces()) {
     posted = std::max<uint64_t>(posted, entry.posted.size_bytes());
+    if (entry.memory) {
+      shared += entry.memory->used();
+      most_shared += entry.memory->size();
+    }
+  }
   // The waits of processes are bounded by what one connection may have asked
   // and not been answered.
   return {
     {{"server.posted_by_largest_namespace", posted,
       state.options.posted.namespace_bytes, "bytes"},
+     {"server.shared_memory", shared, most_shared, "bytes"},
      {"server.namespaces", known.namespaces().size(), 0, "namespaces"},
      {"server.sessions", state.sessions->all().size(),
       known.counts().total * defaults::connections_per_rank, "connections"},

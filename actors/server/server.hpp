@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/data/datastore.hpp"
+#include "actors/data/job_memory.hpp"
 #include "actors/server/registrations.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
@@ -33,6 +34,10 @@ struct server_options {
 
   /// How much processes may keep posted.
   datastore::limits posted{};
+
+  /// Makes the memory that the server shares with the processes of a job; empty:
+  /// they share none.
+  job_memory_maker make_memory{};
 
   /// The process's own log.
   journal log;

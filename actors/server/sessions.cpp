@@ -27,10 +27,11 @@ caf::error already_taken(const proc_id& name) {
 
 sessions::sessions(server_actor::pointer self, const server_options& options,
                    const server_directory& directory, registry& known,
-                   server_statistics& statistics,
+                   server_statistics& statistics, sharer share,
                    std::function<void(const entry&)> on_admitted)
   : self_(self), options_(options), directory_(directory), known_(known),
-    statistics_(statistics), on_admitted_(std::move(on_admitted)) {
+    statistics_(statistics), share_(std::move(share)),
+    on_admitted_(std::move(on_admitted)) {
   // nop
 }
 
@@ -139,24 +140,41 @@ sessions::accept(const connect_request& request,
   else if (auto why = refusal(request.actual.uid, who.proc))
     refuse(reply, std::move(why));
   else
-    admit_client({who, request.is_not_started}, connection, reply);
+    admit_client({who, request.is_not_started}, request.can_share, connection,
+                 reply);
   return reply;
 }
 
-void sessions::admit_client(const client_connected& what,
+void sessions::admit_client(const client_connected& what, bool can_share,
                             const connection_actor& connection, promise reply) {
   self_->request(directory_.host, defaults::host_answer, what)
     .then(
-      [this, who = what.who, connection, reply](ack) mutable {
+      [this, who = what.who, can_share, connection, reply](ack) mutable {
         // The job may have ended, or others may have connected meanwhile.
         if (auto why = refusal(who.creds.uid, who.proc))
           refuse(reply, std::move(why));
         else
-          admit(who, connection, reply);
+          admit(who, can_share ? lend(who) : std::string{}, connection, reply);
       },
       [this, reply](caf::error& why) mutable {
         refuse(reply, std::move(why));
       });
+}
+
+std::string sessions::lend(const requester& who) {
+  auto* entry = known_.find(who.proc.nspace);
+  auto* proc = known_.find_local(who.proc);
+  // Only who is the same user finds what this process has open.
+  if (entry == nullptr || proc == nullptr || entry->is_tool
+      || who.role != peer_role::client || who.creds.uid != options_.owner.uid)
+    return {};
+  const auto memory = share_(*entry, who.proc.nspace);
+  if (!memory)
+    return {};
+  if (proc->posts_by != 0)
+    return memory->address();
+  proc->posts_by = who.index;
+  return memory->lend(who.proc.rank);
 }
 
 void sessions::receive_tool(const requester& who,
@@ -233,7 +251,7 @@ void sessions::admit_identified(const requester& who, bool is_its_own,
     add_tool(who);
   else
     entry->procs.try_emplace(who.proc.rank);
-  admit(who, connection, reply);
+  admit(who, {}, connection, reply);
 }
 
 void sessions::add_tool(const requester& who) {
@@ -253,8 +271,8 @@ void sessions::add_tool(const requester& who) {
   entry.procs.try_emplace(who.proc.rank);
 }
 
-void sessions::admit(const requester& who, const connection_actor& connection,
-                     promise& reply) {
+void sessions::admit(const requester& who, const std::string& shared,
+                     const connection_actor& connection, promise& reply) {
   known_.stop_awaiting(who.proc);
   auto& proc = *known_.find_local(who.proc);
   ++proc.connections;
@@ -266,8 +284,9 @@ void sessions::admit(const requester& who, const connection_actor& connection,
   on_admitted_(sessions_.emplace(who.index, entry{who, session}).first->second);
   ++statistics_.connections;
   log(severity::debug, to_string(who.proc) + " connected");
-  const auto accepted = connect_accepted{who.proc, options_.id, who.index};
+  auto accepted = connect_accepted{who.proc, options_.id, who.index, {}};
   self_->send(directory_.events, accepted);
+  accepted.shared = shared;
   reply.deliver(accepted, std::move(session));
 }
 

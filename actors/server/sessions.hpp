@@ -33,12 +33,16 @@ public:
     client_actor handle;
   };
 
+  using sharer = std::function<std::shared_ptr<job_memory>(
+    namespace_entry& entry, const std::string& nspace)>;
+
   /// @param self The SERVER.
   /// @param statistics Connections are counted there.
+  /// @param share Makes the memory that a namespace shares with the server.
   /// @param on_admitted A process or tool has been let in.
   sessions(server_actor::pointer self, const server_options& options,
            const server_directory& directory, registry& known,
-           server_statistics& statistics,
+           server_statistics& statistics, sharer share,
            std::function<void(const entry&)> on_admitted);
 
   /// Lets a process or a tool in.
@@ -93,7 +97,8 @@ private:
   void refuse_identified(requester who, promise& reply, caf::error why);
 
   /// Asks the host before a registered process is let in.
-  void admit_client(const client_connected& what,
+  /// @param can_share Whether it can share memory with the server.
+  void admit_client(const client_connected& what, bool can_share,
                     const connection_actor& connection, promise reply);
 
   /// Lets a tool in unless its user, or its name, is refused.
@@ -116,8 +121,13 @@ private:
   /// it has closed its own.
   void read_sessions_of(const proc_id& proc, std::function<void()> then);
 
-  void admit(const requester& who, const connection_actor& connection,
-             promise& reply);
+  /// Shares memory with a process that can.
+  /// @returns where the process finds it; empty: there is none.
+  std::string lend(const requester& who);
+
+  /// @param shared Where the peer finds memory that it shares; may be empty.
+  void admit(const requester& who, const std::string& shared,
+             const connection_actor& connection, promise& reply);
 
   void log(severity level, const std::string& line) const;
 
@@ -126,6 +136,7 @@ private:
   const server_directory& directory_;
   registry& known_;
   server_statistics& statistics_;
+  sharer share_;
   std::function<void(const entry&)> on_admitted_;
   std::map<uint32_t, entry> sessions_;
   uint32_t next_index_ = 1;

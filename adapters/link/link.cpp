@@ -488,6 +488,8 @@ void link::on_frame(const wire::frame& x) {
     on_flow_control(x);
   else if (x.tag == wire::tag_output_credit)
     on_credit(x);
+  else if (x.tag == wire::tag_shared_memory)
+    on_shared_memory(x);
 }
 
 void link::hand_events() {
@@ -681,6 +683,16 @@ void link::on_flow_control(const wire::frame& x) {
     if (self->handlers_.on_flow_control)
       self->handlers_.on_flow_control(std::move(what));
   });
+}
+
+void link::on_shared_memory(const wire::frame& x) {
+  const auto guard = std::lock_guard{mutex_};
+  shared_memory_ = std::string{x.payload};
+}
+
+std::string link::shared_memory() const {
+  const auto guard = std::lock_guard{mutex_};
+  return shared_memory_;
 }
 
 void link::on_credit(const wire::frame& x) {

@@ -143,6 +143,10 @@ public:
     return peer_.rules;
   }
 
+  /// Where the memory is that we share with the server; empty: there is none, or
+  /// it has not been told. It comes before the answer to the first request.
+  std::string shared_memory() const;
+
   /// For a forked child: closes the descriptors and touches nothing else.
   void abandon_after_fork() noexcept;
 
@@ -179,6 +183,7 @@ private:
   void on_output(const wire::frame& x);
   void on_flow_control(const wire::frame& x);
   void on_credit(const wire::frame& x);
+  void on_shared_memory(const wire::frame& x);
   output_receipt make_receipt(size_t size);
   void take_output(size_t size);
   bool is_full() const;
@@ -246,6 +251,7 @@ private:
   bool is_watching_write_ = false;                // guarded by mutex_
   caf::error failure_;                            // guarded by mutex_
   std::string queue_;                             // guarded by mutex_
+  std::string shared_memory_;                     // guarded by mutex_
   size_t waiting_ = 0;                            // guarded by mutex_
   std::unordered_map<uint32_t, pending> pending_; // guarded by mutex_
   uint32_t last_tag_ = wire::tag_first_request;   // guarded by mutex_

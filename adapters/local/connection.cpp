@@ -319,6 +319,7 @@ connect_request request_of(identified_peer& x) {
   result.actual = x.actual;
   result.version = wire::parse_release(x.greeting.version);
   result.infos = std::move(x.greeting.infos);
+  result.can_share = wire::is_own_library(x.greeting.version);
   return result;
 }
 
@@ -330,6 +331,16 @@ void grant_output_credit(connection_state& state) {
   wire::encode_output_credit(defaults::io_credit, state.out);
   if (wire::end_frame(state.out, start))
     state.out.resize(start); // Cannot happen: it is a few bytes.
+}
+
+/// Tells a peer of ours where it finds the memory that it shares.
+void tell_shared_memory(connection_state& state, const std::string& where) {
+  if (where.empty())
+    return;
+  const auto start = wire::begin_frame(state.out, wire::tag_shared_memory);
+  state.out += where;
+  if (wire::end_frame(state.out, start))
+    state.out.resize(start); // Cannot happen: it is a line.
 }
 
 connection_requests::effects effects_of(connection_ptr self) {
@@ -371,6 +382,7 @@ void on_accepted(connection_ptr self, const connect_accepted& x,
   const auto form = wire::connect_reply_form_of(role, state.dialect.peer);
   wire::encode_connect_reply(x, form, state.out);
   grant_output_credit(state);
+  tell_shared_memory(state, x.shared);
   flush(self);
 }
 

@@ -57,7 +57,7 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   new (result->posts_.data()) posts_header{mark};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
-    if (!result->regions_.emplace(rank, region{i}).second
+    if (!result->regions_.emplace(rank, region{i, false, false, 0, 0}).second
         || !result->board_.reserve(shape.place_of(rank), sizeof(rank_place))) {
       errno = result->regions_.size() <= i ? EINVAL : ENOMEM;
       return nullptr;
@@ -82,21 +82,26 @@ store_address node_store::address() const {
 
 store_address node_store::lend(uint32_t rank) {
   auto result = address();
-  const auto i = regions_.find(rank);
-  if (i == regions_.end())
-    return result;
-  place_of(rank).source.store(store_source::region);
-  result.region = i->second.number;
+  if (const auto i = regions_.find(rank);
+      i != regions_.end() && !i->second.is_retired) {
+    // Somebody may wait for what it is going to post.
+    place_of(rank).source.fetch_or(store_source::region);
+    result.region = i->second.number;
+  }
   return result;
 }
 
 void node_store::retire(uint32_t rank) {
-  if (regions_.erase(rank) > 0)
-    place_of(rank).source.store(store_source::server);
+  const auto i = regions_.find(rank);
+  if (i == regions_.end())
+    return;
+  i->second.is_retired = true;
+  place_of(rank).source.store(store_source::server);
 }
 
 bool node_store::has(uint32_t rank) const {
-  return regions_.count(rank) > 0;
+  const auto i = regions_.find(rank);
+  return i != regions_.end() && !i->second.is_retired;
 }
 
 void node_store::want(uint32_t rank, bool is_wanted) {
@@ -119,7 +124,7 @@ bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
 bool node_store::take(uint32_t rank,
                       const std::function<void(const store_entry&)>& use) {
   const auto i = regions_.find(rank);
-  if (i == regions_.end())
+  if (i == regions_.end() || i->second.is_damaged)
     return true;
   auto& x = i->second;
   const auto last = head_of(x.number).last.load();
@@ -140,6 +145,7 @@ bool node_store::take(uint32_t rank,
   if (copy_.capacity() > kept_copy)
     copy_ = {};
   if (!is_whole) {
+    x.is_damaged = true;
     retire(rank);
     return false;
   }

@@ -46,10 +46,10 @@ public:
   store_address address() const;
 
   /// Takes a rank's data out of the store, for good: whoever wants them asks
-  /// the server.
+  /// the server, which takes what is there once more after this.
   void retire(uint32_t rank);
 
-  /// Whether all that a rank has posted is in the store.
+  /// Whether all that a rank has posted is in the store, or will be.
   bool has(uint32_t rank) const;
 
   /// Whether a process is to tell of its next commit, since somebody waits for
@@ -64,9 +64,20 @@ public:
   /// Bytes of memory, of all that is mapped by whom ever.
   uint64_t used() const;
 
+  /// The most that it may take, in bytes.
+  uint64_t size() const {
+    return board_.size() + posts_.size();
+  }
+
 private:
   struct region {
     uint32_t number = 0;
+
+    /// Whether there is nothing more to be taken, since it is damaged.
+    bool is_damaged = false;
+
+    /// Whether the server has the data.
+    bool is_retired = false;
 
     /// The newest block that has been taken, and where it ends.
     uint64_t last = 0;

@@ -37,6 +37,9 @@ inline constexpr uint32_t tag_flow_control = 3;
 /// or how much the library's program has taken.
 inline constexpr uint32_t tag_output_credit = 90;
 
+/// Server to a library of ours, once: where it finds the memory that they share.
+inline constexpr uint32_t tag_shared_memory = 91;
+
 /// The lowest tag of a request; the reply carries the tag of its request.
 inline constexpr uint32_t tag_first_request = 100;
 

@@ -334,3 +334,47 @@ CAF_TEST(X26 nested values count in full) {
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
+
+// -- what is posted elsewhere --------------------------------------------------
+
+CAF_TEST(news are asked for before anything is said or taken) {
+  auto uut = datastore{{}};
+  auto news = std::vector<posted_data>{};
+  auto grown = size_t{0};
+  uut.follow(
+    [&](uint32_t rank) {
+      return rank == 1 ? std::exchange(news, {}) : std::vector<posted_data>{};
+    },
+    [&](size_t bytes) { grown += bytes; });
+  const auto text = [&](uint32_t rank) {
+    const auto& all = uut.visible_here(rank);
+    const auto i = all.find("k");
+    return i != all.end() ? *i->second.text() : "nothing";
+  };
+  CAF_CHECK(!uut.has_committed(1));
+  news = {post(scope::global, "k", "1")};
+  CAF_CHECK(!uut.has_committed(0));
+  CAF_CHECK(uut.has_committed(1));
+  CAF_CHECK_EQUAL(text(1), "1");
+  CAF_CHECK_EQUAL(grown, uut.size_bytes());
+  news = {post(scope::local, "k", "2")};
+  CAF_CHECK_EQUAL(text(1), "2");
+  CAF_CHECK_EQUAL(*uut.visible_elsewhere(1).at(0).val.text(), "1");
+  // What has come before a commit is older than that.
+  news = {post(scope::global, "k", "3")};
+  CAF_CHECK(uut.commit(1, {post(scope::global, "k", "4")}) == status::success);
+  CAF_CHECK_EQUAL(text(1), "4");
+  news = {post(scope::global, "k", "5")};
+  CAF_CHECK_EQUAL(*uut.visible_elsewhere(1).at(0).val.text(), "5");
+}
+
+CAF_TEST(news that are too much are refused as a commit is) {
+  auto uut = datastore{{1000, 1000}};
+  auto news =
+    std::vector<posted_data>{post(scope::global, "k", std::string(2000, 'x'))};
+  uut.follow([&](uint32_t) { return std::exchange(news, {}); },
+             [](size_t) { CAF_ERROR("nothing grows"); });
+  const auto key = std::string{"k"};
+  CAF_CHECK(uut.was_refused(0, &key));
+  CAF_CHECK(uut.visible_here(0).empty());
+}

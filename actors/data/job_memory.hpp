@@ -1,0 +1,56 @@
+#pragma once
+
+#include "messages/data.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Memory that a server shares with the processes of a job on its node: what
+/// they post there has no message. See docs/decisions/0005.
+/// For the thread of the server.
+class job_memory {
+public:
+  virtual ~job_memory() = default;
+
+  /// Lets a process post there from now on: one connection of a rank at a time.
+  /// @returns where it finds it.
+  virtual std::string lend(uint32_t rank) = 0;
+
+  /// The same for one that only reads.
+  virtual std::string address() const = 0;
+
+  /// Whether all that a rank posts is there, or will be.
+  virtual bool has(uint32_t rank) const = 0;
+
+  /// A rank's data are with the server from now on. Take what is there once
+  /// more after this.
+  virtual void retire(uint32_t rank) = 0;
+
+  /// Whether a process is to commit by a message as well next time, since
+  /// somebody waits for it. Look again after this: it may just have posted.
+  virtual void want(uint32_t rank, bool is_wanted) = 0;
+
+  /// What a rank has posted since the last time, in its order. A rank whose
+  /// memory cannot be read is retired.
+  virtual std::vector<posted_data> take(uint32_t rank) = 0;
+
+  /// Bytes of memory, and the most that it may take.
+  virtual uint64_t used() const = 0;
+  virtual uint64_t size() const = 0;
+};
+
+/// Makes such memory.
+/// @param ranks Ranks of the job.
+/// @param locals Those of this node.
+/// @param bytes What each of them may post there.
+/// @param why Gets the reason if there is none.
+using job_memory_maker = std::function<std::unique_ptr<job_memory>(
+  uint32_t ranks, const std::vector<uint32_t>& locals, uint64_t bytes,
+  std::string& why)>;
+
+} // namespace troupe

@@ -1,0 +1,92 @@
+#include "adapters/node_store/shared_job_memory.hpp"
+
+#include "actors/data/get_options.hpp"
+#include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/store_values.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace troupe {
+
+namespace {
+
+static_assert(store_view::here == static_cast<uint8_t>(scope::local)
+              && store_view::elsewhere == static_cast<uint8_t>(scope::remote));
+
+class shared_job_memory final : public job_memory {
+public:
+  explicit shared_job_memory(std::unique_ptr<node_store> store)
+    : store_(std::move(store)) {
+    // nop
+  }
+
+  std::string lend(uint32_t rank) override {
+    return to_string(store_->lend(rank));
+  }
+
+  std::string address() const override {
+    return to_string(store_->address());
+  }
+
+  bool has(uint32_t rank) const override {
+    return store_->has(rank);
+  }
+
+  void retire(uint32_t rank) override {
+    store_->retire(rank);
+  }
+
+  void want(uint32_t rank, bool is_wanted) override {
+    store_->want(rank, is_wanted);
+  }
+
+  std::vector<posted_data> take(uint32_t rank) override {
+    auto result = std::vector<posted_data>{};
+    auto is_whole = true;
+    const auto use = [&](const store_entry& x) {
+      auto val = unpack_from_store(x.value, wire::origin::client);
+      if (!val || (x.views & ~most_views) != 0) {
+        is_whole = false;
+        return;
+      }
+      const auto visible_to = static_cast<scope>(x.views);
+      if (result.empty() || result.back().visible_to != visible_to)
+        result.push_back({visible_to, {}});
+      result.back().entries.push_back(
+        {std::string{posted_key(x.name)}, std::move(*val)});
+    };
+    if (!store_->take(rank, use) || !is_whole)
+      store_->retire(rank);
+    return result;
+  }
+
+  uint64_t used() const override {
+    return store_->used();
+  }
+
+  uint64_t size() const override {
+    return store_->size();
+  }
+
+private:
+  static constexpr uint8_t most_views =
+    store_view::here | store_view::elsewhere;
+
+  std::unique_ptr<node_store> store_;
+};
+
+} // namespace
+
+std::unique_ptr<job_memory>
+make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
+                       uint64_t bytes, std::string& why) {
+  auto store = node_store::make({ranks, locals, bytes});
+  if (store)
+    return std::make_unique<shared_job_memory>(std::move(store));
+  why = std::strerror(errno);
+  return nullptr;
+}
+
+} // namespace troupe

@@ -1,0 +1,33 @@
+#include "adapters/node_store/store_values.hpp"
+
+#include "adapters/wire/pack_value.hpp"
+#include "adapters/wire/unpack_value.hpp"
+#include "adapters/wire/writer.hpp"
+
+namespace troupe {
+
+namespace {
+
+/// All who share a store have the same, whatever they speak with their server.
+constexpr auto rules = wire::dialect{
+  wire::packing_module::v51, false, {5, 0, 10}, false, true, true};
+
+} // namespace
+
+bool pack_for_store(const value& x, std::string& out) {
+  auto w = wire::writer{out, rules};
+  wire::pack_value(w, x);
+  return !w.finish();
+}
+
+std::optional<value> unpack_from_store(std::string_view bytes,
+                                       wire::origin from) {
+  auto r = wire::reader{bytes, rules, from};
+  auto result = wire::unpack_value(r);
+  r.expect_end();
+  if (!r.ok())
+    return std::nullopt;
+  return result;
+}
+
+} // namespace troupe

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "adapters/wire/reader.hpp"
+#include "messages/value.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+/// Appends a value as a node store keeps it: packed as in buffers that stay with
+/// programs, so that every type that has an encoding may be there.
+/// @returns whether it can be packed; if not, `out` is as it was.
+bool pack_for_store(const value& x, std::string& out);
+
+/// Reads a value back.
+/// @param from Who has written it; of processes the number of elements is
+///             bounded.
+/// @returns nothing for bytes that `pack_for_store` has not written.
+std::optional<value> unpack_from_store(std::string_view bytes,
+                                       wire::origin from);
+
+} // namespace troupe

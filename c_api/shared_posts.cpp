@@ -1,0 +1,104 @@
+#include "c_api/shared_posts.hpp"
+
+#include "actors/data/get_options.hpp"
+#include "adapters/node_store/store_values.hpp"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+namespace troupe::c_api {
+
+namespace {
+
+/// Entries as the store keeps them, and their texts.
+class packed_commit {
+public:
+  /// @returns whether all of it can be packed.
+  bool add(const commit_request& x) {
+    for (const auto& block : x.blocks) {
+      const auto views = static_cast<uint8_t>(block.visible_to);
+      constexpr auto all = store_view::here | store_view::elsewhere;
+      if (views == 0 || (views & ~all) != 0)
+        return false;
+      // What goes to both stands in two blocks, in the same order.
+      auto twin = size_t{0};
+      const auto before = posts_.size();
+      for (const auto& entry : block.entries) {
+        auto name = storage_key(entry.key, entry.val);
+        while (twin < before && posts_[twin].name < name)
+          ++twin;
+        if (twin < before && posts_[twin].name == name) {
+          posts_[twin].views |= views;
+          continue;
+        }
+        auto fresh = post{std::move(name), {}, views};
+        if (!pack_for_store(entry.val, fresh.val))
+          return false;
+        posts_.push_back(std::move(fresh));
+      }
+    }
+    return true;
+  }
+
+  std::vector<store_entry> entries() const {
+    auto result = std::vector<store_entry>{};
+    result.reserve(posts_.size());
+    for (const auto& x : posts_)
+      result.push_back({x.name, x.val, x.views});
+    return result;
+  }
+
+private:
+  struct post {
+    std::string name;
+    std::string val;
+    uint8_t views;
+  };
+
+  std::vector<post> posts_;
+};
+
+} // namespace
+
+void shared_posts::set(std::string where, proc_id self) {
+  const auto guard = std::lock_guard{mutex_};
+  where_ = std::move(where);
+  self_ = std::move(self);
+  access_ = nullptr;
+}
+
+std::shared_ptr<store_access> shared_posts::access() {
+  const auto guard = std::lock_guard{mutex_};
+  if (access_ || where_.empty())
+    return access_;
+  // Once: who cannot see it now never will.
+  if (const auto where = parse_store_address(std::exchange(where_, {})))
+    access_ = store_access::attach(*where, ::geteuid(), self_.rank);
+  return access_;
+}
+
+std::optional<value> shared_posts::find(const proc_id& proc,
+                                        const std::string& key) {
+  const auto from = access();
+  if (!from)
+    return std::nullopt;
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (proc.nspace != self_.nspace)
+      return std::nullopt;
+  }
+  const auto bytes = from->find(proc.rank, key);
+  return bytes ? unpack_from_store(*bytes, wire::origin::server) : std::nullopt;
+}
+
+store_access::posting shared_posts::post(const commit_request& x) {
+  const auto to = access();
+  auto packed = packed_commit{};
+  if (!to || !packed.add(x))
+    return store_access::posting::refused;
+  return to->post(packed.entries());
+}
+
+} // namespace troupe::c_api

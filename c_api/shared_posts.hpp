@@ -1,0 +1,40 @@
+#pragma once
+
+#include "adapters/node_store/store_access.hpp"
+#include "messages/data.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace troupe::c_api {
+
+/// What the processes of our job on this node post in the memory that they
+/// share with their server. It is mapped when it is used first. Safe on any
+/// thread.
+class shared_posts {
+public:
+  /// Where the memory is, from the server that we ask.
+  /// @param where As the server tells it; empty: there is none.
+  void set(std::string where, proc_id self);
+
+  /// What a process of our job has posted for this node.
+  /// @returns nothing if it is not there: then the server has to be asked.
+  std::optional<value> find(const proc_id& proc, const std::string& key);
+
+  /// Posts what is committed.
+  /// @returns `refused` if it has to go to the server.
+  store_access::posting post(const commit_request& x);
+
+private:
+  /// @returns null if there is none, or if we cannot see it.
+  std::shared_ptr<store_access> access();
+
+  std::mutex mutex_;
+  std::string where_;                    // guarded by mutex_
+  proc_id self_;                         // guarded by mutex_
+  std::shared_ptr<store_access> access_; // guarded by mutex_
+};
+
+} // namespace troupe::c_api

@@ -1,0 +1,216 @@
+// What processes post in memory that they share with their server.
+
+#include "actors/server/server.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/node.hpp"
+#include "tests/test.hpp"
+
+#include <map>
+#include <set>
+#include <utility>
+
+using namespace troupe;
+using namespace troupe::fixtures;
+
+namespace {
+
+const auto key = std::string{"k"};
+
+/// What the memory of a job is told, and what is in it.
+struct script {
+  uint32_t ranks = 0;
+  std::vector<uint32_t> locals;
+  std::set<uint32_t> retired;
+  std::set<uint32_t> wanted;
+  std::map<uint32_t, std::vector<posted_data>> news;
+};
+
+class scripted_memory final : public job_memory {
+public:
+  explicit scripted_memory(std::shared_ptr<script> play)
+    : play_(std::move(play)) {
+    // nop
+  }
+
+  std::string lend(uint32_t rank) override {
+    return "region of " + std::to_string(rank);
+  }
+
+  std::string address() const override {
+    return "to read";
+  }
+
+  bool has(uint32_t rank) const override {
+    return play_->retired.count(rank) == 0;
+  }
+
+  void retire(uint32_t rank) override {
+    play_->retired.insert(rank);
+  }
+
+  void want(uint32_t rank, bool is_wanted) override {
+    if (is_wanted)
+      play_->wanted.insert(rank);
+    else
+      play_->wanted.erase(rank);
+  }
+
+  std::vector<posted_data> take(uint32_t rank) override {
+    return std::exchange(play_->news[rank], {});
+  }
+
+  uint64_t used() const override {
+    return 1000;
+  }
+
+  uint64_t size() const override {
+    return 2000;
+  }
+
+private:
+  std::shared_ptr<script> play_;
+};
+
+struct fixture : deterministic {
+  std::shared_ptr<script> memory = std::make_shared<script>();
+  std::string failure;
+  int made = 0;
+  node uut{*this, [this](uint32_t ranks, const std::vector<uint32_t>& locals,
+                         uint64_t, std::string& why) {
+             ++made;
+             memory->ranks = ranks;
+             memory->locals = locals;
+             why = failure;
+             return failure.empty() ? std::make_unique<scripted_memory>(memory)
+                                    : nullptr;
+           }};
+
+  fixture() {
+    uut.add_job("job", 3);
+    consume_messages();
+  }
+
+  peer_ptr connect(uint32_t rank, bool can_share,
+                   peer_role role = peer_role::client) {
+    auto request = node::greeting({"job", rank});
+    request.can_share = can_share;
+    request.role = role;
+    auto result = uut.connect(std::move(request));
+    consume_messages();
+    return result;
+  }
+
+  pending<get_result> get(const peer_ptr& from, uint32_t rank) {
+    auto result = uut.get(from, {"job", rank}, key);
+    consume_messages();
+    return result;
+  }
+
+  void commit(const peer_ptr& from, std::vector<posted_data> blocks) {
+    uut.commit(from, std::move(blocks));
+    consume_messages();
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(server_memory_tests, fixture)
+
+CAF_TEST(it is made for the first process that can share it) {
+  CAF_CHECK_EQUAL(connect(0, false)->accepted.shared, "");
+  CAF_CHECK_EQUAL(made, 0);
+  const auto one = connect(1, true);
+  CAF_CHECK_EQUAL(one->accepted.shared, "region of 1");
+  CAF_CHECK_EQUAL(memory->ranks, 3u);
+  CAF_CHECK(memory->locals == (std::vector<uint32_t>{0, 1, 2}));
+  // A forked child only reads, until the first one has gone.
+  CAF_CHECK_EQUAL(connect(1, true)->accepted.shared, "to read");
+  uut.lose(one);
+  consume_messages();
+  CAF_CHECK_EQUAL(connect(2, true)->accepted.shared, "region of 2");
+  CAF_CHECK_EQUAL(made, 1);
+}
+
+CAF_TEST(one that comes after another has its region) {
+  const auto first = connect(1, true);
+  uut.lose(first, true);
+  consume_messages();
+  CAF_CHECK_EQUAL(connect(1, true)->accepted.shared, "region of 1");
+}
+
+CAF_TEST(where it cannot be made the log says why once) {
+  failure = "no memory";
+  CAF_CHECK_EQUAL(connect(0, true)->accepted.shared, "");
+  CAF_CHECK_EQUAL(connect(1, true)->accepted.shared, "");
+  CAF_CHECK_EQUAL(made, 1);
+  auto said = 0;
+  for (const auto& line : *uut.lines)
+    said += line.find("no memory") != std::string::npos ? 1 : 0;
+  CAF_CHECK_EQUAL(said, 1);
+}
+
+CAF_TEST(processes of another user than the servers share nothing) {
+  uut.add_job("theirs", 1, our_uid + 1);
+  consume_messages();
+  auto request = node::greeting({"theirs", 0}, our_uid + 1);
+  request.can_share = true;
+  const auto x = uut.connect(std::move(request));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(x->accepted.shared, "");
+}
+
+CAF_TEST(what is posted there is found by those that ask the server) {
+  connect(0, true);
+  const auto other = connect(1, false);
+  memory->news[0] = {post(scope::local, key, "1")};
+  const auto x = get(other, 0);
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(text_in(x->value, key), "1");
+  memory->news[0] = {post(scope::local, key, "2")};
+  CAF_CHECK_EQUAL(text_in(get(other, 0)->value, key), "2");
+  CAF_CHECK(memory->wanted.empty());
+}
+
+CAF_TEST(who waits is answered when an empty commit comes) {
+  const auto zero = connect(0, true);
+  const auto other = connect(1, false);
+  const auto x = get(other, 0);
+  CAF_CHECK(x->is_pending());
+  CAF_CHECK(memory->wanted.count(0) == 1);
+  memory->news[0] = {post(scope::local, key, "1")};
+  commit(zero, {});
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(text_in(x->value, key), "1");
+  CAF_CHECK(memory->wanted.empty());
+  CAF_CHECK(memory->retired.empty());
+}
+
+CAF_TEST(what comes by a connection is there for good) {
+  const auto zero = connect(0, true);
+  const auto other = connect(1, false);
+  memory->news[0] = {post(scope::local, key, "1")};
+  commit(zero, {post(scope::local, "l", "2")});
+  CAF_CHECK(memory->retired.count(0) == 1);
+  CAF_CHECK_EQUAL(text_in(get(other, 0)->value, key), "1");
+  CAF_CHECK_EQUAL(text_in(get(other, 0)->value, "l"), "2");
+  commit(other, {post(scope::local, key, "3")});
+  CAF_CHECK(memory->retired.count(1) == 1);
+  CAF_CHECK(memory->retired.count(2) == 0);
+}
+
+CAF_TEST(its size is accounted for) {
+  connect(0, true);
+  const auto x = uut.tell<gauge_list>(get_gauges{});
+  consume_messages();
+  auto found = false;
+  for (const auto& gauge : x->value.gauges)
+    if (gauge.name == "server.shared_memory") {
+      found = true;
+      CAF_CHECK_EQUAL(gauge.value, 1000u);
+      CAF_CHECK_EQUAL(gauge.bound, 2000u);
+    }
+  CAF_CHECK(found);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()

@@ -1,0 +1,135 @@
+#include "c_api/shared_posts.hpp"
+
+#include "actors/data/get_options.hpp"
+#include "adapters/node_store/shared_job_memory.hpp"
+#include "base/make_info.hpp"
+#include "messages/attributes.hpp"
+#include "tests/fixtures/builders.hpp"
+#include "tests/test.hpp"
+
+#include <unistd.h>
+
+#include <string>
+
+using namespace troupe;
+using namespace troupe::c_api;
+using namespace troupe::fixtures;
+
+namespace {
+
+using posting = store_access::posting;
+
+struct fixture {
+  fixture() {
+    auto why = std::string{};
+    server = make_shared_job_memory(4, {1, 2}, 1 << 20, why);
+    CAF_REQUIRE(server);
+    one.set(server->lend(1), {"job", 1});
+    two.set(server->lend(2), {"job", 2});
+  }
+
+  std::string find(const std::string& key) {
+    const auto x = two.find({"job", 1}, key);
+    return x && x->text() != nullptr ? *x->text() : "nothing";
+  }
+
+  std::unique_ptr<job_memory> server;
+  shared_posts one;
+  shared_posts two;
+};
+
+value qualified(const std::string& text, const std::string& by) {
+  auto qualifier = with("q", value::string(by));
+  qualifier.flags = info_qualifier;
+  return value::infos({with("k", value::string(text)), qualifier});
+}
+
+} // namespace
+
+CAF_TEST(what is committed is found by others and by the server) {
+  fixture x;
+  CAF_CHECK_EQUAL(x.find("a"), "nothing");
+  CAF_CHECK(
+    x.one.post(
+      {{post(scope::local, "a", "1"),
+        {scope::remote, {{"a", value::string("1")}, {"b", value::uint32(2)}}}}})
+    == posting::done);
+  CAF_CHECK_EQUAL(x.find("a"), "1");
+  CAF_CHECK(!x.two.find({"job", 1}, "b"));
+  CAF_CHECK(!x.two.find({"other", 1}, "a"));
+  CAF_CHECK(!x.two.find({"job", rank_wildcard}, "a"));
+  const auto blocks = x.server->take(1);
+  CAF_REQUIRE_EQUAL(blocks.size(), 2u);
+  CAF_CHECK(blocks[0].visible_to == scope::global);
+  CAF_CHECK_EQUAL(blocks[0].entries.at(0).key, "a");
+  CAF_CHECK(blocks[0].entries.at(0).val == value::string("1"));
+  CAF_CHECK(blocks[1].visible_to == scope::remote);
+  CAF_CHECK(blocks[1].entries.at(0).val == value::uint32(2));
+  CAF_CHECK(x.server->take(1).empty());
+}
+
+CAF_TEST(values of all kinds come as they were) {
+  fixture x;
+  const auto values = std::vector<value>{
+    value::boolean(true),
+    value::string(""),
+    value::bytes(std::string(5000, '\0')),
+    value::uint64(UINT64_MAX),
+    value::integer(-1),
+    value::of_proc({"job", 7}),
+    value::procs({{"job", 1}, {"job", rank_wildcard}}),
+    value::infos({with("a", value::string("b"))}),
+    value::array(data_type::uint32, {value::uint32(1), value::uint32(2)}),
+    value{data_type::double_, 0.5}};
+  for (const auto& y : values) {
+    CAF_REQUIRE(x.one.post({{{scope::local, {{"k", y}}}}}) == posting::done);
+    const auto found = x.two.find({"job", 1}, "k");
+    CAF_REQUIRE(found);
+    CAF_CHECK(*found == y);
+    const auto blocks = x.server->take(1);
+    CAF_REQUIRE(blocks.size() == 1 && blocks[0].entries.size() == 1);
+    CAF_CHECK(blocks[0].entries[0].val == y);
+  }
+}
+
+CAF_TEST(values that differ by their qualifiers stay apart) {
+  fixture x;
+  const auto key = std::string{attr::qualified_value};
+  CAF_CHECK(
+    x.one.post({{{scope::local,
+                  {{key, qualified("1", "a")}, {key, qualified("2", "b")}}},
+                 {scope::remote,
+                  {{key, qualified("1", "a")}, {key, qualified("2", "b")}}}}})
+    == posting::done);
+  const auto blocks = x.server->take(1);
+  CAF_REQUIRE(blocks.size() == 1 && blocks[0].entries.size() == 2);
+  CAF_CHECK(blocks[0].visible_to == scope::global);
+  CAF_CHECK_EQUAL(blocks[0].entries[0].key, key);
+  CAF_CHECK(blocks[0].entries[1].val == qualified("2", "b"));
+}
+
+CAF_TEST(without memory all goes to the server) {
+  shared_posts none;
+  CAF_CHECK(none.post({{post(scope::local, "a", "1")}}) == posting::refused);
+  CAF_CHECK(!none.find({"job", 1}, "a"));
+  // That of a server in another container.
+  none.set("1 1 1000000 1000001 1 1 0", {"job", 1});
+  CAF_CHECK(none.post({{post(scope::local, "a", "1")}}) == posting::refused);
+  none.set("nonsense", {"job", 1});
+  CAF_CHECK(!none.find({"job", 1}, "a"));
+  fixture x;
+  x.server->retire(1);
+  CAF_CHECK(x.one.post({{post(scope::local, "a", "1")}}) == posting::refused);
+}
+
+CAF_TEST(what makes no sense is given up) {
+  fixture x;
+  const auto where = parse_store_address(x.server->lend(1));
+  CAF_REQUIRE(where);
+  const auto mad = store_access::attach(*where, ::geteuid(), 1);
+  CAF_REQUIRE(mad);
+  CAF_CHECK(mad->post({{"k", "no value", store_view::here}}) == posting::done);
+  CAF_CHECK_EQUAL(x.find("k"), "nothing");
+  CAF_CHECK(x.server->take(1).empty());
+  CAF_CHECK(!x.server->has(1));
+}
