@@ -169,6 +169,7 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
   setup.node.sensors = options.sensors;
   setup.node.hooks = options.hooks;
   setup.node.monitors = options.monitors;
+  setup.node.share_memory = options.share_memory;
   setup.on_ready = [] { std::cout << "DVM ready" << std::endl; };
   auto root = std::unique_ptr<dvm_root>{};
   const auto end = [&root] {
@@ -223,6 +224,7 @@ int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   settings.sensors = options.sensors;
   settings.hooks = options.hooks;
   settings.monitors = options.monitors;
+  settings.share_memory = options.share_memory;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);
 }

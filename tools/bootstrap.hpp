@@ -33,6 +33,9 @@ struct bootstrap_options {
 
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
+
+  /// Whether the node shares memory with processes that can.
+  bool share_memory = true;
 };
 
 /// The part of a node in a DVM that a file describes and nobody launches.

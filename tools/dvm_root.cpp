@@ -207,6 +207,7 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.sensors = settings_.node.sensors;
     tell.hooks = settings_.node.hooks;
     tell.monitors = settings_.node.monitors;
+    tell.share_memory = settings_.node.share_memory;
     tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())
       tell.log_file = options.log_directory + "/trouped." + name + ".log";

@@ -280,6 +280,7 @@ local_node::start(local_node_options options) {
   serve.monitors = std::move(monitors);
   serve.launcher = [node = result.get()] { return node->launcher_; };
   serve.security = options.security;
+  serve.share_memory = options.share_memory;
   serve.log = result->log_;
   serve.out = result->out_;
   serve.err = result->err_;

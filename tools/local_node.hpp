@@ -57,6 +57,10 @@ inline constexpr auto monitor_help =
   "reaction=REACTION for what is done on alerts; may come again "
   "(docs/monitoring.md)";
 
+/// The same of `--no-shared-memory`.
+inline constexpr auto shared_memory_help =
+  "Have what processes post go by their connections only (docs/operating.md)";
+
 struct local_node_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -82,6 +86,10 @@ struct local_node_options {
   bool output_is_shared = true;
 
   security_policy security;
+
+  /// Whether it shares memory with processes that can: see
+  /// `server_node_options`.
+  bool share_memory = true;
 
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;

@@ -130,6 +130,7 @@ std::string encode(const join_settings& x) {
                         {"sensors", x.sensors},
                         {"hooks", x.hooks},
                         {"monitors", x.monitors},
+                        {"share_memory", x.share_memory},
                         {"insecure", x.is_insecure},
                         {"patience", x.patience},
                         {"log_level", static_cast<unsigned>(x.log_level)},
@@ -179,6 +180,7 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
   from.each("sensors", texts_into(result.sensors));
   from.each("hooks", texts_into(result.hooks));
   from.each("monitors", texts_into(result.monitors));
+  from.read("share_memory", result.share_memory);
   from.read("insecure", result.is_insecure);
   from.read("patience", result.patience);
   from.read("log_level", level);
@@ -285,6 +287,7 @@ caf::error daemon::start() {
   options.sensors = settings_.sensors;
   options.hooks = settings_.hooks;
   options.monitors = settings_.monitors;
+  options.share_memory = settings_.share_memory;
   // Tools of the root's node find the root alone.
   options.tools = settings_.root_host != node_name();
   auto part = dvm_part{};

@@ -44,6 +44,9 @@ struct join_settings {
   /// Settings of its monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
 
+  /// Whether it shares memory with processes that can.
+  bool share_memory = true;
+
   /// Whether lanes are plain text. No credentials follow then.
   bool is_insecure = false;
 

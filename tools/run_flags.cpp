@@ -307,6 +307,7 @@ void add_job_flags(CLI::App& cli, job_flags& x, dvm_options& nodes) {
     ->group(nodes_group);
   cli.option_defaults()->group(nodes_group);
   add_dvm_options(cli, nodes);
+  cli.add_flag("!--no-shared-memory", x.share_memory, shared_memory_help);
   cli.add_option("--security", x.security, "native (default) or munge")
     ->check(one_of({"native", "munge"}));
   cli.option_defaults()->group("Options");

@@ -62,6 +62,7 @@ struct job_flags {
   std::set<int> signals = usual_signals();
   std::string log_level;
   std::string security = "native";
+  bool share_memory = true;
   std::string dvm;
   std::vector<std::string> sensors;
   std::vector<std::string> monitors;

@@ -579,6 +579,7 @@ void apply(const job_flags& x, const command_segment& from,
   result.node.log_json = x.json;
   result.node.sensors = x.sensors;
   result.node.monitors = x.monitors;
+  result.node.share_memory = x.share_memory;
   if (x.security == "munge")
     result.node.security.mechanism = security_mechanism::munge;
 }

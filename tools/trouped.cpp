@@ -65,6 +65,8 @@ int run(int argc, char** argv) {
     ->allow_extra_args(false);
   cli.add_option("--monitor", options.monitors, troupe::monitor_help)
     ->allow_extra_args(false);
+  cli.add_flag("!--no-shared-memory", options.share_memory,
+               troupe::shared_memory_help);
   cli.add_option("--security", security, "native (default) or munge")
     ->check(CLI::IsMember({"native", "munge"}));
   CLI11_PARSE(cli, argc, argv);
@@ -75,8 +77,8 @@ int run(int argc, char** argv) {
   if (!bootstrap_file.empty())
     return troupe::bootstrap(bootstrap_file, own_name,
                              {options.log_level, options.log_json,
-                              options.sensors, options.hooks,
-                              options.monitors});
+                              options.sensors, options.hooks, options.monitors,
+                              options.share_memory});
   if (security == "munge")
     options.security.mechanism = troupe::security_mechanism::munge;
   return serve(options, report_uri);

@@ -74,6 +74,7 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
     ->allow_extra_args(false);
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
+  cli.add_flag("!--no-shared-memory", x.node.share_memory, shared_memory_help);
   cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
   if (const auto status = parse_arguments(cli, std::move(args)))
     return status;

@@ -234,14 +234,17 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   auto locals = std::vector<uint32_t>{};
   for (const auto& [rank, proc] : entry.procs)
     locals.push_back(rank);
-  // What is kept of an entry takes more than its bytes.
-  constexpr auto part = size_t{4};
+  // An entry costs up to six times its bytes: what fits there is never refused.
+  constexpr auto part = size_t{8};
   const auto most =
     std::min(bounds_.process_bytes,
              bounds_.namespace_bytes / std::max<size_t>(locals.size(), 1))
     / part;
   auto why = std::string{};
-  entry.memory = make(*size, locals, most, why);
+  if (most < defaults::least_shared)
+    why = "each of them may post too little";
+  else
+    entry.memory = make(*size, locals, most, why);
   entry.lacks_memory = entry.memory == nullptr;
   if (entry.lacks_memory) {
     if (out_.log)

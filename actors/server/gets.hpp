@@ -25,6 +25,10 @@ using namespace std::chrono_literals;
 /// rely on, waits 2 s.
 inline constexpr auto get_wait = 2s;
 
+/// What a process may post in shared memory at least, or there is none: a
+/// commit has to meet its bound.
+inline constexpr size_t least_shared = size_t{16} << 10;
+
 } // namespace defaults
 
 /// Data of processes and of jobs: what processes of this node post and ask for,

@@ -117,7 +117,7 @@ struct store_geometry {
   static constexpr uint32_t most_ranks = uint32_t{1} << 22;
 
   /// Bytes of a region: a process that posts more asks the server.
-  static constexpr uint64_t least_region = uint64_t{64} << 10;
+  static constexpr uint64_t least_region = uint64_t{16} << 10;
   static constexpr uint64_t most_region = uint64_t{4} << 20;
 };
 
