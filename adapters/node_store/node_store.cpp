@@ -15,6 +15,12 @@ namespace {
 /// What a copy of a region keeps of its memory.
 constexpr size_t kept_copy = size_t{64} << 10;
 
+/// How often a region is looked at that is written over meanwhile.
+constexpr int most_looks = 8;
+
+/// Where nobody comes in his life.
+constexpr uint64_t most_offset = uint64_t{1} << 56;
+
 } // namespace
 
 node_store::node_store(store_geometry shape, shared_segment board,
@@ -57,7 +63,7 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   new (result->posts_.data()) posts_header{mark};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
-    if (!result->regions_.emplace(rank, region{i, false, false, 0, 0}).second
+    if (!result->regions_.emplace(rank, region{i, false, false, 0}).second
         || !result->board_.reserve(shape.place_of(rank), sizeof(rank_place))) {
       errno = result->regions_.size() <= i ? EINVAL : ENOMEM;
       return nullptr;
@@ -115,10 +121,39 @@ void node_store::want(uint32_t rank, bool is_wanted) {
 }
 
 bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
-  if (from > to || to > shape_.region_bytes)
+  const auto size = shape_.region_bytes;
+  if (from > to || to - from > size)
     return false;
   copy_.resize(to - from);
-  return posts_.copy(shape_.region(number) + from, copy_.data(), copy_.size());
+  const auto before_end = std::min(to - from, size - from % size);
+  const auto region = shape_.region(number);
+  return posts_.copy(region + from % size, copy_.data(), before_end)
+         && posts_.copy(region, copy_.data() + before_end,
+                        copy_.size() - before_end);
+}
+
+std::optional<store_area> node_store::copy_news(const region& x,
+                                                uint64_t last) {
+  // Where the blocks are, from their headers; then all of it at once.
+  auto lowest = last;
+  auto end = uint64_t{0};
+  for (auto at = last; at > x.last;) {
+    if (!copy_region(x.number, at, at + block_header_bytes))
+      return std::nullopt;
+    const auto found =
+      place_of_block({copy_.data(), copy_.size(), at, false}, at);
+    if (!found || (end == 0 && found->end - at > shape_.region_bytes))
+      return std::nullopt;
+    if (end == 0)
+      end = found->end;
+    if (end - at > shape_.region_bytes)
+      return std::nullopt;
+    lowest = at;
+    at = found->previous;
+  }
+  if (!copy_region(x.number, lowest, end))
+    return std::nullopt;
+  return store_area{copy_.data(), copy_.size(), lowest, false};
 }
 
 bool node_store::take(uint32_t rank,
@@ -127,31 +162,30 @@ bool node_store::take(uint32_t rank,
   if (i == regions_.end() || i->second.is_damaged)
     return true;
   auto& x = i->second;
-  const auto last = head_of(x.number).last.load();
-  if (last == x.last)
-    return true;
-  // Its size first, from its header, then all up to its end: the chain of what
-  // has come since.
-  auto is_whole =
-    last > x.last && last >= x.end && last <= shape_.region_bytes
-    && copy_region(x.number, last,
-                   std::min(last + block_header_bytes, shape_.region_bytes));
-  const auto end = is_whole
-                     ? end_of_block({copy_.data(), copy_.size(), last}, last)
-                     : std::nullopt;
-  is_whole =
-    end && copy_region(x.number, x.end, *end)
-    && list_entries({copy_.data(), copy_.size(), x.end}, last, x.last, use);
+  const auto& chain = head_of(x.number).chain;
+  auto is_whole = false;
+  for (auto n = 0; n < most_looks && !is_whole; ++n) {
+    const auto last = chain.last.load();
+    if (last == x.last)
+      return true;
+    const auto area =
+      last > x.last && last <= most_offset ? copy_news(x, last) : std::nullopt;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // Unless its writer has gone round meanwhile.
+    if (!area || chain.writing.load() > area->begin + shape_.region_bytes)
+      continue;
+    is_whole = list_entries(*area, last, x.last, use);
+    if (!is_whole)
+      break;
+    x.last = last;
+  }
   if (copy_.capacity() > kept_copy)
     copy_ = {};
   if (!is_whole) {
     x.is_damaged = true;
     retire(rank);
-    return false;
   }
-  x.last = last;
-  x.end = *end;
-  return true;
+  return is_whole;
 }
 
 uint64_t node_store::used() const {

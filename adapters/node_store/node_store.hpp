@@ -28,7 +28,8 @@ public:
     /// Those of this node.
     std::vector<uint32_t> locals;
 
-    /// What a process may post there, in bytes; rounded down to what fits.
+    /// Bytes of a process's region, rounded down to what fits; what it has
+    /// posted takes a quarter of it at most.
     uint64_t region_bytes = store_geometry::most_region;
   };
 
@@ -79,9 +80,8 @@ private:
     /// Whether the server has the data.
     bool is_retired = false;
 
-    /// The newest block that has been taken, and where it ends.
+    /// The newest block that has been taken.
     uint64_t last = 0;
-    uint64_t end = 0;
   };
 
   node_store(store_geometry shape, shared_segment board, shared_segment posts);
@@ -92,6 +92,9 @@ private:
 
   /// Copies a part of a region into `copy_`.
   bool copy_region(uint32_t number, uint64_t from, uint64_t to);
+
+  /// Copies what has come since the last time.
+  std::optional<store_area> copy_news(const region& x, uint64_t last);
 
   store_geometry shape_;
   shared_segment board_;

@@ -82,7 +82,7 @@ private:
 std::unique_ptr<job_memory>
 make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
                        uint64_t bytes, std::string& why) {
-  auto store = node_store::make({ranks, locals, bytes});
+  auto store = node_store::make({ranks, locals, store_live_part * bytes});
   if (store)
     return std::make_unique<shared_job_memory>(std::move(store));
   why = std::strerror(errno);

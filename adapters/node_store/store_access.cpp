@@ -11,6 +11,9 @@ namespace {
 /// Memory is taken in pieces of so many bytes.
 constexpr uint64_t reserved_at_once = uint64_t{16} << 10;
 
+/// How often somebody looks at a region that is written over meanwhile.
+constexpr int most_looks = 8;
+
 bool has_mark(const shared_segment& x, const std::array<uint64_t, 2>& key) {
   if (x.size() < sizeof(board_header))
     return false;
@@ -74,47 +77,53 @@ std::optional<std::string> store_access::find(uint32_t rank,
       || place->region == 0 || place->region > shape_.locals)
     return std::nullopt;
   const auto number = place->region - 1;
-  const auto last = head_of(number).last.load(std::memory_order_acquire);
-  const auto area =
-    store_area{posts_.data() + shape_.region(number), shape_.region_bytes, 0};
-  const auto found = find_entry(area, last, name);
-  return found ? std::optional<std::string>{std::in_place, *found}
-               : std::nullopt;
+  const auto& chain = head_of(number).chain;
+  const auto area = store_area{posts_.data() + shape_.region(number),
+                               shape_.region_bytes, 0, true};
+  for (auto i = 0; i < most_looks; ++i) {
+    const auto last = chain.last.load(std::memory_order_acquire);
+    auto lowest = uint64_t{0};
+    const auto found = find_entry(area, last, name, store_view::here, &lowest);
+    auto result =
+      found ? std::optional<std::string>{std::in_place, *found} : std::nullopt;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // Unless its writer has gone round meanwhile.
+    if (chain.writing.load(std::memory_order_relaxed)
+        <= lowest + shape_.region_bytes)
+      return result;
+  }
+  return std::nullopt;
 }
 
-bool store_access::prepare() {
+void store_access::prepare() {
   if (writer_)
-    return true;
-  auto* const data = posts_.data() + shape_.region(*region_);
-  const auto area = store_area{data, shape_.region_bytes, 0};
-  const auto end = end_of_chain(area, head_of(*region_).last.load());
-  if (own_.region != *region_ + 1 || !end)
-    return false;
-  next_ = *end;
-  reserved_ = 0;
+    return;
   const auto reserve = [this](uint64_t offset, uint64_t size) {
-    const auto wanted = offset + size;
-    if (wanted <= reserved_)
-      return true;
-    const auto up_to = std::min((wanted + reserved_at_once - 1)
-                                  / reserved_at_once * reserved_at_once,
-                                shape_.region_bytes);
-    const auto begin = std::max(reserved_, offset / 4096 * 4096);
-    if (!posts_.reserve(shape_.region(*region_) + begin, up_to - begin))
-      return false;
-    reserved_ = up_to;
+    auto& pieces = reserved_;
+    for (auto i = offset / reserved_at_once;
+         i <= (offset + size - 1) / reserved_at_once; ++i) {
+      if (pieces[i])
+        continue;
+      if (!posts_.reserve(shape_.region(*region_) + i * reserved_at_once,
+                          reserved_at_once))
+        return false;
+      pieces[i] = true;
+    }
     return true;
   };
-  writer_.emplace(data, shape_.region_bytes, next_, reserve);
-  return true;
+  reserved_.resize(shape_.region_bytes / reserved_at_once);
+  writer_.emplace(posts_.data() + shape_.region(*region_), shape_.region_bytes,
+                  head_of(*region_).chain, reserve);
 }
 
 store_access::posting
 store_access::post(const std::vector<store_entry>& entries) {
   const auto guard = std::lock_guard{mutex_};
-  if (!region_ || !prepare()
-      || (own_.source.load() & ~store_source::wanted) != store_source::region
-      || !writer_->append(head_of(*region_).last, entries))
+  if (!region_ || own_.region != *region_ + 1)
+    return posting::refused;
+  prepare();
+  if ((own_.source.load() & ~store_source::wanted) != store_source::region
+      || !writer_->append(entries))
     return posting::refused;
   // What the server has written before it looked at the chain is seen here, or
   // it sees the chain as it is now.

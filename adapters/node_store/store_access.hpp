@@ -56,8 +56,8 @@ private:
 
   region_head& head_of(uint32_t number) const;
 
-  /// Finds where to go on in the region.
-  bool prepare();
+  /// Makes the writer.
+  void prepare();
 
   store_geometry shape_;
   shared_segment board_;
@@ -67,8 +67,7 @@ private:
   const rank_place& own_;
 
   std::mutex mutex_;
-  uint64_t next_ = 0;                    // guarded by mutex_
-  uint64_t reserved_ = 0;                // guarded by mutex_
+  std::vector<bool> reserved_;           // guarded by mutex_
   std::optional<block_writer> writer_{}; // guarded by mutex_
 };
 

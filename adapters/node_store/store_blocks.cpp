@@ -66,16 +66,26 @@ struct block {
   const char* data;
 };
 
-std::optional<block> header_at(const store_area& area, uint64_t offset) {
-  if (offset < area.begin || offset % store_alignment != 0)
+/// Where a block is, and how much of the area follows.
+std::optional<std::pair<const char*, uint64_t>> bytes_at(const store_area& area,
+                                                         uint64_t offset) {
+  if (offset % store_alignment != 0 || offset == 0 || area.size == 0
+      || (!area.is_ring && offset < area.begin))
     return std::nullopt;
-  const auto at = offset - area.begin;
+  const auto at = area.is_ring ? offset % area.size : offset - area.begin;
   if (at > area.size || area.size - at < sizeof(block_header))
     return std::nullopt;
-  const auto result = block{load<block_header>(area.data + at), area.data + at};
+  return std::pair{area.data + at, area.size - at};
+}
+
+std::optional<block> header_at(const store_area& area, uint64_t offset) {
+  const auto at = bytes_at(area, offset);
+  if (!at)
+    return std::nullopt;
+  const auto result = block{load<block_header>(at->first), at->first};
   const auto& x = result.header;
   if (x.mark != block_mark || x.count > store_entry_limit
-      || x.previous >= offset
+      || x.previous >= offset || offset > UINT64_MAX - x.size
       || x.size < sizeof(block_header) + x.count * sizeof(index_entry))
     return std::nullopt;
   return result;
@@ -83,7 +93,7 @@ std::optional<block> header_at(const store_area& area, uint64_t offset) {
 
 std::optional<block> block_at(const store_area& area, uint64_t offset) {
   const auto result = header_at(area, offset);
-  if (!result || result->header.size > area.begin + area.size - offset)
+  if (!result || result->header.size > bytes_at(area, offset)->second)
     return std::nullopt;
   return result;
 }
@@ -114,14 +124,21 @@ std::optional<store_entry> entry_at(const block& x, uint32_t offset) {
 /// @returns whether they could be read.
 template <class F>
 bool walk(const store_area& area, uint64_t last, uint64_t after, F wants) {
-  auto end = area.begin + area.size;
+  auto end = uint64_t{0};
+  auto lowest = uint64_t{0};
   for (size_t n = 0; last > after; ++n) {
     if (n == store_chain_limit)
       return false;
     const auto x = block_at(area, last);
-    if (!x || x->header.size > end - last)
+    if (!x)
       return false;
-    if (!wants(*x))
+    if (n == 0) {
+      end = last + x->header.size;
+      lowest = end > area.size ? end - area.size : 0;
+    }
+    if (last < lowest || x->header.size > end - last)
+      return false;
+    if (!wants(*x, last))
       return true;
     end = last;
     last = x->header.previous;
@@ -177,10 +194,14 @@ std::vector<store_entry> without_replaced(std::vector<store_entry> xs) {
 
 std::optional<std::string_view> find_entry(const store_area& area,
                                            uint64_t last, std::string_view name,
-                                           uint8_t views) {
+                                           uint8_t views, uint64_t* lowest) {
   const auto hash = hash_of(name);
   auto result = std::optional<std::string_view>{};
-  walk(area, last, 0, [&](const block& x) {
+  if (lowest != nullptr)
+    *lowest = last;
+  walk(area, last, 0, [&](const block& x, uint64_t offset) {
+    if (lowest != nullptr)
+      *lowest = offset;
     for (auto i = x.header.count; i > 0; --i) {
       const auto place = index_of(x, i - 1);
       if (place.hash != hash)
@@ -199,7 +220,7 @@ std::optional<std::string_view> find_entry(const store_area& area,
 bool list_entries(const store_area& area, uint64_t last, uint64_t after,
                   const std::function<void(const store_entry&)>& use) {
   auto blocks = std::vector<block>{};
-  const auto is_whole = walk(area, last, after, [&](const block& x) {
+  const auto is_whole = walk(area, last, after, [&](const block& x, uint64_t) {
     blocks.push_back(x);
     return true;
   });
@@ -214,20 +235,12 @@ bool list_entries(const store_area& area, uint64_t last, uint64_t after,
   return true;
 }
 
-std::optional<uint64_t> end_of_block(const store_area& area, uint64_t offset) {
+std::optional<block_place> place_of_block(const store_area& area,
+                                          uint64_t offset) {
   const auto x = header_at(area, offset);
   if (!x)
     return std::nullopt;
-  return offset + x->header.size;
-}
-
-std::optional<uint64_t> end_of_chain(const store_area& area, uint64_t last) {
-  if (last == 0)
-    return store_alignment;
-  const auto x = block_at(area, last);
-  if (!x)
-    return std::nullopt;
-  return aligned(last + x->header.size);
+  return block_place{offset + x->header.size, x->header.previous};
 }
 
 // -- writing -----------------------------------------------------------------
@@ -275,29 +288,43 @@ bool is_name(const store_entry& x) {
 
 } // namespace
 
-block_writer::block_writer(char* data, uint64_t size, uint64_t& next,
+block_writer::block_writer(char* data, uint64_t size, store_chain& chain,
                            reserver reserve)
-  : data_(data), size_(size), next_(next), reserve_(std::move(reserve)) {
+  : data_(data), size_(size), chain_(chain), reserve_(std::move(reserve)) {
   // nop
 }
 
-bool block_writer::append(std::atomic<uint64_t>& last,
-                          const std::vector<store_entry>& entries) {
+bool block_writer::append(const std::vector<store_entry>& entries) {
   if (!std::all_of(entries.begin(), entries.end(), is_name))
     return false;
-  const auto area = store_area{data_, size_, 0};
+  const auto area = store_area{data_, size_, 0, true};
+  // Where another writer was killed there is nothing to be kept after this.
+  const auto last = chain_.last.load(std::memory_order_relaxed);
+  const auto next = std::max(
+    aligned(chain_.writing.load(std::memory_order_relaxed)), store_alignment);
   auto all = entries;
   auto bytes = bytes_of(all);
-  auto previous = last.load(std::memory_order_relaxed);
+  auto previous = last;
+  auto lowest = next;
+  if (next < last || next - last > size_
+      || !walk(area, last, 0, [&](const block&, uint64_t offset) {
+           lowest = offset;
+           return true;
+         }))
+    return false;
+  // Half of the ring is in use: all of the chain is written anew.
+  const auto is_full = next - lowest > size_ / 2;
   auto left = size_t{0};
+  auto left_bytes = uint64_t{0};
   auto is_merging = true;
   auto is_readable = true;
-  const auto merge = [&](const block& x) {
+  const auto merge = [&](const block& x, uint64_t) {
     // Each block of a chain is more than twice as large as the next.
-    is_merging = is_merging && x.header.size <= 2 * bytes
-                 && all.size() + x.header.count <= store_entry_limit;
+    is_merging = is_merging && all.size() + x.header.count <= store_entry_limit
+                 && (is_full || x.header.size <= 2 * bytes);
     if (!is_merging) {
       left += x.header.count;
+      left_bytes += x.header.size;
       return true;
     }
     auto older = std::vector<store_entry>{};
@@ -307,17 +334,25 @@ bool block_writer::append(std::atomic<uint64_t>& last,
     previous = x.header.previous;
     return is_readable;
   };
-  if (!walk(area, previous, 0, merge) || !is_readable)
+  if (!walk(area, last, 0, merge) || !is_readable)
     return false;
   all = without_replaced(std::move(all));
   bytes = bytes_of(all);
-  const auto start = aligned(next_);
-  if (all.size() + left > store_entry_limit || start >= size_
-      || bytes > size_ - start || bytes > UINT32_MAX || !reserve_(start, bytes))
+  if (all.size() + left > store_entry_limit
+      || bytes + left_bytes > size_ / store_live_part || bytes > UINT32_MAX)
     return false;
-  write_block(data_ + start, previous, static_cast<uint32_t>(bytes), all);
-  last.store(start, std::memory_order_release);
-  next_ = start + bytes;
+  auto start = next;
+  if (start % size_ + bytes > size_)
+    start += size_ - start % size_;
+  const auto end = start + bytes;
+  // What is shown now stays until the new block is.
+  if (end - lowest > size_ || !reserve_(start % size_, bytes))
+    return false;
+  chain_.writing.store(end, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  write_block(data_ + start % size_, previous, static_cast<uint32_t>(bytes),
+              all);
+  chain_.last.store(start, std::memory_order_release);
   return true;
 }
 

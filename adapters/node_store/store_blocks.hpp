@@ -16,6 +16,10 @@
 // killed at any instruction has shown the block or has not. Blocks of one
 // process are a chain, newest first.
 //
+// Offsets grow for ever; an area is a ring, so that byte `x` is where `x` modulo
+// its size is, and no block goes over its end. What no chain needs any more is
+// written over: whoever reads looks afterwards how far the writer has come.
+//
 //     0          8        12       16      20
 //     | previous | size   | count  | mark  | count times: hash, offset |
 //     | entries, each at a multiple of 8 ...                           |
@@ -59,23 +63,36 @@ inline constexpr size_t store_entry_limit = 65536;
 /// twice as large as the next.
 inline constexpr size_t store_chain_limit = 64;
 
+/// Where a chain is, as its writer shows it.
+struct store_chain {
+  /// Offset of the newest block; 0: there is none.
+  std::atomic<uint64_t> last;
+
+  /// Where the writer is at most: what is a whole ring before that may be
+  /// written over.
+  std::atomic<uint64_t> writing;
+};
+
 /// Memory that holds blocks, or a copy of its part `[begin, begin + size)`.
 struct store_area {
   const char* data = nullptr;
   uint64_t size = 0;
 
-  /// Offset of the first byte.
+  /// Offset of the first byte; of a ring it means nothing.
   uint64_t begin = 0;
+  bool is_ring = true;
 };
 
 /// Looks a name up; what was posted last counts.
 /// @param last Offset of the newest block of the chain; 0: there is none.
 /// @param views The entry has one of these.
+/// @param lowest Gets the offset of the oldest block that was read.
 /// @returns the value, where it lies: of an area that others write, to be
 ///          copied before it is read; nothing if the name is not there.
 std::optional<std::string_view> find_entry(const store_area& area,
                                            uint64_t last, std::string_view name,
-                                           uint8_t views = store_view::here);
+                                           uint8_t views = store_view::here,
+                                           uint64_t* lowest = nullptr);
 
 /// Lists entries as they were posted, oldest first; a later one of the same
 /// name and views replaces an earlier one.
@@ -88,42 +105,43 @@ bool list_entries(const store_area& area, uint64_t last, uint64_t after,
 /// block is never one's.
 inline constexpr uint64_t store_alignment = 8;
 
-/// Writes blocks of one chain. The area may hold other chains of the same
-/// writer.
+/// The size and the predecessor of a block, of whose area the header is enough.
+struct block_place {
+  uint64_t end = 0;
+  uint64_t previous = 0;
+};
+
+/// @returns nothing if there is no block at `offset`.
+std::optional<block_place> place_of_block(const store_area& area,
+                                          uint64_t offset);
+
+/// Bytes of the header.
+inline constexpr uint64_t block_header_bytes = 24;
+
+/// The part of an area that the entries of a chain may take: the rest is for
+/// what has been replaced.
+inline constexpr uint64_t store_live_part = 4;
+
+/// Writes blocks of one chain, one writer at a time.
 class block_writer {
 public:
   /// Makes sure that bytes of the area can be written.
   using reserver = std::function<bool(uint64_t offset, uint64_t size)>;
 
-  /// @param data The area, of `size` bytes.
-  /// @param next Offset from which the area is free; moved on.
-  block_writer(char* data, uint64_t size, uint64_t& next, reserver reserve);
+  /// @param data The area, of `size` bytes, a multiple of `store_alignment`.
+  block_writer(char* data, uint64_t size, store_chain& chain, reserver reserve);
 
   /// Shows entries, all at once. Small blocks of the chain are written anew
   /// with them, so that a chain stays short: n single entries cost n log n
   /// bytes.
-  /// @param last The newest block of the chain; names the new one afterwards.
   /// @returns whether there is room; if not, nothing has changed.
-  bool append(std::atomic<uint64_t>& last,
-              const std::vector<store_entry>& entries);
+  bool append(const std::vector<store_entry>& entries);
 
 private:
   char* data_;
   uint64_t size_;
-  uint64_t& next_;
+  store_chain& chain_;
   reserver reserve_;
 };
-
-/// Bytes of a block by which its end is known.
-inline constexpr uint64_t block_header_bytes = 24;
-
-/// Where a block ends; of the area its header is enough.
-/// @returns nothing if there is none.
-std::optional<uint64_t> end_of_block(const store_area& area, uint64_t offset);
-
-/// Where the area is free after a chain: for one who goes on where another
-/// writer was killed. What that one had begun to write is written over.
-/// @returns nothing if the chain is damaged.
-std::optional<uint64_t> end_of_chain(const store_area& area, uint64_t last);
 
 } // namespace troupe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/store_blocks.hpp"
 
 #include <array>
 #include <atomic>
@@ -74,8 +75,8 @@ struct posts_header {
 };
 
 struct alignas(64) region_head {
-  /// Offset in the region of the newest block; 0: there is none.
-  std::atomic<uint64_t> last;
+  /// The chain in the region.
+  store_chain chain;
 };
 
 /// Where things are in segments of a size.
@@ -116,9 +117,10 @@ struct store_geometry {
   /// The largest job that has a store: 2^22 ranks.
   static constexpr uint32_t most_ranks = uint32_t{1} << 22;
 
-  /// Bytes of a region: a process that posts more asks the server.
-  static constexpr uint64_t least_region = uint64_t{16} << 10;
-  static constexpr uint64_t most_region = uint64_t{4} << 20;
+  /// Bytes of a region, of which what a process has posted may take a part
+  /// (`store_live_part`): one that posts more asks the server.
+  static constexpr uint64_t least_region = uint64_t{64} << 10;
+  static constexpr uint64_t most_region = uint64_t{8} << 20;
 };
 
 /// How a client finds a store, and what it has there.

@@ -40,18 +40,15 @@ void read(const store_area& area, uint64_t last, uint64_t after) {
   require(bytes <= area.size, "no byte is listed twice");
 }
 
-/// Goes on where the chain ends, as a process does that comes after another.
-void write(std::string area, uint64_t last) {
-  auto next = end_of_chain({area.data(), area.size(), 0}, last).value_or(0);
-  if (next == 0)
-    return;
-  // A block at its end would be seen by the sanitizer.
-  auto head = std::atomic<uint64_t>{last};
-  auto writer = block_writer{area.data(), area.size(), next,
+/// Goes on where another process was.
+void write(std::string area, uint64_t last, uint64_t writing) {
+  area.resize(area.size() / store_alignment * store_alignment);
+  auto chain = store_chain{{last}, {writing}};
+  auto writer = block_writer{area.data(), area.size(), chain,
                              [](uint64_t, uint64_t) { return true; }};
-  if (!writer.append(head, {{"key", "value", 3}}))
+  if (!writer.append({{"key", "value", 3}}))
     return;
-  const auto found = find_entry({area.data(), area.size(), 0}, head, "key");
+  const auto found = find_entry({area.data(), area.size()}, chain.last, "key");
   require(found && *found == "value", "what was posted is found");
 }
 
@@ -82,10 +79,10 @@ TROUPE_FUZZ(input) {
   for (auto i = 0; i < 3; ++i)
     last = last << 8 | take_byte(input);
   after = take_byte(input) * store_alignment;
-  const auto area = store_area{input.data(), input.size(), 0};
+  const auto area = store_area{input.data(), input.size(), 0, true};
   read(area, last, after);
   const auto begin = std::min<uint64_t>(after, input.size());
-  read({input.data() + begin, input.size() - begin, begin}, last, after);
-  write(std::string{input}, last);
+  read({input.data() + begin, input.size() - begin, begin, false}, last, after);
+  write(std::string{input}, last, last + after);
   take(input, last);
 }

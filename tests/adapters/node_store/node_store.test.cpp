@@ -19,7 +19,7 @@ constexpr auto ranks = 10u;
 
 /// A job of ten, of which two are here.
 struct fixture {
-  fixture() : server(node_store::make({ranks, {3, 7}, 128 << 10})) {
+  fixture() : server(node_store::make({ranks, {3, 7}, 512 << 10})) {
     CAF_REQUIRE(server);
   }
 
@@ -189,7 +189,7 @@ CAF_TEST(a damaged region is given up) {
   fixture x;
   const auto three = x.join(3);
   const auto mad = x.posts();
-  const auto shape = store_geometry{ranks, 2, 128 << 10};
+  const auto shape = store_geometry{ranks, 2, 512 << 10};
   const auto head = [&](uint64_t to) {
     std::memcpy(mad.data() + shape.head(0), &to, sizeof(to));
   };

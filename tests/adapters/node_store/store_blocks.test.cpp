@@ -25,22 +25,22 @@ struct fixture {
   }
 
   bool post(const std::vector<store_entry>& entries) {
-    return writer.append(last, entries);
+    return writer.append(entries);
   }
 
   store_area area() const {
-    return {bytes.data(), bytes.size(), 0};
+    return {bytes.data(), bytes.size(), 0, true};
   }
 
   std::string find(std::string_view name, views seen_by = here) const {
-    const auto x = find_entry(area(), last, name, seen_by);
+    const auto x = find_entry(area(), chain.last, name, seen_by);
     return x ? std::string{*x} : "(none)";
   }
 
   std::string list(uint64_t after = 0) const {
     auto result = std::string{};
     const auto is_whole =
-      list_entries(area(), last, after, [&](const store_entry& x) {
+      list_entries(area(), chain.last, after, [&](const store_entry& x) {
         result += std::string{x.name} + "=" + std::string{x.value} + ":"
                   + std::to_string(x.views) + " ";
       });
@@ -49,16 +49,15 @@ struct fixture {
 
   size_t blocks() const {
     auto result = size_t{0};
-    for (auto x = last.load(); x != 0; ++result)
-      std::memcpy(&x, bytes.data() + x, sizeof(x));
+    for (auto x = chain.last.load(); x != 0; ++result)
+      x = place_of_block(area(), x)->previous;
     return result;
   }
 
   std::string bytes;
-  std::atomic<uint64_t> last{0};
-  uint64_t next = store_alignment;
+  store_chain chain{};
   bool has_memory = true;
-  block_writer writer{bytes.data(), bytes.size(), next,
+  block_writer writer{bytes.data(), bytes.size(), chain,
                       [this](uint64_t, uint64_t) { return has_memory; }};
 };
 
@@ -68,7 +67,8 @@ CAF_TEST(nothing is found in zeros) {
   const auto x = fixture{};
   CAF_CHECK_EQUAL(x.find("a"), "(none)");
   CAF_CHECK_EQUAL(x.list(), "");
-  CAF_CHECK(end_of_chain(x.area(), 0) == store_alignment);
+  CAF_CHECK(!place_of_block(x.area(), 0));
+  CAF_CHECK(!place_of_block(x.area(), 8));
 }
 
 CAF_TEST(what was posted last counts) {
@@ -100,17 +100,20 @@ CAF_TEST(each sees what is for it) {
 CAF_TEST(what has come since is listed by itself) {
   fixture x;
   CAF_CHECK(x.post({{"a", std::string(1000, 'x'), both}}));
-  const auto seen = x.last.load();
-  const auto end = *end_of_chain(x.area(), seen);
+  const auto seen = x.chain.last.load();
+  const auto end = place_of_block(x.area(), seen)->end;
   CAF_CHECK_EQUAL(x.list(seen), "");
   CAF_CHECK(x.post({{"b", "1", both}}));
   CAF_CHECK_EQUAL(x.list(seen), "b=1:3 ");
   // From a copy of the part that is new.
-  const auto part = store_area{x.bytes.data() + end, x.next - end, end};
+  const auto part =
+    store_area{x.bytes.data() + end, x.chain.writing - end, end, false};
   auto n = 0;
-  CAF_CHECK(list_entries(part, x.last, seen, [&](const store_entry&) { ++n; }));
+  CAF_CHECK(
+    list_entries(part, x.chain.last, seen, [&](const store_entry&) { ++n; }));
   CAF_CHECK_EQUAL(n, 1);
-  CAF_CHECK(!list_entries(part, x.last, 0, [&](const store_entry&) { ++n; }));
+  CAF_CHECK(
+    !list_entries(part, x.chain.last, 0, [&](const store_entry&) { ++n; }));
   CAF_CHECK_EQUAL(n, 1);
 }
 
@@ -123,7 +126,7 @@ CAF_TEST(chains stay short and cost n log n) {
     CAF_REQUIRE(x.blocks() <= 12);
     written += 40;
   }
-  CAF_CHECK(x.next < 12 * written);
+  CAF_CHECK(x.chain.writing < 12 * written);
   for (auto i = 0; i < 2000; ++i)
     CAF_REQUIRE_EQUAL(x.find("key-" + std::to_string(i)), "value");
   // Ever smaller ones.
@@ -138,34 +141,64 @@ CAF_TEST(what has no room changes nothing) {
   auto x = fixture{1024};
   CAF_CHECK(x.post({{"a", "1", both}}));
   const auto before = x.bytes;
-  const auto next = x.next;
-  CAF_CHECK(!x.post({{"a", std::string(1024, 'x'), both}}));
+  const auto next = x.chain.writing.load();
+  CAF_CHECK(!x.post({{"a", std::string(256, 'x'), both}}));
   CAF_CHECK(!x.post({{std::string(store_name_limit + 1, 'n'), "1", both}}));
   x.has_memory = false;
   CAF_CHECK(!x.post({{"b", "1", both}}));
   CAF_CHECK(before == x.bytes);
-  CAF_CHECK_EQUAL(next, x.next);
+  CAF_CHECK_EQUAL(next, x.chain.writing.load());
   x.has_memory = true;
   auto posted = 0;
-  while (x.post({{"b", std::to_string(posted), both}}))
+  while (x.post({{"b" + std::to_string(posted), "1", both}}))
     ++posted;
-  CAF_CHECK(posted > 3);
+  CAF_CHECK(posted > 2);
   CAF_CHECK_EQUAL(x.find("a"), "1");
-  CAF_CHECK_EQUAL(x.find("b"), std::to_string(posted - 1));
+  CAF_CHECK_EQUAL(x.find("b0"), "1");
 }
 
-CAF_TEST(a later writer goes on where the chain ends) {
+CAF_TEST(what is replaced makes room for ever) {
+  for (const auto size : {1024u, 1536u, 4096u}) {
+    auto x = fixture{size};
+    CAF_REQUIRE(x.post({{"other", std::string(40, 'o'), both}}));
+    for (auto i = 0; i < 3000; ++i) {
+      const auto text =
+        std::string(static_cast<size_t>(i % 50), static_cast<char>(i % 256));
+      CAF_REQUIRE(x.post({{"k", text, both}}));
+      CAF_REQUIRE(x.find("k") == text);
+      CAF_REQUIRE(x.find("other") == std::string(40, 'o'));
+      CAF_REQUIRE(x.blocks() <= 12);
+    }
+    CAF_CHECK(x.chain.writing > 20 * size);
+  }
+}
+
+CAF_TEST(a reader sees whether it was overtaken) {
+  auto x = fixture{1024};
+  CAF_CHECK(x.post({{"k", "1", both}}));
+  auto lowest = uint64_t{0};
+  const auto last = x.chain.last.load();
+  CAF_CHECK(find_entry(x.area(), last, "k", here, &lowest));
+  CAF_CHECK_EQUAL(lowest, last);
+  for (auto i = 0; i < 100; ++i) {
+    const auto is_whole = x.chain.writing <= lowest + 1024;
+    const auto found = find_entry(x.area(), last, "k");
+    CAF_CHECK(!is_whole || found == "1");
+    CAF_CHECK(x.post({{"k", std::to_string(i), both}}));
+  }
+  CAF_CHECK(x.chain.writing > lowest + 1024);
+}
+
+CAF_TEST(a later writer goes on where the other one was) {
   fixture x;
   CAF_CHECK(x.post({{"a", "1", both}}));
-  const auto end = end_of_chain(x.area(), x.last);
-  CAF_REQUIRE(end);
-  CAF_CHECK_EQUAL(*end, x.next);
   // The first one was killed while it wrote.
-  std::memset(x.bytes.data() + *end, 'x', 200);
-  auto next = *end;
-  auto other = block_writer{x.bytes.data(), x.bytes.size(), next,
+  const auto end = x.chain.writing.load();
+  x.chain.writing = end + 200;
+  std::memset(x.bytes.data() + end, 'x', 200);
+  auto other = block_writer{x.bytes.data(), x.bytes.size(), x.chain,
                             [](uint64_t, uint64_t) { return true; }};
-  CAF_CHECK(other.append(x.last, {{"b", "2", both}}));
+  CAF_CHECK(other.append({{"b", "2", both}}));
   CAF_CHECK_EQUAL(x.list(), "a=1:3 b=2:3 ");
 }
 
@@ -199,37 +232,36 @@ CAF_TEST(random histories read as a map does) {
       CAF_CHECK_EQUAL(x.find(name, elsewhere), val);
     auto listed_near = std::map<std::string, std::string>{};
     auto listed_far = listed_near;
-    CAF_CHECK(list_entries(x.area(), x.last, 0, [&](const store_entry& y) {
-      if ((y.views & here) != 0)
-        listed_near[std::string{y.name}] = std::string{y.value};
-      if ((y.views & elsewhere) != 0)
-        listed_far[std::string{y.name}] = std::string{y.value};
-    }));
+    CAF_CHECK(
+      list_entries(x.area(), x.chain.last, 0, [&](const store_entry& y) {
+        if ((y.views & here) != 0)
+          listed_near[std::string{y.name}] = std::string{y.value};
+        if ((y.views & elsewhere) != 0)
+          listed_far[std::string{y.name}] = std::string{y.value};
+      }));
     CAF_CHECK(listed_near == near);
     CAF_CHECK(listed_far == far);
   }
 }
 
 CAF_TEST(damage at any byte is survived) {
-  fixture x{4096};
+  fixture x{8192};
   CAF_CHECK(x.post({{"a", std::string(300, 'x'), both}}));
   CAF_CHECK(x.post({{"b", "2", both}, {"c", "3", elsewhere}}));
   const auto good = x.bytes;
   auto random = std::mt19937{1};
-  for (size_t i = 0; i < x.next; ++i)
+  const auto last = x.chain.last.load();
+  const auto end = x.chain.writing.load();
+  for (size_t i = 0; i < end; ++i)
     for (auto j = 0; j < 8; ++j) {
       x.bytes = good;
       x.bytes[i] = static_cast<char>(random());
       x.find("a");
       x.find("c", elsewhere);
       x.list();
-      end_of_chain(x.area(), x.last);
       // It writes within its area, or not at all.
-      auto next = x.next;
-      auto last = x.last.load();
-      auto other = block_writer{x.bytes.data(), x.bytes.size(), next,
-                                [](uint64_t, uint64_t) { return true; }};
-      other.append(x.last, {{"d", "4", both}});
-      x.last = last;
+      x.post({{"d", "4", both}});
+      x.chain.last = last;
+      x.chain.writing = end;
     }
 }
