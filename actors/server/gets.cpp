@@ -255,6 +255,11 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   entry.posted.follow(
     [memory = entry.memory](uint32_t rank) { return memory->take(rank); },
     [this](size_t bytes) { bytes_posted_ += bytes; });
+  // Who asked before the first of them connected waits for news from there.
+  for (const auto& [id, x] : gets_)
+    want(entry, nspace, x.target());
+  for (const auto& [id, x] : modexes_)
+    want(entry, nspace, x.target());
   return entry.memory;
 }
 
@@ -273,6 +278,12 @@ void gets::retire(const namespace_entry& entry, const proc_id& proc) const {
                + " posts by its connection from now on: it cannot reach the"
                  " memory that it shares with the server, there is no room"
                  " left in its part, or it has several connections");
+}
+
+void gets::want(const namespace_entry& entry, const std::string& nspace,
+                const proc_id& proc) {
+  if (proc.nspace == nspace && entry.memory->has(proc.rank))
+    entry.memory->want(proc.rank, true);
 }
 
 void gets::watch(const proc_id& proc) {

@@ -155,6 +155,10 @@ private:
 
   void wake_modexes(const proc_id& proc);
 
+  /// Has a process of the namespace, if it shares memory, tell of its next post.
+  static void want(const namespace_entry& entry, const std::string& nspace,
+                   const proc_id& proc);
+
   /// Has a process tell of its next post, since somebody waits for it.
   void watch(const proc_id& proc);
 

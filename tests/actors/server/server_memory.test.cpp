@@ -186,6 +186,38 @@ CAF_TEST(who waits is answered when an empty commit comes) {
   CAF_CHECK(memory->retired.empty());
 }
 
+CAF_TEST(who asked before there was memory is answered as well) {
+  const auto modex = uut.tell<get_result>(direct_modex{{"job", 0}, {}});
+  const auto unheard = uut.tell<get_result>(direct_modex{{"later", 0}, {}});
+  const auto other = connect(1, false);
+  const auto x = get(other, 2);
+  const auto zero = connect(0, true);
+  CAF_CHECK(memory->wanted == (std::set<uint32_t>{0, 2}));
+  memory->news[0] = {post(scope::global, key, "1")};
+  commit(zero, {});
+  CAF_REQUIRE_EQUAL(modex->code, status::success);
+  CAF_CHECK_EQUAL(text_in(modex->value, key), "1");
+  CAF_CHECK(memory->wanted == (std::set<uint32_t>{2}));
+  const auto two = connect(2, true);
+  memory->news[2] = {post(scope::local, key, "2")};
+  commit(two, {});
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(text_in(x->value, key), "2");
+  // Asked for before its namespace was known.
+  uut.lose(zero);
+  memory->retired.clear();
+  uut.add_job("later", 1);
+  auto request = node::greeting({"later", 0});
+  request.can_share = true;
+  const auto late = uut.connect(std::move(request));
+  consume_messages();
+  CAF_CHECK(memory->wanted == (std::set<uint32_t>{0}));
+  memory->news[0] = {post(scope::remote, key, "3")};
+  commit(late, {});
+  CAF_REQUIRE_EQUAL(unheard->code, status::success);
+  CAF_CHECK_EQUAL(text_in(unheard->value, key), "3");
+}
+
 CAF_TEST(what comes by a connection is there for good) {
   const auto zero = connect(0, true);
   const auto other = connect(1, false);
