@@ -154,7 +154,7 @@ CAF_TEST(X36 X37 strangers get no lane and members still do) {
   connect();
   CAF_CHECK(works());
   CAF_CHECK_EQUAL(two->lanes.size(), 1U);
-  CAF_CHECK(two->logged("refused"));
+  CAF_CHECK(wait([&] { return two->logged("refused"); }));
 }
 
 CAF_TEST(X45 without security only loopback is used) {
