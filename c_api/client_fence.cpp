@@ -3,6 +3,7 @@
 #include "actors/groups/group_keys.hpp"
 #include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
+#include "c_api/node_fence.hpp"
 #include "c_api/request.hpp"
 #include "messages/collective.hpp"
 
@@ -56,14 +57,50 @@ caf::expected<fence_request> make_fence(const library& lib,
   return x;
 }
 
+pmix_status_t ask_fence(const library& lib, fence_request x, pmix_op_cbfunc_t f,
+                        void* data) {
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
+  const auto answer = [fences = core->fences, f, data](pmix_status_t code) {
+    fences->end();
+    if (f != nullptr)
+      f(code, data);
+  };
+  const auto ask = [x, answer] {
+    return library::instance().ask<ack>(
+      x, [answer](const caf::expected<ack>& y) { answer(code_of(y)); });
+  };
+  const auto ask_later = [ask, answer] {
+    if (const auto code = ask(); code != PMIX_SUCCESS)
+      answer(code);
+  };
+  if (core->fences->delay(x, ask_later))
+    return PMIX_SUCCESS;
+  const auto code = ask();
+  if (code != PMIX_SUCCESS)
+    core->fences->end();
+  return code;
+}
+
 } // namespace
 
 pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
                          const pmix_info_t info[], size_t ninfo) try {
   TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
+  const auto& fences = core->fences;
+  // Without a thread of ours nobody would see that the server is lost.
+  if (!core->is_external && fences->meet(*x))
+    return PMIX_SUCCESS;
   const auto limit = limit_of(x->directives);
-  return await_op(lib, std::move(*x), limit);
+  fences->begin(*x);
+  const auto code = await_op(lib, std::move(*x), limit);
+  fences->end();
+  return code;
 } catch (...) {
   return status_of_exception();
 }
@@ -73,7 +110,7 @@ pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs,
                             pmix_op_cbfunc_t cbfunc, void* cbdata) try {
   TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_fence(lib, procs, nprocs, info, ninfo));
-  return ask_op(lib, std::move(*x), cbfunc, cbdata);
+  return ask_fence(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
   return status_of_exception();
 }

@@ -4,6 +4,7 @@
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
+#include "c_api/node_fence.hpp"
 #include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 #include "messages/data.hpp"
@@ -35,9 +36,12 @@ event own_event(status code, const proc_id& server) {
 /// name, PMIX_ERR_LOST_CONNECTION, unless it only knows the old one.
 /// Source: RFC0002, PMIX_ERR_LOST_SERVER_CONNECTION; requirements, reading A14.
 void tell_of_loss(const proc_id& server) {
-  // It may have told us to push no more.
-  if (const auto core = library::instance().core(); core && core->inputs)
-    core->inputs->go_on();
+  if (const auto core = library::instance().core()) {
+    // It may have told us to push no more.
+    if (core->inputs)
+      core->inputs->go_on();
+    core->fences->stop();
+  }
   library::instance().push(
     batch_of(own_event(status::lost_connection_to_server, server)));
 }
@@ -123,8 +127,16 @@ pmix_status_t attach(library& lib, const link_settings& settings,
 void choose(library& lib, const std::shared_ptr<link>& to) {
   if (to)
     lib.set_self(to->self(), own_hostname(), to->uri());
-  if (const auto core = lib.core())
+  if (const auto core = lib.core()) {
+    core->fences->stop();
     core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
+    core->shared->access(); // The first look-up need not wait for it.
+    if (to)
+      core->fences->start();
+    // Then nobody will tell us of its loss any more.
+    if (to && !to->is_open())
+      core->fences->stop();
+  }
   lib.set_link(to);
 }
 

@@ -117,6 +117,7 @@ private:
 
 class input_pusher;
 class output_handlers;
+class node_fence;
 class shared_posts;
 
 /// What exists between the first init and the last finalize. Virtual is what
@@ -180,6 +181,9 @@ public:
 
   /// What the processes of our job share on this node.
   const std::shared_ptr<shared_posts> shared;
+
+  /// Where they meet.
+  const std::shared_ptr<node_fence> fences;
 
   /// Every server we are connected to.
   std::vector<std::shared_ptr<link>> links; // guarded by mutex

@@ -79,16 +79,18 @@ std::shared_ptr<store_access> shared_posts::access() {
   return access_;
 }
 
+bool shared_posts::is_of_job(const proc_id& proc) {
+  const auto guard = std::lock_guard{mutex_};
+  return proc.nspace == self_.nspace;
+}
+
 std::optional<value> shared_posts::find(const proc_id& proc,
                                         const std::string& key) {
   const auto from = access();
   if (!from)
     return std::nullopt;
-  {
-    const auto guard = std::lock_guard{mutex_};
-    if (proc.nspace != self_.nspace)
-      return std::nullopt;
-  }
+  if (!is_of_job(proc))
+    return std::nullopt;
   const auto bytes = from->find(proc.rank, key);
   return bytes ? unpack_from_store(*bytes, wire::origin::server) : std::nullopt;
 }

@@ -27,10 +27,13 @@ public:
   /// @returns `refused` if it has to go to the server.
   store_access::posting post(const commit_request& x);
 
-private:
   /// @returns null if there is none, or if we cannot see it.
   std::shared_ptr<store_access> access();
 
+  /// Whether a process, or a wildcard, is of the job whose memory it is.
+  bool is_of_job(const proc_id& proc);
+
+private:
   std::mutex mutex_;
   std::string where_;                    // guarded by mutex_
   proc_id self_;                         // guarded by mutex_

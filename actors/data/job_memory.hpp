@@ -39,6 +39,17 @@ public:
   /// memory cannot be read is retired.
   virtual std::vector<posted_data> take(uint32_t rank) = 0;
 
+  /// Lets the processes of the job meet in fences without a message, if they
+  /// find the memory. @pre All of them are of this node, and none is in a fence.
+  virtual void open_fences() = 0;
+
+  /// Has all of them ask the server, those who wait as well.
+  /// @returns whether some do.
+  virtual bool close_fences() = 0;
+
+  /// Fences that have gone on without a message, roughly.
+  virtual uint64_t fences() const = 0;
+
   /// Bytes of memory, and the most that it may take.
   virtual uint64_t used() const = 0;
   virtual uint64_t size() const = 0;

@@ -55,6 +55,11 @@ collective_table::operation* collective_table::find(uint64_t id) {
   return i != operations_.end() ? &i->second : nullptr;
 }
 
+bool collective_table::has_fence(const proc_id& procs) const {
+  const auto i = open_.find(signature_of(collective_kind::fence, {procs}));
+  return i != open_.end() && !i->second.empty();
+}
+
 collective_table::operation*
 collective_table::join_reduced(const group_key& group, const proc_id& caller) {
   for (auto& [id, x] : operations_)

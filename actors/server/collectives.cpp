@@ -130,8 +130,71 @@ void collectives::note_connection(const operation& x) {
 }
 
 void collectives::forget(const std::string& nspace) {
+  close_meeting(nspace);
+  meetings_.erase(nspace);
   table_.forget(nspace);
   connected_.forget(nspace);
+}
+
+// -- fences without us --
+
+bool collectives::is_of_job(collective_kind kind,
+                            const std::vector<proc_id>& procs) {
+  return kind == collective_kind::fence && procs.size() == 1
+         && procs.front().rank == rank_wildcard;
+}
+
+bool collectives::can_meet(const namespace_entry& entry) {
+  return entry.memory && entry.is_local()
+         && std::all_of(entry.procs.begin(), entry.procs.end(),
+                        [&](const auto& x) {
+                          const auto& [rank, proc] = x;
+                          return proc.posts_by != 0 && proc.connections == 1
+                                 && !proc.is_gone() && entry.memory->has(rank);
+                        });
+}
+
+void collectives::share(const proc_id& proc, bool is_first) {
+  if (!is_first) {
+    // Calls of its rank may come by both connections.
+    close_meeting(proc.nspace);
+    meetings_[proc.nspace].is_barred = true;
+  } else if (meetings_.count(proc.nspace) == 0) {
+    open_meeting(proc.nspace);
+  }
+}
+
+void collectives::open_meeting(const std::string& nspace) {
+  const auto* entry = known_.find(nspace);
+  if (entry == nullptr || !can_meet(*entry)
+      || table_.has_fence({nspace, rank_wildcard}))
+    return;
+  auto& x = meetings_[nspace];
+  if (x.is_open || x.is_barred)
+    return;
+  entry->memory->open_fences();
+  x.is_open = true;
+  x.fences = entry->memory->fences();
+  x.departed.clear();
+}
+
+bool collectives::close_meeting(const std::string& nspace) {
+  const auto i = meetings_.find(nspace);
+  if (i == meetings_.end() || !std::exchange(i->second.is_open, false))
+    return false;
+  const auto* entry = known_.find(nspace);
+  return entry != nullptr && entry->memory && entry->memory->close_fences();
+}
+
+void collectives::interrupt_meeting(const std::string& nspace) {
+  const auto i = meetings_.find(nspace);
+  const auto* entry = known_.find(nspace);
+  if (i == meetings_.end() || !i->second.is_open || entry == nullptr)
+    return;
+  close_meeting(nspace);
+  auto& x = i->second;
+  x.vain = entry->memory->fences() == x.fences ? x.vain + 1 : 0;
+  x.is_barred |= x.vain >= defaults::meetings_in_vain;
 }
 
 // -- how an operation begins --
@@ -164,6 +227,8 @@ void collectives::join(const requester& who, collective_kind kind,
       [&] { return known_.local_among(participants); },
       [&] { return !known_.are_local(participants); }, group);
   const auto id = x->id;
+  if (!group && is_of_job(kind, participants))
+    interrupt_meeting(participants.front().nspace);
   x->is_fault_tolerant |= flag(directives, attr::group_ft_collective);
   if (is_new) {
     if (table_.size() > defaults::collectives_in_flight
@@ -179,6 +244,10 @@ void collectives::join(const requester& who, collective_kind kind,
     for (const auto& y : directives)
       if (y.key != group_keys::fence)
         fresh.directives.push_back(y);
+    if (!group && is_of_job(kind, participants))
+      if (const auto i = meetings_.find(participants.front().nspace);
+          i != meetings_.end())
+        fresh.departed.swap(i->second.departed);
   }
   auto& open = open_.at(id);
   open.calls.push_back({who.proc.nspace, std::move(reply)});
@@ -203,7 +272,12 @@ void collectives::check_complete(uint64_t id) {
   if (!std::exchange(open_.at(id).checked, true)) {
     for (const auto& proc : x->members.missing()) {
       const auto* local = known_.find_local(proc);
-      if (local != nullptr && local->is_gone() && x->members.drop(proc)
+      const auto& departed = open_.at(id).departed;
+      const auto has_left =
+        local != nullptr && local->connections == 0
+        && std::find(departed.begin(), departed.end(), proc) != departed.end();
+      const auto is_gone = local != nullptr && local->is_gone();
+      if ((has_left || is_gone) && x->members.drop(proc)
           && !x->is_fault_tolerant) {
         fail(*x, status::lost_connection,
              troupe::to_string(proc) + " had ended");
@@ -276,8 +350,16 @@ void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
 }
 
 void collectives::retire(uint64_t id) {
+  const auto* x = table_.find(id);
+  // Then nobody has still to learn that the meeting was closed.
+  const auto have_all_called = x != nullptr && !x->group
+                               && x->members.gone().empty()
+                               && is_of_job(x->kind, x->procs);
+  const auto nspace = have_all_called ? x->procs.front().nspace : std::string{};
   table_.retire(id);
   open_.erase(id);
+  if (have_all_called)
+    open_meeting(nspace);
 }
 
 std::vector<proc_data> collectives::contributions(const operation& x) const {
@@ -372,6 +454,8 @@ void collectives::time_out(uint64_t id) {
 }
 
 void collectives::leave(const proc_id& proc, const std::string& reason) {
+  if (close_meeting(proc.nspace))
+    meetings_[proc.nspace].departed.push_back(proc);
   auto ids = std::vector<uint64_t>{};
   for (const auto* x : table_.drop(proc))
     ids.push_back(x->id);

@@ -30,6 +30,10 @@ inline constexpr size_t collectives_in_flight = 1024;
 /// processes of its node have not all joined.
 inline constexpr auto collective_watch = 100ms;
 
+/// How often in a row the processes of a job may be let meet without the server,
+/// and ask it all the same.
+inline constexpr uint32_t meetings_in_vain = 8;
+
 } // namespace defaults
 
 /// The collective operations of a node: collects the calls of the participants,
@@ -67,6 +71,11 @@ public:
   void join(const requester& who, collective_kind kind,
             std::vector<proc_id> procs, const std::vector<info>& directives,
             completion<connect_procs_result> reply);
+
+  /// A process has connected that shares memory: once all of a job do, its
+  /// fences go on there, without a word to us.
+  /// @param is_first Whether it is the only one of its rank.
+  void share(const proc_id& proc, bool is_first);
 
   /// Fails the operations that wait for `proc`, or has them go on without it.
   void leave(const proc_id& proc, const std::string& reason);
@@ -117,9 +126,49 @@ private:
     /// Whether those who had ended before it began have been dropped.
     bool checked = false;
 
+    /// Who left when others of it had met already.
+    std::vector<proc_id> departed;
+
     /// Why it failed, once it has.
     caf::error failure;
   };
+
+  /// Whether the processes of a job meet in fences by themselves, in the memory
+  /// that they share with us. Who cannot or may not, as for the sake of a
+  /// directive, asks us; then all others are asked to do so as well. No process
+  /// does both at a time, so that its n-th call is in the n-th fence for all.
+  struct meeting {
+    bool is_open = false;
+
+    /// Whether it is closed for good.
+    bool is_barred = false;
+
+    /// How often it was opened in vain, in a row.
+    uint32_t vain = 0;
+
+    /// Fences of its memory when it was opened.
+    uint64_t fences = 0;
+
+    /// Who left while others met: the fence that these ask for had begun before.
+    std::vector<proc_id> departed;
+  };
+
+  /// Lets the processes of a job meet by themselves, if all can. @pre none of
+  /// them is in a fence of the job.
+  void open_meeting(const std::string& nspace);
+
+  /// @returns whether processes have come there that others did not join yet.
+  bool close_meeting(const std::string& nspace);
+
+  /// The same when a process asks us for a fence over its job.
+  void interrupt_meeting(const std::string& nspace);
+
+  /// Whether all processes of a job are here and share memory.
+  static bool can_meet(const namespace_entry& entry);
+
+  /// Whether a call is a fence over the whole of one job.
+  static bool is_of_job(collective_kind kind,
+                        const std::vector<proc_id>& procs);
 
   /// Why a call may not take part, if so.
   caf::error refusal(const requester& who,
@@ -177,6 +226,7 @@ private:
   collective_table table_;
   std::map<uint64_t, entry> open_;
   connected_sets connected_;
+  std::map<std::string, meeting> meetings_; // by namespace
 
   /// Whether a look at the operations that are not complete is due.
   bool is_watch_due_ = false;

@@ -106,7 +106,12 @@ void start(self_pointer self) {
       return make ? state.data->share(entry, nspace, make)
                   : std::shared_ptr<job_memory>{};
     },
-    [&state](const sessions::entry& session) { state.groups->greet(session); });
+    [&state](const sessions::entry& session) {
+      state.groups->greet(session);
+      const auto& id = session.who.proc;
+      if (const auto* proc = state.known->find_local(id))
+        state.collectives->share(id, proc->connections == 1);
+    });
   state.groups.emplace(self, options, state.directory, *state.known,
                        *state.data, *state.sessions, call_later);
   state.collectives.emplace(
@@ -317,11 +322,13 @@ gauge_list gauges_of(const server_state& state) {
   auto posted = uint64_t{0};
   auto shared = uint64_t{0};
   auto most_shared = uint64_t{0};
+  auto met = uint64_t{0};
   for (const auto& [nspace, entry] : known.namespaces()) {
     posted = std::max<uint64_t>(posted, entry.posted.size_bytes());
     if (entry.memory) {
       shared += entry.memory->used();
       most_shared += entry.memory->size();
+      met += entry.memory->fences();
     }
   }
   // The waits of processes are bounded by what one connection may have asked
@@ -330,6 +337,7 @@ gauge_list gauges_of(const server_state& state) {
     {{"server.posted_by_largest_namespace", posted,
       state.options.posted.namespace_bytes, "bytes"},
      {"server.shared_memory", shared, most_shared, "bytes"},
+     {"server.fences_in_memory", met, 0, "fences"},
      {"server.namespaces", known.namespaces().size(), 0, "namespaces"},
      {"server.sessions", state.sessions->all().size(),
       known.counts().total * defaults::connections_per_rank, "connections"},

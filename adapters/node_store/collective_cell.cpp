@@ -132,6 +132,13 @@ bool collective_cell::has_arrived(uint32_t place) const noexcept {
   return is_set != is_odd_round(memory_.word.load());
 }
 
+bool collective_cell::has_any_arrived() const noexcept {
+  for (uint32_t place = 0; place < count_; ++place)
+    if (has_arrived(place))
+      return true;
+  return false;
+}
+
 uint32_t collective_cell::rounds() const noexcept {
   return memory_.word.load() / one_round;
 }

@@ -92,6 +92,9 @@ public:
   /// in that which goes on.
   bool has_arrived(uint32_t place) const noexcept;
 
+  /// The same of any participant.
+  bool has_any_arrived() const noexcept;
+
   /// Rounds that have begun.
   uint32_t rounds() const noexcept;
 

@@ -58,9 +58,9 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   auto result = std::unique_ptr<node_store>{
     new node_store{shape, std::move(board), std::move(posts)}};
   result->key_ = mark.key;
-  new (result->board_.data())
-    board_header{mark, shape.ranks, shape.locals, shape.region_bytes};
-  new (result->posts_.data()) posts_header{mark};
+  new (result->board_.data()) board_header{mark, shape.ranks, shape.locals,
+                                           shape.region_bytes, what.spins};
+  new (result->posts_.data()) posts_header{mark, {}};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
     if (!result->regions_.emplace(rank, region{i, false, false, 0}).second
@@ -186,6 +186,11 @@ bool node_store::take(uint32_t rank,
     retire(rank);
   }
   return is_whole;
+}
+
+collective_cell node_store::fences() const {
+  auto& head = *reinterpret_cast<posts_header*>(posts_.data());
+  return {head.fences, shape_.locals};
 }
 
 uint64_t node_store::used() const {

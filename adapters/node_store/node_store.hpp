@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -31,6 +32,9 @@ public:
     /// Bytes of a process's region, rounded down to what fits; what it has
     /// posted takes a quarter of it at most.
     uint64_t region_bytes = store_geometry::most_region;
+
+    /// How often a process that waits for others looks before it sleeps.
+    uint32_t spins = 0;
   };
 
   /// Makes a store. Memory is taken as it is written.
@@ -61,6 +65,9 @@ public:
   /// @param use Must not take anything itself.
   /// @returns whether it could be read; if not, the rank is retired.
   bool take(uint32_t rank, const std::function<void(const store_entry&)>& use);
+
+  /// Where the processes of the job meet in fences, if all are of this node.
+  collective_cell fences() const;
 
   /// Bytes of memory, of all that is mapped by whom ever.
   uint64_t used() const;

@@ -1,6 +1,7 @@
 #include "adapters/node_store/shared_job_memory.hpp"
 
 #include "actors/data/get_options.hpp"
+#include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_values.hpp"
 
@@ -62,6 +63,20 @@ public:
     return result;
   }
 
+  void open_fences() override {
+    store_->fences().open();
+  }
+
+  bool close_fences() override {
+    auto cell = store_->fences();
+    cell.close();
+    return cell.has_any_arrived();
+  }
+
+  uint64_t fences() const override {
+    return store_->fences().rounds();
+  }
+
   uint64_t used() const override {
     return store_->used();
   }
@@ -82,7 +97,11 @@ private:
 std::unique_ptr<job_memory>
 make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
                        uint64_t bytes, std::string& why) {
-  auto store = node_store::make({ranks, locals, store_live_part * bytes});
+  // Nobody who has to be waited for loses the processor to one who looks.
+  constexpr auto spins = uint32_t{500};
+  const auto can_spin = locals.size() <= allowed_processors().size();
+  auto store = node_store::make(
+    {ranks, locals, store_live_part * bytes, can_spin ? spins : 0});
   if (store)
     return std::make_unique<shared_job_memory>(std::move(store));
   why = std::strerror(errno);

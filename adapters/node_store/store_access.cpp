@@ -14,6 +14,9 @@ constexpr uint64_t reserved_at_once = uint64_t{16} << 10;
 /// How often somebody looks at a region that is written over meanwhile.
 constexpr int most_looks = 8;
 
+/// How often a waiting process looks before it sleeps, whatever the board says.
+constexpr uint32_t most_spins = 1000;
+
 bool has_mark(const shared_segment& x, const std::array<uint64_t, 2>& key) {
   if (x.size() < sizeof(board_header))
     return false;
@@ -132,6 +135,30 @@ store_access::post(const std::vector<store_entry>& entries) {
   if ((source & ~store_source::wanted) != store_source::region)
     return posting::refused;
   return (source & store_source::wanted) != 0 ? posting::wanted : posting::done;
+}
+
+std::optional<collective_cell> store_access::fences() const {
+  if (!region_ || shape_.locals != shape_.ranks)
+    return std::nullopt;
+  auto& head = *reinterpret_cast<posts_header*>(posts_.data());
+  return collective_cell{head.fences, shape_.locals};
+}
+
+collective_cell::outcome store_access::meet() {
+  auto cell = fences();
+  if (!cell)
+    return collective_cell::outcome::closed;
+  auto mine = collective_cell::ticket{};
+  const auto now = cell->arrive(*region_, mine);
+  if (now != collective_cell::outcome::open)
+    return now;
+  const auto& head = *reinterpret_cast<const board_header*>(board_.data());
+  return cell->wait(mine, std::min(head.spins, most_spins));
+}
+
+void store_access::break_up() {
+  if (auto cell = fences())
+    cell->close();
 }
 
 } // namespace troupe

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -48,9 +49,26 @@ public:
   /// Posts entries of this process, all at once.
   posting post(const std::vector<store_entry>& entries);
 
+  /// Ranks of the job.
+  uint32_t ranks() const {
+    return shape_.ranks;
+  }
+
+  /// Waits for all processes of the job: one thread at a time.
+  /// @returns `closed` if the server has to be asked: always, unless all of them
+  ///          are on this node and share its memory.
+  collective_cell::outcome meet();
+
+  /// Has those who wait in `meet` ask the server.
+  void break_up();
+
 private:
   store_access(store_geometry shape, shared_segment board, shared_segment posts,
                std::optional<uint32_t> region, uint32_t self);
+
+  /// Where the processes of the job meet.
+  /// @returns nothing if they do not, or not with this one.
+  std::optional<collective_cell> fences() const;
 
   const rank_place* place_of(uint32_t rank) const;
 

@@ -306,7 +306,8 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   auto bytes = bytes_of(all);
   auto previous = last;
   auto lowest = next;
-  if (next < last || next - last > size_
+  const auto newest = last != 0 ? place_of_block(area, last) : std::nullopt;
+  if (next < last || next - last > size_ || (newest && next < newest->end)
       || !walk(area, last, 0, [&](const block&, uint64_t offset) {
            lowest = offset;
            return true;

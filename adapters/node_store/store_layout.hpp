@@ -22,6 +22,9 @@
 //
 //     | posts_header | of each local process: region_head | pages: regions ... |
 //
+// Its header has the cell in which the processes of the job meet, if all of them
+// are on this node: their places are the numbers of their regions.
+//
 // A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
 // there is nothing, so that memory is taken only for what there is.
 
@@ -60,6 +63,9 @@ struct board_header {
 
   /// Bytes of a region; whole pages.
   uint64_t region_bytes;
+
+  /// How often a process that waits in a cell looks before it sleeps.
+  uint32_t spins;
 };
 
 struct rank_place {
@@ -72,6 +78,7 @@ struct rank_place {
 
 struct posts_header {
   store_mark mark;
+  cell_memory fences;
 };
 
 struct alignas(64) region_head {
@@ -98,7 +105,7 @@ struct store_geometry {
   }
 
   uint64_t head(uint32_t number) const {
-    return 64 + uint64_t{number} * sizeof(region_head);
+    return sizeof(posts_header) + uint64_t{number} * sizeof(region_head);
   }
 
   /// @param number From 0.

@@ -1,6 +1,7 @@
 // What processes post in memory that they share with their server.
 
 #include "actors/server/server.hpp"
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
@@ -23,6 +24,9 @@ struct script {
   std::set<uint32_t> retired;
   std::set<uint32_t> wanted;
   std::map<uint32_t, std::vector<posted_data>> news;
+  bool is_open = false;
+  bool somebody_waits = false;
+  uint64_t fences = 0;
 };
 
 class scripted_memory final : public job_memory {
@@ -57,6 +61,19 @@ public:
 
   std::vector<posted_data> take(uint32_t rank) override {
     return std::exchange(play_->news[rank], {});
+  }
+
+  void open_fences() override {
+    CAF_CHECK(!std::exchange(play_->is_open, true));
+  }
+
+  bool close_fences() override {
+    CAF_CHECK(std::exchange(play_->is_open, false));
+    return std::exchange(play_->somebody_waits, false);
+  }
+
+  uint64_t fences() const override {
+    return play_->fences;
   }
 
   uint64_t used() const override {
@@ -229,6 +246,121 @@ CAF_TEST(what comes by a connection is there for good) {
   commit(other, {post(scope::local, key, "3")});
   CAF_CHECK(memory->retired.count(1) == 1);
   CAF_CHECK(memory->retired.count(2) == 0);
+}
+
+CAF_TEST(COLL-3 they meet by themselves once all of them share memory) {
+  const auto zero = connect(0, true);
+  const auto one = connect(1, true);
+  const auto early = uut.fence(zero);
+  consume_messages();
+  const auto two = connect(2, true);
+  // One of them waits for us.
+  CAF_CHECK(!memory->is_open);
+  uut.fence(one);
+  const auto last = uut.fence(two);
+  consume_messages();
+  CAF_CHECK_EQUAL(last->code, status::success);
+  CAF_CHECK_EQUAL(early->code, status::success);
+  CAF_CHECK(memory->is_open);
+  // Fences of some of them, and what is no fence, have nothing to do with it.
+  uut.fence(zero, {{"job", 0}, {"job", 1}});
+  consume_messages();
+  CAF_CHECK(memory->is_open);
+  // Who asks us has the others ask us, by whatever name, for one fence.
+  uut.fence(zero, {{"job", 2}, {"job", 1}, {"job", 0}});
+  consume_messages();
+  CAF_CHECK(!memory->is_open);
+  uut.fence(one);
+  uut.fence(two, {{"job", rank_wildcard}});
+  consume_messages();
+  CAF_CHECK(memory->is_open);
+}
+
+CAF_TEST(COLL-3 they do not meet if one of them cannot) {
+  connect(0, true);
+  connect(1, true);
+  connect(2, false);
+  CAF_CHECK(!memory->is_open);
+}
+
+CAF_TEST(COLL-3 they do not meet if one of them is on another node) {
+  auto job = register_nspace{};
+  job.nspace = "wide";
+  job.owner = {our_uid, our_uid};
+  job.local_ranks = {0};
+  job.infos = {make_info(attr::job_size, value::uint32(2))};
+  uut.tell<ack>(std::move(job));
+  consume_messages();
+  auto request = node::greeting({"wide", 0});
+  request.can_share = true;
+  const auto x = uut.connect(std::move(request));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->accepted.shared, "region of 0");
+  CAF_CHECK(!memory->is_open);
+}
+
+CAF_TEST(COLL-4 those who meet hear of the death of another) {
+  const auto zero = connect(0, true);
+  const auto one = connect(1, true);
+  const auto two = connect(2, true);
+  CAF_REQUIRE(memory->is_open);
+  memory->somebody_waits = true;
+  uut.lose(two);
+  consume_messages();
+  CAF_CHECK(!memory->is_open);
+  // Their fence had begun when it was there.
+  const auto x = uut.fence(zero);
+  const auto y = uut.fence(one);
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::lost_connection);
+  CAF_CHECK_EQUAL(y->code, status::lost_connection);
+  CAF_CHECK(!memory->is_open);
+  // One that begins later waits: it may come back.
+  const auto later = uut.fence(zero);
+  uut.fence(one);
+  consume_messages();
+  CAF_CHECK(later->is_pending());
+  uut.end_process({"job", 2});
+  consume_messages();
+  CAF_CHECK_EQUAL(later->code, status::lost_connection);
+}
+
+CAF_TEST(COLL-3 a child that comes by its parents rank ends it for good) {
+  const auto zero = connect(0, true);
+  const auto one = connect(1, true);
+  const auto two = connect(2, true);
+  CAF_REQUIRE(memory->is_open);
+  const auto child = connect(1, true);
+  CAF_CHECK_EQUAL(child->accepted.shared, "to read");
+  CAF_CHECK(!memory->is_open);
+  uut.lose(child, true);
+  for (const auto& x : {zero, one, two})
+    uut.fence(x);
+  consume_messages();
+  CAF_CHECK(!memory->is_open);
+}
+
+CAF_TEST(COLL-3 who never comes there is not waited for there again and again) {
+  const auto zero = connect(0, true);
+  const auto one = connect(1, true);
+  const auto two = connect(2, true);
+  auto times = 0;
+  for (; memory->is_open && times < 100; ++times) {
+    for (const auto& x : {zero, one, two})
+      uut.fence(x);
+    consume_messages();
+  }
+  CAF_CHECK_EQUAL(times, 8);
+}
+
+CAF_TEST(COLL-4 the end of the job ends it) {
+  const auto zero = connect(0, true);
+  connect(1, true);
+  connect(2, true);
+  CAF_REQUIRE(memory->is_open);
+  uut.tell<ack>(deregister_nspace{"job"});
+  consume_messages();
+  CAF_CHECK(!memory->is_open);
 }
 
 CAF_TEST(its size is accounted for) {

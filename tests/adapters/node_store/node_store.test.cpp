@@ -54,16 +54,16 @@ using posting = store_access::posting;
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "1 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "2 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "1 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "2 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "1", "2 4711 12 13 1 1 5", "1 4711 12 13 1 1",
-        "1 4711 12 13 1 1 5 6", "1 4711 -1 13 1 1 5", "1 4711 12 13 1 1 -5",
-        "1 4711 12 13 1x 1 5", "1 4711 12 13 10000000000000000 1 5",
-        "1  12 13 1 1 5", "1 4294967296 12 13 1 1 5"})
+       {"", "2", "1 4711 12 13 1 1 5", "2 4711 12 13 1 1",
+        "2 4711 12 13 1 1 5 6", "2 4711 -1 13 1 1 5", "2 4711 12 13 1 1 -5",
+        "2 4711 12 13 1x 1 5", "2 4711 12 13 10000000000000000 1 5",
+        "2  12 13 1 1 5", "2 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
 }
 

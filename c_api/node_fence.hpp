@@ -1,0 +1,71 @@
+#pragma once
+
+#include "adapters/node_store/store_access.hpp"
+#include "messages/collective.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace troupe::c_api {
+
+class shared_posts;
+
+/// Fences over our job for which its processes need no server, if all are on this
+/// node: they meet in the memory that they share. The server counts the calls of
+/// a process as they come to it. So while one of ours waits in the memory, no
+/// other goes to the server, and the other way round. Safe on any thread.
+/// Source: PMIx Standard v5, `PMIx_Fence`.
+class node_fence {
+public:
+  /// @param where The memory.
+  explicit node_fence(std::shared_ptr<shared_posts> where);
+
+  /// Waits for all processes of our job.
+  /// @returns whether all have come. If not, the server has to be asked.
+  bool meet(const fence_request& x);
+
+  /// The server is going to be asked, by a thread that waits for the answer.
+  /// May wait for another thread to leave the memory.
+  void begin(const fence_request& x);
+
+  /// The same without waiting.
+  /// @param ask Is called soon, on the thread that is in the memory.
+  /// @returns false if no thread is: then `ask` is not needed.
+  bool delay(const fence_request& x, std::function<void()> ask);
+
+  /// The server has answered, or was not asked.
+  void end();
+
+  /// Has all who wait in the memory ask the server, from now on: it is lost, or
+  /// we leave.
+  void stop();
+
+  /// There is another server.
+  void start();
+
+private:
+  /// Whether nothing is wanted but to wait for our whole job.
+  bool is_plain(const fence_request& x) const;
+
+  /// Whether the processes may be those of our job, in other words.
+  bool may_be_of_job(const fence_request& x) const;
+
+  /// @pre `mutex_` is held.
+  void break_up();
+
+  const std::shared_ptr<shared_posts> where_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+
+  /// Where a thread waits; null: none does.
+  std::shared_ptr<store_access> meeting_;      // guarded by mutex_
+  bool is_stopped_ = false;                    // guarded by mutex_
+  size_t unanswered_ = 0;                      // guarded by mutex_
+  std::vector<std::function<void()>> delayed_; // guarded by mutex_
+};
+
+} // namespace troupe::c_api

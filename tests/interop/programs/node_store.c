@@ -1,0 +1,291 @@
+/* What processes of a node do in memory that they share with their server, and
+ * by messages: the same, whoever takes part. */
+
+#include "client.h"
+
+#include <sched.h>
+#include <sys/wait.h>
+
+static pmix_proc_t all;
+
+static void start(void) {
+  begin();
+  all = rank_of(PMIX_RANK_WILDCARD);
+}
+
+static void fence_with(const pmix_info_t* infos, size_t n) {
+  succeed(PMIx_Fence(&all, 1, infos, n), "fence");
+}
+
+/* What each rank does in its n-th fence; those who ask for more than to wait
+ * have all others ask the server. */
+static void fence_in_some_way(unsigned way) {
+  struct pending done = PENDING;
+  const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
+  const pmix_info_t timeout = int_info(PMIX_TIMEOUT, 20);
+  pmix_proc_t each[64];
+  switch (way) {
+    case 0:
+      succeed(PMIx_Fence_nb(&all, 1, NULL, 0, on_done, &done), "start");
+      demand(happens(&done, 1, 20), "it completes");
+      succeed(done.outcome, "fence without waiting");
+      break;
+    case 1:
+      fence_with(&timeout, 1);
+      break;
+    case 2:
+      for (pmix_rank_t rank = 0; rank < job_size; ++rank)
+        each[rank] = rank_of(job_size - 1 - rank);
+      succeed(PMIx_Fence(each, job_size, NULL, 0), "fence that names all");
+      break;
+    case 3:
+      fence_with(&collect, 1);
+      break;
+    case 4:
+      succeed(PMIx_Fence(NULL, 0, NULL, 0), "fence of all");
+      break;
+    default:
+      fence_with(NULL, 0);
+  }
+}
+
+static unsigned next(unsigned* seed) {
+  *seed = *seed * 1103515245u + 12345u;
+  return *seed >> 16;
+}
+
+/* Each round all post what they have seen; nobody is a round ahead, and nobody
+ * sees less than all have posted. */
+static void rounds(void) {
+  start();
+  const int count = atoi(case_args[0]);
+  unsigned seed = me.rank * 7919u + 1;
+  char key[32], text[32];
+  for (int i = 0; i < count; ++i) {
+    snprintf(key, sizeof key, "round.%d", i);
+    snprintf(text, sizeof text, "%d of %u", i, me.rank);
+    post(key, text);
+    if (next(&seed) % 64 == 0)
+      pause_ms(1);
+    fence_in_some_way(next(&seed) % 24);
+    for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+      const pmix_proc_t whom = rank_of(rank);
+      snprintf(text, sizeof text, "%d of %u", i, rank);
+      if (next(&seed) % 4 == 0)
+        expect_string(&whom, key, text, 0);
+    }
+    fence_in_some_way(next(&seed) % 24);
+  }
+  end();
+}
+
+/* Two threads of each process are in fences at once; there are as many calls of
+ * each, and all return. */
+static void* half(void* arg) {
+  unsigned seed = me.rank * 31u + (unsigned)(size_t)arg;
+  for (int i = 0; i < 300; ++i)
+    fence_in_some_way(next(&seed) % 12);
+  return NULL;
+}
+
+static void threads(void) {
+  start();
+  pthread_t other;
+  demand(pthread_create(&other, NULL, half, (void*)1) == 0, "a thread starts");
+  half((void*)2);
+  demand(pthread_join(other, NULL) == 0, "it ends");
+  end();
+}
+
+/* The last rank is killed while the others wait for it, in the midst of many
+ * fences: they get the same. */
+static void killed(void) {
+  start();
+  const int survivors = (int)job_size - 1;
+  if ((int)me.rank == survivors) {
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      pause_ms(30 + getppid() % 40);
+      kill(getppid(), SIGKILL);
+      _exit(0);
+    }
+  }
+  for (int i = 0; i < 1000000; ++i) {
+    const pmix_status_t code = PMIx_Fence(&all, 1, NULL, 0);
+    if (code == PMIX_SUCCESS)
+      continue;
+    expect(code, PMIX_ERR_LOST_CONNECTION, "fence with a dead process");
+    /* All others are there still. */
+    pmix_proc_t rest[64];
+    for (int rank = 0; rank < survivors; ++rank)
+      rest[rank] = rank_of((pmix_rank_t)rank);
+    char text[32];
+    snprintf(text, sizeof text, "%d", i);
+    post("failed", text);
+    succeed(PMIx_Fence(rest, (size_t)survivors, NULL, 0), "fence of the rest");
+    for (int rank = 0; rank < survivors; ++rank)
+      expect_string(&rest[rank], "failed", text, 5);
+    end();
+    return;
+  }
+  fail("nobody died");
+}
+
+/* One is stopped for a while: the others wait. */
+static void stopped(void) {
+  start();
+  meet();
+  if (me.rank == 0) {
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      for (int i = 0; i < 20; ++i) {
+        kill(getppid(), SIGSTOP);
+        pause_ms(5);
+        kill(getppid(), SIGCONT);
+        pause_ms(5);
+      }
+      _exit(0);
+    }
+    for (int i = 0; i < 2000; ++i)
+      meet();
+    waitpid(child, NULL, 0);
+  } else {
+    for (int i = 0; i < 2000; ++i)
+      meet();
+  }
+  end();
+}
+
+/* A time-out of one ends the fence for all; the next ones work. */
+static void times_out(void) {
+  start();
+  meet();
+  const pmix_info_t timeout = int_info(PMIX_TIMEOUT, 1);
+  if (me.rank == 0)
+    expect(PMIx_Fence(&all, 1, &timeout, 1), PMIX_ERR_TIMEOUT, "fence");
+  else if (me.rank + 1 < job_size)
+    expect(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_TIMEOUT, "fence");
+  else {
+    pause_ms(1500);
+    expect(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_TIMEOUT, "late fence");
+  }
+  for (int i = 0; i < 100; ++i)
+    meet();
+  end();
+}
+
+/* A child that does not exec is of the same rank: it leads a life of its own. */
+static void forks(void) {
+  start();
+  for (int i = 0; i < 10; ++i)
+    meet();
+  post("parent", "here");
+  const pid_t child = fork();
+  demand(child >= 0, "fork");
+  if (child == 0) {
+    begin();
+    const pmix_proc_t own = rank_of(me.rank);
+    expect_string(&own, "parent", "here", 5);
+    post("child", "here");
+    end();
+    _exit(0);
+  }
+  int how = 0;
+  waitpid(child, &how, 0);
+  demand(how == 0, "the child ends well");
+  for (int i = 0; i < 10; ++i)
+    meet();
+  for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+    const pmix_proc_t whom = rank_of(rank);
+    expect_string(&whom, "child", "here", 5);
+    expect_string(&whom, "parent", "here", 5);
+  }
+  end();
+}
+
+/* Leaves and comes back, while the others wait. */
+static void returns(void) {
+  for (int i = 0; i < 20; ++i) {
+    start();
+    for (int n = 0; n < 20; ++n)
+      meet();
+    end();
+  }
+}
+
+/* More than there is room for in the memory. */
+static void much(void) {
+  start();
+  char* text = malloc(300001);
+  for (int i = 0; i < 12; ++i) {
+    char key[32];
+    snprintf(key, sizeof key, "much.%d", i);
+    memset(text, 'a' + (int)(me.rank + (unsigned)i) % 26, 300000);
+    text[300000] = 0;
+    post(key, text);
+    meet();
+    for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+      const pmix_proc_t whom = rank_of(rank);
+      memset(text, 'a' + (int)(rank + (unsigned)i) % 26, 300000);
+      expect_string(&whom, key, text, 0);
+    }
+    meet();
+  }
+  free(text);
+  end();
+}
+
+/* What others may see of what one has posted. */
+static void scopes(void) {
+  start();
+  put_string(PMIX_LOCAL, "local", "l");
+  put_string(PMIX_REMOTE, "remote", "r");
+  put_string(PMIX_GLOBAL, "global", "g");
+  put_string(PMIX_INTERNAL, "internal", "i");
+  const pmix_proc_t next_one = rank_of((me.rank + 1) % job_size);
+  const pmix_info_t at_once = flag_info(PMIX_IMMEDIATE);
+  meet();
+  printf("before the commit %d\n",
+         try_get(&next_one, "global", &at_once, 1) == PMIX_SUCCESS);
+  meet();
+  succeed(PMIx_Commit(), "commit");
+  meet();
+  const char* keys[] = {"local", "remote", "global", "internal", "nothing"};
+  for (int i = 0; i < 5; ++i)
+    printf("%s: %s, %s\n", keys[i],
+           PMIx_Error_string(try_get(&next_one, keys[i], &at_once, 1)),
+           PMIx_Error_string(try_get(&me, keys[i], &at_once, 1)));
+  meet();
+  end();
+}
+
+/* Waits for what a neighbour has not posted yet. */
+static void waits(void) {
+  start();
+  for (int i = 0; i < 50; ++i) {
+    char key[32];
+    snprintf(key, sizeof key, "wait.%d", i);
+    const pmix_proc_t last = rank_of(job_size - 1);
+    if (me.rank + 1 == job_size) {
+      if (i % 5 == 0)
+        pause_ms(3);
+      post(key, "there");
+    } else {
+      expect_string(&last, key, "there", 20);
+    }
+  }
+  meet();
+  end();
+}
+
+int main(int argc, char** argv) {
+  static const struct test_case cases[] = {
+    {"rounds", rounds},   {"threads", threads},     {"killed", killed},
+    {"stopped", stopped}, {"times_out", times_out}, {"forks", forks},
+    {"returns", returns}, {"much", much},           {"scopes", scopes},
+    {"waits", waits},
+  };
+  return RUN_CASE(cases);
+}
