@@ -74,7 +74,8 @@ namespace {
 /// @returns whether that is enough.
 bool post_here(const library& lib, const commit_request& x) {
   const auto core = lib.core();
-  if (!core || !lib.current_link())
+  const auto to = lib.current_link();
+  if (!core || !to || !to->is_open())
     return false;
   const auto outcome = core->shared->post(x);
   // Somebody waits: the server looks when it hears of it.
@@ -231,8 +232,9 @@ status find_here(const library& lib, const process_store& store,
 /// for all of them.
 std::optional<value> find_shared(const library& lib, const lookup& x) {
   const auto& how = x.options;
-  if (!x.key || x.proc.rank > rank_valid_max || x.has_level() || how.refresh
-      || !how.qualifiers.empty() || how.data_scope != scope::undef)
+  if (!x.key || is_given_by_host(*x.key) || x.proc.rank > rank_valid_max
+      || x.has_level() || how.refresh || !how.qualifiers.empty()
+      || how.data_scope != scope::undef)
     return std::nullopt;
   const auto core = lib.core();
   return core ? core->shared->find(x.proc, *x.key) : std::nullopt;

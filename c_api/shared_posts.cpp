@@ -1,5 +1,6 @@
 #include "c_api/shared_posts.hpp"
 
+#include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
 #include "adapters/node_store/store_values.hpp"
 
@@ -11,6 +12,11 @@
 namespace troupe::c_api {
 
 namespace {
+
+/// What a value takes in a server, in the terms of what it is packed: numbers in
+/// arrays, which packing makes small, go by the socket.
+constexpr size_t most_expansion = 4;
+constexpr size_t expansion_allowance = 64;
 
 /// Entries as the store keeps them, and their texts.
 class packed_commit {
@@ -34,7 +40,7 @@ public:
           continue;
         }
         auto fresh = post{std::move(name), {}, views};
-        if (!pack_for_store(entry.val, fresh.val))
+        if (!pack_for_store(entry.val, fresh.val) || !is_readable(fresh, entry))
           return false;
         posts_.push_back(std::move(fresh));
       }
@@ -56,6 +62,14 @@ private:
     std::string val;
     uint8_t views;
   };
+
+  /// Whether the server reads it as it would a message, and takes no more memory
+  /// for it than it counts on.
+  static bool is_readable(const post& x, const key_value& of) {
+    return unpack_from_store(x.val, wire::origin::client)
+           && size_of(of.val)
+                <= most_expansion * (x.val.size() + expansion_allowance);
+  }
 
   std::vector<post> posts_;
 };

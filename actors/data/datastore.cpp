@@ -89,9 +89,11 @@ void datastore::keep(posted& to, const std::string& name, const views& x) {
     to.here.insert_or_assign(name, value{*x.here});
 }
 
-void datastore::follow(news_of news, std::function<void(size_t)> on_growth) {
+void datastore::follow(news_of news, std::function<void(size_t)> on_growth,
+                       std::function<void(uint32_t)> on_refusal) {
   news_ = std::move(news);
   on_growth_ = std::move(on_growth);
+  on_refusal_ = std::move(on_refusal);
 }
 
 void datastore::refresh(uint32_t rank) const {
@@ -102,7 +104,13 @@ void datastore::refresh(uint32_t rank) const {
     return;
   const auto before = size_bytes_;
   // To those who look it has been there all the time.
-  const_cast<datastore*>(this)->merge(rank, blocks);
+  auto& self = const_cast<datastore&>(*this);
+  if (self.merge(rank, blocks) != status::success) {
+    // What fits is not lost with what does not.
+    for (const auto& x : blocks)
+      self.merge(rank, {x});
+    on_refusal_(rank);
+  }
   if (size_bytes_ > before)
     on_growth_(size_bytes_ - before);
 }

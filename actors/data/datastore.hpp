@@ -33,7 +33,9 @@ public:
 
   /// Has the store ask for news before it says or takes anything of a rank.
   /// @param on_growth Hears by how many bytes they let it grow.
-  void follow(news_of news, std::function<void(size_t)> on_growth);
+  /// @param on_refusal Hears of ranks of whose news some had no room.
+  void follow(news_of news, std::function<void(size_t)> on_growth,
+              std::function<void(uint32_t)> on_refusal);
 
   /// Takes the news of a rank.
   void refresh(uint32_t rank) const;
@@ -104,6 +106,7 @@ private:
   limits bounds_;
   news_of news_;
   std::function<void(size_t)> on_growth_;
+  std::function<void(uint32_t)> on_refusal_;
   std::map<uint32_t, posted> ranks_;
 
   /// The keys that ranks have been refused.

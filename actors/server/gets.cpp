@@ -254,13 +254,28 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   }
   entry.posted.follow(
     [memory = entry.memory](uint32_t rank) { return memory->take(rank); },
-    [this](size_t bytes) { bytes_posted_ += bytes; });
+    [this](size_t bytes) { bytes_posted_ += bytes; },
+    [this, nspace, memory = entry.memory](uint32_t rank) {
+      memory->retire(rank);
+      if (out_.log)
+        out_.log(severity::warning,
+                 to_string(proc_id{nspace, rank})
+                   + " posted more than it may in shared memory"
+                     " (TROUPE_POSTED_BYTES of the server)");
+    });
   // Who asked before the first of them connected waits for news from there.
   for (const auto& [id, x] : gets_)
     want(entry, nspace, x.target());
   for (const auto& [id, x] : modexes_)
     want(entry, nspace, x.target());
   return entry.memory;
+}
+
+void gets::take_over(const proc_id& proc) {
+  if (const auto* entry = known_.find(proc.nspace)) {
+    retire(*entry, proc);
+    entry->posted.refresh(proc.rank);
+  }
 }
 
 /// One source counts for all who look: what comes by a connection is not in the
@@ -277,7 +292,8 @@ void gets::retire(const namespace_entry& entry, const proc_id& proc) const {
              to_string(proc)
                + " posts by its connection from now on: it cannot reach the"
                  " memory that it shares with the server, there is no room"
-                 " left in its part, or it has several connections");
+                 " left in its part, it has several connections, or gives"
+                 " endpoints to a group");
 }
 
 void gets::want(const namespace_entry& entry, const std::string& nspace,

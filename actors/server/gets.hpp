@@ -76,6 +76,9 @@ public:
   /// Keeps what the host brings of processes of other nodes.
   void store(std::vector<proc_data> data);
 
+  /// What a process posts is with us from now on, and not in shared memory.
+  void take_over(const proc_id& proc);
+
   /// Answers whoever waits for data of `proc` and can be answered now;
   /// everybody if the process is gone.
   void wake(const proc_id& proc);

@@ -341,6 +341,7 @@ caf::error groups::take_endpoints(const requester& who,
   }
   if (blocks.empty())
     return {};
+  data_.take_over(who.proc);
   if (const auto code = entry->posted.commit(who.proc.rank, blocks);
       code != status::success)
     return make_error(code, to_string(who.proc)

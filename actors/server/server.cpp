@@ -185,6 +185,8 @@ caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
   const auto what = proc_ended{proc, proc_state::terminated};
   self->send(state.directory.events, what);
   tell_monitors(self, what);
+  // Its place may be another process's.
+  state.data->take_over(proc);
   state.sessions->close(proc, "the host let it go");
   end_proc(state, what, "the host let it go");
   return ack{};

@@ -132,23 +132,30 @@ bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
                         copy_.size() - before_end);
 }
 
-std::optional<store_area> node_store::copy_news(const region& x,
-                                                uint64_t last) {
+std::optional<store_area> node_store::copy_news(const region& x, uint64_t last,
+                                                uint64_t& lowest) {
   // Where the blocks are, from their headers; then all of it at once.
-  auto lowest = last;
   auto end = uint64_t{0};
-  for (auto at = last; at > x.last;) {
-    if (!copy_region(x.number, at, at + block_header_bytes))
+  auto bytes = uint64_t{0};
+  auto newer = most_offset;
+  auto at = last;
+  for (size_t n = 0; at > x.last; ++n) {
+    lowest = at;
+    if (n == store_chain_limit
+        || !copy_region(x.number, at, at + block_header_bytes))
       return std::nullopt;
     const auto found =
       place_of_block({copy_.data(), copy_.size(), at, false}, at);
-    if (!found || (end == 0 && found->end - at > shape_.region_bytes))
+    if (!found || found->end > newer)
       return std::nullopt;
     if (end == 0)
       end = found->end;
-    if (end - at > shape_.region_bytes)
+    // No writer shows more than that.
+    bytes += found->end - at;
+    if (bytes > shape_.region_bytes / store_live_part
+        || end - at > shape_.region_bytes)
       return std::nullopt;
-    lowest = at;
+    newer = at;
     at = found->previous;
   }
   if (!copy_region(x.number, lowest, end))
@@ -156,35 +163,52 @@ std::optional<store_area> node_store::copy_news(const region& x,
   return store_area{copy_.data(), copy_.size(), lowest, false};
 }
 
+node_store::look_outcome
+node_store::look(region& x,
+                 const std::function<void(const store_entry&)>& use) {
+  const auto& chain = head_of(x.number).chain;
+  const auto last = chain.last.load();
+  if (last == x.last)
+    return look_outcome::taken;
+  if (last < x.last || last > most_offset)
+    return look_outcome::damaged;
+  auto lowest = last;
+  const auto area = copy_news(x, last, lowest);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  // Its writer has gone round meanwhile.
+  if (chain.writing.load() > lowest + shape_.region_bytes)
+    return look_outcome::overtaken;
+  if (!area || !list_entries(*area, last, x.last, use))
+    return look_outcome::damaged;
+  x.last = last;
+  return look_outcome::taken;
+}
+
 bool node_store::take(uint32_t rank,
                       const std::function<void(const store_entry&)>& use) {
   const auto i = regions_.find(rank);
-  if (i == regions_.end() || i->second.is_damaged)
+  if (i == regions_.end() || i->second.is_closed)
     return true;
   auto& x = i->second;
-  const auto& chain = head_of(x.number).chain;
-  auto is_whole = false;
-  for (auto n = 0; n < most_looks && !is_whole; ++n) {
-    const auto last = chain.last.load();
-    if (last == x.last)
-      return true;
-    const auto area =
-      last > x.last && last <= most_offset ? copy_news(x, last) : std::nullopt;
-    std::atomic_thread_fence(std::memory_order_acquire);
-    // Unless its writer has gone round meanwhile.
-    if (!area || chain.writing.load() > area->begin + shape_.region_bytes)
-      continue;
-    is_whole = list_entries(*area, last, x.last, use);
-    if (!is_whole)
-      break;
-    x.last = last;
+  const auto look_often = [&] {
+    auto result = look_outcome::overtaken;
+    for (auto n = 0; n < most_looks && result == look_outcome::overtaken; ++n)
+      result = look(x, use);
+    return result;
+  };
+  auto outcome = look_often();
+  if (outcome == look_outcome::overtaken) {
+    // Who writes there sees it after the next block at the latest.
+    retire(rank);
+    outcome = look_often();
   }
   if (copy_.capacity() > kept_copy)
     copy_ = {};
-  if (!is_whole) {
-    x.is_damaged = true;
+  const auto is_whole = outcome == look_outcome::taken;
+  if (!is_whole)
     retire(rank);
-  }
+  // Whoever shows something after this posts it to the server as well.
+  x.is_closed = x.is_retired;
   return is_whole;
 }
 

@@ -81,8 +81,9 @@ private:
   struct region {
     uint32_t number = 0;
 
-    /// Whether there is nothing more to be taken, since it is damaged.
-    bool is_damaged = false;
+    /// Whether nothing more is taken: it is damaged, or what was there when its
+    /// data went to the server has been.
+    bool is_closed = false;
 
     /// Whether the server has the data.
     bool is_retired = false;
@@ -101,7 +102,15 @@ private:
   bool copy_region(uint32_t number, uint64_t from, uint64_t to);
 
   /// Copies what has come since the last time.
-  std::optional<store_area> copy_news(const region& x, uint64_t last);
+  /// @param lowest Gets the offset of the oldest block that was looked at.
+  std::optional<store_area> copy_news(const region& x, uint64_t last,
+                                      uint64_t& lowest);
+
+  /// What became of a look at a region.
+  enum class look_outcome : uint8_t { taken, overtaken, damaged };
+
+  look_outcome look(region& x,
+                    const std::function<void(const store_entry&)>& use);
 
   store_geometry shape_;
   shared_segment board_;

@@ -1,5 +1,6 @@
 #include "adapters/node_store/shared_job_memory.hpp"
 
+#include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/node_store/node_store.hpp"
@@ -13,13 +14,16 @@ namespace troupe {
 
 namespace {
 
+/// What values take, in the terms of their bytes in the store.
+constexpr uint64_t most_expansion = 8;
+
 static_assert(store_view::here == static_cast<uint8_t>(scope::local)
               && store_view::elsewhere == static_cast<uint8_t>(scope::remote));
 
 class shared_job_memory final : public job_memory {
 public:
-  explicit shared_job_memory(std::unique_ptr<node_store> store)
-    : store_(std::move(store)) {
+  shared_job_memory(std::unique_ptr<node_store> store, uint64_t most_taken)
+    : store_(std::move(store)), most_taken_(most_taken) {
     // nop
   }
 
@@ -46,19 +50,24 @@ public:
   std::vector<posted_data> take(uint32_t rank) override {
     auto result = std::vector<posted_data>{};
     auto is_whole = true;
+    auto left = most_taken_;
     const auto use = [&](const store_entry& x) {
-      auto val = unpack_from_store(x.value, wire::origin::client);
-      if (!val || (x.views & ~most_views) != 0) {
+      auto val = is_whole ? unpack_from_store(x.value, wire::origin::client)
+                          : std::nullopt;
+      const auto bytes = val ? size_of(*val) : 0;
+      if (!val || (x.views & ~most_views) != 0 || bytes > left) {
         is_whole = false;
         return;
       }
+      left -= bytes;
       const auto visible_to = static_cast<scope>(x.views);
       if (result.empty() || result.back().visible_to != visible_to)
         result.push_back({visible_to, {}});
       result.back().entries.push_back(
         {std::string{posted_key(x.name)}, std::move(*val)});
     };
-    if (!store_->take(rank, use) || !is_whole)
+    store_->take(rank, use);
+    if (!is_whole)
       store_->retire(rank);
     return result;
   }
@@ -90,6 +99,9 @@ private:
     store_view::here | store_view::elsewhere;
 
   std::unique_ptr<node_store> store_;
+
+  /// What is taken at once, in bytes of memory: our clients post no more.
+  uint64_t most_taken_;
 };
 
 } // namespace
@@ -103,7 +115,8 @@ make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
   auto store = node_store::make(
     {ranks, locals, store_live_part * bytes, can_spin ? spins : 0});
   if (store)
-    return std::make_unique<shared_job_memory>(std::move(store));
+    return std::make_unique<shared_job_memory>(std::move(store),
+                                               most_expansion * bytes);
   why = std::strerror(errno);
   return nullptr;
 }

@@ -108,7 +108,9 @@ shared_segment shared_segment::make(const char* name, size_t size,
 
 shared_segment shared_segment::map(const std::string& path, bool may_write,
                                    uint32_t owner) {
-  const auto flags = (may_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
+  // The number may be another file's by now.
+  const auto flags =
+    (may_write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   const auto fd = unique_fd{::open(path.c_str(), flags)};
   if (!fd)
     return failed(errno);

@@ -75,11 +75,11 @@ region_head& store_access::head_of(uint32_t number) const {
 std::optional<std::string> store_access::find(uint32_t rank,
                                               std::string_view name) const {
   const auto* place = place_of(rank);
-  if (place == nullptr
-      || (place->source.load() & ~store_source::wanted) != store_source::region
-      || place->region == 0 || place->region > shape_.locals)
+  const auto region = place != nullptr ? place->region.load() : 0;
+  if (region == 0 || region > shape_.locals
+      || (place->source.load() & ~store_source::wanted) != store_source::region)
     return std::nullopt;
-  const auto number = place->region - 1;
+  const auto number = region - 1;
   const auto& chain = head_of(number).chain;
   const auto area = store_area{posts_.data() + shape_.region(number),
                                shape_.region_bytes, 0, true};

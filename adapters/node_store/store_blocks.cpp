@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <string>
 #include <utility>
 
 namespace troupe {
@@ -314,11 +316,13 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
          }))
     return false;
   // Half of the ring is in use: all of the chain is written anew.
-  const auto is_full = next - lowest > size_ / 2;
+  const auto is_full = next - lowest + bytes > size_ / 2;
   auto left = size_t{0};
   auto left_bytes = uint64_t{0};
   auto is_merging = true;
   auto is_readable = true;
+  // Others may write there meanwhile.
+  auto copies = std::deque<std::string>{};
   const auto merge = [&](const block& x, uint64_t) {
     // Each block of a chain is more than twice as large as the next.
     is_merging = is_merging && all.size() + x.header.count <= store_entry_limit
@@ -329,7 +333,8 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
       return true;
     }
     auto older = std::vector<store_entry>{};
-    is_readable = entries_of(x, older);
+    const auto& copy = copies.emplace_back(x.data, x.header.size);
+    is_readable = entries_of({x.header, copy.data()}, older);
     all.insert(all.begin(), older.begin(), older.end());
     bytes = bytes_of(all);
     previous = x.header.previous;

@@ -73,7 +73,7 @@ struct rank_place {
   std::atomic<uint32_t> source;
 
   /// The number of its region, counted from 1; 0: it has none.
-  uint32_t region;
+  std::atomic<uint32_t> region;
 };
 
 struct posts_header {

@@ -133,3 +133,21 @@ CAF_TEST(what makes no sense is given up) {
   CAF_CHECK(x.server->take(1).empty());
   CAF_CHECK(!x.server->has(1));
 }
+
+CAF_TEST(what the server would not read or keep goes to it) {
+  fixture x;
+  const auto array = [](size_t n) {
+    auto elements = std::vector<value>(n, value::uint32(1));
+    return value::array(data_type::uint32, std::move(elements));
+  };
+  const auto refused = [&](value val) {
+    return x.one.post({{posted_data{scope::global, {{"k", std::move(val)}}}}})
+           == posting::refused;
+  };
+  CAF_CHECK(!refused(array(2)));
+  // Twenty times as large in a server as it is packed.
+  CAF_CHECK(refused(array(1000)));
+  // More elements than a client may send.
+  CAF_CHECK(refused(array(40000)));
+  CAF_CHECK(!refused(value::string(std::string(1000, 'x'))));
+}

@@ -345,7 +345,8 @@ CAF_TEST(news are asked for before anything is said or taken) {
     [&](uint32_t rank) {
       return rank == 1 ? std::exchange(news, {}) : std::vector<posted_data>{};
     },
-    [&](size_t bytes) { grown += bytes; });
+    [&](size_t bytes) { grown += bytes; },
+    [](uint32_t) { CAF_ERROR("nothing is refused"); });
   const auto text = [&](uint32_t rank) {
     const auto& all = uut.visible_here(rank);
     const auto i = all.find("k");
@@ -372,9 +373,17 @@ CAF_TEST(news that are too much are refused as a commit is) {
   auto uut = datastore{{1000, 1000}};
   auto news =
     std::vector<posted_data>{post(scope::global, "k", std::string(2000, 'x'))};
-  uut.follow([&](uint32_t) { return std::exchange(news, {}); },
-             [](size_t) { CAF_ERROR("nothing grows"); });
+  auto refused = std::vector<uint32_t>{};
+  uut.follow([&](uint32_t) { return std::exchange(news, {}); }, [](size_t) {},
+             [&](uint32_t rank) { refused.push_back(rank); });
   const auto key = std::string{"k"};
   CAF_CHECK(uut.was_refused(0, &key));
   CAF_CHECK(uut.visible_here(0).empty());
+  CAF_CHECK(refused == (std::vector<uint32_t>{0}));
+  // What fits is not lost with it.
+  news = {post(scope::global, "small", "1"),
+          post(scope::local, "k", std::string(2000, 'x'))};
+  CAF_CHECK_EQUAL(uut.visible_here(0).count("small"), 1u);
+  CAF_CHECK(uut.was_refused(0, &key));
+  CAF_CHECK_EQUAL(refused.size(), 2u);
 }

@@ -363,6 +363,15 @@ CAF_TEST(COLL-4 the end of the job ends it) {
   CAF_CHECK(!memory->is_open);
 }
 
+CAF_TEST(who is let go posts nothing there any more) {
+  connect(0, true);
+  memory->news[0] = {post(scope::local, key, "1")};
+  uut.tell<ack>(deregister_client{{"job", 0}});
+  consume_messages();
+  CAF_CHECK(memory->retired.count(0) == 1);
+  CAF_CHECK(memory->news[0].empty());
+}
+
 CAF_TEST(its size is accounted for) {
   connect(0, true);
   const auto x = uut.tell<gauge_list>(get_gauges{});

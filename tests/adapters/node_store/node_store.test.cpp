@@ -225,3 +225,44 @@ CAF_TEST(pages that are taken away are zeros) {
   CAF_CHECK(seven->post({{"b", "2", 3}}) == posting::done);
   CAF_CHECK_EQUAL(x.take(7), "b=2:3 ");
 }
+
+CAF_TEST(what is posted when the server has the data is not taken from there) {
+  fixture x;
+  const auto three = x.join(3);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  x.server->retire(3);
+  CAF_CHECK_EQUAL(x.take(3), "a=1:3 ");
+  // As by a thread that was in the midst of it: it sends the same to the server.
+  auto chain = std::array<uint64_t, 2>{};
+  const auto mad = x.posts();
+  const auto shape = store_geometry{ranks, 2, 512 << 10};
+  std::memcpy(chain.data(), mad.data() + shape.head(0), sizeof(chain));
+  auto late = store_chain{{chain[0]}, {chain[1]}};
+  auto writer = block_writer{mad.data() + shape.region(0), shape.region_bytes,
+                             late, [](uint64_t, uint64_t) { return true; }};
+  CAF_CHECK(writer.append({{"a", "2", 3}}));
+  chain = {late.last, late.writing};
+  std::memcpy(mad.data() + shape.head(0), chain.data(), sizeof(chain));
+  CAF_CHECK_EQUAL(x.take(3), "");
+}
+
+CAF_TEST(more blocks than a writer makes are not walked) {
+  fixture x;
+  const auto mad = x.posts();
+  const auto shape = store_geometry{ranks, 2, 512 << 10};
+  // Headers and nothing else, each pointing to the one before it.
+  const auto three = x.join(3);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  auto header = std::array<uint64_t, 3>{};
+  auto* const region = mad.data() + shape.region(0);
+  std::memcpy(header.data(), region + 8, sizeof(header));
+  auto at = uint64_t{8};
+  for (; at + 48 < shape.region_bytes; at += 24) {
+    header[0] = at - 24;
+    header[1] = 24; // no entries
+    std::memcpy(region + at, header.data(), sizeof(header));
+  }
+  const auto last = at - 24;
+  std::memcpy(mad.data() + shape.head(0), &last, sizeof(last));
+  CAF_CHECK_EQUAL(x.take(3), "(damaged)");
+}
