@@ -66,6 +66,9 @@ string(REGEX REPLACE "[^0-9]*([0-9]+)[^;]*;?" "\\1." pmix_version "${version_lin
 string(REGEX REPLACE "\\.$" "" PMIX_VERSION "${pmix_version}")
 
 set(pmix_prefix "${CMAKE_INSTALL_LIBDIR}/troupe/pmix")
+set_source_files_properties(
+  tools/own_libpmix.cpp TARGET_DIRECTORY troupe_tools
+  PROPERTIES COMPILE_DEFINITIONS "TROUPE_PMIX_FOLDER=\"${pmix_prefix}/lib\"")
 # Each with its server beside it; and the path of that, should libpmix.so.2 be
 # put into the place of another's.
 install(TARGETS pmix pmix_server LIBRARY DESTINATION "${pmix_prefix}/lib")

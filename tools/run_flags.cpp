@@ -135,6 +135,12 @@ void add_variables(CLI::App& cli, job_flags& x) {
                 "DIR whose bin and lib come first in the PATH and "
                 "LD_LIBRARY_PATH of processes")
     ->group(variables_group);
+  cli
+    .add_flag("--own-libpmix", x.own_libpmix,
+              "Put Troupe's libpmix.so.2 into the place of the system's, by "
+              "LD_LIBRARY_PATH: fences, puts and gets of a node without a "
+              "message")
+    ->group(variables_group);
 }
 
 void add_streams(CLI::App& cli, job_flags& x) {

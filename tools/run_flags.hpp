@@ -51,6 +51,7 @@ struct job_flags {
   std::vector<std::string> exports;
   std::vector<std::string> tune_files;
   std::string prefix;
+  bool own_libpmix = false;
   std::string app_file;
   std::string preloaded;
   std::string report_pid;

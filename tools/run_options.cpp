@@ -12,6 +12,7 @@
 #include "tools/dvm_options.hpp"
 #include "tools/environment_export.hpp"
 #include "tools/output_options.hpp"
+#include "tools/own_libpmix.hpp"
 #include "tools/printing.hpp"
 #include "tools/run_flags.hpp"
 #include "tools/terminal_mode.hpp"
@@ -409,14 +410,26 @@ void add_variables(spawn_request& job, const job_flags& x,
       if (name != "PATH")
         job.job_infos.push_back(
           make_info(attr::unset_envar, value::string(name)));
-  if (!x.prefix.empty())
-    for (const auto& [name, directory] :
-         {std::pair{"PATH", "/bin"}, std::pair{"LD_LIBRARY_PATH", "/lib"}}) {
-      auto change = envar{name, x.prefix + directory, ':'};
-      job.job_infos.push_back(
-        make_info(attr::prepend_envar,
-                  value{data_type::envar, box<envar>{std::move(change)}}));
-    }
+  const auto prepend = [&](const char* name, std::string folder) {
+    auto change = envar{name, std::move(folder), ':'};
+    job.job_infos.push_back(
+      make_info(attr::prepend_envar,
+                value{data_type::envar, box<envar>{std::move(change)}}));
+  };
+  if (!x.prefix.empty()) {
+    prepend("PATH", x.prefix + "/bin");
+    prepend("LD_LIBRARY_PATH", x.prefix + "/lib");
+  }
+  if (x.own_libpmix) {
+    auto failure = std::error_code{};
+    auto folder = value_or_refuse(
+      own_libpmix(std::filesystem::read_symlink("/proc/self/exe", failure)),
+      "--own-libpmix");
+    if (!x.display.empty() && !x.is_quiet)
+      std::cerr << notice("troupe run", "processes find libpmix.so.2 in "
+                                          + folder + " (LD_LIBRARY_PATH)");
+    prepend("LD_LIBRARY_PATH", std::move(folder));
+  }
   if (x.is_quiet)
     return;
   for (const auto& program : job.apps)

@@ -1,5 +1,6 @@
 #include "adapters/local/frame_socket.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 #include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
@@ -31,6 +32,11 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
                            callbacks handlers)
   : bounds_(limits), handlers_(std::move(handlers)),
     reader_(limits.message_size), late_(loop, [this] { on_late(); }),
+    end_of_pass_(loop.base(), -1, 0,
+                 [this] {
+                   if (owes_acknowledgement_ && stream_.is_open())
+                     acknowledge_now(stream_.fd());
+                 }),
     stream_(loop, std::make_unique<transport>(std::move(fd)),
             {limits.turn_bytes, limits.queued_max, true},
             {{},
@@ -93,7 +99,7 @@ bool frame_socket::read_some() {
       return false;
     if (size == 0)
       break;
-    acknowledge_now(stream_.fd());
+    owes_acknowledgement_ = true;
     left.bytes -= size;
     reader_.push({chunk.data(), size});
     if (size < chunk.size()) {
@@ -101,6 +107,9 @@ bool frame_socket::read_some() {
       break;
     }
   }
+  // After the actors, who answer.
+  if (owes_acknowledgement_)
+    end_of_pass_.fire_now();
   after_turn(frames_before);
   if (!stream_.is_reading())
     return false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/loop/loop_event.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/sockets/stream_socket.hpp"
@@ -96,6 +97,7 @@ public:
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
   void send(std::string_view bytes) {
+    owes_acknowledgement_ = false;
     stream_.send(bytes);
   }
 
@@ -151,6 +153,12 @@ private:
 
   /// Runs while a message is not whole.
   timer late_;
+
+  /// Whether something has been read and nothing was sent since: what is sent
+  /// carries the acknowledgement. If nothing is by the end of the pass, the
+  /// peer gets one of its own.
+  bool owes_acknowledgement_ = false;
+  loop_event end_of_pass_;
   stream_socket stream_;
 };
 

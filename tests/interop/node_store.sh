@@ -82,5 +82,18 @@ check_match "F4.15" "there is memory" '^[1-9]' \
 check_match "F4.15" "with --no-shared-memory there is none" '^0$' \
   "$(job --no-shared-memory -n 1 env LAUNCH="${ours% *}" sh descriptors)"
 
+# -- programs linked to Debian's -------------------------------------------------
+
+folder=$(cd "$TROUPE_LIB" && pwd -P)
+check_match "C6.2" "--own-libpmix has programs find our library" \
+  "libpmix.so.2 => $folder/" "$(job --own-libpmix -n 1 ldd ./node_store)"
+check_match "C6.2" "before any other" "^$folder:/nowhere$" \
+  "$(LD_LIBRARY_PATH=/nowhere job --own-libpmix -n 1 printenv LD_LIBRARY_PATH)"
+check_match "C6.2" "and --display says where" "libpmix.so.2 in $folder" \
+  "$(job --own-libpmix --display map -n 1 true 2>&1)"
+check "COLL-3" "they meet in memory" job --own-libpmix -n 4 ./node_store rounds 100
+build mpi_ring
+check "C6.2" "so does Open MPI" job --own-libpmix -n 4 ./mpi_ring
+
 clean "F5.15" "nothing is left"
 finish
