@@ -44,7 +44,8 @@ frame_lane::frame_lane(event_loop& loop, secure_channel channel,
 }
 
 void frame_lane::resume() {
-  socket_.resume();
+  // What TLS has decrypted already does not make the socket readable.
+  socket_.resume(true);
 }
 
 void frame_lane::pause() {

@@ -139,8 +139,12 @@ private:
         x.on_frame(lane, std::move(frame));
       },
       cost);
-    if (waiting >= waiting_max && !is_held_.exchange(true))
-      network_->hold(true);
+    if (waiting < waiting_max || is_held_.exchange(true))
+      return;
+    network_->hold(true);
+    // All of it may have been given out before it was held: then nobody would
+    // come by any more.
+    relay_->put([](network_owner&) {});
   }
 
   void on_lane_end(lane_id lane, const std::string& reason) override {
