@@ -127,6 +127,11 @@ done
 
 check "F1.15" "the drawing is of its source: scripts/draw" \
   grep -q "$(sha256sum docs/architecture.dot | cut -d' ' -f1)" docs/architecture.svg
+check "F1.15" "the pictures are of the tables of bench/README.md: bench/plot" \
+  bench/plot --check
+check "F1.15" "the pictures are XML" python3 -c '
+import sys, xml.dom.minidom
+for x in sys.argv[1:]: xml.dom.minidom.parse(x)' docs/*.svg
 
 # -- what comments cite --------------------------------------------------------
 
