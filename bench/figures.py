@@ -38,16 +38,25 @@ def children(pid):
     return result
 
 
+def server_and_clients(pid, program):
+    """Processes of a launcher: itself with its helpers, and those that run the
+    program."""
+    server, clients, todo = [], [], [pid]
+    while todo:
+        x = todo.pop()
+        if os.path.realpath(f"/proc/{x}/exe") == str(program):
+            clients.append(x)
+            continue
+        server.append(x)
+        todo += children(x)
+    return server, clients
+
+
 def server_figures(pid, program):
     """CPU and wake-ups by thread, and memory, of a launcher and its helpers, not
     of its clients."""
     total = {"cpu_ns": {}, "switches": {}, "rss_kib": 0, "pss_kib": 0}
-    todo = [pid]
-    while todo:
-        x = todo.pop()
-        if os.path.realpath(f"/proc/{x}/exe") == str(program):
-            continue
-        todo += children(x)
+    for x in server_and_clients(pid, program)[0]:
         for task in pathlib.Path(f"/proc/{x}/task").glob("*"):
             tid = task.name
             total["cpu_ns"][tid] = int(
@@ -61,6 +70,14 @@ def server_figures(pid, program):
             elif line.startswith("Pss:"):
                 total["pss_kib"] += int(line.split()[1])
     return total
+
+
+def context_switches(pids):
+    """Of all threads of these processes, voluntary or not."""
+    return sum(int(line.split()[1]) for pid in pids
+               for task in pathlib.Path(f"/proc/{pid}/task").glob("*")
+               for line in read(task / "status").splitlines()
+               if "voluntary_ctxt_switches" in line)
 
 
 def number(x):

@@ -2,13 +2,16 @@
  * same binary runs under every launcher; bench/run starts it under two of them.
  *
  *   pmix_bench MODE [--out FILE] [--rounds N] [--bytes N] [--seconds N]
+ *              [--gate FIFO]
  *
  *   init     PMIx_Init and PMIx_Finalize, once
  *   fence    rounds of PMIx_Fence; with --bytes of PMIx_Put, PMIx_Commit and a
- *            PMIx_Fence that collects
+ *            PMIx_Fence that collects; with --gate it waits before the first
+ *            and after the last of them, so that others can count
  *   get      first and repeated PMIx_Get of fenced data, PMIx_Get of data that
  *            was committed but not collected (direct modex); 2 or more
- * processes publish  PMIx_Publish and PMIx_Lookup of the next process's data
+ *            processes
+ *   publish  PMIx_Publish and PMIx_Lookup of the next process's data
  *   event    half of a round trip of PMIx_Notify_event between two
  *            local processes
  *   idle     stays connected and does nothing for --seconds
@@ -21,6 +24,7 @@
 #include "samples.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -40,6 +44,7 @@ enum {
 static int rounds = 100;
 static size_t bytes;
 static unsigned seconds = 5;
+static const char* gate;
 
 /* -- helpers -------------------------------------------------------------- */
 
@@ -155,8 +160,31 @@ static void run_tcp(void) {
   close(listener);
 }
 
+/* Where there is a gate, rank 0 writes a mark into its file of samples and waits for
+ * somebody who opens the gate, a FIFO, and closes it; the others wait for rank 0. */
+static void pass_gate(const char* mark) {
+  if (gate == NULL)
+    return;
+  if (self.rank == 0) {
+    char text[8];
+    record(mark, 0);
+    write_samples();
+    int fd = open(gate, O_RDONLY);
+    if (fd < 0) {
+      perror(gate);
+      exit(1);
+    }
+    while (read(fd, text, sizeof(text)) > 0)
+      ;
+    close(fd);
+  }
+  fence(false);
+}
+
 static void run_fence(void) {
   for (int i = -warm_up_rounds; i < rounds; ++i) {
+    if (i == 0)
+      pass_gate("ready");
     int64_t begin = now_ns();
     if (bytes > 0) {
       put("bench.fence", bytes);
@@ -166,6 +194,7 @@ static void run_fence(void) {
     if (i >= 0)
       record_us("fence", now_ns() - begin);
   }
+  pass_gate("done");
 }
 
 static void run_get(void) {
@@ -302,7 +331,8 @@ static const struct mode modes[] = {
 static int usage(void) {
   fprintf(stderr,
           "usage: pmix_bench init|local|tcp|fence|get|publish|event|idle "
-          "[--out FILE] [--rounds N] [--bytes N] [--seconds N]\n");
+          "[--out FILE] [--rounds N] [--bytes N] [--seconds N] "
+          "[--gate FIFO]\n");
   return 2;
 }
 
@@ -316,6 +346,8 @@ static bool parse(int argc, char** argv) {
       bytes = (size_t)atol(argv[i + 1]);
     else if (strcmp(argv[i], "--seconds") == 0)
       seconds = (unsigned)atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--gate") == 0)
+      gate = argv[i + 1];
     else
       return false;
   }
