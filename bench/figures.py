@@ -105,17 +105,19 @@ def ratio(row, ours, theirs):
     return f"{statistics.median(pairs):.1f}" if pairs else "-"
 
 
-def timing_table(rows, names):
-    ours, *others = names
+def timing_table(rows, names, pairs=None):
+    """Figures of each launcher, and ratios of pairs (ours, theirs) of them: of the
+    first to all others, if nothing else is said."""
+    pairs = pairs or [(names[0], x) for x in names[1:]]
     head = ["", "unit", "goal"]
     for name in names:
         head += [f"{name} median", "p99", "best"]
-    lines = [head + [f"{x} / {ours}" for x in others]]
+    lines = [head + [f"{theirs} / {ours}" for ours, theirs in pairs]]
     for row in rows:
         cells = [row.title, row.unit, row.goal]
         for name in names:
             cells += figures(row, name)
-        lines.append(cells + [ratio(row, ours, x) for x in others])
+        lines.append(cells + [ratio(row, *x) for x in pairs])
     return markdown(lines)
 
 

@@ -14,10 +14,10 @@ LIMIT_SECONDS = 30
 DRAIN_SECONDS = 2
 MB = 1_000_000
 
-# Rank 0 starts what floods its own standard output, and ends it after the work.
+# One rank starts what floods its own standard output, and ends it after the work.
 RANK = """
-out=$1 load=$2 size=$3; shift 3
-if [ "$PMIX_RANK" = 0 ] && [ "$size" != 0 ]; then
+out=$1 load=$2 size=$3 flooder=$4; shift 4
+if [ "$PMIX_RANK" = "$flooder" ] && [ "$size" != 0 ]; then
   "$load" write 1000000000000000 "$size" & flood=$!
 fi
 "$@" --out "$out.part"; status=$?
@@ -35,8 +35,11 @@ KINDS = ((CALM, 0, "{}"),
 
 
 class Work:
-    def __init__(self, title, procs, sample, *words):
+    """What is measured, and the rank whose output is the flood."""
+
+    def __init__(self, title, procs, sample, *words, flooder=0):
         self.procs = procs
+        self.flooder = flooder
         self.sample = sample
         self.words = words
         self.rows = {kind: Row(text.format(title), "us",
@@ -123,7 +126,8 @@ class Floods:
                            [self.load, "read"])
         job = Chain(
             launcher.command(work.procs, "sh", "-c", RANK, "sh", self.out,
-                             self.load, 0 if beside else size, *work.words),
+                             self.load, 0 if beside else size, work.flooder,
+                             *work.words),
             [self.load, "read"])
         deadline = time.monotonic() + LIMIT_SECONDS
         while (time.monotonic() < deadline and not self.out.exists()
@@ -146,11 +150,12 @@ class Floods:
         work.rows[kind].add(launcher.name, samples)
         self.rates.setdefault((kind, launcher.name), []).append(rate / MB)
 
-    def text(self, names):
+    def text(self, names, pairs=None):
         rows = [row for work in self.used for row in work.rows.values()]
         if not rows:
             return ""
-        return ("\n" + timing_table(rows, names) + "\n" + self.multiples(names)
+        return ("\n" + timing_table(rows, names, pairs) + "\n"
+                + self.multiples(names)
                 + "\n" + self.flood_rates(names))
 
     def multiples(self, names):

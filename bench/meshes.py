@@ -3,13 +3,32 @@ bench/groups start on them: Troupe's and PRRTE's."""
 
 import os
 import pathlib
+import re
 import subprocess
 import time
+
+from figures import first_line
 
 HERE = pathlib.Path(__file__).resolve().parent
 NETLAB = HERE.parent / "scripts/netlab"
 LIMIT_SECONDS = 60
 NODES = 8
+
+
+def library_of(program):
+    """The folder of the libpmix that a program is linked to."""
+    text = subprocess.run(["ldd", program], capture_output=True, text=True,
+                          check=False).stdout
+    found = re.search(r"libpmix\.so\S* => (\S+)", text)
+    return os.path.dirname(found[1]) if found else None
+
+
+def version_of_prrte(folder):
+    """Of the PRRTE whose programs are in this folder, and of its OpenPMIx."""
+    prte = os.path.join(folder, "prte")
+    info = os.path.join(os.path.dirname(library_of(prte) or ""), "bin/pmix_info")
+    return (first_line([prte, "--version"]) + " with OpenPMIx "
+            + first_line([info, "--version"]).split(" ")[-1])
 
 
 class Lab:
@@ -45,7 +64,8 @@ class Lab:
 
 
 class Mesh:
-    """One of the two, as commands on node 1."""
+    """One of the two, as commands on node 1. Processes of its jobs load the libpmix
+    that they are linked to."""
 
     def __init__(self, lab, folder, scratch):
         self.lab = lab
@@ -88,24 +108,44 @@ class Mesh:
 
 class Troupe(Mesh):
     name = "troupe"
+    dvm_name = "bench"
     daemons = ("troupe", "trouped")
 
+    def network_words(self):
+        return ["--remote-shell", f"{NETLAB} exec"]
+
     def up_words(self, count):
-        return [self.folder / "troupe", "up", "--name", "bench",
-                "--host", self.hosts(count),
-                "--remote-shell", f"{NETLAB} exec"]
+        return [self.folder / "troupe", "up", "--name", self.dvm_name,
+                "--host", self.hosts(count), *self.network_words()]
 
     def down_words(self):
-        return [self.folder / "troupe", "down", "--dvm", "bench"]
+        return [self.folder / "troupe", "down", "--dvm", self.dvm_name]
 
     def run_words(self, procs, per_node):
         spread = ["--map-by", f"ppr:{per_node}:node"] if per_node else []
-        return [self.folder / "troupe", "run", "--dvm", "bench", "--bind-to",
-                "none", "--oversubscribe", *spread, "-n", procs]
+        return [self.folder / "troupe", "run", "--dvm", self.dvm_name,
+                "--bind-to", "none", "--oversubscribe", *spread, "-n", procs]
 
     def alone_words(self, count):
         return [self.folder / "troupe", "run", "--host", self.hosts(count),
-                "--remote-shell", f"{NETLAB} exec", "-n", 1]
+                *self.network_words(), "-n", 1]
+
+
+class OneNode(Troupe):
+    """A DVM whose daemons are all on node 1: plain text is for loopback alone."""
+
+    def __init__(self, lab, folder, scratch, is_plain):
+        super().__init__(lab, folder, scratch)
+        self.is_plain = is_plain
+        self.name = "plain text" if is_plain else "TLS"
+        self.dvm_name = "bench-plain" if is_plain else "bench-tls"
+        self.shell = scratch / "here.sh"
+        self.shell.write_text('#!/bin/sh\nshift\nexec "$@"\n')
+        self.shell.chmod(0o755)
+
+    def network_words(self):
+        return ["--remote-shell", self.shell, "--networks", "lo",
+                *(["--insecure"] if self.is_plain else [])]
 
 
 class Prrte(Mesh):
@@ -134,3 +174,21 @@ class Prrte(Mesh):
     def alone_words(self, count):
         return [self.folder / "prterun", "--allow-run-as-root", "--host",
                 self.hosts(count), *self.agent(), "-n", 1]
+
+
+class Native:
+    """The DVM of a mesh, whose processes load the mesh's own libpmix instead of the
+    one that they are linked to."""
+
+    def __init__(self, mesh, name, words):
+        self.mesh = mesh
+        self.name = name
+        self.daemons = mesh.daemons
+
+        # Options of `run` that choose the library.
+        self.words = words
+
+    def run_words(self, procs, per_node):
+        words = self.mesh.run_words(procs, per_node)
+        at = words.index("--bind-to")
+        return words[:at] + self.words + words[at:]
