@@ -52,15 +52,28 @@ struct submit_event {
 
 TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what, x.hosts, x.may_wait)
 
+/// Who had submitted an event, and under which number.
+struct event_origin {
+  uint32_t rank = 0;
+  uint64_t incarnation = 0;
+  uint64_t number = 0;
+};
+
+TROUPE_MESSAGE(event_origin, x.rank, x.incarnation, x.number)
+
 /// An event that has its place, and who had submitted it.
 struct ordered_event {
   uint32_t origin = 0;
   uint64_t incarnation = 0;
   uint64_t number = 0;
   ordered_content what;
+
+  /// Whose calls of a group have come together with those of `origin`: they are
+  /// one entry, with one place.
+  std::vector<event_origin> with{};
 };
 
-TROUPE_MESSAGE(ordered_event, x.origin, x.incarnation, x.number, x.what)
+TROUPE_MESSAGE(ordered_event, x.origin, x.incarnation, x.number, x.what, x.with)
 
 /// From the home to the nodes of the namespace: events in a row. Answered when
 /// the node has all of them and all before, and so have those below it.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -14,8 +15,10 @@ namespace defaults {
 
 using namespace std::chrono_literals;
 
-/// How long the home of a log keeps a call for those of other nodes.
-inline constexpr auto group_gathering = 2ms;
+/// How long the home of a log keeps a call for those of other nodes; and if not
+/// all of them need have something to say.
+inline constexpr auto group_gathering = 10ms;
+inline constexpr auto group_gathering_of_all = 2ms;
 
 } // namespace defaults
 
@@ -37,6 +40,20 @@ host_reply refuse_epoch() {
 bool is_loss(const caf::error& why) {
   return status_of(why) == status::unreach
          || status_of(why) == status::not_found;
+}
+
+/// Whether an event is, or takes in, what this one is as it was submitted.
+bool is_from(const ordered_event& x, const ordered_event& origin) {
+  const auto is_same = [&](uint32_t rank, uint64_t incarnation,
+                           uint64_t number) {
+    return rank == origin.origin && incarnation == origin.incarnation
+           && number == origin.number;
+  };
+  return is_same(x.origin, x.incarnation, x.number)
+         || std::any_of(x.with.begin(), x.with.end(),
+                        [&](const event_origin& y) {
+                          return is_same(y.rank, y.incarnation, y.number);
+                        });
 }
 
 } // namespace
@@ -372,6 +389,8 @@ void event_stream::close() {
 
 void event_stream::append(ordered_event what) {
   marks_[what.origin] = {what.incarnation, what.number};
+  for (const auto& x : what.with)
+    marks_[x.rank] = {x.incarnation, x.number};
   const auto place = ++last_;
   for (const auto rank : joining_of(what.what))
     if (std::count(hosts_.begin(), hosts_.end(), rank) == 0)
@@ -702,10 +721,13 @@ void event_stream::gather(submission x) {
     heard_.clear();
     flush();
   } else if (gathered_.size() == 1 && x.what.number > 0) {
-    out_->after(defaults::group_gathering, [weak = weak_from_this()] {
-      if (const auto self = weak.lock())
-        self->flush();
-    });
+    out_->after(hosts_.empty() ? defaults::group_gathering_of_all
+                               : defaults::group_gathering,
+                [weak = weak_from_this(), number = gatherings_] {
+                  const auto self = weak.lock();
+                  if (self && self->gatherings_ == number)
+                    self->flush();
+                });
   }
 }
 
@@ -714,31 +736,66 @@ void event_stream::flush() {
   if (role_ != role::home)
     return;
   const auto keep_alive = shared_from_this();
-  for (auto& x : std::exchange(gathered_, {}))
-    put(std::move(x));
+  ++gatherings_;
+  auto all = std::exchange(gathered_, {});
+  for (auto i = all.begin(); i != all.end();) {
+    auto& first = *i++;
+    while (i != all.end() && merge(first, *i))
+      ++i;
+    put(std::move(first));
+  }
   distribute();
   advance();
 }
 
+/// Whether it has its place already.
+bool event_stream::is_repeat(const ordered_event& x) const {
+  const auto i = marks_.find(x.origin);
+  return i != marks_.end() && i->second.incarnation == x.incarnation
+         && x.number <= i->second.number;
+}
+
+/// Makes the calls of two nodes one entry, if they call the same; no node has
+/// two of its own in one.
+bool event_stream::merge(submission& into, submission& x) const {
+  auto* entry = std::get_if<group_entry>(&into.what.what);
+  auto* other = std::get_if<group_entry>(&x.what.what);
+  if (entry == nullptr || other == nullptr || is_mark(into.what.what)
+      || is_mark(x.what.what)
+      || into.what.with.size() + 1 >= defaults::event_batch
+      || is_repeat(into.what) || is_repeat(x.what))
+    return false;
+  auto* calls = std::get_if<group_calls>(&entry->what);
+  auto* more = std::get_if<group_calls>(&other->what);
+  if (calls == nullptr || more == nullptr || calls->operation != more->operation
+      || calls->procs != more->procs || x.what.origin == into.what.origin
+      || std::any_of(
+        into.what.with.begin(), into.what.with.end(),
+        [&](const event_origin& y) { return y.rank == x.what.origin; }))
+    return false;
+  std::move(more->callers.begin(), more->callers.end(),
+            std::back_inserter(calls->callers));
+  into.what.with.push_back({x.what.origin, x.what.incarnation, x.what.number});
+  into.also.push_back(std::move(x.then));
+  return true;
+}
+
 /// Gives an event its place.
 void event_stream::put(submission x) {
-  const auto i = marks_.find(x.what.origin);
-  if (i != marks_.end() && i->second.incarnation == x.what.incarnation
-      && x.what.number <= i->second.number) {
-    for (auto place = stable_ + 1; place <= last_; ++place) {
-      const auto& y = at(place);
-      if (y.origin == x.what.origin && y.incarnation == x.what.incarnation
-          && y.number == x.what.number) {
+  if (is_repeat(x.what)) {
+    for (auto place = stable_ + 1; place <= last_; ++place)
+      if (is_from(at(place), x.what)) {
         awaiting_stable_.emplace(place, std::move(x.then));
         return;
       }
-    }
     x.then(ack{});
     return;
   }
   add_followers();
   add_joining(joining_of(x.what.what));
   awaiting_stable_.emplace(last_ + 1, std::move(x.then));
+  for (auto& then : x.also)
+    awaiting_stable_.emplace(last_ + 1, std::move(then));
   append(std::move(x.what));
 }
 
@@ -820,8 +877,11 @@ void event_stream::send_batch(uint64_t id, branch& to) {
   auto what =
     order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}, hosts_};
   what.below.assign(to.ranks.begin() + 1, to.ranks.end());
-  while (to.sent < last_ && what.events.size() < defaults::event_batch)
+  for (auto size = size_t{0};
+       to.sent < last_ && size < defaults::event_batch;) {
     what.events.push_back(at(++to.sent));
+    size += 1 + what.events.back().with.size();
+  }
   to.told = stable_;
   ++to.in_flight;
   const auto end = to.sent;

@@ -47,7 +47,8 @@ struct log_hosts {
 ///
 /// The log of a group is a stream, too, whose nodes the messages name. Its home
 /// keeps entries that may wait until all nodes have sent one, so that they
-/// leave together. Nodes that join get what comes after the entry that adds
+/// leave together; calls of the same become one entry, which has a place for
+/// all of them. Nodes that join get what comes after the entry that adds
 /// them, once all others have that.
 ///
 /// A plain class: what it wants done are calls of `means`, which may come
@@ -190,6 +191,9 @@ private:
     ordered_event what;
     completion then;
     bool may_wait = false;
+
+    /// Those of the others whose calls it has taken in.
+    std::vector<completion> also{};
   };
 
   /// Nodes that get their events together; the first passes them on.
@@ -254,6 +258,8 @@ private:
   void place(submission x);
   void gather(submission x);
   void flush();
+  bool is_repeat(const ordered_event& x) const;
+  bool merge(submission& into, submission& x) const;
   void put(submission x);
   void add_joining(const std::vector<uint32_t>& ranks);
   void add_followers();
@@ -320,6 +326,9 @@ private:
   /// Entries that wait for others, and who has sent one of late.
   std::vector<submission> gathered_;
   std::set<uint32_t> heard_;
+
+  /// How often what was gathered has left.
+  uint64_t gatherings_ = 0;
 
   /// The place that has to be stable before the newest nodes get anything.
   uint64_t held_ = 0;

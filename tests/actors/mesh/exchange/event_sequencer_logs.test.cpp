@@ -107,6 +107,79 @@ CAF_TEST(GRP-3 calls of all nodes leave in one message to each) {
   }
 }
 
+CAF_TEST(GRP-3 SEQ-2 the same calls of all nodes become one entry) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3};
+  auto x = cluster{4};
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : hosts)
+    all.push_back(x.call(rank, hosts));
+  while (x.count_sent<submit_event>() > 0) {
+    auto y = std::move(x.sent.front());
+    x.sent.pop_front();
+    x.execute(std::move(y));
+  }
+  const auto first = std::get<order_events>(x.sent.front().what);
+  CAF_REQUIRE_EQUAL(first.events.size(), 1u);
+  CAF_CHECK_EQUAL(first.events.front().with.size(), 3u);
+  x.run();
+  for (const auto rank : hosts) {
+    CAF_CHECK((x[rank].calls == std::vector<std::vector<uint32_t>>{hosts}));
+    CAF_CHECK(is(all[rank], status::success));
+  }
+  // Other operations, what is no call, and what a node says twice stay apart.
+  x.call(0, hosts, group_operation::destruct);
+  x.enter(1, 1, hosts, true);
+  x.call(1, hosts, group_operation::destruct);
+  x.call(1, hosts, group_operation::destruct);
+  x.call(2, hosts, group_operation::destruct);
+  x.call(3, hosts);
+  x.run();
+  CAF_CHECK(
+    (x[2].calls
+     == std::vector<std::vector<uint32_t>>{hosts, {0}, {1}, {1, 2}, {3}}));
+  CAF_CHECK((x[2].entries == codes{1}));
+}
+
+CAF_TEST(SEQ-2 P-J2 whose call was merged does not call again at the next home) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3};
+  auto x = cluster{4};
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : hosts)
+    all.push_back(x.call(rank, hosts));
+  while (x.count_sent<submit_event>() > 0) {
+    auto y = std::move(x.sent.front());
+    x.sent.pop_front();
+    x.execute(std::move(y));
+  }
+  // Node 1 has it, nobody knows that all have.
+  for (auto& y : std::vector<cluster::message>(x.sent.begin(), x.sent.end()))
+    if (y.to == 1)
+      x.execute(y);
+  x.lose(0);
+  x.run();
+  for (const auto rank : {1u, 2u, 3u}) {
+    CAF_CHECK((x[rank].calls == std::vector<std::vector<uint32_t>>{hosts}));
+    CAF_CHECK(is(all[rank], status::success));
+  }
+}
+
+CAF_TEST(GRP-3 the time of what has left does not end the next gathering) {
+  auto x = cluster{2};
+  x.call(0, {0, 1});
+  x.call(1, {0, 1});
+  x.run();
+  CAF_REQUIRE_EQUAL(x[1].calls.size(), 1u);
+  CAF_REQUIRE_EQUAL(x[0].timers.size(), 1u);
+  auto former = std::exchange(x[0].timers, {});
+  x.call(0, {0, 1}, group_operation::destruct);
+  former.front()();
+  x.run();
+  CAF_CHECK_EQUAL(x[1].calls.size(), 1u);
+  x.wait(0);
+  x.run();
+  CAF_CHECK_EQUAL(x[1].calls.size(), 2u);
+}
+
 CAF_TEST(GRP-3 SEQ-5 what may wait is not kept long) {
   auto x = cluster{3};
   const auto first = x.enter(1, 1, {0, 1, 2}, true);
