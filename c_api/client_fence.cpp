@@ -94,10 +94,11 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
     return PMIX_ERR_INIT;
   const auto& fences = core->fences;
   // Without a thread of ours nobody would see that the server is lost.
-  if (!core->is_external && fences->meet(*x))
+  if (core->is_external)
+    fences->begin(*x);
+  else if (fences->meet(*x))
     return PMIX_SUCCESS;
   const auto limit = limit_of(x->directives);
-  fences->begin(*x);
   const auto code = await_op(lib, std::move(*x), limit);
   fences->end();
   return code;

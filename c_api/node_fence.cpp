@@ -1,5 +1,8 @@
 #include "c_api/node_fence.hpp"
 
+#include "actors/data/get_options.hpp"
+#include "actors/data/job_memory.hpp"
+#include "base/make_info.hpp"
 #include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 
@@ -31,27 +34,37 @@ bool node_fence::may_be_of_job(const fence_request& x) const {
             });
 }
 
-bool node_fence::meet(const fence_request& x) {
-  const auto at = is_plain(x) ? where_->access() : nullptr;
-  if (!at)
+bool node_fence::enter(const std::shared_ptr<store_access>& where) {
+  const auto guard = std::lock_guard{mutex_};
+  if (is_stopped_ || meeting_ || unanswered_ > 0)
     return false;
-  {
-    const auto guard = std::lock_guard{mutex_};
-    if (is_stopped_ || meeting_ || unanswered_ > 0)
-      return false;
-    meeting_ = at;
+  meeting_ = where;
+  return true;
+}
+
+bool node_fence::meet(fence_request& x) {
+  const auto at = is_plain(x) ? where_->access() : nullptr;
+  if (!at || !enter(at)) {
+    begin(x);
+    return false;
   }
-  const auto have_met = at->meet() == collective_cell::outcome::complete;
+  const auto met = at->meet(flag(x.directives, attr::collect_data));
+  const auto is_complete = met.what == collective_cell::outcome::complete;
   auto delayed = std::vector<std::function<void()>>{};
   {
     const auto guard = std::lock_guard{mutex_};
     meeting_ = nullptr;
+    // No other thread may enter the round that this one asks about.
+    if (!is_complete)
+      ++unanswered_;
     delayed.swap(delayed_);
   }
   changed_.notify_all();
   for (const auto& ask : delayed)
     ask();
-  return have_met;
+  if (met.round && !is_complete)
+    x.directives.push_back(make_info(fence_round, value::uint32(*met.round)));
+  return is_complete;
 }
 
 void node_fence::break_up() {

@@ -14,8 +14,8 @@ namespace troupe::c_api {
 
 class shared_posts;
 
-/// Fences over our job for which its processes need no server, if all are on this
-/// node: they meet in the memory that they share. The server counts the calls of
+/// Fences over our job for which its processes on this node meet in the memory that
+/// they share: they need no server, or one of them asks it for all. The server counts the calls of
 /// a process as they come to it. So while one of ours waits in the memory, no
 /// other goes to the server, and the other way round. Safe on any thread.
 /// Source: PMIx Standard v5, `PMIx_Fence`.
@@ -25,8 +25,10 @@ public:
   explicit node_fence(std::shared_ptr<shared_posts> where);
 
   /// Waits for all processes of our job.
-  /// @returns whether all have come. If not, the server has to be asked.
-  bool meet(const fence_request& x);
+  /// @param x Gets what else the server is to know if it has to be asked.
+  /// @returns whether all have come. If not, the server is going to be asked, as
+  ///          after `begin`.
+  bool meet(fence_request& x);
 
   /// The server is going to be asked, by a thread that waits for the answer.
   /// May wait for another thread to leave the memory.
@@ -48,6 +50,9 @@ public:
   void start();
 
 private:
+  /// @returns whether this thread may meet others there.
+  bool enter(const std::shared_ptr<store_access>& where);
+
   /// Whether nothing is wanted but to wait for our whole job.
   bool is_plain(const fence_request& x) const;
 

@@ -6,9 +6,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// In the directives of a fence: the round of the memory that a process has
+/// arrived in before it asked (uint32). Libraries tell their servers.
+inline constexpr std::string_view fence_round = "troupe.fence.round";
 
 /// Memory that a server shares with the processes of a job on its node: what
 /// they post there has no message. See docs/decisions/0005.
@@ -39,9 +44,19 @@ public:
   /// memory cannot be read is retired.
   virtual std::vector<posted_data> take(uint32_t rank) = 0;
 
-  /// Lets the processes of the job meet in fences without a message, if they
-  /// find the memory. @pre All of them are of this node, and none is in a fence.
+  /// Lets the processes of the job on this node meet in fences without a
+  /// message, if they find the memory. If there are others, whoever comes last
+  /// tells the server. @pre None of them is in a fence.
   virtual void open_fences() = 0;
+
+  /// Whether all of them are in a round that has not ended.
+  virtual bool has_gathered(uint32_t round) const = 0;
+
+  /// Whether one of them wants data of other nodes for it.
+  virtual bool has_collected(uint32_t round) const = 0;
+
+  /// Other nodes have joined: lets all go that wait in a round.
+  virtual void end_fence(uint32_t round) = 0;
 
   /// Has all of them ask the server, those who wait as well.
   /// @returns whether some do.

@@ -145,7 +145,7 @@ bool collectives::is_of_job(collective_kind kind,
 }
 
 bool collectives::can_meet(const namespace_entry& entry) {
-  return entry.memory && entry.is_local()
+  return entry.memory && (entry.is_local() || entry.procs.size() > 1)
          && std::all_of(entry.procs.begin(), entry.procs.end(),
                         [&](const auto& x) {
                           const auto& [rank, proc] = x;
@@ -183,18 +183,91 @@ bool collectives::close_meeting(const std::string& nspace) {
   if (i == meetings_.end() || !std::exchange(i->second.is_open, false))
     return false;
   const auto* entry = known_.find(nspace);
-  return entry != nullptr && entry->memory && entry->memory->close_fences();
+  return entry != nullptr && entry->memory && entry->memory->close_fences()
+         && !i->second.round;
 }
 
-void collectives::interrupt_meeting(const std::string& nspace) {
+void collectives::interrupt_meeting(const std::string& nspace,
+                                    bool is_of_round) {
   const auto i = meetings_.find(nspace);
   const auto* entry = known_.find(nspace);
   if (i == meetings_.end() || !i->second.is_open || entry == nullptr)
     return;
   close_meeting(nspace);
   auto& x = i->second;
+  if (is_of_round)
+    return;
   x.vain = entry->memory->fences() == x.fences ? x.vain + 1 : 0;
   x.is_barred |= x.vain >= defaults::meetings_in_vain;
+}
+
+bool collectives::join_round(const proc_id& caller, uint32_t round,
+                             completion<connect_procs_result>& reply) {
+  const auto i = meetings_.find(caller.nspace);
+  const auto* entry = known_.find(caller.nspace);
+  if (i == meetings_.end() || entry == nullptr || !entry->memory
+      || entry->is_local())
+    return false;
+  auto& meeting = i->second;
+  if (meeting.last_round == round) {
+    if (meeting.last_failure)
+      reply(meeting.last_failure);
+    else
+      reply(connect_procs_result{});
+    return true;
+  }
+  const auto call = [&](uint64_t id) -> auto& {
+    auto& x = open_.at(id);
+    x.calls.push_back({caller.nspace, std::move(reply)});
+    return x;
+  };
+  if (meeting.round == round) {
+    call(meeting.operation);
+    return true;
+  }
+  const auto everybody = proc_id{caller.nspace, rank_wildcard};
+  if (!meeting.is_open || meeting.given_up == round || meeting.round
+      || !entry->memory->has_gathered(round) || table_.has_fence(everybody)
+      || table_.size() >= defaults::collectives_in_flight
+      || table_.counted() >= defaults::collective_signatures) {
+    meeting.given_up = round;
+    return false;
+  }
+  auto id = uint64_t{0};
+  for (const auto& [rank, proc] : entry->procs)
+    id =
+      table_
+        .join(
+          collective_kind::fence, {caller.nspace, rank}, {everybody},
+          [&] { return known_.local_among({everybody}); }, [] { return true; })
+        .first->id;
+  meeting.round = round;
+  meeting.operation = id;
+  meeting.departed.clear();
+  auto& fresh = open_[id];
+  fresh.round = round;
+  if (entry->memory->has_collected(round))
+    fresh.directives.push_back(
+      make_info(attr::collect_data, value::boolean(true)));
+  call(id);
+  check_complete(id);
+  return true;
+}
+
+void collectives::end_round(const entry& x, const std::string& nspace,
+                            const caf::error& why) {
+  const auto i = meetings_.find(nspace);
+  if (!x.round || i == meetings_.end() || i->second.round != x.round)
+    return;
+  auto& meeting = i->second;
+  meeting.round = std::nullopt;
+  meeting.last_round = x.round;
+  meeting.last_failure = why;
+  if (why)
+    close_meeting(nspace);
+  else if (const auto* entry = known_.find(nspace);
+           entry != nullptr && entry->memory)
+    entry->memory->end_fence(*x.round);
 }
 
 // -- how an operation begins --
@@ -214,6 +287,12 @@ void collectives::join(const requester& who, collective_kind kind,
     reply(std::move(why));
     return;
   }
+  const auto is_of_nspace = is_of_job(kind, participants);
+  const auto round =
+    is_of_nspace ? number<uint32_t>(directives, fence_round) : std::nullopt;
+  if (round && participants.front().nspace == who.proc.nspace
+      && join_round(who.proc, *round, reply))
+    return;
   const auto name = kind == collective_kind::fence
                       ? text(directives, group_keys::fence)
                       : std::nullopt;
@@ -227,8 +306,8 @@ void collectives::join(const requester& who, collective_kind kind,
       [&] { return known_.local_among(participants); },
       [&] { return !known_.are_local(participants); }, group);
   const auto id = x->id;
-  if (!group && is_of_job(kind, participants))
-    interrupt_meeting(participants.front().nspace);
+  if (!group && is_of_nspace)
+    interrupt_meeting(participants.front().nspace, round.has_value());
   x->is_fault_tolerant |= flag(directives, attr::group_ft_collective);
   if (is_new) {
     if (table_.size() > defaults::collectives_in_flight
@@ -242,9 +321,9 @@ void collectives::join(const requester& who, collective_kind kind,
     }
     auto& fresh = open_[id];
     for (const auto& y : directives)
-      if (y.key != group_keys::fence)
+      if (y.key != group_keys::fence && y.key != fence_round)
         fresh.directives.push_back(y);
-    if (!group && is_of_job(kind, participants))
+    if (!group && is_of_nspace)
       if (const auto i = meetings_.find(participants.front().nspace);
           i != meetings_.end())
         fresh.departed.swap(i->second.departed);
@@ -324,8 +403,11 @@ void collectives::complete(const operation& x) {
   out_.ask_host(std::move(ask), [this, id = x.id, jobs = std::move(jobs)](
                                   caf::expected<host_collective_result> y) {
     if (!y) {
-      if (const auto i = open_.find(id); i != open_.end())
+      if (const auto i = open_.find(id); i != open_.end()) {
+        if (const auto* x = table_.find(id))
+          end_round(i->second, x->procs.front().nspace, y.error());
         fail_calls(i->second, std::move(y.error()));
+      }
       retire(id);
       return;
     }
@@ -343,7 +425,9 @@ void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
   const auto* x = table_.find(id);
   if (!x->failed)
     note_connection(*x);
-  auto calls = std::move(open_.at(id).calls);
+  auto& open = open_.at(id);
+  end_round(open, x->procs.front().nspace, open.failure);
+  auto calls = std::move(open.calls);
   retire(id);
   for (auto& call : calls)
     call.reply(jobs_of_others(jobs, call.nspace));
@@ -352,7 +436,9 @@ void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
 void collectives::retire(uint64_t id) {
   const auto* x = table_.find(id);
   // Then nobody has still to learn that the meeting was closed.
-  const auto have_all_called = x != nullptr && !x->group
+  const auto i = open_.find(id);
+  const auto has_met = i != open_.end() && i->second.round;
+  const auto have_all_called = x != nullptr && !x->group && !has_met
                                && x->members.gone().empty()
                                && is_of_job(x->kind, x->procs);
   const auto nspace = have_all_called ? x->procs.front().nspace : std::string{};
@@ -403,6 +489,7 @@ void collectives::conclude(uint64_t id, status code, const std::string& why) {
       out_.log(severity::info, reason);
     auto& open = open_.at(id);
     open.failure = make_error(code, reason);
+    end_round(open, x->procs.front().nspace, open.failure);
     fail_calls(open, open.failure);
   }
   if (x->members.is_settled())

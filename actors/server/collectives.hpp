@@ -131,6 +131,9 @@ private:
 
     /// Why it failed, once it has.
     caf::error failure;
+
+    /// The round of the memory in which all of this node have joined it.
+    std::optional<uint32_t> round{};
   };
 
   /// Whether the processes of a job meet in fences by themselves, in the memory
@@ -151,6 +154,19 @@ private:
 
     /// Who left while others met: the fence that these ask for had begun before.
     std::vector<proc_id> departed;
+
+    /// The round in which they all wait for other nodes, and its operation.
+    std::optional<uint32_t> round{};
+    uint64_t operation = 0;
+
+    /// The round of which each has to ask us by itself: it was closed before
+    /// we heard that all were there.
+    std::optional<uint32_t> given_up{};
+
+    /// What became of the last round that waited for other nodes. Who could not
+    /// see it asks us; nobody is in another one before he has.
+    std::optional<uint32_t> last_round{};
+    caf::error last_failure{};
   };
 
   /// Lets the processes of a job meet by themselves, if all can. @pre none of
@@ -161,10 +177,24 @@ private:
   bool close_meeting(const std::string& nspace);
 
   /// The same when a process asks us for a fence over its job.
-  void interrupt_meeting(const std::string& nspace);
+  /// @param is_of_round Whether it has arrived there before.
+  void interrupt_meeting(const std::string& nspace, bool is_of_round);
 
-  /// Whether all processes of a job are here and share memory.
+  /// Whether all processes of a job on this node share memory, and are more than
+  /// one, or all of the job.
   static bool can_meet(const namespace_entry& entry);
+
+  /// Handles a call of a process that has arrived in a round of the memory: they
+  /// have all come, or something has kept it from waiting there.
+  /// @returns whether that was all; if not, it joins as others do, and so do all
+  ///          that were in that round.
+  bool join_round(const proc_id& caller, uint32_t round,
+                  completion<connect_procs_result>& reply);
+
+  /// An operation is over in which processes met: lets them go, or has them
+  /// ask us.
+  void end_round(const entry& x, const std::string& nspace,
+                 const caf::error& why);
 
   /// Whether a call is a fence over the whole of one job.
   static bool is_of_job(collective_kind kind,

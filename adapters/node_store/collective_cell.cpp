@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <ctime>
 
@@ -22,15 +23,19 @@ constexpr uint32_t one_round = 2;
 constexpr time_t first_nap = 1;
 constexpr time_t longest_nap = 16;
 
+/// How long the processes of a node wait for each other before the server has to
+/// know that they do, in nanoseconds.
+constexpr long patience = 100'000'000;
+
 bool is_odd_round(uint32_t word) {
   return (word & one_round) != 0;
 }
 
 /// Sleeps while the word is as it was seen.
-void sleep_on(std::atomic<uint32_t>& word, uint32_t seen, time_t seconds) {
-  auto limit = timespec{};
-  limit.tv_sec = seconds;
-  ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0);
+/// @returns whether the time is over.
+bool sleep_on(std::atomic<uint32_t>& word, uint32_t seen, timespec limit) {
+  return ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0) != 0
+         && errno == ETIMEDOUT;
 }
 
 /// Tells the processor that this thread only looks.
@@ -67,6 +72,8 @@ void collective_cell::wake() const noexcept {
 collective_cell::outcome collective_cell::look(ticket mine) noexcept {
   auto now = memory_.word.load();
   if (now == mine && is_full(now)) {
+    if (!is_whole_)
+      return outcome::gathered;
     if (memory_.word.compare_exchange_strong(now, now + one_round)) {
       wake();
       return outcome::complete;
@@ -78,11 +85,14 @@ collective_cell::outcome collective_cell::look(ticket mine) noexcept {
   return (now & open_bit) != 0 ? outcome::open : outcome::closed;
 }
 
-collective_cell::outcome collective_cell::arrive(uint32_t place,
-                                                 ticket& mine) noexcept {
-  mine = memory_.word.load();
-  if ((mine & open_bit) == 0 || place >= count_)
+collective_cell::outcome collective_cell::arrive(uint32_t place, ticket& mine,
+                                                 bool collects) noexcept {
+  const auto now = memory_.word.load();
+  if ((now & open_bit) == 0 || place >= count_)
     return outcome::closed;
+  mine = now;
+  if (collects)
+    memory_.collects.store(mine);
   auto& bits = memory_.bits[place / 64];
   const auto bit = uint64_t{1} << place % 64;
   if (is_odd_round(mine))
@@ -100,9 +110,22 @@ collective_cell::outcome collective_cell::wait(ticket mine,
     pause();
   }
   for (auto nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
-    if (const auto now = look(mine); now != outcome::open)
+    auto now = look(mine);
+    // The last one tells the server.
+    if (now == outcome::gathered)
+      now = outcome::open;
+    if (now != outcome::open)
       return now;
-    sleep_on(memory_.word, mine, nap);
+    if (is_whole_) {
+      sleep_on(memory_.word, mine, {nap, 0});
+    } else if (sleep_on(memory_.word, mine, {0, patience})) {
+      now = look(mine);
+      if (now != outcome::open)
+        return now;
+      auto expected = mine;
+      memory_.word.compare_exchange_strong(expected, mine & ~open_bit);
+      wake();
+    }
   }
 }
 
@@ -123,6 +146,21 @@ bool collective_cell::close() noexcept {
 
 bool collective_cell::is_open() const noexcept {
   return (memory_.word.load() & open_bit) != 0;
+}
+
+bool collective_cell::has_gathered(ticket round) const noexcept {
+  const auto now = memory_.word.load();
+  return now / one_round == round / one_round && is_full(now);
+}
+
+bool collective_cell::has_collected(ticket round) const noexcept {
+  return memory_.collects.load() == round;
+}
+
+void collective_cell::end(ticket round) noexcept {
+  auto now = round | open_bit;
+  if (memory_.word.compare_exchange_strong(now, (round | open_bit) + one_round))
+    wake();
 }
 
 bool collective_cell::has_arrived(uint32_t place) const noexcept {

@@ -15,8 +15,10 @@ inline constexpr uint32_t cell_participants = 1024;
 ///     bits   of each participant one: in an even round it is set by its
 ///            arrival, in an odd one cleared, so that nothing is ever reset
 ///            while somebody may arrive
+///     collects   the last word in which a participant wanted data collected
 struct alignas(64) cell_memory {
   std::atomic<uint32_t> word;
+  std::atomic<uint32_t> collects;
   alignas(64) std::atomic<uint64_t> bits[cell_participants / 64];
 };
 
@@ -24,7 +26,9 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free
               && std::atomic<uint64_t>::is_always_lock_free);
 
 /// A collective operation of processes of one node, round after round, without
-/// a server: whoever arrives last ends the round and wakes the others.
+/// a server: whoever arrives last ends the round and wakes the others. If other
+/// nodes take part, the last one tells the server instead, which ends the round
+/// when all nodes have.
 ///
 /// Every step may be done twice and by anybody: who is killed between two of
 /// them leaves what another one completes. A round ends by one store, and so
@@ -46,14 +50,20 @@ public:
 
     /// This call has not been answered yet.
     open,
+
+    /// All of this node have arrived, others take part: tell the server which
+    /// round it is, unless it knows.
+    gathered,
   };
 
   /// The round that a call is in.
   using ticket = uint32_t;
 
-  /// @param count Participants, from 1 to `cell_participants`.
-  collective_cell(cell_memory& memory, uint32_t count) noexcept
-    : memory_(memory), count_(count) {
+  /// @param count Participants of this node, from 1 to `cell_participants`.
+  /// @param is_whole Whether there are no others.
+  collective_cell(cell_memory& memory, uint32_t count,
+                  bool is_whole = true) noexcept
+    : memory_(memory), count_(count), is_whole_(is_whole) {
     // nop
   }
 
@@ -62,11 +72,14 @@ public:
   /// Notes that a participant is there, and ends the round if it is the last. It
   /// calls again only when the round has ended or the cell was closed.
   /// @param place Its number among the participants, from 0.
-  /// @param mine Names the round.
+  /// @param mine Names the round; as it was if the cell is closed already.
+  /// @param collects Whether it wants data of other nodes.
   /// @returns `open` if others are missing.
-  outcome arrive(uint32_t place, ticket& mine) noexcept;
+  outcome arrive(uint32_t place, ticket& mine, bool collects = false) noexcept;
 
-  /// Waits until the round has ended or the cell is closed.
+  /// Waits until the round has ended or the cell is closed. If other nodes take
+  /// part it closes the cell itself when that takes long: only the server hears
+  /// of what fails elsewhere.
   /// @param spins How often to look before sleeping: 0 unless each participant
   ///              has a processor.
   outcome wait(ticket mine, uint32_t spins) noexcept;
@@ -88,6 +101,15 @@ public:
 
   bool is_open() const noexcept;
 
+  /// Whether all have arrived in a round that has not ended.
+  bool has_gathered(ticket round) const noexcept;
+
+  /// Whether one of them has wanted data in it.
+  bool has_collected(ticket round) const noexcept;
+
+  /// Ends a round that all have arrived in, unless the cell was closed first.
+  void end(ticket round) noexcept;
+
   /// Whether a participant has arrived in the last round of a closed cell, or
   /// in that which goes on.
   bool has_arrived(uint32_t place) const noexcept;
@@ -108,6 +130,7 @@ private:
 
   cell_memory& memory_;
   uint32_t count_;
+  bool is_whole_;
 };
 
 } // namespace troupe

@@ -214,7 +214,7 @@ bool node_store::take(uint32_t rank,
 
 collective_cell node_store::fences() const {
   auto& head = *reinterpret_cast<posts_header*>(posts_.data());
-  return {head.fences, shape_.locals};
+  return {head.fences, shape_.locals, shape_.locals == shape_.ranks};
 }
 
 uint64_t node_store::used() const {

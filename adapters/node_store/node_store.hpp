@@ -66,7 +66,7 @@ public:
   /// @returns whether it could be read; if not, the rank is retired.
   bool take(uint32_t rank, const std::function<void(const store_entry&)>& use);
 
-  /// Where the processes of the job meet in fences, if all are of this node.
+  /// Where the processes of this node meet in fences over the job.
   collective_cell fences() const;
 
   /// Bytes of memory, of all that is mapped by whom ever.

@@ -76,6 +76,18 @@ public:
     store_->fences().open();
   }
 
+  bool has_gathered(uint32_t round) const override {
+    return store_->fences().has_gathered(round);
+  }
+
+  bool has_collected(uint32_t round) const override {
+    return store_->fences().has_collected(round);
+  }
+
+  void end_fence(uint32_t round) override {
+    store_->fences().end(round);
+  }
+
   bool close_fences() override {
     auto cell = store_->fences();
     cell.close();
@@ -111,7 +123,9 @@ make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
                        uint64_t bytes, std::string& why) {
   // Nobody who has to be waited for loses the processor to one who looks.
   constexpr auto spins = uint32_t{500};
-  const auto can_spin = locals.size() <= allowed_processors().size();
+  // A server that ends their rounds needs one, too.
+  const auto busy = locals.size() + (locals.size() < ranks ? 1 : 0);
+  const auto can_spin = busy <= allowed_processors().size();
   auto store = node_store::make(
     {ranks, locals, store_live_part * bytes, can_spin ? spins : 0});
   if (store)

@@ -138,22 +138,27 @@ store_access::post(const std::vector<store_entry>& entries) {
 }
 
 std::optional<collective_cell> store_access::fences() const {
-  if (!region_ || shape_.locals != shape_.ranks)
+  if (!region_)
     return std::nullopt;
   auto& head = *reinterpret_cast<posts_header*>(posts_.data());
-  return collective_cell{head.fences, shape_.locals};
+  return collective_cell{head.fences, shape_.locals,
+                         shape_.locals == shape_.ranks};
 }
 
-collective_cell::outcome store_access::meet() {
+store_access::meeting store_access::meet(bool collects) {
   auto cell = fences();
   if (!cell)
-    return collective_cell::outcome::closed;
-  auto mine = collective_cell::ticket{};
-  const auto now = cell->arrive(*region_, mine);
-  if (now != collective_cell::outcome::open)
-    return now;
-  const auto& head = *reinterpret_cast<const board_header*>(board_.data());
-  return cell->wait(mine, std::min(head.spins, most_spins));
+    return {};
+  // The word of no round that is open.
+  auto mine = collective_cell::ticket{0};
+  auto now = cell->arrive(*region_, mine, collects);
+  if (now == collective_cell::outcome::open) {
+    const auto& head = *reinterpret_cast<const board_header*>(board_.data());
+    now = cell->wait(mine, std::min(head.spins, most_spins));
+  }
+  if (mine == 0)
+    return {};
+  return {now, mine};
 }
 
 void store_access::break_up() {

@@ -54,10 +54,19 @@ public:
     return shape_.ranks;
   }
 
+  /// What came of waiting.
+  struct meeting {
+    collective_cell::outcome what = collective_cell::outcome::closed;
+
+    /// The round that this process has arrived in, if it has.
+    std::optional<collective_cell::ticket> round{};
+  };
+
   /// Waits for all processes of the job: one thread at a time.
-  /// @returns `closed` if the server has to be asked: always, unless all of them
-  ///          are on this node and share its memory.
-  collective_cell::outcome meet();
+  /// @param collects Whether it wants data of other nodes.
+  /// @returns `complete`, or else the server has to be asked, and told of the
+  ///          round.
+  meeting meet(bool collects);
 
   /// Has those who wait in `meet` ask the server.
   void break_up();
@@ -66,7 +75,7 @@ private:
   store_access(store_geometry shape, shared_segment board, shared_segment posts,
                std::optional<uint32_t> region, uint32_t self);
 
-  /// Where the processes of the job meet.
+  /// Where the processes of the job on this node meet.
   /// @returns nothing if they do not, or not with this one.
   std::optional<collective_cell> fences() const;
 

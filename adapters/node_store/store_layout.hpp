@@ -22,8 +22,8 @@
 //
 //     | posts_header | of each local process: region_head | pages: regions ... |
 //
-// Its header has the cell in which the processes of the job meet, if all of them
-// are on this node: their places are the numbers of their regions.
+// Its header has the cell in which the processes of the job on this node meet:
+// their places are the numbers of their regions.
 //
 // A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
 // there is nothing, so that memory is taken only for what there is.

@@ -1,7 +1,8 @@
 // Processes of a job that meet in fences in memory that they share, or ask the
 // server, in an order drawn from a seed: they call with and without directives,
 // with and without waiting, end, leave and come back, while the server's messages
-// are under way. Whatever the order:
+// are under way. Others of their job may be on other nodes: these always come, or
+// fail. Whatever the order:
 //   COLL-2  all get the same of a fence, COLL-3  it succeeds only if all called
 //   it, COLL-4  nobody waits for ever.
 
@@ -13,6 +14,7 @@
 #include "tests/test.hpp"
 
 #include <algorithm>
+#include <utility>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -23,10 +25,11 @@ namespace {
 struct shared_cell {
   cell_memory memory{};
   uint32_t count = 0;
+  bool is_whole = true;
   size_t opened = 0;
 
   collective_cell cell() {
-    return {memory, count};
+    return {memory, count, is_whole};
   }
 };
 
@@ -67,6 +70,18 @@ public:
     what_->cell().open();
   }
 
+  bool has_gathered(uint32_t round) const override {
+    return what_->cell().has_gathered(round);
+  }
+
+  bool has_collected(uint32_t round) const override {
+    return what_->cell().has_collected(round);
+  }
+
+  void end_fence(uint32_t round) override {
+    what_->cell().end(round);
+  }
+
   bool close_fences() override {
     what_->cell().close();
     return what_->cell().has_any_arrived();
@@ -102,9 +117,12 @@ struct process {
   std::optional<collective_cell::ticket> mine;
   pending<ack> asked;
 
+  /// What it is about to tell the server: it may be stopped before.
+  std::optional<collective_cell::ticket> told;
+
   bool can_call() const {
     return !is_gone && connection && connection->code == status::success
-           && !mine && !asked;
+           && !mine && !asked && !told;
   }
 };
 
@@ -115,20 +133,25 @@ public:
       uut(*this, [this](uint32_t, const std::vector<uint32_t>& locals, uint64_t,
                         std::string&) {
         shared->count = static_cast<uint32_t>(locals.size());
+        shared->is_whole = !is_wide;
         return std::make_unique<memory_of_cell>(shared);
       }) {
     const auto size = static_cast<uint32_t>(1 + draw(4));
-    uut.add_job("job", size);
+    is_wide = draw(2) == 0;
+    can_fail = is_wide && draw(4) == 0;
+    uut.add_job("job", size, our_uid, {}, is_wide ? 1 : 0);
     consume_messages();
     can_die = draw(2) == 0;
     can_fork = draw(8) == 0;
     asks_often = draw(2) == 0;
     for (uint32_t rank = 0; rank < size; ++rank)
-      processes.push_back({rank, nullptr, false, 0, {}, {}, nullptr});
+      processes.push_back({rank, nullptr, false, 0, {}, {}, nullptr, {}});
   }
 
   void run() {
     for (auto rounds = 200 + draw(200); rounds > 0; --rounds) {
+      if (is_wide)
+        go_on_elsewhere();
       act(processes[draw(processes.size())]);
       step(draw(4));
       look_at_all();
@@ -142,12 +165,24 @@ public:
 
   /// Fences that went on in memory, of all seeds.
   static inline size_t met = 0;
+  static inline size_t met_widely = 0;
 
 private:
+  void go_on_elsewhere() {
+    auto& host = *uut.host_play;
+    host.holds_collectives = draw(3) != 0;
+    host.collectives =
+      can_fail && draw(10) == 0 ? status::lost_connection : status::success;
+    if (draw(4) == 0)
+      host.release();
+  }
+
   void act(process& x) {
     if (x.is_gone)
       return;
-    if (!x.connection) {
+    if (x.told) {
+      tell(x);
+    } else if (!x.connection) {
       connect(x);
     } else if (can_die && x.connection->code == status::success
                && draw(60) == 0) {
@@ -177,6 +212,7 @@ private:
   void die(process& x) {
     x.is_gone = true;
     x.mine = {};
+    x.told = {};
     uut.lose(x.connection);
     // Its child goes with it.
     if (twin && twin_of == x.rank)
@@ -191,20 +227,48 @@ private:
       return;
     }
     auto mine = collective_cell::ticket{};
-    note(x, shared->cell().arrive(x.rank, mine));
-    if (x.outcomes.size() < x.calls && !x.asked)
+    const auto now = shared->cell().arrive(x.rank, mine);
+    if (now == collective_cell::outcome::open)
       x.mine = mine;
+    else
+      note(x, now, mine);
   }
 
-  void note(process& x, collective_cell::outcome what) {
+  void note(process& x, collective_cell::outcome what,
+            collective_cell::ticket mine) {
+    if (what == collective_cell::outcome::open)
+      return;
+    x.mine = {};
     if (what == collective_cell::outcome::complete) {
-      x.mine = {};
-      ++met;
+      ++(is_wide ? met_widely : met);
       succeed(x);
-    } else if (what == collective_cell::outcome::closed) {
-      x.mine = {};
+    } else if (mine != 0) {
+      x.told = mine;
+    } else {
       ask(x, false);
     }
+  }
+
+  /// Who has waited long turns to the server.
+  void look(process& x) {
+    const auto mine = *x.mine;
+    auto cell = shared->cell();
+    const auto now = cell.look(mine);
+    const auto is_impatient = is_wide && draw(6) == 0;
+    if (now == collective_cell::outcome::gathered && !is_impatient)
+      return;
+    if (now == collective_cell::outcome::open && is_impatient) {
+      cell.close();
+      note(x, collective_cell::outcome::closed, mine);
+    } else {
+      note(x, now, mine);
+    }
+  }
+
+  void tell(process& x) {
+    const auto round = *std::exchange(x.told, std::nullopt);
+    x.asked = uut.fence(x.connection, {},
+                        {make_info(fence_round, value::uint32(round))});
   }
 
   void ask(process& x, bool is_special) {
@@ -230,7 +294,7 @@ private:
           && x.connection->code != status::success)
         x.connection = nullptr;
       if (x.mine && draw(2) == 0)
-        note(x, shared->cell().look(*x.mine));
+        look(x);
       if (x.asked && !x.asked->is_pending()) {
         const auto code = x.asked->code;
         x.asked = nullptr;
@@ -252,7 +316,12 @@ private:
     for (auto i = 0; i < 10000; ++i) {
       if (std::all_of(processes.begin(), processes.end(), is_done))
         return;
+      uut.host_play->holds_collectives = false;
+      uut.host_play->collectives = status::success;
+      uut.host_play->release();
       for (auto& x : processes) {
+        if (x.told && !x.is_gone)
+          tell(x);
         if (!x.is_gone && !x.connection)
           connect(x);
         if (x.can_call() && x.calls < last)
@@ -278,6 +347,8 @@ private:
 
   std::shared_ptr<shared_cell> shared;
   node uut;
+  bool is_wide = false;
+  bool can_fail = false;
   bool can_die = false;
   bool can_fork = false;
   bool asks_often = false;
@@ -298,6 +369,7 @@ void simulate(uint32_t first, uint32_t last) {
 CAF_TEST(COLL-2 COLL-3 COLL-4 processes that meet in memory in any order) {
   simulate(0, 1000);
   CAF_CHECK(simulation::met > 1000);
+  CAF_CHECK(simulation::met_widely > 1000);
 }
 
 CAF_TEST(COLL-2 COLL-3 COLL-4 processes that meet in memory in any other order) {

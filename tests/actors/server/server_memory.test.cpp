@@ -7,6 +7,7 @@
 #include "tests/test.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -27,6 +28,9 @@ struct script {
   bool is_open = false;
   bool somebody_waits = false;
   uint64_t fences = 0;
+  std::optional<uint32_t> gathered;
+  bool is_collecting = false;
+  std::vector<uint32_t> ended;
 };
 
 class scripted_memory final : public job_memory {
@@ -65,6 +69,18 @@ public:
 
   void open_fences() override {
     CAF_CHECK(!std::exchange(play_->is_open, true));
+  }
+
+  bool has_gathered(uint32_t round) const override {
+    return play_->gathered == round;
+  }
+
+  bool has_collected(uint32_t round) const override {
+    return play_->gathered == round && play_->is_collecting;
+  }
+
+  void end_fence(uint32_t round) override {
+    play_->ended.push_back(round);
   }
 
   bool close_fences() override {
@@ -297,6 +313,89 @@ CAF_TEST(COLL-3 they do not meet if one of them is on another node) {
   consume_messages();
   CAF_CHECK_EQUAL(x->accepted.shared, "region of 0");
   CAF_CHECK(!memory->is_open);
+}
+
+CAF_TEST(COLL-2 one asks for all of its node if others take part) {
+  uut.add_job("wide", 2, our_uid, {}, 1);
+  consume_messages();
+  const auto connect_wide = [&](uint32_t rank) {
+    auto request = node::greeting({"wide", rank});
+    request.can_share = true;
+    auto result = uut.connect(std::move(request));
+    consume_messages();
+    return result;
+  };
+  const auto of_round = [](uint32_t x) {
+    return std::vector<info>{make_info(fence_round, value::uint32(x))};
+  };
+  const auto zero = connect_wide(0);
+  CAF_CHECK(!memory->is_open);
+  const auto one = connect_wide(1);
+  CAF_REQUIRE(memory->is_open);
+  auto& host = *uut.host_play;
+  host.holds_collectives = true;
+  memory->gathered = 7;
+  memory->is_collecting = true;
+  const auto last = uut.fence(one, {}, of_round(7));
+  consume_messages();
+  CAF_REQUIRE_EQUAL(host.joined.size(), 1u);
+  CAF_CHECK(flag(host.joined[0].directives, attr::collect_data));
+  CAF_CHECK_EQUAL(host.joined[0].data.size(), 2u);
+  CAF_CHECK_EQUAL(host.joined[0].generation, 1u);
+  // Who has waited for long asks for the same one.
+  const auto impatient = uut.fence(zero, {}, of_round(7));
+  consume_messages();
+  CAF_CHECK_EQUAL(host.joined.size(), 1u);
+  CAF_CHECK(memory->ended.empty());
+  host.release();
+  consume_messages();
+  CAF_CHECK_EQUAL(last->code, status::success);
+  CAF_CHECK_EQUAL(impatient->code, status::success);
+  CAF_CHECK_EQUAL(memory->ended, std::vector<uint32_t>{7});
+  CAF_CHECK(memory->is_open);
+  // One that fails has all of them ask.
+  memory->gathered = 9;
+  host.collectives = status::lost_connection;
+  const auto failing = uut.fence(zero, {}, of_round(9));
+  consume_messages();
+  CAF_REQUIRE_EQUAL(host.joined.size(), 2u);
+  CAF_CHECK_EQUAL(host.joined[1].generation, 2u);
+  host.release();
+  consume_messages();
+  CAF_CHECK_EQUAL(failing->code, status::lost_connection);
+  CAF_CHECK(!memory->is_open);
+  CAF_CHECK_EQUAL(memory->ended.size(), 1u);
+  const auto late = uut.fence(one, {}, of_round(9));
+  consume_messages();
+  CAF_CHECK_EQUAL(late->code, status::lost_connection);
+  CAF_CHECK_EQUAL(host.joined.size(), 2u);
+}
+
+CAF_TEST(COLL-3 who says that all have come where they have not joins alone) {
+  uut.add_job("wide", 2, our_uid, {}, 1);
+  consume_messages();
+  auto all = std::vector<peer_ptr>{};
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    auto request = node::greeting({"wide", rank});
+    request.can_share = true;
+    all.push_back(uut.connect(std::move(request)));
+    consume_messages();
+  }
+  CAF_REQUIRE(memory->is_open);
+  const auto round =
+    std::vector<info>{make_info(fence_round, value::uint32(5))};
+  const auto first = uut.fence(all[0], {}, round);
+  consume_messages();
+  CAF_CHECK(first->is_pending());
+  CAF_CHECK(!memory->is_open);
+  // Nor is what it says believed of the others later.
+  memory->gathered = 5;
+  uut.fence(all[1], {}, round);
+  consume_messages();
+  CAF_CHECK_EQUAL(first->code, status::success);
+  CAF_REQUIRE_EQUAL(uut.host_play->joined.size(), 1u);
+  CAF_CHECK(memory->ended.empty());
+  CAF_CHECK(memory->is_open);
 }
 
 CAF_TEST(COLL-4 those who meet hear of the death of another) {

@@ -19,8 +19,8 @@ struct fixture {
     // nop
   }
 
-  collective_cell cell() {
-    return {*memory, count};
+  collective_cell cell(bool is_whole = true) {
+    return {*memory, count, is_whole};
   }
 
   uint32_t count;
@@ -135,4 +135,60 @@ CAF_TEST(threads meet in every round) {
     CAF_CHECK_EQUAL(faults.load(), 0u);
     CAF_CHECK_EQUAL(x.cell().rounds(), rounds + 1);
   }
+}
+
+CAF_TEST(the last one of a node does not end a round of several) {
+  auto x = fixture{3};
+  auto cell = x.cell(false);
+  cell.open();
+  auto tickets = std::vector<collective_cell::ticket>(3);
+  for (auto round = 0; round < 4; ++round) {
+    const auto collects = round % 2 == 1;
+    CAF_REQUIRE(cell.arrive(0, tickets[0]) == outcome::open);
+    CAF_REQUIRE(cell.arrive(1, tickets[1], collects) == outcome::open);
+    CAF_CHECK(!cell.has_gathered(tickets[0]));
+    CAF_REQUIRE(cell.arrive(2, tickets[2]) == outcome::gathered);
+    CAF_CHECK(cell.has_gathered(tickets[0]));
+    CAF_CHECK_EQUAL(cell.has_collected(tickets[0]), collects);
+    CAF_CHECK(cell.look(tickets[1]) == outcome::gathered);
+    // Another round does not end.
+    cell.end(tickets[0] + 2);
+    CAF_CHECK(cell.has_gathered(tickets[0]));
+    cell.end(tickets[0]);
+    CAF_CHECK(!cell.has_gathered(tickets[0]));
+    for (const auto y : tickets)
+      CAF_REQUIRE(cell.look(y) == outcome::complete);
+  }
+}
+
+CAF_TEST(a round of several nodes that is closed does not end there) {
+  auto x = fixture{2};
+  auto cell = x.cell(false);
+  cell.open();
+  auto first = collective_cell::ticket{};
+  auto second = first;
+  CAF_REQUIRE(cell.arrive(0, first) == outcome::open);
+  CAF_REQUIRE(cell.arrive(1, second) == outcome::gathered);
+  CAF_CHECK(cell.close());
+  CAF_CHECK(cell.has_gathered(first));
+  cell.end(first);
+  CAF_CHECK(cell.look(first) == outcome::closed);
+  CAF_CHECK(!cell.is_open());
+}
+
+CAF_TEST(who waits long for others of its node closes a round of several) {
+  auto x = fixture{2};
+  auto cell = x.cell(false);
+  cell.open();
+  auto mine = collective_cell::ticket{};
+  CAF_REQUIRE(cell.arrive(0, mine) == outcome::open);
+  CAF_CHECK(cell.wait(mine, 0) == outcome::closed);
+  CAF_CHECK(!cell.is_open());
+  cell.open();
+  CAF_REQUIRE(cell.arrive(0, mine) == outcome::open);
+  auto last = collective_cell::ticket{};
+  CAF_REQUIRE(cell.arrive(1, last) == outcome::gathered);
+  // The other one may have been stopped before it told the server.
+  CAF_CHECK(cell.wait(mine, 0) == outcome::gathered);
+  CAF_CHECK(cell.is_open());
 }
