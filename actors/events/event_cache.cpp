@@ -188,16 +188,17 @@ value retained_by(const event_log& log, const requester& who,
     if ((wanted && *wanted != of.nspace) || !may_see(who, of.nspace))
       continue;
     log.each(of.nspace, since, [&](const event_entry& x) {
-      if (!x.what)
+      const auto what = x.what ? x.what->get() : nullptr;
+      if (!what)
         return;
-      auto infos = std::vector<info>{
-        {"troupe.event.number", 0, value::uint64(x.number)},
-        {"troupe.event.code", 0,
-         value::of_status(static_cast<int32_t>(x.code))},
-        make_info(attr::procid, value::of_proc(x.what->source)),
-        {"troupe.event.range", 0,
-         value::uint32(static_cast<uint32_t>(x.what->range))}};
-      infos.insert(infos.end(), x.what->infos.begin(), x.what->infos.end());
+      auto infos =
+        std::vector<info>{{"troupe.event.number", 0, value::uint64(x.number)},
+                          {"troupe.event.code", 0,
+                           value::of_status(static_cast<int32_t>(x.code))},
+                          make_info(attr::procid, value::of_proc(what->source)),
+                          {"troupe.event.range", 0,
+                           value::uint32(static_cast<uint32_t>(what->range))}};
+      infos.insert(infos.end(), what->infos.begin(), what->infos.end());
       found.emplace_back(x.number,
                          info{of.nspace, 0, value::infos(std::move(infos))});
     });

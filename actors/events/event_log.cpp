@@ -16,6 +16,9 @@ namespace {
 /// Events on the way to slow processes if none are kept.
 constexpr size_t at_least = 64;
 
+/// Filters to remember.
+constexpr size_t max_filters = 1024;
+
 } // namespace
 
 event_ring::event_ring(size_t size, size_t bytes)
@@ -102,7 +105,7 @@ caf::expected<event_levels> levels_of(const std::vector<info>& directives,
 event_log::event_log(event_log_options options, effects out)
   : options_(std::move(options)), out_(std::move(out)),
     open_({}, options_.per_namespace, node_, 0, nullptr, true),
-    ring_(options_.ring_size) {
+    ring_(options_.ring_size), filters_(max_filters) {
   node_.limit = options_.node_bytes;
 }
 
@@ -133,7 +136,9 @@ void event_log::inherit(namespace_log& log) {
       continue;
     auto copy = *x;
     copy.owed = 0;
-    log.append(std::move(copy), row_of(*x->what));
+    const auto is_of_system = x->filter->source().nspace.empty();
+    log.append(std::move(copy),
+               is_of_system ? row_of(*x->what->get()) : std::string{});
   }
 }
 
@@ -284,7 +289,7 @@ void event_log::hand_over(client_id id, client& to) {
     }
     if (is_idle)
       to.since = now_;
-    const auto what = x->what;
+    const auto what = x->what->get();
     to.in_flight.push_back({from, x->number, x->bytes});
     to.in_flight_bytes += x->bytes;
     auto missed = ring_.take_missed(id);
@@ -385,12 +390,20 @@ void event_log::look_for_stalled(time_point now) {
 
 // -- where an event belongs --------------------------------------------------
 
-std::shared_ptr<range_filter>
-event_log::filter_of(const offered_event& x) const {
-  auto result = std::make_shared<range_filter>(x.what, x.targets);
-  if (x.is_from_host && result->is_for_all())
-    result->exclude(options_.server);
-  return result;
+std::shared_ptr<const range_filter>
+event_log::filter_of(const offered_event& x) {
+  auto result = range_filter{x.what, x.targets};
+  if (x.is_from_host && result.is_for_all())
+    result.exclude(options_.server);
+  if (result.has_targets())
+    return std::make_shared<const range_filter>(std::move(result));
+  const auto& source = x.what.source;
+  const auto number = std::hash<std::string>{}(source.nspace) + 8 * source.rank
+                      + static_cast<size_t>(x.what.range);
+  auto& known = filters_[number % filters_.size()];
+  if (known == nullptr || *known != result)
+    known = std::make_shared<const range_filter>(std::move(result));
+  return known;
 }
 
 /// The logs of all namespaces that an event concerns; of those that are not
@@ -453,7 +466,7 @@ bool event_log::make_node_room(size_t bytes) {
 
 bool event_log::try_offer(offered_event& x, bool may_pass,
                           namespace_log*& lacks) {
-  auto filter = filter_of(x);
+  const auto filter = filter_of(x);
   auto entry = event_entry{};
   entry.code = x.what.code;
   entry.bytes = static_cast<uint32_t>(cost_of(x.what));
@@ -485,7 +498,8 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
   if (!logs.empty() && !make_node_room(entry.bytes * logs.size()))
     return false;
   ++next_number_;
-  entry.what = std::make_shared<const event>(std::move(x.what));
+  entry.what = std::make_shared<kept_event>(
+    std::make_shared<const event>(std::move(x.what)));
   auto interested = std::vector<client_id>{};
   const auto note = [&](std::vector<client_id> ids) {
     if (interested.empty())
@@ -506,6 +520,8 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
   // A connection reads one log, or the ring: nobody is there twice.
   for (const auto id : interested)
     hand_over(id, clients_.at(id));
+  if (interested.empty() && entry.what.use_count() > 1)
+    entry.what->pack();
   return true;
 }
 

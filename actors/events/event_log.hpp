@@ -297,7 +297,7 @@ private:
   /// @returns a log, and whether it is new: then it has to inherit.
   std::pair<namespace_log*, bool> log_of(const std::string& nspace);
   void inherit(namespace_log& log);
-  std::shared_ptr<range_filter> filter_of(const offered_event& x) const;
+  std::shared_ptr<const range_filter> filter_of(const offered_event& x);
   std::vector<namespace_log*> logs_for(const range_filter& filter);
   bool has_waiting(namespace_log* log, namespace_log*& lacks) const;
   bool make_node_room(size_t bytes);
@@ -320,6 +320,10 @@ private:
   log_map logs_;
   event_ring ring_;
   std::map<client_id, client> clients_;
+
+  /// Filters of late: events of one source and range have the same one. By a
+  /// number that is made of these.
+  std::vector<std::shared_ptr<const range_filter>> filters_;
   std::map<std::string, stream> streams_;
   time_point now_{0};
 

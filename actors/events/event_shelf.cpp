@@ -455,7 +455,11 @@ void event_shelf::release(event_entry& x) {
   if (--x.owed > 0)
     return;
   --owed_;
+  const auto what = x.what;
   on_settled(x);
+  // This log keeps it, or another one does.
+  if (what != nullptr && what.use_count() > 1)
+    what->pack();
 }
 
 std::vector<event_shelf::client_id>
@@ -587,7 +591,12 @@ void event_shelf::unsubscribe(client_id id, const std::vector<status>& codes) {
 
 event_entry* event_shelf::next(client_id id) {
   auto* to = find_reader(id);
-  return to != nullptr ? to->next(index_) : nullptr;
+  auto* x = to != nullptr ? to->next(index_) : nullptr;
+  while (x != nullptr && x->what != nullptr && !x->what->unpack()) {
+    drop(*x);
+    x = to->next(index_);
+  }
+  return x;
 }
 
 void event_shelf::hand(client_id id, event_entry& x) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/events/kept_event.hpp"
 #include "actors/events/range_filter.hpp"
 #include "messages/event.hpp"
 
@@ -63,7 +64,7 @@ struct event_entry {
   bool is_dead = false;
 
   /// Null while it is only on disk.
-  std::shared_ptr<const event> what;
+  std::shared_ptr<kept_event> what;
 
   std::shared_ptr<const range_filter> filter;
 };
@@ -360,7 +361,8 @@ public:
 
   void unsubscribe(client_id id, const std::vector<status>& codes);
 
-  /// The next event for a connection; null if there is none.
+  /// The next event for a connection; null if there is none. Its payload is no
+  /// bytes, if it is in memory.
   event_entry* next(client_id id);
 
   /// Hands it over.

@@ -183,10 +183,10 @@ void namespace_log::supersede(const std::string& row) {
 /// Drops the oldest until the rest is within the budget.
 void namespace_log::trim(uint64_t except) {
   while (memory_ > limits_.memory && !holds()) {
-    const auto i = oldest_in_memory();
-    if (i == history_.end() || *i == except)
+    const auto oldest = oldest_in_memory();
+    if (!oldest || *oldest == except)
       return;
-    drop(*index_.find(*i));
+    drop(*index_.find(*oldest));
   }
 }
 
@@ -202,7 +202,7 @@ void namespace_log::forget_source(const std::string& nspace) {
 bool namespace_log::drop_oldest() {
   if (history_.empty() || holds())
     return false;
-  drop(*index_.find(*history_.begin()));
+  drop(*index_.find(*history_.first_from(0)));
   return true;
 }
 
@@ -242,7 +242,7 @@ size_t& namespace_log::history_of(const event_entry& x) {
 }
 
 void namespace_log::on_owed(event_entry& x) {
-  if (history_.erase(x.number) > 0)
+  if (history_.erase(x.number))
     history_of(x) -= x.bytes;
 }
 
@@ -278,17 +278,16 @@ void namespace_log::on_erased(const event_entry& x) {
 // -- the disk -----------------------------------------------------------------
 
 /// The oldest history that takes memory.
-std::set<uint64_t>::iterator namespace_log::oldest_in_memory() {
-  return history_.lower_bound(writing_.empty() ? spool_from_
-                                               : writing_.front());
+std::optional<uint64_t> namespace_log::oldest_in_memory() const {
+  return history_.first_from(writing_.empty() ? spool_from_ : writing_.front());
 }
 
 bool namespace_log::make_disk_room(size_t bytes) {
   while (spooled_ + bytes > limits_.spool) {
-    const auto i = history_.begin();
-    if (i == history_.end() || holds())
+    const auto oldest = history_.first_from(0);
+    if (!oldest || holds())
       return false;
-    auto* x = index_.find(*i);
+    auto* x = index_.find(*oldest);
     if (x->place != event_place::disk && x->place != event_place::loaded)
       return false;
     drop(*x);
@@ -315,7 +314,7 @@ void namespace_log::spool() {
     if (!batch.empty() && bytes + x->bytes > limits_.batch)
       break;
     bytes += x->bytes;
-    batch.emplace_back(x->number, x->what);
+    batch.emplace_back(x->number, x->what->get());
   }
   if (batch.empty() || !make_disk_room(bytes))
     return;
@@ -340,7 +339,7 @@ void namespace_log::note_written(bool is_done) {
       x->place = event_place::memory;
       continue;
     }
-    const auto is_history = history_.count(number) > 0;
+    const auto is_history = history_.contains(number);
     bytes_of(*x) -= x->bytes;
     if (is_history)
       history_of(*x) -= x->bytes;
@@ -408,7 +407,7 @@ void namespace_log::note_loaded(
       continue;
     }
     x->place = event_place::loaded;
-    x->what = i->second;
+    x->what = std::make_shared<kept_event>(i->second);
     loaded_.push_back(number);
     loaded_bytes_ += x->bytes;
   }

@@ -2,11 +2,13 @@
 
 #include "actors/events/defaults.hpp"
 #include "actors/events/event_shelf.hpp"
+#include "actors/events/number_set.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -196,7 +198,7 @@ private:
 
   size_t& bytes_of(const event_entry& x);
   size_t& history_of(const event_entry& x);
-  std::set<uint64_t>::iterator oldest_in_memory();
+  std::optional<uint64_t> oldest_in_memory() const;
   void spool();
   bool make_disk_room(size_t bytes);
   void unload();
@@ -209,7 +211,7 @@ private:
   size_t expected_ = 0;
 
   /// What nobody is owed and somebody may want: what can be dropped.
-  std::set<uint64_t> history_;
+  number_set history_;
   size_t history_bytes_ = 0;
   size_t history_on_disk_ = 0;
 

@@ -20,6 +20,13 @@ range_filter::range_filter(const event& what, std::vector<proc_id> targets)
     range_ = data_range::custom;
 }
 
+bool range_filter::operator==(const range_filter& x) const {
+  return range_ == x.range_ && admits_default_ == x.admits_default_
+         && stays_local_ == x.stays_local_
+         && reaches_source_ == x.reaches_source_ && source_ == x.source_
+         && except_ == x.except_ && targets_ == x.targets_;
+}
+
 bool range_filter::admits(const proc_id& proc) const {
   if ((proc == source_ && !reaches_source_) || proc == except_)
     return false;

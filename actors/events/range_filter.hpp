@@ -52,6 +52,11 @@ public:
   /// excluded.
   std::optional<std::set<uint32_t>> ranks_of(const std::string& nspace) const;
 
+  /// Whether it names whom the event is for.
+  bool has_targets() const {
+    return !targets_.empty();
+  }
+
   /// Keeps the event from one process: whoever had it raised.
   void exclude(proc_id proc) {
     except_ = std::move(proc);
@@ -69,6 +74,12 @@ public:
 
   const proc_id& source() const {
     return source_;
+  }
+
+  bool operator==(const range_filter& x) const;
+
+  bool operator!=(const range_filter& x) const {
+    return !(*this == x);
   }
 
 private:

@@ -61,8 +61,9 @@ struct three_ranks : event_desk {
 
   mark_list retained(const std::string& nspace = "job") {
     auto result = mark_list{};
-    log.each(nspace, 0,
-             [&](const event_entry& x) { result.push_back(mark_of(*x.what)); });
+    log.each(nspace, 0, [&](const event_entry& x) {
+      result.push_back(mark_of(*x.what->get()));
+    });
     return result;
   }
 };
@@ -77,6 +78,98 @@ size_t flood(event_desk& to, const proc_id& from, size_t most = 100000) {
 }
 
 } // namespace
+
+// -- payloads ----------------------------------------------------------------
+
+namespace {
+
+/// The payloads of a log, by the numbers of their events.
+std::vector<std::shared_ptr<kept_event>> payloads(const event_log& log,
+                                                  const std::string& nspace) {
+  auto result = std::vector<std::shared_ptr<kept_event>>{};
+  log.each(nspace, 0, [&](const event_entry& x) { result.push_back(x.what); });
+  return result;
+}
+
+/// An info whose value is an array in an array and so on.
+info nested(int depth) {
+  auto result = info{"deep", 0, value::boolean(true)};
+  for (auto i = 0; i < depth; ++i)
+    result = {"deep", 0, value::infos({std::move(result)})};
+  return result;
+}
+
+} // namespace
+
+CAF_TEST(E47 L9 an event is bytes while nobody is about to get it) {
+  auto uut = three_ranks{};
+  uut.readings[1].is_eager = false;
+  uut.enroll(1, {code_a});
+  uut.raise(code_a, rank1, data_range::local);
+  uut.raise(code_b, rank1, data_range::local);
+  const auto kept = payloads(uut.log, "job");
+  CAF_REQUIRE_EQUAL(kept.size(), 2u);
+  CAF_CHECK(!kept[0]->is_packed());
+  CAF_CHECK(kept[1]->is_packed());
+  uut.take(1);
+  CAF_CHECK(kept[0]->is_packed());
+  // All logs have the same.
+  CAF_CHECK(payloads(uut.log, "other") == kept);
+  CAF_CHECK(payloads(uut.log, "") == kept);
+}
+
+CAF_TEST(E47 who registers late gets what was raised as it was) {
+  auto uut = three_ranks{};
+  uut.raise(code_a, rank1, data_range::local,
+            {{"text", info_required, value::string("hello")},
+             {"none", 0, value{}},
+             nested(5)},
+            200);
+  const auto kept = payloads(uut.log, "job");
+  CAF_REQUIRE(kept.size() == 1 && kept[0]->is_packed());
+  const auto same =
+    event_desk{}.make(code_a, rank1, data_range::local,
+                      {{"text", info_required, value::string("hello")},
+                       {"none", 0, value{}},
+                       nested(5)},
+                      200);
+  const auto got = kept[0]->get();
+  CAF_REQUIRE(got != nullptr);
+  CAF_CHECK(got->code == same.code && got->source == same.source
+            && got->range == same.range && got->infos == same.infos);
+  uut.enroll(1, {code_a});
+  uut.enroll(3, {code_a});
+  CAF_CHECK_EQUAL(uut.got(1), mark_list{1});
+  CAF_CHECK_EQUAL(uut.got(3), mark_list{1});
+  CAF_CHECK(kept[0]->is_packed());
+}
+
+CAF_TEST(L4 an event that nests too deep to be kept is missed) {
+  auto uut = three_ranks{};
+  uut.raise(code_a, rank1, data_range::local, {nested(2 * max_value_depth)});
+  uut.raise(code_a, rank1, data_range::local);
+  uut.enroll(1, {code_a});
+  CAF_CHECK_EQUAL(uut.got(1), mark_list{2});
+  CAF_CHECK_EQUAL(uut.readings[1].missed, 1u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+}
+
+CAF_TEST(events of one source and range share what says whom they are for) {
+  auto uut = three_ranks{};
+  uut.raise(code_a, rank1, data_range::local);
+  uut.raise(code_b, rank1, data_range::local);
+  uut.raise(code_a, rank2, data_range::local);
+  uut.raise(code_a, rank1, data_range::local,
+            {with(attr::event_non_default, value::boolean(true))});
+  auto filters = std::vector<std::shared_ptr<const range_filter>>{};
+  uut.log.each("other", 0,
+               [&](const event_entry& x) { filters.push_back(x.filter); });
+  CAF_REQUIRE_EQUAL(filters.size(), 4u);
+  CAF_CHECK(filters[0] == filters[1]);
+  CAF_CHECK(filters[2] != filters[0]);
+  CAF_CHECK(filters[2]->source() == rank2);
+  CAF_CHECK(!filters[3]->admits_default());
+}
 
 // -- retention ---------------------------------------------------------------
 
