@@ -1,5 +1,6 @@
 #include "c_api/client_link.hpp"
 
+#include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
@@ -10,6 +11,7 @@
 #include "messages/data.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -97,6 +99,26 @@ caf::error fetch_job(process_store& store, link& to, peer_role role) {
   return caf::none;
 }
 
+/// How long the progress thread looks for what threads of the program ask next:
+/// about twice what it takes to be woken.
+constexpr auto linger = std::chrono::microseconds{25};
+
+/// Has the progress thread look for the next call before it sleeps, if each
+/// process of our job on this node has a processor for it.
+void set_linger(const library& lib, library_core& core) {
+  if (core.is_external)
+    return;
+  auto size = uint32_t{0};
+  core.store->get(
+    {{lib.proc().nspace, rank_wildcard}, attr::local_size}, {},
+    [&](const value& x) { size = x.number<uint32_t>().value_or(0); });
+  const auto has_room = size > 0 && size <= allowed_processors().size() / 2;
+  lib.run_in_loop([&] {
+    core.loop.loop().set_linger(has_room ? linger
+                                         : std::chrono::microseconds{0});
+  });
+}
+
 } // namespace
 
 pmix_status_t attach(library& lib, const link_settings& settings,
@@ -136,6 +158,7 @@ void choose(library& lib, const std::shared_ptr<link>& to) {
     // Then nobody will tell us of its loss any more.
     if (to && !to->is_open())
       core->fences->stop();
+    set_linger(lib, *core);
   }
   lib.set_link(to);
 }

@@ -51,6 +51,15 @@ event_base* new_base() {
 /// Tasks to take from the queue at a time.
 constexpr size_t tasks_per_lock = 8;
 
+/// Tells the processor that this thread only looks.
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// An event that other threads can fire without a lock: libevent's own way
 /// wakes the loop while it holds the lock that the loop then waits for. It
 /// fires at each write to its descriptor, which nobody has to read.
@@ -96,7 +105,8 @@ void event_loop::deleter::operator()(event_base* x) const noexcept {
 event_loop::event_loop()
   : base_(new_base()),
     stop_(base_.get(), -1, 0, [this] { event_base_loopbreak(base_.get()); }),
-    tasks_ready_(new_bell(base_.get(), [this] { run_tasks(); })) {
+    tasks_ready_(new_bell(base_.get(), [this] { on_bell(); })),
+    linger_begin_(base_.get(), -1, 0, [this] { look_for_tasks(); }) {
   // nop
 }
 
@@ -109,6 +119,7 @@ void event_loop::run() {
   runner_ = std::this_thread::get_id();
   const auto result = event_base_loop(base_.get(), EVLOOP_NO_EXIT_ON_EMPTY);
   runner_ = std::thread::id{};
+  is_stopping_ = false;
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }
@@ -118,11 +129,13 @@ void event_loop::run_once() {
   runner_ = std::this_thread::get_id();
   const auto result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
   runner_ = std::thread::id{};
+  is_stopping_ = false;
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }
 
 void event_loop::stop() noexcept {
+  is_stopping_ = true;
   stop_.fire_now();
 }
 
@@ -133,14 +146,42 @@ bool event_loop::post(std::function<void()> task) {
       return false;
     const auto was_empty = tasks_.empty();
     tasks_.emplace_back(std::move(task));
+    has_news_ = true;
     if (!was_empty || is_running_tasks_)
       return true; // Somebody has seen to it already.
   }
-  if (in_loop_thread())
+  if (in_loop_thread()) {
     tasks_ready_.fire_now();
-  else
+  } else {
+    rings_.fetch_add(1, std::memory_order_relaxed);
     ring(tasks_ready_);
+  }
   return true;
+}
+
+void event_loop::on_bell() {
+  const auto lingers = linger_.is_on() && linger_.is_due(clock::now());
+  run_tasks();
+  if (lingers)
+    linger_begin_.fire_after(std::chrono::nanoseconds::zero());
+}
+
+/// Whoever posts a task meanwhile need not ring.
+void event_loop::look_for_tasks() {
+  {
+    const auto guard = std::lock_guard{mutex_};
+    has_news_ = !tasks_.empty();
+    is_running_tasks_ = true;
+  }
+  const auto end = clock::now() + linger_.limit();
+  while (!has_news_.load(std::memory_order_relaxed)
+         && !is_stopping_.load(std::memory_order_relaxed) && clock::now() < end)
+    relax();
+  const auto has_paid = has_news_.load();
+  linger_.learn(has_paid);
+  run_tasks();
+  if (has_paid)
+    linger_begin_.fire_after(std::chrono::nanoseconds::zero());
 }
 
 void event_loop::run_tasks() {
@@ -149,8 +190,11 @@ void event_loop::run_tasks() {
     {
       const auto guard = std::lock_guard{mutex_};
       is_running_tasks_ = !tasks_.empty();
-      if (!is_running_tasks_)
+      if (!is_running_tasks_) {
+        if (linger_.is_on())
+          linger_.note_idle(clock::now());
         return;
+      }
       // A few at a time: nobody who posts has to wait for us.
       const auto n = std::min(tasks_.size(), tasks_per_lock);
       for (size_t i = 0; i < n; ++i) {

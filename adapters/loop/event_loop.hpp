@@ -1,8 +1,11 @@
 #pragma once
 
+#include "adapters/loop/linger_rule.hpp"
 #include "adapters/loop/loop_event.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -14,7 +17,7 @@ namespace troupe {
 
 /// The event loop of a process: one thread, inside `run`, waits for
 /// descriptors, timers, signals and work from other threads. With nothing to
-/// wait for it sleeps; it never polls.
+/// do it sleeps; it polls only as far as `set_linger` has it.
 ///
 /// Unless a function says otherwise, the loop and everything attached to it is
 /// for the thread in `run`, and for any one thread while nobody is in `run`.
@@ -53,6 +56,21 @@ public:
   /// @returns `false` if the loop is closed; then `task` is not kept.
   bool post(std::function<void()> task);
 
+  /// How long the loop looks for tasks of other threads before it sleeps, after
+  /// tasks that have come in quick succession: whoever posts the next one need
+  /// not wake it, which takes longer than most tasks. Sockets and timers wait as
+  /// long. If nothing comes several times over, it looks ever less often. 0, as
+  /// at the begin: never. Only where the thread has a processor to itself.
+  void set_linger(std::chrono::nanoseconds x) {
+    linger_.set_limit(x);
+  }
+
+  /// How often other threads have had to wake the loop for a task. Safe on any
+  /// thread.
+  uint64_t rings() const noexcept {
+    return rings_.load(std::memory_order_relaxed);
+  }
+
   /// Drops all posted tasks, and those posted from now on. For the end of a
   /// process part: tasks own things that must not outlive what they belong to.
   void close();
@@ -76,7 +94,11 @@ private:
     void operator()(event_base* x) const noexcept;
   };
 
+  using clock = std::chrono::steady_clock;
+
+  void on_bell();
   void run_tasks();
+  void look_for_tasks();
 
   std::unique_ptr<event_base, deleter> base_;
   std::atomic<std::thread::id> runner_{};
@@ -88,6 +110,14 @@ private:
   std::deque<std::function<void()>> tasks_; // guarded by mutex_
   bool is_closed_ = false;                  // guarded by mutex_
   loop_event tasks_ready_;
+
+  linger_rule linger_;
+  loop_event linger_begin_;
+  std::atomic<bool> is_stopping_{false};
+
+  /// Tasks have been posted since it was set to false.
+  std::atomic<bool> has_news_{false};
+  std::atomic<uint64_t> rings_{0};
 };
 
 } // namespace troupe

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +27,14 @@ long wake_ups() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   return usage.ru_nvcsw;
+}
+
+/// Has the loop run a task.
+void post_and_wait(event_loop& loop) {
+  const auto done = std::make_shared<std::promise<void>>();
+  auto future = done->get_future();
+  loop.post([done] { done->set_value(); });
+  future.wait();
 }
 
 } // namespace
@@ -103,6 +113,33 @@ CAF_TEST(a thread that floods the loop leaves sockets and timers a turn) {
   poster.join();
   CAF_CHECK(readable);
   close(fd);
+}
+
+CAF_TEST(a loop that lingers need not be woken for each task) {
+  event_loop loop;
+  loop.set_linger(10s);
+  constexpr auto tasks = uint64_t{200};
+  std::thread poster{[&] {
+    for (auto i = uint64_t{0}; i < tasks; ++i)
+      post_and_wait(loop);
+    loop.stop();
+  }};
+  loop.run();
+  poster.join();
+  // A few come before it looks for them.
+  CAF_CHECK(loop.rings() < tasks / 2);
+}
+
+CAF_TEST(stop ends a loop that lingers) {
+  event_loop loop;
+  loop.set_linger(1h);
+  std::thread poster{[&] {
+    for (auto i = 0; i < 3; ++i)
+      post_and_wait(loop);
+    loop.stop();
+  }};
+  loop.run();
+  poster.join();
 }
 
 CAF_TEST(stop comes from another thread) {
