@@ -101,7 +101,7 @@ info nested(int depth) {
 
 } // namespace
 
-CAF_TEST(E47 L9 an event is bytes while nobody is about to get it) {
+CAF_TEST(E47 LIM9 an event is bytes while nobody is about to get it) {
   auto uut = three_ranks{};
   uut.readings[1].is_eager = false;
   uut.enroll(1, {code_a});
