@@ -20,6 +20,10 @@ namespace {
 /// The key by which RFC0002, "Description", sets the size of the event cache.
 constexpr auto cache_size_key = "PMIx_server_cache_size";
 
+/// The key by which a host has processes share no memory with the server, as
+/// `--no-shared-memory` of our own commands does: a boolean.
+constexpr auto no_shared_memory_key = "troupe.no_shared_memory";
+
 /// What the server writes to standard error: nothing below an error, unless
 /// TROUPE_LOG_LEVEL asks for more.
 journal server_log() {
@@ -69,6 +73,7 @@ server_node_options options_of(const std::vector<info>& infos) {
   // Source: RFC0015, PMIX_SERVER_ENABLE_MONITORING; requirements A18.
   result.enable_monitoring = flag(infos, attr::server_enable_monitoring);
   result.monitoring_fallback = flag(infos, monitor_fallback_key);
+  result.share_memory = !flag(infos, no_shared_memory_key);
   result.log = server_log();
   return result;
 }

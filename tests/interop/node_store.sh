@@ -70,6 +70,27 @@ check "F4.15" "what is seen is what is seen by messages" cmp shared asked
 check_match "F4.15" "which is something" 'local: PMIX_SUCCESS|local: SUCCESS' \
   "$(cat shared)"
 
+# -- several nodes ----------------------------------------------------------------
+
+# A host in C with two servers, which fences and does nothing else.
+"${TROUPE_CC:-cc}" -std=gnu11 -Wall -I"$TROUPE_SOURCE/c_api/include" -o two_nodes \
+  "$programs/two_nodes.c" -L"$TROUPE_LIB" -lpmix -lpthread || {
+  failed "F4.21" "compiling two_nodes.c"
+  finish
+}
+on_two_nodes() {
+  within 60 env LD_LIBRARY_PATH="$TROUPE_LIB" ./two_nodes --no-modex "$@" \
+    | tee "$TROUPE_WORK/nodes"
+  [ "$(grep -c 'served 2 processes, 0 failed$' "$TROUPE_WORK/nodes")" -eq 2 ]
+}
+with_ours="/usr/bin/env LD_LIBRARY_PATH=$TROUPE_LIB"
+# shellcheck disable=SC2086
+check "F4.21 C4.6" "what a fence brings is asked for if the host wants no shared memory" \
+  on_two_nodes --no-shared-memory $with_ours ./node_store fenced asked
+check "F4.21" "nor do processes on Debian's library find it there" \
+  on_two_nodes ./node_store fenced asked
+check "F4.21" "in a job of one node it is the same" ours 3 fenced here
+
 # -- who sees what ---------------------------------------------------------------
 
 # Run by a process of a job, whose parent is the server.

@@ -280,12 +280,47 @@ static void waits(void) {
   end();
 }
 
+/* Each round all replace what they have posted, and a fence brings it to the
+ * others, wherever they are. They find it without asking their server ("here"),
+ * or only by asking ("asked"): what one has asked for it keeps, for one round. No
+ * more is posted than comes with a fence. */
+static void fenced(void) {
+  start();
+  const bool is_here = strcmp(case_args[0], "here") == 0;
+  const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
+  const pmix_info_t optional = flag_info(PMIX_OPTIONAL);
+  char key[32], text[32];
+  for (int i = 0; i < (is_here ? 200 : 1); ++i) {
+    snprintf(key, sizeof key, "fenced.%d", i % 16);
+    snprintf(text, sizeof text, "%d of %u", i, me.rank);
+    put_string(PMIX_GLOBAL, key, text);
+    post("fenced", text);
+    fence_with(&collect, 1);
+    for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+      if (rank == me.rank)
+        continue;
+      const pmix_proc_t whom = rank_of(rank);
+      const pmix_status_t code = try_get(&whom, "fenced", &optional, 1);
+      demand(code == (is_here ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND),
+             "it is there without asking, or is not");
+      snprintf(text, sizeof text, "%d of %u", i, rank);
+      expect_string(&whom, "fenced", text, 0);
+      const int before = i > 0 ? i - 1 : 0;
+      snprintf(key, sizeof key, "fenced.%d", before % 16);
+      snprintf(text, sizeof text, "%d of %u", before, rank);
+      expect_string(&whom, key, text, 0);
+    }
+    meet();
+  }
+  end();
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"rounds", rounds},   {"threads", threads},     {"killed", killed},
     {"stopped", stopped}, {"times_out", times_out}, {"forks", forks},
     {"returns", returns}, {"much", much},           {"scopes", scopes},
-    {"waits", waits},
+    {"waits", waits},     {"fenced", fenced},
   };
   return RUN_CASE(cases);
 }

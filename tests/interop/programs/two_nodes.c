@@ -2,9 +2,11 @@
  * nothing else, as several do: two daemons, each a PMIx server with two
  * processes of one job, joined by a socket.
  *
- *   two_nodes [--no-modex] [--mesh | --mesh-on-first] PROGRAM ARGUMENTS...
+ *   two_nodes [--no-modex] [--no-shared-memory] [--mesh | --mesh-on-first]
+ *             PROGRAM ARGUMENTS...
  *
- * With --no-modex it offers no direct modex either. */
+ * With --no-modex it offers no direct modex either, with --no-shared-memory its
+ * servers share none with their processes. */
 
 #define _GNU_SOURCE
 
@@ -229,13 +231,17 @@ static void register_job(void) {
   free(procs);
 }
 
-static int serve(char** argv, bool with_mesh) {
+static int serve(char** argv, bool with_mesh, bool shares_nothing) {
   char hostname[16];
   snprintf(hostname, sizeof hostname, "n%u", node);
-  pmix_info_t info[2];
-  PMIX_INFO_LOAD(&info[0], PMIX_HOSTNAME, hostname, PMIX_STRING);
-  PMIX_INFO_LOAD(&info[1], "troupe.mesh", &with_mesh, PMIX_BOOL);
-  check(PMIx_server_init(&host, info, with_mesh ? 2 : 1), "init");
+  pmix_info_t info[3];
+  size_t n = 0;
+  PMIX_INFO_LOAD(&info[n++], PMIX_HOSTNAME, hostname, PMIX_STRING);
+  if (with_mesh)
+    PMIX_INFO_LOAD(&info[n++], "troupe.mesh", NULL, PMIX_BOOL);
+  if (shares_nothing)
+    PMIX_INFO_LOAD(&info[n++], "troupe.no_shared_memory", NULL, PMIX_BOOL);
+  check(PMIx_server_init(&host, info, n), "init");
   register_job();
   pthread_t listener;
   pthread_create(&listener, NULL, listen_to_other, NULL);
@@ -272,9 +278,12 @@ static int serve(char** argv, bool with_mesh) {
 
 int main(int argc, char** argv) {
   bool mesh[2] = {false, false};
+  bool shares_nothing = false;
   int first = 1;
   if (argc > first && strcmp(argv[first], "--no-modex") == 0)
     host.direct_modex = NULL, ++first;
+  if (argc > first && strcmp(argv[first], "--no-shared-memory") == 0)
+    shares_nothing = true, ++first;
   if (argc > first && strcmp(argv[first], "--mesh") == 0)
     mesh[0] = mesh[1] = true, ++first;
   else if (argc > first && strcmp(argv[first], "--mesh-on-first") == 0)
@@ -283,8 +292,8 @@ int main(int argc, char** argv) {
   if (argc <= first
       || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, lines) != 0) {
     fprintf(stderr,
-            "usage: %s [--no-modex] [--mesh | --mesh-on-first] PROGRAM "
-            "ARGS...\n",
+            "usage: %s [--no-modex] [--no-shared-memory] "
+            "[--mesh | --mesh-on-first] PROGRAM ARGS...\n",
             argv[0]);
     return 2;
   }
@@ -292,7 +301,7 @@ int main(int argc, char** argv) {
   node = other == 0;
   line = lines[node];
   close(lines[!node]);
-  const int failures = serve(argv + first, mesh[node]);
+  const int failures = serve(argv + first, mesh[node], shares_nothing);
   if (node == 1)
     return failures;
   int status = 0;
