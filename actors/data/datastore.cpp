@@ -96,6 +96,11 @@ void datastore::follow(news_of news, std::function<void(size_t)> on_growth,
   on_refusal_ = std::move(on_refusal);
 }
 
+void datastore::tell_of_remote(
+  std::function<void(uint32_t, const std::vector<key_value>&)> on_remote) {
+  on_remote_ = std::move(on_remote);
+}
+
 void datastore::refresh(uint32_t rank) const {
   if (!news_)
     return;
@@ -235,6 +240,8 @@ void datastore::store_remote(uint32_t rank, std::vector<key_value> entries) {
     keep(theirs, name, seen);
   }
   size_bytes_ += theirs.size_bytes - before;
+  if (on_remote_)
+    on_remote_(rank, entries);
 }
 
 bool datastore::has_committed(uint32_t rank) const {

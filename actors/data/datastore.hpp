@@ -37,6 +37,10 @@ public:
   void follow(news_of news, std::function<void(size_t)> on_growth,
               std::function<void(uint32_t)> on_refusal);
 
+  /// Has somebody hear of all data of processes of other nodes that come.
+  void tell_of_remote(
+    std::function<void(uint32_t, const std::vector<key_value>&)> on_remote);
+
   /// Takes the news of a rank.
   void refresh(uint32_t rank) const;
 
@@ -107,6 +111,7 @@ private:
   news_of news_;
   std::function<void(size_t)> on_growth_;
   std::function<void(uint32_t)> on_refusal_;
+  std::function<void(uint32_t, const std::vector<key_value>&)> on_remote_;
   std::map<uint32_t, posted> ranks_;
 
   /// The keys that ranks have been refused.

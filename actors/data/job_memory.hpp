@@ -44,6 +44,14 @@ public:
   /// memory cannot be read is retired.
   virtual std::vector<posted_data> take(uint32_t rank) = 0;
 
+  /// Shows what has come of a process of another node, beside what has come
+  /// before; what has no room there, they ask the server for. Of one of this node
+  /// it does nothing.
+  virtual void bring(uint32_t rank, const std::vector<key_value>& entries) = 0;
+
+  /// Shows nothing any more of what has come of a process.
+  virtual void drop(uint32_t rank) = 0;
+
   /// Lets the processes of the job on this node meet in fences without a
   /// message, if they find the memory. If there are others, whoever comes last
   /// tells the server. @pre None of them is in a fence.

@@ -263,6 +263,10 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
                    + " posted more than it may in shared memory"
                      " (TROUPE_POSTED_BYTES of the server)");
     });
+  entry.posted.tell_of_remote(
+    [memory = entry.memory](uint32_t rank, const std::vector<key_value>& xs) {
+      memory->bring(rank, xs);
+    });
   // Who asked before the first of them connected waits for news from there.
   for (const auto& [id, x] : gets_)
     want(entry, nspace, x.target());
@@ -326,8 +330,12 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
     return make_error(status::not_found,
                       "namespace " + who.proc.nspace + " is gone");
   // Without anything in it: it has posted in shared memory.
-  if (!request.blocks.empty())
+  if (!request.blocks.empty()) {
     retire(*entry, who.proc);
+    // One that is of this node only now.
+    if (entry->memory)
+      entry->memory->drop(who.proc.rank);
+  }
   entry->posted.refresh(who.proc.rank);
   const auto before = entry->posted.size_bytes();
   const auto outcome = entry->posted.commit(who.proc.rank, request.blocks);

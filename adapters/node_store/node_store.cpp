@@ -21,11 +21,18 @@ constexpr int most_looks = 8;
 /// Where nobody comes in his life.
 constexpr uint64_t most_offset = uint64_t{1} << 56;
 
+/// Memory of the board is taken in pieces of so many bytes.
+constexpr uint64_t board_piece = uint64_t{16} << 10;
+
 } // namespace
 
 node_store::node_store(store_geometry shape, shared_segment board,
                        shared_segment posts)
-  : shape_(shape), board_(std::move(board)), posts_(std::move(posts)) {
+  : shape_(shape), board_(std::move(board)), posts_(std::move(posts)),
+    brought_(board_.data() + shape_.brought(), shape_.brought_bytes,
+             [this](uint64_t offset, uint64_t size) {
+               return reserve_board(shape_.brought() + offset, size);
+             }) {
   // nop
 }
 
@@ -36,6 +43,9 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   shape.locals = static_cast<uint32_t>(what.locals.size());
   shape.region_bytes = std::clamp(what.region_bytes / round * round, round,
                                   uint64_t{store_geometry::most_region});
+  if (what.locals.size() < what.ranks)
+    shape.brought_bytes = std::min(what.brought_bytes / round * round,
+                                   uint64_t{store_geometry::most_brought});
   const auto is_rank = [&](uint32_t x) { return x < what.ranks; };
   if (what.locals.size() > cell_participants || !shape.is_sane()
       || !std::all_of(what.locals.begin(), what.locals.end(), is_rank)) {
@@ -58,13 +68,14 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   auto result = std::unique_ptr<node_store>{
     new node_store{shape, std::move(board), std::move(posts)}};
   result->key_ = mark.key;
-  new (result->board_.data()) board_header{mark, shape.ranks, shape.locals,
-                                           shape.region_bytes, what.spins};
+  new (result->board_.data()) board_header{mark,         shape.ranks,
+                                           shape.locals, shape.region_bytes,
+                                           what.spins,   shape.brought_bytes};
   new (result->posts_.data()) posts_header{mark, {}};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
     if (!result->regions_.emplace(rank, region{i, false, false, 0}).second
-        || !result->board_.reserve(shape.place_of(rank), sizeof(rank_place))) {
+        || !result->reserve_board(shape.place_of(rank), sizeof(rank_place))) {
       errno = result->regions_.size() <= i ? EINVAL : ENOMEM;
       return nullptr;
     }
@@ -210,6 +221,30 @@ bool node_store::take(uint32_t rank,
   // Whoever shows something after this posts it to the server as well.
   x.is_closed = x.is_retired;
   return is_whole;
+}
+
+bool node_store::reserve_board(uint64_t offset, uint64_t size) {
+  reserved_.resize(board_.size() / board_piece + 1);
+  for (auto i = offset / board_piece; i <= (offset + size - 1) / board_piece;
+       ++i) {
+    const auto begin = i * board_piece;
+    if (!reserved_[i]
+        && !board_.reserve(begin, std::min(board_piece, board_.size() - begin)))
+      return false;
+    reserved_[i] = true;
+  }
+  return true;
+}
+
+bool node_store::bring(uint32_t rank, const std::vector<store_entry>& entries) {
+  return rank < shape_.ranks && regions_.count(rank) == 0
+         && reserve_board(shape_.place_of(rank), sizeof(rank_place))
+         && brought_.add(rank, place_of(rank).brought, entries);
+}
+
+void node_store::drop(uint32_t rank) {
+  if (rank < shape_.ranks)
+    brought_.drop(rank, place_of(rank).brought);
 }
 
 collective_cell node_store::fences() const {

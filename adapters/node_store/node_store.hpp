@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/node_store/brought_data.hpp"
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
@@ -35,6 +36,9 @@ public:
 
     /// How often a process that waits for others looks before it sleeps.
     uint32_t spins = 0;
+
+    /// Bytes for what comes of processes of other nodes.
+    uint64_t brought_bytes = 0;
   };
 
   /// Makes a store. Memory is taken as it is written.
@@ -65,6 +69,14 @@ public:
   /// @param use Must not take anything itself.
   /// @returns whether it could be read; if not, the rank is retired.
   bool take(uint32_t rank, const std::function<void(const store_entry&)>& use);
+
+  /// Shows what has come of a process of another node.
+  /// @returns whether there is room; if not, or if the rank has a region, nothing
+  ///          that has come of it is shown: whoever wants it asks the server.
+  bool bring(uint32_t rank, const std::vector<store_entry>& entries);
+
+  /// Shows nothing any more of what has come of a process of another node.
+  void drop(uint32_t rank);
 
   /// Where the processes of this node meet in fences over the job.
   collective_cell fences() const;
@@ -98,6 +110,9 @@ private:
 
   region_head& head_of(uint32_t number) const;
 
+  /// Sees to it that a part of the board can be written, in pieces.
+  bool reserve_board(uint64_t offset, uint64_t size);
+
   /// Copies a part of a region into `copy_`.
   bool copy_region(uint32_t number, uint64_t from, uint64_t to);
 
@@ -118,6 +133,8 @@ private:
   std::array<uint64_t, 2> key_{};
   std::unordered_map<uint32_t, region> regions_; // by rank
   std::string copy_;
+  std::vector<bool> reserved_; // pieces of the board
+  brought_data brought_;
 };
 
 } // namespace troupe

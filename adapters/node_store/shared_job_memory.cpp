@@ -6,8 +6,10 @@
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_values.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 namespace troupe {
@@ -72,6 +74,29 @@ public:
     return result;
   }
 
+  void bring(uint32_t rank, const std::vector<key_value>& entries) override {
+    auto names = std::deque<std::string>{};
+    auto values = std::deque<std::string>{};
+    auto packed = std::vector<store_entry>{};
+    for (const auto& x : entries) {
+      const auto& name = names.emplace_back(storage_key(x.key, x.val));
+      // Whoever looks for values with qualifiers asks the server.
+      if (name != x.key)
+        continue;
+      auto& bytes = values.emplace_back();
+      if (!pack_for_store(x.val, bytes)) {
+        store_->drop(rank);
+        return;
+      }
+      packed.push_back({name, bytes, store_view::here});
+    }
+    store_->bring(rank, packed);
+  }
+
+  void drop(uint32_t rank) override {
+    store_->drop(rank);
+  }
+
   void open_fences() override {
     store_->fences().open();
   }
@@ -127,7 +152,8 @@ make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
   const auto busy = locals.size() + (locals.size() < ranks ? 1 : 0);
   const auto can_spin = busy <= allowed_processors().size();
   auto store = node_store::make(
-    {ranks, locals, store_live_part * bytes, can_spin ? spins : 0});
+    {ranks, locals, store_live_part * bytes, can_spin ? spins : 0,
+     std::min(store_geometry::most_brought, bytes * 8 * locals.size())});
   if (store)
     return std::make_unique<shared_job_memory>(std::move(store),
                                                most_expansion * bytes);

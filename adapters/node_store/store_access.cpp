@@ -1,5 +1,7 @@
 #include "adapters/node_store/store_access.hpp"
 
+#include "adapters/node_store/brought_data.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -48,7 +50,7 @@ std::unique_ptr<store_access> store_access::attach(const store_address& where,
   auto shape = store_geometry{};
   if (has_mark(board, where.key)) {
     const auto& head = *reinterpret_cast<const board_header*>(board.data());
-    shape = {head.ranks, head.locals, head.region_bytes};
+    shape = {head.ranks, head.locals, head.region_bytes, head.brought_bytes};
   }
   if (!has_mark(posts, where.key) || !shape.is_sane()
       || board.size() < shape.board_size() || posts.size() < shape.posts_size()
@@ -75,8 +77,14 @@ region_head& store_access::head_of(uint32_t number) const {
 std::optional<std::string> store_access::find(uint32_t rank,
                                               std::string_view name) const {
   const auto* place = place_of(rank);
-  const auto region = place != nullptr ? place->region.load() : 0;
-  if (region == 0 || region > shape_.locals
+  if (place == nullptr)
+    return std::nullopt;
+  const auto region = place->region.load();
+  if (region == 0)
+    return find_brought(
+      {board_.data() + shape_.brought(), shape_.brought_bytes, 0, false},
+      place->brought, name);
+  if (region > shape_.locals
       || (place->source.load() & ~store_source::wanted) != store_source::region)
     return std::nullopt;
   const auto number = region - 1;

@@ -29,8 +29,8 @@ public:
   static std::unique_ptr<store_access> attach(const store_address& where,
                                               uint32_t owner, uint32_t self);
 
-  /// A copy of what a process of this node has posted under a name, for
-  /// processes of this node.
+  /// A copy of what a process has posted under a name, for processes of this
+  /// node: one of this node itself, or what the server has of one of another.
   /// @returns nothing if it is not here: then the server has to be asked.
   std::optional<std::string> find(uint32_t rank, std::string_view name) const;
 

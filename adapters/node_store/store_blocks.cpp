@@ -254,14 +254,20 @@ constexpr uint64_t first_entry(size_t count) {
   return aligned(sizeof(block_header) + count * sizeof(index_entry));
 }
 
-uint64_t bytes_of(const std::vector<store_entry>& xs) {
+bool is_name(const store_entry& x) {
+  return x.name.size() <= store_name_limit;
+}
+
+} // namespace
+
+uint64_t size_of_block(const std::vector<store_entry>& xs) {
   auto result = first_entry(xs.size());
   for (const auto& x : xs)
     result += size_of(x);
   return result;
 }
 
-void write_block(char* to, uint64_t previous, uint32_t size,
+void write_block(char* to, uint64_t previous,
                  const std::vector<store_entry>& xs) {
   auto* place = to + sizeof(block_header);
   auto offset = static_cast<uint32_t>(first_entry(xs.size()));
@@ -280,15 +286,9 @@ void write_block(char* to, uint64_t previous, uint32_t size,
     offset += static_cast<uint32_t>(size_of(x));
   }
   const auto head = block_header{
-    previous, size, static_cast<uint32_t>(xs.size()), block_mark, 0};
+    previous, offset, static_cast<uint32_t>(xs.size()), block_mark, 0};
   std::memcpy(to, &head, sizeof(head));
 }
-
-bool is_name(const store_entry& x) {
-  return x.name.size() <= store_name_limit;
-}
-
-} // namespace
 
 block_writer::block_writer(char* data, uint64_t size, store_chain& chain,
                            reserver reserve)
@@ -305,7 +305,7 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   const auto next = std::max(
     aligned(chain_.writing.load(std::memory_order_relaxed)), store_alignment);
   auto all = entries;
-  auto bytes = bytes_of(all);
+  auto bytes = size_of_block(all);
   auto previous = last;
   auto lowest = next;
   const auto newest = last != 0 ? place_of_block(area, last) : std::nullopt;
@@ -336,14 +336,14 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
     const auto& copy = copies.emplace_back(x.data, x.header.size);
     is_readable = entries_of({x.header, copy.data()}, older);
     all.insert(all.begin(), older.begin(), older.end());
-    bytes = bytes_of(all);
+    bytes = size_of_block(all);
     previous = x.header.previous;
     return is_readable;
   };
   if (!walk(area, last, 0, merge) || !is_readable)
     return false;
   all = without_replaced(std::move(all));
-  bytes = bytes_of(all);
+  bytes = size_of_block(all);
   if (all.size() + left > store_entry_limit
       || bytes + left_bytes > size_ / store_live_part || bytes > UINT32_MAX)
     return false;
@@ -356,8 +356,7 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
     return false;
   chain_.writing.store(end, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  write_block(data_ + start % size_, previous, static_cast<uint32_t>(bytes),
-              all);
+  write_block(data_ + start % size_, previous, all);
   chain_.last.store(start, std::memory_order_release);
   return true;
 }

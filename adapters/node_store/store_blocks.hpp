@@ -122,6 +122,17 @@ inline constexpr uint64_t block_header_bytes = 24;
 /// what has been replaced.
 inline constexpr uint64_t store_live_part = 4;
 
+/// Bytes of a block of these entries, each of a name of its own.
+uint64_t size_of_block(const std::vector<store_entry>& xs);
+
+/// Writes a block of these entries, which nobody sees yet.
+/// @param to `size_of_block` bytes, aligned to `store_alignment`.
+/// @param previous Offset of the block before it in its chain; 0: none.
+/// @pre They are `store_entry_limit` at most, of 4 GiB, and their names are no
+///      longer than `store_name_limit`.
+void write_block(char* to, uint64_t previous,
+                 const std::vector<store_entry>& xs);
+
 /// Writes blocks of one chain, one writer at a time.
 class block_writer {
 public:

@@ -15,7 +15,8 @@
 //
 // The *board*: written by the server alone, mapped by the others to read.
 //
-//     | board_header | of each rank of the job: rank_place | ...
+//     | board_header | of each rank of the job: rank_place | what has come of
+//       processes of other nodes ... (brought_data.hpp) |
 //
 // The *posts*: written by the processes of the job that are on this node, each
 // in the region of its own.
@@ -66,6 +67,9 @@ struct board_header {
 
   /// How often a process that waits in a cell looks before it sleeps.
   uint32_t spins;
+
+  /// Bytes for what comes of processes of other nodes.
+  uint64_t brought_bytes;
 };
 
 struct rank_place {
@@ -74,6 +78,10 @@ struct rank_place {
 
   /// The number of its region, counted from 1; 0: it has none.
   std::atomic<uint32_t> region;
+
+  /// The shown word of one without a region (brought_data.hpp): what has come of
+  /// it from its node. What is not there the server has.
+  std::atomic<uint64_t> brought;
 };
 
 struct posts_header {
@@ -91,9 +99,15 @@ struct store_geometry {
   uint32_t ranks = 0;
   uint32_t locals = 0;
   uint64_t region_bytes = 0;
+  uint64_t brought_bytes = 0;
 
   uint64_t board_size() const {
-    return place_of(ranks);
+    return brought() + brought_bytes;
+  }
+
+  uint64_t brought() const {
+    constexpr auto line = uint64_t{64};
+    return (place_of(ranks) + line - 1) / line * line;
   }
 
   uint64_t posts_size() const {
@@ -118,7 +132,7 @@ struct store_geometry {
   bool is_sane() const {
     return ranks <= most_ranks && locals <= cell_participants && locals > 0
            && region_bytes >= least_region && region_bytes <= most_region
-           && region_bytes % least_region == 0;
+           && region_bytes % least_region == 0 && brought_bytes <= most_brought;
   }
 
   /// The largest job that has a store: 2^22 ranks.
@@ -128,6 +142,9 @@ struct store_geometry {
   /// (`store_live_part`): one that posts more asks the server.
   static constexpr uint64_t least_region = uint64_t{64} << 10;
   static constexpr uint64_t most_region = uint64_t{8} << 20;
+
+  /// Bytes for what comes of processes of other nodes.
+  static constexpr uint64_t most_brought = uint64_t{64} << 20;
 };
 
 /// How a client finds a store, and what it has there.

@@ -108,6 +108,37 @@ CAF_TEST(values that differ by their qualifiers stay apart) {
   CAF_CHECK(blocks[0].entries[1].val == qualified("2", "b"));
 }
 
+CAF_TEST(what comes from another node is found by all) {
+  fixture x;
+  const auto far = [&](const std::string& key) {
+    return x.one.find({"job", 3}, key);
+  };
+  const auto special = std::string{attr::qualified_value};
+  CAF_CHECK(!far("a"));
+  x.server->bring(3, {{"a", value::uint32(1)},
+                      {"b", value::string("text")},
+                      {special, qualified("2", "b")}});
+  CAF_CHECK(far("a") == value::uint32(1));
+  CAF_CHECK(far("b") == value::string("text"));
+  CAF_CHECK(x.two.find({"job", 3}, "a") == value::uint32(1));
+  CAF_CHECK(!x.one.find({"job", 0}, "a"));
+  // Who looks for what has qualifiers, or for another one, asks.
+  CAF_CHECK(!far(special));
+  CAF_CHECK(!far("k"));
+  x.server->bring(3, {{"a", value::uint32(2)}});
+  CAF_CHECK(far("a") == value::uint32(2));
+  CAF_CHECK(far("b") == value::string("text"));
+  // A value that cannot be written there may have replaced another one.
+  x.server->bring(3,
+                  {{"a", value::string(std::string(size_t{70} << 20, 'x'))}});
+  CAF_CHECK(!far("a"));
+  x.server->bring(3, {{"a", value::uint32(3)}});
+  CAF_CHECK(far("a") == value::uint32(3));
+  CAF_CHECK(!far("b"));
+  x.server->drop(3);
+  CAF_CHECK(!far("a"));
+}
+
 CAF_TEST(without memory all goes to the server) {
   shared_posts none;
   CAF_CHECK(none.post({{post(scope::local, "a", "1")}}) == posting::refused);

@@ -1,6 +1,8 @@
 // A region of a node store as whoever shares it may leave it: what the server
-// and other processes read there, and who goes on writing in it.
+// and other processes read there, and who goes on writing in it. A board as a
+// server that has gone mad may write it.
 
+#include "adapters/node_store/brought_data.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -71,6 +73,15 @@ void take(std::string_view bytes, uint64_t last) {
           "nothing is taken twice");
 }
 
+/// What processes find of ranks of other nodes.
+void read_board(std::string_view bytes, uint64_t word) {
+  const auto shown = std::atomic<uint64_t>{word};
+  for (const auto* name : {"a", "", "key"})
+    if (const auto found =
+          find_brought({bytes.data(), bytes.size(), 0, false}, shown, name))
+      require(found->size() <= bytes.size(), "what is found lies in the area");
+}
+
 } // namespace
 
 TROUPE_FUZZ(input) {
@@ -83,6 +94,7 @@ TROUPE_FUZZ(input) {
   read(area, last, after);
   const auto begin = std::min<uint64_t>(after, input.size());
   read({input.data() + begin, input.size() - begin, begin, false}, last, after);
+  read_board(input, last);
   write(std::string{input}, last, last + after);
   take(input, last);
 }

@@ -85,7 +85,10 @@ on_two_nodes() {
 }
 with_ours="/usr/bin/env LD_LIBRARY_PATH=$TROUPE_LIB"
 # shellcheck disable=SC2086
-check "F4.21 C4.6" "what a fence brings is asked for if the host wants no shared memory" \
+check "F4.21" "what a fence brings from another node is found without asking" \
+  on_two_nodes $with_ours ./node_store fenced here
+# shellcheck disable=SC2086
+check "F4.21 C4.6" "unless the host wants no shared memory" \
   on_two_nodes --no-shared-memory $with_ours ./node_store fenced asked
 check "F4.21" "nor do processes on Debian's library find it there" \
   on_two_nodes ./node_store fenced asked

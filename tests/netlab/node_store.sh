@@ -51,5 +51,7 @@ check "COLL-2" "a time-out of one is one of all" ours 6 times_out
 check "C3.4" "children that do not exec" ours 6 forks
 check "C3.6 COLL-4" "all leave and come back" ours 6 returns
 check "F4.21" "who waits for what has not been posted gets it" ours 6 waits
+check "F4.21" "what fences bring and replace is found without asking" \
+  ours 6 fenced here
 check "" "the DVM ends" dvm_down
 finish

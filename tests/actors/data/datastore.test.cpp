@@ -176,6 +176,19 @@ CAF_TEST(F4.15 data of other nodes is seen here and not sent back) {
   CAF_CHECK(uut.has_committed(5));
 }
 
+CAF_TEST(F4.21 somebody hears of what comes from other nodes) {
+  auto heard = std::string{};
+  uut.tell_of_remote([&](uint32_t rank, const std::vector<key_value>& entries) {
+    for (const auto& x : entries)
+      heard += std::to_string(rank) + "." + x.key + "=" + *x.val.text() + " ";
+    CAF_CHECK_EQUAL(seen_here(rank, "k"), *entries.back().val.text());
+  });
+  uut.store_remote(5, {{"k", value::string("1")}});
+  commit(0, {post(scope::global, "k", "here")});
+  uut.store_remote(6, {{"k", value::string("2")}, {"k", value::string("3")}});
+  CAF_CHECK_EQUAL(heard, "5.k=1 6.k=2 6.k=3 ");
+}
+
 CAF_TEST(X26 LIM15 a process that posts too much is refused and keeps the rest) {
   CAF_CHECK_EQUAL(commit(0, {post(scope::local, "a", "small")}),
                   status::success);

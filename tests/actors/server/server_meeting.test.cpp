@@ -64,6 +64,14 @@ public:
     return {};
   }
 
+  void bring(uint32_t, const std::vector<key_value>&) override {
+    // nop
+  }
+
+  void drop(uint32_t) override {
+    // nop
+  }
+
   void open_fences() override {
     CAF_CHECK(!what_->cell().is_open());
     ++what_->opened;

@@ -25,6 +25,7 @@ struct script {
   std::set<uint32_t> retired;
   std::set<uint32_t> wanted;
   std::map<uint32_t, std::vector<posted_data>> news;
+  std::map<uint32_t, std::map<std::string, value>> brought;
   bool is_open = false;
   bool somebody_waits = false;
   uint64_t fences = 0;
@@ -65,6 +66,16 @@ public:
 
   std::vector<posted_data> take(uint32_t rank) override {
     return std::exchange(play_->news[rank], {});
+  }
+
+  void bring(uint32_t rank, const std::vector<key_value>& entries) override {
+    auto& shown = play_->brought[rank];
+    for (const auto& x : entries)
+      shown[x.key] = x.val;
+  }
+
+  void drop(uint32_t rank) override {
+    play_->brought.erase(rank);
   }
 
   void open_fences() override {
@@ -469,6 +480,44 @@ CAF_TEST(who is let go posts nothing there any more) {
   consume_messages();
   CAF_CHECK(memory->retired.count(0) == 1);
   CAF_CHECK(memory->news[0].empty());
+}
+
+CAF_TEST(F4.21 what comes from other nodes is shown there) {
+  auto job = register_nspace{};
+  job.nspace = "wide";
+  job.owner = {our_uid, our_uid};
+  job.local_ranks = {0};
+  job.infos = {make_info(attr::job_size, value::uint32(3))};
+  uut.tell<ack>(std::move(job));
+  consume_messages();
+  auto request = node::greeting({"wide", 0});
+  request.can_share = true;
+  const auto zero = uut.connect(std::move(request));
+  consume_messages();
+  const auto collect = [&](const std::string& text) {
+    uut.host_play->remote_data.data = {
+      {{"wide", 1}, {{key, value::string(text)}}}};
+    const auto fenced = uut.fence(
+      zero, {}, {make_info(attr::collect_data, value::boolean(true))});
+    consume_messages();
+    CAF_CHECK_EQUAL(fenced->code, status::success);
+  };
+  collect("far");
+  CAF_CHECK(memory->brought[1][key] == value::string("far"));
+  collect("farther");
+  CAF_CHECK(memory->brought[1][key] == value::string("farther"));
+  // So is what one of them has asked for.
+  uut.host_play->remote_data.data.clear();
+  uut.host_play->modex = get_result{{{{"wide", 2}, {{key, value::uint32(2)}}}}};
+  const auto x = uut.get(zero, {"wide", 2}, key);
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK(memory->brought[2][key] == value::uint32(2));
+  // What is of this node is not from elsewhere.
+  CAF_CHECK_EQUAL(memory->brought.count(0), 0u);
+  memory->brought[0][key] = value::uint32(0);
+  commit(zero, {{scope::global, {{key, value::uint32(1)}}}});
+  CAF_CHECK_EQUAL(memory->brought.count(0), 0u);
 }
 
 CAF_TEST(its size is accounted for) {

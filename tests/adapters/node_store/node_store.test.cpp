@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,7 +20,7 @@ constexpr auto ranks = 10u;
 
 /// A job of ten, of which two are here.
 struct fixture {
-  fixture() : server(node_store::make({ranks, {3, 7}, 512 << 10})) {
+  fixture() : server(node_store::make({ranks, {3, 7}, 512 << 10, 0, 1 << 20})) {
     CAF_REQUIRE(server);
   }
 
@@ -54,16 +55,16 @@ using posting = store_access::posting;
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "2 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "2 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "2", "1 4711 12 13 1 1 5", "2 4711 12 13 1 1",
-        "2 4711 12 13 1 1 5 6", "2 4711 -1 13 1 1 5", "2 4711 12 13 1 1 -5",
-        "2 4711 12 13 1x 1 5", "2 4711 12 13 10000000000000000 1 5",
-        "2  12 13 1 1 5", "2 4294967296 12 13 1 1 5"})
+       {"", "3", "2 4711 12 13 1 1 5", "3 4711 12 13 1 1",
+        "3 4711 12 13 1 1 5 6", "3 4711 -1 13 1 1 5", "3 4711 12 13 1 1 -5",
+        "3 4711 12 13 1x 1 5", "3 4711 12 13 10000000000000000 1 5",
+        "3  12 13 1 1 5", "3 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
 }
 
@@ -89,6 +90,73 @@ CAF_TEST(what one posts others and the server find) {
   CAF_CHECK(three->post({{"d", std::string(70000, 'x'), 3}}) == posting::done);
   CAF_CHECK(seven->find(3, "a") == "4");
   CAF_CHECK(x.take(3).find("a=4:3") != std::string::npos);
+}
+
+CAF_TEST(what comes from other nodes is found) {
+  fixture x;
+  const auto three = x.join(3);
+  CAF_CHECK(!three->find(4, "a"));
+  CAF_CHECK(x.server->bring(4, {{"a", "1"}, {"b", "2"}}));
+  CAF_CHECK(x.server->bring(ranks - 1, {{"a", "last"}}));
+  CAF_CHECK(three->find(4, "a") == "1");
+  CAF_CHECK(three->find(ranks - 1, "a") == "last");
+  CAF_CHECK(!three->find(5, "a"));
+  CAF_CHECK(x.server->bring(4, {{"a", "3"}}));
+  CAF_CHECK(x.join(7)->find(4, "a") == "3");
+  CAF_CHECK(three->find(4, "b") == "2");
+  x.server->drop(4);
+  CAF_CHECK(!three->find(4, "a"));
+  x.server->drop(4);
+  x.server->drop(ranks);
+  // Who is of this node posts for itself.
+  CAF_CHECK(!x.server->bring(7, {{"a", "1"}}));
+  CAF_CHECK(!x.server->bring(ranks, {{"a", "1"}}));
+  CAF_CHECK(!three->find(7, "a"));
+  // More than there is room for.
+  CAF_CHECK(x.server->bring(5, {{"a", "old"}}));
+  CAF_CHECK(!x.server->bring(5, {{"a", std::string(1 << 20, 'x')}}));
+  CAF_CHECK(!three->find(5, "a"));
+}
+
+CAF_TEST(where all are of this node there is no room for others) {
+  const auto all = node_store::make({2, {0, 1}, 512 << 10, 0, 1 << 20});
+  const auto some = node_store::make({3, {0, 1}, 512 << 10, 0, 1 << 20});
+  CAF_REQUIRE(all && some);
+  CAF_CHECK_EQUAL(some->size() - all->size(), uint64_t{1} << 20);
+  const auto before = some->used();
+  CAF_CHECK(some->bring(2, {{"a", std::string(100000, 'x')}}));
+  CAF_CHECK(some->used() > before + 90000);
+  CAF_CHECK(some->used() < before + 200000);
+}
+
+CAF_TEST(who reads while others replace sees no torn and no older value) {
+  constexpr auto rounds = 20000;
+  fixture x;
+  const auto text = [](int round) {
+    return std::to_string(round) + ":"
+           + std::string(static_cast<size_t>(round % 700), 'a' + round % 26);
+  };
+  CAF_REQUIRE(x.server->bring(4, {{"k", text(0)}}));
+  const auto where = x.server->address();
+  const auto reader = ::fork();
+  if (reader == 0) {
+    const auto from = store_access::attach(where, ::geteuid(), 3);
+    for (auto last = 0; from && last < rounds;) {
+      const auto found = from->find(4, "k");
+      if (!found)
+        continue; // It would have asked.
+      const auto now = std::atoi(found->c_str());
+      if (now < last || *found != text(now))
+        ::_exit(2);
+      last = now;
+    }
+    ::_exit(from ? 0 : 3);
+  }
+  for (auto i = 1; i <= rounds; ++i)
+    CAF_REQUIRE(x.server->bring(4, {{"k", text(i)}}));
+  auto outcome = 0;
+  CAF_REQUIRE_EQUAL(::waitpid(reader, &outcome, 0), reader);
+  CAF_CHECK_EQUAL(outcome, 0);
 }
 
 CAF_TEST(who waits is told of by the next post) {
