@@ -80,6 +80,60 @@ def context_switches(pids):
                if "voluntary_ctxt_switches" in line)
 
 
+def memory_figures(pid, program):
+    """Memory of the clients of a launcher, of each, and of it with its helpers:
+    KiB that are resident by share (PSS), and those that are a process's own and
+    written (private and dirty)."""
+    clients, server = [], {"pss": 0, "own": 0}
+    todo = [pid]
+    while todo:
+        x = todo.pop()
+        todo += children(x)
+        found = {"pss": 0, "own": 0}
+        for line in read(f"/proc/{x}/smaps_rollup").splitlines():
+            if line.startswith("Pss:"):
+                found["pss"] = int(line.split()[1])
+            elif line.startswith("Private_Dirty:"):
+                found["own"] = int(line.split()[1])
+        if os.path.realpath(f"/proc/{x}/exe") == str(program):
+            clients.append(found)
+        else:
+            server = {key: server[key] + found[key] for key in server}
+    return {"clients": clients, "server": server}
+
+
+def memory_table(found, procs, total, names):
+    """found: launcher name -> figures with `total` bytes of data and without."""
+    lines = [[f"{procs} processes, {total >> 10} KiB in all", "unit", *names]]
+
+    def line(title, unit, get):
+        cells = []
+        for name in names:
+            with_data, without = found.get(name, (None, None))
+            has_all = with_data and without and all(
+                len(x["clients"]) == procs for x in (with_data, without))
+            cells.append(get(with_data, without) if has_all else "-")
+        lines.append([title, unit, *cells])
+
+    def each(x, key):
+        return statistics.median(y[key] for y in x["clients"])
+
+    def whole(x):
+        return sum(y["pss"] for y in x["clients"]) + x["server"]["pss"]
+
+    line("a process: private and dirty", "KiB",
+         lambda x, y: number(each(x, "own")))
+    line("of which the data", "KiB",
+         lambda x, y: number(max(0, each(x, "own") - each(y, "own"))))
+    line("a process: PSS", "KiB", lambda x, y: number(each(x, "pss")))
+    line("server: PSS", "KiB", lambda x, y: number(x["server"]["pss"]))
+    line("node, all of them: PSS", "MiB",
+         lambda x, y: number(whole(x) / 1024))
+    line("of which the data", "MiB",
+         lambda x, y: number(max(0, whole(x) - whole(y)) / 1024))
+    return markdown(lines)
+
+
 def number(x):
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 1 else f"{x:.2f}"
 

@@ -14,7 +14,8 @@
  *   publish  PMIx_Publish and PMIx_Lookup of the next process's data
  *   event    half of a round trip of PMIx_Notify_event between two
  *            local processes
- *   idle     stays connected and does nothing for --seconds
+ *   idle     stays connected and does nothing for --seconds; with --bytes, when
+ *            each has posted so many and read what all have posted
  *
  * Rank 0 writes a line `NAME MICROSECONDS` per sample to FILE. A process that
  * hangs is ended by SIGALRM. */
@@ -313,6 +314,13 @@ static void run_event(void) {
 }
 
 static void run_idle(void) {
+  if (bytes > 0) {
+    put("bench.shared", bytes);
+    check(PMIx_Commit(), "PMIx_Commit");
+    fence(true);
+    for (uint32_t i = 1; i < job_size; ++i)
+      get("get_shared", (self.rank + i) % job_size, "bench.shared");
+  }
   fence(false);
   record("ready", 0);
   write_samples();
