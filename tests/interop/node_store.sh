@@ -118,6 +118,13 @@ check_match "C6.2" "and --display says where" "libpmix.so.2 in $folder" \
 check "COLL-3" "they meet in memory" job --own-libpmix -n 4 ./node_store rounds 100
 build mpi_ring
 check "C6.2" "so does Open MPI" job --own-libpmix -n 4 ./mpi_ring
+python=/usr/bin/python3
+if "$python" -c 'import mpi4py' 2>/dev/null; then
+  check_match "C6.2 F6.5" "and mpi4py" "^mpi4py: 4 processes agree$" \
+    "$(job --own-libpmix -n 4 "$python" "$programs/mpi4py_program.py")"
+else
+  skip "C6.2 F6.5" "and mpi4py" "python3-mpi4py is not installed"
+fi
 
 clean "F5.15" "nothing is left"
 finish
