@@ -104,7 +104,7 @@ caf::error fetch_job(process_store& store, link& to, peer_role role) {
 constexpr auto linger = std::chrono::microseconds{25};
 
 /// Has the progress thread look for the next call before it sleeps, if each
-/// process of our job on this node has a processor for it.
+/// process of our job on this node has two processors (docs/decisions/0006).
 void set_linger(const library& lib, library_core& core) {
   if (core.is_external)
     return;

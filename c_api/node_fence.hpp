@@ -14,10 +14,11 @@ namespace troupe::c_api {
 
 class shared_posts;
 
-/// Fences over our job for which its processes on this node meet in the memory that
-/// they share: they need no server, or one of them asks it for all. The server counts the calls of
-/// a process as they come to it. So while one of ours waits in the memory, no
-/// other goes to the server, and the other way round. Safe on any thread.
+/// Fences over our job for which its processes on this node meet in the memory
+/// that they share: they need no server, or one of them asks it for all. The
+/// server counts the calls of a process as they come to it. So while one of ours
+/// waits in the memory, no other goes to the server, and the other way round.
+/// Safe on any thread.
 /// Source: PMIx Standard v5, `PMIx_Fence`.
 class node_fence {
 public:

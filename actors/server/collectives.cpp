@@ -216,18 +216,18 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
       reply(connect_procs_result{});
     return true;
   }
-  const auto call = [&](uint64_t id) -> auto& {
-    auto& x = open_.at(id);
-    x.calls.push_back({caller.nspace, std::move(reply)});
-    return x;
+  const auto call = [&](uint64_t id) {
+    open_.at(id).calls.push_back({caller.nspace, std::move(reply)});
   };
   if (meeting.round == round) {
     call(meeting.operation);
     return true;
   }
   const auto everybody = proc_id{caller.nspace, rank_wildcard};
+  // The host may have registered others since they began to meet.
   if (!meeting.is_open || meeting.given_up == round || meeting.round
-      || !entry->memory->has_gathered(round) || table_.has_fence(everybody)
+      || !can_meet(*entry) || !entry->memory->has_gathered(round)
+      || table_.has_fence(everybody)
       || table_.size() >= defaults::collectives_in_flight
       || table_.counted() >= defaults::collective_signatures) {
     meeting.given_up = round;

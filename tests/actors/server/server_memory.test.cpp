@@ -409,6 +409,39 @@ CAF_TEST(COLL-3 who says that all have come where they have not joins alone) {
   CAF_CHECK(memory->is_open);
 }
 
+CAF_TEST(COLL-3 one that the host registers later is waited for) {
+  uut.add_job("wide", 2, our_uid, {}, 2);
+  consume_messages();
+  auto all = std::vector<peer_ptr>{};
+  const auto connect_wide = [&](uint32_t rank) {
+    auto request = node::greeting({"wide", rank});
+    request.can_share = true;
+    all.push_back(uut.connect(std::move(request)));
+    consume_messages();
+  };
+  connect_wide(0);
+  connect_wide(1);
+  CAF_REQUIRE(memory->is_open);
+  uut.tell<ack>(register_client{{"wide", 2}, {our_uid, our_uid}});
+  consume_messages();
+  // In the memory nobody is missing.
+  memory->gathered = 5;
+  const auto round =
+    std::vector<info>{make_info(fence_round, value::uint32(5))};
+  const auto first = uut.fence(all[0], {}, round);
+  const auto second = uut.fence(all[1], {}, round);
+  consume_messages();
+  CAF_CHECK(first->is_pending());
+  CAF_CHECK(second->is_pending());
+  CAF_CHECK(uut.host_play->joined.empty());
+  connect_wide(2);
+  uut.fence(all[2]);
+  consume_messages();
+  CAF_CHECK_EQUAL(first->code, status::success);
+  CAF_CHECK_EQUAL(second->code, status::success);
+  CAF_CHECK(memory->ended.empty());
+}
+
 CAF_TEST(COLL-4 those who meet hear of the death of another) {
   const auto zero = connect(0, true);
   const auto one = connect(1, true);
