@@ -57,13 +57,22 @@ caf::expected<fence_request> make_fence(const library& lib,
   return x;
 }
 
+/// What participants have posted since is to be found by the next get.
+void forget_fetched(const library& lib, const std::vector<proc_id>& procs) {
+  if (const auto store = lib.store())
+    for (const auto& proc : procs)
+      store->forget(proc);
+}
+
 pmix_status_t ask_fence(const library& lib, fence_request x, pmix_op_cbfunc_t f,
                         void* data) {
   const auto core = lib.core();
   if (!core)
     return PMIX_ERR_INIT;
-  const auto answer = [fences = core->fences, f, data](pmix_status_t code) {
+  const auto answer = [fences = core->fences, procs = x.procs, f,
+                       data](pmix_status_t code) {
     fences->end();
+    forget_fetched(library::instance(), procs);
     if (f != nullptr)
       f(code, data);
   };
@@ -96,11 +105,15 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs,
   // Without a thread of ours nobody would see that the server is lost.
   if (core->is_external)
     fences->begin(*x);
-  else if (fences->meet(*x))
+  else if (fences->meet(*x)) {
+    forget_fetched(lib, x->procs);
     return PMIX_SUCCESS;
+  }
   const auto limit = limit_of(x->directives);
+  const auto procs = x->procs;
   const auto code = await_op(lib, std::move(*x), limit);
   fences->end();
+  forget_fetched(lib, procs);
   return code;
 } catch (...) {
   return status_of_exception();

@@ -137,12 +137,10 @@ void keep_info(process_store& store, uint64_t context_id,
     return;
   for (const auto& x : xs)
     if (x.key != attr::procid)
-      store.add(
-        {owner.front(),
-         {{std::string{attr::qualified_value},
-           value::infos({x,
-                         {std::string{attr::group_context_id}, info_qualifier,
-                          value::size(context_id)}})}}});
+      store.store(owner.front(), std::string{attr::qualified_value},
+                  value::infos({x,
+                                {std::string{attr::group_context_id},
+                                 info_qualifier, value::size(context_id)}}));
 }
 
 /// Notes the group and lists what the caller is told of it.

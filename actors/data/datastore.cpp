@@ -244,6 +244,36 @@ void datastore::store_remote(uint32_t rank, std::vector<key_value> entries) {
     on_remote_(rank, entries);
 }
 
+void datastore::store_fenced(uint32_t rank, std::vector<key_value> entries) {
+  auto& x = fenced_[rank];
+  ++x.age;
+  x.digest.reset();
+  store_remote(rank, std::move(entries));
+}
+
+void datastore::forget_remote(uint32_t rank) {
+  ++fenced_[rank].age;
+  const auto i = ranks_.find(rank);
+  if (i == ranks_.end())
+    return;
+  size_bytes_ -= i->second.size_bytes;
+  ranks_.erase(i);
+}
+
+bool datastore::forget_fenced(uint32_t rank, uint64_t digest) {
+  auto& x = fenced_[rank];
+  if (x.digest == digest)
+    return false;
+  x.digest = digest;
+  forget_remote(rank);
+  return true;
+}
+
+uint64_t datastore::age_of(uint32_t rank) const {
+  const auto i = fenced_.find(rank);
+  return i != fenced_.end() ? i->second.age : 0;
+}
+
 bool datastore::has_committed(uint32_t rank) const {
   refresh(rank);
   return ranks_.count(rank) > 0;

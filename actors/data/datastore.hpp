@@ -6,11 +6,18 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// Stands for what a process has posted, in data that a fence brings: it has posted
+/// so much that whoever wants it asks for it. The value (uint64) is another one when
+/// the process has posted since.
+inline constexpr std::string_view posted_digest = "troupe.posted.digest";
 
 /// Keys that processes of one namespace have posted, by rank and scope.
 /// Source: PMIx Standard v5, `PMIx_Put`, `PMIx_Commit`, `pmix_scope_t`.
@@ -54,6 +61,23 @@ public:
 
   /// Takes data of a process on another node, all of it visible here.
   void store_remote(uint32_t rank, std::vector<key_value> entries);
+
+  /// The same for what a fence brings: from now on what was asked for before is
+  /// old.
+  void store_fenced(uint32_t rank, std::vector<key_value> entries);
+
+  /// Forgets what has come of a process on another node, since it may have been
+  /// replaced there.
+  void forget_remote(uint32_t rank);
+
+  /// The same for a fence that brings no more than a digest of what the process
+  /// has posted (`posted_digest`).
+  /// @returns false if the last one has brought the same: all is kept then.
+  bool forget_fenced(uint32_t rank, uint64_t digest);
+
+  /// How often data of a process on another node have been replaced or forgotten
+  /// as a whole: an answer that was asked for at another count is old.
+  uint64_t age_of(uint32_t rank) const;
 
   /// Whether `rank` has committed, if only nothing.
   bool has_committed(uint32_t rank) const;
@@ -113,6 +137,16 @@ private:
   std::function<void(uint32_t)> on_refusal_;
   std::function<void(uint32_t, const std::vector<key_value>&)> on_remote_;
   std::map<uint32_t, posted> ranks_;
+
+  /// Of processes on other nodes.
+  struct fenced {
+    uint64_t age = 0;
+
+    /// Absent: the last fence has brought all.
+    std::optional<uint64_t> digest;
+  };
+
+  std::map<uint32_t, fenced> fenced_;
 
   /// The keys that ranks have been refused.
   std::map<uint32_t, std::set<std::string>> refused_;

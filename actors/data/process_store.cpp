@@ -167,7 +167,13 @@ void process_store::add(const proc_data& x) {
     for (const auto& y : x.entries)
       add_entry(to, y);
   else
-    add_rank(to, x.proc.rank, x.entries);
+    for (const auto& y : x.entries) {
+      // What the host says stays as it is. A qualified value may be anybody's.
+      const auto is_posted =
+        y.key == attr::qualified_value || !is_reserved_key(y.key);
+      auto& data = is_posted ? to.fetched : to.ranks;
+      data[x.proc.rank].insert_or_assign(storage_key(y.key, y.val), y.val);
+    }
 }
 
 void process_store::forget(const proc_id& proc) {
@@ -176,14 +182,9 @@ void process_store::forget(const proc_id& proc) {
   if (i == jobs_.end())
     return;
   if (proc.rank == rank_wildcard)
-    return; // The job level is only ever replaced, key by key.
-  const auto data = i->second.ranks.find(proc.rank);
-  if (data == i->second.ranks.end())
-    return;
-  for (auto y = data->second.begin(); y != data->second.end();)
-    y = is_reserved_key(y->first) && posted_key(y->first) == y->first
-          ? std::next(y)
-          : data->second.erase(y);
+    i->second.fetched.clear();
+  else
+    i->second.fetched.erase(proc.rank);
 }
 
 void process_store::forget_job(const std::string& nspace) {
@@ -411,8 +412,27 @@ const value* process_store::find_in_rank(const job& x, const proc_id& proc,
     if (wanted != scope::undef && !is_reserved_key(key))
       return nullptr;
   }
-  const auto i = x.ranks.find(proc.rank);
-  return i != x.ranks.end() ? look_up(i->second, key) : nullptr;
+  return find_posted(x, proc.rank, key);
+}
+
+/// All that is kept of a process.
+process_store::entries process_store::all_of(const job& x, uint32_t rank) {
+  auto result = entries{};
+  for (const auto* from : {&x.ranks, &x.fetched})
+    if (const auto i = from->find(rank); i != from->end())
+      result.insert(i->second.begin(), i->second.end());
+  return result;
+}
+
+/// What is kept of a process under a key: as said by the host or this process, or
+/// as fetched.
+const value* process_store::find_posted(const job& x, uint32_t rank,
+                                        std::string_view key) {
+  for (const auto* from : {&x.ranks, &x.fetched})
+    if (const auto i = from->find(rank); i != from->end())
+      if (const auto* found = look_up(i->second, key))
+        return found;
+  return nullptr;
 }
 
 /// Looks a key up where its level says, for processes of whose own data it is
@@ -455,9 +475,10 @@ const value* process_store::find_anywhere(const job& x, const proc_id& proc,
       return found;
   if (const auto* found = find_in_level(x, rank_undef, key, level_of(key)))
     return found;
-  for (const auto& [rank, data] : x.ranks)
-    if (const auto* found = look_up(data, key))
-      return found;
+  for (const auto* from : {&x.ranks, &x.fetched})
+    for (const auto& [rank, data] : *from)
+      if (const auto* found = look_up(data, key))
+        return found;
   return nullptr;
 }
 
@@ -522,10 +543,11 @@ process_store::find_with_qualifiers(const target& x,
   if (x.proc.rank == rank_wildcard || is_any)
     if (const auto* y = find_qualified(from->data, *x.key, options.qualifiers))
       return y;
-  for (const auto& [rank, data] : from->ranks)
-    if (is_any || rank == x.proc.rank)
-      if (const auto* y = find_qualified(data, *x.key, options.qualifiers))
-        return y;
+  for (const auto* ranks : {&from->ranks, &from->fetched})
+    for (const auto& [rank, data] : *ranks)
+      if (is_any || rank == x.proc.rank)
+        if (const auto* y = find_qualified(data, *x.key, options.qualifiers))
+          return y;
   return nullptr;
 }
 
@@ -588,8 +610,7 @@ std::optional<value> process_store::make(const target& x,
       append(from->data, infos);
   } else {
     if (from != nullptr)
-      if (const auto i = from->ranks.find(x.proc.rank); i != from->ranks.end())
-        append(i->second, infos);
+      append(all_of(*from, x.proc.rank), infos);
     if (x.proc == self_)
       for (const auto& [key, y] : posted_)
         infos.push_back(make_info(posted_key(key), y.val));

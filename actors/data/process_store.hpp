@@ -45,10 +45,12 @@ public:
   /// The same for a job that was spawned.
   void add_job(const spawn_result& x);
 
-  /// Takes data of processes; the wildcard rank stands for the job.
+  /// Takes data of processes that were asked for; the wildcard rank stands for the
+  /// job. What a process has posted is kept until it is forgotten.
   void add(const proc_data& x);
 
-  /// Forgets what was fetched of a process.
+  /// Forgets what was fetched of what a process has posted; of all of a job, if
+  /// the rank is the wildcard.
   void forget(const proc_id& proc);
 
   /// Forgets a namespace.
@@ -115,6 +117,9 @@ private:
   struct job {
     entries data;
     std::unordered_map<uint32_t, entries> ranks;
+
+    /// What of those has been fetched and may be posted anew.
+    std::unordered_map<uint32_t, entries> fetched;
     std::vector<part> nodes;
     std::vector<part> apps;
     std::vector<part> sessions;
@@ -129,6 +134,9 @@ private:
   job& job_of(const std::string& nspace);
   void add_entry(job& to, const key_value& x);
   void add_rank(job& to, uint32_t rank, const std::vector<key_value>& xs);
+  static entries all_of(const job& x, uint32_t rank);
+  static const value* find_posted(const job& x, uint32_t rank,
+                                  std::string_view key);
   static void add_part(std::vector<part>& to, const value& x,
                        std::string_view id, std::string_view other_id);
 

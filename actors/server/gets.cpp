@@ -193,6 +193,19 @@ std::string largest_in(const commit_request& x) {
   return result;
 }
 
+/// Whether what a rank posts has to come from another node.
+bool is_elsewhere(const namespace_entry& entry, uint32_t rank) {
+  return rank <= rank_valid_max && !entry.is_tool && !entry.is_local()
+         && entry.procs.count(rank) == 0;
+}
+
+/// Forgets what has come of a rank of another node.
+void forget_all_of(namespace_entry& entry, uint32_t rank) {
+  entry.posted.forget_remote(rank);
+  if (entry.memory)
+    entry.memory->drop(rank);
+}
+
 /// Entries that a local process shows to other nodes.
 get_result posted_for_others(const namespace_entry& entry,
                              const proc_id& proc) {
@@ -357,6 +370,28 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
   return {};
 }
 
+void gets::refresh(const proc_id& target,
+                   completion<refresh_cache_result> reply) {
+  auto* entry = known_.find(target.nspace);
+  // Who has posted nothing yet is not waited for.
+  if (entry == nullptr || !is_elsewhere(*entry, target.rank)
+      || !entry->posted.has_committed(target.rank)) {
+    reply(fresh(target));
+    return;
+  }
+  forget_all_of(*entry, target.rank);
+  out_.ask_host(
+    direct_modex{target, {}},
+    [this, target, reply = std::move(reply)](caf::expected<get_result> found) {
+      if (found)
+        for (auto& x : found->blocks)
+          if (auto* y = known_.find(x.proc.nspace))
+            y->posted.store_remote(x.proc.rank, std::move(x.entries));
+      wake(target);
+      reply(fresh(target));
+    });
+}
+
 caf::expected<refresh_cache_result> gets::fresh(const proc_id& target) const {
   const auto* entry = known_.find(target.nspace);
   if (entry == nullptr)
@@ -391,7 +426,7 @@ void gets::get(const requester& who, get_request request,
     reply(sets_of(target));
     return;
   }
-  const auto* entry = known_.find(target.nspace);
+  auto* entry = known_.find(target.nspace);
   if (entry == nullptr) {
     if (flag(request.directives, attr::immediate)
         || flag(request.directives, attr::optional))
@@ -409,6 +444,10 @@ void gets::get(const requester& who, get_request request,
       out_.ask_host({target, std::move(request.directives)}, std::move(reply));
     return;
   }
+  // Source: PMIx Standard v5, PMIX_GET_REFRESH_CACHE.
+  if (is_elsewhere(*entry, target.rank)
+      && flag(request.directives, attr::get_refresh_cache))
+    forget_all_of(*entry, target.rank);
   auto x = look_up(*entry, who, request);
   if (x.result) {
     reply(std::move(*x.result));
@@ -418,8 +457,7 @@ void gets::get(const requester& who, get_request request,
     reply(error_of(request, x, " is not known"));
     return;
   }
-  const auto is_remote = !entry->is_tool && !entry->is_local()
-                         && entry->procs.count(target.rank) == 0;
+  const auto is_remote = is_elsewhere(*entry, target.rank);
   const auto asked = is_remote ? request : get_request{};
   // The node of a remote process knows what it has posted: what it brings may
   // take its time.
@@ -463,11 +501,22 @@ void gets::ask_for_remote(const get_request& request, uint64_t id) {
   if (request.key)
     ask.directives.push_back(
       make_info(attr::required_key, value::string(*request.key)));
+  const auto& whose = request.target;
+  const auto* asked_of = known_.find(whose.nspace);
+  const auto age =
+    asked_of != nullptr ? asked_of->posted.age_of(whose.rank) : 0;
   const auto has_timeout = timeout_of(request.directives).has_value();
   out_.ask_host(
-    std::move(ask), [this, id, has_timeout,
+    std::move(ask), [this, id, has_timeout, age, request,
                      target = request.target](caf::expected<get_result> found) {
       if (found) {
+        // A fence may have overtaken the answer: it is older than what came.
+        if (const auto* entry = known_.find(target.nspace);
+            entry != nullptr && entry->posted.age_of(target.rank) != age) {
+          if (gets_.count(id) > 0)
+            ask_for_remote(request, id);
+          return;
+        }
         for (auto& x : found->blocks)
           if (auto* entry = known_.find(x.proc.nspace))
             entry->posted.store_remote(x.proc.rank, std::move(x.entries));
@@ -490,7 +539,13 @@ void gets::store(std::vector<proc_data> data) {
     // A host may bring back what it got from here.
     if (auto* entry = known_.find(x.proc.nspace);
         entry != nullptr && entry->procs.count(x.proc.rank) == 0) {
-      entry->posted.store_remote(x.proc.rank, std::move(x.entries));
+      const auto* digest = find(x.entries, posted_digest);
+      if (digest == nullptr)
+        entry->posted.store_fenced(x.proc.rank, std::move(x.entries));
+      else if (entry->posted.forget_fenced(
+                 x.proc.rank, digest->number<uint64_t>().value_or(0))
+               && entry->memory)
+        entry->memory->drop(x.proc.rank);
       wake(x.proc);
     }
 }

@@ -67,8 +67,9 @@ public:
                                     const std::string& nspace,
                                     const job_memory_maker& make);
 
-  /// What a process has posted, as it is now.
-  caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
+  /// What a process has posted, as it is now; of one of another node, what the
+  /// host brings. Source: PMIx Standard v5, PMIX_GET_REFRESH_CACHE.
+  void refresh(const proc_id& target, completion<refresh_cache_result> reply);
 
   /// Data of a local process for another node.
   void answer_modex(const direct_modex& request, completion<get_result> reply);
@@ -150,6 +151,9 @@ private:
                          const get_result& found);
 
   caf::expected<get_result> sets_of(const proc_id& proc) const;
+
+  /// What is known here of what a process has posted.
+  caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
 
   /// The answer to another node that can be given now; nothing: it may still
   /// come.

@@ -409,8 +409,11 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
         self->state.data->get(who, std::move(request), std::move(reply));
       });
     },
-    [&state](const requester&, const refresh_cache_request& request) {
-      return state.data->fresh(request.target);
+    [self](const requester&, const refresh_cache_request& request) {
+      return answer_later<refresh_cache_result>(
+        self, [&](completion<refresh_cache_result> reply) {
+          self->state.data->refresh(request.target, std::move(reply));
+        });
     },
     [&state](const requester&, const resolve_peers_request& request) {
       return state.queries->peers(request);

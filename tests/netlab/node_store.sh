@@ -53,5 +53,9 @@ check "C3.6 COLL-4" "all leave and come back" ours 6 returns
 check "F4.21" "who waits for what has not been posted gets it" ours 6 waits
 check "F4.21" "what fences bring and replace is found without asking" \
   ours 6 fenced here
+check "F4.16 F4.21" "what is too much to come with a fence makes the old value go" \
+  ours 6 fenced much
+check "F4.16 F4.21" "without shared memory, too" \
+  mesh_job --no-shared-memory -n 6 $ours fenced much
 check "" "the DVM ends" dvm_down
 finish

@@ -1,5 +1,6 @@
 #include "actors/mesh/exchange/mesh_collectives.hpp"
 
+#include "actors/data/datastore.hpp"
 #include "actors/mesh/exchange/collective_outcomes.hpp"
 #include "actors/mesh/exchange/defaults.hpp"
 #include "config/defaults.hpp"
@@ -7,6 +8,7 @@
 #include "messages/status.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -168,6 +170,12 @@ bool is_lazy(const proc_data& x) {
   for (const auto& entry : x.entries)
     bytes += bytes_of(entry.val);
   return bytes > defaults::eager_modex_bytes;
+}
+
+/// What the others get of it then: enough to forget what they have had.
+std::vector<key_value> digest_of(const proc_data& x) {
+  const auto number = std::hash<std::string>{}(pack_data({x}));
+  return {{std::string{posted_digest}, value::uint64(number)}};
 }
 
 } // namespace
@@ -707,7 +715,9 @@ void mesh_collectives::join(host_collective what, completion then) {
     }
   } else if (!std::exchange(x.has_joined, true)) {
     auto& data = what.data;
-    data.erase(std::remove_if(data.begin(), data.end(), is_lazy), data.end());
+    for (auto& y : data)
+      if (is_lazy(y))
+        y.entries = digest_of(y);
     if (!data.empty()) {
       x.data.push_back({s.self, pack_data(data)});
       if (x.is_fault_tolerant)

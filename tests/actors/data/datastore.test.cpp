@@ -346,6 +346,29 @@ CAF_TEST(X26 nested values count in full) {
     status::out_of_resource);
 }
 
+CAF_TEST(F4.16 what a fence brings makes older answers old) {
+  CAF_CHECK_EQUAL(uut.age_of(5), 0u);
+  uut.store_fenced(5, {{"k", value::string("1")}});
+  const auto first = uut.age_of(5);
+  CAF_CHECK_NOT_EQUAL(first, 0u);
+  uut.store_remote(5, {{"k", value::string("2")}});
+  CAF_CHECK_EQUAL(uut.age_of(5), first);
+  const auto size = uut.size_bytes();
+  CAF_CHECK(uut.forget_fenced(5, 7));
+  CAF_CHECK_NOT_EQUAL(uut.age_of(5), first);
+  CAF_CHECK(uut.visible_here(5).empty());
+  CAF_CHECK(!uut.has_committed(5));
+  CAF_CHECK_LESS(uut.size_bytes(), size);
+  uut.store_remote(5, {{"k", value::string("3")}});
+  // The same once more: nothing has been posted since.
+  CAF_CHECK(!uut.forget_fenced(5, 7));
+  CAF_CHECK_EQUAL(uut.visible_here(5).size(), 1u);
+  CAF_CHECK(uut.forget_fenced(5, 8));
+  // A fence that brings all forgets the number.
+  uut.store_fenced(5, {{"k", value::string("4")}});
+  CAF_CHECK(uut.forget_fenced(5, 8));
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()
 
 // -- what is posted elsewhere --------------------------------------------------

@@ -288,6 +288,17 @@ CAF_TEST(C3.16 fetched data are kept until they are forgotten) {
   CAF_CHECK_EQUAL(look({"job", 2}, attr::local_rank), "0");
 }
 
+CAF_TEST(C3.16 what is forgotten of all is what they have posted) {
+  uut.add({{"job", 2}, {entry("x", value::string("1"))}});
+  uut.add({{"job", 3}, {entry("x", value::string("2"))}});
+  uut.store({"job", 3}, "note", value::string("kept"));
+  uut.forget(whole_job);
+  CAF_CHECK_EQUAL(look({"job", 2}, "x"), "-");
+  CAF_CHECK_EQUAL(look({"job", 3}, "x"), "-");
+  CAF_CHECK_EQUAL(look({"job", 3}, "note"), "kept");
+  CAF_CHECK_EQUAL(look({"job", 2}, attr::local_rank), "0");
+}
+
 CAF_TEST(C3.16 stored values are for this process) {
   uut.store({"job", 3}, "note", value::string("x"));
   CAF_CHECK_EQUAL(look({"job", 3}, "note"), "x");

@@ -381,6 +381,60 @@ CAF_TEST(F4.21 data that a fence brings from other nodes wakes gets) {
   CAF_CHECK(find(given[0].entries, "hidden") == nullptr);
 }
 
+CAF_TEST(F4.21 an answer that a fence has overtaken is old) {
+  auto request = register_nspace{};
+  request.nspace = "wide";
+  request.owner = {our_uid, our_uid};
+  request.local_ranks = {0};
+  request.infos = {with(attr::job_size, value::uint32(2))};
+  uut.tell<ack>(std::move(request));
+  const auto local = uut.connect("wide", 0);
+  consume_messages();
+  auto& host = *uut.host_play;
+  const auto bring = [&](std::string what) {
+    host.remote_data.data = {{{"wide", 1}, {{key, value::string(what)}}}};
+    uut.fence(local, {}, {with(attr::collect_data)});
+    consume_messages();
+  };
+  // The answer is on its way when a fence brings what was posted after it.
+  host.holds = true;
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("old")}}}};
+  const auto x = get(local, {"wide", 1});
+  CAF_CHECK(x->is_pending());
+  host.holds = false;
+  bring("new");
+  CAF_CHECK_EQUAL(text_in(x->value, key), "new");
+  host.release();
+  consume_messages();
+  CAF_CHECK_EQUAL(text_in(get(local, {"wide", 1})->value, key), "new");
+  // One that waits for what the fence has not brought asks once more.
+  host.holds = true;
+  const auto y = get(local, {"wide", 1}, "other");
+  host.holds = false;
+  host.modex.blocks = {{{"wide", 1}, {{"other", value::string("1")}}}};
+  bring("newer");
+  CAF_CHECK(y->is_pending());
+  const auto asked = host.asked.size();
+  host.release();
+  consume_messages();
+  CAF_CHECK_EQUAL(host.asked.size(), asked + 1);
+  CAF_CHECK_EQUAL(text_in(y->value, "other"), "1");
+  CAF_CHECK_EQUAL(text_in(get(local, {"wide", 1})->value, key), "newer");
+  // Who wants it fresh asks the host.
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("newest")}}}};
+  CAF_CHECK_EQUAL(
+    text_in(
+      get(local, {"wide", 1}, key, {with(attr::get_refresh_cache)})->value,
+      key),
+    "newest");
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("freshest")}}}};
+  const auto all =
+    uut.ask<refresh_cache_result>(local, refresh_cache_request{{"wide", 1}});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(all->value.entries.size(), 1u);
+  CAF_CHECK_EQUAL(*all->value.entries[0].val.text(), "freshest");
+}
+
 CAF_TEST(fresh data of a process is read anew) {
   commit(ranks[0], {post(scope::global, key, "v")});
   const auto ask = [this](const proc_id& target) {

@@ -282,15 +282,22 @@ static void waits(void) {
 
 /* Each round all replace what they have posted, and a fence brings it to the
  * others, wherever they are. They find it without asking their server ("here"),
- * or only by asking ("asked"): what one has asked for it keeps, for one round. No
- * more is posted than comes with a fence. */
+ * or only by asking ("asked", for one round). Then no more is posted than comes with
+ * a fence; soon more ("much"): what came with the fences before is old. */
 static void fenced(void) {
   start();
   const bool is_here = strcmp(case_args[0], "here") == 0;
   const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
   const pmix_info_t optional = flag_info(PMIX_OPTIONAL);
+  const bool is_much = strcmp(case_args[0], "much") == 0;
   char key[32], text[32];
-  for (int i = 0; i < (is_here ? 200 : 1); ++i) {
+  for (int i = 0; i < (is_here ? 200 : is_much ? 60 : 1); ++i) {
+    if (is_much && i == 3) {
+      char much[2048];
+      memset(much, 'x', sizeof much);
+      much[sizeof much - 1] = '\0';
+      put_string(PMIX_GLOBAL, "much", much);
+    }
     snprintf(key, sizeof key, "fenced.%d", i % 16);
     snprintf(text, sizeof text, "%d of %u", i, me.rank);
     put_string(PMIX_GLOBAL, key, text);
@@ -301,7 +308,7 @@ static void fenced(void) {
         continue;
       const pmix_proc_t whom = rank_of(rank);
       const pmix_status_t code = try_get(&whom, "fenced", &optional, 1);
-      demand(code == (is_here ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND),
+      demand(is_much || code == (is_here ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND),
              "it is there without asking, or is not");
       snprintf(text, sizeof text, "%d of %u", i, rank);
       expect_string(&whom, "fenced", text, 0);

@@ -57,6 +57,36 @@ CAF_TEST(F4.16 large data stays at its owner until it is asked for) {
   CAF_CHECK_EQUAL(asked<direct_modex>(), 1u);
 }
 
+CAF_TEST(F4.16 what a fence does not bring is not answered with the old value) {
+  start(nspace, 4);
+  const auto large = std::string(defaults::eager_modex_bytes + 1, 'x');
+  const auto fence_all = [this] {
+    for (uint32_t rank = 0; rank < 4; ++rank)
+      fence(rank, collect);
+  };
+  const auto seen = [this](const std::string& key) {
+    return text_in(get({nspace, 2}, {nspace, 0}, key)->value, key);
+  };
+  commit({nspace, 0}, "key", "1");
+  fence_all();
+  CAF_CHECK_EQUAL(seen("key"), "1");
+  CAF_CHECK_EQUAL(asked<direct_modex>(), 0u);
+  commit({nspace, 0}, "key", "2");
+  commit({nspace, 0}, "large", large);
+  fence_all();
+  CAF_CHECK_EQUAL(seen("key"), "2");
+  CAF_CHECK_EQUAL(seen("large"), large);
+  CAF_CHECK_EQUAL(asked<direct_modex>(), 1u);
+  // Nobody has posted anything since.
+  fence_all();
+  CAF_CHECK_EQUAL(seen("key"), "2");
+  CAF_CHECK_EQUAL(asked<direct_modex>(), 1u);
+  commit({nspace, 0}, "key", "3");
+  fence_all();
+  CAF_CHECK_EQUAL(seen("key"), "3");
+  CAF_CHECK_EQUAL(asked<direct_modex>(), 2u);
+}
+
 CAF_TEST(COLL-5 a fence of some processes bothers no other node) {
   start(nspace, 6);
   const auto some = procs{{nspace, 1}, {nspace, 2}};
