@@ -8,6 +8,7 @@
 #include <caf/actor_control_block.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
+#include <caf/logger.hpp>
 #include <caf/resumable.hpp>
 #include <caf/scheduled_actor.hpp>
 #include <caf/system_messages.hpp>
@@ -77,6 +78,9 @@ void run_queue::post(caf::resumable* job) {
 void run_queue::run_turn() {
   is_turn_due_ = false;
   is_running_jobs_ = true;
+  // CAF's own log, which nobody writes, would note twice per message whose it
+  // is, in a table of threads. Each `spawn` gives the thread that logger again.
+  caf::logger::set_current_actor_system(nullptr);
   const auto has_all = take_posted();
   for (turn t; !jobs_.empty() && t.next();)
     run(pop());
