@@ -14,6 +14,13 @@ namespace troupe {
 
 namespace {
 
+/// What `SSL_get_error` says depends on the errors of earlier calls. There are
+/// none as a rule, and to clear none takes longer than to look.
+void forget_errors() {
+  if (ERR_peek_error() != 0)
+    ERR_clear_error();
+}
+
 transport::outcome outcome_of(int code) {
   switch (code) {
     case SSL_ERROR_WANT_READ:
@@ -97,7 +104,7 @@ tls_transport::tls_transport(unique_fd socket, openssl_ptr<SSL> tls)
 // -- bytes of the owner ------------------------------------------------------
 
 transport::outcome tls_transport::read(char* to, size_t size, size_t& got) {
-  ERR_clear_error();
+  forget_errors();
   const auto n =
     SSL_read(tls_.get(), to, static_cast<int>(std::min(size, record_size)));
   got = n > 0 ? static_cast<size_t>(n) : 0;
@@ -106,7 +113,7 @@ transport::outcome tls_transport::read(char* to, size_t size, size_t& got) {
 
 transport::outcome tls_transport::write(const char* bytes, size_t size,
                                         size_t& done) {
-  ERR_clear_error();
+  forget_errors();
   const auto n =
     SSL_write(tls_.get(), bytes, static_cast<int>(std::min(size, record_size)));
   done = n > 0 ? static_cast<size_t>(n) : 0;
