@@ -43,21 +43,23 @@ fd_watch::fd_watch(event_loop& loop, int fd, callback on_readable,
                    std::move(on_writable));
 }
 
+// Most calls change nothing, and libevent would take its lock to find out.
+
 bool fd_watch::enable_read() noexcept {
-  return read_ && read_->add();
+  return reads() || (read_ && read_->add());
 }
 
 void fd_watch::disable_read() noexcept {
-  if (read_)
+  if (reads())
     read_->remove();
 }
 
 bool fd_watch::enable_write() noexcept {
-  return write_ && write_->add();
+  return writes() || (write_ && write_->add());
 }
 
 void fd_watch::disable_write() noexcept {
-  if (write_)
+  if (writes())
     write_->remove();
 }
 

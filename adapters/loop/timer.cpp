@@ -14,7 +14,9 @@ void timer::start(std::chrono::nanoseconds delay) {
 }
 
 void timer::cancel() noexcept {
-  event_.remove();
+  // Most are not running; libevent would take its lock to find out.
+  if (is_running())
+    event_.remove();
 }
 
 bool timer::is_running() const noexcept {
