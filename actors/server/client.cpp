@@ -81,17 +81,26 @@ caf::error check_user(self_pointer self, uint32_t uid) {
                       + " but is " + std::to_string(who.creds.uid));
 }
 
+/// What comes before a request is passed on.
+/// @returns why it is not.
+template <class Request>
+caf::error prepare(self_pointer self, Request& request) {
+  if constexpr (names_user<Request>::value)
+    if (auto why = check_user(self, request.uid))
+      return why;
+  if constexpr (may_name_groups<Request>::value)
+    return name_members(self, request);
+  else
+    return caf::none;
+}
+
 /// Passes a request to another actor, which answers it.
 template <class Request, class Answer, auto Receiver>
 caf::result<caf::message> pass(self_pointer self, caf::type_erased_tuple& xs) {
   auto request = xs.shared() ? xs.get_as<Request>(0)
                              : std::move(xs.get_mutable_as<Request>(0));
-  if constexpr (names_user<Request>::value)
-    if (auto why = check_user(self, request.uid))
-      return why;
-  if constexpr (may_name_groups<Request>::value)
-    if (auto why = name_members(self, request))
-      return why;
+  if (auto why = prepare(self, request))
+    return why;
   const auto promised =
     self->delegate(self->state.*Receiver, self->state.who, std::move(request));
   static_assert(
@@ -339,8 +348,10 @@ void lose(self_pointer self, connection_lost what) {
   self->quit();
 }
 
-/// The part of the CLIENT interface that is no row of the table.
+/// The part of the CLIENT interface that is not passed on by the table; and what
+/// comes most often.
 using own_messages = caf::typed_actor<
+  clause<ack, fence_request>,
 #define TROUPE_CLIENT_REQUEST(number, command, request, answer)                \
   clause<answer, request>,
 #include "messages/requests.def"
@@ -351,6 +362,14 @@ using own_messages = caf::typed_actor<
 
 own_messages::behavior_type handlers(self_pointer self) {
   return {
+    // -- what comes most often: CAF tries one after another --
+    [self](fence_request& request) -> caf::result<ack> {
+      if (auto why = prepare(self, request))
+        return why;
+      return self->delegate(self->state.server, self->state.who,
+                            std::move(request));
+    },
+    // -- all others --
     [self](get_request& request) { return get(self, request); },
     [self](resolve_peers_request& request) { return peers(self, request); },
     [self](resolve_nodes_request& request) { return nodes(self, request); },

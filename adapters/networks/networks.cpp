@@ -537,12 +537,13 @@ networks(networks_actor::stateful_pointer<networks_state> self,
     self->quit(err);
   }
   return {
+    // What comes most often: CAF tries one after another.
+    [set](const put_lane_frame& x) { set->put(x); },
     [set](const reach_node& x) { set->reach(x); },
     [set](const release_node& x) { set->release(x.rank); },
     [set](lane_id lane, const lane_user_actor& user) {
       set->adopt(lane, user);
     },
-    [set](const put_lane_frame& x) { set->put(x); },
     [set](const drop_lane& x) { set->drop(x); },
   };
 }
