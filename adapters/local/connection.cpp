@@ -677,6 +677,7 @@ void open(connection_ptr self, identified_peer x) {
   bounds.turn_bytes = limits.turn_bytes;
   bounds.queued_max = limits.queued_max;
   bounds.message_time = limits.message_time;
+  bounds.peer_gathers = !wire::is_own_library(x.greeting.version);
   frame_socket::callbacks handlers;
   handlers.on_frame = [=](const wire::frame& y) { on_frame(self, y); };
   handlers.on_end = [=](const caf::error& why) { on_end(self, why); };

@@ -99,7 +99,7 @@ bool frame_socket::read_some() {
       return false;
     if (size == 0)
       break;
-    owes_acknowledgement_ = true;
+    owes_acknowledgement_ = bounds_.peer_gathers;
     left.bytes -= size;
     reader_.push({chunk.data(), size});
     if (size < chunk.size()) {

@@ -39,6 +39,10 @@ public:
 
     /// What may wait to be sent; more ends the connection.
     size_t queued_max = size_t{64} << 20;
+
+    /// Whether the peer lets its kernel gather small writes: those wait until
+    /// what went before them is acknowledged.
+    bool peer_gathers = true;
   };
 
   struct callbacks {
