@@ -36,18 +36,39 @@ collective_table::join(collective_kind kind, const proc_id& caller,
     if (candidate.members.join(caller))
       return {&candidate, false};
   }
-  const auto id = next_id_++;
-  auto& created =
-    operations_.emplace(id, operation{id, kind, procs, joiners{expected()}})
-      .first->second;
-  if (is_counted && is_counted())
-    created.generation =
-      ++counts_[k] | (group ? uint64_t{salt_of(*group)} << 32 : 0);
-  created.group = group;
+  auto& created = create(std::move(k), kind, procs, expected(),
+                         is_counted && is_counted(), group);
   created.members.join(caller);
+  return {&created, true};
+}
+
+collective_table::operation&
+collective_table::begin_joined(collective_kind kind,
+                               const std::vector<proc_id>& procs,
+                               std::set<proc_id> here) {
+  auto& created = create(signature_of(kind, procs), kind, procs,
+                         std::move(here), true, std::nullopt);
+  created.members.join_all();
+  return created;
+}
+
+collective_table::operation&
+collective_table::create(signature k, collective_kind kind,
+                         const std::vector<proc_id>& procs,
+                         std::set<proc_id> here, bool is_counted,
+                         const std::optional<group_key>& group) {
+  const auto id = next_id_++;
+  auto& result =
+    operations_
+      .emplace(id, operation{id, kind, procs, joiners{std::move(here)}})
+      .first->second;
+  if (is_counted)
+    result.generation =
+      ++counts_[k] | (group ? uint64_t{salt_of(*group)} << 32 : 0);
+  result.group = group;
   open_[k].push_back(id);
   signatures_.emplace(id, std::move(k));
-  return {&created, true};
+  return result;
 }
 
 collective_table::operation* collective_table::find(uint64_t id) {

@@ -22,6 +22,11 @@ public:
     // nop
   }
 
+  /// Notes that all who are expected take part.
+  void join_all() {
+    joined_ = expected_;
+  }
+
   /// Notes that `proc` takes part now. Who has gone and comes back joins the
   /// next operation.
   /// @returns whether it was missing.
@@ -129,6 +134,13 @@ public:
        const std::function<bool()>& is_counted = nullptr,
        const std::optional<group_key>& group = {});
 
+  /// Begins a counted operation that all participants of this node have joined.
+  /// @param here The participants of this node.
+  /// @pre none of the same processes, meant by no group's name, is in flight
+  operation& begin_joined(collective_kind kind,
+                          const std::vector<proc_id>& procs,
+                          std::set<proc_id> here);
+
   /// Stands for a group in the generations of its operations: in their upper
   /// half. The same on all nodes.
   static uint32_t salt_of(const group_key& group);
@@ -190,6 +202,10 @@ private:
 
   static signature signature_of(collective_kind kind,
                                 std::vector<proc_id> procs);
+
+  operation& create(signature k, collective_kind kind,
+                    const std::vector<proc_id>& procs, std::set<proc_id> here,
+                    bool is_counted, const std::optional<group_key>& group);
 
   /// How the signatures of operations over a group end.
   static std::string ending_of(const group_key& group);

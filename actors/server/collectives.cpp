@@ -233,14 +233,10 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
     meeting.given_up = round;
     return false;
   }
-  auto id = uint64_t{0};
-  for (const auto& [rank, proc] : entry->procs)
-    id =
-      table_
-        .join(
-          collective_kind::fence, {caller.nspace, rank}, {everybody},
-          [&] { return known_.local_among({everybody}); }, [] { return true; })
-        .first->id;
+  const auto id = table_
+                    .begin_joined(collective_kind::fence, {everybody},
+                                  known_.local_among({everybody}))
+                    .id;
   meeting.round = round;
   meeting.operation = id;
   meeting.departed.clear();

@@ -45,6 +45,14 @@ CAF_TEST(COLL-3 an operation is settled when nobody is missing) {
   CAF_CHECK(uut.missing().empty());
 }
 
+CAF_TEST(COLL-3 all can join at once) {
+  joiners uut{{{"job", 0}, {"job", 1}}};
+  uut.join_all();
+  CAF_CHECK(uut.is_settled());
+  CAF_CHECK_EQUAL(uut.joined().size(), 2u);
+  CAF_CHECK(!uut.join({"job", 1}));
+}
+
 CAF_TEST(COLL-1 joining twice counts once) {
   joiners uut{{{"job", 0}, {"job", 1}}};
   CAF_CHECK(uut.join({"job", 0}));
@@ -125,6 +133,26 @@ CAF_TEST(F4.17 names that look alike when joined are different) {
   // A namespace holds printable bytes only; still, nothing must break.
   CAF_CHECK(uut.find(one) != nullptr);
   CAF_CHECK(uut.find(other) != nullptr);
+}
+
+CAF_TEST(COLL-1 an operation can begin when all of this node have joined) {
+  auto& x = uut.begin_joined(collective_kind::fence, all,
+                             {{"job", 0}, {"job", 1}, {"job", 2}});
+  const auto first = x.id;
+  CAF_CHECK_EQUAL(x.generation, 1u);
+  CAF_CHECK(is_settled(first));
+  CAF_CHECK(uut.has_fence(all.front()));
+  const auto [second, is_new] = join(0);
+  CAF_CHECK(is_new);
+  CAF_CHECK(second != first);
+  uut.retire(first);
+  uut.retire(second);
+  CAF_CHECK(!uut.has_fence(all.front()));
+  CAF_CHECK_EQUAL(uut
+                    .begin_joined(collective_kind::fence, all,
+                                  {{"job", 0}, {"job", 1}, {"job", 2}})
+                    .generation,
+                  2u);
 }
 
 CAF_TEST(COLL-1 F4.17 the second call of a process begins the next generation) {
