@@ -21,9 +21,13 @@ template <class T>
 constexpr auto
   alternative_of = static_cast<uint8_t>(alternative<T, mesh_payload>());
 
+/// Room for most payloads, so that they need not grow step by step.
+constexpr size_t usual_payload = 256;
+
 template <class T>
 std::string write_payload(const T& x) {
   auto result = std::string{};
+  result.reserve(usual_payload);
   auto out = codec_writer{result};
   out.put_byte(alternative_of<T>);
   out.write(x);

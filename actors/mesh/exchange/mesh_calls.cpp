@@ -115,7 +115,13 @@ struct mesh_calls::incoming {
   /// data of these calls.
   std::vector<uint64_t> unsaid;
   size_t unsaid_bytes = 0;
+
+  /// Those that have to wait for others.
   std::map<uint64_t, host_call> early;
+
+  bool may_execute(const host_call& x) const {
+    return x.after == 0 || done.contains(x.after);
+  }
 };
 
 struct mesh_calls::state : std::enable_shared_from_this<state> {
@@ -163,7 +169,7 @@ struct mesh_calls::state : std::enable_shared_from_this<state> {
 
   // -- answering --
 
-  void take(const member& who, host_call what);
+  void take(const member& who, host_call&& what);
   void settle(incoming& x, const host_call& what);
   void repeat_answer(const member& who, incoming& x, host_call& what);
   void execute(const member& who, uint64_t number, host_question& what);
@@ -388,7 +394,7 @@ void mesh_calls::state::settle(incoming& x, const host_call& what) {
   }
 }
 
-void mesh_calls::state::take(const member& who, host_call what) {
+void mesh_calls::state::take(const member& who, host_call&& what) {
   const auto buried = dead.find(who.rank);
   if (buried != dead.end() && who.incarnation <= buried->second)
     return;
@@ -409,6 +415,9 @@ void mesh_calls::state::take(const member& who, host_call what) {
     repeat_answer(who, x, what);
   } else if (x.early.size() + x.records.size() >= 2 * bounds.remembered) {
     // Only a member that does not keep to the bounds comes here.
+  } else if (x.early.empty() && x.may_execute(what)) {
+    x.done.insert(what.number);
+    execute(who, what.number, what.what);
   } else {
     const auto number = what.number;
     x.early.insert_or_assign(number, std::move(what));
@@ -441,7 +450,7 @@ void mesh_calls::state::execute_early(const member& who) {
     if (x == nullptr)
       return;
     for (auto i = x->early.begin(); i != x->early.end(); ++i) {
-      if (i->second.after != 0 && !x->done.contains(i->second.after))
+      if (!x->may_execute(i->second))
         continue;
       auto node = x->early.extract(i);
       x->done.insert(node.key());

@@ -38,6 +38,9 @@ struct peer_actor_state {
 
   uint64_t last_ticket = 0;
   uint64_t uncertain = 0;
+
+  /// Without content, with room for what calls have the session say.
+  peer_effects room;
 };
 
 TROUPE_SELF_POINTER(peer_actor, peer_actor_state);
@@ -202,7 +205,7 @@ void note_uncertain(self_pointer self) {
 }
 
 /// Carries out effects in their order, and what follows from them.
-void settle(self_pointer self, steady_time now, peer_effects out) {
+void settle(self_pointer self, steady_time now, peer_effects& out) {
   auto& state = self->state;
   for (;;) {
     auto more = peer_effects{};
@@ -221,12 +224,20 @@ void settle(self_pointer self, steady_time now, peer_effects out) {
   set_timer(self, now);
 }
 
+/// Effects that a PEER keeps room for between calls: most calls have no more.
+constexpr size_t usual_effects = 4;
+
 template <class F>
 void call(self_pointer self, F f) {
-  const auto now = self->state.settings.clock();
-  auto out = peer_effects{};
-  f(*self->state.session, now, out);
-  settle(self, now, std::move(out));
+  auto& state = self->state;
+  const auto now = state.settings.clock();
+  auto out = std::exchange(state.room, {});
+  out.reserve(usual_effects);
+  f(*state.session, now, out);
+  settle(self, now, out);
+  out.clear();
+  if (out.capacity() <= 2 * usual_effects)
+    state.room = std::move(out);
 }
 
 // -- lanes -------------------------------------------------------------------
@@ -305,9 +316,7 @@ void take_frame(self_pointer self, relay_frame& x) {
 void take_message(self_pointer self, peer_message& x) {
   auto& state = self->state;
   if (state.queue->push(x)) {
-    call(self, [](auto&, auto, auto&) {
-      // Flushes the queue.
-    });
+    call(self, [self](auto&, auto now, auto& out) { flush(self, now, out); });
   } else if (!x.may_drop) {
     note(self, severity::error,
          "no room for a message of " + std::to_string(x.bytes->size())
@@ -375,7 +384,10 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
                         settings.make_token, settings.clock(),
                         settings.first_number);
   return {
+    // -- what comes most often: CAF tries one after another --
     [self](lane_frame_arrived& x) { take_frame(self, x); },
+    [self](peer_message& x) { take_message(self, x); },
+    // -- all others --
     [self](const lane_closed& x) {
       if (x.lane == relay_lane(via_all))
         close_relays(self);
@@ -392,7 +404,6 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
         session.on_lane_up(x.lane, now, out);
       });
     },
-    [self](peer_message& x) { take_message(self, x); },
     [self](relay_frame& x) { take_frame(self, x); },
     [self](const close_peer& x) {
       note(self, severity::debug, "its session is ended: " + x.reason);
