@@ -527,7 +527,7 @@ void route(self_pointer self, relayed_frame x, uint32_t sender) {
     return;
   auto message = peer_message{};
   // One class for all frames, so that a lane keeps their order.
-  message.of = traffic_class::collectives;
+  message.of = traffic_class::io;
   message.incarnation = to->second;
   message.bytes = std::make_shared<const std::string>(to_payload(x));
   message.may_drop = true;
