@@ -1,6 +1,7 @@
 #include "adapters/networks/frame_lane.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/sockets/tls_transport.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
@@ -13,6 +14,10 @@ namespace {
 
 /// What is gathered before it is sent: a record of TLS.
 constexpr size_t gathered_max = tls_transport::record_size;
+
+/// What the kernel may have that has not left: enough to go on while we do
+/// something else.
+constexpr int unsent_max = 2 * gathered_max;
 
 /// What a lane keeps for the next pass.
 constexpr size_t kept_capacity = 4 * gathered_max;
@@ -31,6 +36,8 @@ frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
   : handlers_(std::move(handlers)),
     flush_(loop.base(), -1, 0, [this] { flush(); }),
+    queued_max_(limits.queued_max),
+    next_patient_(loop.base(), -1, 0, [this] { continue_patient(); }),
     peer_(std::move(channel.peer)),
     socket_(loop, std::move(channel.way),
             {limits.turn_bytes, limits.queued_max},
@@ -38,9 +45,10 @@ frame_lane::frame_lane(event_loop& loop, secure_channel channel,
              [this](const caf::error& why) {
                end(why ? reason_of(why) : "closed by the peer");
              },
-             {},
+             [this] { schedule_patient(); },
              {}}) {
-  // nop
+  // What is urgent does not overtake what the kernel has.
+  set_unsent_max(socket_.fd(), unsent_max);
 }
 
 void frame_lane::resume() {
@@ -63,13 +71,42 @@ void frame_lane::read(std::string_view bytes) {
     }
     if (!*frame)
       return;
+    note_urgent(**frame);
     handlers_.on_frame(std::move(**frame));
   }
+}
+
+bool frame_lane::is_patient(const lane_frame& frame) noexcept {
+  // The answer to a probe shows what was lost before it: no message may still
+  // be behind it.
+  if (const auto* x = std::get_if<data_frame>(&frame))
+    return x->of == traffic_class::io || x->of == traffic_class::environment;
+  return !std::holds_alternative<ack_frame>(frame);
 }
 
 void frame_lane::put(const lane_frame& frame) {
   if (is_over_)
     return;
+  if (!is_patient(frame)) {
+    note_urgent(frame);
+    gather(frame);
+    return;
+  }
+  patient_bytes_ += memory_of(frame);
+  patient_.push_back(frame);
+  // The socket ends what is too much.
+  if (patient_bytes_ + socket_.queued() > queued_max_)
+    send_patient(SIZE_MAX);
+  else
+    schedule_patient();
+}
+
+void frame_lane::note_urgent(const lane_frame& frame) {
+  if (std::holds_alternative<data_frame>(frame) && !is_patient(frame))
+    pace_.on_urgent(clock::now());
+}
+
+void frame_lane::gather(const lane_frame& frame) {
   // A large payload is sent from where it is.
   encode_frame(frame, out_, gathered_max);
   if (out_.size() < gathered_max) {
@@ -80,6 +117,35 @@ void frame_lane::put(const lane_frame& frame) {
   flush();
   if (const auto rest = rest_of_payload(frame, gathered_max); !rest.empty())
     socket_.send(rest);
+}
+
+void frame_lane::schedule_patient() {
+  // Even without a wait the sockets have their turn first.
+  if (!patient_.empty() && !next_patient_.is_pending() && socket_.queued() == 0)
+    next_patient_.fire_after(pace_.wait(clock::now()));
+}
+
+void frame_lane::continue_patient() {
+  // Something urgent may have come meanwhile.
+  if (pace_.wait(clock::now()) > clock::duration::zero())
+    schedule_patient();
+  else
+    send_patient(gathered_max);
+}
+
+void frame_lane::send_patient(size_t most) {
+  size_t sent = 0;
+  while (!patient_.empty() && sent < most) {
+    const auto frame = std::move(patient_.front());
+    patient_.pop_front();
+    const auto size = memory_of(frame);
+    patient_bytes_ -= size;
+    sent += size;
+    gather(frame);
+  }
+  flush();
+  pace_.on_sent(clock::now(), sent);
+  schedule_patient();
 }
 
 void frame_lane::flush() {
@@ -95,18 +161,20 @@ void frame_lane::flush() {
 void frame_lane::close(std::chrono::milliseconds patience) {
   if (std::exchange(is_over_, true))
     return;
-  flush();
+  send_patient(SIZE_MAX);
   socket_.close_when_sent(patience);
 }
 
 void frame_lane::cut() {
   is_over_ = true;
+  patient_.clear();
   socket_.close();
 }
 
 void frame_lane::end(const std::string& reason) {
   if (std::exchange(is_over_, true))
     return;
+  patient_.clear();
   handlers_.on_end(reason);
 }
 

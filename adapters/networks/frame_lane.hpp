@@ -2,16 +2,20 @@
 
 #include "adapters/lane/secure_handshake.hpp"
 #include "adapters/loop/loop_event.hpp"
+#include "adapters/networks/bulk_pace.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/sockets/stream_socket.hpp"
 
+#include <deque>
 #include <functional>
 #include <string>
 
 namespace troupe {
 
 /// A lane: frames in and out of one connection. Frames that are put in one pass
-/// of the loop leave together. For the thread of the loop only.
+/// of the loop leave together, but for bulk (`is_patient`): of it little goes
+/// with each pass, when the kernel has taken what went before and `bulk_pace`
+/// says so. All others overtake it. For the thread of the loop only.
 ///
 /// Callbacks may call all functions, but must not destroy the object.
 class frame_lane {
@@ -41,6 +45,10 @@ public:
 
   void put(const lane_frame& frame);
 
+  /// Whether others overtake it: messages of streams and of the environment,
+  /// and what tells the peer which of those went before.
+  static bool is_patient(const lane_frame& frame) noexcept;
+
   /// Closes: what was put is sent, within `patience`.
   void close(std::chrono::milliseconds patience);
 
@@ -48,8 +56,19 @@ public:
   void cut();
 
 private:
+  using clock = std::chrono::steady_clock;
+
   void read(std::string_view bytes);
+  void note_urgent(const lane_frame& frame);
+  void gather(const lane_frame& frame);
   void flush();
+
+  /// Has bulk sent as soon as it may be.
+  void schedule_patient();
+
+  void continue_patient();
+  void send_patient(size_t most);
+
   void end(const std::string& reason);
 
   callbacks handlers_;
@@ -59,6 +78,13 @@ private:
   /// Frames of this pass of the loop.
   std::string out_;
   loop_event flush_;
+
+  /// Bulk that has not been sent, in order, and the memory that it takes.
+  std::deque<lane_frame> patient_;
+  size_t patient_bytes_ = 0;
+  size_t queued_max_;
+  bulk_pace pace_;
+  loop_event next_patient_;
   node_identity peer_;
   stream_socket socket_;
 };

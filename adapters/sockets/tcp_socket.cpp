@@ -69,9 +69,8 @@ tcp_address to_tcp_address(const socket_address& x) {
   return result;
 }
 
-void set(int fd, int level, int option) noexcept {
-  const int yes = 1;
-  ::setsockopt(fd, level, option, &yes, sizeof(yes));
+void set(int fd, int level, int option, int value = 1) noexcept {
+  ::setsockopt(fd, level, option, &value, sizeof(value));
 }
 
 } // namespace
@@ -119,6 +118,10 @@ tcp_address remote_address(int fd) {
 
 void set_no_delay(int fd) noexcept {
   set(fd, IPPROTO_TCP, TCP_NODELAY);
+}
+
+void set_unsent_max(int fd, int bytes) noexcept {
+  set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, bytes);
 }
 
 void acknowledge_now(int fd) noexcept {

@@ -38,6 +38,10 @@ tcp_address remote_address(int fd);
 /// Sends each write at once instead of waiting for more.
 void set_no_delay(int fd) noexcept;
 
+/// Has the kernel take bytes only while less than this has not left: what is
+/// urgent has no more than that before it.
+void set_unsent_max(int fd, int bytes) noexcept;
+
 /// Acknowledges what has been read at once. The kernel forgets this wish, so
 /// repeat it after each read. Unmodified OpenPMIx clients let the kernel gather
 /// small writes; with a delayed acknowledgement each then costs 40 ms.

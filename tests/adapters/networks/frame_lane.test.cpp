@@ -5,6 +5,8 @@
 #include "tests/adapters/lane/nodes.hpp"
 #include "tests/adapters/networks/frames.hpp"
 
+#include <algorithm>
+
 using namespace troupe;
 using namespace troupe::fixtures;
 
@@ -91,6 +93,51 @@ CAF_TEST(O1 a lane may be closed while it takes a frame) {
   CAF_CHECK_EQUAL(two->frames.size(), 1u);
   CAF_CHECK_EQUAL(*one->ended, "closed by the peer");
   CAF_CHECK_EQUAL(deepest, 1u);
+}
+
+CAF_TEST(O1 messages of other classes overtake streams) {
+  auto sent = std::vector<lane_frame>{};
+  for (uint64_t n = 0; n < 40; ++n) {
+    sent.push_back(some_data(n, std::string(60000, 'x')));
+    one->lane.put(sent.back());
+  }
+  auto urgent = std::get<data_frame>(some_data(1, "urgent"));
+  urgent.of = traffic_class::collectives;
+  one->lane.put(urgent);
+  one->lane.put(ack_frame{5, some_acknowledgement(4)});
+  auto& got = two->frames;
+  CAF_CHECK(run_until(loop, [&] { return got.size() == sent.size() + 2; }));
+  const auto is_one_of_two = [&](const lane_frame& x) {
+    return is_same(x, urgent) || std::holds_alternative<ack_frame>(x);
+  };
+  // Behind no more than has left before they were put, or with them.
+  for (size_t i = 0; i < 3; ++i)
+    CAF_CHECK(is_one_of_two(got[i]) || is_same(got[i], sent[0]));
+  got.erase(std::remove_if(got.begin(), got.end(), is_one_of_two), got.end());
+  CAF_REQUIRE_EQUAL(got.size(), sent.size());
+  for (size_t i = 0; i < sent.size(); ++i)
+    CAF_CHECK(is_same(got[i], sent[i]));
+}
+
+CAF_TEST(O1 a probe comes behind all messages that were put before it) {
+  auto urgent = std::get<data_frame>(some_data(1, "urgent"));
+  urgent.of = traffic_class::control;
+  for (uint64_t n = 0; n < 10; ++n)
+    one->lane.put(some_data(n, std::string(60000, 'x')));
+  one->lane.put(urgent);
+  one->lane.put(probe_frame{6, 77, false, some_acknowledgement(0)});
+  one->lane.put(some_data(10, "behind"));
+  auto& got = two->frames;
+  CAF_REQUIRE(run_until(loop, [&] { return got.size() == 13; }));
+  CAF_CHECK(std::holds_alternative<probe_frame>(got[11]));
+}
+
+CAF_TEST(O1 a lane that is closed sends the streams that wait) {
+  for (uint64_t n = 0; n < 10; ++n)
+    one->lane.put(some_data(n, std::string(60000, 'x')));
+  one->lane.close(5s);
+  CAF_CHECK(run_until(loop, [&] { return two->ended.has_value(); }));
+  CAF_CHECK_EQUAL(two->frames.size(), 10u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
