@@ -380,16 +380,28 @@ void gets::refresh(const proc_id& target,
     return;
   }
   forget_all_of(*entry, target.rank);
-  out_.ask_host(
-    direct_modex{target, {}},
-    [this, target, reply = std::move(reply)](caf::expected<get_result> found) {
-      if (found)
-        for (auto& x : found->blocks)
-          if (auto* y = known_.find(x.proc.nspace))
-            y->posted.store_remote(x.proc.rank, std::move(x.entries));
-      wake(target);
-      reply(fresh(target));
-    });
+  out_.ask_host(direct_modex{target, {}},
+                [this, target, age = age_of(target),
+                 reply = std::move(reply)](caf::expected<get_result> found) {
+                  if (found)
+                    keep(target, age, *found);
+                  reply(fresh(target));
+                });
+}
+
+uint64_t gets::age_of(const proc_id& proc) const {
+  const auto* entry = known_.find(proc.nspace);
+  return entry != nullptr ? entry->posted.age_of(proc.rank) : 0;
+}
+
+bool gets::keep(const proc_id& target, uint64_t age, get_result& found) {
+  if (age_of(target) != age)
+    return false;
+  for (auto& x : found.blocks)
+    if (auto* entry = known_.find(x.proc.nspace))
+      entry->posted.store_remote(x.proc.rank, std::move(x.entries));
+  wake(target);
+  return true;
 }
 
 caf::expected<refresh_cache_result> gets::fresh(const proc_id& target) const {
@@ -501,37 +513,25 @@ void gets::ask_for_remote(const get_request& request, uint64_t id) {
   if (request.key)
     ask.directives.push_back(
       make_info(attr::required_key, value::string(*request.key)));
-  const auto& whose = request.target;
-  const auto* asked_of = known_.find(whose.nspace);
-  const auto age =
-    asked_of != nullptr ? asked_of->posted.age_of(whose.rank) : 0;
   const auto has_timeout = timeout_of(request.directives).has_value();
-  out_.ask_host(
-    std::move(ask), [this, id, has_timeout, age, request,
-                     target = request.target](caf::expected<get_result> found) {
-      if (found) {
-        // A fence may have overtaken the answer: it is older than what came.
-        if (const auto* entry = known_.find(target.nspace);
-            entry != nullptr && entry->posted.age_of(target.rank) != age) {
-          if (gets_.count(id) > 0)
-            ask_for_remote(request, id);
-          return;
-        }
-        for (auto& x : found->blocks)
-          if (auto* entry = known_.find(x.proc.nspace))
-            entry->posted.store_remote(x.proc.rank, std::move(x.entries));
-        wake(target);
+  out_.ask_host(std::move(ask), [this, id, has_timeout, request,
+                                 age = age_of(request.target)](
+                                  caf::expected<get_result> found) {
+    if (found) {
+      if (keep(request.target, age, *found))
         fail(id, status::not_found, "the host brought other data only");
-        return;
-      }
-      const auto code = status_of(found.error());
-      const auto why = reason_of(found.error());
-      if (code != status::not_found && code != status::not_supported)
-        fail(id, code, why);
-      else if (!has_timeout)
-        out_.call_later(defaults::get_wait,
-                        [this, id, why] { fail(id, status::not_found, why); });
-    });
+      else if (gets_.count(id) > 0)
+        ask_for_remote(request, id);
+      return;
+    }
+    const auto code = status_of(found.error());
+    const auto why = reason_of(found.error());
+    if (code != status::not_found && code != status::not_supported)
+      fail(id, code, why);
+    else if (!has_timeout)
+      out_.call_later(defaults::get_wait,
+                      [this, id, why] { fail(id, status::not_found, why); });
+  });
 }
 
 void gets::store(std::vector<proc_data> data) {

@@ -152,6 +152,15 @@ private:
 
   caf::expected<get_result> sets_of(const proc_id& proc) const;
 
+  /// See `datastore::age_of`.
+  uint64_t age_of(const proc_id& proc) const;
+
+  /// Keeps what the host has found of a process, and wakes who waits for it.
+  /// @param age As it was when the host was asked.
+  /// @returns false if a fence has overtaken the answer: it is older than what
+  ///          came, and nothing of it is kept.
+  bool keep(const proc_id& target, uint64_t age, get_result& found);
+
   /// What is known here of what a process has posted.
   caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
 

@@ -81,13 +81,17 @@ bool frame_lane::is_patient(const lane_frame& frame) noexcept {
   // be behind it.
   if (const auto* x = std::get_if<data_frame>(&frame))
     return x->of == traffic_class::io || x->of == traffic_class::environment;
-  return !std::holds_alternative<ack_frame>(frame);
+  return std::holds_alternative<probe_frame>(frame)
+         || std::holds_alternative<gone_frame>(frame);
 }
 
 void frame_lane::put(const lane_frame& frame) {
   if (is_over_)
     return;
   if (!is_patient(frame)) {
+    // It says whose the frames behind it are: none overtakes it, and it none.
+    if (std::holds_alternative<hello_frame>(frame) && !patient_.empty())
+      send_patient(SIZE_MAX);
     note_urgent(frame);
     gather(frame);
     return;

@@ -63,6 +63,19 @@ struct fixture : deterministic {
     return result;
   }
 
+  /// The one process of the job `wide` on this node; there is another elsewhere.
+  peer_ptr connect_wide() {
+    auto request = register_nspace{};
+    request.nspace = "wide";
+    request.owner = {our_uid, our_uid};
+    request.local_ranks = {0};
+    request.infos = {with(attr::job_size, value::uint32(2))};
+    uut.tell<ack>(std::move(request));
+    auto result = uut.connect("wide", 0);
+    consume_messages();
+    return result;
+  }
+
   status commit(const peer_ptr& from, std::vector<posted_data> blocks) {
     const auto result = uut.commit(from, std::move(blocks));
     consume_messages();
@@ -354,15 +367,7 @@ CAF_TEST(X28 F4.22 a namespace that nobody knows is not found) {
 }
 
 CAF_TEST(F4.21 data that a fence brings from other nodes wakes gets) {
-  // One rank of two is on this node.
-  auto request = register_nspace{};
-  request.nspace = "wide";
-  request.owner = {our_uid, our_uid};
-  request.local_ranks = {0};
-  request.infos = {with(attr::job_size, value::uint32(2))};
-  uut.tell<ack>(std::move(request));
-  const auto local = uut.connect("wide", 0);
-  consume_messages();
+  const auto local = connect_wide();
   commit(local,
          {post(scope::remote, "mine", "1"), post(scope::local, "hidden", "2")});
   const auto x = get(local, {"wide", 1});
@@ -382,14 +387,7 @@ CAF_TEST(F4.21 data that a fence brings from other nodes wakes gets) {
 }
 
 CAF_TEST(F4.21 an answer that a fence has overtaken is old) {
-  auto request = register_nspace{};
-  request.nspace = "wide";
-  request.owner = {our_uid, our_uid};
-  request.local_ranks = {0};
-  request.infos = {with(attr::job_size, value::uint32(2))};
-  uut.tell<ack>(std::move(request));
-  const auto local = uut.connect("wide", 0);
-  consume_messages();
+  const auto local = connect_wide();
   auto& host = *uut.host_play;
   const auto bring = [&](std::string what) {
     host.remote_data.data = {{{"wide", 1}, {{key, value::string(what)}}}};
@@ -433,6 +431,17 @@ CAF_TEST(F4.21 an answer that a fence has overtaken is old) {
   consume_messages();
   CAF_REQUIRE_EQUAL(all->value.entries.size(), 1u);
   CAF_CHECK_EQUAL(*all->value.entries[0].val.text(), "freshest");
+  // A fence may overtake that, too.
+  host.holds = true;
+  const auto late =
+    uut.ask<refresh_cache_result>(local, refresh_cache_request{{"wide", 1}});
+  consume_messages();
+  host.holds = false;
+  bring("last");
+  host.release();
+  consume_messages();
+  CAF_REQUIRE_EQUAL(late->value.entries.size(), 1u);
+  CAF_CHECK_EQUAL(*late->value.entries[0].val.text(), "last");
 }
 
 CAF_TEST(fresh data of a process is read anew) {

@@ -132,6 +132,21 @@ CAF_TEST(O1 a probe comes behind all messages that were put before it) {
   CAF_CHECK(std::holds_alternative<probe_frame>(got[11]));
 }
 
+CAF_TEST(O1 nothing overtakes a hello that says whose it is) {
+  auto urgent = std::get<data_frame>(some_data(1, "urgent"));
+  urgent.of = traffic_class::control;
+  for (uint64_t n = 0; n < 10; ++n)
+    one->lane.put(some_data(n, std::string(60000, 'x')));
+  one->lane.put(hello_frame{});
+  one->lane.put(urgent);
+  one->lane.put(hello_frame{});
+  auto& got = two->frames;
+  CAF_REQUIRE(run_until(loop, [&] { return got.size() == 13; }));
+  CAF_CHECK(std::holds_alternative<hello_frame>(got[10]));
+  CAF_CHECK(is_same(got[11], urgent));
+  CAF_CHECK(std::holds_alternative<hello_frame>(got[12]));
+}
+
 CAF_TEST(O1 a lane that is closed sends the streams that wait) {
   for (uint64_t n = 0; n < 10; ++n)
     one->lane.put(some_data(n, std::string(60000, 'x')));
