@@ -520,9 +520,10 @@ steady_time peer_session::probe_due(const lane_state& lane) const {
   }
   const auto seldom = lane.probed_at + options_.probe_standby;
   if (!is_in_use(lane)) {
-    // Whether there is another way has to be known before one is needed.
-    const auto doubt = doubt_at();
-    return lane.probed_at < doubt ? std::min(seldom, doubt) : seldom;
+    // Whether there is another way has to be known before one is needed: else
+    // lanes that fail together cost a silence each, one after another.
+    return std::min(seldom,
+                    std::max(doubt_at(), lane.probed_at + options_.probe));
   }
   // What the peer acknowledges here is as good as an answer.
   const auto idle =
