@@ -87,6 +87,19 @@ CAF_TEST(LINK-7 L8 lanes in stand-by are asked once the one in use is in doubt) 
   CAF_CHECK(!sides[0].session->is_connected());
 }
 
+CAF_TEST(L8 lanes that fail one after another cost one silence together) {
+  connect({1, 2, 3});
+  elapse(options.probe_idle);
+  silent = {{1, 0}};
+  send(0, io);
+  elapse(options.probe); // The others are asked, and answer.
+  silent = {{1, 0}, {2, 0}, {3, 0}};
+  elapse(options.silence + options.probe - 1ms);
+  CAF_CHECK(sides[0].session->is_connected());
+  elapse(1ms);
+  CAF_CHECK(!sides[0].session->is_connected());
+}
+
 CAF_TEST(LINK-7 many messages share an acknowledgement) {
   connect({1});
   const auto before = sides[1].session->counters().acknowledgements;
