@@ -38,6 +38,7 @@ fi
 compile_mpi "$programs/mpi_ring.c" mpi_ring
 compile_mpi "$programs/mpi_abort.c" mpi_abort
 compile_pmix "$examples/pmix_hello.c" pmix_hello
+compile_pmix "$programs/fence_holds.c" fence_holds
 trap 'slurm_stop; [ "$checks_finished" = yes ] || echo "the script stopped before finish"' EXIT
 if ! slurm_start "$TROUPE_WORK/slurm" "$(readlink -f "$library")" >start 2>&1; then
   failed "C6.5" "Slurm starts"
@@ -103,10 +104,18 @@ export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo
 for n in 2 4 8; do
   check "C6.5 C4.8" "our client on $n processes of two nodes" ring "$n" 2
 done
+holds() {
+  rm -f counts
+  run -N 2 -n 4 ./fence_holds "$PWD/counts" 200 \
+    && [ "$(grep -c "200 fences, 0 too early$" output)" -eq 4 ]
+}
+check "C6.5 C4.8" "no fence of our client ends before all of two nodes came" holds
 unset LD_LIBRARY_PATH
 for n in 2 4 8; do
   check "C6.5 C4.8" "Debian's client on $n processes of two nodes" ring "$n" 2
 done
+check "C6.5 C4.8" "no fence of Debian's client ends before all of two nodes came" \
+  holds
 unset OMPI_MCA_btl OMPI_MCA_btl_tcp_if_include
 unset LD_LIBRARY_PATH
 

@@ -1,6 +1,7 @@
 # To be sourced: a Slurm of two nodes, n1 and n2, both on this machine, in a
-# directory of its own, on free ports, with a munge of its own. Needs root. slurm_start DIRECTORY LIBPMIX starts it
-# so that its plugin loads LIBPMIX (empty: the system's); slurm_stop ends it.
+# directory of its own, on free ports, with a munge of its own. Needs root.
+# slurm_start DIRECTORY LIBPMIX starts it so that its plugin loads LIBPMIX (empty:
+# the system's); slurm_stop ends it.
 
 slurm_pids=()
 
@@ -50,6 +51,9 @@ NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=8 State
 NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 EOF
+  # Its other way lets fences without data go before other nodes have come, on
+  # any library; Open MPI, which waits in one before it sends, crashes then.
+  echo PMIxCollFence=ring >"$dir/mpi.conf"
   export SLURM_CONF=$dir/slurm.conf
 }
 
