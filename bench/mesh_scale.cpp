@@ -33,13 +33,15 @@ struct figures {
 
   /// By the node that sends most.
   size_t most_messages = 0;
+  size_t most_bytes = 0;
   size_t peers = 0;
   size_t operations_left = 0;
 };
 
 class world {
 public:
-  world(uint32_t size, uint32_t radix) : sent_(size), busy_(size) {
+  world(uint32_t size, uint32_t radix)
+    : sent_(size), bytes_(size), busy_(size) {
     auto map = job_map{};
     map.nspace = job;
     map.number = 1;
@@ -63,6 +65,7 @@ public:
     const auto begin = now_;
     auto done = size_t{0};
     std::fill(sent_.begin(), sent_.end(), 0);
+    std::fill(bytes_.begin(), bytes_.end(), 0);
     for (auto rank = uint32_t{0}; rank < nodes_.size(); ++rank) {
       auto call = host_collective{};
       call.procs = {{job, rank_wildcard}};
@@ -102,6 +105,7 @@ public:
       result.messages += x;
       result.most_messages = std::max(result.most_messages, x);
     }
+    result.most_bytes = *std::max_element(bytes_.begin(), bytes_.end());
     for (const auto& x : nodes_)
       result.operations_left += x->open();
     return result;
@@ -128,24 +132,28 @@ private:
       for (const auto& x : data)
         result += x.procs.size() + 8;
     };
-    if (const auto* part = std::get_if<collective_part>(&what))
+    if (const auto* part = std::get_if<collective_part>(&what)) {
       add(part->data);
-    else if (const auto* end = std::get_if<collective_outcome>(&what))
+      result += part->joined.size() / 8;
+    } else if (const auto* end = std::get_if<collective_outcome>(&what))
       add(end->data);
     return result;
   }
 
   void send(uint32_t from, uint32_t to, host_question what) {
     auto& busy = busy_[from];
-    busy = std::max(busy, now_) + overhead
-           + per_byte * static_cast<double>(size_of(what));
+    const auto bytes = size_of(what);
+    busy =
+      std::max(busy, now_) + overhead + per_byte * static_cast<double>(bytes);
     ++sent_[from];
+    bytes_[from] += bytes;
     events_.push({busy + latency, next_++, from, to, std::move(what)});
   }
 
   job_locations places_;
   std::vector<std::unique_ptr<mesh_collectives>> nodes_;
   std::vector<size_t> sent_;
+  std::vector<size_t> bytes_;
   std::vector<double> busy_;
   std::priority_queue<event, std::vector<event>, later> events_;
   double now_ = 0;
@@ -172,12 +180,13 @@ double expected(uint32_t size, uint32_t radix) {
 
 int main(int argc, char** argv) {
   constexpr auto radix = defaults::tree_radix;
-  auto sizes = std::vector<uint32_t>{64, 512, 1000, 4096, 4681, 8000, 10000};
+  auto sizes =
+    std::vector<uint32_t>{64, 512, 1000, 4096, 4681, 8000, 10000, 100000};
   if (argc > 1 && std::string{argv[1]} == "--quick")
     sizes = {8, 9, 64, 72, 73, 512, 1000};
   std::printf("| nodes | fence, us | model, us | us per log2 N | messages per "
-              "node | most of one | fence of 64 B each, us |\n"
-              "|---|---|---|---|---|---|---|\n");
+              "node | most of one | bytes of it | fence of 64 B each, us |\n"
+              "|--:|--:|--:|--:|--:|--:|--:|--:|\n");
   auto broken = 0;
   for (const auto size : sizes) {
     auto all = world{size, radix};
@@ -185,9 +194,10 @@ int main(int argc, char** argv) {
     const auto plain = all.fence(2, 0);
     const auto with_data = size <= 1000 ? all.fence(3, 64).microseconds : 0.0;
     const auto model = expected(size, radix);
-    std::printf("| %u | %.0f | %.0f | %.1f | %.2f | %zu | %s |\n", size,
+    std::printf("| %u | %.0f | %.0f | %.1f | %.2f | %zu | %zu | %s |\n", size,
                 plain.microseconds, model, plain.microseconds / std::log2(size),
                 static_cast<double>(plain.messages) / size, plain.most_messages,
+                plain.most_bytes,
                 with_data > 0
                   ? std::to_string(static_cast<int>(with_data)).c_str()
                   : "-");

@@ -209,7 +209,11 @@ struct collective_part {
   /// nodes that is not lost. It grows as nodes are lost.
   uint32_t root = 0;
 
-  /// A bit per participating node, in the order of their ranks.
+  /// The number of participating nodes, if all below the sender in their tree have
+  /// joined, and it; else 0.
+  uint32_t all_below_of = 0;
+
+  /// If not: a bit per participating node, in the order of their ranks.
   std::vector<bool> joined;
   std::vector<node_data> data;
 
@@ -225,8 +229,8 @@ struct collective_part {
   bool is_fault_tolerant = false;
 };
 
-TROUPE_MESSAGE(collective_part, x.id, x.root, x.joined, x.data, x.failure,
-               x.reason, x.is_question, x.is_fault_tolerant)
+TROUPE_MESSAGE(collective_part, x.id, x.root, x.all_below_of, x.joined, x.data,
+               x.failure, x.reason, x.is_question, x.is_fault_tolerant)
 
 /// Down the same tree: the operation is over, for all alike.
 struct collective_outcome {

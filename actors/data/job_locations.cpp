@@ -166,6 +166,21 @@ std::vector<uint32_t> job_locations::lost_of(const std::string& nspace) const {
   return {i->second.lost.begin(), i->second.lost.end()};
 }
 
+job_locations::node_list
+job_locations::list_of(const std::vector<proc_id>& procs) const {
+  const auto make = [&] {
+    return std::make_shared<const std::vector<uint32_t>>(nodes_of(procs));
+  };
+  const auto is_one = procs.size() == 1 && procs.front().rank == rank_wildcard;
+  const auto i = is_one ? jobs_.find(procs.front().nspace) : jobs_.end();
+  if (i == jobs_.end())
+    return make();
+  auto& list = i->second.list;
+  if (list == nullptr)
+    list = make();
+  return list;
+}
+
 std::vector<uint32_t>
 job_locations::nodes_of(const std::vector<proc_id>& procs) const {
   // All of one job, most often.

@@ -3,6 +3,7 @@
 #include "messages/mesh.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,9 @@ namespace troupe {
 /// Source: guarantees, section 7, "job map".
 class job_locations {
 public:
+  /// Never null.
+  using node_list = std::shared_ptr<const std::vector<uint32_t>>;
+
   /// Takes the map of a job; of one that is known, its new map.
   void add(const job_map& map);
 
@@ -53,6 +57,9 @@ public:
   /// whole namespace, and what is not known for nothing. Ascending.
   std::vector<uint32_t> nodes_of(const std::vector<proc_id>& procs) const;
 
+  /// The same for whoever keeps them: of all of a job there is one list.
+  node_list list_of(const std::vector<proc_id>& procs) const;
+
   /// Those of `procs`, wildcards spelt out, that run on a node. Ascending.
   std::vector<proc_id> procs_on(uint32_t node,
                                 const std::vector<proc_id>& procs) const;
@@ -89,6 +96,9 @@ private:
 
     /// All nodes of the job, ascending.
     std::vector<node_run> nodes;
+
+    /// The same spelt out, once somebody has asked for it.
+    mutable node_list list;
 
     /// Those that are lost.
     std::set<uint32_t> lost;

@@ -16,12 +16,21 @@
 
 namespace troupe {
 
+namespace {
+
+const job_locations::node_list& nobody() {
+  static const auto result = std::make_shared<const std::vector<uint32_t>>();
+  return result;
+}
+
+} // namespace
+
 /// One operation that this node knows of and whose outcome it does not know.
 struct mesh_collectives::operation {
   mesh_collective_id id;
 
   /// The nodes that take part; none: a namespace is not known yet.
-  std::vector<uint32_t> nodes;
+  job_locations::node_list nodes = nobody();
 
   /// Those of them that are lost.
   std::set<uint32_t> lost;
@@ -64,7 +73,7 @@ struct mesh_collectives::operation {
   std::vector<std::pair<uint32_t, collective_part>> parked;
 
   bool is_parked() const {
-    return nodes.empty();
+    return nodes->empty();
   }
 };
 
@@ -123,6 +132,18 @@ struct mesh_collectives::state {
   // -- the tree, by the places of the nodes in the list --
 
   static size_t place_of(const operation& x, uint32_t rank);
+  bool is_below(size_t place, size_t top) const;
+
+  /// Visits a place and those below it, level by level, while `visit` says so.
+  template <class F>
+  bool visit_below(const operation& x, size_t top, F visit) const {
+    for (auto first = top, last = top; first < x.nodes->size();
+         first = first * radix + 1, last = last * radix + radix)
+      for (auto i = first; i <= last && i < x.nodes->size(); ++i)
+        if (!visit(i))
+          return false;
+    return true;
+  }
   bool is_complete(const operation& x) const;
   std::vector<uint32_t> children(const operation& x) const;
 
@@ -191,32 +212,30 @@ mesh_collectives::state::key_of(mesh_collective_id& id) {
 }
 
 size_t mesh_collectives::state::place_of(const operation& x, uint32_t rank) {
-  const auto i = std::lower_bound(x.nodes.begin(), x.nodes.end(), rank);
-  return i != x.nodes.end() && *i == rank
-           ? static_cast<size_t>(i - x.nodes.begin())
-           : x.nodes.size();
+  const auto i = std::lower_bound(x.nodes->begin(), x.nodes->end(), rank);
+  return i != x.nodes->end() && *i == rank
+           ? static_cast<size_t>(i - x.nodes->begin())
+           : x.nodes->size();
 }
 
 bool mesh_collectives::state::is_complete(const operation& x) const {
-  // The places below, level by level.
-  auto first = place_of(x, self);
-  auto last = first;
-  while (first < x.nodes.size()) {
-    for (auto i = first; i <= last && i < x.nodes.size(); ++i)
-      if (!x.joined[i])
-        return false;
-    first = first * radix + 1;
-    last = last * radix + radix;
-  }
-  return true;
+  return visit_below(x, place_of(x, self),
+                     [&](size_t i) -> bool { return x.joined[i]; });
+}
+
+/// Whether a place is another one or below it.
+bool mesh_collectives::state::is_below(size_t place, size_t top) const {
+  while (place > top)
+    place = (place - 1) / radix;
+  return place == top;
 }
 
 std::vector<uint32_t>
 mesh_collectives::state::children(const operation& x) const {
   auto result = std::vector<uint32_t>{};
   const auto first = place_of(x, self) * radix + 1;
-  for (auto i = first; i < first + radix && i < x.nodes.size(); ++i)
-    result.push_back(x.nodes[i]);
+  for (auto i = first; i < first + radix && i < x.nodes->size(); ++i)
+    result.push_back((*x.nodes)[i]);
   return result;
 }
 
@@ -239,11 +258,11 @@ mesh_collectives::state::begin(const key& k, const mesh_collective_id& id) {
 
 /// Finds the nodes of an operation, and those of them that are lost.
 void mesh_collectives::state::resolve(operation& x) {
-  x.nodes = places.nodes_of(x.id.procs);
-  if (x.nodes.empty())
-    x.nodes.push_back(self); // Nobody else.
-  x.joined.assign(x.nodes.size(), false);
-  for (const auto rank : x.nodes)
+  x.nodes = places.list_of(x.id.procs);
+  if (x.nodes->empty()) // Nobody else.
+    x.nodes = std::make_shared<const std::vector<uint32_t>>(1, self);
+  x.joined.assign(x.nodes->size(), false);
+  for (const auto rank : *x.nodes)
     if (rank != self && !out.is_live(rank))
       x.lost.insert(rank);
   for (const auto& proc : x.id.procs) {
@@ -263,9 +282,9 @@ void mesh_collectives::state::resolve(operation& x) {
 bool mesh_collectives::state::is_brought(const operation& x, uint32_t from,
                                          const collective_part& part) const {
   const auto place = place_of(x, from);
-  const auto is_leaf = place * radix + 1 >= x.nodes.size();
-  const auto is_child = place > 0 && x.nodes[(place - 1) / radix] == self;
-  return x.is_fault_tolerant && !(is_leaf && is_child)
+  const auto is_leaf = place * radix + 1 >= x.nodes->size();
+  const auto is_child = place > 0 && (*x.nodes)[(place - 1) / radix] == self;
+  return x.is_fault_tolerant && !(is_leaf && is_child) && part.all_below_of == 0
          && std::count(part.joined.begin(), part.joined.end(), true) == 1;
 }
 
@@ -273,7 +292,7 @@ bool mesh_collectives::state::is_brought(const operation& x, uint32_t from,
 void mesh_collectives::state::merge(const key& k, uint32_t from,
                                     collective_part& part) {
   auto& x = *find(k);
-  if (place_of(x, from) == x.nodes.size())
+  if (place_of(x, from) == x.nodes->size())
     return; // A stranger.
   if (part.failure != status::success && x.failure == status::success) {
     x.failure = part.failure;
@@ -282,20 +301,27 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
   x.is_fault_tolerant |= part.is_fault_tolerant;
   const auto goes_on = x.lost.empty() || x.is_fault_tolerant;
   if (part.root == self
-      && (part.joined.empty() || !x.lost.empty() || is_brought(x, from, part)))
+      && ((part.joined.empty() && part.all_below_of == 0) || !x.lost.empty()
+          || is_brought(x, from, part)))
     x.reports.insert(from);
-  if (part.joined.size() == x.nodes.size() && goes_on) {
-    auto is_new = std::vector<bool>(x.nodes.size());
-    for (size_t i = 0; i < is_new.size(); ++i)
-      is_new[i] = part.joined[i] && !x.joined[i];
+  const auto size = x.nodes->size();
+  const auto top = place_of(x, from);
+  const auto is_whole = part.all_below_of == size;
+  if ((is_whole || part.joined.size() == size) && goes_on) {
     for (auto& data : part.data) {
       const auto place = place_of(x, data.node);
-      if (place < x.nodes.size() && is_new[place])
+      if (place < size && !x.joined[place]
+          && (is_whole ? is_below(place, top) : part.joined[place]))
         x.data.push_back(std::move(data));
     }
-    for (size_t i = 0; i < is_new.size(); ++i)
-      if (is_new[i])
-        x.joined[i] = true;
+    if (is_whole)
+      visit_below(x, top, [&](size_t place) {
+        x.joined[place] = true;
+        return true;
+      });
+    else
+      for (size_t i = 0; i < size; ++i)
+        x.joined[i] = x.joined[i] || part.joined[i];
   }
   advance(k);
 }
@@ -343,9 +369,9 @@ void mesh_collectives::state::advance(const key& k) {
   if (!x.is_sent && is_complete(x)) {
     x.is_sent = true;
     auto part = part_of(x, root);
-    part.joined = x.joined;
+    part.all_below_of = static_cast<uint32_t>(x.nodes->size());
     part.data = x.is_fault_tolerant ? x.data : std::exchange(x.data, {});
-    out.tell(x.nodes[(place_of(x, self) - 1) / radix], std::move(part));
+    out.tell((*x.nodes)[(place_of(x, self) - 1) / radix], std::move(part));
   } else if (!x.is_sent && knows_gone(x)) {
     report(x, root);
   }
@@ -358,10 +384,10 @@ void mesh_collectives::state::advance(const key& k) {
 // take nothing from it any more.
 
 uint32_t mesh_collectives::state::root_of(const operation& x) {
-  for (const auto rank : x.nodes)
+  for (const auto rank : *x.nodes)
     if (x.lost.count(rank) == 0)
       return rank;
-  return x.nodes.front();
+  return x.nodes->front();
 }
 
 collective_part mesh_collectives::state::part_of(const operation& x,
@@ -391,7 +417,7 @@ void mesh_collectives::state::bring(operation& x, uint32_t to) {
     return;
   x.brought_to = to;
   auto part = part_of(x, to);
-  part.joined.assign(x.nodes.size(), false);
+  part.joined.assign(x.nodes->size(), false);
   part.joined[place_of(x, self)] = true;
   if (x.own)
     part.data.push_back(*x.own);
@@ -430,8 +456,8 @@ bool mesh_collectives::state::has_nobody(const operation& x) const {
 
 /// Whether all nodes that are not lost have joined.
 bool mesh_collectives::state::all_have_joined(const operation& x) const {
-  for (size_t i = 0; i < x.nodes.size(); ++i)
-    if (!x.joined[i] && x.lost.count(x.nodes[i]) == 0)
+  for (size_t i = 0; i < x.nodes->size(); ++i)
+    if (!x.joined[i] && x.lost.count((*x.nodes)[i]) == 0)
       return false;
   return true;
 }
@@ -442,8 +468,8 @@ bool mesh_collectives::state::knows_gone(const operation& x) const {
     return false;
   for (const auto& proc : gone_from(x)) {
     const auto node = places.node_of(proc);
-    const auto place = node ? place_of(x, *node) : x.nodes.size();
-    if (place < x.nodes.size() && !x.joined[place])
+    const auto place = node ? place_of(x, *node) : x.nodes->size();
+    if (place < x.nodes->size() && !x.joined[place])
       return true;
   }
   return false;
@@ -472,8 +498,8 @@ void mesh_collectives::state::ask_for_gone(operation& x) {
   question.is_question = true;
   for (const auto& proc : gone_from(x)) {
     const auto node = places.node_of(proc);
-    const auto place = node ? place_of(x, *node) : x.nodes.size();
-    if (place < x.nodes.size() && !x.joined[place] && *node != self
+    const auto place = node ? place_of(x, *node) : x.nodes->size();
+    if (place < x.nodes->size() && !x.joined[place] && *node != self
         && x.asked.insert(*node).second)
       out.tell(*node, question);
   }
@@ -483,10 +509,10 @@ void mesh_collectives::state::ask_for_gone(operation& x) {
 void mesh_collectives::state::ask_the_missing(operation& x) {
   auto question = part_of(x, self);
   question.is_question = true;
-  for (size_t i = 0; i < x.nodes.size(); ++i)
-    if (const auto rank = x.nodes[i]; !x.joined[i] && rank != self
-                                      && x.lost.count(rank) == 0
-                                      && x.asked.insert(rank).second)
+  for (size_t i = 0; i < x.nodes->size(); ++i)
+    if (const auto rank = (*x.nodes)[i]; !x.joined[i] && rank != self
+                                         && x.lost.count(rank) == 0
+                                         && x.asked.insert(rank).second)
       out.tell(rank, question);
 }
 
@@ -522,12 +548,12 @@ void mesh_collectives::state::lead(const key& k) {
     return;
   }
   // The first root can have told nobody what it has not decided.
-  auto is_sure = x.nodes.front() == self;
+  auto is_sure = x.nodes->front() == self;
   if (!is_sure) {
     is_sure = true;
     auto question = part_of(x, self);
     question.is_question = true;
-    for (const auto rank : x.nodes) {
+    for (const auto rank : *x.nodes) {
       if (rank == self || x.lost.count(rank) > 0 || x.reports.count(rank) > 0)
         continue;
       is_sure = false;
@@ -580,7 +606,7 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
     return;
   }
   auto& x = begin(k, part.id);
-  if (place_of(x, from) == x.nodes.size())
+  if (place_of(x, from) == x.nodes->size())
     return; // A stranger.
   x.promised = std::max(x.promised, part.root);
   x.is_fault_tolerant |= part.is_fault_tolerant;
@@ -619,7 +645,7 @@ void mesh_collectives::state::decide(const key& k, status code,
     if (code == status::success && x.is_fault_tolerant)
       what.data = std::move(x.data);
     // Also to those that have not joined: their operations are counted alike.
-    for (const auto rank : x.nodes)
+    for (const auto rank : *x.nodes)
       if (rank != self && x.lost.count(rank) == 0)
         receivers.push_back(rank);
     x.reports.clear();
@@ -772,7 +798,7 @@ void mesh_collectives::take(uint32_t from, collective_outcome what) {
     s.release(k, {what.code, what.reason, what.root}, {});
     return;
   }
-  if (state::place_of(*x, from) == x->nodes.size())
+  if (state::place_of(*x, from) == x->nodes->size())
     return; // A stranger.
   if (!x->lost.empty() && state::root_of(*x) == s.self) {
     // A former root has decided it.
@@ -918,7 +944,8 @@ void mesh_collectives::node_lost(uint32_t rank) {
   }
   auto keys = std::vector<state::key>{};
   for (auto& [k, x] : s.open)
-    if (state::place_of(x, rank) < x.nodes.size() && x.lost.insert(rank).second)
+    if (state::place_of(x, rank) < x.nodes->size()
+        && x.lost.insert(rank).second)
       keys.push_back(k);
   for (const auto& k : keys)
     s.advance(k);

@@ -28,6 +28,7 @@ struct cluster {
   std::vector<std::unique_ptr<mesh_collectives>> nodes;
   std::deque<message> sent;
   std::vector<size_t> sends;
+  size_t most_bits = 0;
   std::vector<std::string> located;
   std::vector<std::string> told;
 
@@ -42,6 +43,8 @@ struct cluster {
       auto out = mesh_collectives::effects{};
       out.tell = [this, rank](uint32_t to, host_question what) {
         ++sends[rank];
+        if (const auto* part = std::get_if<collective_part>(&what))
+          most_bits = std::max(most_bits, part->joined.size());
         sent.push_back({rank, to, std::move(what)});
       };
       out.locate = [this](const std::string& name) { located.push_back(name); };
@@ -124,6 +127,8 @@ CAF_TEST(P-C1 LOAD-2 a fence costs a node as much at any size) {
     CAF_CHECK_EQUAL(total, 2u * (size - 1));
     const auto most = *std::max_element(x.sends.begin(), x.sends.end());
     CAF_CHECK(most <= defaults::tree_radix + 1);
+    // Nobody says of each node whether it has joined.
+    CAF_CHECK_EQUAL(x.most_bits, 0u);
     for (const auto& node : x.nodes)
       CAF_REQUIRE_EQUAL(node->open(), 0u);
   }
