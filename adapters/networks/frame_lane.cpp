@@ -6,6 +6,7 @@
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -77,12 +78,13 @@ void frame_lane::read(std::string_view bytes) {
 }
 
 bool frame_lane::is_patient(const lane_frame& frame) noexcept {
-  // The answer to a probe shows what was lost before it: no message may still
-  // be behind it.
   if (const auto* x = std::get_if<data_frame>(&frame))
     return x->of == traffic_class::io || x->of == traffic_class::environment;
-  return std::holds_alternative<probe_frame>(frame)
-         || std::holds_alternative<gone_frame>(frame);
+  // The answer to a question shows what was lost before it: no message may still
+  // be behind it. Answers themselves hurry: who waits for one takes the lane for
+  // silent.
+  const auto* probe = std::get_if<probe_frame>(&frame);
+  return probe != nullptr && !probe->is_answer;
 }
 
 void frame_lane::put(const lane_frame& frame) {
@@ -120,12 +122,23 @@ void frame_lane::gather(const lane_frame& frame) {
   }
   flush();
   if (const auto rest = rest_of_payload(frame, gathered_max); !rest.empty())
-    socket_.send(rest);
+    hand_over(rest);
+}
+
+void frame_lane::hand_over(std::string_view bytes) {
+  handed_over_ += bytes.size();
+  socket_.send(bytes);
+}
+
+bool frame_lane::has_bulk_queued() const noexcept {
+  return handed_over_ - std::min<uint64_t>(handed_over_, socket_.queued())
+         < bulk_until_;
 }
 
 void frame_lane::schedule_patient() {
-  // Even without a wait the sockets have their turn first.
-  if (!patient_.empty() && !next_patient_.is_pending() && socket_.queued() == 0)
+  // Even without a wait the sockets have their turn first. What is urgent may
+  // never leave the socket without a queue: a little of each has its turn.
+  if (!patient_.empty() && !next_patient_.is_pending() && !has_bulk_queued())
     next_patient_.fire_after(pace_.wait(clock::now()));
 }
 
@@ -148,6 +161,7 @@ void frame_lane::send_patient(size_t most) {
     gather(frame);
   }
   flush();
+  bulk_until_ = handed_over_;
   pace_.on_sent(clock::now(), sent);
   schedule_patient();
 }
@@ -155,7 +169,7 @@ void frame_lane::send_patient(size_t most) {
 void frame_lane::flush() {
   if (out_.empty())
     return;
-  socket_.send(out_);
+  hand_over(out_);
   if (out_.capacity() > kept_capacity)
     out_ = {};
   else

@@ -14,8 +14,8 @@ namespace troupe {
 
 /// A lane: frames in and out of one connection. Frames that are put in one pass
 /// of the loop leave together, but for bulk (`is_patient`): of it little goes
-/// with each pass, when the kernel has taken what went before and `bulk_pace`
-/// says so. All others overtake it. For the thread of the loop only.
+/// with each pass, when the kernel has taken the bulk that went before and
+/// `bulk_pace` says so. All others overtake it. For the thread of the loop only.
 ///
 /// Callbacks may call all functions, but must not destroy the object.
 class frame_lane {
@@ -62,6 +62,10 @@ private:
   void note_urgent(const lane_frame& frame);
   void gather(const lane_frame& frame);
   void flush();
+  void hand_over(std::string_view bytes);
+
+  /// Whether the socket still has bulk that the kernel has not taken.
+  bool has_bulk_queued() const noexcept;
 
   /// Has bulk sent as soon as it may be.
   void schedule_patient();
@@ -83,6 +87,10 @@ private:
   std::deque<lane_frame> patient_;
   size_t patient_bytes_ = 0;
   size_t queued_max_;
+
+  /// Bytes that the socket was given so far, and up to the last bulk.
+  uint64_t handed_over_ = 0;
+  uint64_t bulk_until_ = 0;
   bulk_pace pace_;
   loop_event next_patient_;
   node_identity peer_;

@@ -51,7 +51,8 @@ size_t message_queue::flush(traffic_class of, uint64_t incarnation,
     if (x.what.incarnation != 0 && x.what.incarnation != incarnation) {
       ++dropped;
     } else if (!hand_over(x, take)) {
-      if (!x.what.may_drop)
+      // The peer has no use for half of one.
+      if (!x.what.may_drop || x.sent > 0)
         break;
       ++dropped;
     }

@@ -132,6 +132,42 @@ CAF_TEST(O1 a probe comes behind all messages that were put before it) {
   CAF_CHECK(std::holds_alternative<probe_frame>(got[11]));
 }
 
+CAF_TEST(O1 the answer to a probe overtakes streams) {
+  for (uint64_t n = 0; n < 10; ++n)
+    one->lane.put(some_data(n, std::string(60000, 'x')));
+  one->lane.put(probe_frame{6, 77, true, some_acknowledgement(0)});
+  auto& got = two->frames;
+  CAF_REQUIRE(run_until(loop, [&] { return got.size() == 11; }));
+  CAF_CHECK(std::holds_alternative<probe_frame>(got[0])
+            || std::holds_alternative<probe_frame>(got[1]));
+}
+
+CAF_TEST(O1 streams have their turn beside what never leaves the queue empty) {
+  auto urgent = std::get<data_frame>(some_data(1, std::string(60000, 'u')));
+  urgent.of = traffic_class::control;
+  constexpr size_t streams = 20;
+  for (uint64_t n = 0; n < streams; ++n)
+    one->lane.put(some_data(n, std::string(20000, 'x')));
+  // More than the kernel takes: the queue grows with all that comes.
+  size_t urgent_sent = 0;
+  const auto flood = [&](size_t most) {
+    for (size_t n = 0; n < most; ++n, ++urgent_sent)
+      one->lane.put(urgent);
+  };
+  flood(300);
+  two->on_frame = [&] { flood(1); };
+  auto& got = two->frames;
+  const auto is_stream = [](const lane_frame& x) {
+    const auto* data = std::get_if<data_frame>(&x);
+    return data != nullptr && data->of == traffic_class::io;
+  };
+  CAF_CHECK(run_until(loop, [&] {
+    return std::count_if(got.begin(), got.end(), is_stream)
+           == static_cast<long>(streams);
+  }));
+  CAF_CHECK(urgent_sent >= 300 + streams);
+}
+
 CAF_TEST(O1 nothing overtakes a hello that says whose it is) {
   auto urgent = std::get<data_frame>(some_data(1, "urgent"));
   urgent.of = traffic_class::control;

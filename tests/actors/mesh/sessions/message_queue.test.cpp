@@ -117,6 +117,21 @@ CAF_TEST(what may be dropped does not wait) {
   CAF_CHECK(queue.is_empty(traffic_class::io));
 }
 
+CAF_TEST(LINK-3 what may be dropped is not dropped half sent) {
+  auto queue = message_queue{small()};
+  const auto text = std::string(150, 'x');
+  auto frame = message(text);
+  frame.may_drop = true;
+  queue.push(frame);
+  queue.push(message("y"));
+  auto out = sink{};
+  out.room = 1;
+  CAF_CHECK_EQUAL(queue.flush(traffic_class::io, 1, out.taker()), 0u);
+  out.room = SIZE_MAX;
+  CAF_CHECK_EQUAL(queue.flush(traffic_class::io, 1, out.taker()), 0u);
+  CAF_CHECK((assembled(out) == std::vector<std::string>{text, "y"}));
+}
+
 CAF_TEST(LINK-3 the rest of a message does not go into another session) {
   auto queue = message_queue{small()};
   queue.push(message(std::string(300, 'x')));
