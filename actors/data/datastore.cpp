@@ -252,7 +252,6 @@ void datastore::store_fenced(uint32_t rank, std::vector<key_value> entries) {
 }
 
 void datastore::forget_remote(uint32_t rank) {
-  ++fenced_[rank].age;
   const auto i = ranks_.find(rank);
   if (i == ranks_.end())
     return;
@@ -265,6 +264,7 @@ bool datastore::forget_fenced(uint32_t rank, uint64_t digest) {
   if (x.digest == digest)
     return false;
   x.digest = digest;
+  ++x.age;
   forget_remote(rank);
   return true;
 }

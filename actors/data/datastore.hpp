@@ -19,6 +19,10 @@ namespace troupe {
 /// the process has posted since.
 inline constexpr std::string_view posted_digest = "troupe.posted.digest";
 
+/// A directive of questions for posted data: one with another number (uint64) is
+/// another question, whose answer must not be older than it.
+inline constexpr std::string_view question_number = "troupe.question.number";
+
 /// Keys that processes of one namespace have posted, by rank and scope.
 /// Source: PMIx Standard v5, `PMIx_Put`, `PMIx_Commit`, `pmix_scope_t`.
 class datastore {
@@ -66,8 +70,7 @@ public:
   /// old.
   void store_fenced(uint32_t rank, std::vector<key_value> entries);
 
-  /// Forgets what has come of a process on another node, since it may have been
-  /// replaced there.
+  /// Forgets what has come of a process on another node.
   void forget_remote(uint32_t rank);
 
   /// The same for a fence that brings no more than a digest of what the process
@@ -75,8 +78,8 @@ public:
   /// @returns false if the last one has brought the same: all is kept then.
   bool forget_fenced(uint32_t rank, uint64_t digest);
 
-  /// How often data of a process on another node have been replaced or forgotten
-  /// as a whole: an answer that was asked for at another count is old.
+  /// How often fences have replaced data of a process on another node, or had them
+  /// forgotten: an answer that was asked for at another count is old.
   uint64_t age_of(uint32_t rank) const;
 
   /// Whether `rank` has committed, if only nothing.

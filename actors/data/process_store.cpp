@@ -170,7 +170,7 @@ void process_store::add(const proc_data& x) {
     for (const auto& y : x.entries) {
       // What the host says stays as it is. A qualified value may be anybody's.
       const auto is_posted =
-        y.key == attr::qualified_value || !is_reserved_key(y.key);
+        y.key == attr::qualified_value || !is_given_by_host(y.key);
       auto& data = is_posted ? to.fetched : to.ranks;
       data[x.proc.rank].insert_or_assign(storage_key(y.key, y.val), y.val);
     }

@@ -372,20 +372,33 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
 
 void gets::refresh(const proc_id& target,
                    completion<refresh_cache_result> reply) {
-  auto* entry = known_.find(target.nspace);
+  renew(target, {},
+        [this, target, reply = std::move(reply)] { reply(fresh(target)); });
+}
+
+void gets::renew(const proc_id& target, std::vector<info> directives,
+                 std::function<void()> then) {
+  const auto* known = known_.find(target.nspace);
   // Who has posted nothing yet is not waited for.
-  if (entry == nullptr || !is_elsewhere(*entry, target.rank)
-      || !entry->posted.has_committed(target.rank)) {
-    reply(fresh(target));
+  if (known == nullptr || !is_elsewhere(*known, target.rank)
+      || !known->posted.has_committed(target.rank)) {
+    then();
     return;
   }
-  forget_all_of(*entry, target.rank);
-  out_.ask_host(direct_modex{target, {}},
+  // Never the answer to a question of before.
+  constexpr auto renewals = uint64_t{1} << 63;
+  directives.push_back(
+    make_info(question_number, value::uint64(renewals | ++renewals_)));
+  out_.ask_host(direct_modex{target, std::move(directives)},
                 [this, target, age = age_of(target),
-                 reply = std::move(reply)](caf::expected<get_result> found) {
-                  if (found)
+                 then = std::move(then)](caf::expected<get_result> found) {
+                  auto* entry = known_.find(target.nspace);
+                  // Who cannot be asked has what it had.
+                  if (found && entry != nullptr && age_of(target) == age) {
+                    forget_all_of(*entry, target.rank);
                     keep(target, age, *found);
-                  reply(fresh(target));
+                  }
+                  then();
                 });
 }
 
@@ -438,7 +451,7 @@ void gets::get(const requester& who, get_request request,
     reply(sets_of(target));
     return;
   }
-  auto* entry = known_.find(target.nspace);
+  const auto* entry = known_.find(target.nspace);
   if (entry == nullptr) {
     if (flag(request.directives, attr::immediate)
         || flag(request.directives, attr::optional))
@@ -457,9 +470,23 @@ void gets::get(const requester& who, get_request request,
     return;
   }
   // Source: PMIx Standard v5, PMIX_GET_REFRESH_CACHE.
-  if (is_elsewhere(*entry, target.rank)
-      && flag(request.directives, attr::get_refresh_cache))
-    forget_all_of(*entry, target.rank);
+  if (flag(request.directives, attr::get_refresh_cache)
+      && !flag(request.directives, attr::optional)) {
+    auto& directives = request.directives;
+    directives.erase(std::remove_if(directives.begin(), directives.end(),
+                                    [](const info& x) {
+                                      return x.key == attr::get_refresh_cache;
+                                    }),
+                     directives.end());
+    auto limits = std::vector<info>{};
+    if (const auto* limit = find(directives, attr::timeout))
+      limits.push_back(make_info(attr::timeout, *limit));
+    renew(target, std::move(limits),
+          [this, who, request = std::move(request), reply = std::move(reply)] {
+            get(who, request, reply);
+          });
+    return;
+  }
   auto x = look_up(*entry, who, request);
   if (x.result) {
     reply(std::move(*x.result));
@@ -509,19 +536,29 @@ void gets::fail(uint64_t id, status code, const std::string& why) {
 /// Asks the host for data of a process on another node; whoever waits for it,
 /// as the get `id` does, gets it, whether it or a fence brings it first.
 void gets::ask_for_remote(const get_request& request, uint64_t id) {
+  const auto age = age_of(request.target);
   auto ask = direct_modex{request.target, request.directives};
   if (request.key)
     ask.directives.push_back(
       make_info(attr::required_key, value::string(*request.key)));
+  // A fence may have overtaken a question of before.
+  if (age > 0)
+    ask.directives.push_back(make_info(question_number, value::uint64(age)));
   const auto has_timeout = timeout_of(request.directives).has_value();
   out_.ask_host(std::move(ask), [this, id, has_timeout, request,
-                                 age = age_of(request.target)](
-                                  caf::expected<get_result> found) {
+                                 age](caf::expected<get_result> found) {
     if (found) {
-      if (keep(request.target, age, *found))
+      if (keep(request.target, age, *found)) {
         fail(id, status::not_found, "the host brought other data only");
-      else if (gets_.count(id) > 0)
+      } else if (const auto i = gets_.find(id); i != gets_.end()) {
+        // Fences may go on for ever.
+        if (!has_timeout && !std::exchange(i->second.asks_again, true))
+          out_.call_later(defaults::get_wait, [this, id, request] {
+            fail(id, status::not_found,
+                 describe(request) + " was not posted in time");
+          });
         ask_for_remote(request, id);
+      }
       return;
     }
     const auto code = status_of(found.error());

@@ -128,6 +128,9 @@ private:
     requester who;
     get_request request;
     completion<get_result> reply;
+
+    /// Since a fence has overtaken the answer.
+    bool asks_again = false;
   };
 
   /// Another node that waits for data of a local process.
@@ -160,6 +163,11 @@ private:
   /// @returns false if a fence has overtaken the answer: it is older than what
   ///          came, and nothing of it is kept.
   bool keep(const proc_id& target, uint64_t age, get_result& found);
+
+  /// Replaces what is known of what a process of another node has posted by what
+  /// the host brings; without an answer all stays as it is.
+  void renew(const proc_id& target, std::vector<info> directives,
+             std::function<void()> then);
 
   /// What is known here of what a process has posted.
   caf::expected<refresh_cache_result> fresh(const proc_id& target) const;
@@ -198,6 +206,7 @@ private:
   effects out_;
   std::map<uint64_t, waiting_get> gets_;
   uint64_t next_get_ = 1;
+  uint64_t renewals_ = 0;
   std::map<uint64_t, waiting_modex> modexes_;
   uint64_t next_modex_ = 1;
 

@@ -1,5 +1,6 @@
 #include "adapters/c_host/c_host.hpp"
 
+#include "actors/data/datastore.hpp"
 #include "actors/mesh/embedded/mesh_greeting.hpp"
 #include "adapters/c_host/c_host_requests.hpp"
 #include "adapters/c_host/modex_blob.hpp"
@@ -12,6 +13,7 @@
 #include <caf/send.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace troupe {
@@ -293,7 +295,13 @@ caf::result<get_result> fetch(self_pointer self, const direct_modex& request) {
   if (f == nullptr)
     return make_error(status::not_found, "the host has no direct_modex");
   auto args = arguments_of(request.target);
-  args->set_infos(without_false(request.directives));
+  auto directives = without_false(request.directives);
+  // Between our own.
+  directives.erase(
+    std::remove_if(directives.begin(), directives.end(),
+                   [](const info& x) { return x.key == question_number; }),
+    directives.end());
+  args->set_infos(directives);
   auto promise = self->make_response_promise<get_result>();
   const auto time = limit_of(request.directives);
   to.calls.make<modex_bytes>(

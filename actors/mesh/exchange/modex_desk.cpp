@@ -1,5 +1,6 @@
 #include "actors/mesh/exchange/modex_desk.hpp"
 
+#include "actors/data/datastore.hpp"
 #include "base/timeout.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -10,8 +11,10 @@
 namespace troupe {
 
 void modex_desk::get(direct_modex what, completion then) {
+  const auto* number = find(what.directives, question_number);
   const auto k =
-    key{what.target, text(what.directives, attr::required_key).value_or("")};
+    key{what.target, text(what.directives, attr::required_key).value_or(""),
+        number != nullptr ? number->number<uint64_t>().value_or(0) : 0};
   const auto nspace = what.target.nspace;
   const auto [i, is_new] = open_.try_emplace(k);
   i->second.waiting.push_back(std::move(then));
@@ -24,7 +27,8 @@ void modex_desk::get(direct_modex what, completion then) {
   }
   out_.locate(nspace, [this, k](const caf::error& why) {
     if (why)
-      finish(k, make_error(status::not_found, "no job " + k.first.nspace));
+      finish(k, make_error(status::not_found,
+                           "no job " + std::get<proc_id>(k).nspace));
     else
       ask(k);
   });
@@ -32,7 +36,7 @@ void modex_desk::get(direct_modex what, completion then) {
 
 void modex_desk::ask(const key& k) {
   auto& x = open_.at(k);
-  const auto& target = k.first;
+  const auto& target = std::get<proc_id>(k);
   if (target.rank == rank_wildcard) {
     if (x.nodes.empty())
       x.nodes = places_.nodes_of(target.nspace);

@@ -7,6 +7,10 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
 namespace troupe {
 
@@ -44,8 +48,8 @@ public:
   }
 
 private:
-  /// Process and key.
-  using key = std::pair<proc_id, std::string>;
+  /// Process, key and `question_number`.
+  using key = std::tuple<proc_id, std::string, uint64_t>;
 
   struct question {
     direct_modex what;

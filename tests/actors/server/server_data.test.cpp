@@ -444,6 +444,95 @@ CAF_TEST(F4.21 an answer that a fence has overtaken is old) {
   CAF_CHECK_EQUAL(*late->value.entries[0].val.text(), "last");
 }
 
+CAF_TEST(F4.21 fences do not keep a get from ending) {
+  const auto local = connect_wide();
+  auto& host = *uut.host_play;
+  const auto fence = [&](std::string what) {
+    host.holds = false;
+    host.remote_data.data = {{{"wide", 1}, {{key, value::string(what)}}}};
+    uut.fence(local, {}, {with(attr::collect_data)});
+    consume_messages();
+    host.holds = true;
+  };
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("0")}}}};
+  host.holds = true;
+  CAF_REQUIRE_EQUAL(defaults::get_wait, 2s);
+  const auto x = get(local, {"wide", 1}, "never");
+  for (auto n = 0; n < 4; ++n) {
+    fence(std::to_string(n));
+    host.release();
+    consume_messages();
+    CAF_CHECK(x->is_pending());
+    elapse(499ms);
+  }
+  fence("4");
+  elapse(3ms);
+  CAF_CHECK(x->is_pending());
+  elapse(1ms);
+  CAF_CHECK_EQUAL(x->code, status::not_found);
+  CAF_CHECK(x->reason.find("never of wide:1 was not posted in time")
+            != std::string::npos);
+}
+
+CAF_TEST(F4.21 a question after a fence is another than one before it) {
+  const auto local = connect_wide();
+  auto& host = *uut.host_play;
+  const auto number = [&] {
+    const auto* x = find(host.asked.back().directives, question_number);
+    return x != nullptr ? x->number<uint64_t>() : std::nullopt;
+  };
+  host.holds = true;
+  get(local, {"wide", 1});
+  CAF_CHECK(!number());
+  host.holds = false;
+  host.remote_data.data = {{{"wide", 1}, {{"other", value::string("1")}}}};
+  uut.fence(local, {}, {with(attr::collect_data)});
+  consume_messages();
+  host.holds = true;
+  get(local, {"wide", 1});
+  const auto first = number();
+  CAF_CHECK(first);
+  for (auto n = 0; n < 2; ++n) {
+    const auto before = number();
+    uut.ask<refresh_cache_result>(local, refresh_cache_request{{"wide", 1}});
+    consume_messages();
+    CAF_CHECK(number() && number() != before);
+  }
+}
+
+CAF_TEST(F4.21 what cannot be refreshed stays as it was) {
+  const auto local = connect_wide();
+  auto& host = *uut.host_play;
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("1")}}}};
+  CAF_CHECK_EQUAL(text_in(get(local, {"wide", 1})->value, key), "1");
+  host.modex.blocks.clear();
+  const auto all =
+    uut.ask<refresh_cache_result>(local, refresh_cache_request{{"wide", 1}});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(all->value.entries.size(), 1u);
+  CAF_CHECK_EQUAL(*all->value.entries[0].val.text(), "1");
+  const auto refresh = with(attr::get_refresh_cache);
+  CAF_CHECK_EQUAL(text_in(get(local, {"wide", 1}, key, {refresh})->value, key),
+                  "1");
+  // Who does not wait for keys waits for the answer.
+  host.modex.blocks = {{{"wide", 1}, {{key, value::string("2")}}}};
+  CAF_CHECK_EQUAL(
+    text_in(
+      get(local, {"wide", 1}, key, {refresh, with(attr::immediate)})->value,
+      key),
+    "2");
+  // What the process has taken back is gone.
+  host.modex.blocks = {{{"wide", 1}, {{"other", value::string("3")}}}};
+  CAF_CHECK_EQUAL(
+    get(local, {"wide", 1}, key, {refresh, with(attr::immediate)})->code,
+    status::not_found);
+  // Nobody is asked of what nobody has posted, however far.
+  const auto asked = host.asked.size();
+  CAF_CHECK_EQUAL(get(local, {"wide", 4'000'000'000}, key, {refresh})->code,
+                  status::not_found);
+  CAF_CHECK_EQUAL(host.asked.size(), asked);
+}
+
 CAF_TEST(fresh data of a process is read anew) {
   commit(ranks[0], {post(scope::global, key, "v")});
   const auto ask = [this](const proc_id& target) {
