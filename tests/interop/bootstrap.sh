@@ -4,20 +4,7 @@
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
 
-# It is bound later: none that the kernel may give to others meanwhile.
-port=$(/usr/bin/python3 -c '
-import random, socket
-with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
-    first = int(f.read().split()[0])
-while True:
-    port = random.randrange(max(1024, first - 8000), max(1025, first))
-    try:
-        with socket.socket() as s:
-            s.bind(("", port))
-        break
-    except OSError:
-        pass
-print(port)')
+port=$(free_port)
 # Where lanes go on this machine.
 root=$(hostname -I | cut -d' ' -f1)
 root=${root:-127.0.0.1}

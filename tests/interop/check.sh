@@ -70,6 +70,24 @@ skip() {
   echo "skip ${TROUPE_LIBRARY_IDENTIFIER:-$1} $2 (${3:?a skip needs a reason})"
 }
 
+# free_port: a TCP port that nobody uses now, and that the kernel gives to nobody:
+# it is bound later.
+free_port() {
+  /usr/bin/python3 -c '
+import random, socket
+with open("/proc/sys/net/ipv4/ip_local_port_range") as f:
+    first = int(f.read().split()[0])
+while True:
+    port = random.randrange(max(1024, first - 8000), max(1025, first))
+    try:
+        with socket.socket() as s:
+            s.bind(("", port))
+        break
+    except OSError:
+        pass
+print(port)'
+}
+
 # within SECONDS COMMAND...: ends COMMAND and what it started when time is up,
 # with status 124; TERM first, so that it can still say where it was.
 within() {

@@ -5,19 +5,11 @@
 
 slurm_pids=()
 
-# free_port: a TCP port that nobody uses now.
-free_port() {
-  "${TROUPE_PYTHON:-/usr/bin/python3}" -c '
-import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
-}
-
 # slurm_configure DIRECTORY: writes key and configuration.
 slurm_configure() {
-  local dir=$1 host
+  local dir=$1 host ports
   host=$(hostname)
+  mapfile -t ports < <(for _ in $(seq 9); do free_port; done | sort -u)
   mkdir -p "$dir"/{state,munge} "$dir"/{spool,tmp}-n{1,2}
   chmod 700 "$dir/munge"
   chmod 1777 "$dir"/tmp-n{1,2}
@@ -36,7 +28,7 @@ TaskPlugin=task/none
 SelectType=select/linear
 SchedulerType=sched/builtin
 ReturnToService=2
-SlurmctldPort=$(free_port)
+SlurmctldPort=${ports[0]}
 SlurmctldPidFile=$dir/slurmctld.pid
 SlurmdPidFile=$dir/slurmd-%n.pid
 StateSaveLocation=$dir/state
@@ -47,8 +39,8 @@ SlurmdLogFile=$dir/slurmd-%n.log
 SlurmdDebug=${TROUPE_SLURM_DEBUG:-info}
 SlurmdParameters=config_overrides
 KillWait=5
-NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=8 State=UNKNOWN
-NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=$(free_port) CPUs=8 State=UNKNOWN
+NodeName=n1 NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[1]} CPUs=8 State=UNKNOWN
+NodeName=n2 NodeHostname=$host NodeAddr=127.0.0.1 Port=${ports[2]} CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 EOF
   # Its other way lets fences without data go before other nodes have come, on

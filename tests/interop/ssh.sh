@@ -18,11 +18,7 @@ mkdir -p "$keys"
 for key in host user stranger; do
   ssh-keygen -q -t ed25519 -N '' -f "$keys/$key"
 done
-port=$(/usr/bin/python3 -c '
-import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+port=$(free_port)
 cat >"$keys/sshd_config" <<END_OF_FILE
 ListenAddress 127.0.0.1:$port
 HostKey $keys/host
