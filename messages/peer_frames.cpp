@@ -35,6 +35,13 @@ size_t body_of(const gone_frame& x) {
 
 } // namespace
 
+bool may_be_overtaken(const lane_frame& frame) noexcept {
+  if (const auto* x = std::get_if<data_frame>(&frame))
+    return x->of == traffic_class::io || x->of == traffic_class::environment;
+  const auto* probe = std::get_if<probe_frame>(&frame);
+  return probe != nullptr && !probe->is_answer;
+}
+
 size_t wire_size(const lane_frame& frame) {
   return header + std::visit([](const auto& x) { return body_of(x); }, frame);
 }

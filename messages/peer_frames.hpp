@@ -185,6 +185,11 @@ struct gone_frame {
 using lane_frame =
   std::variant<hello_frame, data_frame, ack_frame, probe_frame, gone_frame>;
 
+/// Whether other frames may overtake it: streams and the environment hold nobody
+/// up, nor does a question, which shows what was lost before it and so comes
+/// behind all of it. Answers hurry: who waits for one takes the lane for silent.
+bool may_be_overtaken(const lane_frame& frame) noexcept;
+
 /// About how many bytes a frame takes on a connection.
 size_t wire_size(const lane_frame& frame);
 

@@ -77,20 +77,10 @@ void frame_lane::read(std::string_view bytes) {
   }
 }
 
-bool frame_lane::is_patient(const lane_frame& frame) noexcept {
-  if (const auto* x = std::get_if<data_frame>(&frame))
-    return x->of == traffic_class::io || x->of == traffic_class::environment;
-  // The answer to a question shows what was lost before it: no message may still
-  // be behind it. Answers themselves hurry: who waits for one takes the lane for
-  // silent.
-  const auto* probe = std::get_if<probe_frame>(&frame);
-  return probe != nullptr && !probe->is_answer;
-}
-
 void frame_lane::put(const lane_frame& frame) {
   if (is_over_)
     return;
-  if (!is_patient(frame)) {
+  if (!may_be_overtaken(frame)) {
     // It says whose the frames behind it are: none overtakes it, and it none.
     if (std::holds_alternative<hello_frame>(frame) && !patient_.empty())
       send_patient(SIZE_MAX);
@@ -108,7 +98,7 @@ void frame_lane::put(const lane_frame& frame) {
 }
 
 void frame_lane::note_urgent(const lane_frame& frame) {
-  if (std::holds_alternative<data_frame>(frame) && !is_patient(frame))
+  if (std::holds_alternative<data_frame>(frame) && !may_be_overtaken(frame))
     pace_.on_urgent(clock::now());
 }
 

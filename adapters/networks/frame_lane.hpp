@@ -13,8 +13,8 @@
 namespace troupe {
 
 /// A lane: frames in and out of one connection. Frames that are put in one pass
-/// of the loop leave together, but for bulk (`is_patient`): of it little goes
-/// with each pass, when the kernel has taken the bulk that went before and
+/// of the loop leave together, but for bulk (`may_be_overtaken`): of it little
+/// goes with each pass, when the kernel has taken the bulk that went before and
 /// `bulk_pace` says so. All others overtake it. For the thread of the loop only.
 ///
 /// Callbacks may call all functions, but must not destroy the object.
@@ -44,10 +44,6 @@ public:
   void pause();
 
   void put(const lane_frame& frame);
-
-  /// Whether others overtake it: messages of streams and of the environment,
-  /// and what tells the peer which of those went before.
-  static bool is_patient(const lane_frame& frame) noexcept;
 
   /// Closes: what was put is sent, within `patience`.
   void close(std::chrono::milliseconds patience);

@@ -88,3 +88,18 @@ CAF_TEST(a part is known by its first byte) {
   CAF_CHECK(!is_part(to_payload(node_message{node_departure{}})));
   CAF_CHECK(!is_part(""));
 }
+
+CAF_TEST(O1 streams and questions are overtaken and nothing else) {
+  const auto of = [](traffic_class x) { return data_frame{12, x, 3, {}, {}}; };
+  CAF_CHECK(may_be_overtaken(of(traffic_class::io)));
+  CAF_CHECK(may_be_overtaken(of(traffic_class::environment)));
+  CAF_CHECK(!may_be_overtaken(of(traffic_class::membership)));
+  CAF_CHECK(!may_be_overtaken(of(traffic_class::control)));
+  CAF_CHECK(!may_be_overtaken(of(traffic_class::collectives)));
+  CAF_CHECK(!may_be_overtaken(of(traffic_class::job_events)));
+  CAF_CHECK(may_be_overtaken(probe_frame{12, 5, false, {}}));
+  CAF_CHECK(!may_be_overtaken(probe_frame{12, 5, true, {}}));
+  CAF_CHECK(!may_be_overtaken(hello_frame{}));
+  CAF_CHECK(!may_be_overtaken(ack_frame{12, {}}));
+  CAF_CHECK(!may_be_overtaken(gone_frame{12, 5, {}}));
+}

@@ -518,16 +518,6 @@ void take_host_message(self_pointer self, peer_delivery& x,
   peer.early.push_back(std::move(x));
 }
 
-/// The class in which a frame is passed on. Streams hold nobody up, nor does what
-/// must come behind them: a question, which shows what was lost before it.
-traffic_class class_of(const lane_frame& frame) {
-  if (const auto* x = std::get_if<data_frame>(&frame))
-    return is_bulk(x->of) ? traffic_class::io : traffic_class::collectives;
-  const auto* probe = std::get_if<probe_frame>(&frame);
-  return probe != nullptr && !probe->is_answer ? traffic_class::io
-                                               : traffic_class::collectives;
-}
-
 /// Passes a frame on to the next node on its way, or drops it.
 /// @param sender The neighbour that it came from; this node if it begins here.
 void route(self_pointer self, relayed_frame x, uint32_t sender) {
@@ -536,7 +526,8 @@ void route(self_pointer self, relayed_frame x, uint32_t sender) {
   if (!to)
     return;
   auto message = peer_message{};
-  message.of = class_of(x.frame);
+  message.of =
+    may_be_overtaken(x.frame) ? traffic_class::io : traffic_class::collectives;
   message.incarnation = to->second;
   message.bytes = std::make_shared<const std::string>(to_payload(x));
   message.may_drop = true;

@@ -73,7 +73,7 @@ CAF_TEST(LIM22 frames of every kind and size arrive as they were) {
   CAF_REQUIRE(wait([&] { return y.frames.size() == frames.size(); }));
   // Those that wait and those that overtake them keep their order, each.
   for (auto* all : {&frames, &y.frames})
-    std::stable_partition(all->begin(), all->end(), frame_lane::is_patient);
+    std::stable_partition(all->begin(), all->end(), may_be_overtaken);
   for (size_t i = 0; i < frames.size(); ++i)
     CAF_CHECK(is_same(y.frames[i], frames[i]));
 }
