@@ -124,8 +124,6 @@ struct mesh_collectives::state {
 
   operation& begin(const key& k, const mesh_collective_id& id);
   void resolve(operation& x);
-  bool is_brought(const operation& x, uint32_t from,
-                  const collective_part& part) const;
   void merge(const key& k, uint32_t from, collective_part& part);
   void advance(const key& k);
 
@@ -276,18 +274,6 @@ void mesh_collectives::state::resolve(operation& x) {
   }
 }
 
-/// Whether a node has sent a part straight to this one, its root: it knows of
-/// losses that this node may not know of yet, and may not be reached along the
-/// tree.
-bool mesh_collectives::state::is_brought(const operation& x, uint32_t from,
-                                         const collective_part& part) const {
-  const auto place = place_of(x, from);
-  const auto is_leaf = place * radix + 1 >= x.nodes->size();
-  const auto is_child = place > 0 && (*x.nodes)[(place - 1) / radix] == self;
-  return x.is_fault_tolerant && !(is_leaf && is_child) && part.all_below_of == 0
-         && std::count(part.joined.begin(), part.joined.end(), true) == 1;
-}
-
 /// Takes what the nodes below bring, each of them once.
 void mesh_collectives::state::merge(const key& k, uint32_t from,
                                     collective_part& part) {
@@ -300,9 +286,9 @@ void mesh_collectives::state::merge(const key& k, uint32_t from,
   }
   x.is_fault_tolerant |= part.is_fault_tolerant;
   const auto goes_on = x.lost.empty() || x.is_fault_tolerant;
-  if (part.root == self
-      && ((part.joined.empty() && part.all_below_of == 0) || !x.lost.empty()
-          || is_brought(x, from, part)))
+  // What came straight to this root is answered by it: of losses that this node
+  // does not know of yet its sender may, and take nothing from a former root.
+  if (part.root == self && (part.all_below_of == 0 || !x.lost.empty()))
     x.reports.insert(from);
   const auto size = x.nodes->size();
   const auto top = place_of(x, from);
@@ -593,15 +579,16 @@ void mesh_collectives::state::take_question(const key& k, uint32_t from,
     reply.reason = std::move(why);
   };
   if (places.first_unknown(part.id.procs)) {
-    // It has ended processes of a job that never ran under this daemon.
-    if (part.is_fault_tolerant
-        && (find(k) != nullptr || parked < defaults::parked_collectives)) {
+    if (find(k) != nullptr
+        || (part.is_fault_tolerant && parked < defaults::parked_collectives)) {
+      // Who of this node takes part, and who of them has ended, is known later.
       auto& x = begin(k, part.id);
-      x.is_fault_tolerant = true;
-      x.promised = std::max(x.promised, part.root);
-    } else if (find(k) == nullptr) {
-      fail("the daemon of node " + std::to_string(self) + " has changed");
+      x.is_fault_tolerant |= part.is_fault_tolerant;
+      x.parked.emplace_back(from, part);
+      return;
     }
+    // It has ended processes of a job that never ran under this daemon.
+    fail("the daemon of node " + std::to_string(self) + " has changed");
     out.tell(from, std::move(reply));
     return;
   }
@@ -662,6 +649,7 @@ void mesh_collectives::state::release(const key& k, outcome how,
   auto node = open.extract(k);
   auto calls = std::vector<completion>{};
   auto reports = std::set<uint32_t>{};
+  auto waiting = std::vector<std::pair<uint32_t, collective_part>>{};
   if (!node.empty()) {
     if (node.mapped().is_parked())
       --parked;
@@ -669,8 +657,11 @@ void mesh_collectives::state::release(const key& k, outcome how,
     if (node.mapped().joiner)
       calls.push_back(std::move(node.mapped().joiner));
     reports = std::move(node.mapped().reports);
+    waiting = std::move(node.mapped().parked);
   }
   released.add(k, how);
+  for (const auto& [from, part] : waiting)
+    answer(k, from, part.root == self);
   // They have asked this node as their root; along the tree they may not be
   // reached.
   for (const auto rank : reports)
@@ -901,14 +892,8 @@ void mesh_collectives::job_unknown(const std::string& nspace,
         break;
       }
   for (const auto& k : keys)
-    if (const auto* x = s.find(k)) {
-      auto waiting = std::set<uint32_t>{};
-      for (const auto& [from, part] : x->parked)
-        waiting.insert(from);
+    if (s.find(k) != nullptr)
       s.release(k, {status::invalid_namespace, why, s.self}, {});
-      for (const auto rank : waiting)
-        s.answer(k, rank, false);
-    }
 }
 
 void mesh_collectives::job_forgotten(const std::string& nspace) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <optional>
 
 using namespace troupe;
 
@@ -88,15 +89,19 @@ struct cluster {
       });
   }
 
+  void deliver(message x) {
+    if (auto* part = std::get_if<collective_part>(&x.what))
+      nodes[x.to]->take(x.from, std::move(*part));
+    else
+      nodes[x.to]->take(x.from,
+                        std::move(std::get<collective_outcome>(x.what)));
+  }
+
   void run() {
     while (!sent.empty()) {
       auto x = std::move(sent.front());
       sent.pop_front();
-      if (auto* part = std::get_if<collective_part>(&x.what))
-        nodes[x.to]->take(x.from, std::move(*part));
-      else
-        nodes[x.to]->take(x.from,
-                          std::move(std::get<collective_outcome>(x.what)));
+      deliver(std::move(x));
     }
   }
 
@@ -197,6 +202,40 @@ CAF_TEST(COLL-3 parts wait until their job is known) {
   CAF_CHECK_EQUAL(x.told, std::vector<std::string>{"0 ok"});
 }
 
+CAF_TEST(COLL-1 a question waits until its job is known and is answered then) {
+  auto places = job_locations{};
+  auto map = job_map{};
+  map.nspace = "b";
+  map.shares = {{1, "", {{0, 0, {}}}}};
+  places.add(map);
+  auto replies = std::vector<collective_part>{};
+  auto out = mesh_collectives::effects{};
+  out.tell = [&](uint32_t to, host_question what) {
+    CAF_REQUIRE_EQUAL(to, 0u);
+    replies.push_back(std::get<collective_part>(std::move(what)));
+  };
+  out.locate = [](const std::string&) {};
+  out.is_live = [](uint32_t) { return true; };
+  auto node = mesh_collectives{1, places, std::move(out)};
+  auto part = collective_part{};
+  part.id = {
+    collective_kind::connect, {{"a", rank_wildcard}, {"b", rank_wildcard}}, 1};
+  part.all_below_of = 3;
+  node.take(2, part);
+  node.procs_gone({{{"b", 0}, proc_state::aborted_by_sig}});
+  part.all_below_of = 0;
+  part.is_question = true;
+  node.take(0, part);
+  CAF_CHECK(replies.empty());
+  map.nspace = "a";
+  map.shares = {{0, "", {{0, 0, {}}}}, {2, "", {{1, 0, {}}}}};
+  places.add(map);
+  node.job_known("a");
+  CAF_REQUIRE(!replies.empty());
+  CAF_CHECK_EQUAL(replies.back().failure, status::lost_connection);
+  CAF_CHECK_EQUAL(replies.back().reason, "b:0 had ended");
+}
+
 CAF_TEST(COLL-1 LOAD-2 outcomes are remembered and forgotten in turn) {
   auto x = cluster{2};
   const auto most = defaults::collective_outcomes;
@@ -283,6 +322,30 @@ CAF_TEST(G53 a tolerant fence goes on without processes and nodes) {
     CAF_CHECK(y.find(" ok") != std::string::npos);
   for (uint32_t rank = 0; rank < 11; ++rank)
     CAF_CHECK_EQUAL(x.nodes[rank]->open(), 0u);
+}
+
+CAF_TEST(G53 COLL-1 who asks a root that does not know it is one is answered) {
+  // Node 9 is below node 1, and takes nothing from node 0 any more.
+  auto x = cluster{10};
+  for (uint32_t rank = 0; rank < 10; ++rank)
+    x.join(rank, cluster::tolerant(1));
+  auto outcome = std::optional<cluster::message>{};
+  while (!x.sent.empty()) {
+    auto next = std::move(x.sent.front());
+    x.sent.pop_front();
+    if (next.from == 0 && next.to == 1)
+      outcome = std::move(next);
+    else
+      x.deliver(std::move(next));
+  }
+  CAF_REQUIRE(outcome);
+  x.nodes[9]->node_lost(0);
+  x.run();
+  x.told.clear();
+  x.deliver(std::move(*outcome));
+  x.run();
+  CAF_CHECK_EQUAL(x.told, (std::vector<std::string>{"1 ok", "9 ok"}));
+  CAF_CHECK_EQUAL(x.nodes[9]->open(), 0u);
 }
 
 CAF_TEST(G53 a tolerant fence brings the data of those that are left) {
