@@ -1,9 +1,13 @@
-// What a fence costs over thousands of nodes: the collectives of as many nodes
-// in one process, in virtual time. Each message costs its sender a while, one
-// after the other, and each byte a little; then it is on its way.
+// What fences, events, groups and jobs cost over thousands of nodes: the classes
+// that decide them, of as many nodes, in one process and in virtual time. Each
+// message costs its sender a while, one after the other, and each byte a little;
+// then it is on its way. With everything but fences it costs the one that takes
+// it as much.
 // Source: guarantees, section 7.
 
 #include "actors/mesh/exchange/mesh_collectives.hpp"
+#include "bench/scale/orders.hpp"
+#include "bench/scale/spawns.hpp"
 #include "config/defaults.hpp"
 
 #include <algorithm>
@@ -13,17 +17,21 @@
 #include <memory>
 #include <queue>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using namespace troupe;
 
-/// In microseconds, as in the model of section 7: 40 us to another node, 5 us
-/// per message, 25 Gbit/s.
-constexpr auto latency = 40.0;
-constexpr auto overhead = 5.0;
-constexpr auto per_byte = 0.00032;
+using scale::costs;
+
+/// The model of section 7: 40 us to another node, 5 us per message, 25 Gbit/s.
+constexpr auto model = costs{};
+
+/// What a message costs the daemons of today at either end: those of eight nodes
+/// take 1.8 ms of processor time for the 16 frames of a fence (bench/README.md).
+constexpr auto measured = costs{40, 56, 0.00032};
 
 constexpr auto job = "job";
 
@@ -40,8 +48,8 @@ struct figures {
 
 class world {
 public:
-  world(uint32_t size, uint32_t radix)
-    : sent_(size), bytes_(size), busy_(size) {
+  world(uint32_t size, uint32_t radix, const costs& what)
+    : costs_(what), sent_(size), bytes_(size), busy_(size) {
     auto map = job_map{};
     map.nspace = job;
     map.number = 1;
@@ -143,13 +151,14 @@ private:
   void send(uint32_t from, uint32_t to, host_question what) {
     auto& busy = busy_[from];
     const auto bytes = size_of(what);
-    busy =
-      std::max(busy, now_) + overhead + per_byte * static_cast<double>(bytes);
+    busy = std::max(busy, now_) + costs_.message
+           + costs_.byte * static_cast<double>(bytes);
     ++sent_[from];
     bytes_[from] += bytes;
-    events_.push({busy + latency, next_++, from, to, std::move(what)});
+    events_.push({busy + costs_.latency, next_++, from, to, std::move(what)});
   }
 
+  costs costs_;
   job_locations places_;
   std::vector<std::unique_ptr<mesh_collectives>> nodes_;
   std::vector<size_t> sent_;
@@ -172,42 +181,187 @@ uint32_t depth_of(uint32_t size, uint32_t radix) {
 /// down again.
 double expected(uint32_t size, uint32_t radix) {
   const auto depth = depth_of(size, radix);
-  const auto message = overhead + 64 * per_byte;
-  return depth * (latency + message) + depth * (latency + radix * message);
+  const auto message = model.message + 64 * model.byte;
+  return depth * (model.latency + message)
+         + depth * (model.latency + radix * message);
+}
+
+/// A table of an operation on so many nodes: the time by the model and by what
+/// is measured, the rest by the model.
+class table {
+public:
+  explicit table(const char* what) : what_(what) {
+    std::printf(
+      "\n| nodes | %s, us | with messages of today, us | messages per "
+      "node | most of one | KiB of one | memory of all, MiB |\n"
+      "|--:|--:|--:|--:|--:|--:|--:|\n",
+      what);
+  }
+
+  /// @param most Messages that a node may have at most.
+  void add(uint32_t size, const scale::figures& x, const scale::figures& today,
+           size_t most) {
+    std::printf("| %u | %.0f | %.0f | %.2f | %zu | %.1f | %.1f |\n", size,
+                x.microseconds, today.microseconds,
+                static_cast<double>(x.messages) / size, x.most_messages,
+                static_cast<double>(x.most_bytes) / 1024,
+                static_cast<double>(x.memory) / (1 << 20));
+    std::fflush(stdout);
+    if (x.most_messages > most) {
+      std::fprintf(stderr, "%s of %u nodes: out of bounds\n", what_, size);
+      is_good_ = false;
+    }
+  }
+
+  bool is_good() const {
+    return is_good_;
+  }
+
+private:
+  const char* what_;
+  bool is_good_ = true;
+};
+
+/// What the program was asked for.
+struct wish {
+  std::vector<uint32_t> sizes{64, 512, 1000, 4096, 10000, 100000};
+  std::vector<uint32_t> fence_sizes{64,   512,  1000,  4096,
+                                    4681, 8000, 10000, 100000};
+  std::vector<std::string> parts;
+
+  bool has(const std::string& part) const {
+    return parts.empty()
+           || std::find(parts.begin(), parts.end(), part) != parts.end();
+  }
+
+  /// The sizes up to a largest one.
+  std::vector<uint32_t> sizes_to(uint32_t most) const {
+    auto result = sizes;
+    result.erase(std::remove_if(result.begin(), result.end(),
+                                [&](uint32_t x) { return x > most; }),
+                 result.end());
+    return result;
+  }
+};
+
+bool fences(const std::vector<uint32_t>& sizes) {
+  constexpr auto radix = defaults::tree_radix;
+  std::printf("| nodes | fence, us | model, us | us per log2 N | with messages "
+              "of today, us | messages per node | most of one | bytes of it | "
+              "memory of all, MiB | fence of 64 B each, us |\n"
+              "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+  auto result = true;
+  for (const auto size : sizes) {
+    auto all = world{size, radix, model};
+    all.fence(1, 0);
+    const auto before = scale::memory_now();
+    scale::mark_memory();
+    const auto plain = all.fence(2, 0);
+    const auto memory = scale::memory_peak() - before;
+    const auto with_data = size <= 1000 ? all.fence(3, 64).microseconds : 0.0;
+    const auto today = world{size, radix, measured}.fence(1, 0);
+    const auto should = expected(size, radix);
+    std::printf(
+      "| %u | %.0f | %.0f | %.1f | %.0f | %.2f | %zu | %zu | %.1f | %s |\n",
+      size, plain.microseconds, should, plain.microseconds / std::log2(size),
+      today.microseconds, static_cast<double>(plain.messages) / size,
+      plain.most_messages, plain.most_bytes,
+      static_cast<double>(memory) / (1 << 20),
+      with_data > 0 ? std::to_string(static_cast<int>(with_data)).c_str()
+                    : "-");
+    std::fflush(stdout);
+    const auto off = std::abs(plain.microseconds - should) / should;
+    if (off > 0.15 || plain.most_messages > 2 * (radix + 1)
+        || plain.messages > 2 * (size_t{size} + radix)
+        || plain.operations_left > 0) {
+      std::fprintf(stderr, "%u nodes: out of bounds\n", size);
+      result = false;
+    }
+  }
+  return result;
+}
+
+/// An event of the last node goes to the home, and from there down a tree; the
+/// answers come up.
+bool events(const wish& what) {
+  auto result = table{"event to all"};
+  const auto notify = [](uint32_t size, const costs& cost) {
+    auto all = scale::orders{size, cost};
+    all.notify(0);
+    return all.notify(size - 1);
+  };
+  for (const auto size : what.sizes)
+    result.add(size, notify(size, model), notify(size, measured),
+               2 * (defaults::tree_radix + 2));
+  return result.is_good();
+}
+
+/// Each node tells the home what it calls, and is answered.
+bool groups(const wish& what) {
+  auto result = table{"group construct"};
+  for (const auto size : what.sizes_to(scale::orders::most_groups))
+    result.add(size, scale::orders{size, model}.construct(),
+               scale::orders{size, measured}.construct(),
+               size_t{3} * size + 64);
+  return result.is_good();
+}
+
+/// The root asks each node twice to start, and hears from each; and so at the
+/// end.
+bool jobs(const wish& what) {
+  struct life {
+    scale::figures spawn;
+    scale::figures end;
+  };
+  const auto live = [](uint32_t size, const costs& cost) {
+    auto all = scale::spawns{size, cost};
+    const auto spawn = all.spawn();
+    return life{spawn, all.end()};
+  };
+  auto lives = std::vector<std::pair<life, life>>{};
+  const auto sizes = what.sizes_to(scale::spawns::most_nodes);
+  auto spawn = table{"spawn"};
+  for (const auto size : sizes) {
+    const auto& [x, today] =
+      lives.emplace_back(live(size, model), live(size, measured));
+    spawn.add(size, x.spawn, today.spawn, size_t{6} * size);
+  }
+  auto end = table{"end of the job"};
+  for (size_t i = 0; i < sizes.size(); ++i)
+    end.add(sizes[i], lives[i].first.end, lives[i].second.end,
+            size_t{32} * sizes[i]);
+  return spawn.is_good() && end.is_good();
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  constexpr auto radix = defaults::tree_radix;
-  auto sizes =
-    std::vector<uint32_t>{64, 512, 1000, 4096, 4681, 8000, 10000, 100000};
-  if (argc > 1 && std::string{argv[1]} == "--quick")
-    sizes = {8, 9, 64, 72, 73, 512, 1000};
-  std::printf("| nodes | fence, us | model, us | us per log2 N | messages per "
-              "node | most of one | bytes of it | fence of 64 B each, us |\n"
-              "|--:|--:|--:|--:|--:|--:|--:|--:|\n");
-  auto broken = 0;
-  for (const auto size : sizes) {
-    auto all = world{size, radix};
-    all.fence(1, 0);
-    const auto plain = all.fence(2, 0);
-    const auto with_data = size <= 1000 ? all.fence(3, 64).microseconds : 0.0;
-    const auto model = expected(size, radix);
-    std::printf("| %u | %.0f | %.0f | %.1f | %.2f | %zu | %zu | %s |\n", size,
-                plain.microseconds, model, plain.microseconds / std::log2(size),
-                static_cast<double>(plain.messages) / size, plain.most_messages,
-                plain.most_bytes,
-                with_data > 0
-                  ? std::to_string(static_cast<int>(with_data)).c_str()
-                  : "-");
-    const auto off = std::abs(plain.microseconds - model) / model;
-    if (off > 0.15 || plain.most_messages > 2 * (radix + 1)
-        || plain.messages > 2 * (size_t{size} + radix)
-        || plain.operations_left > 0) {
-      std::fprintf(stderr, "%u nodes: out of bounds\n", size);
-      broken = 1;
+  auto what = wish{};
+  for (auto i = 1; i < argc; ++i) {
+    const auto word = std::string{argv[i]};
+    if (word == "--quick") {
+      what.fence_sizes = {8, 9, 64, 72, 73, 512, 1000};
+      what.sizes = {8, 9, 73};
+    } else if (word == "--most" && i + 1 < argc) {
+      what.sizes = what.sizes_to(static_cast<uint32_t>(std::atoi(argv[++i])));
+    } else if (word == "fence" || word == "event" || word == "group"
+               || word == "spawn") {
+      what.parts.push_back(word);
+    } else {
+      std::fprintf(stderr,
+                   "mesh_scale [--quick] [--most NODES] [fence] [event] "
+                   "[group] [spawn]\n");
+      return 2;
     }
   }
-  return broken;
+  auto is_good = true;
+  if (what.has("fence"))
+    is_good &= fences(what.fence_sizes);
+  if (what.has("event"))
+    is_good &= events(what);
+  if (what.has("group"))
+    is_good &= groups(what);
+  if (what.has("spawn"))
+    is_good &= jobs(what);
+  return is_good ? 0 : 1;
 }

@@ -31,6 +31,27 @@ def version_of_prrte(folder):
             + first_line([info, "--version"]).split(" ")[-1])
 
 
+def cpu_ns(pids):
+    return sum(int(x.read_text().split()[0]) for pid in pids
+               for x in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+def pss_kib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
+
+
+def build_programs(scratch, *sources):
+    """Compiles programs of this folder with the libpmix of the machine."""
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pmix"],
+                           check=True, capture_output=True, text=True)
+    for source in (HERE / x for x in sources):
+        subprocess.run(["cc", "-std=gnu11", "-O2", "-o", scratch / source.stem,
+                        source, "-pthread", *flags.stdout.split()], check=True)
+
+
 class Lab:
     """The nodes."""
 
@@ -46,11 +67,13 @@ class Lab:
     def argv(self, words):
         return [str(NETLAB), "exec", "n1", *map(str, words)]
 
-    def processes(self, names):
-        """Numbers of the nodes' processes with one of these names."""
+    def processes(self, names, node=None):
+        """Numbers of processes with one of these names, of a node or of all."""
         result = []
-        for i in range(1, NODES + 1):
-            pids = subprocess.run(["ip", "netns", "pids", f"{self.name}-{i}"],
+        nodes = [node] if node else [
+            x.stem for x in pathlib.Path(f"/run/{self.name}").glob("n*.pid")]
+        for x in nodes:
+            pids = subprocess.run(["ip", "netns", "pids", f"{self.name}-{x[1:]}"],
                                   capture_output=True, text=True, check=False)
             for pid in pids.stdout.split():
                 comm = pathlib.Path(f"/proc/{pid}/comm")
@@ -72,6 +95,7 @@ class Mesh:
         self.folder = folder
         self.scratch = scratch
         self.dvm = None
+        self.limit = LIMIT_SECONDS
 
     def hosts(self, count):
         return ",".join(f"n{i}:200" for i in range(1, count + 1))
@@ -86,7 +110,7 @@ class Mesh:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         while "DVM ready" not in out.read_text():
             if self.dvm.poll() is not None or \
-                    time.monotonic() - begin > LIMIT_SECONDS:
+                    time.monotonic() - begin > self.limit:
                 raise RuntimeError(f"{self.name}: no DVM of {count} nodes: "
                                    + out.read_text()[-500:])
             time.sleep(0.002)
@@ -97,7 +121,7 @@ class Mesh:
             return
         subprocess.run(self.lab.argv(self.down_words()), check=False,
                        env=self.lab.environment, stdin=subprocess.DEVNULL,
-                       capture_output=True, timeout=LIMIT_SECONDS)
+                       capture_output=True, timeout=self.limit)
         try:
             self.dvm.wait(10)
         except subprocess.TimeoutExpired:
