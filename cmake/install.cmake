@@ -2,6 +2,8 @@
 #
 #   libtroupe.so, for C++    <prefix>/lib, <prefix>/include/troupe, troupe.pc,
 #                            TroupeConfig.cmake (target troupe::troupe)
+#   libtroupe_mesh.so        the same with the mesh inside: troupe_mesh.pc, target
+#                            troupe::mesh
 #   libpmix.so.2, for C      <prefix>/lib/troupe/pmix, a prefix of its own with
 #                            pmix.pc and PMIxConfig.cmake (PMIx::PMIx): it never
 #                            stands in the way of a distribution's libpmix
@@ -28,7 +30,7 @@ foreach(header IN LISTS api_headers)
 endforeach()
 install(FILES adapters/monitor_plugins/troupe_monitor.h
         DESTINATION "${troupe_include}")
-install(TARGETS troupe_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS troupe_shared troupe_mesh_shared LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 
 # The same objects as an archive, for whoever wants one file in the end: build
 # the target troupe_static, then `cmake --install build --component static`.
@@ -42,7 +44,9 @@ install(TARGETS troupe_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT static EXCLUDE_FROM_ALL)
 set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -ldl")
 
-configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/troupe.pc" @ONLY)
+foreach(name troupe troupe_mesh)
+  configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/${name}.pc" @ONLY)
+endforeach()
 configure_package_config_file(
   cmake/TroupeConfig.cmake.in "${PROJECT_BINARY_DIR}/install/TroupeConfig.cmake"
   INSTALL_DESTINATION "${troupe_cmake}"
@@ -51,6 +55,7 @@ write_basic_package_version_file(
   "${PROJECT_BINARY_DIR}/install/TroupeConfigVersion.cmake"
   VERSION "${PROJECT_VERSION}" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/install/troupe.pc"
+              "${PROJECT_BINARY_DIR}/install/troupe_mesh.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES "${PROJECT_BINARY_DIR}/install/TroupeConfig.cmake"
               "${PROJECT_BINARY_DIR}/install/TroupeConfigVersion.cmake"
@@ -103,3 +108,14 @@ install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
 install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# -- pages of the headers ------------------------------------------------------
+
+find_program(TROUPE_DOXYGEN doxygen)
+if(TROUPE_DOXYGEN)
+  list(TRANSFORM api_headers REPLACE "(.+)" "\"${PROJECT_SOURCE_DIR}/\\1\"" OUTPUT_VARIABLE docs_input)
+  list(JOIN docs_input " " docs_input)
+  configure_file(cmake/Doxyfile.in "${PROJECT_BINARY_DIR}/docs/Doxyfile" @ONLY)
+  add_custom_target(docs COMMAND "${TROUPE_DOXYGEN}" "${PROJECT_BINARY_DIR}/docs/Doxyfile"
+                    VERBATIM)
+endif()

@@ -1,7 +1,9 @@
 #include "runtime/job_networks.hpp"
 
+#include "actors/mesh/embedded/embedded_mesh.hpp"
 #include "adapters/lane/authority.hpp"
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/networks.hpp"
 #include "messages/status.hpp"
 #include "runtime/mesh_sources.hpp"
@@ -14,15 +16,14 @@ namespace troupe {
 
 namespace {
 
-caf::expected<job_mesh_means> make(loop_system& loop,
-                                   const job_networks_options& options,
-                                   const mesh_seat& seat,
-                                   const lane_owner_actor& owner) {
+/// Makes the networks of a server in the mesh of a job.
+caf::expected<job_mesh_means> make_means(loop_system& loop, const journal& log,
+                                         const mesh_seat& seat,
+                                         const lane_owner_actor& owner) {
   auto kernel = make_network_kernel(loop.loop());
   if (!kernel)
     return std::move(kernel.error());
   auto nets = networks_options{};
-  nets.interfaces.include = options.interfaces;
   const auto all = (*kernel)->interfaces();
   if (!all)
     return all.error();
@@ -46,7 +47,7 @@ caf::expected<job_mesh_means> make(loop_system& loop,
   nets.owner = owner;
   nets.random = random_number;
   nets.kernel = std::move(*kernel);
-  nets.log = options.log;
+  nets.log = log;
   auto result = job_mesh_means{};
   result.certificate = std::move(*certificate);
   result.trust = [pins](uint32_t rank, std::string_view bytes) {
@@ -59,13 +60,6 @@ caf::expected<job_mesh_means> make(loop_system& loop,
 
 } // namespace
 
-job_mesh_maker job_networks(loop_system& loop, job_networks_options options) {
-  return [&loop, options = std::move(options)](const mesh_seat& seat,
-                                               const lane_owner_actor& owner) {
-    return make(loop, options, seat, owner);
-  };
-}
-
 host_actor mesh_around(loop_system& loop, host_actor host,
                        const host_offers& offers, journal log) {
   auto options = embedded_mesh_options{};
@@ -73,7 +67,10 @@ host_actor mesh_around(loop_system& loop, host_actor host,
   options.offers = offers;
   options.node = node_with_sources();
   options.log = log;
-  options.make_means = job_networks(loop, {{}, std::move(log)});
+  options.make_means = [&loop, log = std::move(log)](
+                         const mesh_seat& seat, const lane_owner_actor& owner) {
+    return make_means(loop, log, seat, owner);
+  };
   return spawn_embedded_mesh(loop.actors(), std::move(options));
 }
 

@@ -1,33 +1,27 @@
 #pragma once
 
-#include "actors/mesh/embedded/embedded_mesh.hpp"
-#include "adapters/loop/loop_system.hpp"
+#include "actors/mesh/embedded/host_offers.hpp"
 #include "base/journal.hpp"
+#include "messages/interfaces/host.hpp"
 
-#include <string>
-#include <vector>
+#include <utility>
 
 namespace troupe {
 
-struct job_networks_options {
-  /// The interfaces to use; none: all that are fit.
-  std::vector<std::string> interfaces;
+class loop_system;
 
-  journal log;
-};
-
-/// Makes the networks of a server in the mesh of a job: with an authority and a
-/// key of its own, so that the resource manager need not hand any out; peers
-/// are those whose certificates it brings. Of the library `troupe_mesh`:
-/// OpenSSL comes with it.
+/// Puts a mesh between a server and its host: what the host does not offer, the
+/// servers of each job do among themselves, see `spawn_embedded_mesh`. Each has
+/// an authority and a key of its own, so that the resource manager need not
+/// hand any out; peers are those whose certificates the host's fence brings. Of
+/// the library `troupe_mesh`: OpenSSL comes with it.
 /// @param loop Must outlive what is made.
-job_mesh_maker job_networks(loop_system& loop, job_networks_options options);
-
-/// Puts a mesh between a server and its host, see `spawn_embedded_mesh`.
 host_actor mesh_around(loop_system& loop, host_actor host,
                        const host_offers& offers, journal log);
 
-/// The same for `runtime_options::around_host`.
+/// The same for `runtime_options::around_host`: spans the nodes of each job.
+///
+///     options.around_host = troupe::job_meshes({true}); // The host has a fence.
 inline auto job_meshes(const host_offers& offers) {
   return [offers](loop_system& loop, host_actor host, journal log) {
     return mesh_around(loop, std::move(host), offers, std::move(log));

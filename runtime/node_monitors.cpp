@@ -25,6 +25,9 @@ namespace {
 
 constexpr auto plugin_grace = std::chrono::milliseconds{100};
 
+constexpr caf::timespan shortest_interval = std::chrono::milliseconds{10};
+constexpr caf::timespan longest_interval = std::chrono::hours{24 * 365};
+
 std::vector<std::string> own_environment() {
   auto result = std::vector<std::string>{};
   for (auto** x = environ; x != nullptr && *x != nullptr; ++x)
@@ -38,7 +41,9 @@ struct node_monitors::threads {
   std::unique_ptr<thread_pool> pool;
 };
 
-node_monitors::node_monitors(loop_system& loop, node_monitors_options options) {
+node_monitors::node_monitors(loop_system& loop, node_monitors_options options)
+  : loop_(loop), log_(options.log),
+    knows_processes_(options.launcher != nullptr) {
   auto& sys = loop.actors();
   auto environment = options.environment.empty()
                        ? own_environment()
@@ -62,48 +67,65 @@ node_monitors::node_monitors(loop_system& loop, node_monitors_options options) {
   means.log = options.log;
   add_own_kinds(*kinds_, sys, means);
   if (!options.settings.plugins.empty())
-    add_plugins(loop, options);
+    add_plugins(options.settings.plugins);
 }
 
-void node_monitors::add_plugins(loop_system& loop,
-                                const node_monitors_options& options) {
+void node_monitors::add_plugins(const std::string& directory) {
   const auto complain = [&](const std::string& why) {
-    if (options.log)
-      options.log(severity::warning, why);
+    if (log_)
+      log_(severity::warning, why);
   };
-  auto found = load_plugins(options.settings.plugins, ::geteuid());
+  auto found = load_plugins(directory, ::geteuid());
   for (const auto& x : found.complaints)
     complain(x);
-  if (found.loaded.empty())
-    return;
+  for (const auto& x : found.loaded)
+    for (const auto& [name, kind] : x.kinds)
+      if (const auto why = add(name, kind))
+        complain("monitor plugin " + x.path + ": " + reason_of(why));
+}
+
+caf::error node_monitors::add(const std::string& name,
+                              const monitor_kind& kind) {
+  if (const auto* watchers = std::get_if<watcher_kind>(&kind))
+    return add_watchers(name, *watchers);
+  const auto& make = *std::get_if<0>(&kind);
+  if (!make)
+    return make_error(status::bad_param,
+                      "the monitor kind " + name + " makes no monitors");
+  return kinds_->add(name, [&sys = loop_.actors(), make] { return make(sys); });
+}
+
+caf::error node_monitors::add_watchers(const std::string& name,
+                                       const watcher_kind& kind) {
+  if (!kind.make || kind.interval < shortest_interval
+      || kind.interval > longest_interval)
+    return make_error(status::bad_param,
+                      "the monitor kind " + name
+                        + " needs a maker, and an interval of 10 ms to a year");
+  const auto shared = std::make_shared<threads>();
+  const auto post = [shared](std::function<void()> work,
+                             std::function<void()> done) {
+    return shared->pool != nullptr
+           && shared->pool->post(std::move(work), std::move(done));
+  };
+  auto& sys = loop_.actors();
+  const auto make = [&sys, post, name, kind](const start_monitor& request) {
+    return sys.spawn(plugin_monitor, work_poster{post}, name, kind, request);
+  };
+  if (auto why = add_plugin_kind(
+        *kinds_, sys, name, kind.interval, make,
+        knows_processes_ ? probe_ : process_probe_actor{}, log_))
+    return why;
   auto bounds = thread_pool::limits{};
   bounds.grace = plugin_grace;
-  threads_ = std::make_shared<threads>();
-  threads_->pool = std::make_unique<thread_pool>(loop.loop(), bounds);
-  const auto post = [to = threads_](std::function<void()> work,
-                                    std::function<void()> done) {
-    return to->pool != nullptr
-           && to->pool->post(std::move(work), std::move(done));
-  };
-  auto& sys = loop.actors();
-  for (const auto& x : found.loaded) {
-    const auto* const kind = x.kind;
-    const auto interval = std::chrono::duration_cast<caf::timespan>(
-      std::chrono::duration<double>{kind->interval});
-    const auto why = add_plugin_kind(
-      *kinds_, sys, kind->name, interval,
-      [&sys, post, kind](const start_monitor& request) {
-        return sys.spawn(plugin_monitor, work_poster{post}, kind, request);
-      },
-      options.log);
-    if (why)
-      complain("monitor plugin " + x.path + ": " + reason_of(why));
-  }
+  shared->pool = std::make_unique<thread_pool>(loop_.loop(), bounds);
+  threads_.push_back(shared);
+  return caf::none;
 }
 
 node_monitors::~node_monitors() {
-  if (threads_)
-    threads_->pool.reset();
+  for (const auto& x : threads_)
+    x->pool.reset();
   caf::anon_send_exit(reactions_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(probe_, caf::exit_reason::user_shutdown);

@@ -2,6 +2,7 @@
 
 #include "actors/monitors/monitor_kinds.hpp"
 #include "base/journal.hpp"
+#include "base/monitor_kind.hpp"
 #include "config/monitor_settings.hpp"
 #include "messages/actors.hpp"
 
@@ -54,6 +55,12 @@ public:
     return kinds_;
   }
 
+  /// Adds a kind. Those that look have threads of their own, so that a kind
+  /// whose looks do not end leaves those of others alone.
+  /// @returns `bad_param` for a kind that nothing can be made of, and what
+  ///          `monitor_kinds::add` says.
+  caf::error add(const std::string& name, const monitor_kind& kind);
+
   /// The server knows what jobs say on their alerts; it may come later.
   void set_server(const server_actor& server) {
     *server_ = server;
@@ -70,13 +77,20 @@ public:
 private:
   struct threads;
 
-  void add_plugins(loop_system& loop, const node_monitors_options& options);
+  void add_plugins(const std::string& directory);
 
+  caf::error add_watchers(const std::string& name, const watcher_kind& kind);
+
+  loop_system& loop_;
+  journal log_;
+
+  /// Whether the node has started its processes.
+  bool knows_processes_ = false;
   std::shared_ptr<monitor_kinds> kinds_ = std::make_shared<monitor_kinds>();
   std::shared_ptr<server_actor> server_ = std::make_shared<server_actor>();
 
-  /// Of plugins, which may hang; none without plugins.
-  std::shared_ptr<threads> threads_;
+  /// Of kinds that look, each of which may hang.
+  std::vector<std::shared_ptr<threads>> threads_;
   process_probe_actor probe_;
   command_runner_actor commands_;
   reactions_actor reactions_;

@@ -223,12 +223,9 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   if (!node)
     return node.error();
   result->node = std::move(*node);
-  for (auto& [name, make] : options.monitor_kinds) {
-    auto& sys = result->loop.actors();
-    const auto known = [&sys, make = std::move(make)] { return make(sys); };
-    if (auto err = result->node->kinds().add(name, known))
+  for (const auto& [name, kind] : options.monitor_kinds)
+    if (auto err = result->node->add_monitor_kind(name, kind))
       return err;
-  }
   for (const auto& x :
        {result->streams_host, result->around, result->environment})
     if (x)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/journal.hpp"
+#include "base/monitor_kind.hpp"
 #include "config/monitor_settings.hpp"
 #include "config/sensor_settings.hpp"
 #include "messages/actors.hpp"
@@ -67,10 +68,9 @@ struct runtime_options {
   /// can be added.
   std::optional<sensor_settings> sensors;
 
-  /// Kinds of monitors of one's own, by name: makes a monitor that has not been
-  /// started. They are watched by PMIx_Process_monitor, see docs/monitoring.md.
-  std::map<std::string, std::function<monitor_actor(caf::actor_system&)>>
-    monitor_kinds;
+  /// Kinds of monitors of one's own, which PMIx_Process_monitor and `troupe
+  /// monitor` ask for by name, see docs/extending.md.
+  monitor_kind_map monitor_kinds;
 
   /// What holds for monitors and reactions to alerts.
   monitor_settings monitors;

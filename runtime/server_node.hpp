@@ -141,9 +141,10 @@ public:
     return events_;
   }
 
-  /// Takes kinds of monitors beside the node's own.
-  monitor_kinds& kinds() {
-    return *kinds_->kinds();
+  /// Adds a kind of monitors to the node's own, see `node_monitors::add`.
+  caf::error add_monitor_kind(const std::string& name,
+                              const monitor_kind& kind) {
+    return kinds_->add(name, kind);
   }
 
   const monitor_desk_actor& monitors() const noexcept {

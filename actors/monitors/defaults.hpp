@@ -27,6 +27,12 @@ inline constexpr auto monitor_tick = 10ms;
 /// How long whoever looks for a monitor of a named kind may take, beyond the
 /// time of a command; and whoever carries out a reaction to an alert.
 inline constexpr auto monitor_look_time = 30s;
+
+/// How long a monitor of a named kind may take to begin, and what of one alert
+/// goes into its event: bytes of the reason, and further infos.
+inline constexpr auto monitor_start_time = 60s;
+inline constexpr size_t monitor_reason_bytes = 1024;
+inline constexpr size_t monitor_alert_infos = 64;
 inline constexpr auto reaction_time = 60s;
 
 } // namespace troupe::defaults

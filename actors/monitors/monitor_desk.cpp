@@ -19,6 +19,7 @@
 
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
+#include <caf/sec.hpp>
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -225,11 +226,17 @@ void raise(self_pointer self, monitor_table::item x, alert_facts facts) {
                      + (entry.id.empty() ? "" : " \"" + entry.id + "\"")
                      + " of " + to_string(of.proc);
   state.note(severity::info, title + ": " + facts.reason);
+  const auto told = [self, number = state.table.number_of(x)] {
+    const auto item = self->state.table.item_of(number);
+    if (item && self->state.table[*item].extras)
+      self->state.table[*item].extras->is_telling = false;
+  };
   self
     ->request(state.options.events, caf::infinite, who,
               make_alert(entry, facts))
-    .then([](ack) {},
-          [self, title](const caf::error& why) {
+    .then([told](ack) { told(); },
+          [self, told, title](const caf::error& why) {
+            told();
             self->state.note(severity::warning,
                              title + ": its alert does not reach everybody: "
                                + reason_of(why));
@@ -309,11 +316,17 @@ void take_alert(self_pointer self, monitor_alert& what) {
   const auto x = self->state.table.item_of(what.number);
   if (!x)
     return;
+  const auto& extras = self->state.table[*x].extras;
+  if (!extras || std::exchange(extras->is_telling, true))
+    return;
+  if (what.reason.size() > defaults::monitor_reason_bytes)
+    what.reason.resize(defaults::monitor_reason_bytes);
+  if (what.infos.size() > defaults::monitor_alert_infos)
+    what.infos.resize(defaults::monitor_alert_infos);
   auto facts = alert_facts{};
   facts.reason = std::move(what.reason);
   facts.infos = std::move(what.infos);
-  if (const auto& extras = self->state.table[*x].extras)
-    extras->reason = facts.reason;
+  extras->reason = facts.reason;
   raise(self, *x, std::move(facts));
 }
 
@@ -720,7 +733,7 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   auto promise = self->make_response_promise<info_result>();
   const auto done = pass_on(promise);
   self
-    ->request(*made, caf::infinite, std::move(request),
+    ->request(*made, defaults::monitor_start_time, std::move(request),
               monitor_user_actor{self})
     .then(
       [done, number](ack) {
@@ -732,6 +745,9 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
           remove(self, *item);
         if (elsewhere && status_of(why) == status::not_found)
           ask_elsewhere(self, who, *elsewhere, done);
+        else if (why == caf::sec::request_timeout)
+          done(
+            make_error(status::timeout, "the monitor has not begun in time"));
         else
           done(std::move(why));
       });

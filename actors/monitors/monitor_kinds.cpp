@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,10 +40,11 @@ struct timed_monitor_options {
   std::function<Means(const start_monitor&)> find_means;
 
   /// Whether the request for the monitor is answered once the first look has
-  /// shown that it can work; otherwise once `presence` knows the process.
+  /// shown that it can work; otherwise before.
   bool looks_first = true;
 
-  /// Who knows the processes of the node.
+  /// Who knows the processes of the node, is asked before; null: any process
+  /// can be watched.
   process_probe_actor presence;
 
   /// How long a look may take.
@@ -65,6 +67,7 @@ public:
     monitor_user_actor user;
     std::optional<Rule> rule;
     caf::typed_response_promise<ack> reply;
+    bool is_started = false;
     bool is_waiting_for_first = false;
 
     /// What is wrong has been told.
@@ -97,35 +100,50 @@ private:
   static caf::result<ack> start(self_pointer self, start_monitor& request,
                                 monitor_user_actor& user) {
     auto& state = self->state;
-    if (state.rule)
+    if (state.is_started)
       return make_error(status::err_exists, "the monitor runs already");
-    auto rule = state.options.make(request);
-    if (!rule)
+    if (auto rule = state.options.make(request); !rule)
       return rule.error();
-    state.rule.emplace(std::move(*rule));
-    state.means = state.options.find_means(request);
     state.request = std::move(request);
     state.user = std::move(user);
     auto reply = self->template make_response_promise<ack>();
     state.reply = reply;
-    if (state.options.looks_first) {
-      state.is_waiting_for_first = true;
-      look(self);
-    } else if (state.request.proc == state.request.who.proc
-               || !state.options.presence) {
-      begin(self);
-    } else {
-      self
-        ->request(state.options.presence, state.options.limit,
-                  probe_process{state.request.proc, state.request.pid})
-        .then([self](const process_probe&) { begin(self); },
-              [self](const caf::error& why) { refuse(self, why); });
+    state.is_started = true;
+    if (!state.options.presence) {
+      settle(self);
+      return reply;
     }
+    self
+      ->request(state.options.presence, state.options.limit,
+                probe_process{state.request.proc, state.request.pid})
+      .then(
+        [self](const process_probe& seen) {
+          self->state.request.pid = seen.pid;
+          settle(self);
+        },
+        [self](const caf::error& why) {
+          // Whoever has itself watched is there.
+          if (self->state.request.proc == self->state.request.who.proc)
+            settle(self);
+          else
+            refuse(self, why);
+        });
     return reply;
   }
 
-  static void begin(self_pointer self) {
-    self->state.reply.deliver(ack{});
+  /// Where the process is has been found out, if anybody knows.
+  static void settle(self_pointer self) {
+    auto& state = self->state;
+    auto rule = state.options.make(state.request);
+    if (!rule) {
+      refuse(self, rule.error());
+      return;
+    }
+    state.rule.emplace(std::move(*rule));
+    state.means = state.options.find_means(state.request);
+    state.is_waiting_for_first = state.options.looks_first;
+    if (!state.options.looks_first)
+      state.reply.deliver(ack{});
     look(self);
   }
 
@@ -202,6 +220,21 @@ bool is_name(const std::string& text) {
             });
 }
 
+/// Whoever has written a maker: it harms its own monitors only.
+caf::expected<monitor_actor> made_by(const monitor_kinds::maker& make,
+                                     const std::string& name) {
+  auto why = std::string{"has made none"};
+  try {
+    if (auto made = make())
+      return made;
+  } catch (const std::exception& x) {
+    why = x.what();
+  } catch (...) {
+    why = "has thrown an exception";
+  }
+  return make_error(status::error, "the monitor kind " + name + ": " + why);
+}
+
 template <class Rule>
 void add_probing(monitor_kinds& kinds, caf::actor_system& sys,
                  const monitor_means& means) {
@@ -246,7 +279,7 @@ caf::expected<monitor_actor>
 monitor_kinds::make(const std::string& name) const {
   const auto i = makers_.find(name);
   if (i != makers_.end())
-    return i->second();
+    return made_by(i->second, name);
   auto known = std::string{};
   for (const auto& x : names())
     known += (known.empty() ? "" : ", ") + x;
@@ -285,18 +318,21 @@ void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
 
 caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
                            const std::string& name, caf::timespan interval,
-                           plugin_maker make, journal log) {
+                           plugin_maker make, process_probe_actor presence,
+                           journal log) {
   using monitor = timed_monitor<plugin_rule, monitor_plugin_actor>;
-  return kinds.add(
-    name, [&sys, name, interval, make = std::move(make), log = std::move(log)] {
-      auto options = monitor::options_type{};
-      options.make = [name, interval](const auto& x) {
-        return plugin_rule::make(name, interval, x);
-      };
-      options.find_means = make;
-      options.log = log;
-      return monitor::spawn(sys, std::move(options));
-    });
+  return kinds.add(name,
+                   [&sys, name, interval, make = std::move(make),
+                    presence = std::move(presence), log = std::move(log)] {
+                     auto options = monitor::options_type{};
+                     options.make = [name, interval](const auto& x) {
+                       return plugin_rule::make(name, interval, x);
+                     };
+                     options.find_means = make;
+                     options.presence = presence;
+                     options.log = log;
+                     return monitor::spawn(sys, std::move(options));
+                   });
 }
 
 } // namespace troupe

@@ -26,7 +26,7 @@ public:
   caf::error add(const std::string& name, maker make);
 
   /// @returns `not_supported` for a name that nobody has added, with those that
-  ///          there are.
+  ///          there are; `error` if its maker throws, or makes nothing.
   caf::expected<monitor_actor> make(const std::string& name) const;
 
   /// In alphabetical order.
@@ -55,8 +55,12 @@ void add_own_kinds(monitor_kinds& kinds, caf::actor_system& sys,
 using plugin_maker = std::function<monitor_plugin_actor(const start_monitor&)>;
 
 /// Adds a kind that is a plugin.
+/// @param presence Knows the processes of the node, so that a monitor learns the
+///                 number of its own, and one of another node is refused with
+///                 `not_found`; null: nobody does.
 caf::error add_plugin_kind(monitor_kinds& kinds, caf::actor_system& sys,
                            const std::string& name, caf::timespan interval,
-                           plugin_maker make, journal log);
+                           plugin_maker make, process_probe_actor presence,
+                           journal log);
 
 } // namespace troupe

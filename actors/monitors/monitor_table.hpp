@@ -30,6 +30,9 @@ struct monitor_extras {
   /// The name of the kind, and what its last alert was about.
   std::string kind;
   std::string reason;
+
+  /// Its last alert is not out yet: another one says no more.
+  bool is_telling = false;
 };
 
 /// A monitor: who asked for it, and how its alerts look.

@@ -1,6 +1,7 @@
 #include "adapters/monitor_plugins/plugin_library.hpp"
 
 #include "adapters/loop/unique_fd.hpp"
+#include "adapters/monitor_plugins/c_watcher.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <optional>
 
 namespace troupe {
@@ -20,6 +22,7 @@ namespace troupe {
 namespace {
 
 constexpr auto entry_point = "troupe_monitor_kind_1";
+constexpr auto cxx_entry_point = "troupe_monitor_plugin";
 
 constexpr double shortest_interval = 0.01;
 constexpr double longest_interval = 31536000;
@@ -71,6 +74,44 @@ std::optional<std::string> fault_of(const troupe_monitor_kind* x) {
   return std::nullopt;
 }
 
+/// Takes the kinds of a plugin in C++.
+/// @returns why they cannot be used.
+std::optional<std::string> take_kinds(const monitor_plugin& from,
+                                      monitor_kind_map& kinds) {
+  if (from.abi == nullptr || from.add == nullptr
+      || std::strcmp(from.abi, TROUPE_MONITOR_ABI) != 0)
+    return std::string{"it is made for "}
+           + (from.abi == nullptr ? "nothing" : from.abi)
+           + ", this daemon is " TROUPE_MONITOR_ABI
+             "; build it with this daemon's headers";
+  try {
+    from.add(kinds);
+  } catch (const std::exception& why) {
+    return std::string{"does not tell its kinds: "} + why.what();
+  } catch (...) {
+    return "throws an exception instead of telling its kinds";
+  }
+  if (kinds.empty())
+    return "has no kind of monitors";
+  return std::nullopt;
+}
+
+/// The same for a plugin in either language.
+std::optional<std::string> take_kinds(void* library, monitor_kind_map& kinds) {
+  if (const auto* x = ::dlsym(library, cxx_entry_point))
+    return take_kinds(*static_cast<const monitor_plugin*>(x), kinds);
+  using entry = const troupe_monitor_kind* (*)();
+  const auto get = reinterpret_cast<entry>(::dlsym(library, entry_point));
+  if (get == nullptr)
+    return std::string{"defines neither "} + cxx_entry_point + " nor "
+           + entry_point + "(); see docs/extending.md";
+  const auto* const kind = get();
+  if (auto why = fault_of(kind))
+    return why;
+  kinds.emplace(kind->name, c_watchers(kind));
+  return std::nullopt;
+}
+
 bool is_plugin(const std::string& name) {
   constexpr std::string_view ending = ".so";
   return name.size() > ending.size() && name.front() != '.'
@@ -82,7 +123,7 @@ bool is_plugin(const std::string& name) {
 
 caf::expected<plugin_library> load_plugin(const std::string& path,
                                           uid_t owner) {
-  const auto fd = open_to_check(path, 0);
+  auto fd = open_to_check(path, 0);
   if (!fd)
     return unusable(path, errno == ELOOP ? "a link; name the file itself"
                                          : std::strerror(errno));
@@ -93,20 +134,16 @@ caf::expected<plugin_library> load_plugin(const std::string& path,
   auto* const library = ::dlopen(checked.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return unusable(path, "cannot be loaded: " + dl_reason());
-  using entry = const troupe_monitor_kind* (*)();
-  const auto get = reinterpret_cast<entry>(::dlsym(library, entry_point));
-  if (get == nullptr) {
+  // To the loader this is the name of what it has loaded, for good: with the
+  // same number the next plugin would be this one.
+  fd.release();
+  auto result = plugin_library{path, {}};
+  if (const auto why = take_kinds(library, result.kinds)) {
+    result.kinds.clear(); // Their code goes with the library.
     ::dlclose(library);
-    return unusable(path, std::string{"defines no "} + entry_point
-                            + "(); see docs/monitoring.md");
+    return unusable(path, *why);
   }
-  const auto* const kind = get();
-  if (const auto why = fault_of(kind)) {
-    auto result = unusable(path, *why);
-    ::dlclose(library);
-    return result;
-  }
-  return plugin_library{path, kind};
+  return result;
 }
 
 plugin_set load_plugins(const std::string& directory, uid_t owner) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "adapters/monitor_plugins/troupe_monitor.h"
+#include "base/monitor_kind.hpp"
 
 #include <caf/expected.hpp>
 
@@ -12,14 +12,14 @@
 
 namespace troupe {
 
-/// A shared object with a kind of monitors. It stays loaded: threads may be in
-/// it.
+/// A shared object with kinds of monitors, in C (`troupe_monitor.h`) or C++
+/// (`base/monitor_kind.hpp`). It stays loaded: threads may be in it.
 struct plugin_library {
   /// For the log.
   std::string path;
 
-  /// Checked: name, version and functions are there.
-  const troupe_monitor_kind* kind = nullptr;
+  /// Checked: made for this daemon, and at least one.
+  monitor_kind_map kinds;
 };
 
 /// Loads a plugin. What is loaded is the file that was checked: a regular file

@@ -2,37 +2,30 @@
 
 #include <caf/all.hpp>
 
+#include <exception>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace troupe {
 
 /// Used on one thread at a time: whoever looks at it keeps it.
 struct plugin_monitor_state::monitor {
-  monitor(const troupe_monitor_kind* kind, const start_monitor& request)
-    : kind(kind), request(request) {
-    // nop
-  }
-
-  monitor(const monitor&) = delete;
-  monitor& operator=(const monitor&) = delete;
-
-  ~monitor() {
-    if (begun != nullptr)
-      kind->stop(begun);
-  }
-
-  const troupe_monitor_kind* kind;
+  decltype(watcher_kind::make) make;
   start_monitor request;
-  void* begun = nullptr;
+  std::unique_ptr<watcher> begun;
 };
+
+plugin_monitor_state::~plugin_monitor_state() {
+  if (watched && post)
+    post([last = std::move(watched)]() mutable { last = nullptr; }, [] {});
+}
 
 namespace {
 
 using monitor = plugin_monitor_state::monitor;
 
-constexpr size_t longest_sentence = 512;
+/// Of a sentence, which goes into an event.
+constexpr size_t longest_reason = 511;
 
 /// What a look has come to.
 struct look_outcome {
@@ -40,90 +33,44 @@ struct look_outcome {
   std::string reason = "the plugin has thrown an exception";
 };
 
-/// A setting as text; empty: it has none.
-std::string text_of(const value& x) {
-  if (const auto* text = x.text())
-    return *text;
-  if (const auto* yes = std::get_if<bool>(&x.data))
-    return *yes ? "true" : "false";
-  if (const auto number = x.number<int64_t>())
-    return std::to_string(*number);
-  if (const auto number = x.number<uint64_t>())
-    return std::to_string(*number);
-  if (const auto* number = std::get_if<double>(&x.data))
-    return std::to_string(*number);
-  return {};
-}
-
-/// A buffer for a sentence.
-class sentence {
-public:
-  char* data() {
-    return text_.data();
-  }
-
-  size_t size() const {
-    return text_.size();
-  }
-
-  /// What has been written, or else `otherwise`.
-  std::string get(const std::string& otherwise) {
-    text_.back() = '\0';
-    auto result = std::string{text_.data()};
-    return result.empty() ? otherwise : result;
-  }
-
-private:
-  std::vector<char> text_ = std::vector<char>(longest_sentence);
-};
-
+/// @returns whether the watcher is there.
 bool begin(monitor& x, look_outcome& result) {
-  const auto& request = x.request;
-  auto texts = std::vector<std::string>{};
-  for (const auto& y : request.settings)
-    texts.push_back(text_of(y.val));
-  auto settings = std::vector<troupe_monitor_setting>{};
-  for (size_t i = 0; i < texts.size(); ++i)
-    settings.push_back({request.settings[i].key.c_str(), texts[i].c_str()});
-  const auto target =
-    troupe_monitor_target{request.proc.nspace.c_str(), request.proc.rank,
-                          static_cast<pid_t>(request.pid)};
-  auto why = sentence{};
-  x.begun = x.kind->start(&target, settings.data(), settings.size(), why.data(),
-                          why.size());
-  if (x.begun == nullptr)
-    result = {status::bad_param,
-              why.get("the plugin does not say why it refuses")};
+  try {
+    x.begun = x.make(x.request);
+    if (x.begun == nullptr)
+      result = {status::bad_param, "the plugin does not say why it refuses"};
+  } catch (const std::exception& why) {
+    result = {status::bad_param, why.what()};
+  }
   return x.begun != nullptr;
 }
 
+/// What is no `std::exception` goes to the thread, which drops it.
 void look(monitor& x, look_outcome& result) {
   if (x.begun == nullptr && !begin(x, result))
     return;
-  auto why = sentence{};
-  const auto found = x.kind->check(x.begun, why.data(), why.size());
-  if (found == 0)
-    result = {status::success, {}};
-  else if (found > 0)
-    result = {status::success, why.get("the plugin does not say why")};
-  else
-    result = {status::error, why.get("the plugin could not look")};
+  try {
+    result = {status::success, x.begun->look()};
+  } catch (const std::exception& why) {
+    result.reason = why.what();
+  }
 }
 
 } // namespace
 
 monitor_plugin_actor::behavior_type plugin_monitor(
   monitor_plugin_actor::stateful_pointer<plugin_monitor_state> self,
-  work_poster post, const troupe_monitor_kind* kind,
+  work_poster post, const std::string& kind, const watcher_kind& how,
   const start_monitor& request) {
-  self->state.watched = std::make_shared<monitor>(kind, request);
+  self->state.post = std::move(post);
+  self->state.watched =
+    std::make_shared<monitor>(monitor{how.make, request, nullptr});
   return {
-    [self, post = std::move(post), kind](const check_process& question) {
+    [self, kind](const check_process& question) {
       auto reply = self->make_response_promise<check_result>();
       auto& state = self->state;
       const auto refuse = [&](const std::string& why) {
-        reply.deliver(make_error(status::resource_busy,
-                                 std::string{kind->name} + ": " + why));
+        reply.deliver(make_error(status::resource_busy, kind + ": " + why));
         return reply;
       };
       if (*state.is_busy)
@@ -135,14 +82,15 @@ monitor_plugin_actor::behavior_type plugin_monitor(
       const auto work = [watched = x, result] { look(*watched, *result); };
       const auto done = [reply, result, kind, busy = state.is_busy]() mutable {
         *busy = false;
+        if (result->reason.size() > longest_reason)
+          result->reason.resize(longest_reason);
         if (result->code == status::success)
           reply.deliver(check_result{std::move(result->reason)});
         else
-          reply.deliver(make_error(result->code, std::string{kind->name} + ": "
-                                                   + result->reason));
+          reply.deliver(make_error(result->code, kind + ": " + result->reason));
       };
-      if (!post(work, done))
-        return refuse("too many plugins are at work on this node");
+      if (!state.post(work, done))
+        return refuse("too many of its monitors are at work on this node");
       *state.is_busy = true;
       return reply;
     },

@@ -1,12 +1,13 @@
 #pragma once
 
-#include "adapters/monitor_plugins/plugin_library.hpp"
 #include "adapters/sensors/pool_reader.hpp"
+#include "base/monitor_kind.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/stateful_actor.hpp>
 
 #include <memory>
+#include <string>
 
 namespace troupe {
 
@@ -16,19 +17,28 @@ struct plugin_monitor_state {
 
   struct monitor;
 
-  std::shared_ptr<monitor> watched;
+  plugin_monitor_state() = default;
+  plugin_monitor_state(const plugin_monitor_state&) = delete;
+  plugin_monitor_state& operator=(const plugin_monitor_state&) = delete;
 
-  /// Whether the plugin is at work.
+  /// The end of a watcher may block, too.
+  ~plugin_monitor_state();
+
+  std::shared_ptr<monitor> watched;
+  work_poster post;
+
+  /// Whether the watcher is at work.
   std::shared_ptr<bool> is_busy = std::make_shared<bool>(false);
 };
 
-/// One monitor of a plugin. Its functions are called on a thread of `post`'s
-/// pool, one at a time; the first question begins the monitor. Refused with
-/// `bad_param` if the plugin refuses to begin, `error` if it could not look,
+/// One monitor that looks. Its watcher is made, used and destroyed on threads of
+/// `post`'s pool, one at a time; the first question makes it. Refused with
+/// `bad_param` if the watcher refuses to begin, `error` if it could not look,
 /// `resource_busy` while it is still at work, or if the pool is full.
+/// @param kind Its name, for refusals.
 monitor_plugin_actor::behavior_type plugin_monitor(
   monitor_plugin_actor::stateful_pointer<plugin_monitor_state> self,
-  work_poster post, const troupe_monitor_kind* kind,
+  work_poster post, const std::string& kind, const watcher_kind& how,
   const start_monitor& request);
 
 } // namespace troupe

@@ -24,7 +24,7 @@ check "C5.3" "libpmix has a prefix of its own" there \
   "$pmix"/lib/cmake/PMIx/PMIxConfig.cmake \
   "$pmix"/include/pmix{,_common,_deprecated,_server,_tool,_version}.h
 check "C5.3" "the C++ library stands in the prefix itself" there \
-  "$lib"/libtroupe.so "$lib"/pkgconfig/troupe.pc "$include"/troupe_monitor.h \
+  "$lib"/libtroupe{,_mesh}.so "$lib"/pkgconfig/troupe{,_mesh}.pc "$include"/troupe_monitor.h \
   "$lib"/cmake/Troupe/{TroupeConfig,FindCAF}.cmake "$prefix"/bin/troupe
 check "PKG-5" "examples, docs, licence and README are there" there \
   "$doc"/{LICENSE,README.md,CHANGELOG.md,docs/library.md} \
@@ -35,6 +35,7 @@ check_equal "C5.3" "no path of the build in what was installed" "" \
   "$(grep -rlF -e "$TROUPE_BUILD" -e "$TROUPE_SOURCE" "$prefix")"
 
 binaries=("$prefix"/bin/troupe{,d} "$(realpath "$lib/libtroupe.so")"
+  "$(realpath "$lib/libtroupe_mesh.so")"
   "$(realpath "$pmix/lib/libpmix.so.2")" "$(realpath "$lib/troupe/mesh/libpmix.so.2")"
   "$lib"/troupe/{pmix/lib,mesh}/libtroupe_server.so)
 check_equal "PKG-4" "programs and libraries are stripped" "" \
@@ -53,13 +54,15 @@ check_equal "PKG-3" "the headers of runtime/api_headers.txt and no others are in
 # belongs into the list, or the include elsewhere.
 check_equal "PKG-3" "the list is what the headers for people include" "$listed" \
   "$(cd "$include" && printf '#include <%s>\n' runtime/runtime.hpp \
-    actors/mesh/partial_host.hpp messages/attributes.hpp \
+    actors/mesh/partial_host.hpp messages/attributes.hpp base/monitor_kind.hpp \
+    runtime/job_networks.hpp \
     | c++ -std=c++17 -DCAF_ENABLE_TYPE_ID_CHECKS -I. -MM -x c++ - \
     | tr -s ' \\' '\n' | grep -E '\.(hpp|def)$' | sort)"
 
 check_equal "PKG-3" "headers that those for people name are installed" "" \
   "$(cd "$include" && grep -ohE '\<(actors|adapters|base|config|messages|runtime)/[a-z_/]+\.hpp' runtime/runtime.hpp \
-    actors/mesh/partial_host.hpp messages/attributes.hpp | sort -u \
+    actors/mesh/partial_host.hpp messages/attributes.hpp base/monitor_kind.hpp \
+    runtime/job_networks.hpp | sort -u \
     | while read -r x; do [ -e "$x" ] || echo "$x"; done)"
 
 # stands_alone HEADER: compiles by itself.
@@ -81,6 +84,9 @@ check "PKG-3" "each installed header compiles by itself" within 900 bash -c '
   cd "$include" && find . -type f | sed "s|^\./||" \
     | xargs -P "$(nproc)" -I{} bash -c "stands_alone {}"'
 
+check "C12.3" "their pages are made without a warning" \
+  within 120 cmake --build "$TROUPE_BUILD" --target docs
+
 # -- the shared library --------------------------------------------------------
 
 check_match "PKG-2" "libtroupe.so has a name of its minor version" \
@@ -97,6 +103,17 @@ check_equal "PKG-2" "it exports nothing else: no CAF, no inner class" "" \
     grep -E 'troupe(11loop_system|11server_node|10event_loop|13local_service)' \
       <<<"$exported" | grep -v 7runtime | head -n 5)"
 
+check_match "C12.1" "libtroupe_mesh.so has a name of its minor version, too" \
+  'SONAME.*\[libtroupe_mesh\.so\.[0-9]+\.[0-9]+\]' "$(readelf -Wd "$lib/libtroupe_mesh.so")"
+of_mesh=$(nm -D --defined-only "$lib/libtroupe_mesh.so" | sed 's/^[0-9a-f]* . //')
+check_match "C12.1" "it exports what spans nodes" '^_ZN6troupe11mesh_around' "$of_mesh"
+check_equal "C12.1" "and beside that the same, nothing else" "$exported" \
+  "$(grep -v '^_ZN6troupe11mesh_around' <<<"$of_mesh")"
+check_equal "C12.1" "who spans no nodes loads no OpenSSL" "libtroupe_mesh.so" \
+  "$(for x in libtroupe.so libtroupe_mesh.so; do
+    readelf -Wd "$lib/$x" | grep -q 'NEEDED.*libssl' && echo "$x"
+  done)"
+
 # -- CMake packages ------------------------------------------------------------
 
 # The tree is moved first: nothing in it may know where it was put.
@@ -110,12 +127,16 @@ PATH=$moved/bin:$PATH
 check "C5.3" "a project finds both CMake packages" \
   within 120 cmake -S "$TROUPE_SOURCE/tests/install/project" -B project \
   -DCMAKE_PREFIX_PATH="$moved;$pmix" -DEXAMPLES="$examples" \
+  -DPROGRAMS="$TROUPE_SOURCE/tests/interop/programs" \
   -DCMAKE_BUILD_TYPE=Debug
 check "C5.3" "and builds with them" within 900 cmake --build project
 check_match "C5.3" "its C programs use our library" "$pmix/lib/libpmix.so.2" \
   "$(ldd project/embed_rm_c)"
 check_match "PKG-2" "its C++ programs use the shared library" "$lib/libtroupe.so" \
   "$(ldd project/embed_rm_cpp)"
+check_match "C12.1" "who spans nodes uses the library with the mesh" \
+  "$lib/libtroupe_mesh.so" "$(ldd project/two_daemons)"
+check "C12.1" "two daemons join the nodes of a job" within 60 project/two_daemons
 check "PKG-2" "calls, messages and errors cross the library" \
   within 60 project/boundary
 
@@ -164,6 +185,17 @@ check "PKG-1 PKG-2 C5.1" "the two commands at the head of embed_rm.cpp" \
 check_match "PKG-1 C5.1" "serve two processes, too" \
   '^served 2 processes, 0 failed$' "$(cat embed_rm.cpp.output)"
 check_match "PKG-2" "by the shared library" 'libtroupe\.so\.[0-9.]+ => /' "$(ldd rm)"
+# -- monitors of one's own ------------------------------------------------------
+
+mkdir tutorial
+check "C11.6 C11.1 C11.3 C11.4" "docs/extending.md: each command" \
+  within 300 env PREFIX="$moved" "$TROUPE_SOURCE/tests/install/tutorial" \
+  "$doc/docs/extending.md" tutorial
+check "C11.3" "the commands at the head of queue_monitor.cpp" bash -c \
+  "$(commands queue_monitor.cpp | head -n 2)"
+check "C12.1" "pkg-config knows the library with the mesh" bash -c "
+  c++ -std=c++17 '$TROUPE_SOURCE/tests/interop/programs/two_daemons.cpp' \
+    \$(pkg-config --cflags --libs troupe_mesh) -o two_daemons && timeout 60 ./two_daemons"
 check "PKG-5" "mpi_hello.c as it says" as_it_says mpi_hello.c
 
 # Their own CMakeLists.txt, from there.

@@ -19,6 +19,66 @@ chmod 755 plugins/queue.so
 cp plugins/queue.so plugins/open_to_all.so
 chmod 777 plugins/open_to_all.so
 
+# -- plugins in C++ ------------------------------------------------------------
+
+# cxx_plugin FILE [SOURCE]: builds a plugin, from standard input without SOURCE.
+cxx_plugin() {
+  c++ -std=c++17 -O1 -Wall -Werror -shared -fPIC -DCAF_ENABLE_TYPE_ID_CHECKS \
+    -I "$TROUPE_SOURCE" -o "plugins/$1" -x c++ "${2:--}" && chmod 755 "plugins/$1"
+}
+check "C11.3" "the example in C++ compiles" \
+  cxx_plugin backlog.so "$TROUPE_SOURCE/examples/queue_monitor.cpp"
+cxx_plugin other.so <<'END'
+extern "C" { extern const struct { const char* abi; void* add; } troupe_monitor_plugin;
+const decltype(troupe_monitor_plugin) troupe_monitor_plugin = {"Troupe 0.0, CAF 1", 0}; }
+END
+cxx_plugin throws.so <<'END'
+#include <base/monitor_kind.hpp>
+TROUPE_MONITOR_PLUGIN(kinds) { kinds.clear(); throw std::runtime_error{"not today"}; }
+END
+cxx_plugin actors.so <<'END'
+#include <base/monitor_kind.hpp>
+#include <caf/all.hpp>
+#include <unistd.h>
+using namespace troupe;
+static monitor_actor::behavior_type eager(monitor_actor::pointer self) {
+  return {[self](const start_monitor& what, const monitor_user_actor& to) {
+            for (int i = 0; i < 100000; ++i)
+              self->send(to, monitor_alert{what.number, "eager " + to_string(what.proc),
+                                           {{"pid", 0, value::uint32(what.pid)}}});
+            return ack{};
+          },
+          [self](stop_monitor) { self->quit(); }};
+}
+static monitor_actor::behavior_type silent(monitor_actor::pointer self) {
+  return {[self](const start_monitor&, const monitor_user_actor&) {
+            return self->make_response_promise<ack>();
+          },
+          [self](stop_monitor) { self->quit(); }};
+}
+static monitor_actor::behavior_type raging(monitor_actor::pointer) {
+  return {[](const start_monitor&, const monitor_user_actor&) -> caf::result<ack> {
+            throw std::runtime_error{"rage"};
+          },
+          [](stop_monitor) {}};
+}
+struct hanging : watcher {
+  explicit hanging(const start_monitor&) {}
+  std::string look() override {
+    while (++looks > 1)
+      usleep(1000);
+    return {};
+  }
+  int looks = 0;
+};
+TROUPE_MONITOR_PLUGIN(kinds) {
+  kinds["eager"] = [](caf::actor_system& sys) -> monitor_actor { return sys.spawn(eager); };
+  kinds["silent"] = [](caf::actor_system& sys) -> monitor_actor { return sys.spawn(silent); };
+  kinds["raging"] = [](caf::actor_system& sys) -> monitor_actor { return sys.spawn(raging); };
+  kinds["hanging"] = watchers<hanging>(std::chrono::milliseconds{100});
+}
+END
+
 # -- a job ---------------------------------------------------------------------
 
 cat >roles.sh <<'END'
@@ -83,6 +143,40 @@ check "M6" "and then it is not" says queued '^spool$'
 check_match "M6" "a plugin that others may write to is not loaded" \
   'open_to_all.so: others may write to it' "$(cat err)"
 
+# -- in C++ --------------------------------------------------------------------
+
+check_match "C11.3" "a plugin in C++ for another version is not loaded" \
+  'other.so: it is made for Troupe 0.0, CAF 1, this daemon is Troupe [0-9.]+, CAF 1706' \
+  "$(cat err)"
+check_match "C11.5" "nor one that throws" 'throws.so: .*not today' "$(cat err)"
+for _ in 1 2 3 4; do
+  add hanging 1 >>hanging 2>&1
+done
+add hanging 1 >/dev/null 2>&1 &
+fifth_pid=$!
+check_equal "C11.5" "monitors that hang from their second look on take their threads" "4" \
+  "$(grep -c '^[0-9]*$' hanging)"
+check "C11.5" "one that throws as it begins is refused" in_words 'PMIX_ERR' add raging 1
+add silent 1 >silence 2>&1 &
+silent_pid=$!
+check "C11.3 C11.4" "meanwhile, one in C++ watches a directory" \
+  add backlog 0 --interval 0.1 --id cxx --set "directory=$PWD/queue" \
+  --set limit=1 --reaction 'command:echo "$TROUPE_MONITOR_REASON" >backlog'
+check "C11.4" "and the alert says why" says backlog "^2 files wait in $PWD/queue$"
+check "C11.1" "a setting that is missing is refused in the monitor's words" \
+  in_words 'needs the setting directory' add backlog 0 --set limit=1
+check "C11.1" "what cannot be looked at, too" in_words 'No such file' \
+  add backlog 0 --set limit=1 --set directory=/nowhere
+check "C11.3 C11.5" "an actor that alerts 100,000 times" \
+  add eager 1 --reaction 'command:echo "$TROUPE_MONITOR_REASON" >>eager'
+check "C11.5" "is heard" says eager "^eager $nspace:1$"
+check "C11.5" "and not without end" bash -c '[ "$(wc -l <eager)" -lt 1000 ]'
+kill "$silent_pid" "$fifth_pid" 2>/dev/null
+for number in $(troupe monitor list --dvm "$launcher" \
+  | awk '/hanging|backlog|eager|silent/ { print $1 }'); do
+  check "C11.5" "$number is cancelled" troupe monitor cancel --dvm "$launcher" "$number"
+done
+
 # -- lists, refusals -----------------------------------------------------------
 
 troupe monitor list --dvm "$launcher" >list
@@ -94,7 +188,7 @@ check_equal "M11" "and gone" "3" \
   "$(troupe monitor list --dvm "$launcher" | grep -c "$nspace:")"
 check "M11" "once" in_words 'NOT_FOUND' \
   troupe monitor cancel --dvm "$launcher" "$number"
-check "M6" "a kind that there is not" in_words 'there are: command' \
+check "M6" "a kind that there is not" in_words 'there are: .*command' \
   add nothing 0
 check "M6" "a process that there is not" in_words 'NOT_FOUND' \
   add cpu_progress 7

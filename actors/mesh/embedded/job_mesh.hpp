@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/mesh/embedded/host_offers.hpp"
 #include "actors/mesh/embedded/registered_map.hpp"
 #include "actors/mesh/members/node.hpp"
 #include "base/journal.hpp"
@@ -36,16 +37,6 @@ struct job_mesh_means {
 /// Makes them; lanes and addresses come to `owner`.
 using job_mesh_maker = std::function<caf::expected<job_mesh_means>(
   const mesh_seat& seat, const lane_owner_actor& owner)>;
-
-/// What a resource manager's host does itself.
-struct host_offers {
-  bool fence = false;
-  bool direct_modex = false;
-  bool publish = false;
-  bool connect = false;
-  bool events = false;
-  bool group = false;
-};
 
 struct job_mesh_options {
   registered_map where;

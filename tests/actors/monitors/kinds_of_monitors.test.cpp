@@ -9,6 +9,7 @@
 #include <caf/stateful_actor.hpp>
 
 #include <memory>
+#include <stdexcept>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -87,7 +88,14 @@ struct fixture : fixtures::deterministic {
         world->plugins.push_back(x);
         return sys.spawn(plugin, world);
       },
-      means.log);
+      {}, means.log);
+    add_plugin_kind(
+      kinds, sys, "placed", 3s,
+      [this](const start_monitor& x) {
+        world->plugins.push_back(x);
+        return sys.spawn(plugin, world);
+      },
+      means.probe, means.log);
     request.number = 42;
     request.who.creds = {1000, 1000};
     request.who.proc = {"tool", 0};
@@ -140,7 +148,7 @@ CAF_TEST(kinds are known by name) {
   CAF_CHECK(
     (kinds.names()
      == std::vector<std::string>{"command", "cpu_progress", "memory_limit",
-                                 "output_silence", "queue"}));
+                                 "output_silence", "placed", "queue"}));
   const auto none = kinds.make("nothing");
   CAF_REQUIRE(!none);
   CAF_CHECK_EQUAL(status_of(none.error()), status::not_supported);
@@ -263,6 +271,34 @@ CAF_TEST(M6 a plugin looks in its own rhythm and gets its settings) {
   elapse(3s);
   CAF_REQUIRE_EQUAL(world->alerts.size(), 1u);
   CAF_CHECK_EQUAL(world->alerts[0].reason, "7 files wait");
+}
+
+CAF_TEST(C11.2 a plugin learns the number of its process) {
+  world->process->pid = 77;
+  start("placed");
+  CAF_REQUIRE_EQUAL(world->plugins.size(), 1u);
+  CAF_CHECK_EQUAL(world->plugins[0].pid, 77u);
+}
+
+CAF_TEST(C11.2 a process of another node is left to the plugins there) {
+  world->process = make_error(status::not_found, "not here");
+  CAF_CHECK_EQUAL(status_of(refused("placed")), status::not_found);
+  CAF_CHECK(world->plugins.empty());
+  // Whoever has itself watched is here.
+  request.who.proc = request.proc;
+  start("placed");
+  CAF_CHECK_EQUAL(world->plugins.size(), 1u);
+}
+
+CAF_TEST(C11.5 a kind whose maker fails is refused in words) {
+  kinds.add("throws",
+            []() -> monitor_actor { throw std::runtime_error{"no oven"}; });
+  kinds.add("odd", []() -> monitor_actor { throw 1; });
+  kinds.add("lazy", [] { return monitor_actor{}; });
+  CAF_CHECK_EQUAL(reason_of(kinds.make("throws").error()),
+                  "the monitor kind throws: no oven");
+  CAF_CHECK_EQUAL(status_of(kinds.make("odd").error()), status::error);
+  CAF_CHECK_EQUAL(status_of(kinds.make("lazy").error()), status::error);
 }
 
 CAF_TEST(a plugin that refuses to begin is named) {

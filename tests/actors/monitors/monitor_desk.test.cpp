@@ -3,6 +3,7 @@
 
 #include "actors/monitors/monitor_desk.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"
@@ -52,6 +53,9 @@ file_checker_actor::behavior_type checker(file_checker_actor::pointer,
 /// What monitors of a kind of the test's own were told.
 struct kind_script {
   status code = status::success;
+
+  /// Whether they never say that they have begun.
+  bool is_silent = false;
   std::vector<start_monitor> started;
   monitor_user_actor user;
   size_t stops = 0;
@@ -72,9 +76,12 @@ kind_behavior(monitor_actor::stateful_pointer<kind_state> self,
               const std::shared_ptr<kind_script>& play) {
   self->state.play = play;
   return {
-    [play](start_monitor& x, monitor_user_actor& user) -> caf::result<ack> {
+    [self, play](start_monitor& x,
+                 monitor_user_actor& user) -> caf::result<ack> {
       play->started.push_back(std::move(x));
       play->user = std::move(user);
+      if (play->is_silent)
+        return self->make_response_promise<ack>();
       if (play->code != status::success)
         return make_error(play->code, "no");
       return ack{};
@@ -477,6 +484,42 @@ CAF_TEST(M4 a monitor that refuses to start is no monitor) {
   CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
   const auto strange = with(monitor_kind_key, value::string("strange"));
   CAF_CHECK_EQUAL(monitor(first, strange)->code, status::not_supported);
+}
+
+CAF_TEST(C11.5 a monitor that never says that it has begun is given up) {
+  kind->is_silent = true;
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  const auto x = monitor(first, queue);
+  elapse(defaults::monitor_start_time - 1ms);
+  CAF_CHECK(x->is_pending());
+  elapse(1ms);
+  CAF_CHECK_EQUAL(x->code, status::timeout);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+  CAF_CHECK_EQUAL(kind->ends, 1u);
+  // Others have been served all the time.
+  watch(second, 1);
+}
+
+CAF_TEST(C11.5 alerts in a flood are one until that one is out) {
+  const auto queue = with(monitor_kind_key, value::string("queue"));
+  CAF_REQUIRE_EQUAL(monitor(first, queue)->code, status::success);
+  auto alert = monitor_alert{};
+  alert.number = kind->started[0].number;
+  alert.reason = std::string(5000, 'x');
+  alert.infos.resize(1000);
+  for (auto i = 0; i < 100; ++i)
+    caf::anon_send(kind->user, alert);
+  consume_messages();
+  const auto count = heard(second).size();
+  CAF_CHECK(count >= 1 && count < 10);
+  const auto& one = heard(second)[0].infos;
+  CAF_CHECK_EQUAL(text(one, attr::event_text_message)->size(),
+                  defaults::monitor_reason_bytes);
+  CAF_CHECK(one.size() < defaults::monitor_alert_infos + 10);
+  // And the next one is told.
+  caf::anon_send(kind->user, alert);
+  consume_messages();
+  CAF_CHECK_EQUAL(heard(second).size(), count + 1);
 }
 
 CAF_TEST(M11 a monitor of another process is not cancelled with its own) {

@@ -1,5 +1,7 @@
 // Plugins: which files are loaded, and how their functions are called.
 
+#include "adapters/loop/thread_pool.hpp"
+#include "adapters/monitor_plugins/c_watcher.hpp"
 #include "adapters/monitor_plugins/plugin_library.hpp"
 #include "adapters/monitor_plugins/plugin_monitor.hpp"
 #include "messages/status.hpp"
@@ -9,6 +11,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <thread>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -74,6 +79,39 @@ void stop(void*) {
 const troupe_monitor_kind kind = {
   TROUPE_MONITOR_VERSION, "test", 1, begin, check, stop};
 
+/// What a watcher of the test's own does.
+struct watching {
+  std::function<void(const start_monitor&)> begin = [](const auto&) {};
+  std::function<std::string()> look = [] { return std::string{}; };
+  std::atomic<bool> has_ended{false};
+  std::thread::id ended_on;
+};
+
+class test_watcher : public watcher {
+public:
+  test_watcher(watching& play, const start_monitor& what) : play_(play) {
+    play.begin(what);
+  }
+
+  ~test_watcher() override {
+    play_.ended_on = std::this_thread::get_id();
+    play_.has_ended = true;
+  }
+
+  std::string look() override {
+    return play_.look();
+  }
+
+private:
+  watching& play_;
+};
+
+watcher_kind kind_of(watching& play) {
+  return {1s, [&play](const start_monitor& what) {
+            return std::make_unique<test_watcher>(play, what);
+          }};
+}
+
 struct fixture : fixtures::world {
   fixtures::scratch_folder folder;
   start_monitor request;
@@ -93,12 +131,18 @@ struct fixture : fixtures::world {
   }
 
   monitor_plugin_actor make(const start_monitor& what) {
+    return make(c_watchers(&kind), what);
+  }
+
+  monitor_plugin_actor make(const watcher_kind& how,
+                            const start_monitor& what) {
     auto* const pool = &sys.pool();
     const auto post = [pool](std::function<void()> work,
                              std::function<void()> done) {
       return pool->post(std::move(work), std::move(done));
     };
-    return sys.actors().spawn(plugin_monitor, work_poster{post}, &kind, what);
+    return sys.actors().spawn(plugin_monitor, work_poster{post}, "test", how,
+                              what);
   }
 
   std::string copy() {
@@ -116,8 +160,10 @@ CAF_TEST_FIXTURE_SCOPE(plugin_tests, fixture)
 CAF_TEST(a plugin is loaded by its versioned entry point) {
   const auto x = load_plugin(copy(), getuid());
   CAF_REQUIRE(x);
-  CAF_CHECK_EQUAL(std::string{x->kind->name}, "queue");
-  CAF_CHECK_EQUAL(x->kind->version, uint32_t{TROUPE_MONITOR_VERSION});
+  CAF_REQUIRE_EQUAL(x->kinds.count("queue"), 1u);
+  const auto* queue = std::get_if<watcher_kind>(&x->kinds.at("queue"));
+  CAF_REQUIRE(queue != nullptr);
+  CAF_CHECK(queue->interval == 5s);
 }
 
 CAF_TEST(a file that others may write to is not loaded) {
@@ -205,6 +251,67 @@ CAF_TEST(a plugin that does not return holds up nobody else) {
   script.hangs = false;
   CAF_CHECK(run_until([&] { return first->has_come(); }));
   CAF_CHECK(ask<check_result>(other, check_process{request.proc, 0}).value);
+}
+
+CAF_TEST(C11.1 a watcher hears its settings and tells of what it sees) {
+  auto play = watching{};
+  auto heard = std::string{};
+  play.begin = [&](const start_monitor& x) {
+    heard = text_setting(x, "a") + text_setting(x, "c")
+            + std::to_string(number_setting(x, "b"));
+  };
+  play.look = [] { return std::string(600, 'x'); };
+  const auto uut = make(kind_of(play), request);
+  const auto got = ask<check_result>(uut, check_process{request.proc, 0});
+  CAF_REQUIRE(got.value);
+  CAF_CHECK_EQUAL(heard, "xtrue7.000000");
+  CAF_CHECK_EQUAL(got.value->reason.size(), 511u);
+}
+
+CAF_TEST(C11.1 a setting that is missing or no number is a reason to refuse) {
+  auto play = watching{};
+  const auto refused = [&](const std::string& name) {
+    play.begin = [name](const start_monitor& x) { number_setting(x, name); };
+    const auto got = ask<check_result>(make(kind_of(play), request),
+                                       check_process{request.proc, 0});
+    CAF_CHECK(got.refusal == status::bad_param);
+    return got.reason;
+  };
+  CAF_CHECK_EQUAL(refused("limit"), "test: needs the setting limit");
+  CAF_CHECK_EQUAL(refused("d"), "test: needs the setting d");
+  CAF_CHECK_EQUAL(refused("a"), "test: the setting a must be a number");
+}
+
+CAF_TEST(C11.5 a watcher that throws could not look) {
+  auto play = watching{};
+  const auto uut = make(kind_of(play), request);
+  const auto look = [&] {
+    return ask<check_result>(uut, check_process{request.proc, 0});
+  };
+  play.look = []() -> std::string { throw std::runtime_error{"no oven"}; };
+  CAF_CHECK_EQUAL(look().reason, "test: no oven");
+  play.look = []() -> std::string { throw 1; };
+  CAF_CHECK(look().refusal == status::error);
+  play.look = [] { return std::string{}; };
+  CAF_CHECK(look().value);
+  play.begin = [](const start_monitor&) { throw 1; };
+  const auto other = ask<check_result>(make(kind_of(play), request),
+                                       check_process{request.proc, 0});
+  CAF_CHECK(other.refusal == status::error);
+}
+
+CAF_TEST(C11.5 the end of a watcher may block as its looks may) {
+  auto play = watching{};
+  auto uut = make(kind_of(play), request);
+  CAF_CHECK(ask<check_result>(uut, check_process{request.proc, 0}).value);
+  uut = nullptr;
+  CAF_CHECK(run_until([&] { return play.has_ended.load(); }));
+  CAF_CHECK(play.ended_on != std::this_thread::get_id());
+}
+
+CAF_TEST(C11.3 a plugin in Cxx is for one minor version) {
+  const auto ours = std::string{"Troupe "} + TROUPE_MINOR_VERSION + ", CAF ";
+  CAF_CHECK_EQUAL(std::string{TROUPE_MONITOR_ABI}.substr(0, ours.size()), ours);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
