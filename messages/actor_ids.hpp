@@ -7,6 +7,7 @@
 
 CAF_BEGIN_TYPE_ID_BLOCK(troupe_actors, caf::id_block::troupe_messages::end)
 
+  CAF_ADD_TYPE_ID(troupe_actors, (troupe::bundle_carrier_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::cleaner_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::client_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::command_runner_actor))
@@ -15,6 +16,7 @@ CAF_BEGIN_TYPE_ID_BLOCK(troupe_actors, caf::id_block::troupe_messages::end)
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::event_cache_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::event_session_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::file_checker_actor))
+  CAF_ADD_TYPE_ID(troupe_actors, (troupe::gateway_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::handler_chain_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::host_actor))
   CAF_ADD_TYPE_ID(troupe_actors, (troupe::job_actor))

@@ -12,6 +12,7 @@
 #include "messages/interfaces/jobs.hpp"
 #include "messages/interfaces/mesh.hpp"
 #include "messages/interfaces/monitors.hpp"
+#include "messages/interfaces/remoting.hpp"
 #include "messages/interfaces/server.hpp"
 #include "messages/self.hpp"
 

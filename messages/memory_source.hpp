@@ -8,4 +8,7 @@ namespace troupe {
 /// `get_gauges` with what the memory of this daemon holds.
 inline constexpr auto memory_source = caf::atom("memory");
 
+/// The same for the GATEWAY, if there is one.
+inline constexpr auto gateway_source = caf::atom("gateway");
+
 } // namespace troupe

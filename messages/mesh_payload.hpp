@@ -54,6 +54,14 @@ TROUPE_MESSAGE(message_part, x.total, x.offset, x.bytes)
 using mesh_payload =
   std::variant<node_message, host_message, relayed_frame, message_part>;
 
+/// First byte of what the gateways of nodes tell each other: no `mesh_payload`, so
+/// that who has no gateway refuses it, and read by gateways alone.
+inline constexpr char gateway_payload = 0x40;
+
+constexpr bool is_for_gateway(std::string_view bytes) {
+  return !bytes.empty() && bytes.front() == gateway_payload;
+}
+
 /// Serializes one alternative of a `mesh_payload`.
 std::string to_payload(const node_message& x);
 std::string to_payload(const host_message& x);

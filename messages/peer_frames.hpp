@@ -20,11 +20,12 @@ enum class traffic_class : uint8_t {
   control,
   collectives,
   job_events,
+  actors,
   io,
   environment,
 };
 
-inline constexpr size_t traffic_classes = 6;
+inline constexpr size_t traffic_classes = 7;
 
 /// One value per class, indexed by `index_of`.
 template <class T>

@@ -1,6 +1,7 @@
 #include "runtime/mesh_member.hpp"
 
 #include "actors/mesh/members/node.hpp"
+#include "actors/mesh/remoting/member_node.hpp"
 #include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/networks/networks.hpp"
@@ -71,6 +72,7 @@ mesh_member::start(loop_system& loop, mesh_member_options options) {
   node.rank = result->rank_;
   node.membership.name = result->name_;
   result->incarnation_ = node.membership.incarnation;
+  name_system(loop.actors(), {result->rank_, result->incarnation_});
   node.membership.radix = options.radix;
   node.membership.names = std::move(options.names);
   node.root_name = std::move(options.root_name);

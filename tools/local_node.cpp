@@ -267,6 +267,11 @@ local_node::start(local_node_options options) {
     if (!member)
       return std::move(member.error());
     result->member_ = std::move(*member);
+    // For actors of plugins, and of whoever embeds a member.
+    auto handles = remoting_options{};
+    handles.log = result->log_;
+    result->remoting_ =
+      remoting::start(result->loop_, *result->member_, std::move(handles));
   }
   auto serve = server_node_options{};
   serve.id = std::move(options.id);
@@ -343,6 +348,7 @@ local_node::~local_node() {
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();
+  remoting_.reset();
   member_.reset();
   streams_.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);

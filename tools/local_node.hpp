@@ -6,6 +6,7 @@
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/node_sensors.hpp"
+#include "runtime/remoting.hpp"
 #include "runtime/server_node.hpp"
 
 #include <sys/ioctl.h>
@@ -256,6 +257,7 @@ private:
   /// Whether the DVM has come to nothing.
   bool mesh_is_given_up_ = false;
   std::unique_ptr<mesh_member> member_;
+  std::unique_ptr<remoting> remoting_;
   std::unique_ptr<server_node> node_;
 
   /// Sees that none of the actors fails whose state others rely on.

@@ -11,6 +11,7 @@
 #include "messages/interfaces/io.hpp"
 #include "messages/interfaces/jobs.hpp"
 #include "messages/interfaces/monitors.hpp"
+#include "messages/interfaces/remoting.hpp"
 #include "messages/interfaces/server.hpp"
 #include "messages/io_stream.hpp"
 #include "messages/job.hpp"
@@ -101,6 +102,11 @@ using node_actor = lane_owner_actor::extend<
   caf::reacts_to<mesh_user_actor>,
   // For a member.
   caf::reacts_to<send_to_member>,
+  // Who gets what gateways send, and hears of members: at once of those that
+  // are there.
+  caf::reacts_to<gateway_actor>,
+  // Bytes for the gateway of a member.
+  caf::reacts_to<actor_bundle>,
   // Nothing runs here any more.
   caf::replies_to<leave_mesh>::with<ack>,
   // A member is gone.

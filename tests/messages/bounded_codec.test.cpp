@@ -136,8 +136,8 @@ CAF_TEST(X15 an alternative or a value that does not exist is refused) {
   CAF_CHECK(is_refused<std::optional<bool>>("\x02\x01"s));
   CAF_CHECK(is_refused<collective_kind>("\x03"s));
   CAF_CHECK(is_refused<node_state>("\x04"s));
-  CAF_CHECK(is_refused<traffic_class>("\x06"s));
-  CAF_CHECK(decode<traffic_class>("\x05"s).engaged());
+  CAF_CHECK(is_refused<traffic_class>("\x07"s));
+  CAF_CHECK(decode<traffic_class>("\x06"s).engaged());
   // What programs may say is passed on.
   CAF_CHECK(decode<data_range>("\x63"s).engaged());
 }

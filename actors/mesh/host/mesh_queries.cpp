@@ -60,13 +60,14 @@ void mesh_queries::describe_node(completion<mesh_status> done) {
     all.done();
   };
   const auto skip = [all](const caf::error&) { all.done(); };
-  if (const auto memory = self_->home_system().registry().get(memory_source)) {
-    all.add();
-    self_
-      ->request(caf::actor_cast<caf::actor>(memory), defaults::net_wait,
-                get_gauges{})
-      .then(add, skip);
-  }
+  for (const auto name : {memory_source, gateway_source})
+    if (const auto x = self_->home_system().registry().get(name)) {
+      all.add();
+      self_
+        ->request(caf::actor_cast<caf::actor>(x), defaults::net_wait,
+                  get_gauges{})
+        .then(add, skip);
+    }
   if (actors_.node) {
     all.add();
     self_->request(actors_.node, defaults::net_wait, get_mesh_status{})

@@ -71,6 +71,7 @@ struct node_actor_state {
   node_options options;
   networks_actor networks;
   mesh_user_actor user;
+  gateway_actor gateway;
   std::optional<std::vector<node_address>> addresses;
 
   /// There once the node has begun.
@@ -359,11 +360,23 @@ void release_early(self_pointer self, const peer_key& key) {
     take_delivery(self, x);
 }
 
+/// What others say does not wait behind what this node's actors send.
+template <class T>
+void tell_gateway(self_pointer self, T&& x) {
+  self->send<caf::message_priority::high>(self->state.gateway,
+                                          std::forward<T>(x));
+}
+
+void tell_users(self_pointer self, const member_changed& x) {
+  self->send(self->state.user, x);
+  if (self->state.gateway)
+    tell_gateway(self, x);
+}
+
 void carry_out(self_pointer self, const node_report& x) {
-  auto& state = self->state;
   const auto& what = x.what;
-  self->send(state.user, member_changed{x.epoch, what.rank, what.name,
-                                        what.incarnation, what.state});
+  tell_users(self,
+             {x.epoch, what.rank, what.name, what.incarnation, what.state});
   const auto key = peer_key{what.rank, what.incarnation};
   if (what.state == node_state::live)
     release_early(self, key);
@@ -380,8 +393,8 @@ void introduce(self_pointer self) {
   const auto& list = state.membership->list();
   for (const auto& row : list.rows())
     if (row.state == node_state::live)
-      self->send(state.user, member_changed{list.epoch(), row.rank, row.name,
-                                            row.incarnation, row.state});
+      tell_users(
+        self, {list.epoch(), row.rank, row.name, row.incarnation, row.state});
   for (const auto& row : list.rows())
     if (row.state == node_state::live)
       release_early(self, {row.rank, row.incarnation});
@@ -495,27 +508,37 @@ void take_change(self_pointer self, const peer_changed& x) {
 
 // -- what sessions bring -----------------------------------------------------
 
-void take_host_message(self_pointer self, peer_delivery& x,
-                       host_message& what) {
-  auto& state = self->state;
-  const auto& membership = *state.membership;
-  if (membership.accepts(x.rank, x.incarnation)) {
-    self->send(state.user,
-               member_message{x.rank, x.incarnation, std::move(what)});
-    return;
-  }
+/// Whether a message comes from a member. Keeps it if we have not heard yet that
+/// its sender is one.
+bool admits(self_pointer self, peer_delivery& x) {
+  const auto& membership = *self->state.membership;
+  if (membership.accepts(x.rank, x.incarnation))
+    return true;
   if (membership.duty() == node_duty::fenced
       || membership.list().is_dead(x.rank, x.incarnation))
-    return;
+    return false;
   // It has heard of its joining before us.
   auto& peer = obtain(self, {x.rank, x.incarnation});
   if (peer.early_bytes + x.bytes->size() > defaults::early_message_bytes) {
     forget(self, {x.rank, x.incarnation},
            "it says too much before it is known to be a member");
-    return;
+    return false;
   }
   peer.early_bytes += x.bytes->size();
   peer.early.push_back(std::move(x));
+  return false;
+}
+
+void take_host_message(self_pointer self, peer_delivery& x,
+                       host_message& what) {
+  if (admits(self, x))
+    self->send(self->state.user,
+               member_message{x.rank, x.incarnation, std::move(what)});
+}
+
+void take_bundle(self_pointer self, peer_delivery& x) {
+  if (self->state.gateway && admits(self, x))
+    tell_gateway(self, actor_bundle{x.rank, x.incarnation, std::move(x.bytes)});
 }
 
 /// Passes a frame on to the next node on its way, or drops it.
@@ -571,6 +594,11 @@ void take_delivery(self_pointer self, peer_delivery& x) {
   const auto i = state.peers.find(key);
   if (i == state.peers.end() || !state.membership || state.has_left)
     return; // Of a session that we have ended.
+  if (is_for_gateway(*x.bytes)) {
+    note_alive(self, key, i->second);
+    take_bundle(self, x);
+    return;
+  }
   auto payload = read_payload(*x.bytes);
   if (!payload) {
     note(self, severity::error,
@@ -624,6 +652,30 @@ void tell_member(self_pointer self, send_to_member& x) {
   message.incarnation = incarnation;
   message.bytes = std::make_shared<const std::string>(to_payload(x.what));
   send_to(self, {x.rank, incarnation}, std::move(message));
+}
+
+// -- the gateway -------------------------------------------------------------
+
+void take_gateway(self_pointer self, const gateway_actor& x) {
+  auto& state = self->state;
+  state.gateway = x;
+  if (!state.has_list)
+    return;
+  const auto& list = state.membership->list();
+  for (const auto& row : list.rows())
+    if (row.state == node_state::live)
+      tell_gateway(self, member_changed{list.epoch(), row.rank, row.name,
+                                        row.incarnation, row.state});
+}
+
+void send_bundle(self_pointer self, actor_bundle& x) {
+  auto& state = self->state;
+  const auto key = peer_key{x.rank, x.incarnation};
+  if (state.live(x.rank) != x.incarnation || x.rank == state.options.rank
+      || state.has_left || state.duty() == node_duty::fenced)
+    return; // The gateway hears of the member's end.
+  send_to(self, key,
+          {traffic_class::actors, x.incarnation, std::move(x.bytes)});
 }
 
 void finish_leaving(self_pointer self) {
@@ -808,6 +860,7 @@ node_actor::behavior_type behavior(self_pointer self,
     // -- what comes most often: CAF tries one after another --
     [self](peer_delivery& x) { take_delivery(self, x); },
     [self](send_to_member& x) { tell_member(self, x); },
+    [self](actor_bundle& x) { send_bundle(self, x); },
     // -- from the networks --
     [self](const lane_opened& x) { take_lane(self, x); },
     [](const lane_closed&) {
@@ -831,6 +884,7 @@ node_actor::behavior_type behavior(self_pointer self,
       self->state.user = x;
       begin(self);
     },
+    [self](const gateway_actor& x) { take_gateway(self, x); },
     [self](leave_mesh) { return leave(self); },
     [self](const declare_member_lost& x) {
       auto& state = self->state;

@@ -144,10 +144,10 @@ CAF_TEST(X43 fields that are out of range or missing or too many are refused) {
   // A class that does not exist; an acknowledgement that speaks of one; an
   // answer that is neither yes nor no.
   auto data = content(some_data(1, "x"));
-  data[8] = 6;
+  data[8] = traffic_classes;
   CAF_CHECK(refuses(1, data));
   auto ack = content(ack_frame{});
-  ack[8] = 0x40;
+  ack[8] = static_cast<char>(all_classes + 1);
   CAF_CHECK(refuses(2, ack));
   auto probe = content(probe_frame{});
   probe[16] = 2;

@@ -38,7 +38,8 @@ CAF_TEST(LINK-1 each class is a stream of its own) {
   for (size_t i = 0; i < traffic_classes; ++i)
     send(0, static_cast<traffic_class>(i));
   pass();
-  CAF_CHECK_EQUAL(sides[1].numbers(), std::vector<uint64_t>(6, 1));
+  CAF_CHECK_EQUAL(sides[1].numbers(),
+                  std::vector<uint64_t>(traffic_classes, 1));
 }
 
 CAF_TEST(LINK-1 O2 O4 O14 O15 P-N1 what a lost lane held goes over another) {
@@ -210,7 +211,8 @@ CAF_TEST(LINK-3 a message that is too long is refused) {
   CAF_CHECK_EQUAL(send(0, io, options.message_bytes), status::success);
   CAF_CHECK_EQUAL(send(0, io, options.message_bytes + 1), status::bad_param);
   CAF_CHECK_EQUAL(send(0, io, SIZE_MAX), status::bad_param);
-  CAF_CHECK_EQUAL(send(0, static_cast<traffic_class>(6)), status::bad_param);
+  CAF_CHECK_EQUAL(send(0, static_cast<traffic_class>(traffic_classes)),
+                  status::bad_param);
 }
 
 CAF_TEST(LINK-4 P-M1 another start of the peer ends the session) {
