@@ -13,6 +13,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/networks/networks.hpp"
+#include "bench/port_pipe.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
 
@@ -166,28 +167,6 @@ T value_of(caf::expected<T> x) {
     fail(reason_of(x.error()));
   return std::move(*x);
 }
-
-/// Tells the other process a port.
-struct port_pipe {
-  port_pipe() {
-    if (::pipe(ends) != 0)
-      fail("no pipe");
-  }
-
-  void put(uint16_t port) {
-    if (::write(ends[1], &port, sizeof(port)) != sizeof(port))
-      fail("the other process is gone");
-  }
-
-  uint16_t get() {
-    uint16_t result = 0;
-    if (::read(ends[0], &result, sizeof(result)) != sizeof(result))
-      fail("the other process is gone");
-    return result;
-  }
-
-  int ends[2];
-};
 
 using context_ptr = std::shared_ptr<const secure_context>;
 

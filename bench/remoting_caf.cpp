@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   if (argc != 4 && argc != 7)
     load::fail("POLICY THREADS WORKERS [CERTIFICATE KEY AUTHORITY]");
   const auto is_secure = argc == 7;
-  load::port_pipe port;
+  port_pipe port;
   load::run_both(
     [&] {
       settings cfg{argc, argv};

@@ -10,6 +10,8 @@
 // Where the IDs of the types begin is for whoever includes this to say:
 // REMOTING_LOAD_FIRST_ID.
 
+#include "bench/port_pipe.hpp"
+
 #include <caf/all.hpp>
 
 #include <sys/wait.h>
@@ -272,28 +274,6 @@ inline void print(const figures& x) {
 }
 
 // -- both processes ----------------------------------------------------------
-
-/// Tells the other process a port.
-struct port_pipe {
-  port_pipe() {
-    if (::pipe(ends) != 0)
-      fail("no pipe");
-  }
-
-  void put(uint16_t port) {
-    if (::write(ends[1], &port, sizeof(port)) != sizeof(port))
-      fail("the other process is gone");
-  }
-
-  uint16_t get() {
-    uint16_t result = 0;
-    if (::read(ends[0], &result, sizeof(result)) != sizeof(result))
-      fail("the other process is gone");
-    return result;
-  }
-
-  int ends[2];
-};
 
 /// Runs `worker` in a child, `measure` here, and ends the child then.
 inline void run_both(const std::function<void()>& worker,

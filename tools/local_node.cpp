@@ -267,7 +267,8 @@ local_node::start(local_node_options options) {
     if (!member)
       return std::move(member.error());
     result->member_ = std::move(*member);
-    // For actors of plugins, and of whoever embeds a member.
+    // Programs that embed a member ask all nodes for a name, and wait for one
+    // that has no gateway.
     auto handles = remoting_options{};
     handles.log = result->log_;
     result->remoting_ =

@@ -212,6 +212,19 @@ void react(self_pointer self, monitor_table::item x, const requester& who,
                                                     : std::vector<info>{});
 }
 
+void take_alert(self_pointer self, monitor_alert& what);
+
+/// An alert is out: of those that came meanwhile the newest one follows.
+void on_told(self_pointer self, uint64_t number) {
+  const auto x = self->state.table.item_of(number);
+  if (!x || !self->state.table[*x].extras)
+    return;
+  auto& extras = *self->state.table[*x].extras;
+  extras.is_telling = false;
+  if (auto next = std::exchange(extras.next, std::nullopt))
+    take_alert(self, *next);
+}
+
 /// Raises the alert of a monitor.
 void raise(self_pointer self, monitor_table::item x, alert_facts facts) {
   auto& state = self->state;
@@ -226,17 +239,13 @@ void raise(self_pointer self, monitor_table::item x, alert_facts facts) {
                      + (entry.id.empty() ? "" : " \"" + entry.id + "\"")
                      + " of " + to_string(of.proc);
   state.note(severity::info, title + ": " + facts.reason);
-  const auto told = [self, number = state.table.number_of(x)] {
-    const auto item = self->state.table.item_of(number);
-    if (item && self->state.table[*item].extras)
-      self->state.table[*item].extras->is_telling = false;
-  };
+  const auto number = state.table.number_of(x);
   self
     ->request(state.options.events, caf::infinite, who,
               make_alert(entry, facts))
-    .then([told](ack) { told(); },
-          [self, told, title](const caf::error& why) {
-            told();
+    .then([self, number](ack) { on_told(self, number); },
+          [self, number, title](const caf::error& why) {
+            on_told(self, number);
             self->state.note(severity::warning,
                              title + ": its alert does not reach everybody: "
                                + reason_of(why));
@@ -311,18 +320,23 @@ void look(self_pointer self) {
   arm(self);
 }
 
-/// A monitor of a named kind has found something.
+/// A monitor of a named kind has found something. However fast it says so, one
+/// alert is on its way and one waits.
 void take_alert(self_pointer self, monitor_alert& what) {
   const auto x = self->state.table.item_of(what.number);
   if (!x)
     return;
   const auto& extras = self->state.table[*x].extras;
-  if (!extras || std::exchange(extras->is_telling, true))
+  if (!extras)
     return;
   if (what.reason.size() > defaults::monitor_reason_bytes)
     what.reason.resize(defaults::monitor_reason_bytes);
   if (what.infos.size() > defaults::monitor_alert_infos)
     what.infos.resize(defaults::monitor_alert_infos);
+  if (std::exchange(extras->is_telling, true)) {
+    extras->next = std::move(what);
+    return;
+  }
   auto facts = alert_facts{};
   facts.reason = std::move(what.reason);
   facts.infos = std::move(what.infos);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "messages/connection.hpp"
+#include "messages/custom_monitor.hpp"
 #include "messages/enums.hpp"
 #include "messages/status.hpp"
 #include "messages/value.hpp"
@@ -31,8 +32,9 @@ struct monitor_extras {
   std::string kind;
   std::string reason;
 
-  /// Its last alert is not out yet: another one says no more.
+  /// Whether its last alert is not out yet, and the newest one since then.
   bool is_telling = false;
+  std::optional<monitor_alert> next;
 };
 
 /// A monitor: who asked for it, and how its alerts look.

@@ -160,10 +160,10 @@ T value_of(caf::expected<T> x) {
   return std::move(*x);
 }
 
-/// Says what has come of something, after the seconds since the epoch.
+/// Says what has come of something, after the seconds of a steady clock.
 void say(const std::string& what) {
   const auto now = std::chrono::duration<double>(
-    std::chrono::system_clock::now().time_since_epoch());
+    std::chrono::steady_clock::now().time_since_epoch());
   std::printf("%.3f %s\n", now.count(), what.c_str());
   std::fflush(stdout);
 }
