@@ -1,6 +1,6 @@
 #pragma once
 
-// Code to (de)serialize and print the messages is made once, in inspect.cpp,
+// Code to (de)serialize and print the messages is made once, in inspect_*.cpp,
 // instead of in every file that sends one. Included by messages/actors.hpp.
 
 #include <caf/deserializer.hpp>
