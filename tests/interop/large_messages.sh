@@ -23,7 +23,9 @@ beside() {
 # undisturbed FILE: at most twice as long as when nobody sends anything, or when
 # as much is sent to another program, which takes as much of the processors; in
 # one of four times at least, since others may be using the machine. What is
-# below 2 ms says nothing there.
+# below 5 ms says nothing there: the kernel lets a thread run for up to 3 ms before
+# it gives another one the processor, and the sender, the server's reader and its loop
+# are three on two processors. What the server can help is checked by its time below.
 undisturbed() {
   awk -F: '{ names[$1] = 1
              n = split($0, words, " ")
@@ -31,7 +33,7 @@ undisturbed() {
              for (i = 1; i < n; ++i)
                if (words[i] == "p99") p99[++count] = words[i + 1]
              if (p99[1] <= 2 * p99[2] || p99[1] <= 2 * p99[3] \
-                 || p99[1] <= 2 * slow) good[$1] = 1 }
+                 || p99[1] <= 5 * slow) good[$1] = 1 }
        END { for (x in names) if (!(x in good)) { print x; bad = 1 }
              exit bad || NR == 0 }' slow="$slow" "$1"
 }
