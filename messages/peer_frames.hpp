@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <variant>
 
@@ -107,6 +108,9 @@ constexpr uint32_t via_of(lane_id x) {
 struct peer_payload {
   std::shared_ptr<const void> data;
   size_t size = 0;
+
+  /// The text that `data` keeps, if the payload is all of it; else null.
+  const std::string* text = nullptr;
 };
 
 /// What a message counts beyond its payload, on both sides.

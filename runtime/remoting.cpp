@@ -41,6 +41,7 @@ std::unique_ptr<remoting> remoting::start(loop_system& loop,
   auto settings = gateway_settings{};
   settings.rank = member.rank();
   settings.incarnation = member.incarnation();
+  settings.user = member.user();
   settings.node = member.node();
   settings.random = random_number;
   settings.queue_bytes = options.queue_bytes;

@@ -3,6 +3,10 @@
 #include "adapters/lane/certificates.hpp"
 #include "messages/status.hpp"
 
+#include <charconv>
+#include <string>
+#include <string_view>
+
 namespace troupe {
 
 namespace {
@@ -87,6 +91,7 @@ int check_pinned(X509_STORE_CTX* store, void* context) {
   if (!check->refusal.empty())
     return 0;
   check->found = std::move(claimed.found);
+  check->found->user.reset(); // It says so itself.
   X509_STORE_CTX_set_error(store, X509_V_OK);
   return 1;
 }
@@ -209,6 +214,30 @@ void set_peer_check(SSL* tls, peer_check* check) {
   SSL_set_app_data(tls, check);
 }
 
+namespace {
+
+std::string_view view_of(const ASN1_STRING* x) {
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(x)),
+          static_cast<size_t>(ASN1_STRING_length(x))};
+}
+
+/// Reads the user that a subject names, if it does.
+/// @returns whether it names one at most, and in the one form.
+bool take_user(const X509_NAME& subject, std::optional<uint32_t>& out) {
+  const auto at = X509_NAME_get_index_by_NID(&subject, NID_userId, -1);
+  if (at < 0)
+    return true;
+  const auto text =
+    view_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(&subject, at)));
+  auto user = uint32_t{0};
+  std::from_chars(text.data(), text.data() + text.size(), user);
+  out = user;
+  return text == std::to_string(user)
+         && X509_NAME_get_index_by_NID(&subject, NID_userId, at) < 0;
+}
+
+} // namespace
+
 caf::expected<node_identity> identity_of(const X509* certificate) {
   const auto refusal =
     make_error(status::invalid_cred, "has no identity of a node");
@@ -220,10 +249,8 @@ caf::expected<node_identity> identity_of(const X509* certificate) {
   if (name->type != GEN_URI)
     return refusal;
   const auto* text = name->d.uniformResourceIdentifier;
-  auto result = parse_node_identity(
-    {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-     static_cast<size_t>(ASN1_STRING_length(text))});
-  if (!result)
+  auto result = parse_node_identity(view_of(text));
+  if (!result || !take_user(*X509_get_subject_name(certificate), result->user))
     return refusal;
   return result;
 }

@@ -90,7 +90,8 @@ struct peer_check {
 /// @param check Lives until the handshake is over or `tls` is gone.
 void set_peer_check(SSL* tls, peer_check* check);
 
-/// Reads the identity from the one alternative name that a certificate has.
+/// Reads the identity from the one alternative name that a certificate has, and the
+/// user from its subject.
 caf::expected<node_identity> identity_of(const X509* certificate);
 
 } // namespace troupe

@@ -92,7 +92,7 @@ bool message_assembly::add(traffic_class of, peer_payload bytes,
   if (!is_part(view)) {
     if (known.total > 0)
       return false;
-    out = std::make_shared<const std::string>(view);
+    out = text_of(bytes);
     return true;
   }
   auto payload = read_payload(view);
