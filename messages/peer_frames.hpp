@@ -195,6 +195,11 @@ using lane_frame =
 /// behind all of it. Answers hurry: who waits for one takes the lane for silent.
 bool may_be_overtaken(const lane_frame& frame) noexcept;
 
+/// The class in which a third node passes a frame on: streams, the environment and
+/// questions go with the streams, what actors say as such, and all else with the
+/// collectives, which wait for none of it.
+traffic_class class_on_relays(const lane_frame& frame) noexcept;
+
 /// About how many bytes a frame takes on a connection.
 size_t wire_size(const lane_frame& frame);
 

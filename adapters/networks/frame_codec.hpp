@@ -18,7 +18,7 @@
 //   kind    1   0 hello, 1 data, 2 ack, 3 probe, 4 gone
 //   zero    1
 //   check   2   CRC-32 of the six bytes before, its lower half
-//   sum     4   CRC-32 of what follows the header
+//   sum     4   CRC-32 of what follows the header; 0 where frames are bare
 //
 // What follows, where `ack` is a byte with a bit per class, and for each of
 // these classes `next` 8 and `limit` 8:
@@ -47,11 +47,16 @@ inline size_t memory_of(const lane_frame& x) {
   return 256 + (data != nullptr ? data->payload.size : 0);
 }
 
+/// Whether contents have a checksum, or none since their way has its own: see
+/// `has_agreed_on_bare_frames`.
+enum class frame_check : uint8_t { sum, bare };
+
 /// Appends a frame.
 /// @param payload_max Bytes of a payload to append; what is beyond has to
 ///                    follow from the payload itself.
 void encode_frame(const lane_frame& frame, std::string& out,
-                  size_t payload_max = SIZE_MAX);
+                  size_t payload_max = SIZE_MAX,
+                  frame_check check = frame_check::sum);
 
 /// Decodes what follows a header.
 /// @param kind From the header.
@@ -65,8 +70,9 @@ caf::expected<lane_frame> decode_frame_content(uint8_t kind,
 class frame_reader {
 public:
   /// @param frame_max Largest frame, header included.
-  explicit frame_reader(size_t frame_max = defaults::lane_frame)
-    : frame_max_(frame_max) {
+  explicit frame_reader(size_t frame_max = defaults::lane_frame,
+                        frame_check check = frame_check::sum)
+    : frame_max_(frame_max), check_(check) {
     // nop
   }
 
@@ -80,7 +86,7 @@ public:
 
   /// Bytes of the frame that is not whole yet.
   size_t held() const noexcept {
-    return held_.size();
+    return held_.size() + payload_.size();
   }
 
 private:
@@ -92,13 +98,20 @@ private:
   };
 
   caf::expected<header> read_header(std::string_view bytes) const;
-  caf::expected<lane_frame> read_frame(std::string_view bytes);
-  bool fill(size_t size);
+  caf::error check_sum(const header& head, std::string_view content,
+                       std::string_view payload = {}) const;
+  caf::expected<lane_frame> read_frame(std::string_view bytes) const;
+  caf::expected<lane_frame> read_held(const header& head);
+  bool hold(const header& head);
+  bool fill(std::string& to, size_t size);
 
   size_t frame_max_;
+  frame_check check_;
 
-  /// The beginning of a frame whose end has not come in.
+  /// The beginning of a frame whose end has not come in; of one with a payload, that
+  /// by itself: it goes on to who wants it as it is.
   std::string held_;
+  std::string payload_;
   std::string_view rest_;
   caf::error broken_;
 };

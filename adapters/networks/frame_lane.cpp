@@ -36,6 +36,8 @@ std::string_view rest_of_payload(const lane_frame& frame, size_t begin) {
 frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
   : handlers_(std::move(handlers)),
+    check_(channel.has_bare_frames ? frame_check::bare : frame_check::sum),
+    reader_(defaults::lane_frame, check_),
     flush_(loop.base(), -1, 0, [this] { flush(); }),
     queued_max_(limits.queued_max),
     next_patient_(loop.base(), -1, 0, [this] { continue_patient(); }),
@@ -104,7 +106,7 @@ void frame_lane::note_urgent(const lane_frame& frame) {
 
 void frame_lane::gather(const lane_frame& frame) {
   // A large payload is sent from where it is.
-  encode_frame(frame, out_, gathered_max);
+  encode_frame(frame, out_, gathered_max, check_);
   if (out_.size() < gathered_max) {
     if (!flush_.is_pending())
       flush_.fire_now();

@@ -72,6 +72,7 @@ private:
   void end(const std::string& reason);
 
   callbacks handlers_;
+  frame_check check_;
   frame_reader reader_;
   bool is_over_ = false;
 

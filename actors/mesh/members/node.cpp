@@ -555,8 +555,7 @@ void route(self_pointer self, relayed_frame x, uint32_t sender) {
   if (!to)
     return;
   auto message = peer_message{};
-  message.of =
-    may_be_overtaken(x.frame) ? traffic_class::io : traffic_class::collectives;
+  message.of = class_on_relays(x.frame);
   message.incarnation = to->second;
   message.bytes = std::make_shared<const std::string>(to_payload(x));
   message.may_drop = true;

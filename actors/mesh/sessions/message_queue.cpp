@@ -9,10 +9,13 @@ namespace troupe {
 bool message_queue::push(peer_message x) {
   auto& queue = waiting_[index_of(x.of)];
   const auto size = x.bytes->size();
-  // Gateways bound by themselves what waits here: see `conversation`.
+  // Gateways bound by themselves what waits here (see `conversation`), but not what
+  // is passed on for those of others.
+  const auto is_bounded_elsewhere =
+    x.of == traffic_class::actors && !x.may_drop;
   if (size > limits_.message_bytes
       || (!queue.empty() && bytes_ + size > limits_.queue_bytes
-          && x.of != traffic_class::actors))
+          && !is_bounded_elsewhere))
     return false;
   bytes_ += size;
   queue.push_back({std::move(x), 0});
