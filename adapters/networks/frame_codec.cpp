@@ -240,8 +240,8 @@ caf::error broken(const std::string& what) {
 
 } // namespace
 
-void encode_frame(const lane_frame& frame, std::string& out, size_t payload_max,
-                  frame_check check) {
+size_t encode_frame(const lane_frame& frame, std::string& out, size_t size_max,
+                    frame_check check) {
   const auto begin = out.size();
   out.append(frame_header_size, '\0');
   writer to{out};
@@ -252,13 +252,16 @@ void encode_frame(const lane_frame& frame, std::string& out, size_t payload_max,
   if (check == frame_check::sum)
     sum = sum_of(payload, sum_of(std::string_view{out}.substr(content)));
   const auto size = out.size() - content + payload.size();
-  out.append(payload.substr(0, payload_max));
+  const auto part =
+    payload.substr(0, size_max - std::min(size_max, out.size()));
+  out.append(part);
   overwrite(out, begin, static_cast<uint32_t>(size));
   overwrite(out, begin + 4, static_cast<uint8_t>(frame.index()));
   const auto checked = std::string_view{out}.substr(begin, checked_size);
   overwrite(out, begin + checked_size,
             static_cast<uint16_t>(sum_of(checked) & 0xFFFF));
   overwrite(out, begin + 8, sum);
+  return part.size();
 }
 
 caf::expected<lane_frame> decode_frame_content(uint8_t kind,

@@ -52,11 +52,12 @@ inline size_t memory_of(const lane_frame& x) {
 enum class frame_check : uint8_t { sum, bare };
 
 /// Appends a frame.
-/// @param payload_max Bytes of a payload to append; what is beyond has to
-///                    follow from the payload itself.
-void encode_frame(const lane_frame& frame, std::string& out,
-                  size_t payload_max = SIZE_MAX,
-                  frame_check check = frame_check::sum);
+/// @param size_max How long `out` may become with its payload.
+/// @returns how many bytes of the payload it has; the others have to follow from the
+///          payload itself.
+size_t encode_frame(const lane_frame& frame, std::string& out,
+                    size_t size_max = SIZE_MAX,
+                    frame_check check = frame_check::sum);
 
 /// Decodes what follows a header.
 /// @param kind From the header.

@@ -105,15 +105,15 @@ void frame_lane::note_urgent(const lane_frame& frame) {
 }
 
 void frame_lane::gather(const lane_frame& frame) {
-  // A large payload is sent from where it is.
-  encode_frame(frame, out_, gathered_max, check_);
+  // A large payload is sent from where it is, behind a record that is full.
+  const auto part = encode_frame(frame, out_, gathered_max, check_);
   if (out_.size() < gathered_max) {
     if (!flush_.is_pending())
       flush_.fire_now();
     return;
   }
   flush();
-  if (const auto rest = rest_of_payload(frame, gathered_max); !rest.empty())
+  if (const auto rest = rest_of_payload(frame, part); !rest.empty())
     hand_over(rest);
 }
 

@@ -234,7 +234,10 @@ CAF_TEST(O3 a payload goes up as the text that it came in) {
 CAF_TEST(O3 the rest of a large payload need not be copied) {
   const auto whole = some_data(1, std::string(100'000, 'y'));
   std::string begin;
-  encode_frame(whole, begin, 1000);
+  const auto part = encode_frame(whole, begin, 1000);
   const auto payload = bytes_of(std::get<data_frame>(whole).payload);
-  CAF_CHECK_EQUAL(begin + std::string{payload.substr(1000)}, encoded(whole));
+  CAF_CHECK_EQUAL(begin.size(), 1000u);
+  CAF_CHECK_EQUAL(begin + std::string{payload.substr(part)}, encoded(whole));
+  // Where there is no room at all, it has none of it.
+  CAF_CHECK_EQUAL(encode_frame(whole, begin, 1000), 0u);
 }
