@@ -350,9 +350,11 @@ caf::expected<lane_frame> frame_reader::read_held(const header& head) {
   if (auto err = check_sum(head, content, payload_))
     return err;
   auto result = decode_frame_content(head.kind, content);
-  if (result && !payload_.empty())
-    std::get<data_frame>(*result).payload = make_payload(
-      std::make_shared<const std::string>(std::exchange(payload_, {})));
+  filled_ = 0;
+  auto payload = std::exchange(payload_, {});
+  if (result && !payload.empty())
+    std::get<data_frame>(*result).payload =
+      make_payload(std::make_shared<const std::string>(std::move(payload)));
   return result;
 }
 
@@ -361,31 +363,43 @@ caf::expected<lane_frame> frame_reader::read_held(const header& head) {
 /// @returns whether all of it is there.
 bool frame_reader::hold(const header& head) {
   if (head.kind != data_kind)
-    return fill(held_, head.size);
+    return fill(head.size);
   const auto fields_min = frame_header_size + data_classes_at + 1;
-  if (!fill(held_, std::min(head.size, fields_min)))
+  if (!fill(std::min(head.size, fields_min)))
     return false;
   if (head.size < fields_min)
     return true; // To be refused.
   const auto classes = static_cast<uint8_t>(held_[fields_min - 1]);
   const auto fields = fields_min + 16 * std::bitset<8>{classes}.count();
-  if (!fill(held_, std::min(head.size, fields)))
+  if (!fill(std::min(head.size, fields)))
     return false;
-  const auto size = head.size - held_.size();
-  // No more than what has come can justify.
-  if (payload_.capacity() < size && (payload_.size() + rest_.size()) * 6 > size)
-    payload_.reserve(size);
-  return fill(payload_, size);
+  return fill_payload(head.size - held_.size());
 }
 
-/// Moves bytes to one of the strings until it has `size`.
+/// Moves bytes to `held_` until it has `size`.
 /// @returns whether it has.
-bool frame_reader::fill(std::string& to, size_t size) {
-  const auto missing = size - std::min(size, to.size());
+bool frame_reader::fill(size_t size) {
+  const auto missing = size - std::min(size, held_.size());
   const auto n = std::min(missing, rest_.size());
-  to.append(rest_.substr(0, n));
+  held_.append(rest_.substr(0, n));
   rest_.remove_prefix(n);
   return n == missing;
+}
+
+/// The same for the payload.
+bool frame_reader::fill_payload(size_t size) {
+  const auto bytes = rest_.substr(0, size - filled_);
+  rest_.remove_prefix(bytes.size());
+  // No more memory than what has come can justify.
+  constexpr size_t trust = 6;
+  if (payload_.size() < size && (filled_ + bytes.size()) * trust >= size)
+    payload_.resize(size);
+  if (payload_.size() == size)
+    std::copy(bytes.begin(), bytes.end(), payload_.data() + filled_);
+  else
+    payload_.append(bytes);
+  filled_ += bytes.size();
+  return filled_ == size;
 }
 
 caf::expected<std::optional<lane_frame>> frame_reader::next() {
@@ -393,14 +407,14 @@ caf::expected<std::optional<lane_frame>> frame_reader::next() {
     broken_ = std::move(why);
     held_.clear();
     payload_.clear();
+    filled_ = 0;
     rest_ = {};
     return broken_;
   };
   if (broken_)
     return broken_;
   const auto is_held = !held_.empty();
-  if ((is_held || rest_.size() < frame_header_size)
-      && !fill(held_, frame_header_size))
+  if ((is_held || rest_.size() < frame_header_size) && !fill(frame_header_size))
     return std::optional<lane_frame>{};
   auto head = read_header(held_.empty() ? rest_ : std::string_view{held_});
   if (!head)
@@ -412,7 +426,7 @@ caf::expected<std::optional<lane_frame>> frame_reader::next() {
     rest_.remove_prefix(head->size);
     return std::optional<lane_frame>{std::move(*result)};
   }
-  if (!fill(held_, frame_header_size) || !hold(*head))
+  if (!fill(frame_header_size) || !hold(*head))
     return std::optional<lane_frame>{};
   auto result = read_held(*head);
   if (!result)

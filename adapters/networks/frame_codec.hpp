@@ -85,9 +85,26 @@ public:
   ///          the bytes are not a frame: from then on always.
   caf::expected<std::optional<lane_frame>> next();
 
+  /// Room for the rest of a payload, for who can put the bytes that come next there;
+  /// may be none. What does not belong to it is pushed.
+  struct room {
+    char* data = nullptr;
+    size_t size = 0;
+  };
+
+  room payload_room() noexcept {
+    return {payload_.data() + filled_, payload_.size() - filled_};
+  }
+
+  /// So many bytes were put there; has the effect of `push`.
+  void filled(size_t bytes) noexcept {
+    filled_ += bytes;
+    rest_ = {};
+  }
+
   /// Bytes of the frame that is not whole yet.
   size_t held() const noexcept {
-    return held_.size() + payload_.size();
+    return held_.size() + filled_;
   }
 
 private:
@@ -104,15 +121,18 @@ private:
   caf::expected<lane_frame> read_frame(std::string_view bytes) const;
   caf::expected<lane_frame> read_held(const header& head);
   bool hold(const header& head);
-  bool fill(std::string& to, size_t size);
+  bool fill(size_t size);
+  bool fill_payload(size_t size);
 
   size_t frame_max_;
   frame_check check_;
 
   /// The beginning of a frame whose end has not come in; of one with a payload, that
-  /// by itself: it goes on to who wants it as it is.
+  /// by itself: it goes on to who wants it as it is. As long as it will be once
+  /// enough of it is there, which `filled_` says.
   std::string held_;
   std::string payload_;
+  size_t filled_ = 0;
   std::string_view rest_;
   caf::error broken_;
 };

@@ -218,6 +218,46 @@ CAF_TEST(X43 frames without checksums come out whole and cut ones never) {
   }
 }
 
+CAF_TEST(O3 the rest of a payload may be put where it stays) {
+  auto frames = some_frames();
+  frames.push_back(some_data(4, std::string(100'000, 'z')));
+  frames.push_back(some_data(5, "behind"));
+  std::string bytes;
+  for (const auto& x : frames)
+    encode_frame(x, bytes);
+  for (const size_t piece : {1, 11, 1000, 16384, 200'000}) {
+    frame_reader uut;
+    std::vector<lane_frame> out;
+    auto is_used = false;
+    for (auto rest = std::string_view{bytes}; !rest.empty();) {
+      const auto room = uut.payload_room();
+      auto next = rest.substr(0, piece);
+      if (room.size > 0) {
+        is_used = true;
+        next = next.substr(0, room.size);
+        std::copy(next.begin(), next.end(), room.data);
+        uut.filled(next.size());
+      } else {
+        uut.push(next);
+      }
+      rest.remove_prefix(next.size());
+      for (;;) {
+        auto x = uut.next();
+        CAF_REQUIRE(x);
+        if (!*x)
+          break;
+        out.push_back(std::move(**x));
+      }
+    }
+    CAF_CHECK_EQUAL(is_used, piece < bytes.size());
+    CAF_CHECK_EQUAL(uut.held(), 0U);
+    CAF_REQUIRE_EQUAL(out.size(), frames.size());
+    CAF_CHECK(
+      std::equal(frames.begin(), frames.end(), out.begin(),
+                 [](const auto& x, const auto& y) { return is_same(x, y); }));
+  }
+}
+
 CAF_TEST(O3 a payload goes up as the text that it came in) {
   const auto bytes = encoded(some_data(1, std::string(100'000, 'y')));
   for (const size_t piece : {16384, 200'000}) {
