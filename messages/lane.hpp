@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -52,6 +53,9 @@ struct lane_opened {
   uint32_t rank = 0;
   std::string name;
 
+  /// The user that the node belongs to, as the DVM's authority says.
+  std::optional<uint32_t> user{};
+
   /// Our name of the network, and both ends, for gauges and logs.
   std::string network;
   std::string local;
@@ -59,7 +63,7 @@ struct lane_opened {
   bool is_dialled = false;
 };
 
-TROUPE_MESSAGE(lane_opened, x.lane, x.rank, x.name, x.network, x.local,
+TROUPE_MESSAGE(lane_opened, x.lane, x.rank, x.name, x.user, x.network, x.local,
                x.remote, x.is_dialled)
 
 /// Why there is no lane to a node at one of its addresses; the latest reason,

@@ -104,7 +104,14 @@ std::string_view bytes_of(const peer_payload& x) {
 peer_payload make_payload(std::shared_ptr<const std::string> owner) {
   const auto* data = owner->data();
   const auto size = owner->size();
-  return {std::shared_ptr<const void>{std::move(owner), data}, size};
+  const auto* text = owner.get();
+  return {std::shared_ptr<const void>{std::move(owner), data}, size, text};
+}
+
+std::shared_ptr<const std::string> text_of(const peer_payload& x) {
+  if (x.text == nullptr)
+    return std::make_shared<const std::string>(bytes_of(x));
+  return {x.data, x.text};
 }
 
 } // namespace troupe

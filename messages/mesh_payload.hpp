@@ -86,4 +86,7 @@ std::string_view bytes_of(const peer_payload& x);
 /// A payload of bytes that `owner` keeps.
 peer_payload make_payload(std::shared_ptr<const std::string> owner);
 
+/// The bytes of a payload for whoever keeps them, copied only if they are a part.
+std::shared_ptr<const std::string> text_of(const peer_payload& x);
+
 } // namespace troupe

@@ -42,6 +42,15 @@ bool may_be_overtaken(const lane_frame& frame) noexcept {
   return probe != nullptr && !probe->is_answer;
 }
 
+traffic_class class_on_relays(const lane_frame& frame) noexcept {
+  if (may_be_overtaken(frame))
+    return traffic_class::io;
+  const auto* x = std::get_if<data_frame>(&frame);
+  return x != nullptr && x->of == traffic_class::actors
+           ? traffic_class::actors
+           : traffic_class::collectives;
+}
+
 size_t wire_size(const lane_frame& frame) {
   return header + std::visit([](const auto& x) { return body_of(x); }, frame);
 }

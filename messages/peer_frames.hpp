@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <variant>
 
@@ -107,6 +108,9 @@ constexpr uint32_t via_of(lane_id x) {
 struct peer_payload {
   std::shared_ptr<const void> data;
   size_t size = 0;
+
+  /// The text that `data` keeps, if the payload is all of it; else null.
+  const std::string* text = nullptr;
 };
 
 /// What a message counts beyond its payload, on both sides.
@@ -190,6 +194,11 @@ using lane_frame =
 /// up, nor does a question, which shows what was lost before it and so comes
 /// behind all of it. Answers hurry: who waits for one takes the lane for silent.
 bool may_be_overtaken(const lane_frame& frame) noexcept;
+
+/// The class in which a third node passes a frame on: streams, the environment and
+/// questions go with the streams, what actors say as such, and all else with the
+/// collectives, which wait for none of it.
+traffic_class class_on_relays(const lane_frame& frame) noexcept;
 
 /// About how many bytes a frame takes on a connection.
 size_t wire_size(const lane_frame& frame);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,8 +18,9 @@
 #include <vector>
 
 // Actors of other nodes as handles: what programs and proxies say to the GATEWAY
-// of their node, and it to the NODE. None of it leaves the process; what gateways
-// tell each other is in actors/mesh/remoting/.
+// of their node. None of it leaves the process; what gateways tell each other is in
+// actors/mesh/remoting/. For files that say or hear it: handles of the GATEWAY, which
+// are everywhere, do with names of types.
 
 namespace troupe {
 
@@ -31,9 +31,15 @@ struct actor_audience {
   /// These nodes alone; without: every member of the DVM.
   std::optional<std::vector<uint32_t>> ranks;
 
-  bool has(uint32_t rank) const {
-    return !ranks
-           || std::find(ranks->begin(), ranks->end(), rank) != ranks->end();
+  /// Of them only those of the same user as this node, as the certificates of both
+  /// say. Who has shown this node none that says so is not among them.
+  bool same_user = false;
+
+  bool has(uint32_t rank, bool is_of_same_user) const {
+    return (!same_user || is_of_same_user)
+           && (!ranks
+               || std::find(ranks->begin(), ranks->end(), rank)
+                    != ranks->end());
   }
 };
 
@@ -141,16 +147,6 @@ struct exported_ended {
   caf::error reason;
 };
 
-// -- between the gateway and the node --------------------------------------------
-
-/// Bytes for the gateway of a member, or from it: in order, once, as long as the
-/// session of both nodes lasts.
-struct actor_bundle {
-  uint32_t rank = 0;
-  uint64_t incarnation = 0;
-  std::shared_ptr<const std::string> bytes;
-};
-
 /// INTERNAL: the gateway has no mail left, and sends what it has gathered.
 struct flush_gateway {};
 
@@ -165,4 +161,3 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::allow_types)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::proxy_message)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::proxy_linked)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::exported_ended)
-CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::actor_bundle)

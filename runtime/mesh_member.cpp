@@ -68,6 +68,7 @@ mesh_member::start(loop_system& loop, mesh_member_options options) {
   auto result = std::unique_ptr<mesh_member>{new mesh_member};
   result->rank_ = options.context->self().rank;
   result->name_ = options.context->self().name;
+  result->user_ = options.context->self().user;
   auto node = node_with_sources();
   node.rank = result->rank_;
   node.membership.name = result->name_;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,12 +73,18 @@ public:
     return incarnation_;
   }
 
+  /// The user that its certificate says it belongs to.
+  std::optional<uint32_t> user() const noexcept {
+    return user_;
+  }
+
 private:
   mesh_member() = default;
 
   uint32_t rank_ = 0;
   std::string name_;
   uint64_t incarnation_ = 0;
+  std::optional<uint32_t> user_;
   node_actor node_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "actors/mesh/remoting/gateway.hpp"
 #include "actors/mesh/remoting/member_node.hpp"
+#include "adapters/hwloc/allowed_processors.hpp"
 #include "messages/memory_source.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/mesh_sources.hpp"
@@ -41,6 +42,7 @@ std::unique_ptr<remoting> remoting::start(loop_system& loop,
   auto settings = gateway_settings{};
   settings.rank = member.rank();
   settings.incarnation = member.incarnation();
+  settings.user = member.user();
   settings.node = member.node();
   settings.random = random_number;
   settings.queue_bytes = options.queue_bytes;
@@ -51,8 +53,11 @@ std::unique_ptr<remoting> remoting::start(loop_system& loop,
   result->gateway_ = spawn_gateway(loop.actors(), std::move(settings));
   loop.actors().registry().put(gateway_source, result->gateway_);
   caf::anon_send(member.node(), result->gateway_);
-  if (options.is_alone)
+  if (options.is_alone) {
     caf::anon_send(member.node(), loop.actors().spawn(lone_user));
+    if (allowed_processors().size() > 1)
+      loop.loop().set_look(options.look);
+  }
   return result;
 }
 

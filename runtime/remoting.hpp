@@ -34,6 +34,11 @@ struct remoting_options {
   /// Nobody else in this process uses the member (`mesh_user_actor`): no host.
   bool is_alone = false;
 
+  /// How long the loop of a member that is alone looks for more before it sleeps,
+  /// while messages come in quick succession: to be woken takes longer than most
+  /// messages do. Not if the process may use one processor only. 0: never.
+  std::chrono::nanoseconds look = std::chrono::microseconds{100};
+
   journal log;
 };
 
@@ -93,8 +98,7 @@ public:
   void accept(std::vector<wire_type> types);
 
   /// Lets other nodes find an actor.
-  /// @param who Every member, or some nodes. Users are not told apart: the
-  ///            certificate of a node names the node.
+  /// @param who Every member, some nodes, or those of the same user.
   template <class Handle>
   void publish(const Handle& x, std::string name, actor_audience who = {}) {
     publish(publish_actor{std::move(name),

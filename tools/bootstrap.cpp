@@ -197,7 +197,7 @@ int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   if (!contacts)
     return fail(contacts.error());
   const auto& name = x.settings.nodes[x.rank];
-  const auto mine = x.vouching.issue(x.rank, name);
+  const auto mine = x.vouching.issue(x.rank, name, {}, ::geteuid());
   if (!mine)
     return fail(mine.error());
   auto context = secure_context::make(*mine);

@@ -98,7 +98,7 @@ caf::error dvm_root::make_member(mesh_member_options& x) {
       return std::move(made.error());
     authority_ = std::move(*made);
   }
-  auto mine = authority_->issue(0, plan.nodes.front().name);
+  auto mine = authority_->issue(0, plan.nodes.front().name, {}, ::geteuid());
   if (!mine)
     return std::move(mine.error());
   auto context = secure_context::make(*mine);
@@ -211,7 +211,8 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())
       tell.log_file = options.log_directory + "/trouped." + name + ".log";
-    auto credentials = authority_->issue(rank, name);
+    // Whoever starts a daemon gives it the key: it acts for the same user.
+    auto credentials = authority_->issue(rank, name, {}, ::geteuid());
     if (!credentials) {
       fail(reason_of(credentials.error()));
       return;

@@ -40,6 +40,15 @@ bool set_common_name(X509_NAME* x, const std::string& text) {
          == 1;
 }
 
+bool set_user(X509_NAME* x, uint32_t user) {
+  const auto text = std::to_string(user);
+  return X509_NAME_add_entry_by_NID(
+           x, NID_userId, MBSTRING_ASC,
+           reinterpret_cast<const unsigned char*>(text.data()),
+           static_cast<int>(text.size()), -1, 0)
+         == 1;
+}
+
 bool add_extension(X509* x, X509* issuer, int kind, const std::string& value) {
   X509V3_CTX context;
   X509V3_set_ctx_nodb(&context);
@@ -124,7 +133,7 @@ caf::expected<authority> authority::make(std::string dvm,
 
 caf::expected<node_credentials>
 authority::issue(uint32_t rank, const std::string& name,
-                 certificate_times times) const {
+                 certificate_times times, std::optional<uint32_t> user) const {
   const auto identity = to_string({dvm_, rank, name});
   if (!parse_node_identity(identity))
     return make_error(status::bad_param, "not a name for a node: " + name);
@@ -137,7 +146,7 @@ authority::issue(uint32_t rank, const std::string& name,
   result.certificate = blank(name, result.key.get(), times);
   auto* x = result.certificate.get();
   auto* issuer = certificate_.get();
-  if (x == nullptr
+  if (x == nullptr || (user && !set_user(X509_get_subject_name(x), *user))
       || !add_extension(x, issuer, NID_basic_constraints, "critical,CA:FALSE")
       || !add_extension(x, issuer, NID_key_usage, "critical,digitalSignature")
       || !add_extension(x, issuer, NID_ext_key_usage, "clientAuth,serverAuth")

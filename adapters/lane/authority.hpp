@@ -3,6 +3,7 @@
 #include "adapters/lane/node_credentials.hpp"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace troupe {
@@ -39,9 +40,11 @@ public:
   }
 
   /// Makes a key and a certificate for a node.
+  /// @param user Whoever gets the key acts for this user; none: nobody's.
   /// @returns `bad_param` if the name cannot be one.
-  caf::expected<node_credentials> issue(uint32_t rank, const std::string& name,
-                                        certificate_times times = {}) const;
+  caf::expected<node_credentials>
+  issue(uint32_t rank, const std::string& name, certificate_times times = {},
+        std::optional<uint32_t> user = {}) const;
 
   /// All of it, its key included.
   caf::expected<secret> encode() const;

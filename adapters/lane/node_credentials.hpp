@@ -6,6 +6,7 @@
 #include <caf/expected.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,10 @@ struct node_identity {
 
   /// Its name within the DVM: 1 to 255 of the same characters.
   std::string name;
+
+  /// The user that it belongs to, if its authority says so. No part of what it is
+  /// called: daemons that know nothing of users understand each other.
+  std::optional<uint32_t> user{};
 };
 
 inline bool operator==(const node_identity& x, const node_identity& y) {

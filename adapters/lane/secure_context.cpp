@@ -3,6 +3,11 @@
 #include "adapters/lane/certificates.hpp"
 #include "messages/status.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
 namespace troupe {
 
 namespace {
@@ -87,6 +92,7 @@ int check_pinned(X509_STORE_CTX* store, void* context) {
   if (!check->refusal.empty())
     return 0;
   check->found = std::move(claimed.found);
+  check->found->user.reset(); // It says so itself.
   X509_STORE_CTX_set_error(store, X509_V_OK);
   return 1;
 }
@@ -111,6 +117,24 @@ caf::error check_own(SSL_CTX* context, X509* certificate) {
   return result;
 }
 
+/// Name of the protocol of lanes without checksums, behind its length, as ALPN has
+/// it. What has no name is the one with them.
+constexpr unsigned char bare_protocol[] = "\x0dtroupe-lane-2";
+constexpr unsigned bare_protocol_size = sizeof(bare_protocol) - 1;
+
+/// The side that listens chooses from what the other one offers.
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* size,
+                    const unsigned char* offered, unsigned offered_size,
+                    void*) {
+  auto* chosen = static_cast<unsigned char*>(nullptr);
+  if (SSL_select_next_proto(&chosen, size, bare_protocol, bare_protocol_size,
+                            offered, offered_size)
+      != OPENSSL_NPN_NEGOTIATED)
+    return SSL_TLSEXT_ERR_NOACK;
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
 bool configure(SSL_CTX* x) {
   SSL_CTX_set_options(x, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION
                            | SSL_OP_NO_RENEGOTIATION);
@@ -120,6 +144,7 @@ bool configure(SSL_CTX* x) {
                         | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                         | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(x, 1);
+  SSL_CTX_set_alpn_select_cb(x, choose_protocol, nullptr);
   SSL_CTX_set_max_cert_list(x, max_certificates_size);
   SSL_CTX_set_security_level(x, 2);
   SSL_CTX_set_verify(x, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
@@ -134,6 +159,7 @@ bool configure(SSL_CTX* x) {
          && SSL_CTX_set_ciphersuites(
               x, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384")
               == 1
+         && SSL_CTX_set_alpn_protos(x, bare_protocol, bare_protocol_size) == 0
          && SSL_CTX_set1_groups_list(x, "P-256") == 1
          && SSL_CTX_set1_sigalgs_list(x, "ECDSA+SHA256") == 1;
 }
@@ -205,9 +231,41 @@ openssl_ptr<SSL> secure_context::new_connection() const {
   return openssl_ptr<SSL>{SSL_new(context_.get())};
 }
 
+bool has_agreed_on_bare_frames(const SSL* tls) {
+  const unsigned char* chosen = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(tls, &chosen, &size);
+  return size + 1 == bare_protocol_size
+         && std::equal(chosen, chosen + size, bare_protocol + 1);
+}
+
 void set_peer_check(SSL* tls, peer_check* check) {
   SSL_set_app_data(tls, check);
 }
+
+namespace {
+
+std::string_view view_of(const ASN1_STRING* x) {
+  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(x)),
+          static_cast<size_t>(ASN1_STRING_length(x))};
+}
+
+/// Reads the user that a subject names, if it does.
+/// @returns whether it names one at most, and in the one form.
+bool take_user(const X509_NAME& subject, std::optional<uint32_t>& out) {
+  const auto at = X509_NAME_get_index_by_NID(&subject, NID_userId, -1);
+  if (at < 0)
+    return true;
+  const auto text =
+    view_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(&subject, at)));
+  auto user = uint32_t{0};
+  std::from_chars(text.data(), text.data() + text.size(), user);
+  out = user;
+  return text == std::to_string(user)
+         && X509_NAME_get_index_by_NID(&subject, NID_userId, at) < 0;
+}
+
+} // namespace
 
 caf::expected<node_identity> identity_of(const X509* certificate) {
   const auto refusal =
@@ -220,10 +278,8 @@ caf::expected<node_identity> identity_of(const X509* certificate) {
   if (name->type != GEN_URI)
     return refusal;
   const auto* text = name->d.uniformResourceIdentifier;
-  auto result = parse_node_identity(
-    {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-     static_cast<size_t>(ASN1_STRING_length(text))});
-  if (!result)
+  auto result = parse_node_identity(view_of(text));
+  if (!result || !take_user(*X509_get_subject_name(certificate), result->user))
     return refusal;
   return result;
 }

@@ -69,6 +69,12 @@ private:
   std::shared_ptr<const pinned_certificates> peers_;
 };
 
+/// Whether both ends of a connection take frames without the checksum of their
+/// content, since TLS brings nothing else than what was sent. They agree on it with
+/// the handshake (ALPN); a node of a release that knows nothing of it, or none of
+/// TLS, has checksums.
+bool has_agreed_on_bare_frames(const SSL* tls);
+
 /// What one connection knows about its peer while it shakes hands. OpenSSL
 /// refers to it.
 struct peer_check {
@@ -90,7 +96,8 @@ struct peer_check {
 /// @param check Lives until the handshake is over or `tls` is gone.
 void set_peer_check(SSL* tls, peer_check* check);
 
-/// Reads the identity from the one alternative name that a certificate has.
+/// Reads the identity from the one alternative name that a certificate has, and the
+/// user from its subject.
 caf::expected<node_identity> identity_of(const X509* certificate);
 
 } // namespace troupe

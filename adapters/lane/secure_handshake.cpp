@@ -305,8 +305,10 @@ void secure_handshake::finish() {
   watch_.disable_write();
   deadline_.cancel();
   channel_.peer = std::move(*check_.found);
-  if (tls_ != nullptr)
+  if (tls_ != nullptr) {
+    channel_.has_bare_frames = has_agreed_on_bare_frames(tls_);
     set_peer_check(tls_, nullptr);
+  }
   const auto done = std::move(done_); // May destroy us.
   done(std::move(channel_));
 }

@@ -48,6 +48,9 @@ private:
 struct secure_channel {
   std::unique_ptr<transport> way;
   node_identity peer;
+
+  /// See `has_agreed_on_bare_frames`.
+  bool has_bare_frames = false;
 };
 
 /// Shakes hands on a connected socket: both sides prove who they are, then the

@@ -103,8 +103,11 @@ void event_loop::deleter::operator()(event_base* x) const noexcept {
 }
 
 event_loop::event_loop()
-  : base_(new_base()),
-    stop_(base_.get(), -1, 0, [this] { event_base_loopbreak(base_.get()); }),
+  : base_(new_base()), stop_(base_.get(), -1, 0,
+                             [this] {
+                               is_stopped_ = true;
+                               event_base_loopbreak(base_.get());
+                             }),
     tasks_ready_(new_bell(base_.get(), [this] { on_bell(); })),
     linger_begin_(base_.get(), -1, 0, [this] { look_for_tasks(); }) {
   // nop
@@ -117,11 +120,42 @@ event_loop::~event_loop() {
 void event_loop::run() {
   assert(runner_.load() == std::thread::id{});
   runner_ = std::this_thread::get_id();
-  const auto result = event_base_loop(base_.get(), EVLOOP_NO_EXIT_ON_EMPTY);
+  auto result = 0;
+  // `set_look` ends neither, but it changes how to go on.
+  while (result >= 0 && !is_stopped_)
+    result = look_.is_on() ? run_looking() : run_pass(0);
   runner_ = std::thread::id{};
-  is_stopping_ = false;
+  is_stopping_ = is_stopped_ = false;
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
+}
+
+int event_loop::run_pass(int flags) {
+  return event_base_loop(base_.get(), EVLOOP_NO_EXIT_ON_EMPTY | flags);
+}
+
+/// Sleeps until something comes, and looks for more when it is done.
+int event_loop::run_looking() {
+  ++sleeps_;
+  look_.note_idle(clock::now());
+  auto result = run_pass(EVLOOP_ONCE);
+  auto has_paid = look_.is_due(clock::now());
+  while (result >= 0 && has_paid && !is_stopped_) {
+    const auto before = loop_event::fired();
+    const auto end = clock::now() + look_.limit();
+    do {
+      result = run_pass(EVLOOP_NONBLOCK);
+      has_paid = loop_event::fired() != before;
+    } while (result >= 0 && !has_paid && clock::now() < end);
+    look_.learn(has_paid);
+  }
+  return result;
+}
+
+void event_loop::set_look(std::chrono::nanoseconds x) {
+  look_.set_limit(x);
+  if (in_loop_thread())
+    event_base_loopbreak(base_.get());
 }
 
 void event_loop::run_once() {
@@ -129,7 +163,7 @@ void event_loop::run_once() {
   runner_ = std::this_thread::get_id();
   const auto result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
   runner_ = std::thread::id{};
-  is_stopping_ = false;
+  is_stopping_ = is_stopped_ = false;
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }

@@ -17,7 +17,7 @@ namespace troupe {
 
 /// The event loop of a process: one thread, inside `run`, waits for
 /// descriptors, timers, signals and work from other threads. With nothing to
-/// do it sleeps; it polls only as far as `set_linger` has it.
+/// do it sleeps; it polls only as far as `set_linger` and `set_look` have it.
 ///
 /// Unless a function says otherwise, the loop and everything attached to it is
 /// for the thread in `run`, and for any one thread while nobody is in `run`.
@@ -65,6 +65,16 @@ public:
     linger_.set_limit(x);
   }
 
+  /// How long the loop looks for anything that may come, on sockets above all,
+  /// before it sleeps: the same for whoever is asked by others and asks them. By the
+  /// same rule, and a pass of the loop each time. 0, as at the begin: never.
+  void set_look(std::chrono::nanoseconds x);
+
+  /// How often the loop has slept since it looks. Of the thread of the loop.
+  uint64_t sleeps() const noexcept {
+    return sleeps_;
+  }
+
   /// How often other threads have had to wake the loop for a task. Safe on any
   /// thread.
   uint64_t rings() const noexcept {
@@ -96,6 +106,8 @@ private:
 
   using clock = std::chrono::steady_clock;
 
+  int run_pass(int flags);
+  int run_looking();
   void on_bell();
   void run_tasks();
   void look_for_tasks();
@@ -113,6 +125,13 @@ private:
 
   linger_rule linger_;
   loop_event linger_begin_;
+
+  /// As `linger_`, for everything.
+  linger_rule look_;
+  uint64_t sleeps_ = 0;
+
+  /// `stop_` has fired: `run` ends.
+  bool is_stopped_ = false;
   std::atomic<bool> is_stopping_{false};
 
   /// Tasks have been posted since it was set to false.

@@ -25,6 +25,8 @@ bool finds_memory() noexcept {
   }
 }
 
+thread_local uint64_t fired_here = 0;
+
 bool add_event(::event* x, const timeval* delay) noexcept {
   return event_add(x, delay) == 0
          || (finds_memory() && event_add(x, delay) == 0);
@@ -42,6 +44,7 @@ struct loop_event::state {
 
   static void fire(evutil_socket_t, short, void* arg) noexcept {
     auto* self = static_cast<state*>(arg);
+    ++fired_here;
     self->is_firing = true;
     try {
       self->on_fire();
@@ -109,6 +112,10 @@ bool loop_event::is_pending() const noexcept {
 
 int loop_event::fd() const noexcept {
   return event_get_fd(state_->ev);
+}
+
+uint64_t loop_event::fired() noexcept {
+  return fired_here;
 }
 
 } // namespace troupe

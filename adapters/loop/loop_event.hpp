@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -48,6 +49,9 @@ public:
 
   /// The descriptor that it waits for; -1 if it waits for none.
   int fd() const noexcept;
+
+  /// How often an event has fired on this thread.
+  static uint64_t fired() noexcept;
 
 private:
   struct state;

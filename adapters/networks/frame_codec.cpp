@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -16,14 +17,23 @@ namespace {
 
 constexpr size_t checked_size = 6;
 
+constexpr uint8_t data_kind = 1;
+
+/// Where a message's content says which classes it acknowledges.
+constexpr size_t data_classes_at = 17;
+
 /// What a reader keeps for the next frame in pieces.
 constexpr size_t kept_capacity = size_t{64} << 10;
 
 static_assert(std::variant_size_v<lane_frame> == 5);
 
-uint32_t sum_of(std::string_view bytes) {
-  return static_cast<uint32_t>(
-    ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+/// @param before Sum of what stands before the bytes.
+uint32_t sum_of(std::string_view bytes, uint32_t before = 0) {
+  // zlib begins anew where there is no pointer.
+  if (bytes.empty())
+    return before;
+  return static_cast<uint32_t>(::crc32_z(
+    before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 // -- writing -----------------------------------------------------------------
@@ -230,26 +240,28 @@ caf::error broken(const std::string& what) {
 
 } // namespace
 
-void encode_frame(const lane_frame& frame, std::string& out,
-                  size_t payload_max) {
+size_t encode_frame(const lane_frame& frame, std::string& out, size_t size_max,
+                    frame_check check) {
   const auto begin = out.size();
   out.append(frame_header_size, '\0');
   writer to{out};
   std::visit([&](const auto& x) { to.put(x); }, frame);
   const auto content = begin + frame_header_size;
   const auto payload = payload_of(frame);
-  auto sum = sum_of(std::string_view{out}.substr(content));
-  if (!payload.empty())
-    sum = static_cast<uint32_t>(::crc32_z(
-      sum, reinterpret_cast<const Bytef*>(payload.data()), payload.size()));
+  auto sum = uint32_t{0};
+  if (check == frame_check::sum)
+    sum = sum_of(payload, sum_of(std::string_view{out}.substr(content)));
   const auto size = out.size() - content + payload.size();
-  out.append(payload.substr(0, payload_max));
+  const auto part =
+    payload.substr(0, size_max - std::min(size_max, out.size()));
+  out.append(part);
   overwrite(out, begin, static_cast<uint32_t>(size));
   overwrite(out, begin + 4, static_cast<uint8_t>(frame.index()));
   const auto checked = std::string_view{out}.substr(begin, checked_size);
   overwrite(out, begin + checked_size,
             static_cast<uint16_t>(sum_of(checked) & 0xFFFF));
   overwrite(out, begin + 8, sum);
+  return part.size();
 }
 
 caf::expected<lane_frame> decode_frame_content(uint8_t kind,
@@ -260,7 +272,7 @@ caf::expected<lane_frame> decode_frame_content(uint8_t kind,
     case 0:
       result = read_hello(in);
       break;
-    case 1:
+    case data_kind:
       result = read_data(in);
       break;
     case 2:
@@ -305,7 +317,7 @@ frame_reader::read_header(std::string_view bytes) const {
   if (result.kind >= std::variant_size_v<lane_frame>)
     return broken("there is no kind " + std::to_string(result.kind));
   const auto limit =
-    result.kind == 1
+    result.kind == data_kind
       ? frame_max_
       : std::min(frame_max_, frame_header_size + frame_fields_max);
   if (result.size > limit)
@@ -314,14 +326,54 @@ frame_reader::read_header(std::string_view bytes) const {
   return result;
 }
 
-caf::expected<lane_frame> frame_reader::read_frame(std::string_view bytes) {
+caf::error frame_reader::check_sum(const header& head, std::string_view content,
+                                   std::string_view payload) const {
+  const auto expected =
+    check_ == frame_check::sum ? sum_of(payload, sum_of(content)) : 0;
+  return head.sum == expected ? caf::error{} : broken("the checksum is wrong");
+}
+
+caf::expected<lane_frame>
+frame_reader::read_frame(std::string_view bytes) const {
   auto head = read_header(bytes);
   if (!head)
     return std::move(head.error());
   const auto content = bytes.substr(frame_header_size);
-  if (sum_of(content) != head->sum)
-    return broken("the checksum is wrong");
+  if (auto err = check_sum(*head, content))
+    return err;
   return decode_frame_content(head->kind, content);
+}
+
+/// Takes the frame that is held, all of which is there.
+caf::expected<lane_frame> frame_reader::read_held(const header& head) {
+  const auto content = std::string_view{held_}.substr(frame_header_size);
+  if (auto err = check_sum(head, content, payload_))
+    return err;
+  auto result = decode_frame_content(head.kind, content);
+  filled_ = 0;
+  auto payload = std::exchange(payload_, {});
+  if (result && !payload.empty())
+    std::get<data_frame>(*result).payload =
+      make_payload(std::make_shared<const std::string>(std::move(payload)));
+  return result;
+}
+
+/// Moves bytes of a frame to what is held.
+/// @pre Its header is.
+/// @returns whether all of it is there.
+bool frame_reader::hold(const header& head) {
+  if (head.kind != data_kind)
+    return fill(head.size);
+  const auto fields_min = frame_header_size + data_classes_at + 1;
+  if (!fill(std::min(head.size, fields_min)))
+    return false;
+  if (head.size < fields_min)
+    return true; // To be refused.
+  const auto classes = static_cast<uint8_t>(held_[fields_min - 1]);
+  const auto fields = fields_min + 16 * std::bitset<8>{classes}.count();
+  if (!fill(std::min(head.size, fields)))
+    return false;
+  return fill_payload(head.size - held_.size());
 }
 
 /// Moves bytes to `held_` until it has `size`.
@@ -334,10 +386,28 @@ bool frame_reader::fill(size_t size) {
   return n == missing;
 }
 
+/// The same for the payload.
+bool frame_reader::fill_payload(size_t size) {
+  const auto bytes = rest_.substr(0, size - filled_);
+  rest_.remove_prefix(bytes.size());
+  // No more memory than what has come can justify.
+  constexpr size_t trust = 6;
+  if (payload_.size() < size && (filled_ + bytes.size()) * trust >= size)
+    payload_.resize(size);
+  if (payload_.size() == size)
+    std::copy(bytes.begin(), bytes.end(), payload_.data() + filled_);
+  else
+    payload_.append(bytes);
+  filled_ += bytes.size();
+  return filled_ == size;
+}
+
 caf::expected<std::optional<lane_frame>> frame_reader::next() {
   const auto fail = [this](caf::error why) {
     broken_ = std::move(why);
     held_.clear();
+    payload_.clear();
+    filled_ = 0;
     rest_ = {};
     return broken_;
   };
@@ -356,9 +426,9 @@ caf::expected<std::optional<lane_frame>> frame_reader::next() {
     rest_.remove_prefix(head->size);
     return std::optional<lane_frame>{std::move(*result)};
   }
-  if (!fill(head->size))
+  if (!fill(frame_header_size) || !hold(*head))
     return std::optional<lane_frame>{};
-  auto result = read_frame(held_);
+  auto result = read_held(*head);
   if (!result)
     return fail(std::move(result.error()));
   // A large frame now and then should not cost each lane its size for ever.

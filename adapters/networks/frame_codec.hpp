@@ -18,7 +18,7 @@
 //   kind    1   0 hello, 1 data, 2 ack, 3 probe, 4 gone
 //   zero    1
 //   check   2   CRC-32 of the six bytes before, its lower half
-//   sum     4   CRC-32 of what follows the header
+//   sum     4   CRC-32 of what follows the header; 0 where frames are bare
 //
 // What follows, where `ack` is a byte with a bit per class, and for each of
 // these classes `next` 8 and `limit` 8:
@@ -47,11 +47,17 @@ inline size_t memory_of(const lane_frame& x) {
   return 256 + (data != nullptr ? data->payload.size : 0);
 }
 
+/// Whether contents have a checksum, or none since their way has its own: see
+/// `has_agreed_on_bare_frames`.
+enum class frame_check : uint8_t { sum, bare };
+
 /// Appends a frame.
-/// @param payload_max Bytes of a payload to append; what is beyond has to
-///                    follow from the payload itself.
-void encode_frame(const lane_frame& frame, std::string& out,
-                  size_t payload_max = SIZE_MAX);
+/// @param size_max How long `out` may become with its payload.
+/// @returns how many bytes of the payload it has; the others have to follow from the
+///          payload itself.
+size_t encode_frame(const lane_frame& frame, std::string& out,
+                    size_t size_max = SIZE_MAX,
+                    frame_check check = frame_check::sum);
 
 /// Decodes what follows a header.
 /// @param kind From the header.
@@ -65,8 +71,9 @@ caf::expected<lane_frame> decode_frame_content(uint8_t kind,
 class frame_reader {
 public:
   /// @param frame_max Largest frame, header included.
-  explicit frame_reader(size_t frame_max = defaults::lane_frame)
-    : frame_max_(frame_max) {
+  explicit frame_reader(size_t frame_max = defaults::lane_frame,
+                        frame_check check = frame_check::sum)
+    : frame_max_(frame_max), check_(check) {
     // nop
   }
 
@@ -78,9 +85,26 @@ public:
   ///          the bytes are not a frame: from then on always.
   caf::expected<std::optional<lane_frame>> next();
 
+  /// Room for the rest of a payload, for who can put the bytes that come next there;
+  /// may be none. What does not belong to it is pushed.
+  struct room {
+    char* data = nullptr;
+    size_t size = 0;
+  };
+
+  room payload_room() noexcept {
+    return {payload_.data() + filled_, payload_.size() - filled_};
+  }
+
+  /// So many bytes were put there; has the effect of `push`.
+  void filled(size_t bytes) noexcept {
+    filled_ += bytes;
+    rest_ = {};
+  }
+
   /// Bytes of the frame that is not whole yet.
   size_t held() const noexcept {
-    return held_.size();
+    return held_.size() + filled_;
   }
 
 private:
@@ -92,13 +116,23 @@ private:
   };
 
   caf::expected<header> read_header(std::string_view bytes) const;
-  caf::expected<lane_frame> read_frame(std::string_view bytes);
+  caf::error check_sum(const header& head, std::string_view content,
+                       std::string_view payload = {}) const;
+  caf::expected<lane_frame> read_frame(std::string_view bytes) const;
+  caf::expected<lane_frame> read_held(const header& head);
+  bool hold(const header& head);
   bool fill(size_t size);
+  bool fill_payload(size_t size);
 
   size_t frame_max_;
+  frame_check check_;
 
-  /// The beginning of a frame whose end has not come in.
+  /// The beginning of a frame whose end has not come in; of one with a payload, that
+  /// by itself: it goes on to who wants it as it is. As long as it will be once
+  /// enough of it is there, which `filled_` says.
   std::string held_;
+  std::string payload_;
+  size_t filled_ = 0;
   std::string_view rest_;
   caf::error broken_;
 };

@@ -7,6 +7,7 @@
 #include "messages/status.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace troupe {
@@ -36,18 +37,20 @@ std::string_view rest_of_payload(const lane_frame& frame, size_t begin) {
 frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
   : handlers_(std::move(handlers)),
+    check_(channel.has_bare_frames ? frame_check::bare : frame_check::sum),
+    reader_(defaults::lane_frame, check_),
     flush_(loop.base(), -1, 0, [this] { flush(); }),
     queued_max_(limits.queued_max),
     next_patient_(loop.base(), -1, 0, [this] { continue_patient(); }),
     peer_(std::move(channel.peer)),
     socket_(loop, std::move(channel.way),
             {limits.turn_bytes, limits.queued_max},
-            {[this](std::string_view bytes) { read(bytes); },
+            {{},
              [this](const caf::error& why) {
                end(why ? reason_of(why) : "closed by the peer");
              },
              [this] { schedule_patient(); },
-             {}}) {
+             [this] { read_turn(); }}) {
   // What is urgent does not overtake what the kernel has.
   set_unsent_max(socket_.fd(), unsent_max);
 }
@@ -61,8 +64,29 @@ void frame_lane::pause() {
   socket_.pause();
 }
 
-void frame_lane::read(std::string_view bytes) {
-  reader_.push(bytes);
+void frame_lane::read_turn() {
+  std::array<char, tls_transport::record_size> chunk;
+  socket_.begin_turn();
+  while (socket_.is_reading()) {
+    // The rest of a long payload comes to where it stays.
+    const auto room = reader_.payload_room();
+    const auto is_long = room.size >= chunk.size() / 4;
+    const auto got = is_long ? socket_.take(room.data, room.size)
+                             : socket_.take(chunk.data(), chunk.size());
+    if (got == 0)
+      break;
+    if (is_long)
+      reader_.filled(got);
+    else
+      reader_.push({chunk.data(), got});
+    take_frames();
+    if (is_over_ || socket_.is_drained())
+      break;
+  }
+  socket_.end_turn();
+}
+
+void frame_lane::take_frames() {
   while (!is_over_) {
     auto frame = reader_.next();
     if (!frame) {
@@ -103,21 +127,22 @@ void frame_lane::note_urgent(const lane_frame& frame) {
 }
 
 void frame_lane::gather(const lane_frame& frame) {
-  // A large payload is sent from where it is.
-  encode_frame(frame, out_, gathered_max);
+  // A large payload is sent from where it is, behind a record that is full.
+  const auto part = encode_frame(frame, out_, gathered_max, check_);
   if (out_.size() < gathered_max) {
     if (!flush_.is_pending())
       flush_.fire_now();
     return;
   }
-  flush();
-  if (const auto rest = rest_of_payload(frame, gathered_max); !rest.empty())
-    hand_over(rest);
+  const auto rest = rest_of_payload(frame, part);
+  flush(!rest.empty());
+  if (!rest.empty())
+    hand_over(rest, false);
 }
 
-void frame_lane::hand_over(std::string_view bytes) {
+void frame_lane::hand_over(std::string_view bytes, bool has_more) {
   handed_over_ += bytes.size();
-  socket_.send(bytes);
+  socket_.send(bytes, has_more);
 }
 
 bool frame_lane::has_bulk_queued() const noexcept {
@@ -156,10 +181,10 @@ void frame_lane::send_patient(size_t most) {
   schedule_patient();
 }
 
-void frame_lane::flush() {
+void frame_lane::flush(bool has_more) {
   if (out_.empty())
     return;
-  hand_over(out_);
+  hand_over(out_, has_more);
   if (out_.capacity() > kept_capacity)
     out_ = {};
   else

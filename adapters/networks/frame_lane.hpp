@@ -54,11 +54,12 @@ public:
 private:
   using clock = std::chrono::steady_clock;
 
-  void read(std::string_view bytes);
+  void read_turn();
+  void take_frames();
   void note_urgent(const lane_frame& frame);
   void gather(const lane_frame& frame);
-  void flush();
-  void hand_over(std::string_view bytes);
+  void flush(bool has_more = false);
+  void hand_over(std::string_view bytes, bool has_more);
 
   /// Whether the socket still has bulk that the kernel has not taken.
   bool has_bulk_queued() const noexcept;
@@ -72,6 +73,7 @@ private:
   void end(const std::string& reason);
 
   callbacks handlers_;
+  frame_check check_;
   frame_reader reader_;
   bool is_over_ = false;
 

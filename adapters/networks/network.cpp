@@ -162,6 +162,7 @@ void network::add_lane(dial_id dial, secure_channel channel) {
   x.lane = next_lane();
   x.rank = channel.peer.rank;
   x.name = channel.peer.name;
+  x.user = channel.peer.user;
   x.network = settings_.name;
   x.local = local_address(channel.way->fd()).address;
   x.remote = remote_address(channel.way->fd()).address;

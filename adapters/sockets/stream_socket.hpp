@@ -102,6 +102,11 @@ public:
 
   void end_turn();
 
+  /// Whether there is no more to take now.
+  bool is_drained() const noexcept {
+    return transport_->is_drained();
+  }
+
   /// Has another turn come after `delay`, and nothing read before.
   void turn_later(std::chrono::nanoseconds delay);
 
@@ -113,7 +118,8 @@ public:
 
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
-  void send(std::string_view bytes);
+  /// @param has_more Whether others follow at once: they may leave together.
+  void send(std::string_view bytes, bool has_more = false);
 
   /// Bytes that wait to be sent.
   size_t queued() const noexcept;

@@ -1,13 +1,14 @@
 #pragma once
 
-// Actors of other nodes as handles.
+// Actors of other nodes as handles. What is not included here is in
+// messages/remoting.hpp, for those who send or take it.
 
+#include "messages/actor_bundle.hpp"
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
 #include "messages/gauge.hpp"
 #include "messages/host.hpp"
 #include "messages/mesh.hpp"
-#include "messages/remoting.hpp"
 
 #include <caf/typed_actor.hpp>
 

@@ -18,8 +18,9 @@ struct outcome {
 };
 
 /// Reads a lane; `frames` are those that came out, encoded again.
-outcome read(std::string_view bytes, size_t piece) {
-  frame_reader reader{65536};
+outcome read(std::string_view bytes, size_t piece,
+             frame_check check = frame_check::sum) {
+  frame_reader reader{65536, check};
   outcome result;
   while (!bytes.empty() && !result.is_broken) {
     reader.push(bytes.substr(0, piece));
@@ -29,7 +30,7 @@ outcome read(std::string_view bytes, size_t piece) {
       result.is_broken = !x;
       if (!x || !*x)
         break;
-      encode_frame(**x, result.frames);
+      encode_frame(**x, result.frames, SIZE_MAX, check);
     }
     require(reader.held() <= 65536, "no more is held than a frame");
   }
@@ -59,11 +60,12 @@ TROUPE_FUZZ(input) {
     check_content(choice, input);
     return;
   }
+  const auto check = choice < 128 ? frame_check::sum : frame_check::bare;
   const auto whole = [&] {
     const auto watch = memory_watch{input.size(), 8};
-    return read(input, input.size());
+    return read(input, input.size(), check);
   }();
-  const auto pieces = read(input, choice % 16 + 1);
+  const auto pieces = read(input, choice % 16 + 1, check);
   require(whole.frames == pieces.frames, "pieces make no difference");
   require(whole.is_broken == pieces.is_broken, "nor for what is broken");
   require(input.substr(0, whole.frames.size()) == whole.frames,

@@ -103,3 +103,33 @@ CAF_TEST(O1 streams and questions are overtaken and nothing else) {
   CAF_CHECK(!may_be_overtaken(ack_frame{12, {}}));
   CAF_CHECK(!may_be_overtaken(gone_frame{12, 5, {}}));
 }
+
+CAF_TEST(O1 ACT-15 on relays actors wait for collectives and streams for both) {
+  using of = traffic_class;
+  const auto data = [](of x) { return data_frame{12, x, 3, {}, {}}; };
+  const auto rows = std::vector<std::pair<lane_frame, of>>{
+    {data(of::membership), of::collectives},
+    {data(of::control), of::collectives},
+    {data(of::collectives), of::collectives},
+    {data(of::job_events), of::collectives},
+    {data(of::actors), of::actors},
+    {data(of::io), of::io},
+    {data(of::environment), of::io},
+    {probe_frame{12, 5, false, {}}, of::io},
+    {probe_frame{12, 5, true, {}}, of::collectives},
+    {hello_frame{}, of::collectives},
+    {ack_frame{12, {}}, of::collectives},
+    {gone_frame{12, 5, {}}, of::collectives},
+  };
+  for (const auto& [frame, expected] : rows)
+    CAF_CHECK(class_on_relays(frame) == expected);
+}
+
+CAF_TEST(a payload that is all of a text gives it away as it is) {
+  const auto text = std::make_shared<const std::string>(100, 'x');
+  auto whole = make_payload(text);
+  CAF_CHECK(text_of(whole).get() == text.get());
+  whole.text = nullptr;
+  CAF_CHECK(text_of(whole).get() != text.get());
+  CAF_CHECK_EQUAL(*text_of(whole), *text);
+}

@@ -6,10 +6,11 @@
 . "$TROUPE_SOURCE/tests/netlab/lab.sh"
 . "$TROUPE_SOURCE/tests/netlab/dvm.sh"
 
-need_lab "ACT-1 ACT-3 ACT-4 ACT-5 ACT-6 ACT-7 ACT-9 ACT-10 ACT-14"
+need_lab "ACT-1 ACT-3 ACT-4 ACT-5 ACT-6 ACT-7 ACT-9 ACT-10 ACT-14 ACT-16"
 lab 4 2
 program=$TROUPE_BIN/remoting_node
-"$program" keys keys 0 1 2 3 || { failed "" "credentials"; finish; }
+# n1 and n2 are of one user, n3 of another, n4 nobody's.
+"$program" keys keys 0:1000 1:1000 2:1001 3 || { failed "" "credentials"; finish; }
 # Of another authority, for the rank of n4.
 "$program" keys foreign 3 || { failed "" "credentials"; finish; }
 
@@ -116,6 +117,17 @@ check "ACT-5 ACT-9" "an actor for one node is not found by another" \
 check "ACT-5" "... and by that node it is" \
   asks n2 5 'find desk for n2: of node 0' find 0 5 desk "desk for n2"
 
+check "ACT-16" "an actor for the same user is found by its nodes" \
+  asks n2 5 'find desk for the user: of node 0' find 0 5 desk "desk for the user"
+check "ACT-16" "... and not by a node of another" \
+  asks n3 5 'find desk for the user: .*no_actor_published' find 0 5 desk "desk for the user"
+: >out.n1
+check "ACT-3" "who is linked to an actor of another node ends with it" \
+  asks n1 10 'link: ours has .*user_shutdown' link 1 theirs
+: >out.n1
+check "ACT-3" "... and that ends with who is linked to it" \
+  asks n1 15 'link: theirs has down .*user_shutdown' link 1 ours
+
 # -- a receiver that stands still ------------------------------------------------
 
 n1_pid=$(processes n1 remoting_node)
@@ -146,6 +158,8 @@ said n1 'all ended' | sed 's/^/     | /'
 # -- a node is killed ------------------------------------------------------------
 
 : >out.n1
+tell n1 link 2 none
+hears n1 10 'link is there' >/dev/null
 tell n1 ask 2 100 10 10000
 check "ACT-4" "10,000 requests and 1,000 monitors, half of them answered" \
   hears n1 20 'half answered'
@@ -157,6 +171,8 @@ took=$(awk -v a="$(said n1 'half answered')" -v b="$(said n1 'all ended')" \
   'BEGIN { print a != "" && b != "" ? b - a : "never" }')
 echo "     | $took s after the kill: $(said n1 'all ended')"
 check "ACT-4" "... within the time of a death" at_most "$took" 7
+check "ACT-3" "... and who is linked to an actor there ends" \
+  hears n1 5 'link: ours has .*remote_link_unreachable'
 check "ACT-3" "a handle of that node: errors at once" \
   asks n1 10 'again: .*, down' again
 
@@ -177,6 +193,8 @@ kill -9 "$(processes n4 remoting_node)"
 start n4 3 keys old
 check "ACT-5" "a node of an older program is found" \
   asks n1 10 'find desk: of node 3' find 3 10 desk desk
+check "ACT-16" "a node that is nobody's finds no actor for a user" \
+  asks n4 5 'find desk for the user: .*no_actor_published' find 0 5 desk "desk for the user"
 check "ACT-7" "a message with a member more is refused, the request hears why" \
   asks n1 10 'send reading: .*' send 3 reading
 check_equal "ACT-7" "... it has no answer" "" "$(said n1 'send reading: an answer')"

@@ -57,6 +57,9 @@ constexpr auto sign_of_life = std::chrono::milliseconds{50};
 struct known_peer {
   peer_actor handle;
 
+  /// Whose it is, by the last lane of its own that it has had.
+  std::optional<uint32_t> user;
+
   /// When the membership was told last that it lives.
   steady_time alive_at;
 
@@ -247,7 +250,8 @@ std::string label_of(const lane_opened& lane) {
 }
 
 void adopt(self_pointer self, const peer_key& key, const lane_opened& lane) {
-  const auto& peer = obtain(self, key);
+  auto& peer = obtain(self, key);
+  peer.user = lane.user;
   self->send(peer.handle, lane);
   self->send(self->state.networks, lane.lane,
              caf::actor_cast<lane_user_actor>(peer.handle));
@@ -536,9 +540,11 @@ void take_host_message(self_pointer self, peer_delivery& x,
                member_message{x.rank, x.incarnation, std::move(what)});
 }
 
-void take_bundle(self_pointer self, peer_delivery& x) {
+void take_bundle(self_pointer self, peer_delivery& x,
+                 std::optional<uint32_t> user) {
   if (self->state.gateway && admits(self, x))
-    tell_gateway(self, actor_bundle{x.rank, x.incarnation, std::move(x.bytes)});
+    tell_gateway(self,
+                 actor_bundle{x.rank, x.incarnation, std::move(x.bytes), user});
 }
 
 /// Passes a frame on to the next node on its way, or drops it.
@@ -549,8 +555,7 @@ void route(self_pointer self, relayed_frame x, uint32_t sender) {
   if (!to)
     return;
   auto message = peer_message{};
-  message.of =
-    may_be_overtaken(x.frame) ? traffic_class::io : traffic_class::collectives;
+  message.of = class_on_relays(x.frame);
   message.incarnation = to->second;
   message.bytes = std::make_shared<const std::string>(to_payload(x));
   message.may_drop = true;
@@ -596,7 +601,7 @@ void take_delivery(self_pointer self, peer_delivery& x) {
     return; // Of a session that we have ended.
   if (is_for_gateway(*x.bytes)) {
     note_alive(self, key, i->second);
-    take_bundle(self, x);
+    take_bundle(self, x, i->second.user);
     return;
   }
   auto payload = read_payload(*x.bytes);

@@ -6,9 +6,27 @@
 
 namespace troupe {
 
+namespace {
+
+/// What stands beside the content of most frames, at most.
+constexpr size_t frame_fields = 1024;
+
+/// About how long the content of a frame is.
+size_t content_of(const gateway_frame& x) {
+  const auto* message = std::get_if<message_frame>(&x);
+  return message != nullptr ? message->content.bytes.size() : 0;
+}
+
+} // namespace
+
 void conversation::put(const gateway_frame& x) {
   if (gathered_.empty())
     begin_bundle(gathered_);
+  // A few long ones would have it moved with each.
+  if (const auto size = content_of(x);
+      size > defaults::gateway_bundle / 16
+      && gathered_.capacity() - gathered_.size() < size + frame_fields)
+    gathered_.reserve(defaults::gateway_bundle + size + frame_fields);
   append_frame(gathered_, x);
   if (!std::holds_alternative<taken_frame>(x))
     gathered_counts_ = true;

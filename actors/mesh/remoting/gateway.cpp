@@ -87,6 +87,9 @@ struct remote_node {
 
   member_name name;
   caf::node_id id;
+
+  /// The user that it belongs to, as far as it has proven that.
+  std::optional<uint32_t> user;
   conversation talk;
   std::unordered_map<caf::actor_id, proxy_entry> proxies;
 
@@ -252,11 +255,20 @@ private:
   void ask(uint32_t rank, bool is_spawn, const std::string& name,
            const caf::message& arguments, const std::shared_ptr<search>& of);
   void settle(search& x, caf::expected<caf::strong_actor_ptr> found);
+
+  /// Whether a node may have what is for these; null: this node.
+  bool admits(const actor_audience& who, const remote_node* node) const {
+    return node == nullptr
+             ? who.has(settings_.rank, true)
+             : who.has(node->name.rank,
+                       node->user && node->user == settings_.user);
+  }
+
   caf::expected<caf::strong_actor_ptr>
-  find_published(const std::string& name, uint32_t rank,
+  find_published(const std::string& name, const remote_node* asker,
                  std::vector<std::string>& interface);
   caf::expected<caf::strong_actor_ptr>
-  spawn_here(const std::string& kind, uint32_t rank,
+  spawn_here(const std::string& kind, const remote_node* asker,
              const caf::message& arguments,
              std::vector<std::string>& interface);
 
@@ -683,6 +695,7 @@ void gateway_desk::end_exported(const exported_ended& x) {
 
 void gateway_desk::take(const actor_bundle& x) {
   if (auto* node = obtain_node({x.rank, x.incarnation})) {
+    node->user = x.user;
     node->talk.take(*x.bytes, now());
     // It may have taken what kept others waiting.
     serve_waiters(*node);
@@ -805,7 +818,7 @@ void gateway_desk::take(remote_node& from, message_frame& x) {
 
 void gateway_desk::take(remote_node& from, const watch_frame& x) {
   const auto is_barred = [&](const auto& y) {
-    return y.second.actor->aid == x.id && !y.second.who.has(from.name.rank);
+    return y.second.actor->aid == x.id && !admits(y.second.who, &from);
   };
   if (std::any_of(published_.begin(), published_.end(), is_barred)
       || !exports_.claim(x.id, x.key, from.name.rank)) {
@@ -884,10 +897,10 @@ void gateway_desk::unpublish(const std::string& name) {
 }
 
 caf::expected<caf::strong_actor_ptr>
-gateway_desk::find_published(const std::string& name, uint32_t rank,
+gateway_desk::find_published(const std::string& name, const remote_node* asker,
                              std::vector<std::string>& interface) {
   const auto i = published_.find(name);
-  if (i == published_.end() || !i->second.who.has(rank))
+  if (i == published_.end() || !admits(i->second.who, asker))
     return make_error(caf::sec::no_actor_published_at_port,
                       "nobody has published " + name + " for this node");
   interface = i->second.interface;
@@ -895,11 +908,11 @@ gateway_desk::find_published(const std::string& name, uint32_t rank,
 }
 
 caf::expected<caf::strong_actor_ptr>
-gateway_desk::spawn_here(const std::string& kind, uint32_t rank,
+gateway_desk::spawn_here(const std::string& kind, const remote_node* asker,
                          const caf::message& arguments,
                          std::vector<std::string>& interface) {
   const auto i = kinds_.find(kind);
-  if (i == kinds_.end() || !i->second.who.has(rank))
+  if (i == kinds_.end() || !admits(i->second.who, asker))
     return make_error(caf::sec::no_actor_published_at_port,
                       "nobody has registered the kind " + kind
                         + " for this node");
@@ -970,7 +983,7 @@ caf::result<caf::strong_actor_ptr> gateway_desk::look_up(lookup_actor& x) {
     return promise;
   }
   auto interface = std::vector<std::string>{};
-  auto found = find_published(x.name, settings_.rank, interface);
+  auto found = find_published(x.name, nullptr, interface);
   if (found)
     if (auto err = check_interface(interface, of->interface))
       found = std::move(err);
@@ -993,7 +1006,7 @@ caf::result<caf::strong_actor_ptr> gateway_desk::spawn(spawn_actor& x) {
     return promise;
   }
   auto interface = std::vector<std::string>{};
-  auto made = spawn_here(x.kind, settings_.rank, x.arguments, interface);
+  auto made = spawn_here(x.kind, nullptr, x.arguments, interface);
   if (made)
     if (auto err = check_interface(interface, of->interface))
       made = std::move(err);
@@ -1008,18 +1021,17 @@ void gateway_desk::add_kind(register_actor_kind& x) {
 
 void gateway_desk::take(remote_node& from, const ask_frame& x) {
   accept(from, x.given);
-  const auto rank = from.name.rank;
   auto frame = answer_frame{};
   frame.number = x.number;
   auto found = caf::expected<caf::strong_actor_ptr>{caf::sec::none};
   if (x.is_spawn) {
     auto arguments = read(from, x.content.bytes);
     if (arguments)
-      found = spawn_here(x.name, rank, *arguments, frame.interface);
+      found = spawn_here(x.name, &from, *arguments, frame.interface);
     else
       found = std::move(arguments.error());
   } else {
-    found = find_published(x.name, rank, frame.interface);
+    found = find_published(x.name, &from, frame.interface);
   }
   auto content = found ? caf::make_message(std::move(*found))
                        : caf::make_message(std::move(found.error()));

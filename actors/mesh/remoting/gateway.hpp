@@ -3,6 +3,7 @@
 #include "actors/mesh/remoting/conversation.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
+#include "messages/remoting.hpp"
 
 #include <caf/fwd.hpp>
 
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace troupe {
 
@@ -45,6 +47,9 @@ struct gateway_settings {
   /// This node; its actor system bears this name, see `name_system`.
   uint32_t rank = 0;
   uint64_t incarnation = 0;
+
+  /// The user that this node belongs to, by its certificate.
+  std::optional<uint32_t> user;
 
   /// Takes bundles for other nodes.
   bundle_carrier_actor node;

@@ -9,10 +9,13 @@ namespace troupe {
 bool message_queue::push(peer_message x) {
   auto& queue = waiting_[index_of(x.of)];
   const auto size = x.bytes->size();
-  // Gateways bound by themselves what waits here: see `conversation`.
+  // Gateways bound by themselves what waits here (see `conversation`), but not what
+  // is passed on for those of others.
+  const auto is_bounded_elsewhere =
+    x.of == traffic_class::actors && !x.may_drop;
   if (size > limits_.message_bytes
       || (!queue.empty() && bytes_ + size > limits_.queue_bytes
-          && x.of != traffic_class::actors))
+          && !is_bounded_elsewhere))
     return false;
   bytes_ += size;
   queue.push_back({std::move(x), 0});
@@ -92,7 +95,7 @@ bool message_assembly::add(traffic_class of, peer_payload bytes,
   if (!is_part(view)) {
     if (known.total > 0)
       return false;
-    out = std::make_shared<const std::string>(view);
+    out = text_of(bytes);
     return true;
   }
   auto payload = read_payload(view);

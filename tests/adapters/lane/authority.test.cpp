@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace troupe;
@@ -79,6 +80,39 @@ CAF_TEST(X40 a certificate names one node and survives its way) {
   const auto context = secure_context::make(*read);
   CAF_REQUIRE(context);
   CAF_CHECK(context->get()->self() == *identity);
+}
+
+CAF_TEST(ACT-16 a certificate says whose node it is and only the authority does) {
+  const auto user_of = [](const node_credentials& x) {
+    return identity_of(x.certificate.get())->user;
+  };
+  const auto none = issue(issuer, 7, "n7");
+  CAF_CHECK(!user_of(none));
+  for (const auto user : {0U, 1000U, 4294967295U}) {
+    auto mine = issuer.issue(7, "n7", {}, user);
+    CAF_REQUIRE(mine);
+    CAF_CHECK(user_of(*mine) == user);
+    // It is called as before.
+    CAF_CHECK(*identity_of(mine->certificate.get())
+              == *identity_of(none.certificate.get()));
+    const auto context = secure_context::make(*mine);
+    CAF_REQUIRE(context);
+    CAF_CHECK((**context).self().user == user);
+  }
+  // Any other form is none of a node.
+  const auto with = [&](std::vector<std::string> texts) {
+    auto x = openssl_ptr<X509>{X509_dup(none.certificate.get())};
+    for (const auto& text : texts)
+      X509_NAME_add_entry_by_NID(
+        X509_get_subject_name(x.get()), NID_userId, MBSTRING_ASC,
+        reinterpret_cast<const unsigned char*>(text.data()),
+        static_cast<int>(text.size()), -1, 0);
+    return identity_of(x.get());
+  };
+  CAF_CHECK(with({"12"})->user == 12U);
+  for (const auto* bad : {"-1", "01", "1x", " 1", "4294967296", "root"})
+    CAF_CHECK(!with({bad}));
+  CAF_CHECK(!with({"1", "1"}));
 }
 
 CAF_TEST(X40 an identity has one text and a text one identity) {

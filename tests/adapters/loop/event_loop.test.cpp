@@ -2,10 +2,12 @@
 
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
+#include "adapters/loop/unique_fd.hpp"
 #include "tests/test.hpp"
 
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,6 +142,52 @@ CAF_TEST(stop ends a loop that lingers) {
   }};
   loop.run();
   poster.join();
+}
+
+CAF_TEST(a loop that looks need not sleep for each byte of a socket) {
+  event_loop loop;
+  constexpr auto rounds = 200;
+  int ends[2];
+  CAF_REQUIRE_EQUAL(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const auto mine = unique_fd{ends[0]};
+  const auto other = unique_fd{ends[1]};
+  auto x = char{0};
+  fd_watch echo{loop, mine.get(), [&] {
+                  if (::read(mine.get(), &x, 1) == 1)
+                    static_cast<void>(!::write(mine.get(), &x, 1));
+                }};
+  echo.enable_read();
+  // Also while it runs already.
+  loop.post([&] { loop.set_look(10s); });
+  std::thread asker{[&] {
+    auto y = char{0};
+    for (auto i = 0; i < rounds; ++i)
+      if (::write(other.get(), &y, 1) != 1 || ::read(other.get(), &y, 1) != 1)
+        break;
+    loop.stop();
+  }};
+  loop.run();
+  asker.join();
+  CAF_CHECK(loop.sleeps() < rounds / 2);
+}
+
+CAF_TEST(stop ends a loop that looks) {
+  event_loop loop;
+  loop.set_look(1h);
+  std::thread poster{[&] {
+    for (auto i = 0; i < 3; ++i)
+      post_and_wait(loop);
+    loop.stop();
+  }};
+  loop.run();
+  poster.join();
+  auto ran = false;
+  loop.post([&] {
+    ran = true;
+    loop.stop();
+  });
+  loop.run();
+  CAF_CHECK(ran);
 }
 
 CAF_TEST(stop comes from another thread) {

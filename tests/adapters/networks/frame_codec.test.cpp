@@ -180,10 +180,104 @@ CAF_TEST(X43 random bytes are held to what has come in) {
   }
 }
 
+CAF_TEST(X43 frames without checksums come out whole and cut ones never) {
+  auto frames = some_frames();
+  frames.push_back(some_data(4, std::string(100'000, 'z')));
+  std::string bytes;
+  for (const auto& x : frames) {
+    auto one = std::string{};
+    encode_frame(x, one, SIZE_MAX, frame_check::bare);
+    // It is another protocol: neither takes the other's.
+    frame_reader strict;
+    std::vector<lane_frame> out;
+    CAF_CHECK(!read_all(strict, one, out));
+    frame_reader lax{defaults::lane_frame, frame_check::bare};
+    CAF_CHECK(!read_all(lax, encoded(x), out));
+    CAF_CHECK(out.empty());
+    bytes += one;
+  }
+  for (const size_t piece : {1, 11, 1000, 16384, 200'000}) {
+    frame_reader uut{defaults::lane_frame, frame_check::bare};
+    std::vector<lane_frame> out;
+    for (size_t i = 0; i < bytes.size(); i += piece)
+      CAF_REQUIRE(read_all(uut, std::string_view{bytes}.substr(i, piece), out));
+    CAF_CHECK_EQUAL(uut.held(), 0U);
+    CAF_REQUIRE_EQUAL(out.size(), frames.size());
+    CAF_CHECK(
+      std::equal(frames.begin(), frames.end(), out.begin(),
+                 [](const auto& x, const auto& y) { return is_same(x, y); }));
+  }
+  // A header is looked at as before.
+  for (size_t i = 0; i < frame_header_size * 8; ++i) {
+    auto changed = bytes;
+    changed[i / 8] = static_cast<char>(changed[i / 8] ^ (1 << i % 8));
+    frame_reader uut{defaults::lane_frame, frame_check::bare};
+    std::vector<lane_frame> out;
+    CAF_CHECK(!read_all(uut, changed, out));
+    CAF_CHECK(out.empty());
+  }
+}
+
+CAF_TEST(O3 the rest of a payload may be put where it stays) {
+  auto frames = some_frames();
+  frames.push_back(some_data(4, std::string(100'000, 'z')));
+  frames.push_back(some_data(5, "behind"));
+  std::string bytes;
+  for (const auto& x : frames)
+    encode_frame(x, bytes);
+  for (const size_t piece : {1, 11, 1000, 16384, 200'000}) {
+    frame_reader uut;
+    std::vector<lane_frame> out;
+    auto is_used = false;
+    for (auto rest = std::string_view{bytes}; !rest.empty();) {
+      const auto room = uut.payload_room();
+      auto next = rest.substr(0, piece);
+      if (room.size > 0) {
+        is_used = true;
+        next = next.substr(0, room.size);
+        std::copy(next.begin(), next.end(), room.data);
+        uut.filled(next.size());
+      } else {
+        uut.push(next);
+      }
+      rest.remove_prefix(next.size());
+      for (;;) {
+        auto x = uut.next();
+        CAF_REQUIRE(x);
+        if (!*x)
+          break;
+        out.push_back(std::move(**x));
+      }
+    }
+    CAF_CHECK_EQUAL(is_used, piece < bytes.size());
+    CAF_CHECK_EQUAL(uut.held(), 0U);
+    CAF_REQUIRE_EQUAL(out.size(), frames.size());
+    CAF_CHECK(
+      std::equal(frames.begin(), frames.end(), out.begin(),
+                 [](const auto& x, const auto& y) { return is_same(x, y); }));
+  }
+}
+
+CAF_TEST(O3 a payload goes up as the text that it came in) {
+  const auto bytes = encoded(some_data(1, std::string(100'000, 'y')));
+  for (const size_t piece : {16384, 200'000}) {
+    frame_reader uut;
+    std::vector<lane_frame> out;
+    for (size_t i = 0; i < bytes.size(); i += piece)
+      CAF_REQUIRE(read_all(uut, std::string_view{bytes}.substr(i, piece), out));
+    CAF_REQUIRE_EQUAL(out.size(), 1u);
+    const auto& payload = std::get<data_frame>(out.front()).payload;
+    CAF_CHECK(text_of(payload)->data() == payload.data.get());
+  }
+}
+
 CAF_TEST(O3 the rest of a large payload need not be copied) {
   const auto whole = some_data(1, std::string(100'000, 'y'));
   std::string begin;
-  encode_frame(whole, begin, 1000);
+  const auto part = encode_frame(whole, begin, 1000);
   const auto payload = bytes_of(std::get<data_frame>(whole).payload);
-  CAF_CHECK_EQUAL(begin + std::string{payload.substr(1000)}, encoded(whole));
+  CAF_CHECK_EQUAL(begin.size(), 1000u);
+  CAF_CHECK_EQUAL(begin + std::string{payload.substr(part)}, encoded(whole));
+  // Where there is no room at all, it has none of it.
+  CAF_CHECK_EQUAL(encode_frame(whole, begin, 1000), 0u);
 }

@@ -1,7 +1,9 @@
 // A node of tests/netlab/remoting.sh: a process with the mesh in it and typed
 // actors of its own, which talk to those of other nodes by their handles.
 //
-//   remoting_node keys FOLDER RANK...  credentials of a DVM for these ranks
+//   remoting_node keys FOLDER RANK[:USER]...
+//                                      credentials of a DVM for these ranks, which
+//                                      say whose the node is
 //   remoting_node FOLDER RANK FIFO [old]
 //                                      a node; commands come by a named pipe, one
 //                                      a line, and what comes of them is said on
@@ -322,6 +324,16 @@ struct tally {
 
 using tally_ptr = std::shared_ptr<tally>;
 
+/// Is linked to an actor of another node, and says why it ends.
+caf::behavior linked(caf::event_based_actor* self, const lab::desk_actor& to) {
+  self->link_to(to);
+  self->set_exit_handler([self](caf::exit_msg& x) {
+    say("link: ours has " + self->system().render(x.reason));
+    self->quit(std::move(x.reason));
+  });
+  return {[](int32_t x) { return x; }};
+}
+
 /// Asks a desk, and notes how it ends.
 void ask(caf::event_based_actor* self, const tally_ptr& all,
          const lab::desk_actor& to, size_t i, std::string bytes) {
@@ -479,6 +491,9 @@ private:
     auto second = actor_audience{};
     second.ranks = {1};
     remote_->publish(sys_.actors().spawn(desk), "desk for n2", second);
+    auto ours = actor_audience{};
+    ours.same_user = true;
+    remote_->publish(sys_.actors().spawn(desk), "desk for the user", ours);
   }
 
   void obey(std::istringstream in) {
@@ -496,6 +511,8 @@ private:
       dead(in);
     else if (what == "again")
       again();
+    else if (what == "link")
+      link(in);
     else if (what == "send")
       send(in);
     else if (what == "overfill")
@@ -615,6 +632,30 @@ private:
         + use(self, caf::actor_cast<caf::actor>(*x)));
   }
 
+  /// link RANK theirs|ours|none: actors here and there are linked, and one of them
+  /// ends.
+  void link(std::istringstream& in) {
+    uint32_t rank = 0;
+    std::string who;
+    in >> rank >> who;
+    const auto theirs =
+      remote_->remote_spawn<lab::desk_actor>(rank, "desk", 10s);
+    if (!theirs)
+      return say("link: " + text_of(theirs.error()));
+    const auto ours = sys_.actors().spawn(linked, *theirs);
+    caf::scoped_actor self{sys_.actors()};
+    self->request(ours, 5s, int32_t{1})
+      .receive([](int32_t) { say("link is there"); },
+               [&](const caf::error& err) { say("link: " + text_of(err)); });
+    if (who == "theirs")
+      self->send_exit(*theirs, caf::exit_reason::user_shutdown);
+    if (who != "ours")
+      return;
+    self->monitor(*theirs);
+    self->send_exit(ours, caf::exit_reason::user_shutdown);
+    say("link: theirs has " + wait_for_end(self));
+  }
+
   /// The first of those that were asked is used once more.
   void again() {
     caf::scoped_actor self{sys_.actors()};
@@ -677,10 +718,15 @@ void write_keys(const std::string& folder, char** ranks) {
   const auto issuer = value_of(authority::make("lab"));
   std::filesystem::create_directory(folder);
   for (; *ranks != nullptr; ++ranks) {
-    const auto rank = static_cast<uint32_t>(std::stoul(*ranks));
+    auto in = std::istringstream{*ranks};
+    auto rank = uint32_t{0}, number = uint32_t{0};
+    in >> rank;
+    auto user = std::optional<uint32_t>{};
+    if (in.get() == ':' && in >> number)
+      user = number;
     auto bytes = value_of(encode_credentials(
-      value_of(issuer.issue(rank, "n" + std::to_string(rank + 1)))));
-    std::ofstream{folder + "/" + *ranks}.write(
+      value_of(issuer.issue(rank, "n" + std::to_string(rank + 1), {}, user))));
+    std::ofstream{folder + "/" + std::to_string(rank)}.write(
       reinterpret_cast<const char*>(bytes.data()),
       static_cast<std::streamsize>(bytes.size()));
   }

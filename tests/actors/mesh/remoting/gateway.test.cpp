@@ -324,6 +324,58 @@ CAF_TEST(ACT-9 a handle is passed on only to nodes that may have it) {
   CAF_CHECK_EQUAL(world[1].gauge_of("refused_receiver"), 2u);
 }
 
+CAF_TEST(ACT-16 an actor for the same user is found by its nodes alone) {
+  auto world = gateway_world{4, [](gateway_settings& x) {
+                               if (x.rank != 3)
+                                 x.user = x.rank == 1 ? 1001 : 1000;
+                             }};
+  world.users = {{0, 1000}, {1, 1001}};
+  auto who = actor_audience{};
+  who.same_user = true;
+  world.publish(0, world[0].spawn(times_ten), "ten", {}, who);
+  world.publish(3, world[3].spawn(times_ten), "nobody's", {}, who);
+  auto kind = register_actor_kind{};
+  kind.name = "ten";
+  kind.make = [&](const caf::message&) {
+    return caf::actor_cast<caf::strong_actor_ptr>(world[0].spawn(times_ten));
+  };
+  kind.who = who;
+  caf::anon_send(world[0].gateway, kind);
+  const auto find = [&](size_t rank, uint32_t where, const char* name) {
+    return error_of(world.ask<caf::strong_actor_ptr>(
+      rank, world[rank].gateway, lookup_actor{where, name}));
+  };
+  const auto spawn = [&](size_t rank) {
+    return error_of(world.ask<caf::strong_actor_ptr>(
+      rank, world[rank].gateway, spawn_actor{0, "ten", {}, {}}));
+  };
+  const auto refusal = caf::error{caf::sec::no_actor_published_at_port};
+  // Of another user; and one that says it is and has shown nothing.
+  for (const auto rank : {1, 2}) {
+    CAF_CHECK_EQUAL(find(rank, 0, "ten"), refusal);
+    CAF_CHECK_EQUAL(spawn(rank), refusal);
+  }
+  CAF_CHECK(!find(0, 0, "ten"));
+  world.users[2] = 1000;
+  CAF_CHECK(!find(2, 0, "ten"));
+  CAF_CHECK(!spawn(2));
+  // Who is nobody's is not the same as others that are.
+  CAF_CHECK_EQUAL(find(2, 3, "nobody's"), refusal);
+  CAF_CHECK(!find(3, 3, "nobody's"));
+  // Nor does the handle help that one of the same user passes on.
+  world.publish(1, world[1].spawn(adding), "adder");
+  const auto adder_2 = world.find<adder>(2, 1, "adder");
+  const auto ten_2 = world.find(2, 0, "ten");
+  CAF_CHECK_EQUAL(unbox(world.ask<int32_t>(2, ten_2, 5)), 50);
+  CAF_CHECK_EQUAL(error_of(world.ask<int32_t>(2, adder_2, ten_2, 5)),
+                  caf::sec::request_receiver_down);
+  // Both: some nodes, and of the same user.
+  who.ranks = std::vector<uint32_t>{1};
+  world.publish(0, world[0].spawn(times_ten), "five", {}, who);
+  CAF_CHECK_EQUAL(find(1, 0, "five"), refusal);
+  CAF_CHECK_EQUAL(find(2, 0, "five"), refusal);
+}
+
 CAF_TEST(ACT-10 a sender learns that a node takes no more) {
   auto world = gateway_world{2, [](gateway_settings& x) {
                                x.window = 1000;

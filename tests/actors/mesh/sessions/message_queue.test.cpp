@@ -95,6 +95,17 @@ CAF_TEST(LOAD-2 a queue is bounded) {
   CAF_CHECK_EQUAL(queue.bytes(), 1001u);
 }
 
+CAF_TEST(LOAD-2 ACT-10 gateways bound their own and no more) {
+  auto queue = message_queue{small()};
+  for (auto i = 0; i < 3; ++i)
+    CAF_CHECK(
+      queue.push(message(std::string(800, 'x'), 0, traffic_class::actors)));
+  // Passed on for others.
+  auto frame = message("frame", 0, traffic_class::actors);
+  frame.may_drop = true;
+  CAF_CHECK(!queue.push(frame));
+}
+
 CAF_TEST(LINK-4 what is for another incarnation is dropped) {
   auto queue = message_queue{small()};
   queue.push(message("old", 1));
