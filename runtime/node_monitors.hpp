@@ -31,6 +31,9 @@ struct node_monitors_options {
 
   /// Who has started the processes of the node; may be empty.
   process_launcher_actor launcher;
+
+  /// Reaches actors of other nodes; null: there are none.
+  gateway_actor gateway;
   journal log;
 };
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "actors/data/job_beats.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace troupe {
@@ -29,6 +31,9 @@ struct monitor_desk_options {
 
   /// Whether it monitors what its host does not.
   bool is_fallback = false;
+
+  /// Beats without a message; null: there are none.
+  std::shared_ptr<const job_beats> beats;
 
   /// Makes a monitor of a named kind; empty: there are none.
   std::function<caf::expected<monitor_actor>(const std::string& kind)>
