@@ -78,10 +78,9 @@ struct monitor_peers {
 /// How the monitors of a kind are made: as actors that have not been started,
 /// in the system of the server, where they must not block; as objects that
 /// look; or as actors that work with others on other nodes.
-using monitor_kind =
-  std::variant<std::function<monitor_actor(caf::actor_system&)>, watcher_kind,
-               std::function<monitor_actor(caf::actor_system&,
-                                           const monitor_peers&)>>;
+using monitor_kind = std::variant<
+  std::function<monitor_actor(caf::actor_system&)>, watcher_kind,
+  std::function<monitor_actor(caf::actor_system&, const monitor_peers&)>>;
 
 /// By name: at most 64 letters, digits, `_`, `-` and `.`.
 using monitor_kind_map = std::map<std::string, monitor_kind>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/data/job_beats.hpp"
+#include "actors/monitors/monitor_kinds.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -36,8 +37,7 @@ struct monitor_desk_options {
   std::shared_ptr<const job_beats> beats;
 
   /// Makes a monitor of a named kind; empty: there are none.
-  std::function<caf::expected<monitor_actor>(const std::string& kind)>
-    make_kind;
+  std::function<caf::expected<made_monitor>(const std::string& kind)> make_kind;
 
   /// Checks what the directives of a request say on its alerts; may be empty.
   std::function<caf::error(const requester& who,

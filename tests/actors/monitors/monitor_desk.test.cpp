@@ -111,7 +111,7 @@ struct fixture : deterministic {
              };
              x.files = files;
              x.make_kind =
-               [this](const std::string& name) -> caf::expected<monitor_actor> {
+               [this](const std::string& name) -> caf::expected<made_monitor> {
                if (name != "queue")
                  return make_error(status::not_supported, "no kind " + name);
                return sys.spawn(kind_behavior, kind);
