@@ -581,4 +581,19 @@ CAF_TEST(its size is accounted for) {
   CAF_CHECK(found);
 }
 
+CAF_TEST(MON-5 who monitors beats finds them until the job is over) {
+  connect(0, false);
+  memory->beats[1] = 7;
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 0u);
+  connect(1, true);
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 7u);
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 2}), 0u);
+  CAF_CHECK_EQUAL(uut.beats->last({"other", 1}), 0u);
+  uut.beats->want({"job", 1}, true);
+  CAF_CHECK(memory->beats_wanted == (std::set<uint32_t>{1}));
+  uut.tell<ack>(deregister_nspace{"job"});
+  consume_messages();
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 0u);
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()
