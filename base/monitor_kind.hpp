@@ -6,6 +6,7 @@
 
 #include "messages/custom_monitor.hpp"
 #include "messages/interfaces/monitors.hpp"
+#include "messages/interfaces/remoting.hpp"
 
 #include <caf/config.hpp>
 #include <caf/fwd.hpp>
@@ -58,13 +59,28 @@ watcher_kind watchers(caf::timespan interval) {
           [](const start_monitor& what) { return std::make_unique<T>(what); }};
 }
 
+// -- monitors of several nodes ------------------------------------------------
+
+/// What a monitor may use of other nodes. A node that is alone is all there is.
+struct monitor_peers {
+  /// Makes monitors of any kind on the node of a process, or on a named one.
+  /// They end with whoever their alerts go to. When their node is lost, those
+  /// who monitor them get their `down_msg`.
+  monitor_maker_actor maker;
+
+  /// Actors of other nodes as handles, for what is no monitor: docs/remoting.md.
+  /// Null on a node that is alone.
+  gateway_actor gateway;
+};
+
 // -- kinds --------------------------------------------------------------------
 
 /// How the monitors of a kind are made: as actors that have not been started,
-/// in the system of the server, where they must not block; or as objects that
-/// look.
-using monitor_kind =
-  std::variant<std::function<monitor_actor(caf::actor_system&)>, watcher_kind>;
+/// in the system of the server, where they must not block; as objects that
+/// look; or as actors that work with others on other nodes.
+using monitor_kind = std::variant<
+  std::function<monitor_actor(caf::actor_system&)>, watcher_kind,
+  std::function<monitor_actor(caf::actor_system&, const monitor_peers&)>>;
 
 /// By name: at most 64 letters, digits, `_`, `-` and `.`.
 using monitor_kind_map = std::map<std::string, monitor_kind>;

@@ -1,5 +1,6 @@
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
+#include "c_api/shared_posts.hpp"
 #include "messages/control.hpp"
 
 #include <caf/send.hpp>
@@ -60,10 +61,9 @@ make_job_control(const library& lib, const pmix_proc_t* targets,
   return job_control_request{std::move(*procs), std::move(*options)};
 }
 
-caf::expected<monitor_request> make_monitor(const pmix_info_t* monitor,
-                                            pmix_status_t error,
-                                            const pmix_info_t* directives,
-                                            size_t ndirs) {
+caf::expected<monitor_request>
+make_monitor_request(const pmix_info_t* monitor, pmix_status_t error,
+                     const pmix_info_t* directives, size_t ndirs) {
   if (monitor == nullptr)
     return make_error(status::bad_param);
   auto what = to_control_infos(monitor, 1);
@@ -86,8 +86,13 @@ bool is_heartbeat(const monitor_request& x) {
 pmix_status_t beat(const library& lib, const value& x) {
   if (x.type == data_type::bool_ && !x.truth())
     return PMIX_SUCCESS;
-  if (const auto to = lib.current_link())
-    return to_c(to->beat());
+  if (const auto to = lib.current_link()) {
+    using posting = store_access::posting;
+    const auto core = lib.core();
+    const auto outcome =
+      core && to->is_open() ? core->shared->beat() : posting::refused;
+    return outcome == posting::done ? PMIX_SUCCESS : to_c(to->beat());
+  }
   const auto to = lib.session();
   if (!to)
     return PMIX_ERR_UNREACH;
@@ -154,7 +159,7 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
                                    size_t* nresults) try {
   TROUPE_ENTER(lib)
   clear(results, nresults);
-  TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
+  TROUPE_TAKE(x, make_monitor_request(monitor, error, directives, ndirs));
   if (is_heartbeat(*x))
     return beat(lib, x->monitor.val);
   const auto limit = limit_of(x->directives);
@@ -169,7 +174,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
                                       size_t ndirs, pmix_info_cbfunc_t cbfunc,
                                       void* cbdata) try {
   TROUPE_ENTER(lib)
-  TROUPE_TAKE(x, make_monitor(monitor, error, directives, ndirs));
+  TROUPE_TAKE(x, make_monitor_request(monitor, error, directives, ndirs));
   if (is_heartbeat(*x)) {
     const auto code = beat(lib, x->monitor.val);
     return code == PMIX_SUCCESS && cbfunc != nullptr ? PMIX_OPERATION_SUCCEEDED

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -115,6 +116,15 @@ store_access::posting shared_posts::post(const commit_request& x) {
   if (!to || !packed.add(x))
     return store_access::posting::refused;
   return to->post(packed.entries());
+}
+
+store_access::posting shared_posts::beat() {
+  const auto to = access();
+  if (!to)
+    return store_access::posting::refused;
+  const std::chrono::nanoseconds now =
+    std::chrono::steady_clock::now().time_since_epoch();
+  return to->beat(static_cast<uint64_t>(now.count()));
 }
 
 } // namespace troupe::c_api

@@ -27,6 +27,10 @@ public:
   /// @returns `refused` if it has to go to the server.
   store_access::posting post(const commit_request& x);
 
+  /// Shows that this process lives.
+  /// @returns `done` if the server need not be told.
+  store_access::posting beat();
+
   /// @returns null if there is none, or if we cannot see it.
   std::shared_ptr<store_access> access();
 

@@ -44,6 +44,13 @@ inline constexpr std::string_view monitor_number_key = "troupe.monitor.number";
 /// STRING, in an alert: why, in a sentence.
 inline constexpr std::string_view monitor_reason_key = "troupe.monitor.reason";
 
+/// In lists: BOOL, whether what is watched is silent, or in another way not well,
+/// now; DOUBLE, seconds since its last sign of life or the last look at it; and
+/// until the next look, or until silence is an alert.
+inline constexpr std::string_view monitor_silent_key = "troupe.monitor.silent";
+inline constexpr std::string_view monitor_last_key = "troupe.monitor.last";
+inline constexpr std::string_view monitor_due_key = "troupe.monitor.due";
+
 /// What begins every key of a setting.
 inline constexpr std::string_view monitor_key_prefix = "troupe.monitor.";
 
@@ -88,6 +95,17 @@ struct monitor_alert {
 };
 
 TROUPE_MESSAGE(monitor_alert, x.number, x.reason, x.infos)
+
+/// Asks for a monitor of a kind on the node of a process, or on a node by its
+/// rank in the DVM. Fails with `not_supported` for a kind that there is not,
+/// `not_found` for a process that is nowhere, and as `spawn_actor` does.
+struct make_monitor {
+  std::string kind;
+  proc_id proc;
+  std::optional<uint32_t> rank;
+};
+
+TROUPE_MESSAGE(make_monitor, x.kind, x.proc, x.rank)
 
 // -- reactions ----------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 #include "runtime/node_monitors.hpp"
 
 #include "actors/monitors/monitor_kinds.hpp"
+#include "actors/monitors/monitor_maker.hpp"
 #include "actors/monitors/reactions.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"
@@ -66,6 +67,16 @@ node_monitors::node_monitors(loop_system& loop, node_monitors_options options)
   means.daemon_uid = ::geteuid();
   means.log = options.log;
   add_own_kinds(*kinds_, sys, means);
+  peers_.gateway = options.gateway;
+  auto make = monitor_maker_options{};
+  make.kinds = kinds_;
+  make.server = [to = server_] { return *to; };
+  make.gateway = options.gateway;
+  make.rank = options.rank;
+  make.owner = {::geteuid(), ::getegid()};
+  peers_.maker = spawn_monitor_maker(sys, std::move(make));
+  for (const auto& name : kinds_->names())
+    lend(name);
   if (!options.settings.plugins.empty())
     add_plugins(options.settings.plugins);
 }
@@ -86,13 +97,32 @@ void node_monitors::add_plugins(const std::string& directory) {
 
 caf::error node_monitors::add(const std::string& name,
                               const monitor_kind& kind) {
+  if (auto why = add_here(name, kind))
+    return why;
+  lend(name);
+  return caf::none;
+}
+
+caf::error node_monitors::add_here(const std::string& name,
+                                   const monitor_kind& kind) {
   if (const auto* watchers = std::get_if<watcher_kind>(&kind))
     return add_watchers(name, *watchers);
-  const auto& make = *std::get_if<0>(&kind);
-  if (!make)
-    return make_error(status::bad_param,
-                      "the monitor kind " + name + " makes no monitors");
-  return kinds_->add(name, [&sys = loop_.actors(), make] { return make(sys); });
+  auto& sys = loop_.actors();
+  const auto* alone = std::get_if<0>(&kind);
+  if (alone != nullptr && *alone)
+    return kinds_->add(name, [&sys, make = *alone] { return make(sys); });
+  const auto* spread = std::get_if<2>(&kind);
+  if (spread != nullptr && *spread)
+    return kinds_->add(name, [&sys, make = *spread, peers = peers_] {
+      return make(sys, peers);
+    });
+  return make_error(status::bad_param,
+                    "the monitor kind " + name + " makes no monitors");
+}
+
+void node_monitors::lend(const std::string& kind) {
+  if (peers_.gateway)
+    lend_monitors(loop_.actors(), peers_.gateway, kind, kinds_, lent_);
 }
 
 caf::error node_monitors::add_watchers(const std::string& name,
@@ -126,6 +156,7 @@ caf::error node_monitors::add_watchers(const std::string& name,
 node_monitors::~node_monitors() {
   for (const auto& x : threads_)
     x->pool.reset();
+  caf::anon_send_exit(peers_.maker, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(reactions_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(probe_, caf::exit_reason::user_shutdown);

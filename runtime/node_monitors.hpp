@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,11 @@ struct node_monitors_options {
 
   /// Who has started the processes of the node; may be empty.
   process_launcher_actor launcher;
+
+  /// Reaches actors of other nodes, among which this one has a rank; null: there
+  /// are none.
+  gateway_actor gateway;
+  std::optional<uint32_t> rank;
   journal log;
 };
 
@@ -79,6 +85,11 @@ private:
 
   void add_plugins(const std::string& directory);
 
+  caf::error add_here(const std::string& name, const monitor_kind& kind);
+
+  /// Lets other nodes have monitors of a kind made here.
+  void lend(const std::string& kind);
+
   caf::error add_watchers(const std::string& name, const watcher_kind& kind);
 
   loop_system& loop_;
@@ -91,6 +102,10 @@ private:
 
   /// Of kinds that look, each of which may hang.
   std::vector<std::shared_ptr<threads>> threads_;
+  monitor_peers peers_;
+
+  /// Monitors of other nodes.
+  std::shared_ptr<size_t> lent_ = std::make_shared<size_t>(0);
   process_probe_actor probe_;
   command_runner_actor commands_;
   reactions_actor reactions_;

@@ -202,6 +202,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   kinds.logs = logs_;
   if (options_.launcher)
     kinds.launcher = options_.launcher();
+  kinds.gateway = options_.gateway;
+  kinds.rank = options_.node_id;
   kinds.log = options_.log;
   kinds_ = std::make_unique<node_monitors>(loop_, std::move(kinds));
   auto watch = monitor_desk_options{};
@@ -219,6 +221,8 @@ void server_node::spawn_actors(const host_factory& make_host) {
   };
   watch.check = node_monitors::check_request;
   watch.react = kinds_->reactor();
+  const auto beats = std::make_shared<job_beats>();
+  watch.beats = beats;
   watch.log = options_.log;
   monitors_ = spawn_monitor_desk(sys, std::move(watch));
   auto serve = server_options{};
@@ -231,6 +235,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
     serve.posted = *bounds;
   if (options_.share_memory)
     serve.make_memory = make_shared_job_memory;
+  serve.beats = beats;
   serve.log = options_.log;
   registered_ = serve.registered;
   server_ = spawn_server(sys, std::move(serve),

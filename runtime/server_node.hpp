@@ -85,6 +85,10 @@ struct server_node_options {
   /// here does.
   std::function<process_launcher_actor()> launcher;
 
+  /// Reaches actors of other nodes, for monitors that work with some; null: there
+  /// are none.
+  gateway_actor gateway;
+
   /// Hears of processes that break the protocol, see `listener_options`.
   std::function<void(const proc_id&, const std::string& why)> on_violation;
 

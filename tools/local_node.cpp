@@ -284,6 +284,8 @@ local_node::start(local_node_options options) {
     return spawn_spool(loop.actors(), loop.pool(), directory);
   };
   serve.monitors = std::move(monitors);
+  if (result->remoting_)
+    serve.gateway = result->remoting_->gateway();
   serve.launcher = [node = result.get()] { return node->launcher_; };
   serve.security = options.security;
   serve.share_memory = options.share_memory;

@@ -45,7 +45,7 @@ bool is_numeric(const std::vector<row>& rows, size_t column) {
   auto has_number = false;
   for (size_t r = 1; r < rows.size(); ++r) {
     const auto& x = rows[r][column];
-    if (x.empty() || x.find_first_not_of("0123456789-") != std::string::npos)
+    if (x.empty() || x.find_first_not_of("0123456789.-") != std::string::npos)
       return false;
     has_number |= x != "-";
   }
@@ -256,6 +256,8 @@ std::string to_text(report_kind kind, const json& x) {
                     {"NODE", attr::hostname.data()},
                     {"KIND", monitor_kind_key.data()},
                     {"ID", attr::monitor_id.data()},
+                    {"LAST", monitor_last_key.data()},
+                    {"DUE", monitor_due_key.data()},
                     {"FILE", attr::monitor_file.data()},
                     {"ALERT", monitor_reason_key.data()}},
                    x);

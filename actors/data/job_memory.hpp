@@ -73,6 +73,17 @@ public:
   /// Fences that have gone on without a message, roughly.
   virtual uint64_t fences() const = 0;
 
+  // -- heartbeats --
+
+  /// When a rank has beaten last without a message, in nanoseconds of the steady
+  /// clock as the process reads it; 0: never. Processes of the job may have
+  /// written anything there.
+  virtual uint64_t last_beat(uint32_t rank) const = 0;
+
+  /// Whether a rank is to beat by a message as well next time, since its silence
+  /// was noticed. Look again after this: it may just have beaten.
+  virtual void want_beat(uint32_t rank, bool is_wanted) = 0;
+
   /// Bytes of memory, and the most that it may take.
   virtual uint64_t used() const = 0;
   virtual uint64_t size() const = 0;

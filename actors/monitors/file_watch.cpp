@@ -107,6 +107,7 @@ void file_watch::advance(time now, std::vector<look>& out) {
     arm(x, due > now ? due : now + it.what.period);
     if (it.ticket != 0)
       continue;
+    it.looked = now;
     const auto& who = it.what.who;
     auto& of = batches[{who.uid, who.gid, it.last.mount}];
     of.what.request.who = who;

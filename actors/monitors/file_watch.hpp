@@ -101,6 +101,16 @@ public:
     return monitors_[x]->what.path;
   }
 
+  /// When the file was looked at last, and when it will be next; nothing: not
+  /// yet, but for when it was registered. @pre `holds(x)`
+  std::optional<time> looked_at(item x) const {
+    return monitors_[x]->looked;
+  }
+
+  time due_at(item x) const {
+    return monitors_[x]->due;
+  }
+
   /// Why a monitor is silent, in a sentence. @pre `holds(x)`
   std::string reason_of(item x) const;
 
@@ -122,8 +132,9 @@ private:
     /// The look that is under way; 0: none.
     uint64_t ticket = 0;
 
-    /// When the next look is due.
+    /// When the next look is due, and when the last one was asked for.
     time due{0};
+    std::optional<time> looked;
   };
 
   struct open_look {

@@ -16,6 +16,10 @@ using namespace std::chrono_literals;
 /// heartbeats are awaited.
 inline constexpr auto monitor_rest = 1s;
 
+/// How many times of our own lateness are remembered: beats from before the
+/// oldest count as beats of its end.
+inline constexpr size_t monitor_standstills = 64;
+
 } // namespace defaults
 
 namespace {
@@ -36,9 +40,43 @@ timer_wheel::tick ticks_until(time x) {
 time heartbeat_watch::counted(time now) {
   if (expected_ && now > *expected_ + time{defaults::own_lateness}) {
     excused_ += now - *expected_;
+    if (!standstills_.empty() && standstills_.back().end == *expected_)
+      standstills_.back().end = now;
+    else
+      standstills_.push_back({*expected_, now});
+    if (standstills_.size() > defaults::monitor_standstills) {
+      forgotten_ = standstills_.front().end;
+      standstills_.pop_front();
+    }
     expected_ = now;
   }
   return now - excused_;
+}
+
+time heartbeat_watch::counted_at(time x) const {
+  x = std::max(x, forgotten_);
+  auto result = x - excused_;
+  for (auto i = standstills_.rbegin(); i != standstills_.rend() && x < i->end;
+       ++i)
+    result += i->end - std::max(x, i->begin);
+  return result;
+}
+
+/// A clock that differs from ours, as in another time namespace, shows by its
+/// changes that the process lives; a beat that came while we looked may be a
+/// little older.
+void heartbeat_watch::hear(uint32_t process, time now) {
+  if (!beats_.last)
+    return;
+  const auto shown = beats_.last(process);
+  auto& of = processes_[process];
+  const auto looked = std::exchange(of.looked, now);
+  if (shown == std::exchange(of.shown, shown))
+    return;
+  const auto is_sane = shown <= static_cast<uint64_t>((now + tick).count())
+                       && time{shown} >= looked - tick;
+  note_beat(process, is_sane ? std::max(of.last, counted_at(time{shown}))
+                             : counted(now));
 }
 
 void heartbeat_watch::arm(item x) {
@@ -56,8 +94,12 @@ void heartbeat_watch::arm_all(process& of, phase which) {
 void heartbeat_watch::add_process(uint32_t process, time now) {
   if (process >= processes_.size())
     processes_.resize(size_t{process} + 1);
-  processes_[process] = {};
-  processes_[process].last = counted(now);
+  auto& of = processes_[process];
+  of = {};
+  of.last = counted(now);
+  of.looked = now;
+  if (beats_.last)
+    of.shown = beats_.last(process);
 }
 
 void heartbeat_watch::add(item x, uint32_t process, time window, time now) {
@@ -81,8 +123,8 @@ void heartbeat_watch::remove(item x) {
   while (*link != x)
     link = &monitors_[*link].next;
   *link = it.next;
-  if (it.state == phase::silent)
-    --of.silent;
+  if (it.state == phase::silent && --of.silent == 0 && beats_.want)
+    beats_.want(it.process, false);
   wheel_.clear(x);
   it = {};
   --size_;
@@ -91,11 +133,17 @@ void heartbeat_watch::remove(item x) {
 }
 
 void heartbeat_watch::beat(uint32_t process, time now) {
+  note_beat(process, counted(now));
+}
+
+void heartbeat_watch::note_beat(uint32_t process, time at) {
   auto& of = processes_[process];
-  of.last = counted(now);
+  of.last = at;
   if (of.silent == 0)
     return;
   of.silent = 0;
+  if (beats_.want)
+    beats_.want(process, false);
   arm_all(of, phase::silent);
 }
 
@@ -129,6 +177,7 @@ void heartbeat_watch::advance(time now, std::vector<item>& out) {
   for (const auto x : due_) {
     auto& it = monitors_[x];
     const auto& of = processes_[it.process];
+    hear(it.process, now);
     if (of.is_paused) {
       it.state = phase::held;
     } else if (of.last + it.window > here) {
@@ -150,6 +199,7 @@ bool heartbeat_watch::confirm(item x, uint64_t unread, time now) {
     it.state = phase::held;
     return false;
   }
+  hear(it.process, now);
   if (of.last + it.window <= here && unread > 0
       && (unread != of.unread || unread >= full))
     of.last = here; // Beats may be in there.
@@ -159,8 +209,23 @@ bool heartbeat_watch::confirm(item x, uint64_t unread, time now) {
     return false;
   }
   it.state = phase::silent;
-  ++of.silent;
-  return true;
+  if (++of.silent == 1 && beats_.want) {
+    beats_.want(it.process, true);
+    // It may have beaten before it could see that.
+    hear(it.process, now);
+  }
+  return it.state == phase::silent;
+}
+
+heartbeat_watch::state heartbeat_watch::state_of(item x, time now) {
+  const auto& it = monitors_[x];
+  hear(it.process, now);
+  const auto here = counted(now);
+  const auto& of = processes_[it.process];
+  auto result = state{here - of.last, std::nullopt};
+  if (it.state == phase::armed)
+    result.due = std::max(of.last + it.window - here, time{0});
+  return result;
 }
 
 } // namespace troupe

@@ -5,7 +5,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace troupe {
@@ -14,6 +17,9 @@ namespace troupe {
 /// after the last beat of its process, and silent only if nothing has come once
 /// what was under way has been read. A beat feeds all monitors of its process
 /// and costs the same however many these are.
+///
+/// A process may show its beats where nobody has to read a message of them
+/// (`beat_source`): there we look when a monitor is due.
 ///
 /// What does not count: time in which we were late ourselves, time in which the
 /// process was paused on purpose, and beats that we have chosen not to read.
@@ -28,6 +34,31 @@ class heartbeat_watch {
 public:
   using time = std::chrono::nanoseconds;
   using item = timer_wheel::item;
+
+  /// Beats without a message.
+  struct beat_source {
+    /// When a process has beaten last, by its own clock; 0: never. May be
+    /// anything: what cannot be true counts as a beat of now when it changes.
+    std::function<uint64_t(uint32_t process)> last;
+
+    /// Whether a process is to beat by a message as well, since its silence was
+    /// noticed.
+    std::function<void(uint32_t process, bool is_wanted)> want;
+  };
+
+  /// How a monitor is.
+  struct state {
+    /// Since the last beat, and until an alert; an alert that was raised is
+    /// not due.
+    time since_beat{0};
+    std::optional<time> due;
+  };
+
+  heartbeat_watch() = default;
+
+  explicit heartbeat_watch(beat_source beats) : beats_(std::move(beats)) {
+    // nop
+  }
 
   /// Unread bytes from which on a process may be unable to send its beats.
   static constexpr uint64_t full = size_t{64} << 10;
@@ -68,6 +99,9 @@ public:
   bool is_silent(item x) const {
     return holds(x) && monitors_[x].state == phase::silent;
   }
+
+  /// @pre `holds(x)`
+  state state_of(item x, time now);
 
   size_t size() const {
     return size_;
@@ -112,6 +146,10 @@ private:
   struct process {
     time last{0};
 
+    /// What its source said when we looked there, and when that was.
+    uint64_t shown = 0;
+    time looked{0};
+
     /// What was left unread when it last seemed silent.
     uint64_t unread = 0;
     item first = none;
@@ -119,16 +157,37 @@ private:
     bool is_paused = false;
   };
 
+  /// Time in which we stood still.
+  struct standstill {
+    time begin{0};
+    time end{0};
+  };
+
   time counted(time now);
+
+  /// The same of a time that is over.
+  time counted_at(time x) const;
+
+  /// Takes beats that came without a message.
+  void hear(uint32_t process, time now);
+
+  /// The process has beaten, at a counted time.
+  void note_beat(uint32_t process, time at);
+
   void arm(item x);
   void arm_all(process& of, phase which);
 
+  beat_source beats_;
   timer_wheel wheel_;
   std::vector<monitor> monitors_;
   std::vector<process> processes_;
   std::vector<item> due_;
   std::optional<time> expected_;
   time excused_{0};
+
+  /// The newest last, and the end of the last one that is not kept.
+  std::deque<standstill> standstills_;
+  time forgotten_{0};
   size_t size_ = 0;
 };
 

@@ -37,6 +37,9 @@ namespace troupe {
 
 namespace {
 
+/// Why monitors of heartbeats raise alerts.
+constexpr auto no_heartbeat = "no heartbeat has come";
+
 /// What an alert tells.
 struct alert_facts {
   /// The process that is monitored: the event is raised in its name.
@@ -105,7 +108,7 @@ struct monitor_desk_state {
   std::map<uint32_t, monitored_session_actor> sessions;
 
   /// Monitors of named kinds.
-  std::map<monitor_table::item, monitor_actor> kinds;
+  std::map<monitor_table::item, made_monitor> kinds;
 
   std::map<uint64_t, beginning> beginnings;
   uint64_t next_beginning = 1;
@@ -155,8 +158,9 @@ void remove(self_pointer self, monitor_table::item x) {
   state.files.remove(x);
   const auto kind = state.kinds.extract(x);
   if (!kind.empty()) {
-    self->send(kind.mapped(), stop_monitor{});
-    self->send_exit(kind.mapped(), caf::exit_reason::user_shutdown);
+    const auto& monitor = kind.mapped().actor;
+    self->send(monitor, stop_monitor{});
+    self->send_exit(monitor, caf::exit_reason::user_shutdown);
   }
   state.table.remove(x);
 }
@@ -260,7 +264,7 @@ void confirm(self_pointer self, const item_list& items, const unread& left) {
     if (!state.heartbeats.confirm(x, left.bytes, now(self)))
       continue;
     auto facts = alert_facts{};
-    facts.reason = "no heartbeat has come";
+    facts.reason = no_heartbeat;
     raise(self, x, std::move(facts));
   }
   arm(self);
@@ -446,10 +450,60 @@ void ask_elsewhere(self_pointer self, const requester& who,
   ask(self, self->state.options.host, done, who, request);
 }
 
+/// How a monitor is, alike for all.
+struct monitor_health {
+  std::optional<std::chrono::nanoseconds> since;
+  std::optional<std::chrono::nanoseconds> due;
+  bool is_silent = false;
+
+  /// Why it has raised its last alert; empty: it has not.
+  std::string reason;
+};
+
+monitor_health health_of(monitor_desk_state& state, monitor_table::item x,
+                         std::chrono::nanoseconds now) {
+  using std::chrono::nanoseconds;
+  auto result = monitor_health{};
+  const auto left = [now](nanoseconds due) {
+    return std::max(due - now, nanoseconds{0});
+  };
+  if (state.heartbeats.holds(x)) {
+    const auto beats = state.heartbeats.state_of(x, now);
+    result = {beats.since_beat, beats.due, state.heartbeats.is_silent(x), {}};
+    if (result.is_silent)
+      result.reason = no_heartbeat;
+  } else if (state.files.holds(x)) {
+    if (const auto looked = state.files.looked_at(x))
+      result.since = now - *looked;
+    result.due = left(state.files.due_at(x));
+    result.is_silent = state.files.is_silent(x);
+    if (result.is_silent)
+      result.reason = state.files.reason_of(x);
+  } else if (const auto i = state.kinds.find(x); i != state.kinds.end()) {
+    if (const auto& looks = i->second.looks; looks && looks->next.count() > 0) {
+      if (looks->last.count() > 0)
+        result.since = now - looks->last;
+      result.due = left(looks->next);
+      result.is_silent = looks->is_alarmed;
+    }
+    result.reason = state.table[x].extras->reason;
+  }
+  return result;
+}
+
+/// Seconds for people: to the millisecond.
+value in_seconds(std::chrono::nanoseconds x) {
+  constexpr auto ms = 1000.0;
+  const auto count =
+    std::chrono::duration_cast<std::chrono::milliseconds>(x).count();
+  return {data_type::double_, static_cast<double>(count) / ms};
+}
+
 /// The monitors of this node that somebody may see, an item each.
 std::vector<info> monitors_here(self_pointer self, const requester& who) {
-  const auto& state = self->state;
+  auto& state = self->state;
   const auto sees_all = may_act_for(who, state.options.owner.uid);
+  const auto here = now(self);
   auto list = std::vector<info>{};
   for (const auto x : state.table.all()) {
     const auto& of = state.table.of(state.table.process_of(x));
@@ -464,20 +518,19 @@ std::vector<info> monitors_here(self_pointer self, const requester& who) {
     put(attr::procid, value::of_proc(of.proc));
     if (!state.options.hostname.empty())
       put(attr::hostname, value::string(state.options.hostname));
-    put(monitor_kind_key,
-        value::string(entry.method == monitor_method::heartbeat ? "heartbeat"
-                      : entry.method == monitor_method::file
-                        ? "file"
-                        : entry.extras->kind));
+    put(monitor_kind_key, value::string(method_name(entry)));
     if (!entry.id.empty())
       put(attr::monitor_id, value::string(entry.id));
-    if (entry.extras && !entry.extras->reason.empty())
-      put(monitor_reason_key, value::string(entry.extras->reason));
     if (state.files.holds(x))
       put(attr::monitor_file, value::string(state.files.path_of(x)));
-    const auto is_silent =
-      state.heartbeats.is_silent(x) || state.files.is_silent(x);
-    put("troupe.monitor.silent", value::boolean(is_silent));
+    auto health = health_of(state, x, here);
+    if (!health.reason.empty())
+      put(monitor_reason_key, value::string(std::move(health.reason)));
+    put(monitor_silent_key, value::boolean(health.is_silent));
+    if (health.since)
+      put(monitor_last_key, in_seconds(*health.since));
+    if (health.due)
+      put(monitor_due_key, in_seconds(*health.due));
     list.push_back({"item", 0, value::infos(std::move(one))});
   }
   return list;
@@ -732,8 +785,8 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
     return made.error();
   const auto x = add(self, *subject, plan, monitor_method::kind, session);
   const auto number = state.table.number_of(x);
-  state.kinds[x] = *made;
-  self->monitor(*made);
+  state.kinds.insert_or_assign(x, *made);
+  self->monitor(made->actor);
   auto request = start_monitor{};
   request.number = number;
   request.who = who;
@@ -747,7 +800,7 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   auto promise = self->make_response_promise<info_result>();
   const auto done = pass_on(promise);
   self
-    ->request(*made, defaults::monitor_start_time, std::move(request),
+    ->request(made->actor, defaults::monitor_start_time, std::move(request),
               monitor_user_actor{self})
     .then(
       [done, number](ack) {
@@ -857,10 +910,8 @@ caf::result<info_result> take_request(self_pointer self, const requester& who,
 
 monitor_desk_state::~monitor_desk_state() {
   for (const auto& [item, x] : kinds)
-    caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(x.actor, caf::exit_reason::user_shutdown);
 }
-
-using item_list = std::vector<monitor_table::item>;
 
 void remove_all(self_pointer self, const item_list& items) {
   for (const auto x : items)
@@ -915,8 +966,9 @@ void pause(self_pointer self, const procs_paused& what) {
 void note_down(self_pointer self, const caf::down_msg& x) {
   auto& state = self->state;
   const auto i =
-    std::find_if(state.kinds.begin(), state.kinds.end(),
-                 [&](const auto& y) { return y.second.address() == x.source; });
+    std::find_if(state.kinds.begin(), state.kinds.end(), [&](const auto& y) {
+      return y.second.actor.address() == x.source;
+    });
   if (i == state.kinds.end())
     return;
   const auto item = i->first;
@@ -938,7 +990,18 @@ gauge_list gauges_of(const monitor_desk_state& state) {
 
 monitor_desk_actor::behavior_type behavior(self_pointer self,
                                            monitor_desk_options options) {
-  self->state.options = std::move(options);
+  auto& state = self->state;
+  state.options = std::move(options);
+  if (const auto& beats = state.options.beats) {
+    const auto proc = [&state](uint32_t process) {
+      return state.table.of(process).proc;
+    };
+    state.heartbeats = heartbeat_watch{
+      {[=](uint32_t process) { return beats->last(proc(process)); },
+       [=](uint32_t process, bool is_wanted) {
+         beats->want(proc(process), is_wanted);
+       }}};
+  }
   self->set_down_handler(
     [self](const caf::down_msg& x) { note_down(self, x); });
   auto handlers = monitor_desk_actor::behavior_type{

@@ -1,11 +1,14 @@
 #pragma once
 
+#include "actors/data/job_beats.hpp"
+#include "actors/monitors/monitor_kinds.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace troupe {
@@ -30,9 +33,11 @@ struct monitor_desk_options {
   /// Whether it monitors what its host does not.
   bool is_fallback = false;
 
+  /// Beats without a message; null: there are none.
+  std::shared_ptr<const job_beats> beats;
+
   /// Makes a monitor of a named kind; empty: there are none.
-  std::function<caf::expected<monitor_actor>(const std::string& kind)>
-    make_kind;
+  std::function<caf::expected<made_monitor>(const std::string& kind)> make_kind;
 
   /// Checks what the directives of a request say on its alerts; may be empty.
   std::function<caf::error(const requester& who,

@@ -70,24 +70,26 @@ public:
     bool is_started = false;
     bool is_waiting_for_first = false;
 
-    /// What is wrong has been told.
-    bool is_alarmed = false;
-
     /// Looks that failed since one did not.
     size_t failed = 0;
+    std::shared_ptr<monitor_looks> looks;
   };
 
   using options_type = timed_monitor_options<Rule, Means>;
   using self_pointer = timed_monitor_actor::stateful_pointer<state_type>;
 
-  static monitor_actor spawn(caf::actor_system& sys, options_type options) {
-    return sys.spawn(&timed_monitor::behavior, std::move(options));
+  static made_monitor spawn(caf::actor_system& sys, options_type options) {
+    auto looks = std::make_shared<monitor_looks>();
+    return {sys.spawn(&timed_monitor::behavior, std::move(options), looks),
+            looks};
   }
 
 private:
-  static timed_monitor_actor::behavior_type behavior(self_pointer self,
-                                                     options_type options) {
+  static timed_monitor_actor::behavior_type
+  behavior(self_pointer self, options_type options,
+           std::shared_ptr<monitor_looks> looks) {
     self->state.options = std::move(options);
+    self->state.looks = std::move(looks);
     return {
       [self](start_monitor& request, monitor_user_actor& user) {
         return start(self, request, user);
@@ -174,9 +176,10 @@ private:
     const auto now = self->clock().now().time_since_epoch();
     auto found =
       state.rule->judge(seen, std::chrono::duration_cast<monitor_time>(now));
+    state.looks->last = now;
     const auto was_alarmed =
-      std::exchange(state.is_alarmed, !found.reason.empty());
-    if (state.is_alarmed && !was_alarmed)
+      std::exchange(state.looks->is_alarmed, !found.reason.empty());
+    if (state.looks->is_alarmed && !was_alarmed)
       self->send(state.user,
                  monitor_alert{state.request.number, std::move(found.reason),
                                std::move(found.infos)});
@@ -198,6 +201,7 @@ private:
   }
 
   static void look_again(self_pointer self, caf::timespan delay) {
+    self->state.looks->next = self->clock().now().time_since_epoch() + delay;
     self->delayed_send(timed_monitor_actor{self}, delay, deadline{});
   }
 
@@ -221,11 +225,11 @@ bool is_name(const std::string& text) {
 }
 
 /// Whoever has written a maker: it harms its own monitors only.
-caf::expected<monitor_actor> made_by(const monitor_kinds::maker& make,
-                                     const std::string& name) {
+caf::expected<made_monitor> made_by(const monitor_kinds::maker& make,
+                                    const std::string& name) {
   auto why = std::string{"has made none"};
   try {
-    if (auto made = make())
+    if (auto made = make(); made.actor)
       return made;
   } catch (const std::exception& x) {
     why = x.what();
@@ -275,8 +279,7 @@ caf::error monitor_kinds::add(const std::string& name, maker make) {
   return caf::none;
 }
 
-caf::expected<monitor_actor>
-monitor_kinds::make(const std::string& name) const {
+caf::expected<made_monitor> monitor_kinds::make(const std::string& name) const {
   const auto i = makers_.find(name);
   if (i != makers_.end())
     return made_by(i->second, name);

@@ -6,18 +6,47 @@
 #include <caf/expected.hpp>
 #include <caf/timespan.hpp>
 
+#include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace troupe {
 
+/// When a monitor looks, in steady time.
+struct monitor_looks {
+  std::chrono::nanoseconds last{0};
+  std::chrono::nanoseconds next{0};
+
+  /// Whether what it saw last is an alert.
+  bool is_alarmed = false;
+};
+
+/// A monitor that has not been started.
+struct made_monitor {
+  /// @param x Says nothing of its looks.
+  made_monitor(monitor_actor x) : actor(std::move(x)) {
+    // nop
+  }
+
+  made_monitor(monitor_actor x, std::shared_ptr<const monitor_looks> y)
+    : actor(std::move(x)), looks(std::move(y)) {
+    // nop
+  }
+
+  monitor_actor actor;
+
+  /// Kept up to date by the monitor; null: nobody says.
+  std::shared_ptr<const monitor_looks> looks;
+};
+
 /// The kinds of monitors that a node knows, by name.
 class monitor_kinds {
 public:
-  /// Makes a monitor that has not been started.
-  using maker = std::function<monitor_actor()>;
+  using maker = std::function<made_monitor()>;
 
   /// Makes a kind known.
   /// @param name Letters, digits, `_`, `-` and `.`.
@@ -27,7 +56,7 @@ public:
 
   /// @returns `not_supported` for a name that nobody has added, with those that
   ///          there are; `error` if its maker throws, or makes nothing.
-  caf::expected<monitor_actor> make(const std::string& name) const;
+  caf::expected<made_monitor> make(const std::string& name) const;
 
   /// In alphabetical order.
   std::vector<std::string> names() const;

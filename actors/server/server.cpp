@@ -103,8 +103,11 @@ void start(self_pointer self) {
     self, options, state.directory, *state.known, state.statistics,
     [&state](namespace_entry& entry, const std::string& nspace) {
       const auto& make = state.options.make_memory;
-      return make ? state.data->share(entry, nspace, make)
-                  : std::shared_ptr<job_memory>{};
+      auto memory = make ? state.data->share(entry, nspace, make)
+                         : std::shared_ptr<job_memory>{};
+      if (memory)
+        state.options.beats->add(nspace, memory);
+      return memory;
     },
     [&state](const sessions::entry& session) {
       state.groups->greet(session);
@@ -152,6 +155,7 @@ void forget_namespace(self_pointer self, const std::string& nspace) {
   state.groups->forget(nspace);
   state.known->forget(nspace);
   state.data->forget(nspace);
+  state.options.beats->remove(nspace);
 }
 
 caf::result<ack> remove_namespace(self_pointer self,

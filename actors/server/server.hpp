@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/data/datastore.hpp"
+#include "actors/data/job_beats.hpp"
 #include "actors/data/job_memory.hpp"
 #include "actors/server/registrations.hpp"
 #include "base/journal.hpp"
@@ -38,6 +39,9 @@ struct server_options {
   /// Makes the memory that the server shares with the processes of a job; empty:
   /// they share none.
   job_memory_maker make_memory{};
+
+  /// Kept up to date for whoever monitors heartbeats; never null.
+  std::shared_ptr<job_beats> beats = std::make_shared<job_beats>();
 
   /// The process's own log.
   journal log;

@@ -96,6 +96,9 @@ struct connection_state {
 
   connection_output output;
 
+  /// When the last heartbeat came, see `frame_socket::turn`.
+  uint64_t beat_turn = 0;
+
   /// Absent until the peer is served.
   std::optional<connection_requests> requests;
 
@@ -650,8 +653,12 @@ void on_heartbeat(connection_ptr self, const wire::frame& x) {
     punish(self, "sent a heartbeat with a payload");
     return;
   }
-  ++self->state.service->statistics.heartbeats;
-  self->send(self->state.session, heartbeat{});
+  auto& state = self->state;
+  ++state.service->statistics.heartbeats;
+  // Those that have come together say it once.
+  if (std::exchange(state.beat_turn, state.socket->turn())
+      != state.socket->turn())
+    self->send(state.session, heartbeat{});
 }
 
 void on_frame(connection_ptr self, const wire::frame& x) {

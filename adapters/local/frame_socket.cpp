@@ -89,6 +89,7 @@ bool frame_socket::read_turn() {
 bool frame_socket::read_some() {
   const auto start = std::chrono::steady_clock::now();
   const auto frames_before = frames_;
+  ++turns_;
   const auto bytes_before = bytes_received();
   auto left = turn_budget{bounds_.turn_messages, bounds_.turn_bytes};
   stream_.begin_turn();

@@ -123,6 +123,11 @@ public:
   /// Closes at once. What waits is dropped.
   void close();
 
+  /// Which reading this is: frames of the same one have come together.
+  uint64_t turn() const noexcept {
+    return turns_;
+  }
+
   uint64_t bytes_received() const noexcept {
     return stream_.bytes_received();
   }
@@ -151,6 +156,7 @@ private:
   wire::frame_reader reader_;
   bool is_closing_ = false;
   uint64_t frames_ = 0;
+  uint64_t turns_ = 0;
 
   /// Of the message that is not whole, as the owner knows it.
   size_t unfinished_ = 0;

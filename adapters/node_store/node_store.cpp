@@ -113,7 +113,7 @@ void node_store::retire(uint32_t rank) {
   if (i == regions_.end())
     return;
   i->second.is_retired = true;
-  place_of(rank).source.store(store_source::server);
+  place_of(rank).source.fetch_and(store_source::beat_wanted);
 }
 
 bool node_store::has(uint32_t rank) const {
@@ -245,6 +245,21 @@ bool node_store::bring(uint32_t rank, const std::vector<store_entry>& entries) {
 void node_store::drop(uint32_t rank) {
   if (rank < shape_.ranks)
     brought_.drop(rank, place_of(rank).brought);
+}
+
+uint64_t node_store::last_beat(uint32_t rank) const {
+  const auto i = regions_.find(rank);
+  return i != regions_.end() ? head_of(i->second.number).beat.load() : 0;
+}
+
+void node_store::want_beat(uint32_t rank, bool is_wanted) {
+  if (regions_.count(rank) == 0)
+    return;
+  auto& source = place_of(rank).source;
+  if (is_wanted)
+    source.fetch_or(store_source::beat_wanted);
+  else
+    source.fetch_and(~store_source::beat_wanted);
 }
 
 collective_cell node_store::fences() const {

@@ -78,6 +78,13 @@ public:
   /// Shows nothing any more of what has come of a process of another node.
   void drop(uint32_t rank);
 
+  /// When a rank has beaten last: what stands there, whoever has written it; 0
+  /// for one without a region.
+  uint64_t last_beat(uint32_t rank) const;
+
+  /// Whether a process is to tell of its next beat. Look again after this.
+  void want_beat(uint32_t rank, bool is_wanted);
+
   /// Where the processes of this node meet in fences over the job.
   collective_cell fences() const;
 

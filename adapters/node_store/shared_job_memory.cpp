@@ -123,6 +123,14 @@ public:
     return store_->fences().rounds();
   }
 
+  uint64_t last_beat(uint32_t rank) const override {
+    return store_->last_beat(rank);
+  }
+
+  void want_beat(uint32_t rank, bool is_wanted) override {
+    store_->want_beat(rank, is_wanted);
+  }
+
   uint64_t used() const override {
     return store_->used();
   }

@@ -16,6 +16,12 @@ constexpr uint64_t reserved_at_once = uint64_t{16} << 10;
 /// How often somebody looks at a region that is written over meanwhile.
 constexpr int most_looks = 8;
 
+/// How often a thread tries to show a beat against others that do.
+constexpr int most_beat_tries = 16;
+
+/// Beats that are further ahead of the clock are nobody's, in nanoseconds.
+constexpr uint64_t beat_horizon = 1'000'000'000;
+
 /// How often a waiting process looks before it sleeps, whatever the board says.
 constexpr uint32_t most_spins = 1000;
 
@@ -85,7 +91,7 @@ std::optional<std::string> store_access::find(uint32_t rank,
       {board_.data() + shape_.brought(), shape_.brought_bytes, 0, false},
       place->brought, name);
   if (region > shape_.locals
-      || (place->source.load() & ~store_source::wanted) != store_source::region)
+      || store_source::of(place->source.load()) != store_source::region)
     return std::nullopt;
   const auto number = region - 1;
   const auto& chain = head_of(number).chain;
@@ -133,16 +139,34 @@ store_access::post(const std::vector<store_entry>& entries) {
   if (!region_ || own_.region != *region_ + 1)
     return posting::refused;
   prepare();
-  if ((own_.source.load() & ~store_source::wanted) != store_source::region
+  if (store_source::of(own_.source.load()) != store_source::region
       || !writer_->append(entries))
     return posting::refused;
   // What the server has written before it looked at the chain is seen here, or
   // it sees the chain as it is now.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const auto source = own_.source.load();
-  if ((source & ~store_source::wanted) != store_source::region)
+  if (store_source::of(source) != store_source::region)
     return posting::refused;
   return (source & store_source::wanted) != 0 ? posting::wanted : posting::done;
+}
+
+store_access::posting store_access::beat(uint64_t now) {
+  if (!region_ || own_.region != *region_ + 1)
+    return posting::refused;
+  auto& to = head_of(*region_).beat;
+  auto last = to.load();
+  // Of several threads the latest counts, and nothing that no thread of ours has
+  // written.
+  auto tries = most_beat_tries;
+  while ((last < now || last > now + beat_horizon) && --tries > 0
+         && !to.compare_exchange_strong(last, now)) {
+    // Again: another thread was quicker.
+  }
+  // The server sees this beat, or it has asked for the next one before.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const auto is_wanted = (own_.source.load() & store_source::beat_wanted) != 0;
+  return is_wanted ? posting::wanted : posting::done;
 }
 
 std::optional<collective_cell> store_access::fences() const {

@@ -49,6 +49,12 @@ public:
   /// Posts entries of this process, all at once.
   posting post(const std::vector<store_entry>& entries);
 
+  /// Shows that this process lives.
+  /// @param now Nanoseconds of the steady clock.
+  /// @returns `wanted` if the server has to be told as well, `refused` if it is
+  ///          the only way.
+  posting beat(uint64_t now);
+
   /// Ranks of the job.
   uint32_t ranks() const {
     return shape_.ranks;

@@ -53,6 +53,15 @@ inline constexpr uint32_t region = 1;
 /// Bit: the server has to be told of the next commit, since somebody waits.
 inline constexpr uint32_t wanted = 0x100;
 
+/// Bit: the server has to be told of the next heartbeat, since the process has
+/// been silent.
+inline constexpr uint32_t beat_wanted = 0x200;
+
+/// The source without bits.
+inline constexpr uint32_t of(uint32_t x) {
+  return x & ~(wanted | beat_wanted);
+}
+
 } // namespace store_source
 
 struct board_header {
@@ -73,7 +82,7 @@ struct board_header {
 };
 
 struct rank_place {
-  /// A source, and perhaps the bit.
+  /// A source, and perhaps bits.
   std::atomic<uint32_t> source;
 
   /// The number of its region, counted from 1; 0: it has none.
@@ -92,6 +101,10 @@ struct posts_header {
 struct alignas(64) region_head {
   /// The chain in the region.
   store_chain chain;
+
+  /// When the process has beaten last: nanoseconds of its steady clock. On a line
+  /// of its own: others read the chain.
+  alignas(64) std::atomic<uint64_t> beat;
 };
 
 /// Where things are in segments of a size.

@@ -32,6 +32,12 @@ using monitor_actor = caf::typed_actor<
   // Watch no longer; the end of the actor follows.
   caf::reacts_to<stop_monitor>>;
 
+/// The MONITOR MAKER interface: makes monitors where processes are. Their handles
+/// are those of other nodes, if need be.
+using monitor_maker_actor = caf::typed_actor<
+  // A monitor that has not been started.
+  caf::replies_to<make_monitor>::with<monitor_actor>>;
+
 /// A MONITOR that looks now and then.
 using timed_monitor_actor = monitor_actor::extend<
   // INTERNAL: the next look is due.

@@ -99,8 +99,8 @@ struct fixture : fixtures::world {
     auto what = start_monitor{};
     what.number = started.size();
     what.proc = {"job", rank};
-    started.push_back(*made);
-    return request<ack>(*made, what, user);
+    started.push_back(made->actor);
+    return request<ack>(made->actor, what, user);
   }
 
   status start(const std::string& kind, uint32_t rank) {

@@ -114,10 +114,18 @@ CAF_TEST(monitors are shown in a table) {
                     {std::string{attr::procid}, 0, value::of_proc({"job", 3})},
                     {std::string{monitor_kind_key}, 0, value::string(kind)}})};
   };
-  const auto shown =
-    to_json(value::infos({row(7, "heartbeat"), row(12, "queue")}));
-  CAF_CHECK_EQUAL(to_text(report_kind::monitors, shown),
-                  "NUMBER  PROCESS  NODE  KIND       ID  FILE  ALERT\n"
-                  "     7  job:3    n1    heartbeat  -   -     -\n"
-                  "    12  job:3    n1    queue      -   -     -\n");
+  auto beats = row(7, "heartbeat");
+  const auto say = [&](std::string_view key, double x) {
+    auto infos = infos_of(beats.val);
+    infos.push_back({std::string{key}, 0, value{data_type::double_, x}});
+    beats.val = value::infos(std::move(infos));
+  };
+  say(monitor_last_key, 0.125);
+  say(monitor_due_key, 2);
+  const auto shown = to_json(value::infos({beats, row(12, "queue")}));
+  CAF_CHECK_EQUAL(
+    to_text(report_kind::monitors, shown),
+    "NUMBER  PROCESS  NODE  KIND       ID   LAST  DUE  FILE  ALERT\n"
+    "     7  job:3    n1    heartbeat  -   0.125  2.0  -     -\n"
+    "    12  job:3    n1    queue      -       -    -  -     -\n");
 }

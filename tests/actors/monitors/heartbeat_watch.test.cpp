@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -34,10 +35,28 @@ struct world {
   size_t reads = 0;
   size_t wakes = 0;
 
-  world() {
+  /// When processes beat in memory, what is shown there, and who is to beat by a
+  /// message as well.
+  bool is_in_memory = false;
+  std::map<uint32_t, uint64_t> shown;
+  std::set<uint32_t> wanted;
+  size_t messages = 0;
+
+  explicit world(bool in_memory = false) : is_in_memory(in_memory) {
+    if (is_in_memory)
+      uut = heartbeat_watch{{[this](uint32_t x) { return shown[x]; },
+                             [this](uint32_t x, bool is_wanted) {
+                               if (is_wanted)
+                                 wanted.insert(x);
+                               else
+                                 wanted.erase(x);
+                             }}};
     for (uint32_t process = 0; process < 4; ++process)
       uut.add_process(process, now);
   }
+
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
 
   void watch(item x, uint32_t process, time_type window) {
     uut.add(x, process, window, now);
@@ -77,7 +96,28 @@ struct world {
   }
 
   void beat(uint32_t process) {
-    uut.beat(process, now);
+    beat_at(process, now);
+  }
+
+  /// A beat that came when nothing of ours ran.
+  void beat_at(uint32_t process, time_type when) {
+    if (is_in_memory) {
+      shown[process] = static_cast<uint64_t>(when.count());
+      if (wanted.count(process) == 0)
+        return;
+    }
+    ++messages;
+    if (when == now)
+      uut.beat(process, now);
+    else
+      in_socket.push_back(process);
+  }
+};
+
+/// Processes beat in memory.
+struct memory_world : world {
+  memory_world() : world(true) {
+    // nop
   }
 };
 
@@ -288,7 +328,7 @@ CAF_TEST(LIM7 120 many monitors wake us as often as few) {
 
 CAF_TEST(P-H1 M16 alerts come within a tick after they are due whatever beats) {
   const auto ok = rc::check("due", [] {
-    auto play = world{};
+    auto play = world{*rc::gen::arbitrary<bool>()};
     const auto monitors = *rc::gen::inRange<item>(1, 6);
     auto windows = std::vector<time_type>{};
     for (item x = 0; x < monitors; ++x) {
@@ -327,7 +367,7 @@ CAF_TEST(P-H1 M16 alerts come within a tick after they are due whatever beats) {
 
 CAF_TEST(P-H1 MON-2 who beats in time has no alert whenever we stand still) {
   const auto ok = rc::check("no false alert", [] {
-    auto play = world{};
+    auto play = world{*rc::gen::arbitrary<bool>()};
     const auto window = std::chrono::milliseconds{*rc::gen::inRange(20, 3000)};
     play.watch(0, 0, window);
     // It beats all the time; while we stand still its beats wait in the socket.
@@ -339,14 +379,14 @@ CAF_TEST(P-H1 MON-2 who beats in time has no alert whenever we stand still) {
         const auto late = std::chrono::milliseconds{*rc::gen::inRange(0, 2000)};
         play.uut.next(play.now);
         while (next_beat <= play.now + late) {
-          play.in_socket.push_back(0);
+          play.beat_at(0, next_beat);
           next_beat += period;
         }
         play.stand_still(late);
       }
       // The loop reads what is there, and then what comes.
       for (const auto process : std::exchange(play.in_socket, {}))
-        play.beat(process);
+        play.uut.beat(process, play.now);
       play.pass(std::max(next_beat - play.now, time_type{0}));
       play.beat(0);
       next_beat = play.now + period;
@@ -354,6 +394,130 @@ CAF_TEST(P-H1 MON-2 who beats in time has no alert whenever we stand still) {
     RC_ASSERT(play.alerts.empty());
   });
   CAF_CHECK(ok);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+CAF_TEST_FIXTURE_SCOPE(beats_in_memory_tests, memory_world)
+
+CAF_TEST(P-H1 MON-5 beats in memory are no messages and are looked at when due) {
+  watch(0, 0, 1s);
+  for (int i = 0; i < 1000; ++i) {
+    pass(10ms);
+    beat(0);
+  }
+  CAF_CHECK(alerts.empty());
+  CAF_CHECK_EQUAL(messages, 0u);
+  CAF_CHECK_EQUAL(reads, 0u);
+  CAF_CHECK(wakes < 30);
+  const auto last = now;
+  pass(2s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second >= last + 1s);
+  CAF_CHECK(alerts[0].second <= last + 1s + tick);
+}
+
+CAF_TEST(MON-5 after an alert the next beat is a message and the one after that
+           none) {
+  watch(0, 0, 1s);
+  watch(1, 0, 2s);
+  pass(3s);
+  CAF_CHECK_EQUAL(alerts.size(), 2u);
+  CAF_CHECK_EQUAL(wanted.count(0), 1u);
+  beat(0);
+  CAF_CHECK_EQUAL(messages, 1u);
+  CAF_CHECK(wanted.empty());
+  CAF_CHECK(!uut.is_silent(0));
+  pass(500ms);
+  beat(0);
+  CAF_CHECK_EQUAL(messages, 1u);
+  pass(5s);
+  CAF_CHECK_EQUAL(alerts.size(), 4u);
+  uut.remove(0);
+  CAF_CHECK_EQUAL(wanted.count(0), 1u);
+  uut.remove(1);
+  CAF_CHECK(wanted.empty());
+}
+
+CAF_TEST(MON-5 a beat that comes while its silence is noted is not lost) {
+  watch(0, 0, 1s);
+  auto due = std::vector<item>{};
+  now += 1500ms;
+  uut.advance(now, due);
+  CAF_REQUIRE_EQUAL(due.size(), 1u);
+  // Between the look and the wish for a message.
+  shown[0] = static_cast<uint64_t>((now + 1us).count());
+  CAF_CHECK(!uut.confirm(0, 0, now + 2us));
+  CAF_CHECK(!uut.is_silent(0));
+  CAF_CHECK(wanted.empty());
+}
+
+CAF_TEST(MON-5 beats count wherever they come) {
+  watch(0, 0, 1s);
+  for (int i = 0; i < 10; ++i) {
+    pass(800ms);
+    uut.beat(0, now); // Another connection of its rank.
+  }
+  CAF_CHECK(alerts.empty());
+  pass(900ms);
+  beat(0);
+  pass(900ms);
+  CAF_CHECK(alerts.empty());
+}
+
+CAF_TEST(MON-5 what cannot be true is no time but shows life when it changes) {
+  watch(0, 0, 1s);
+  for (const auto wrong :
+       {UINT64_MAX, uint64_t{1}, uint64_t{0}, uint64_t{1} << 62}) {
+    pass(900ms);
+    shown[0] = wrong;
+  }
+  // Each was found within a window of the one before.
+  CAF_CHECK(alerts.empty());
+  pass(2100ms);
+  CAF_CHECK_EQUAL(alerts.size(), 1u);
+}
+
+CAF_TEST(MON-5 a beat of before is none) {
+  beat(0);
+  const auto before = shown[0];
+  pass(10s);
+  uut.add_process(0, now);
+  watch(0, 0, 1s);
+  const auto start = now;
+  pass(2s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second <= start + 1s + tick);
+  CAF_CHECK_EQUAL(shown[0], before);
+}
+
+CAF_TEST(MON-2 MON-5 a beat from before we stood still has its window after it) {
+  watch(0, 0, 2s);
+  pass(1900ms);
+  beat(0);
+  for (int i = 0; i < 100; ++i)
+    stand_still(3s);
+  // What lay between did not count.
+  const auto start = now;
+  CAF_CHECK(alerts.empty());
+  pass(5s);
+  CAF_REQUIRE_EQUAL(alerts.size(), 1u);
+  CAF_CHECK(alerts[0].second <= start + 2s + tick);
+}
+
+CAF_TEST(MON-5 lists say when it was and what is left) {
+  watch(0, 0, 2s);
+  pass(500ms);
+  beat(0);
+  pass(300ms);
+  auto x = uut.state_of(0, now);
+  CAF_CHECK(x.since_beat == 300ms);
+  CAF_REQUIRE(x.due);
+  CAF_CHECK(*x.due == 1700ms);
+  pass(3s);
+  x = uut.state_of(0, now);
+  CAF_CHECK(!x.due);
+  CAF_CHECK(uut.is_silent(0));
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

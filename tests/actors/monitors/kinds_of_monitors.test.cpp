@@ -120,7 +120,7 @@ struct fixture : fixtures::deterministic {
     auto made = kinds.make(kind);
     if (!made)
       CAF_FAIL(reason_of(made.error()));
-    uut = std::move(*made);
+    uut = std::move(made->actor);
   }
 
   void start(const std::string& kind) {

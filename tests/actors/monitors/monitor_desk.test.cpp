@@ -4,6 +4,8 @@
 #include "actors/monitors/monitor_desk.hpp"
 
 #include "actors/monitors/defaults.hpp"
+#include "adapters/node_store/shared_job_memory.hpp"
+#include "adapters/node_store/store_access.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"
@@ -12,6 +14,8 @@
 
 #include <caf/send.hpp>
 #include <caf/stateful_actor.hpp>
+
+#include <unistd.h>
 
 #include <map>
 
@@ -60,6 +64,9 @@ struct kind_script {
   monitor_user_actor user;
   size_t stops = 0;
   size_t ends = 0;
+
+  /// When they look; null: they say nothing of it.
+  std::shared_ptr<monitor_looks> looks;
 };
 
 struct kind_state {
@@ -90,6 +97,14 @@ kind_behavior(monitor_actor::stateful_pointer<kind_state> self,
   };
 }
 
+double seconds_in(const infos& xs, std::string_view key) {
+  const auto* x = find(xs, std::string{key});
+  CAF_REQUIRE(x != nullptr);
+  const auto* number = std::get_if<double>(&x->data);
+  CAF_REQUIRE(number != nullptr);
+  return *number;
+}
+
 struct reaction {
   react_to_alert what;
   infos directives;
@@ -111,10 +126,10 @@ struct fixture : deterministic {
              };
              x.files = files;
              x.make_kind =
-               [this](const std::string& name) -> caf::expected<monitor_actor> {
+               [this](const std::string& name) -> caf::expected<made_monitor> {
                if (name != "queue")
                  return make_error(status::not_supported, "no kind " + name);
-               return sys.spawn(kind_behavior, kind);
+               return made_monitor{sys.spawn(kind_behavior, kind), kind->looks};
              };
              x.react = [this](react_to_alert what, const infos& directives) {
                reactions.push_back({std::move(what), directives});
@@ -600,10 +615,98 @@ CAF_TEST(M10 the monitors of a node can be listed) {
   const auto one = infos_of(list[0].val);
   CAF_CHECK(text(one, attr::monitor_id) == "a");
   CAF_CHECK(text(one, monitor_kind_key) == "heartbeat");
-  CAF_CHECK(flag(one, "troupe.monitor.silent"));
+  CAF_CHECK(flag(one, monitor_silent_key));
+  CAF_CHECK(text(one, monitor_reason_key) == "no heartbeat has come");
+  CAF_CHECK_EQUAL(seconds_in(one, monitor_last_key), 2.0);
+  CAF_CHECK(find(one, monitor_due_key) == nullptr); // Its next beat arms it.
   const auto other = infos_of(list[1].val);
   CAF_CHECK(text(other, attr::monitor_file) == "/a");
-  CAF_CHECK(!flag(other, "troupe.monitor.silent"));
+  CAF_CHECK(!flag(other, monitor_silent_key));
+  CAF_CHECK(find(other, monitor_last_key) == nullptr); // Not looked at yet.
+  CAF_CHECK_EQUAL(seconds_in(other, monitor_due_key), 98.0);
+}
+
+CAF_TEST(C11.8 monitors of all kinds say when they heard or looked last) {
+  watch(first, 10, "a");
+  monitor(second, with(attr::monitor_file, value::string("/a")),
+          {with(attr::monitor_file_check_time, value::uint32(2))});
+  kind->looks = std::make_shared<monitor_looks>();
+  monitor(first, with(monitor_kind_key, value::string("queue")));
+  elapse(1500ms);
+  const auto now = sys.clock().now().time_since_epoch();
+  kind->looks->last = now - 1s;
+  kind->looks->next = now + 2500ms;
+  kind->looks->is_alarmed = true;
+  elapse(1s);
+  const auto x = uut.ask<info_result>(
+    first, query_request{{{{std::string{monitor_list_key}}, {}}}});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  const auto list = infos_of(*find(x->value.infos, monitor_list_key));
+  CAF_REQUIRE_EQUAL(list.size(), 3u);
+  const auto last = [&](size_t i) {
+    return seconds_in(infos_of(list[i].val), monitor_last_key);
+  };
+  const auto due = [&](size_t i) {
+    return seconds_in(infos_of(list[i].val), monitor_due_key);
+  };
+  CAF_CHECK_EQUAL(last(0), 2.5);
+  CAF_CHECK_EQUAL(due(0), 7.5);
+  CAF_CHECK_EQUAL(last(1), 0.5);
+  CAF_CHECK_EQUAL(due(1), 1.5);
+  CAF_CHECK_EQUAL(last(2), 2.0);
+  CAF_CHECK_EQUAL(due(2), 1.5);
+  CAF_CHECK(flag(infos_of(list[2].val), monitor_silent_key));
+  // And each is cancelled by its number.
+  for (const auto& entry : list) {
+    const auto number =
+      *find(infos_of(entry.val), std::string{monitor_number_key});
+    CAF_CHECK_EQUAL(monitor(first, with(attr::monitor_cancel),
+                            {with(monitor_number_key, number)})
+                      ->code,
+                    status::success);
+  }
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+}
+
+CAF_TEST(MON-5 beats in memory are no messages and silence is found in time) {
+  auto why = std::string{};
+  const std::shared_ptr<job_memory> memory =
+    make_shared_job_memory(3, {0, 1, 2}, 1 << 20, why);
+  CAF_REQUIRE(memory);
+  uut.beats->add("job", memory);
+  const auto where = parse_store_address(memory->lend(0));
+  CAF_REQUIRE(where);
+  const auto process = store_access::attach(*where, ::geteuid(), 0);
+  CAF_REQUIRE(process);
+  using posting = store_access::posting;
+  const auto shows = [&] {
+    const std::chrono::nanoseconds now = sys.clock().now().time_since_epoch();
+    return process->beat(static_cast<uint64_t>(now.count()));
+  };
+  watch(first, 1);
+  watch(first, 2);
+  for (int i = 0; i < 20; ++i) {
+    elapse(400ms);
+    CAF_CHECK(shows() == posting::done);
+  }
+  CAF_CHECK(heard(second).empty());
+  elapse(990ms);
+  CAF_CHECK(heard(second).empty());
+  elapse(30ms);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+  // It has to say so now, and both watch it again.
+  CAF_CHECK(shows() == posting::wanted);
+  beat(first);
+  CAF_CHECK(shows() == posting::done);
+  elapse(990ms);
+  CAF_CHECK_EQUAL(heard(second).size(), 1u);
+  elapse(1100ms);
+  CAF_CHECK_EQUAL(heard(second).size(), 3u);
+  // One that is watched no more is not asked for messages.
+  CAF_CHECK(shows() == posting::wanted);
+  CAF_CHECK_EQUAL(cancel(first, {}), status::success);
+  CAF_CHECK(shows() == posting::done);
 }
 
 // -- load --------------------------------------------------------------------

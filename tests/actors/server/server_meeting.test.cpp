@@ -99,6 +99,14 @@ public:
     return what_->cell().rounds();
   }
 
+  uint64_t last_beat(uint32_t) const override {
+    return 0;
+  }
+
+  void want_beat(uint32_t, bool) override {
+    // nop
+  }
+
   uint64_t used() const override {
     return 0;
   }

@@ -26,6 +26,8 @@ struct script {
   std::set<uint32_t> wanted;
   std::map<uint32_t, std::vector<posted_data>> news;
   std::map<uint32_t, std::map<std::string, value>> brought;
+  std::map<uint32_t, uint64_t> beats;
+  std::set<uint32_t> beats_wanted;
   bool is_open = false;
   bool somebody_waits = false;
   uint64_t fences = 0;
@@ -101,6 +103,18 @@ public:
 
   uint64_t fences() const override {
     return play_->fences;
+  }
+
+  uint64_t last_beat(uint32_t rank) const override {
+    const auto i = play_->beats.find(rank);
+    return i != play_->beats.end() ? i->second : 0;
+  }
+
+  void want_beat(uint32_t rank, bool is_wanted) override {
+    if (is_wanted)
+      play_->beats_wanted.insert(rank);
+    else
+      play_->beats_wanted.erase(rank);
   }
 
   uint64_t used() const override {
@@ -565,6 +579,21 @@ CAF_TEST(its size is accounted for) {
       CAF_CHECK_EQUAL(gauge.bound, 2000u);
     }
   CAF_CHECK(found);
+}
+
+CAF_TEST(MON-5 who monitors beats finds them until the job is over) {
+  connect(0, false);
+  memory->beats[1] = 7;
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 0u);
+  connect(1, true);
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 7u);
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 2}), 0u);
+  CAF_CHECK_EQUAL(uut.beats->last({"other", 1}), 0u);
+  uut.beats->want({"job", 1}, true);
+  CAF_CHECK(memory->beats_wanted == (std::set<uint32_t>{1}));
+  uut.tell<ack>(deregister_nspace{"job"});
+  consume_messages();
+  CAF_CHECK_EQUAL(uut.beats->last({"job", 1}), 0u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

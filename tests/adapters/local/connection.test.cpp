@@ -165,6 +165,25 @@ CAF_TEST(a heartbeat is passed on and not answered) {
   CAF_CHECK(uut.on_loop([&] { return uut.play.heartbeats == 1; }));
 }
 
+CAF_TEST(heartbeats that come together are passed on once) {
+  world uut;
+  const auto client = uut.served();
+  const auto sent = size_t{6400};
+  auto bytes = std::string{};
+  for (size_t i = 0; i < sent; ++i)
+    bytes += header(wire::tag_heartbeat, 0);
+  client->send(bytes);
+  const auto reply = client->ask(101, commit_request{});
+  CAF_CHECK(reply);
+  const auto passed = uut.on_loop([&] { return uut.play.heartbeats; });
+  CAF_CHECK(passed >= 1u);
+  // As many are read in one pass.
+  CAF_CHECK(passed <= 2 * sent / local_limits{}.turn_messages);
+  client->send(header(wire::tag_heartbeat, 0));
+  CAF_CHECK(client->ask(102, commit_request{}));
+  CAF_CHECK_EQUAL(uut.on_loop([&] { return uut.play.heartbeats; }), passed + 1);
+}
+
 CAF_TEST(events and output are pushed) {
   world uut;
   const auto client = uut.served();

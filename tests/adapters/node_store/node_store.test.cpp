@@ -55,16 +55,16 @@ using posting = store_access::posting;
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "3", "2 4711 12 13 1 1 5", "3 4711 12 13 1 1",
-        "3 4711 12 13 1 1 5 6", "3 4711 -1 13 1 1 5", "3 4711 12 13 1 1 -5",
-        "3 4711 12 13 1x 1 5", "3 4711 12 13 10000000000000000 1 5",
-        "3  12 13 1 1 5", "3 4294967296 12 13 1 1 5"})
+       {"", "4", "3 4711 12 13 1 1 5", "4 4711 12 13 1 1",
+        "4 4711 12 13 1 1 5 6", "4 4711 -1 13 1 1 5", "4 4711 12 13 1 1 -5",
+        "4 4711 12 13 1x 1 5", "4 4711 12 13 10000000000000000 1 5",
+        "4  12 13 1 1 5", "4 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
 }
 
@@ -333,4 +333,58 @@ CAF_TEST(more blocks than a writer makes are not walked) {
   const auto last = at - 24;
   std::memcpy(mad.data() + shape.head(0), &last, sizeof(last));
   CAF_CHECK_EQUAL(x.take(3), "(damaged)");
+}
+
+CAF_TEST(MON-5 a beat is a time that the server finds) {
+  fixture x;
+  CAF_CHECK_EQUAL(x.server->last_beat(3), 0u);
+  const auto three = x.join(3);
+  CAF_CHECK(three->beat(1000) == posting::done);
+  CAF_CHECK_EQUAL(x.server->last_beat(3), 1000u);
+  CAF_CHECK_EQUAL(x.server->last_beat(7), 0u);
+  CAF_CHECK_EQUAL(x.server->last_beat(5), 0u); // Of another node.
+  // Of two threads the later one counts.
+  CAF_CHECK(three->beat(900) == posting::done);
+  CAF_CHECK_EQUAL(x.server->last_beat(3), 1000u);
+  x.server->want_beat(3, true);
+  CAF_CHECK(three->beat(1001) == posting::wanted);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
+  x.server->want_beat(3, false);
+  CAF_CHECK(three->beat(1002) == posting::done);
+  x.server->want_beat(5, true);
+}
+
+CAF_TEST(MON-5 one whose data are with the server beats all the same) {
+  fixture x;
+  const auto three = x.join(3);
+  x.server->want_beat(3, true);
+  x.server->retire(3);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::refused);
+  CAF_CHECK(three->beat(1) == posting::wanted);
+  x.server->want_beat(3, false);
+  CAF_CHECK(three->beat(2) == posting::done);
+  CAF_CHECK(three->post({{"a", "1", 3}}) == posting::refused);
+  CAF_CHECK_EQUAL(x.server->last_beat(3), 2u);
+}
+
+CAF_TEST(MON-5 whoever only reads beats by messages) {
+  fixture x;
+  x.server->lend(3);
+  const auto other = store_access::attach(x.server->address(), ::geteuid(), 3);
+  CAF_REQUIRE(other);
+  CAF_CHECK(other->beat(1) == posting::refused);
+}
+
+CAF_TEST(MON-5 what somebody has written there is written over) {
+  fixture x;
+  const auto three = x.join(3);
+  const auto posts = x.posts();
+  const auto shape = store_geometry{ranks, 2, 512 << 10, 1 << 20};
+  auto& head = *reinterpret_cast<region_head*>(posts.data() + shape.head(0));
+  for (const auto wrong : {UINT64_MAX, UINT64_MAX / 2}) {
+    head.beat = wrong;
+    CAF_CHECK_EQUAL(x.server->last_beat(3), wrong);
+    CAF_CHECK(three->beat(5000) == posting::done);
+    CAF_CHECK_EQUAL(x.server->last_beat(3), 5000u);
+  }
 }
