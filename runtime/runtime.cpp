@@ -3,6 +3,7 @@
 #include "actors/events/environment_host.hpp"
 #include "actors/io/streams_host.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/process_pipes.hpp"
 #include "config/defaults.hpp"
 #include "runtime/node_sensors.hpp"
