@@ -10,6 +10,7 @@
 
 #include "adapters/lane/authority.hpp"
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/frame_codec.hpp"
 #include "adapters/networks/networks.hpp"

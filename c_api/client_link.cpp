@@ -2,6 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/local/rendezvous.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"

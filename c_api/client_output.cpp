@@ -6,6 +6,7 @@
 #include "actors/io/output_formatter.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/timer.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"

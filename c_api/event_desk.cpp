@@ -1,5 +1,6 @@
 #include "c_api/event_desk.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 #include "base/escape.hpp"
 #include "c_api/group_desk.hpp"

@@ -1,6 +1,7 @@
 #include "c_api/group_desk.hpp"
 
 #include "actors/groups/group_keys.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "base/make_info.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/library_core.hpp"

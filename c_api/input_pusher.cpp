@@ -1,5 +1,7 @@
 #include "c_api/input_pusher.hpp"
 
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "c_api/library.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"

@@ -1,5 +1,6 @@
 #include "c_api/library.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 #include "c_api/event_desk.hpp"
 #include "c_api/library_core.hpp"

@@ -1,6 +1,7 @@
 #include "c_api/library_core.hpp"
 
 #include "adapters/c_values/convert.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/node_fence.hpp"
 #include "c_api/shared_posts.hpp"

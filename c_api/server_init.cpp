@@ -1,6 +1,7 @@
 // PMIx_server_init and PMIx_server_finalize.
 
 #include "adapters/log/logger.hpp"
+#include "adapters/spool/spool.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/mesh_hook.hpp"
 #include "c_api/server_role.hpp"
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace troupe::c_api {
 
@@ -23,6 +25,19 @@ constexpr auto cache_size_key = "PMIx_server_cache_size";
 /// The key by which a host has processes share no memory with the server, as
 /// `--no-shared-memory` of our own commands does: a boolean.
 constexpr auto no_shared_memory_key = "troupe.no_shared_memory";
+
+/// The key by which a host says whether events that are kept, and that memory has
+/// no room for, go to disk; a boolean. TROUPE_EVENT_SPOOL says so for hosts that
+/// cannot be changed: 0 for no. By default they do, as under our own daemons.
+/// Source: guarantees 5.1, "Spool".
+constexpr auto event_spool_key = "troupe.event.spool";
+
+bool wants_spool(const std::vector<info>& infos) {
+  if (find(infos, event_spool_key) != nullptr)
+    return flag(infos, event_spool_key);
+  const auto* text = std::getenv("TROUPE_EVENT_SPOOL");
+  return text == nullptr || std::string_view{text} != "0";
+}
 
 /// What the server writes to standard error: nothing below an error, unless
 /// TROUPE_LOG_LEVEL asks for more.
@@ -68,6 +83,10 @@ server_node_options options_of(const std::vector<info>& infos) {
     result.system_directory = *x;
   if (const auto x = number<size_t>(infos, cache_size_key))
     result.event_cache_size = *x;
+  if (wants_spool(infos))
+    result.make_spool = [](loop_system& loop, const std::string& directory) {
+      return spawn_spool(loop.actors(), loop.pool(), directory);
+    };
   result.tools = rendezvous_of(infos);
   result.may_lack_files = true;
   // Source: RFC0015, PMIX_SERVER_ENABLE_MONITORING; requirements A18.

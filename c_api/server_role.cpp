@@ -6,6 +6,8 @@
 #include "actors/server/client.hpp"
 #include "adapters/c_host/c_host.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"

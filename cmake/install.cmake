@@ -36,13 +36,13 @@ install(TARGETS troupe_shared troupe_mesh_shared LIBRARY DESTINATION "${CMAKE_IN
 # the target troupe_static, then `cmake --install build --component static`.
 add_library(troupe_static STATIC EXCLUDE_FROM_ALL)
 foreach(layer troupe_messages troupe_inspect troupe_sent troupe_config troupe_base troupe_actors
-              troupe_wire troupe_adapters troupe_runtime)
+              troupe_wire troupe_adapters troupe_spool troupe_runtime)
   target_sources(troupe_static PRIVATE $<TARGET_OBJECTS:${layer}>)
 endforeach()
 set_target_properties(troupe_static PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE CXX)
 install(TARGETS troupe_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT static EXCLUDE_FROM_ALL)
-set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -ldl")
+set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lsqlite3 -ldl")
 
 foreach(name troupe troupe_mesh)
   configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/${name}.pc" @ONLY)

@@ -106,6 +106,14 @@ struct connect_accepted {
 
 TROUPE_MESSAGE(connect_accepted, x.proc, x.server, x.index, x.shared)
 
+/// Asks for the session of a connected process; of several, the first. Fails with
+/// `not_found`.
+struct find_session {
+  proc_id proc;
+};
+
+TROUPE_MESSAGE(find_session, x.proc)
+
 /// Who makes a request: filled in by the server side, never by the peer.
 struct requester {
   proc_id proc;

@@ -120,9 +120,12 @@ TROUPE_MESSAGE(events_taken, x.count)
 struct expect_procs {
   std::string nspace;
   std::vector<uint32_t> ranks;
+
+  /// Whether no process of the namespace is on another node.
+  bool is_whole = false;
 };
 
-TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks)
+TROUPE_MESSAGE(expect_procs, x.nspace, x.ranks, x.is_whole)
 
 // -- handlers, inside a process -----------------------------------------------
 

@@ -386,4 +386,11 @@ struct list_groups {};
 
 TROUPE_EMPTY_MESSAGE(list_groups)
 
+/// Asks for the tracker of one of them. Fails with `not_found`.
+struct find_group {
+  group_key group;
+};
+
+TROUPE_MESSAGE(find_group, x.group)
+
 } // namespace troupe

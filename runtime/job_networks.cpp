@@ -3,6 +3,7 @@
 #include "actors/mesh/embedded/embedded_mesh.hpp"
 #include "adapters/lane/authority.hpp"
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/networks.hpp"
 #include "messages/status.hpp"

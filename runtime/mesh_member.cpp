@@ -4,6 +4,7 @@
 #include "actors/mesh/remoting/member_node.hpp"
 #include "adapters/lane/key_memory.hpp"
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/networks/networks.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "runtime/mesh_sources.hpp"

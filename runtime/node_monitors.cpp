@@ -3,6 +3,7 @@
 #include "actors/monitors/monitor_kinds.hpp"
 #include "actors/monitors/monitor_maker.hpp"
 #include "actors/monitors/reactions.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/monitor_plugins/plugin_library.hpp"

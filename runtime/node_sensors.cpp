@@ -2,6 +2,7 @@
 
 #include "actors/events/sampled_sensor.hpp"
 #include "actors/events/sensor_desk.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/sensors/link_reader.hpp"

@@ -3,7 +3,9 @@
 #include "actors/io/io_desk.hpp"
 #include "actors/io/io_options.hpp"
 #include "adapters/log/output_files.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_system.hpp>

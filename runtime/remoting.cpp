@@ -3,6 +3,7 @@
 #include "actors/mesh/remoting/gateway.hpp"
 #include "actors/mesh/remoting/member_node.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "messages/memory_source.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/mesh_sources.hpp"

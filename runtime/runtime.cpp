@@ -3,7 +3,9 @@
 #include "actors/events/environment_host.hpp"
 #include "actors/io/streams_host.hpp"
 #include "adapters/log/local_time.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/process_pipes.hpp"
+#include "adapters/spool/spool.hpp"
 #include "config/defaults.hpp"
 #include "runtime/node_sensors.hpp"
 #include "runtime/node_streams.hpp"
@@ -68,8 +70,13 @@ caf::error prepare(int fd) {
 
 class runtime::implementation {
 public:
+  /// With a loop and a thread of its own.
   explicit implementation(const runtime_options& options)
-    : loop(loop_settings(options)) {
+    : own(std::make_unique<loop_system>(loop_settings(options))), loop(*own) {
+    // nop
+  }
+
+  explicit implementation(loop_system& x) : loop(x) {
     // nop
   }
 
@@ -78,7 +85,8 @@ public:
   }
 
   void run() {
-    thread = start_without_signals([this] { loop.run(); });
+    if (own)
+      thread = start_without_signals([this] { loop.run(); });
   }
 
   void stop() {
@@ -86,6 +94,7 @@ public:
       loop.stop();
       thread.join();
     }
+    is_stopped = true;
     sensors.reset();
     environment = nullptr;
     around = nullptr;
@@ -116,7 +125,7 @@ public:
       return make_error(status::would_block,
                         "this waits for the runtime and must not be called on"
                         " its thread: send the server a message instead");
-    if (!thread.joinable())
+    if (is_stopped)
       return make_error(status::init, "the runtime has been stopped");
     auto result = caf::expected<Answer>{caf::error{}};
     auto self = caf::scoped_actor{loop.actors()};
@@ -149,7 +158,9 @@ public:
     return outcome ? caf::error{} : std::move(outcome.error());
   }
 
-  loop_system loop;
+  std::unique_ptr<loop_system> own;
+  loop_system& loop;
+  bool is_stopped = false;
   journal log;
   std::unique_ptr<process_pipes> pipes;
   std::unique_ptr<node_streams> streams;
@@ -175,7 +186,20 @@ runtime::~runtime() = default;
 
 caf::expected<std::unique_ptr<runtime>>
 runtime::start(runtime_options options, const host_maker& make_host) {
-  auto result = std::make_unique<implementation>(options);
+  auto where = std::make_unique<implementation>(options);
+  return start(std::move(where), std::move(options), make_host);
+}
+
+caf::expected<std::unique_ptr<runtime>>
+runtime::start(loop_system& loop, runtime_options options,
+               const host_maker& make_host) {
+  return start(std::make_unique<implementation>(loop), std::move(options),
+               make_host);
+}
+
+caf::expected<std::unique_ptr<runtime>>
+runtime::start(std::unique_ptr<implementation> result, runtime_options options,
+               const host_maker& make_host) {
   auto serve = server_node_options{};
   serve.id = std::move(options.id);
   serve.session_directory = std::move(options.session_directory);
@@ -187,6 +211,10 @@ runtime::start(runtime_options options, const host_maker& make_host) {
   // The host monitors, unless it refuses to (RFC0015, "Monitoring"; A18).
   serve.enable_monitoring = false;
   serve.monitoring_fallback = true;
+  if (options.spool_events)
+    serve.make_spool = [](loop_system& loop, const std::string& directory) {
+      return spawn_spool(loop.actors(), loop.pool(), directory);
+    };
   if (options.munge)
     serve.security.mechanism = security_mechanism::munge;
   if (!options.tools)
@@ -345,8 +373,24 @@ const event_cache_actor& runtime::events() const {
   return implementation_->node->events();
 }
 
+const monitor_desk_actor& runtime::monitors() const {
+  return implementation_->node->monitors();
+}
+
 const host_actor& runtime::host() const {
   return implementation_->host;
+}
+
+caf::expected<group_list> runtime::groups() {
+  return implementation_->ask<group_list>(list_groups{});
+}
+
+caf::expected<group_tracker_actor> runtime::group(const group_key& which) {
+  return implementation_->ask<group_tracker_actor>(find_group{which});
+}
+
+caf::expected<client_actor> runtime::session(const proc_id& proc) {
+  return implementation_->ask<client_actor>(find_session{proc});
 }
 
 const proc_id& runtime::id() const {

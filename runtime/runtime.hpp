@@ -59,6 +59,11 @@ struct runtime_options {
   /// each namespace beside the server.
   std::function<host_actor(loop_system&, host_actor, journal)> around_host;
 
+  /// Whether events that are kept for processes, and that memory has no room
+  /// for, go to disk, into the session's directory: docs/events.md, "What is
+  /// kept, and what is missed".
+  bool spool_events = true;
+
   /// Whether what processes and tools pull and push is served by the I/O DESK,
   /// see `forward`; if not, they ask the host.
   bool serve_streams = true;
@@ -75,7 +80,8 @@ struct runtime_options {
   /// What holds for monitors and reactions to alerts.
   monitor_settings monitors;
 
-  /// Completes the configuration: message types of one's own.
+  /// Completes the configuration: message types of one's own. Not of a loop that
+  /// is there already.
   std::function<void(caf::actor_system_config&)> configure;
 
   /// Gets a line for whatever is worth one. Called on the runtime's thread.
@@ -100,6 +106,13 @@ public:
   /// @returns why it cannot work, in a sentence.
   static caf::expected<std::unique_ptr<runtime>>
   start(runtime_options options, const host_maker& make_host);
+
+  /// The same on a loop of the daemon's own, which may serve other things, such
+  /// as `remoting`. For the thread of the loop, or while nobody runs it.
+  /// @param loop Outlives the runtime.
+  static caf::expected<std::unique_ptr<runtime>>
+  start(loop_system& loop, runtime_options options,
+        const host_maker& make_host);
 
   /// Stops.
   ~runtime();
@@ -162,7 +175,8 @@ public:
   /// until they have it.
   caf::expected<io_input_taken> give_input(io_input what);
 
-  /// The I/O DESK: for actors, which must not wait.
+  /// Has the streams of all processes: for actors, which must not wait
+  /// (messages/interfaces/io.hpp).
   const io_desk_actor& streams() const;
 
   // -- actors ----------------------------------------------------------------
@@ -171,11 +185,38 @@ public:
   /// They run on the runtime's thread and must not block.
   caf::actor_system& actors();
 
+  /// Knows the processes of the node, and what they have posted: asks and tells
+  /// as the functions above do, without waiting (messages/interfaces/server.hpp).
   const server_actor& server() const;
 
+  /// The log of events of the node: `deliver_event` gives it one, `find_listeners`
+  /// asks who wants what (messages/interfaces/events.hpp).
   const event_cache_actor& events() const;
 
+  /// Watches processes and files: `monitor_request` begins and ends monitors,
+  /// `monitor_alert` is how kinds of one's own raise alerts
+  /// (messages/interfaces/monitors.hpp).
+  const monitor_desk_actor& monitors() const;
+
+  /// What `start` was given (messages/interfaces/host.hpp).
   const host_actor& host() const;
+
+  /// The groups that have members here, or began here. For actors: `list_groups`,
+  /// asked of the SERVER.
+  caf::expected<group_list> groups();
+
+  /// The actor of one of these groups, which ends with it: `get_group_status`
+  /// asks how it stands (messages/interfaces/groups.hpp). For actors:
+  /// `find_group`, asked of the SERVER.
+  /// @returns `not_found` if there is no such group.
+  caf::expected<group_tracker_actor> group(const group_key& which);
+
+  /// The session of a connected process, which ends with its connection: takes
+  /// what the process may ask, in its name, and events for it
+  /// (messages/interfaces/client.hpp). For actors: `find_session`, asked of the
+  /// SERVER.
+  /// @returns `not_found` while it is not connected.
+  caf::expected<client_actor> session(const proc_id& proc);
 
   const proc_id& id() const;
 
@@ -183,11 +224,16 @@ public:
   std::string uri() const;
 
   /// Closes all connections, ends all actors and joins the thread. Not on the
-  /// runtime's own thread.
+  /// runtime's own thread; with a loop of the daemon's own, on its thread or while
+  /// nobody runs it.
   void stop();
 
 private:
   class implementation;
+
+  static caf::expected<std::unique_ptr<runtime>>
+  start(std::unique_ptr<implementation> where, runtime_options options,
+        const host_maker& make_host);
 
   explicit runtime(std::unique_ptr<implementation> x);
 

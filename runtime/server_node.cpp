@@ -7,6 +7,8 @@
 #include "adapters/files/file_checker.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/log_sink.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/node_store/shared_job_memory.hpp"
 #include "adapters/process/control_groups.hpp"
 #include "adapters/process/usage.hpp"

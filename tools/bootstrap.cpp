@@ -1,6 +1,7 @@
 #include "tools/bootstrap.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "adapters/sockets/system_error.hpp"

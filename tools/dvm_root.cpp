@@ -1,6 +1,7 @@
 #include "tools/dvm_root.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/orphan_guard.hpp"
 #include "tools/tool_session.hpp"
 

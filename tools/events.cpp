@@ -1,5 +1,6 @@
 #include "tools/events.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "base/escape.hpp"

@@ -3,6 +3,8 @@
 #include "actors/io/io_patterns.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "base/escape.hpp"

@@ -1,6 +1,8 @@
 #include "tools/job_streams.hpp"
 
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "messages/status.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/printing.hpp"

@@ -7,6 +7,8 @@
 #include "adapters/log/local_time.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/children.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"

@@ -1,6 +1,7 @@
 #include "tools/member_daemon.hpp"
 
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"

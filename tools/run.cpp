@@ -2,6 +2,7 @@
 
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/dvm_root.hpp"

@@ -5,6 +5,7 @@
 #include "actors/jobs/node_mapping.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/log/output_sink.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "base/escape.hpp"

@@ -4,6 +4,7 @@
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/local_address.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/children.hpp"

@@ -3,6 +3,7 @@
 #include "adapters/link/server_search.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/local/session_directory.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/number_range.hpp"
 #include "messages/attributes.hpp"
 

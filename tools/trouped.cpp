@@ -1,6 +1,7 @@
 // The daemon of a node: serves processes and tools, runs the jobs that tools
 // spawn, until it is told to end.
 
+#include "adapters/loop/event_loop.hpp"
 #include "tools/bootstrap.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"

@@ -1,6 +1,7 @@
 #include "tools/up.hpp"
 
 #include "adapters/log/fd_writer.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "tools/bootstrap.hpp"
 #include "tools/command_line.hpp"

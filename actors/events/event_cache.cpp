@@ -39,6 +39,14 @@ namespace {
 
 using delivery_list = std::vector<std::shared_ptr<const event>>;
 
+/// Of one namespace.
+struct processes_here {
+  std::set<uint32_t> ranks;
+
+  /// Whether there are no others.
+  bool are_all = false;
+};
+
 struct event_cache_state {
   static inline const char* name = "event-cache";
 
@@ -77,6 +85,9 @@ struct event_cache_state {
 
   /// Whether a look at who is in the way is due some time.
   bool is_watching = false;
+
+  /// The processes of each namespace that are on this node.
+  std::map<std::string, processes_here> here;
 
   void note(severity weight, const std::string& line) const {
     if (options.lines)
@@ -498,6 +509,24 @@ caf::result<ack> subscribe(self_pointer self, const requester& who,
 
 // -- events ------------------------------------------------------------------
 
+/// Whether all processes that an event is for are on this node.
+bool is_for_us_only(const event_cache_state& state, const range_filter& whom) {
+  if (whom.is_for_all())
+    return false;
+  const auto jobs = whom.nspaces();
+  return !jobs.empty()
+         && std::all_of(jobs.begin(), jobs.end(), [&](const auto& nspace) {
+              const auto i = state.here.find(nspace);
+              if (i == state.here.end() || i->second.are_all)
+                return i != state.here.end();
+              const auto ranks = whom.ranks_of(nspace);
+              return ranks
+                     && std::includes(i->second.ranks.begin(),
+                                      i->second.ranks.end(), ranks->begin(),
+                                      ranks->end());
+            });
+}
+
 caf::result<ack> notify(self_pointer self, const requester& who,
                         notify_request& request) {
   auto& state = self->state;
@@ -508,7 +537,8 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                       to_string(who.proc) + " raises an event of more than "
                         + std::to_string(defaults::event_bytes)
                         + " bytes (L8)");
-  const auto leaves = range_filter{what}.leaves_node();
+  const auto whom = range_filter{what};
+  const auto leaves = whom.leaves_node();
   // One for this node only must not overtake those before it.
   if (state.options.host_orders_events
       && request.range != data_range::proc_local) {
@@ -519,6 +549,14 @@ caf::result<ack> notify(self_pointer self, const requester& who,
   const auto done = pass_on(promise);
   if (leaves)
     request.infos = what.infos;
+  // A host that carries no events says so, and so do we, unless nobody
+  // elsewhere was to get it. Source: PMIx Standard v5, `PMIx_Notify_event`.
+  const auto is_ours = leaves && is_for_us_only(state, whom);
+  const completion<ack> carried = [=](caf::expected<ack> outcome) {
+    const auto is_all = is_ours && !outcome
+                        && status_of(outcome.error()) == status::not_supported;
+    done(is_all ? caf::expected<ack>{ack{}} : std::move(outcome));
+  };
   auto offered = offered_event{};
   offered.what = std::move(what);
   offered.stream = std::to_string(who.index);
@@ -528,7 +566,7 @@ caf::result<ack> notify(self_pointer self, const requester& who,
           if (why)
             done(why);
           else if (leaves)
-            ask(self, self->state.options.host, done, who, request);
+            ask(self, self->state.options.host, carried, who, request);
           else
             done(ack{});
         });
@@ -595,6 +633,9 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     },
     [self](deliver_event& request) { return take_event(self, request); },
     [self](const expect_procs& what) {
+      auto& here = self->state.here[what.nspace];
+      here.ranks.insert(what.ranks.begin(), what.ranks.end());
+      here.are_all = what.is_whole;
       self->state.log->await(what.nspace, what.ranks);
     },
     [self](const connect_accepted& what) {
@@ -610,6 +651,7 @@ event_cache_actor::behavior_type behavior(self_pointer self,
       update_host(self, who);
     },
     [self](const deregister_nspace& request) {
+      self->state.here.erase(request.nspace);
       self->state.log->forget(request.nspace);
     },
     [self](const requester& who, const query_request& request) {

@@ -36,7 +36,8 @@ caf::message_handler defaults_of_a_host() {
       return make_error(status::not_found,
                         "the resource manager asks no other node");
     },
-    [](const requester&, const notify_request&) { return ack{}; },
+    // The event has been delivered on this node by then.
+    refuse<ack, requester, notify_request>(alone),
     [](const requester&, const deregister_events_request&) {
       // Nothing was registered.
     },

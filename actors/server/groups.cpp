@@ -696,4 +696,10 @@ caf::result<group_list> groups::list() {
   });
 }
 
+caf::result<group_tracker_actor> groups::tracker_of(const group_key& key) {
+  if (const auto* group = directory_.find(key))
+    return group->tracker;
+  return make_error(status::not_found, "no group " + key.id + " is here");
+}
+
 } // namespace troupe

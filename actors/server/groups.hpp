@@ -85,6 +85,9 @@ public:
   /// All groups, as their trackers describe them.
   caf::result<group_list> list();
 
+  /// The tracker of a group; refused with `not_found`.
+  caf::result<group_tracker_actor> tracker_of(const group_key& key);
+
   const group_directory& known() const {
     return directory_;
   }

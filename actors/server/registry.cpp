@@ -91,7 +91,7 @@ caf::error registry::add(const register_client& request) {
   await(*entry, i->second);
   if (is_new)
     ++counts_->total;
-  out_.expect(expect_procs{nspace, {rank}});
+  out_.expect(expect_procs{nspace, {rank}, entry->is_local()});
   return {};
 }
 
@@ -150,7 +150,7 @@ void registry::await(const namespace_entry& entry, local_proc& proc) {
 
 void registry::await_interest(const std::string& nspace,
                               const namespace_entry& entry) {
-  auto what = expect_procs{nspace, {}};
+  auto what = expect_procs{nspace, {}, entry.is_local()};
   for (const auto& [rank, proc] : entry.procs)
     if (!proc.is_gone())
       what.ranks.push_back(rank);

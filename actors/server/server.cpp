@@ -488,6 +488,12 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [&state](group_entry_ordered& what) { return state.groups->take(what); },
     [&state](const host_node_lost& what) { state.groups->tell(what); },
     [&state](list_groups) { return state.groups->list(); },
+    [&state](const find_group& what) {
+      return state.groups->tracker_of(what.group);
+    },
+    [&state](const find_session& what) {
+      return state.sessions->find(what.proc);
+    },
     // -- from its groups and itself --
     [&state](const group_changed& what) {
       state.collectives->reduce(what);

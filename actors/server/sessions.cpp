@@ -332,6 +332,13 @@ caf::result<ack> sessions::pass_output(const requester& who,
   return self_->delegate(i->second.handle, std::move(what));
 }
 
+caf::result<client_actor> sessions::find(const proc_id& proc) const {
+  for (const auto& [index, session] : sessions_)
+    if (session.who.proc == proc)
+      return session.handle;
+  return make_error(status::not_found, to_string(proc) + " is not connected");
+}
+
 void sessions::log(severity level, const std::string& line) const {
   if (options_.log)
     options_.log(level, line);

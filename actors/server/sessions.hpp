@@ -66,6 +66,9 @@ public:
   /// Output for a connected process; refused with `unreach` if it has gone.
   caf::result<ack> pass_output(const requester& who, io_delivery& what) const;
 
+  /// The first connection of a process; refused with `not_found`.
+  caf::result<client_actor> find(const proc_id& proc) const;
+
   /// By connection index.
   const std::map<uint32_t, entry>& all() const {
     return sessions_;

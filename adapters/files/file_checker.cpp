@@ -3,6 +3,7 @@
 #include "actors/monitors/file_batches.hpp"
 #include "adapters/files/file_look.hpp"
 #include "adapters/files/user_rights.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"

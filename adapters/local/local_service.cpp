@@ -1,6 +1,8 @@
 #include "adapters/local/local_service.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/pushes.hpp"
 #include "adapters/wire/replies.hpp"

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "adapters/loop/event_loop.hpp"
-#include "adapters/loop/printer.hpp"
-#include "adapters/loop/thread_pool.hpp"
-
 #include <caf/fwd.hpp>
 
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace troupe {
+
+class event_loop;
+class thread_pool;
 
 /// Everything a process runs on: an event loop, an actor system on that loop,
 /// and a thread pool for what blocks. Only the pool has threads, and only while
@@ -23,10 +23,9 @@ public:
     /// Completes the configuration: message types, modules.
     std::function<void(caf::actor_system_config&, event_loop&)> configure;
 
-    /// Gets what actors and CAF print; dropped if empty.
-    line_sink print;
-
-    thread_pool::limits pool;
+    /// Gets what actors and CAF print, line by line; dropped if empty. Must not
+    /// throw.
+    std::function<void(std::string)> print;
   };
 
   loop_system();
@@ -50,7 +49,7 @@ public:
   void stop() noexcept;
 
   event_loop& loop() noexcept {
-    return loop_;
+    return *loop_;
   }
 
   caf::actor_system& actors() noexcept {
@@ -62,7 +61,7 @@ public:
   }
 
 private:
-  event_loop loop_;
+  std::unique_ptr<event_loop> loop_;
   std::unique_ptr<thread_pool> pool_;
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> actors_;

@@ -2,6 +2,7 @@
 
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/memory_reserve.hpp"
+#include "adapters/loop/send_home.hpp"
 #include "adapters/loop/turn.hpp"
 
 #include <caf/abstract_actor.hpp>
@@ -19,15 +20,6 @@
 namespace troupe {
 
 namespace {
-
-/// @returns the actor behind `job`, or null if it is another kind of task.
-caf::scheduled_actor* actor_of(caf::resumable* job) {
-  const auto kind = job->subtype();
-  if (kind == caf::resumable::scheduled_actor
-      || kind == caf::resumable::io_actor)
-    return static_cast<caf::scheduled_actor*>(job);
-  return nullptr;
-}
 
 /// How long to wait for memory that others may give back.
 constexpr auto memory_pause = std::chrono::milliseconds{10};
@@ -58,6 +50,8 @@ run_queue::~run_queue() {
 }
 
 void run_queue::post(caf::resumable* job) {
+  if (send_home(job, system()))
+    return;
   if (loop_.in_loop_thread()) {
     jobs_.push_back(job);
     if (is_running_jobs_ || is_turn_due_)

@@ -53,7 +53,8 @@ public:
   /// Drops what is left.
   ~run_queue() override;
 
-  /// Queues `job` and takes over one reference to it. Safe on any thread.
+  /// Queues `job`, an actor of another system where that has it run, and takes
+  /// over one reference to it. Safe on any thread.
   void post(caf::resumable* job);
 
   void exec_later(caf::resumable* job) override {

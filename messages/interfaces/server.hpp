@@ -14,6 +14,7 @@
 #include "messages/group_entry.hpp"
 #include "messages/host.hpp"
 #include "messages/interfaces/client.hpp"
+#include "messages/interfaces/groups.hpp"
 #include "messages/io.hpp"
 #include "messages/monitor.hpp"
 #include "messages/query.hpp"
@@ -87,6 +88,10 @@ using server_actor = caf::typed_actor<
   caf::reacts_to<host_node_lost>,
   // Which groups have members here.
   caf::replies_to<list_groups>::with<group_list>,
+  // The actor of one of them.
+  caf::replies_to<find_group>::with<group_tracker_actor>,
+  // The actor of a connected process: its end is the end of the connection.
+  caf::replies_to<find_session>::with<client_actor>,
   // -- from its groups --
   // INTERNAL: which local processes are members has changed.
   caf::reacts_to<group_changed>,

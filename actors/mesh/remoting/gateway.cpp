@@ -30,6 +30,10 @@ namespace troupe {
 
 namespace {
 
+/// What those hear who have actors of two systems.
+constexpr auto strange = "an actor of another actor system of its process has"
+                         " no name on other nodes: put one of ours before it";
+
 /// Tells the gateway that an actor which others know has ended.
 class export_watch final : public caf::attachable {
 public:
@@ -170,6 +174,15 @@ public:
 
   void add_types(const allow_types& x) {
     types_.add(x.types);
+  }
+
+  /// Whether it is of another actor system of this process: no other node could
+  /// name it.
+  bool is_strange(const caf::strong_actor_ptr& x) const {
+    if (is_own(x))
+      return false;
+    const auto name = member_of(x->nid);
+    return !name || name->rank == no_rank;
   }
 
   /// Every node is as if it were lost.
@@ -628,6 +641,11 @@ void gateway_desk::send(proxy_message& x) {
     return reply_to(x.from, mid, caf::sec::request_receiver_down);
   if (is_told_by_down(x, *node))
     return;
+  if (x.from && is_strange(x.from)) {
+    if (mid.is_request())
+      return reply_to(x.from, mid, make_error(status::not_supported, strange));
+    x.from = nullptr;
+  }
   const auto asks_for_us = mid.is_request() && x.from && is_own(x.from);
   if (node->talk.waiting() >= settings_.queue_bytes
       || (asks_for_us && requests_.size() >= defaults::gateway_requests)) {
@@ -1138,6 +1156,8 @@ gateway_actor::behavior_type behavior(self_pointer self,
     [=](publish_actor& x) -> caf::result<ack> {
       if (!x.actor)
         return caf::sec::cannot_publish_invalid_actor;
+      if (desk->is_strange(x.actor))
+        return make_error(status::not_supported, strange);
       desk->publish(x);
       return ack{};
     },

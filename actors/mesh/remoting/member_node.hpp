@@ -9,6 +9,10 @@
 
 namespace troupe {
 
+/// Stands for no rank of a DVM: an actor system that is no node has it, and a
+/// number of its own as its incarnation.
+inline constexpr uint32_t no_rank = UINT32_MAX;
+
 /// One life of a node: its rank in the DVM, and the incarnation of its daemon.
 struct member_name {
   uint32_t rank = 0;

@@ -191,7 +191,7 @@ public:
     uut_ = spawn_event_cache(sys, options);
     host_voice_ = sys.spawn(voice, &host_lines_);
     for (const auto* nspace : {"job", "other"}) {
-      auto all = expect_procs{nspace, {}};
+      auto all = expect_procs{nspace, {}, false};
       for (uint32_t rank = 0; rank < ranks; ++rank) {
         all.ranks.push_back(rank);
         procs_.push_back(std::make_unique<process>());

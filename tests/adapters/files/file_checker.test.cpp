@@ -1,5 +1,6 @@
 #include "adapters/files/file_checker.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"

@@ -1,6 +1,7 @@
 #include "adapters/hwloc/topology.hpp"
 
 #include "adapters/hwloc/allowed_processors.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <sched.h>

@@ -3,6 +3,7 @@
 
 #include "adapters/link/link.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/wire/compression.hpp"
 #include "messages/attributes.hpp"
 #include "tests/adapters/link/link_actor.hpp"

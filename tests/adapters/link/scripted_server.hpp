@@ -4,6 +4,7 @@
 // what the test says, with plain blocking sockets.
 
 #include "adapters/link/link.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/pushes.hpp"

@@ -1,6 +1,8 @@
 // Connections before they are served: who may come in, how long they have, and
 // how many there may be.
 
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "tests/adapters/local/world.hpp"
 
 #include <sys/resource.h>

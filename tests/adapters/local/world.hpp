@@ -5,6 +5,7 @@
 // looked at on the loop again and again, up to a limit.
 
 #include "adapters/local/listener.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/sockets/tcp_socket.hpp"
 #include "adapters/wire/frame.hpp"

@@ -2,6 +2,7 @@
 
 #include "adapters/log/output_files.hpp"
 
+#include "adapters/loop/thread_pool.hpp"
 #include "tests/adapters/log/output_files_world.hpp"
 
 using namespace troupe;

@@ -5,6 +5,7 @@
 #include "adapters/log/log_sink.hpp"
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/fd_watch.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "tests/adapters/process/world.hpp"

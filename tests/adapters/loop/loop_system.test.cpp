@@ -1,5 +1,6 @@
 #include "adapters/loop/loop_system.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/fd_watch.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/timer.hpp"

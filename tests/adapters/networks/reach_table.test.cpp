@@ -1,5 +1,6 @@
 #include "adapters/networks/reach_table.hpp"
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/timer.hpp"
 #include "messages/status.hpp"

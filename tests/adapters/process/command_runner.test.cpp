@@ -2,6 +2,7 @@
 
 #include "adapters/process/command_runner.hpp"
 
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/process_probe.hpp"
 #include "config/defaults.hpp"
 #include "tests/adapters/process/world.hpp"

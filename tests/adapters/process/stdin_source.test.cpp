@@ -2,6 +2,8 @@
 
 #include "adapters/process/stdin_source.hpp"
 
+#include "adapters/loop/event_loop.hpp"
+#include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "tests/adapters/process/world.hpp"
 

@@ -1,5 +1,6 @@
 #include "adapters/process/usage.hpp"
 
+#include "adapters/loop/thread_pool.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <cstring>

@@ -4,6 +4,7 @@
 // hear. Nothing sleeps: the loop runs until a condition holds, or the test
 // fails after a limit.
 
+#include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/process_launcher.hpp"

@@ -2,6 +2,7 @@
 
 #include "adapters/spool/spool.hpp"
 
+#include "adapters/loop/thread_pool.hpp"
 #include "tests/adapters/process/world.hpp"
 
 #include <filesystem>

@@ -14,6 +14,7 @@
 
 #include "adapters/lane/authority.hpp"
 #include "adapters/lane/secure_context.hpp"
+#include "adapters/loop/event_loop.hpp"
 #include "messages/status.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/remoting.hpp"
