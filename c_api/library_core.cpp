@@ -3,6 +3,7 @@
 #include "adapters/c_values/convert.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/node_fence.hpp"
+#include "c_api/node_groups.hpp"
 #include "c_api/shared_posts.hpp"
 
 #include <caf/actor_system.hpp>
@@ -46,7 +47,8 @@ private:
 library_core::library_core(bool external)
   : is_external(external), groups(std::make_shared<group_book>()),
     shared(std::make_shared<shared_posts>()),
-    fences(std::make_shared<node_fence>(shared)) {
+    fences(std::make_shared<node_fence>(shared)),
+    shared_groups(std::make_shared<node_groups>(shared)) {
   if (is_external)
     return;
   const auto block = signal_block{};
