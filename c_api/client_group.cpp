@@ -1,8 +1,10 @@
 // Groups: construct, destruct, leave, invite, join.
 
+#include "adapters/link/link.hpp"
 #include "c_api/group_desk.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/library_core.hpp"
+#include "c_api/node_groups.hpp"
 #include "c_api/request.hpp"
 #include "messages/group.hpp"
 
@@ -169,12 +171,15 @@ std::vector<info> enter(const library& lib, const std::string& id,
       for (const auto& z : infos_of(y.val))
         keep_info(*store, *x.context_id, infos_of(z.val));
   }
-  if (const auto core = lib.core())
-    core->groups->add(id, std::move(members));
-  lib.post([] {
-    if (auto* desk = group_desk::current())
-      desk->follow_members();
-  });
+  const auto core = lib.core();
+  if (!core)
+    return result;
+  core->groups->add(id, std::move(members));
+  if (!core->follows_members.exchange(true))
+    lib.post([] {
+      if (auto* desk = group_desk::current())
+        desk->follow_members();
+    });
   return result;
 }
 
@@ -216,12 +221,62 @@ pmix_status_t exit_group(const library& lib, const std::string& id,
 template <class Request>
 pmix_status_t ask_to_exit(const library& lib, std::string id, Request x,
                           pmix_op_cbfunc_t f, void* data) {
-  return lib.ask<ack>(
-    std::move(x), [id = std::move(id), f, data](const caf::expected<ack>& y) {
-      const auto code = exit_group(library::instance(), id, y);
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
+  core->shared_groups->begin_end(id);
+  const auto code = lib.ask<ack>(
+    std::move(x), [groups = core->shared_groups, id = std::move(id), f,
+                   data](const caf::expected<ack>& y) {
+      groups->end();
+      const auto outcome = exit_group(library::instance(), id, y);
       if (f != nullptr)
-        f(code, data);
+        f(outcome, data);
     });
+  if (code != PMIX_SUCCESS)
+    core->shared_groups->end();
+  return code;
+}
+
+/// The server is to read of what all of our job have done without it before it
+/// looks at what we ask next.
+void note_news(const library& lib, bool is_behind) {
+  const auto to = lib.current_link();
+  if (!to)
+    return;
+  to->note_news();
+  if (is_behind)
+    to->tell_news();
+}
+
+/// Makes a group where all of our job meet, if they can.
+/// @returns nothing if the server is to be asked.
+std::optional<group_construct_result>
+construct_here(const library& lib, const library_core& core,
+               const group_construct_request& x) {
+  // Without a thread of ours nobody would see that the server is lost.
+  if (core.is_external || core.groups->members(x.id)) {
+    core.shared_groups->begin(x);
+    return std::nullopt;
+  }
+  auto met = core.shared_groups->construct(x);
+  if (!met.is_done)
+    return std::nullopt;
+  note_news(lib, met.is_behind);
+  return std::move(met.result);
+}
+
+/// Ends a group there.
+bool destruct_here(const library& lib, const library_core& core,
+                   const group_destruct_request& x) {
+  if (core.is_external) {
+    core.shared_groups->begin_end(x.id);
+    return false;
+  }
+  const auto met = core.shared_groups->destruct(x);
+  if (met.is_done)
+    note_news(lib, met.is_behind);
+  return met.is_done;
 }
 
 } // namespace
@@ -234,10 +289,19 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
   TROUPE_ENTER_BLOCKING(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, directives, ndirs));
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
   const auto limit = limit_of(x->directives);
   const auto asked = x->procs;
   post_for_members();
-  const auto y = lib.ask_and_wait<group_construct_result>(std::move(*x), limit);
+  auto y = caf::expected<group_construct_result>{caf::error{}};
+  if (auto made = construct_here(lib, *core, *x)) {
+    y = std::move(*made);
+  } else {
+    y = lib.ask_and_wait<group_construct_result>(std::move(*x), limit);
+    core->shared_groups->end();
+  }
   if (!y)
     return to_c(y.error());
   return give_infos(to_c(y->outcome), enter(lib, grp, asked, *y), results,
@@ -253,20 +317,34 @@ pmix_status_t PMIx_Group_construct_nb(const char grp[],
                                       void* cbdata) try {
   TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_construct(lib, grp, procs, nprocs, info, ninfo));
-  const auto id = x->id;
-  const auto asked = x->procs;
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
   post_for_members();
-  return lib.ask<group_construct_result>(
-    std::move(*x), [id, asked, cbfunc,
-                    cbdata](const caf::expected<group_construct_result>& y) {
-      const auto& self = library::instance();
-      auto infos = std::vector<troupe::info>{};
-      if (y && self.core())
-        infos = enter(self, id, asked, *y);
-      if (cbfunc != nullptr)
-        show_infos(y ? to_c(y->outcome) : to_c(y.error()), infos, cbfunc,
-                   cbdata);
-    });
+  const auto answer = [groups = core->shared_groups, id = x->id,
+                       asked = x->procs, cbfunc,
+                       cbdata](const caf::expected<group_construct_result>& y) {
+    groups->end();
+    const auto& self = library::instance();
+    auto infos = std::vector<troupe::info>{};
+    if (y && self.core())
+      infos = enter(self, id, asked, *y);
+    if (cbfunc != nullptr)
+      show_infos(y ? to_c(y->outcome) : to_c(y.error()), infos, cbfunc, cbdata);
+  };
+  const auto ask = [x = *x, answer] {
+    return library::instance().ask<group_construct_result>(x, answer);
+  };
+  const auto ask_later = [ask, answer] {
+    if (const auto code = ask(); code != PMIX_SUCCESS)
+      answer(make_error(static_cast<status>(code)));
+  };
+  if (core->shared_groups->delay(*x, ask_later))
+    return PMIX_SUCCESS;
+  const auto code = ask();
+  if (code != PMIX_SUCCESS)
+    core->shared_groups->end();
+  return code;
 } catch (...) {
   return status_of_exception();
 }
@@ -275,8 +353,15 @@ pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t info[],
                                   size_t ninfo) try {
   TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_destruct(lib, grp, info, ninfo));
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
+  if (destruct_here(lib, *core, *x))
+    return exit_group(lib, grp, ack{});
   const auto limit = limit_of(x->directives);
-  return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x), limit));
+  const auto y = lib.ask_and_wait<ack>(std::move(*x), limit);
+  core->shared_groups->end();
+  return exit_group(lib, grp, y);
 } catch (...) {
   return status_of_exception();
 }
@@ -295,7 +380,13 @@ pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
                                size_t ninfo) try {
   TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_leave(lib, grp, info, ninfo));
-  return exit_group(lib, grp, lib.ask_and_wait<ack>(std::move(*x)));
+  const auto core = lib.core();
+  if (!core)
+    return PMIX_ERR_INIT;
+  core->shared_groups->begin_end(grp);
+  const auto y = lib.ask_and_wait<ack>(std::move(*x));
+  core->shared_groups->end();
+  return exit_group(lib, grp, y);
 } catch (...) {
   return status_of_exception();
 }

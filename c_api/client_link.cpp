@@ -7,6 +7,7 @@
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
 #include "c_api/node_fence.hpp"
+#include "c_api/node_groups.hpp"
 #include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 #include "messages/data.hpp"
@@ -34,6 +35,12 @@ event own_event(status code, const proc_id& server) {
   return what;
 }
 
+/// From now on no calls of ours meet others in memory.
+void stop_meeting(const library_core& core) {
+  core.fences->stop();
+  core.shared_groups->stop();
+}
+
 /// What handlers of the application get when the server is gone; default
 /// handlers too: Open MPI ends itself then. A handler hears of it by today's
 /// name, PMIX_ERR_LOST_CONNECTION, unless it only knows the old one.
@@ -43,7 +50,7 @@ void tell_of_loss(const proc_id& server) {
     // It may have told us to push no more.
     if (core->inputs)
       core->inputs->go_on();
-    core->fences->stop();
+    stop_meeting(*core);
   }
   library::instance().push(
     batch_of(own_event(status::lost_connection_to_server, server)));
@@ -151,14 +158,16 @@ void choose(library& lib, const std::shared_ptr<link>& to) {
   if (to)
     lib.set_self(to->self(), own_hostname(), to->uri());
   if (const auto core = lib.core()) {
-    core->fences->stop();
+    stop_meeting(*core);
     core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
     core->shared->access(); // The first look-up need not wait for it.
-    if (to)
+    if (to) {
       core->fences->start();
+      core->shared_groups->start();
+    }
     // Then nobody will tell us of its loss any more.
     if (to && !to->is_open())
-      core->fences->stop();
+      stop_meeting(*core);
     set_linger(lib, *core);
   }
   lib.set_link(to);

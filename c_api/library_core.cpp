@@ -4,6 +4,7 @@
 #include "adapters/loop/event_loop.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/node_fence.hpp"
+#include "c_api/node_groups.hpp"
 #include "c_api/shared_posts.hpp"
 
 #include <caf/actor_system.hpp>
@@ -47,7 +48,8 @@ private:
 library_core::library_core(bool external)
   : is_external(external), groups(std::make_shared<group_book>()),
     shared(std::make_shared<shared_posts>()),
-    fences(std::make_shared<node_fence>(shared)) {
+    fences(std::make_shared<node_fence>(shared)),
+    shared_groups(std::make_shared<node_groups>(shared)) {
   if (is_external)
     return;
   const auto block = signal_block{};

@@ -118,6 +118,7 @@ private:
 class input_pusher;
 class output_handlers;
 class node_fence;
+class node_groups;
 class shared_posts;
 
 /// What exists between the first init and the last finalize. Virtual is what
@@ -182,8 +183,12 @@ public:
   /// What the processes of our job share on this node.
   const std::shared_ptr<shared_posts> shared;
 
-  /// Where they meet.
+  /// Where they meet in fences, and to make groups of them all.
   const std::shared_ptr<node_fence> fences;
+  const std::shared_ptr<node_groups> shared_groups;
+
+  /// Whether it has been asked for what becomes of members of groups.
+  std::atomic<bool> follows_members{false};
 
   /// Every server we are connected to.
   std::vector<std::shared_ptr<link>> links; // guarded by mutex

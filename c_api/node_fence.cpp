@@ -12,7 +12,7 @@
 namespace troupe::c_api {
 
 node_fence::node_fence(std::shared_ptr<shared_posts> where)
-  : where_(std::move(where)) {
+  : where_(std::move(where)), gate_([](store_access& x) { x.break_up(); }) {
   // nop
 }
 
@@ -34,80 +34,38 @@ bool node_fence::may_be_of_job(const fence_request& x) const {
             });
 }
 
-bool node_fence::enter(const std::shared_ptr<store_access>& where) {
-  const auto guard = std::lock_guard{mutex_};
-  if (is_stopped_ || meeting_ || unanswered_ > 0)
-    return false;
-  meeting_ = where;
-  return true;
-}
-
 bool node_fence::meet(fence_request& x) {
   const auto at = is_plain(x) ? where_->access() : nullptr;
-  if (!at || !enter(at)) {
+  if (!at || !gate_.enter(at)) {
     begin(x);
     return false;
   }
   const auto met = at->meet(flag(x.directives, attr::collect_data));
   const auto is_complete = met.what == collective_cell::outcome::complete;
-  auto delayed = std::vector<std::function<void()>>{};
-  {
-    const auto guard = std::lock_guard{mutex_};
-    meeting_ = nullptr;
-    // No other thread may enter the round that this one asks about.
-    if (!is_complete)
-      ++unanswered_;
-    delayed.swap(delayed_);
-  }
-  changed_.notify_all();
-  for (const auto& ask : delayed)
-    ask();
+  gate_.leave(!is_complete);
   if (met.round && !is_complete)
     x.directives.push_back(make_info(fence_round, value::uint32(*met.round)));
   return is_complete;
 }
 
-void node_fence::break_up() {
-  if (meeting_)
-    meeting_->break_up();
-}
-
 void node_fence::begin(const fence_request& x) {
-  const auto must_wait = may_be_of_job(x);
-  auto lock = std::unique_lock{mutex_};
-  ++unanswered_;
-  if (!must_wait)
-    return;
-  break_up();
-  changed_.wait(lock, [this] { return !meeting_; });
+  gate_.begin(may_be_of_job(x));
 }
 
 bool node_fence::delay(const fence_request& x, std::function<void()> ask) {
-  const auto must_wait = may_be_of_job(x);
-  const auto guard = std::lock_guard{mutex_};
-  const auto is_delayed = must_wait && meeting_ != nullptr;
-  if (is_delayed) {
-    delayed_.push_back(std::move(ask));
-    break_up();
-  }
-  ++unanswered_;
-  return is_delayed;
+  return gate_.delay(may_be_of_job(x), std::move(ask));
 }
 
 void node_fence::end() {
-  const auto guard = std::lock_guard{mutex_};
-  --unanswered_;
+  gate_.end();
 }
 
 void node_fence::stop() {
-  const auto guard = std::lock_guard{mutex_};
-  is_stopped_ = true;
-  break_up();
+  gate_.stop();
 }
 
 void node_fence::start() {
-  const auto guard = std::lock_guard{mutex_};
-  is_stopped_ = false;
+  gate_.start();
 }
 
 } // namespace troupe::c_api

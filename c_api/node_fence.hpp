@@ -1,14 +1,10 @@
 #pragma once
 
-#include "adapters/node_store/store_access.hpp"
+#include "c_api/meeting_gate.hpp"
 #include "messages/collective.hpp"
 
-#include <condition_variable>
-#include <cstddef>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <vector>
 
 namespace troupe::c_api {
 
@@ -51,27 +47,14 @@ public:
   void start();
 
 private:
-  /// @returns whether this thread may meet others there.
-  bool enter(const std::shared_ptr<store_access>& where);
-
   /// Whether nothing is wanted but to wait for our whole job.
   bool is_plain(const fence_request& x) const;
 
   /// Whether the processes may be those of our job, in other words.
   bool may_be_of_job(const fence_request& x) const;
 
-  /// @pre `mutex_` is held.
-  void break_up();
-
   const std::shared_ptr<shared_posts> where_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-
-  /// Where a thread waits; null: none does.
-  std::shared_ptr<store_access> meeting_;      // guarded by mutex_
-  bool is_stopped_ = false;                    // guarded by mutex_
-  size_t unanswered_ = 0;                      // guarded by mutex_
-  std::vector<std::function<void()>> delayed_; // guarded by mutex_
+  meeting_gate gate_;
 };
 
 } // namespace troupe::c_api

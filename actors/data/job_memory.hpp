@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,18 @@ namespace troupe {
 /// In the directives of a fence: the round of the memory that a process has
 /// arrived in before it asked (uint32). Libraries tell their servers.
 inline constexpr std::string_view fence_round = "troupe.fence.round";
+
+/// What all processes of a job have done without a message: they have made a
+/// group of them all, or ended it.
+struct shared_group {
+  std::string id;
+
+  /// Whether it is over.
+  bool has_ended = false;
+
+  /// Its context identifier; none if nobody wants one, or if it has ended.
+  std::optional<uint64_t> context_id{};
+};
 
 /// Memory that a server shares with the processes of a job on its node: what
 /// they post there has no message. See docs/decisions/0005.
@@ -83,6 +96,32 @@ public:
   /// Whether a rank is to beat by a message as well next time, since its silence
   /// was noticed. Look again after this: it may just have beaten.
   virtual void want_beat(uint32_t rank, bool is_wanted) = 0;
+
+  /// Draws a context identifier.
+  using numbers = std::function<uint64_t()>;
+
+  /// Lets the processes of the job, all of which are on this node, make groups of
+  /// them all without a message, and end what they have made so. Look at groups
+  /// after `take_groups` only. @pre It is closed, all has been taken, and none of
+  /// them waits there.
+  virtual void open_groups(const numbers& next) = 0;
+
+  /// Has all of them ask the server.
+  virtual void close_groups() = 0;
+
+  /// Rounds that they have met in to that end, roughly.
+  virtual uint32_t group_rounds() const = 0;
+
+  /// How many groups may be made there until they are taken.
+  virtual uint32_t most_groups() const = 0;
+
+  /// Whether there is something to take.
+  virtual bool has_groups() const = 0;
+
+  /// Takes what they have done since the last time, in its order.
+  /// @returns nothing if that makes no sense: then it is closed.
+  virtual std::optional<std::vector<shared_group>>
+  take_groups(const numbers& next) = 0;
 
   /// Bytes of memory, and the most that it may take.
   virtual uint64_t used() const = 0;

@@ -117,14 +117,19 @@ group_directory::place(const proc_id& caller, const std::string& id,
   return result;
 }
 
-caf::error group_directory::refusal(const std::string& nspace) const {
-  const auto alive =
+size_t group_directory::room(const std::string& nspace) const {
+  const auto alive = static_cast<size_t>(
     std::count_if(groups_.begin(), groups_.end(),
-                  [&](const auto& x) { return x.second.nspace == nspace; });
-  if (static_cast<size_t>(alive) >= defaults::groups_per_namespace)
+                  [&](const auto& x) { return x.second.nspace == nspace; }));
+  constexpr auto most = size_t{defaults::groups_per_namespace};
+  return alive < most ? most - alive : 0;
+}
+
+caf::error group_directory::refusal(const std::string& nspace) const {
+  if (room(nspace) == 0)
     return make_error(status::out_of_resource,
                       "processes of namespace " + nspace + " have begun "
-                        + std::to_string(alive)
+                        + std::to_string(defaults::groups_per_namespace)
                         + " groups already; let some of them end");
   return {};
 }

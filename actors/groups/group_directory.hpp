@@ -121,6 +121,9 @@ public:
   /// How many sets of participants have had groups.
   size_t counted() const;
 
+  /// How many groups may be begun yet that count for a namespace.
+  size_t room(const std::string& nspace) const;
+
   /// A node is lost. It may come back.
   void note_lost(uint32_t rank) {
     lost_.insert(rank);

@@ -4,6 +4,7 @@
 #include "actors/groups/process_group.hpp"
 #include "base/all_of.hpp"
 #include "base/answer.hpp"
+#include "base/make_info.hpp"
 #include "base/reminders.hpp"
 #include "base/timeout.hpp"
 #include "config/defaults.hpp"
@@ -306,6 +307,8 @@ void speak_for_all(self_pointer self) {
 
 /// The number that no other group of the DVM has: nodes count for themselves.
 uint64_t context_id(const tracker_state& state) {
+  if (state.options.context_id)
+    return *state.options.context_id;
   return (uint64_t{state.here} << 32) | state.options.number;
 }
 
@@ -360,6 +363,21 @@ void locate(self_pointer self) {
             self->state.keeper = log_keeper::host;
             begin(self);
           });
+}
+
+/// All participants have made the group before we heard of it.
+void note_made(self_pointer self) {
+  auto& state = self->state;
+  state.keeper = log_keeper::tracker;
+  auto calls =
+    group_calls{group_operation::construct, state.options.written, {}};
+  auto wishes = std::vector<info>{};
+  if (state.options.context_id)
+    wishes.push_back(
+      make_info(attr::group_assign_context_id, value::boolean(true)));
+  for (const auto& proc : state.options.participants)
+    calls.callers.push_back({proc, wishes, {}});
+  submit(self, std::move(calls));
 }
 
 caf::result<ack> take(self_pointer self, group_entry_ordered& what) {
@@ -1213,7 +1231,10 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
   state.group.emplace(state.options.key, state.options.participants);
   if (!state.hosts.empty())
     state.keeper = log_keeper::mesh;
-  locate(self);
+  if (state.options.is_made)
+    note_made(self);
+  else
+    locate(self);
   return {
     [self](const requester& who, group_construct_request& request) {
       return construct(self, who, request);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,11 @@ struct group_tracker_options {
 
   /// Counts the groups of this node, from 1: gives the group a context id.
   uint64_t number = 1;
+
+  /// Whether all of them, on this node, have called the construction already, and
+  /// the context id that they have got.
+  bool is_made = false;
+  std::optional<uint64_t> context_id;
 
   /// The process's own log.
   journal log;

@@ -53,8 +53,19 @@ groups::groups(server_actor::pointer self, const server_options& options,
                const server_directory& directory, registry& known, gets& data,
                const sessions& connections, call_later later)
   : self_(self), options_(options), actors_(directory), known_(known),
-    data_(data), sessions_(connections), call_later_(std::move(later)) {
-  // nop
+    data_(data), sessions_(connections), call_later_(std::move(later)),
+    meetings_(
+      known,
+      {[this](const std::string& nspace, const shared_group& what) {
+         carry_out(nspace, what);
+       },
+       [this] {
+         return uint64_t{here_.value_or(0)} << 32 | directory_.next_number();
+       },
+       [this](const std::string& nspace) { return directory_.room(nspace); }}) {
+  // Of a server by itself there is one node.
+  if (!options.spans_nodes)
+    here_ = 0;
 }
 
 template <class Result, class Request>
@@ -206,6 +217,99 @@ void groups::look_for_conflict(const group_key& key) {
   });
 }
 
+// -- groups that are made without us --
+
+bool groups::are_whole_job(const std::vector<proc_id>& procs) const {
+  const auto* entry =
+    procs.empty() ? nullptr : known_.find(procs.front().nspace);
+  return entry != nullptr && entry->is_local()
+         && procs.size() == entry->procs.size()
+         && std::all_of(procs.begin(), procs.end(), [&](const proc_id& x) {
+              return x.nspace == procs.front().nspace;
+            });
+}
+
+void groups::share(const proc_id& proc, bool is_first) {
+  if (!is_first)
+    // Calls of its rank may come by both connections.
+    meetings_.bar(proc.nspace);
+  else if (!meetings_.is_known(proc.nspace))
+    let_meet(proc.nspace);
+}
+
+void groups::let_meet(const std::string& nspace) {
+  if (here_) {
+    meetings_.open(nspace);
+    return;
+  }
+  if (is_host_asked_)
+    return;
+  // A host that conducts groups itself does not say it: then all ask us.
+  is_host_asked_ = true;
+  self_
+    ->request(actors_.host, caf::infinite,
+              locate_procs{{{nspace, rank_wildcard}}})
+    .then(
+      [this, nspace](const proc_places& found) {
+        here_ = found.here;
+        if (!meetings_.is_known(nspace))
+          meetings_.open(nspace);
+      },
+      [this](const caf::error& why) {
+        is_host_asked_ = status_of(why) == status::not_supported;
+      });
+}
+
+void groups::carry_out(const std::string& nspace, const shared_group& what) {
+  if (what.has_ended)
+    note_ended(nspace, what.id);
+  else
+    note_made(nspace, what);
+}
+
+void groups::note_made(const std::string& nspace, const shared_group& what) {
+  const auto written = std::vector<proc_id>{{nspace, rank_wildcard}};
+  const auto procs = known_.spelt_out(written);
+  const auto key =
+    group_key{what.id, group_directory::hash(procs), directory_.next_number()};
+  auto options = options_of(key, procs, written);
+  options.is_made = true;
+  options.context_id = what.context_id;
+  auto& group = directory_.add(key, nspace, false);
+  group.tracker =
+    spawn_group_tracker(self_->home_system(), std::move(options),
+                        server_actor{self_}, actors_.host, actors_.events);
+  // The tracker says the same, but others ask before that.
+  group.members = std::make_shared<const std::vector<proc_id>>(procs);
+  auto news = news_of_sessions{};
+  for (const auto& proc : procs) {
+    group.local.emplace(proc, use::taking_part);
+    news.emplace(proc, group.members);
+  }
+  tell_sessions(what.id, news);
+}
+
+void groups::note_ended(const std::string& nspace, const std::string& id) {
+  const auto procs = known_.spelt_out({{nspace, rank_wildcard}});
+  const auto of = procs.empty()
+                    ? std::vector<std::pair<const group_key*, open_group*>>{}
+                    : directory_.of(procs.front(), id);
+  const auto which = group_directory::hash(procs);
+  const auto i = std::find_if(of.begin(), of.end(), [&](const auto& x) {
+    return x.first->participants == which && x.second->members != nullptr;
+  });
+  if (i == of.end())
+    return;
+  const auto key = *i->first;
+  auto news = news_of_sessions{};
+  for (const auto& [proc, how] : i->second->local)
+    news.emplace(proc, nullptr);
+  caf::anon_send_exit(i->second->tracker, caf::exit_reason::user_shutdown);
+  directory_.remove(key);
+  tell_sessions(id, news);
+  self_->send(server_actor{self_}, group_over{key});
+}
+
 // -- which group --
 
 groups::open_group* groups::joined(const proc_id& proc, const std::string& id) {
@@ -290,35 +394,42 @@ bool groups::has_another(const proc_id& proc, const std::string& id,
 
 // -- how a group begins --
 
+group_tracker_options
+groups::options_of(const group_key& key,
+                   const std::vector<proc_id>& participants,
+                   std::vector<proc_id> written) const {
+  auto result = group_tracker_options{};
+  result.key = key;
+  result.participants = participants;
+  result.written = std::move(written);
+  for (const auto& proc : participants)
+    if (const auto* local = known_.find_local(proc)) {
+      result.local.push_back(proc);
+      if (local->is_gone())
+        result.gone.push_back(proc);
+    }
+  result.spans_nodes = options_.spans_nodes;
+  result.lost = directory_.lost();
+  for (const auto& proc : directory_.ended())
+    if (const auto* local = known_.find_local(proc);
+        local != nullptr && local->is_gone())
+      result.ended.insert(proc);
+  result.log = options_.log;
+  return result;
+}
+
 groups::open_group&
 groups::open_tracker(const group_key& key, const std::string& nspace,
                      bool is_counted, const std::vector<proc_id>& participants,
                      std::vector<proc_id> written,
                      std::vector<uint32_t> hosts) {
   auto& group = directory_.add(key, nspace, is_counted);
-  auto options = group_tracker_options{};
-  options.key = key;
-  options.participants = participants;
-  options.written = std::move(written);
-  for (const auto& proc : participants) {
-    const auto* local = known_.find_local(proc);
-    if (local == nullptr)
-      continue;
-    options.local.push_back(proc);
-    if (local->is_gone())
-      options.gone.push_back(proc);
-    else
+  auto options = options_of(key, participants, std::move(written));
+  for (const auto& proc : options.local)
+    if (!known_.find_local(proc)->is_gone())
       group.local.emplace(proc, use::awaited);
-  }
-  options.spans_nodes = options_.spans_nodes;
   options.hosts = std::move(hosts);
-  options.lost = directory_.lost();
-  for (const auto& proc : directory_.ended())
-    if (const auto* local = known_.find_local(proc);
-        local != nullptr && local->is_gone())
-      options.ended.insert(proc);
   options.number = directory_.next_number();
-  options.log = options_.log;
   group.tracker =
     spawn_group_tracker(self_->home_system(), std::move(options),
                         server_actor{self_}, actors_.host, actors_.events);
@@ -394,6 +505,7 @@ caf::error groups::begin_to_take_part(const proc_id& proc, open_group& group) {
 
 caf::result<group_construct_result>
 groups::construct(const requester& who, group_construct_request& request) {
+  catch_up();
   if (const auto nspace = first_elsewhere(request))
     return ask_again<group_construct_result>(who, *nspace, request);
   if (auto why = refusal(who, request))
@@ -418,6 +530,8 @@ groups::construct(const requester& who, group_construct_request& request) {
   if (auto why = take_endpoints(who, request.directives))
     return why;
   const auto participants = known_.spelt_out(request.procs);
+  if (are_whole_job(participants))
+    meetings_.interrupt(participants.front().nspace);
   const auto is_local =
     !participants.empty()
     && std::all_of(participants.begin(), participants.end(),
@@ -451,6 +565,7 @@ groups::construct(const requester& who, group_construct_request& request) {
 
 caf::result<ack> groups::destruct(const requester& who,
                                   group_destruct_request& request) {
+  catch_up();
   auto* group = joined(who.proc, request.id);
   if (group == nullptr)
     return no_group(who, request.id);
@@ -461,13 +576,17 @@ caf::result<ack> groups::destruct(const requester& who,
 
 caf::result<ack> groups::leave(const requester& who,
                                group_leave_request& request) {
+  catch_up();
   auto* group = joined(who.proc, request.id);
   if (group == nullptr)
     return no_group(who, request.id);
+  // The others are to end it without this one.
+  meetings_.close(who.proc.nspace);
   return self_->delegate(group->tracker, who, std::move(request));
 }
 
 caf::result<ack> groups::notify(const requester& who, notify_request& request) {
+  catch_up();
   auto& infos = request.infos;
   infos.erase(
     std::remove_if(infos.begin(), infos.end(),
@@ -526,6 +645,7 @@ caf::result<ack> groups::pass_answer(const requester& who,
 // -- logs of groups, and trackers --
 
 caf::result<ack> groups::take(group_entry_ordered& what) {
+  catch_up();
   const auto nspace = directory_.find(what.entry.group) == nullptr
                         ? data_.first_elsewhere(what.entry.participants)
                         : std::nullopt;
@@ -576,6 +696,10 @@ void groups::change(const group_changed& what) {
     return;
   auto news = news_of_sessions{};
   const auto had_members = group->members != nullptr;
+  const auto is_known =
+    had_members && what.members != nullptr && *group->members == *what.members;
+  if (is_known)
+    group->members = what.members;
   for (const auto& proc : what.released) {
     group->local[proc] = use::released;
     news[proc] = nullptr;
@@ -604,6 +728,20 @@ void groups::change(const group_changed& what) {
     group->members = what.members;
   }
   tell_sessions(what.group.id, news);
+  if (!had_members && what.members != nullptr)
+    let_meet_again(what);
+}
+
+/// All that are named have asked us for a group: if they are a whole job, none of
+/// it waits in the memory.
+void groups::let_meet_again(const group_changed& what) {
+  if (!are_whole_job(*what.members))
+    return;
+  auto procs = *what.members;
+  std::sort(procs.begin(), procs.end());
+  if (what.group.participants == group_directory::hash(procs)
+      && !directory_.find(what.group)->leader)
+    let_meet(procs.front().nspace);
 }
 
 void groups::close(const group_over& what) {
@@ -629,6 +767,8 @@ group_data groups::exchange(const group_data& what) {
 // -- processes, nodes and sessions --
 
 void groups::tell(const proc_ended& what) {
+  meetings_.close(what.proc.nspace);
+  catch_up();
   directory_.note_ended(what.proc);
   for (auto& [key, group] : directory_.all())
     // While a group is being made, others may add it.
@@ -637,12 +777,14 @@ void groups::tell(const proc_ended& what) {
 }
 
 void groups::tell(const host_node_lost& what) {
+  catch_up();
   directory_.note_lost(what.rank);
   for (const auto& [key, group] : directory_.all())
     self_->send(group.tracker, what);
 }
 
 void groups::greet(const sessions::entry& session) {
+  catch_up();
   for (const auto& [key, group] : directory_.all()) {
     const auto i = group.local.find(session.who.proc);
     if (group.members != nullptr && i != group.local.end()
@@ -667,6 +809,7 @@ void groups::tell_sessions(const std::string& id,
 
 std::optional<group_key> groups::find_member(const proc_id& proc,
                                              const std::string& id) {
+  catch_up();
   auto result = std::optional<group_key>{};
   for (const auto& [key, group] : directory_.of(proc, id))
     if (group->members)
@@ -675,6 +818,7 @@ std::optional<group_key> groups::find_member(const proc_id& proc,
 }
 
 caf::result<group_list> groups::list() {
+  catch_up();
   if (directory_.all().empty())
     return group_list{};
   return answer_later<group_list>(self_, [this](completion<group_list> done) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "actors/groups/group_directory.hpp"
+#include "actors/groups/group_tracker.hpp"
 #include "actors/server/gets.hpp"
+#include "actors/server/group_meetings.hpp"
 #include "actors/server/registry.hpp"
 #include "actors/server/server.hpp"
 #include "actors/server/sessions.hpp"
@@ -41,6 +43,16 @@ public:
 
   caf::result<ack> leave(const requester& who, group_leave_request& request);
 
+  /// A process has connected that shares memory: once all of a job do that are
+  /// here, they make groups of them all there.
+  /// @param is_first Whether it is the only one of its rank.
+  void share(const proc_id& proc, bool is_first);
+
+  /// There is a namespace of this name.
+  void note_namespace(const std::string& nspace) {
+    meetings_.note_namespace(nspace);
+  }
+
   /// Takes an event of a group; `not_found` if it is about none.
   caf::result<ack> notify(const requester& who, notify_request& request);
 
@@ -70,6 +82,7 @@ public:
 
   /// A namespace is gone.
   void forget(const std::string& nspace) {
+    meetings_.forget(nspace);
     directory_.forget(nspace);
   }
 
@@ -87,6 +100,11 @@ public:
 
   /// The tracker of a group; refused with `not_found`.
   caf::result<group_tracker_actor> tracker_of(const group_key& key);
+
+  /// What processes have done to groups without us is known.
+  void catch_up() {
+    meetings_.catch_up();
+  }
 
   const group_directory& known() const {
     return directory_;
@@ -143,6 +161,24 @@ private:
 
   void look_for_conflict(const group_key& key);
 
+  // -- groups that are made without us --
+
+  /// Has the processes of a job meet by themselves, once it is known which node
+  /// this is.
+  void let_meet(const std::string& nspace);
+
+  void let_meet_again(const group_changed& what);
+
+  /// Carries out what all processes of a job have done to a group.
+  void carry_out(const std::string& nspace, const shared_group& what);
+
+  void note_made(const std::string& nspace, const shared_group& what);
+
+  void note_ended(const std::string& nspace, const std::string& id);
+
+  /// Whether these are all processes of a job, which is on this node.
+  bool are_whole_job(const std::vector<proc_id>& procs) const;
+
   // -- which group --
 
   /// The group in which a process takes part; null if there is none.
@@ -174,6 +210,11 @@ private:
                            const std::vector<proc_id>& participants,
                            std::vector<proc_id> written,
                            std::vector<uint32_t> hosts);
+
+  /// What the tracker of a group is told.
+  group_tracker_options options_of(const group_key& key,
+                                   const std::vector<proc_id>& participants,
+                                   std::vector<proc_id> written) const;
 
   /// Keeps endpoints that clients from 6.0 on add to their call: what they have
   /// put since they last committed. Source: OpenPMIx 6.1, construct_msg.
@@ -212,6 +253,12 @@ private:
   const sessions& sessions_;
   call_later call_later_;
   group_directory directory_;
+  group_meetings meetings_;
+
+  /// The rank of this node, for context identifiers; nothing: not known yet, and
+  /// whether the host is being asked.
+  std::optional<uint32_t> here_;
+  bool is_host_asked_ = false;
 
   /// Entries of groups whose participants are being made known.
   std::map<group_key,

@@ -112,8 +112,10 @@ void start(self_pointer self) {
     [&state](const sessions::entry& session) {
       state.groups->greet(session);
       const auto& id = session.who.proc;
-      if (const auto* proc = state.known->find_local(id))
+      if (const auto* proc = state.known->find_local(id)) {
         state.collectives->share(id, proc->connections == 1);
+        state.groups->share(id, proc->connections == 1);
+      }
     });
   state.groups.emplace(self, options, state.directory, *state.known,
                        *state.data, *state.sessions, call_later);
@@ -439,6 +441,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     // -- from the host --
     [&state](register_nspace& request) {
+      state.groups->note_namespace(request.nspace);
       return done(state.known->add(request));
     },
     [self](const deregister_nspace& request) {

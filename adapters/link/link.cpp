@@ -153,6 +153,85 @@ caf::error link::send(std::string bytes) {
   return caf::none;
 }
 
+/// The same, after what waits until the server has looked at its news. @pre
+/// locked
+caf::error link::send_in_turn(std::string bytes) {
+  if (has_news_ && !is_holding_)
+    if (auto failure = send_news())
+      return failure;
+  if (!is_holding_)
+    return send(std::move(bytes));
+  held_ += bytes;
+  return caf::none;
+}
+
+/// Asks for the leave of a group that there cannot be: the server looks at what
+/// there is of groups before it says so. @pre locked
+caf::error link::send_news() {
+  const auto ask = wire::request{group_leave_request{}};
+  auto bytes = std::string{};
+  const auto tag = next_tag();
+  wire::begin_frame(bytes, tag, peer_.index);
+  auto err = wire::encode_request(ask, peer_.rules, bytes);
+  if (!err)
+    err = wire::end_frame(bytes, 0);
+  if (err)
+    return err;
+  const auto done = [self = weak_from_this()](const outcome&) {
+    if (const auto x = self.lock())
+      x->go_on();
+  };
+  pending_.emplace(tag,
+                   pending{wire::command_of(ask), done, hand_over::anywhere});
+  try {
+    err = send(std::move(bytes));
+  } catch (const std::bad_alloc&) {
+    pending_.erase(tag);
+    throw;
+  }
+  has_news_ = false;
+  is_holding_ = true;
+  return err;
+}
+
+/// The server has looked at its news: sends what has waited for that.
+void link::go_on() {
+  auto failure = caf::error{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    is_holding_ = false;
+    if (!is_open_ || held_.empty())
+      return;
+    try {
+      // There may be more by now, which what has waited is about.
+      failure = has_news_ ? send_news() : send(std::exchange(held_, {}));
+    } catch (const std::bad_alloc&) {
+      failure = lost("no memory to send");
+    }
+  }
+  if (failure)
+    lose(std::move(failure), true);
+}
+
+void link::note_news() {
+  const auto guard = std::lock_guard{mutex_};
+  has_news_ = true;
+}
+
+void link::tell_news() {
+  auto failure = caf::error{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (!is_open_ || has_left_ || !has_news_ || is_holding_)
+      return;
+    failure = send_news();
+  }
+  if (intake_ == intake::answers)
+    in_loop([self = shared_from_this()] { self->update_reading(); });
+  if (failure)
+    lose(std::move(failure), true);
+}
+
 void link::write_queued() {
   auto failure = caf::error{};
   {
@@ -199,7 +278,7 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
     if (has_left_)
       return lost("the process has taken leave");
     has_left_ = std::holds_alternative<finalize_request>(x);
-    if (queue_.size() + bytes.size() > max_queued)
+    if (queue_.size() + held_.size() + bytes.size() > max_queued)
       return make_error(status::out_of_resource,
                         "64 MiB wait for the server to read");
     header.tag = next_tag();
@@ -208,7 +287,7 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
     if (entry != nullptr)
       pending_.emplace(header.tag, std::move(*entry));
     try {
-      failure = send(std::move(bytes));
+      failure = send_in_turn(std::move(bytes));
     } catch (const std::bad_alloc&) {
       if (auto node = pending_.extract(header.tag); !node.empty())
         *entry = std::move(node.mapped());
@@ -716,6 +795,7 @@ void link::lose(caf::error why, bool tell) {
     failure_ = why;
     open.swap(pending_);
     queue_.clear();
+    held_.clear();
     // Wakes whoever reads. The descriptor stays until the link goes.
     ::shutdown(peer_.fd.get(), SHUT_RDWR);
     changed_.notify_all();

@@ -109,6 +109,14 @@ public:
   outcome call(const wire::request& x,
                std::optional<std::chrono::milliseconds> limit = {});
 
+  /// The server has to look at the memory that we share before it looks at what
+  /// we ask next: a question that has no other effect goes before that, and what
+  /// is asked meanwhile waits for its answer.
+  void note_news();
+
+  /// Has it look now, if it has to.
+  void tell_news();
+
   /// Sends a heartbeat.
   caf::error beat();
 
@@ -164,6 +172,9 @@ private:
 
   // -- writing --
   caf::error send(std::string bytes);
+  caf::error send_in_turn(std::string bytes);
+  caf::error send_news();
+  void go_on();
   void write_queued();
   uint32_t next_tag();
   caf::error transmit(const wire::request& x, pending* entry);
@@ -247,10 +258,16 @@ private:
   bool is_open_ = true;     // guarded by mutex_
 
   /// Whether the last request has been sent.
-  bool has_left_ = false;                         // guarded by mutex_
-  bool is_watching_write_ = false;                // guarded by mutex_
-  caf::error failure_;                            // guarded by mutex_
-  std::string queue_;                             // guarded by mutex_
+  bool has_left_ = false;          // guarded by mutex_
+  bool is_watching_write_ = false; // guarded by mutex_
+  caf::error failure_;             // guarded by mutex_
+  std::string queue_;              // guarded by mutex_
+
+  /// Whether the server has news to look at, whether it is asked to, and what
+  /// waits until it has.
+  bool has_news_ = false;                         // guarded by mutex_
+  bool is_holding_ = false;                       // guarded by mutex_
+  std::string held_;                              // guarded by mutex_
   std::string shared_memory_;                     // guarded by mutex_
   size_t waiting_ = 0;                            // guarded by mutex_
   std::unordered_map<uint32_t, pending> pending_; // guarded by mutex_

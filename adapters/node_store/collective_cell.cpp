@@ -102,13 +102,26 @@ collective_cell::outcome collective_cell::arrive(uint32_t place, ticket& mine,
   return look(mine);
 }
 
-collective_cell::outcome collective_cell::wait(ticket mine,
-                                               uint32_t spins) noexcept {
+void collective_cell::spin(ticket mine, uint32_t spins) const noexcept {
   for (uint32_t i = 0; i < spins; ++i) {
     if (memory_.word.load(std::memory_order_acquire) != mine)
       break;
     pause();
   }
+}
+
+bool collective_cell::doze(ticket mine) const noexcept {
+  return sleep_on(memory_.word, mine, {0, patience});
+}
+
+void collective_cell::give_up(ticket mine) noexcept {
+  if (memory_.word.compare_exchange_strong(mine, mine & ~open_bit))
+    wake();
+}
+
+collective_cell::outcome collective_cell::wait(ticket mine,
+                                               uint32_t spins) noexcept {
+  spin(mine, spins);
   for (auto nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
     auto now = look(mine);
     // The last one tells the server.
@@ -118,13 +131,11 @@ collective_cell::outcome collective_cell::wait(ticket mine,
       return now;
     if (is_whole_) {
       sleep_on(memory_.word, mine, {nap, 0});
-    } else if (sleep_on(memory_.word, mine, {0, patience})) {
+    } else if (doze(mine)) {
       now = look(mine);
       if (now != outcome::open)
         return now;
-      auto expected = mine;
-      memory_.word.compare_exchange_strong(expected, mine & ~open_bit);
-      wake();
+      give_up(mine);
     }
   }
 }
@@ -178,7 +189,13 @@ bool collective_cell::has_any_arrived() const noexcept {
 }
 
 uint32_t collective_cell::rounds() const noexcept {
-  return memory_.word.load() / one_round;
+  return round_of(memory_.word.load());
+}
+
+std::optional<collective_cell::ticket>
+collective_cell::current() const noexcept {
+  const auto now = memory_.word.load();
+  return (now & open_bit) != 0 ? std::optional{now} : std::nullopt;
 }
 
 } // namespace troupe

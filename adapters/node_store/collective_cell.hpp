@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace troupe {
 
@@ -88,6 +89,17 @@ public:
   /// do that.
   outcome look(ticket mine) noexcept;
 
+  /// Looks so often whether the round has ended or the cell is closed.
+  void spin(ticket mine, uint32_t spins) const noexcept;
+
+  /// Sleeps until one of the two happens, but no longer than the server may stay
+  /// without word of who waits.
+  /// @returns whether it took so long.
+  bool doze(ticket mine) const noexcept;
+
+  /// Ends the use of the cell if the round has not ended.
+  void give_up(ticket mine) noexcept;
+
   // -- of the server --
 
   /// Lets participants arrive in a new round. @pre it is closed, and nobody is
@@ -107,7 +119,8 @@ public:
   /// Whether one of them has wanted data in it.
   bool has_collected(ticket round) const noexcept;
 
-  /// Ends a round that all have arrived in, unless the cell was closed first.
+  /// Ends a round that all have arrived in, unless the cell was closed first. Of
+  /// participants as well, if one has more to look at than who has arrived.
   void end(ticket round) noexcept;
 
   /// Whether a participant has arrived in the last round of a closed cell, or
@@ -119,6 +132,15 @@ public:
 
   /// Rounds that have begun.
   uint32_t rounds() const noexcept;
+
+  /// The same of a ticket: its own included.
+  static uint32_t round_of(ticket x) noexcept {
+    return x / 2;
+  }
+
+  /// The round that goes on, as whoever arrived now would get it; nothing if the
+  /// cell is closed.
+  std::optional<ticket> current() const noexcept;
 
 private:
   bool is_full(uint32_t word) const noexcept;

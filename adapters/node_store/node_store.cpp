@@ -32,7 +32,10 @@ node_store::node_store(store_geometry shape, shared_segment board,
     brought_(board_.data() + shape_.brought(), shape_.brought_bytes,
              [this](uint64_t offset, uint64_t size) {
                return reserve_board(shape_.brought() + offset, size);
-             }) {
+             }),
+    groups_(posts_head().groups, posts_head().group_log, board_head().groups,
+            reinterpret_cast<shared_call*>(posts_.data() + shape_.calls()),
+            shape_.locals) {
   // nop
 }
 
@@ -68,10 +71,14 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   auto result = std::unique_ptr<node_store>{
     new node_store{shape, std::move(board), std::move(posts)}};
   result->key_ = mark.key;
-  new (result->board_.data()) board_header{mark,         shape.ranks,
-                                           shape.locals, shape.region_bytes,
-                                           what.spins,   shape.brought_bytes};
-  new (result->posts_.data()) posts_header{mark, {}};
+  new (result->board_.data()) board_header{mark,
+                                           shape.ranks,
+                                           shape.locals,
+                                           shape.region_bytes,
+                                           what.spins,
+                                           shape.brought_bytes,
+                                           {}};
+  new (result->posts_.data()) posts_header{mark, {}, {}, {}};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
     if (!result->regions_.emplace(rank, region{i, false, false, 0}).second
@@ -90,6 +97,14 @@ rank_place& node_store::place_of(uint32_t rank) {
 
 region_head& node_store::head_of(uint32_t number) const {
   return *reinterpret_cast<region_head*>(posts_.data() + shape_.head(number));
+}
+
+posts_header& node_store::posts_head() const {
+  return *reinterpret_cast<posts_header*>(posts_.data());
+}
+
+board_header& node_store::board_head() const {
+  return *reinterpret_cast<board_header*>(board_.data());
 }
 
 store_address node_store::address() const {
@@ -263,8 +278,7 @@ void node_store::want_beat(uint32_t rank, bool is_wanted) {
 }
 
 collective_cell node_store::fences() const {
-  auto& head = *reinterpret_cast<posts_header*>(posts_.data());
-  return {head.fences, shape_.locals, shape_.locals == shape_.ranks};
+  return {posts_head().fences, shape_.locals, shape_.locals == shape_.ranks};
 }
 
 uint64_t node_store::used() const {

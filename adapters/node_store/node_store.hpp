@@ -2,6 +2,7 @@
 
 #include "adapters/node_store/brought_data.hpp"
 #include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -88,6 +89,15 @@ public:
   /// Where the processes of this node meet in fences over the job.
   collective_cell fences() const;
 
+  /// What they have done to groups of them all.
+  group_reader& groups() {
+    return groups_;
+  }
+
+  const group_reader& groups() const {
+    return groups_;
+  }
+
   /// Bytes of memory, of all that is mapped by whom ever.
   uint64_t used() const;
 
@@ -117,6 +127,10 @@ private:
 
   region_head& head_of(uint32_t number) const;
 
+  posts_header& posts_head() const;
+
+  board_header& board_head() const;
+
   /// Sees to it that a part of the board can be written, in pieces.
   bool reserve_board(uint64_t offset, uint64_t size);
 
@@ -142,6 +156,7 @@ private:
   std::string copy_;
   std::vector<bool> reserved_; // pieces of the board
   brought_data brought_;
+  group_reader groups_;
 };
 
 } // namespace troupe

@@ -131,6 +131,40 @@ public:
     store_->want_beat(rank, is_wanted);
   }
 
+  void open_groups(const numbers& next) override {
+    store_->groups().open(next);
+  }
+
+  void close_groups() override {
+    store_->groups().close();
+  }
+
+  uint32_t group_rounds() const override {
+    return store_->groups().rounds();
+  }
+
+  uint32_t most_groups() const override {
+    return group_log_size;
+  }
+
+  bool has_groups() const override {
+    return store_->groups().has_news();
+  }
+
+  std::optional<std::vector<shared_group>>
+  take_groups(const numbers& next) override {
+    auto result = std::vector<shared_group>{};
+    const auto use = [&](const group_call& x, uint64_t number) {
+      const auto has_ended = x.what == group_call::kind::destruct;
+      result.push_back(
+        {x.id, has_ended,
+         x.wants_number && !has_ended ? std::optional{number} : std::nullopt});
+    };
+    if (!store_->groups().read(use, next))
+      return std::nullopt;
+    return result;
+  }
+
   uint64_t used() const override {
     return store_->used();
   }

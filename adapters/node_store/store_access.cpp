@@ -169,12 +169,28 @@ store_access::posting store_access::beat(uint64_t now) {
   return is_wanted ? posting::wanted : posting::done;
 }
 
+posts_header& store_access::posts_head() const {
+  return *reinterpret_cast<posts_header*>(posts_.data());
+}
+
+const board_header& store_access::board_head() const {
+  return *reinterpret_cast<const board_header*>(board_.data());
+}
+
 std::optional<collective_cell> store_access::fences() const {
   if (!region_)
     return std::nullopt;
-  auto& head = *reinterpret_cast<posts_header*>(posts_.data());
-  return collective_cell{head.fences, shape_.locals,
+  return collective_cell{posts_head().fences, shape_.locals,
                          shape_.locals == shape_.ranks};
+}
+
+std::optional<group_cell> store_access::groups() const {
+  if (!region_ || shape_.locals != shape_.ranks)
+    return std::nullopt;
+  return group_cell{
+    posts_head().groups, posts_head().group_log, board_head().groups,
+    reinterpret_cast<shared_call*>(posts_.data() + shape_.calls()),
+    shape_.locals};
 }
 
 store_access::meeting store_access::meet(bool collects) {
@@ -184,10 +200,8 @@ store_access::meeting store_access::meet(bool collects) {
   // The word of no round that is open.
   auto mine = collective_cell::ticket{0};
   auto now = cell->arrive(*region_, mine, collects);
-  if (now == collective_cell::outcome::open) {
-    const auto& head = *reinterpret_cast<const board_header*>(board_.data());
-    now = cell->wait(mine, std::min(head.spins, most_spins));
-  }
+  if (now == collective_cell::outcome::open)
+    now = cell->wait(mine, std::min(board_head().spins, most_spins));
   if (mine == 0)
     return {};
   return {now, mine};
@@ -195,6 +209,25 @@ store_access::meeting store_access::meet(bool collects) {
 
 void store_access::break_up() {
   if (auto cell = fences())
+    cell->close();
+}
+
+store_access::group_outcome store_access::meet(const group_call& call,
+                                               std::optional<uint32_t> made) {
+  auto cell = groups();
+  if (!cell)
+    return {};
+  auto mine = group_cell::place_in_round{};
+  auto now = cell->arrive(*region_, call, made, mine);
+  if (now == group_cell::outcome::open)
+    now = cell->wait(mine.mine, std::min(board_head().spins, most_spins));
+  return {now == group_cell::outcome::complete,
+          collective_cell::round_of(mine.mine), mine.number,
+          *region_ == 0 && cell->is_behind(mine.mine)};
+}
+
+void store_access::break_up_groups() {
+  if (auto cell = groups())
     cell->close();
 }
 

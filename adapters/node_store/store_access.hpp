@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -77,6 +78,27 @@ public:
   /// Has those who wait in `meet` ask the server.
   void break_up();
 
+  /// What came of calling together.
+  struct group_outcome {
+    /// Whether all have called the same; if not, the server has to be asked.
+    bool is_done = false;
+
+    /// Of a group that has been made: the round, and its context identifier.
+    uint32_t round = 0;
+    uint64_t number = 0;
+
+    /// Whether this process is to remind the server of reading the log.
+    bool is_behind = false;
+  };
+
+  /// Makes a group of all processes of the job, or ends it, when all of them call
+  /// for it: one thread at a time.
+  /// @param made The round in which a group was made that is to end.
+  group_outcome meet(const group_call& call, std::optional<uint32_t> made);
+
+  /// Has those who wait there ask the server.
+  void break_up_groups();
+
 private:
   store_access(store_geometry shape, shared_segment board, shared_segment posts,
                std::optional<uint32_t> region, uint32_t self);
@@ -84,6 +106,13 @@ private:
   /// Where the processes of the job on this node meet.
   /// @returns nothing if they do not, or not with this one.
   std::optional<collective_cell> fences() const;
+
+  /// Where they make groups, likewise.
+  std::optional<group_cell> groups() const;
+
+  posts_header& posts_head() const;
+
+  const board_header& board_head() const;
 
   const rank_place* place_of(uint32_t rank) const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 
 #include <array>
@@ -21,10 +22,11 @@
 // The *posts*: written by the processes of the job that are on this node, each
 // in the region of its own.
 //
-//     | posts_header | of each local process: region_head | pages: regions ... |
+//     | posts_header | of each local process: region_head | of each: shared_call
+//       | pages: regions ... |
 //
-// Its header has the cell in which the processes of the job on this node meet:
-// their places are the numbers of their regions.
+// Its header has the cells in which the processes of the job on this node meet,
+// in fences and to make groups: their places are the numbers of their regions.
 //
 // A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
 // there is nothing, so that memory is taken only for what there is.
@@ -79,6 +81,8 @@ struct board_header {
 
   /// Bytes for what comes of processes of other nodes.
   uint64_t brought_bytes;
+
+  group_terms groups;
 };
 
 struct rank_place {
@@ -96,6 +100,8 @@ struct rank_place {
 struct posts_header {
   store_mark mark;
   cell_memory fences;
+  cell_memory groups;
+  group_log_memory group_log;
 };
 
 struct alignas(64) region_head {
@@ -135,10 +141,15 @@ struct store_geometry {
     return sizeof(posts_header) + uint64_t{number} * sizeof(region_head);
   }
 
+  uint64_t calls() const {
+    return head(locals);
+  }
+
   /// @param number From 0.
   uint64_t region(uint32_t number) const {
     constexpr auto page = uint64_t{4096};
-    return (head(locals) + page - 1) / page * page + number * region_bytes;
+    const auto end = calls() + uint64_t{locals} * sizeof(shared_call);
+    return (end + page - 1) / page * page + number * region_bytes;
   }
 
   /// Whether no sum of it overflows, and nothing is larger than we make it.

@@ -3,6 +3,7 @@
 // server that has gone mad may write it.
 
 #include "adapters/node_store/brought_data.hpp"
+#include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -82,6 +83,50 @@ void read_board(std::string_view bytes, uint64_t word) {
       require(found->size() <= bytes.size(), "what is found lies in the area");
 }
 
+/// Groups that processes have made: the word of the cell and their log are what one
+/// of them has left there. The server reads it, and they go on.
+void read_groups(std::string_view bytes, uint32_t word, uint32_t rounds) {
+  auto cell = cell_memory{};
+  auto log = group_log_memory{};
+  auto terms = group_terms{};
+  shared_call calls[2] = {};
+  auto last_number = uint64_t{0};
+  const auto next = [&] { return ++last_number; };
+  auto server = group_reader{cell, log, terms, calls, 2};
+  server.open(next);
+  std::memcpy(&log, bytes.data(), std::min(bytes.size(), sizeof(log)));
+  for (auto& x : calls)
+    x.parts[0] = word;
+  cell.bits[0] = word >> 8;
+  cell.word += rounds % 2 == 0 ? 2 * (rounds % 80) : word;
+  auto count = 0u;
+  const auto look = [&] {
+    return server.read(
+      [&](const group_call& x, uint64_t number) {
+        ++count;
+        require(!x.id.empty() && x.id.size() <= group_name_bytes
+                  && x.id.find('\0') == std::string::npos,
+                "a group has a name");
+        require(number != 0, "there is a context identifier");
+      },
+      next);
+  };
+  const auto is_sane = look();
+  require(count <= group_log_size, "no more is read than there was room for");
+  require(!server.has_news(), "nothing is read twice");
+  require(is_sane || !server.is_open(), "nonsense closes it");
+  for (auto place = 0u; place < 2; ++place) {
+    auto mine = group_cell::place_in_round{};
+    auto there = group_cell{cell, log, terms, calls, 2};
+    if (there.arrive(place, {group_call::kind::construct, "a", true}, {}, mine)
+        == group_cell::outcome::open)
+      there.look(mine.mine);
+  }
+  server.close();
+  look();
+  require(!server.is_open(), "the server can always close it");
+}
+
 } // namespace
 
 TROUPE_FUZZ(input) {
@@ -95,6 +140,8 @@ TROUPE_FUZZ(input) {
   const auto begin = std::min<uint64_t>(after, input.size());
   read({input.data() + begin, input.size() - begin, begin, false}, last, after);
   read_board(input, last);
+  read_groups(input, static_cast<uint32_t>(last),
+              static_cast<uint32_t>(after / store_alignment));
   write(std::string{input}, last, last + after);
   take(input, last);
 }

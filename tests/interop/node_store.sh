@@ -57,6 +57,23 @@ check "F4.15 C3.16" "the same with Debian's among them" mixed 2 much
 check "F4.21" "who waits for what has not been posted gets it" ours 4 waits
 check "F4.21" "the same with Debian's among them" mixed 2 waits
 
+# -- groups of all -----------------------------------------------------------------
+
+for n in 1 2 4 9; do
+  check "G1 G3 COLL-3" "$n make groups of them all in every way, and use them" \
+    ours "$n" groups $((600 / n))
+done
+check "G1 G3 COLL-3" "the same with Debian's among them" mixed 2 groups 100
+# shellcheck disable=SC2086
+check "G1 G3 COLL-3" "the same by messages" \
+  job --no-shared-memory -n 4 $ours groups 100
+# shellcheck disable=SC2086
+check "G11 COLL-2 COLL-4" "one of two is killed in the midst of groups, 15 times" \
+  kill_some -n 2 $ours group_killed
+# shellcheck disable=SC2086
+check "G11 COLL-2 COLL-4" "one of five is killed in the midst of groups, 15 times" \
+  kill_some -n 5 $ours group_killed
+
 # -- the same as by messages -----------------------------------------------------
 
 # scopes OPTION...: what processes see of each other.

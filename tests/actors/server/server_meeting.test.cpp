@@ -6,11 +6,11 @@
 //   COLL-2  all get the same of a fence, COLL-3  it succeeds only if all called
 //   it, COLL-4  nobody waits for ever.
 
-#include "adapters/node_store/collective_cell.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/fixtures/seeded.hpp"
+#include "tests/fixtures/shared_cells.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>
@@ -20,104 +20,6 @@ using namespace troupe;
 using namespace troupe::fixtures;
 
 namespace {
-
-/// Memory with nothing in it but the cell.
-struct shared_cell {
-  cell_memory memory{};
-  uint32_t count = 0;
-  bool is_whole = true;
-  size_t opened = 0;
-
-  collective_cell cell() {
-    return {memory, count, is_whole};
-  }
-};
-
-class memory_of_cell final : public job_memory {
-public:
-  explicit memory_of_cell(std::shared_ptr<shared_cell> what)
-    : what_(std::move(what)) {
-    // nop
-  }
-
-  std::string lend(uint32_t rank) override {
-    return std::to_string(rank);
-  }
-
-  std::string address() const override {
-    return "to read";
-  }
-
-  bool has(uint32_t) const override {
-    return true;
-  }
-
-  void retire(uint32_t) override {
-    // nop
-  }
-
-  void want(uint32_t, bool) override {
-    // nop
-  }
-
-  std::vector<posted_data> take(uint32_t) override {
-    return {};
-  }
-
-  void bring(uint32_t, const std::vector<key_value>&) override {
-    // nop
-  }
-
-  void drop(uint32_t) override {
-    // nop
-  }
-
-  void open_fences() override {
-    CAF_CHECK(!what_->cell().is_open());
-    ++what_->opened;
-    what_->cell().open();
-  }
-
-  bool has_gathered(uint32_t round) const override {
-    return what_->cell().has_gathered(round);
-  }
-
-  bool has_collected(uint32_t round) const override {
-    return what_->cell().has_collected(round);
-  }
-
-  void end_fence(uint32_t round) override {
-    what_->cell().end(round);
-  }
-
-  bool close_fences() override {
-    what_->cell().close();
-    return what_->cell().has_any_arrived();
-  }
-
-  uint64_t fences() const override {
-    return what_->cell().rounds();
-  }
-
-  uint64_t last_beat(uint32_t) const override {
-    return 0;
-  }
-
-  void want_beat(uint32_t, bool) override {
-    // nop
-  }
-
-  uint64_t used() const override {
-    return 0;
-  }
-
-  uint64_t size() const override {
-    return 0;
-  }
-
-private:
-  std::shared_ptr<shared_cell> what_;
-};
 
 /// A process: what c_api/node_fence.cpp does, a step at a time.
 struct process {
@@ -145,12 +47,12 @@ struct process {
 class simulation : public seeded {
 public:
   explicit simulation(uint32_t seed)
-    : seeded(seed), shared(std::make_shared<shared_cell>()),
+    : seeded(seed), shared(std::make_shared<shared_cells>()),
       uut(*this, [this](uint32_t, const std::vector<uint32_t>& locals, uint64_t,
                         std::string&) {
-        shared->count = static_cast<uint32_t>(locals.size());
+        shared->start(static_cast<uint32_t>(locals.size()));
         shared->is_whole = !is_wide;
-        return std::make_unique<memory_of_cell>(shared);
+        return std::make_unique<memory_of_cells>(shared);
       }) {
     const auto size = static_cast<uint32_t>(1 + draw(4));
     is_wide = draw(2) == 0;
@@ -243,7 +145,7 @@ private:
       return;
     }
     auto mine = collective_cell::ticket{};
-    const auto now = shared->cell().arrive(x.rank, mine);
+    const auto now = shared->fences().arrive(x.rank, mine);
     if (now == collective_cell::outcome::open)
       x.mine = mine;
     else
@@ -268,7 +170,7 @@ private:
   /// Who has waited long turns to the server.
   void look(process& x) {
     const auto mine = *x.mine;
-    auto cell = shared->cell();
+    auto cell = shared->fences();
     const auto now = cell.look(mine);
     const auto is_impatient = is_wide && draw(6) == 0;
     if (now == collective_cell::outcome::gathered && !is_impatient)
@@ -361,7 +263,7 @@ private:
           CAF_CHECK_EQUAL(x.outcomes[i], y.outcomes[i]);
   }
 
-  std::shared_ptr<shared_cell> shared;
+  std::shared_ptr<shared_cells> shared;
   node uut;
   bool is_wide = false;
   bool can_fail = false;

@@ -101,6 +101,31 @@ public:
     return std::exchange(play_->somebody_waits, false);
   }
 
+  void open_groups(const numbers&) override {
+    // nop
+  }
+
+  void close_groups() override {
+    // nop
+  }
+
+  uint32_t group_rounds() const override {
+    return 0;
+  }
+
+  uint32_t most_groups() const override {
+    return 1;
+  }
+
+  bool has_groups() const override {
+    return false;
+  }
+
+  std::optional<std::vector<shared_group>>
+  take_groups(const numbers&) override {
+    return std::vector<shared_group>{};
+  }
+
   uint64_t fences() const override {
     return play_->fences;
   }

@@ -1,6 +1,7 @@
 // Processes that are killed, at every instruction, while they post or meet.
 
 #include "adapters/node_store/collective_cell.hpp"
+#include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_access.hpp"
 #include "tests/test.hpp"
@@ -106,13 +107,45 @@ std::string find(const chain& in, const char* name) {
   return found ? std::string{*found} : std::string{};
 }
 
+void copy_cell(cell_memory& to, const cell_memory& from) {
+  to.word = from.word.load();
+  for (size_t i = 0; i < std::size(from.bits); ++i)
+    to.bits[i] = from.bits[i].load();
+}
+
 /// Of a cell, what it is when somebody is killed there.
 std::unique_ptr<cell_memory> copy_of(const cell_memory& x) {
   auto result = std::make_unique<cell_memory>();
-  result->word = x.word.load();
-  for (size_t i = 0; i < std::size(x.bits); ++i)
-    result->bits[i] = x.bits[i].load();
+  copy_cell(*result, x);
   return result;
+}
+
+/// What three processes share that make groups.
+struct group_memory {
+  cell_memory cell;
+  group_log_memory log;
+  group_terms terms;
+  shared_call calls[3];
+
+  group_cell cells() {
+    return {cell, log, terms, calls, 3};
+  }
+
+  group_reader reader() {
+    return {cell, log, terms, calls, 3};
+  }
+};
+
+void copy_groups(group_memory& to, const group_memory& from) {
+  copy_cell(to.cell, from.cell);
+  to.log = from.log;
+  to.terms.opening = from.terms.opening.load();
+  to.terms.limit = from.terms.limit.load();
+  for (size_t i = 0; i < group_log_size; ++i)
+    to.terms.numbers[i] = from.terms.numbers[i].load();
+  for (auto i = 0; i < 3; ++i)
+    for (auto part = 0; part < 2; ++part)
+      to.calls[i].parts[part] = from.calls[i].parts[part].load();
 }
 
 } // namespace
@@ -196,6 +229,74 @@ CAF_TEST(nobody hangs whatever instruction of an arrival is the last) {
       CAF_CHECK_EQUAL(faults, 0);
       CAF_CHECK_EQUAL(ends, is_last ? "mc" : "ma");
     }
+}
+
+CAF_TEST(a group is made by all or by none whatever instruction is the last) {
+  using kind = group_call::kind;
+  const auto call = group_call{kind::construct, "the group", true};
+  auto last_number = uint64_t{0};
+  const auto next = [&] { return ++last_number; };
+  // The one that writes the log and another one, as the second of three and as the
+  // last, in even and odd rounds.
+  for (const auto round : {0, 1})
+    for (const auto victim : {0u, 2u})
+      for (const auto is_last : {false, true}) {
+        shared<group_memory> x;
+        auto server = x->reader();
+        server.open(next);
+        auto mine = group_cell::place_in_round{};
+        for (auto i = 0; i < round; ++i)
+          for (auto place = 0u; place < 3; ++place)
+            x->cells().arrive(place, {kind::construct, "before", true}, {},
+                              mine);
+        const auto others = victim == 0 ? std::pair{1u, 2u} : std::pair{0u, 1u};
+        auto first = group_cell::place_in_round{};
+        CAF_REQUIRE(x->cells().arrive(others.first, call, {}, first)
+                    == outcome::open);
+        if (is_last)
+          CAF_REQUIRE(x->cells().arrive(others.second, call, {}, mine)
+                      == outcome::open);
+        auto ends = std::string{};
+        auto faults = 0;
+        const auto steps = step_through(
+          [&] {
+            auto ticket = group_cell::place_in_round{};
+            x->cells().arrive(victim, call, {}, ticket);
+          },
+          [&] {
+            // The server hears of the death: it closes the cell and reads.
+            const auto left = std::make_unique<group_memory>();
+            auto reader = left->reader();
+            reader.open(next);
+            copy_groups(*left, *x);
+            reader.close();
+            const auto now = left->cells().look(first.mine);
+            auto read = std::string{};
+            auto number = uint64_t{0};
+            const auto is_sane = reader.read(
+              [&](const group_call& y, uint64_t n) {
+                read += y.id + ';';
+                number = n;
+              },
+              next);
+            const auto before = std::string{round == 1 ? "before;" : ""};
+            const auto is_made = now == outcome::complete;
+            if (!is_sane || now == outcome::open || (is_made && !is_last)
+                || read != before + (is_made ? "the group;" : "")
+                || (is_made && number != first.number))
+              ++faults;
+            const auto step = is_made ? 'c' : 'm';
+            if (ends.empty() || ends.back() != step)
+              ends.push_back(step);
+          });
+        if (steps == 0) {
+          CAF_MESSAGE("skipped: this machine does not let us trace a process");
+          return;
+        }
+        CAF_CHECK(steps > 100);
+        CAF_CHECK_EQUAL(faults, 0);
+        CAF_CHECK_EQUAL(ends, is_last ? "mc" : "m");
+      }
 }
 
 CAF_TEST(what killed writers leave is whole and goes on) {

@@ -1,7 +1,7 @@
 /* What processes of a node do in memory that they share with their server, and
  * by messages: the same, whoever takes part. */
 
-#include "client.h"
+#include "group_client.h"
 
 #include <sched.h>
 #include <sys/wait.h>
@@ -322,12 +322,165 @@ static void fenced(void) {
   end();
 }
 
+/* -- groups of all ------------------------------------------------------------ */
+
+/* Each rank makes a group of all in some way; those who ask for more than that have
+ * all others ask the server. */
+static struct built make_in_some_way(const char* id, unsigned way) {
+  pmix_info_t infos[2] = {flag_info(PMIX_GROUP_ASSIGN_CONTEXT_ID),
+                          int_info(PMIX_TIMEOUT, 20)};
+  pmix_proc_t each[64];
+  for (pmix_rank_t rank = 0; rank < job_size; ++rank)
+    each[rank] = rank_of(rank);
+  switch (way) {
+    case 0:
+      return await_built(construct_later(id, &all, 1, infos, 1), id);
+    case 1:
+      return construct(id, &all, 1, infos, 2);
+    case 2:
+      return construct(id, each, job_size, infos, 1);
+    default:
+      return construct(id, &all, 1, infos, 1);
+  }
+}
+
+static void end_in_some_way(const char* id, unsigned way) {
+  struct pending done = PENDING;
+  if (way > 0) {
+    destruct(id);
+    return;
+  }
+  succeed(PMIx_Group_destruct_nb(id, NULL, 0, on_done, &done), "start");
+  demand(happens(&done, 1, 20), "it ends");
+  succeed(done.outcome, "destruct without waiting");
+}
+
+/* What asks the server for a group finds it at once. */
+static void use_group(const char* id, unsigned way) {
+  const pmix_proc_t members = proc_in(id, PMIX_RANK_WILDCARD);
+  const pmix_proc_t last = proc_in(id, job_size - 1);
+  char text[32];
+  switch (way) {
+    case 0:
+      succeed(PMIx_Fence(&members, 1, NULL, 0), "fence of a group");
+      break;
+    case 1:
+      snprintf(text, sizeof text, "i am %u", job_size - 1);
+      expect_string(&last, "who", text, 5);
+      break;
+    case 2: {
+      pmix_query_t query;
+      PMIX_QUERY_CONSTRUCT(&query);
+      PMIX_ARGV_APPEND(query.keys, PMIX_QUERY_GROUP_NAMES);
+      pmix_info_t* infos = NULL;
+      size_t n = 0;
+      succeed(PMIx_Query_info(&query, 1, &infos, &n), "query");
+      bool is_there = false;
+      for (size_t i = 0; i < n; ++i) {
+        const pmix_data_array_t* array = infos[i].value.data.darray;
+        for (size_t k = 0; array != NULL && k < array->size; ++k)
+          is_there |= strcmp(((char**)array->array)[k], id) == 0;
+      }
+      demand(is_there, "the server knows the group");
+      PMIX_INFO_FREE(infos, n);
+      PMIX_QUERY_DESTRUCT(&query);
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+static void group_rounds(void) {
+  start();
+  const int count = atoi(case_args[0]);
+  unsigned seed = me.rank * 7919u + 1;
+  unsigned common = 1;
+  char id[64], key[64], text[64];
+  snprintf(text, sizeof text, "i am %u", me.rank);
+  post("who", text);
+  for (int i = 0; i < count; ++i) {
+    /* Some stay for a while. */
+    snprintf(id, sizeof id, "app.%d", i % 7);
+    if (next(&seed) % 64 == 0)
+      pause_ms(1);
+    const struct built x = make_in_some_way(id, next(&seed) % 24);
+    succeed(x.outcome, id);
+    demand(x.has_context && x.context != 0, "a context identifier");
+    if (x.num_members > 0) {
+      demand(x.num_members == job_size, "all are in it");
+      for (pmix_rank_t rank = 0; rank < job_size; ++rank)
+        demand(x.members[rank].rank == rank, "in their order");
+    }
+    if (next(&common) % 8 == 0) {
+      snprintf(key, sizeof key, "context.%d", i);
+      snprintf(text, sizeof text, "%zu", x.context);
+      agree(key, text);
+    }
+    use_group(id, next(&common) % 6);
+    if (next(&common) % 3 == 0)
+      meet();
+    if (i >= 3) {
+      snprintf(id, sizeof id, "app.%d", (i - 3) % 7);
+      end_in_some_way(id, next(&seed) % 24);
+    }
+    if (i % 50 == 49) {
+      /* One of all, and one without the last. */
+      snprintf(id, sizeof id, "app.leaves.%d", i);
+      succeed(make_in_some_way(id, 3).outcome, id);
+      if (me.rank + 1 == job_size && job_size > 1)
+        succeed(PMIx_Group_leave(id, NULL, 0), "leave");
+      else
+        destruct(id);
+    }
+  }
+  end();
+}
+
+/* The last rank is killed in the midst of many groups: the others get the same. */
+static void group_killed(void) {
+  start();
+  const int survivors = (int)job_size - 1;
+  if ((int)me.rank == survivors) {
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      pause_ms(30 + getppid() % 40);
+      kill(getppid(), SIGKILL);
+      _exit(0);
+    }
+  }
+  char id[64], text[64];
+  for (int i = 0; i < 1000000; ++i) {
+    snprintf(id, sizeof id, "app.%d", i);
+    const struct built x = construct(id, &all, 1, NULL, 0);
+    const bool is_made = x.outcome == PMIX_SUCCESS;
+    if (is_made && PMIx_Group_destruct(id, NULL, 0) == PMIX_SUCCESS)
+      continue;
+    /* All others are there still. */
+    pmix_proc_t rest[64];
+    for (int rank = 0; rank < survivors; ++rank)
+      rest[rank] = rank_of((pmix_rank_t)rank);
+    snprintf(text, sizeof text, "%d %d", i, is_made);
+    post("failed", text);
+    succeed(construct("app.rest", rest, (size_t)survivors, NULL, 0).outcome,
+            "a group of the rest");
+    for (int rank = 0; rank < survivors; ++rank)
+      expect_string(&rest[rank], "failed", text, 5);
+    destruct("app.rest");
+    end();
+    return;
+  }
+  fail("nobody died");
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"rounds", rounds},   {"threads", threads},     {"killed", killed},
     {"stopped", stopped}, {"times_out", times_out}, {"forks", forks},
     {"returns", returns}, {"much", much},           {"scopes", scopes},
     {"waits", waits},     {"fenced", fenced},
+    {"groups", group_rounds}, {"group_killed", group_killed},
   };
   return RUN_CASE(cases);
 }

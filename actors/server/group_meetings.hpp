@@ -1,0 +1,92 @@
+#pragma once
+
+#include "actors/server/registry.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+namespace defaults {
+
+/// How often in a row the processes of a job may be let make groups without the
+/// server, and ask it all the same.
+inline constexpr uint32_t group_meetings_in_vain = 8;
+
+} // namespace defaults
+
+/// In which jobs the processes make groups of them all by themselves, in the memory
+/// that they share with us, and what they have done there since we looked last.
+/// All that looks at groups catches up first. Who cannot or may not meet there asks
+/// us, and then all of them do: no process does both at a time.
+/// See docs/decisions/0005.
+class group_meetings {
+public:
+  struct effects {
+    /// A process has read what all of a job have done.
+    std::function<void(const std::string& nspace, const shared_group&)>
+      carry_out;
+
+    /// Draws a context identifier.
+    std::function<uint64_t()> next_number;
+
+    /// How many groups there may be of a namespace, beside those there are.
+    std::function<size_t(const std::string& nspace)> room;
+  };
+
+  group_meetings(registry& known, effects out);
+
+  /// Lets the processes of a job meet, if all of them can. @pre none of them
+  /// waits there any more
+  void open(const std::string& nspace);
+
+  /// Has those of a job ask us.
+  void close(const std::string& nspace);
+
+  /// The same for good.
+  void bar(const std::string& nspace);
+
+  /// The same, since one of them asks us.
+  void interrupt(const std::string& nspace);
+
+  /// There is a namespace of this name: no group may have it.
+  void note_namespace(const std::string& nspace);
+
+  /// Whether they have been let meet once.
+  bool is_known(const std::string& nspace) const {
+    return meetings_.count(nspace) > 0;
+  }
+
+  /// Reads of what they have done since.
+  void catch_up();
+
+  /// A namespace is gone.
+  void forget(const std::string& nspace);
+
+private:
+  struct meeting {
+    bool is_open = false;
+
+    /// Whether it is closed for good.
+    bool is_barred = false;
+
+    /// How often it was opened in vain, in a row, and its rounds when it was
+    /// opened.
+    uint32_t vain = 0;
+    uint32_t rounds = 0;
+  };
+
+  /// Whether all processes of a job are here and share memory.
+  static bool can_meet(const namespace_entry& entry);
+
+  void take(const std::string& nspace, meeting& x, job_memory& memory);
+
+  registry& known_;
+  effects out_;
+  std::map<std::string, meeting> meetings_; // by namespace
+};
+
+} // namespace troupe
