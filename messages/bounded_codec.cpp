@@ -129,6 +129,13 @@ caf::error codec_reader::take_text(std::string& x) {
   return caf::none;
 }
 
+caf::error codec_reader::take_memory(size_t count, size_t size) {
+  if (size > 0 && count > memory_ / size)
+    return refuse("too many elements");
+  memory_ -= count * size;
+  return caf::none;
+}
+
 caf::error codec_reader::take_bits(std::vector<bool>& x) {
   auto count = uint64_t{};
   if (auto err = take_number(count))

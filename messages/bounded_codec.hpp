@@ -18,6 +18,8 @@
 //     std::optional                bool, value if there is one
 //     std::variant                 index as one byte, value
 //     structures                   their fields
+//     lists of ranks and processes runs, where their message says so
+//                                  (messages/rank_list.hpp, messages/runs.hpp)
 
 namespace troupe {
 

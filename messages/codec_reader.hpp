@@ -125,9 +125,14 @@ public:
   /// The bytes of a string, where they are.
   caf::error take_view(std::string_view& x);
 
-private:
+  /// Counts elements that need no bytes of their own, as those of runs, before
+  /// there is room for them.
+  caf::error take_memory(size_t count, size_t size);
+
+  /// An error about what no encoder writes.
   static caf::error refuse(const char* what);
 
+private:
   /// A number of elements, each of at least one byte.
   caf::error take_count(size_t& x);
 

@@ -2,6 +2,7 @@
 
 #include "messages/group_entry.hpp"
 #include "messages/host.hpp"
+#include "messages/rank_list.hpp"
 
 #include <cstdint>
 #include <string>
@@ -34,9 +35,29 @@ inline bool is_group_log(const std::string& nspace) {
 /// What has a place in an order.
 using ordered_content = std::variant<deliver_event, group_entry>;
 
+/// Who had submitted an event, and under which number.
+struct event_origin {
+  uint32_t rank = 0;
+
+  /// 0 in the log of a group whose hosts are named: there a node has one.
+  uint64_t incarnation = 0;
+  uint64_t number = 0;
+
+  /// So many nodes, the ranks in a row from `rank` on, have each submitted one
+  /// with this number.
+  uint32_t count = 1;
+};
+
+TROUPE_MESSAGE(event_origin, x.rank, x.incarnation, x.number, x.count)
+
 /// To the home of a namespace: an event for its processes. Answered when all
 /// live nodes of the namespace have it. Refused with `unreach` by a daemon that
 /// does not host the namespace any more, with `not_found` if it is gone.
+///
+/// Calls of a group go up the tree of the nodes that keep its log, as long as
+/// none of these is lost: to the parent, which puts them together with its own
+/// and those of its other children. A refusal sends each of them to the home
+/// directly.
 struct submit_event {
   std::string nspace;
 
@@ -44,22 +65,18 @@ struct submit_event {
   /// after a home was lost comes with the number that it had.
   uint64_t number = 0;
   ordered_content what;
-  std::vector<uint32_t> hosts{};
+  rank_list hosts{};
 
   /// Whether it may wait a moment for what other nodes have to say.
   bool may_wait = false;
+
+  /// Up the tree: whose calls these are. None: it goes to the home, and is the
+  /// sender's.
+  std::vector<event_origin> origins{};
 };
 
-TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what, x.hosts, x.may_wait)
-
-/// Who had submitted an event, and under which number.
-struct event_origin {
-  uint32_t rank = 0;
-  uint64_t incarnation = 0;
-  uint64_t number = 0;
-};
-
-TROUPE_MESSAGE(event_origin, x.rank, x.incarnation, x.number)
+TROUPE_MESSAGE(submit_event, x.nspace, x.number, x.what, x.hosts, x.may_wait,
+               x.origins)
 
 /// An event that has its place, and who had submitted it.
 struct ordered_event {
@@ -88,9 +105,9 @@ struct order_events {
   uint64_t stable = 0;
 
   /// To be passed on to these.
-  std::vector<uint32_t> below;
+  rank_list below;
   std::vector<ordered_event> events;
-  std::vector<uint32_t> hosts{};
+  rank_list hosts{};
 };
 
 TROUPE_MESSAGE(order_events, x.nspace, x.home, x.first, x.stable, x.below,
@@ -105,7 +122,7 @@ struct collect_events {
   /// Whether the events behind place `after` are wanted, too.
   bool wants_events = false;
   uint64_t after = 0;
-  std::vector<uint32_t> hosts{};
+  rank_list hosts{};
 };
 
 TROUPE_MESSAGE(collect_events, x.nspace, x.home, x.wants_events, x.after,

@@ -3,6 +3,7 @@
 #include "messages/event.hpp"
 #include "messages/group.hpp"
 #include "messages/host.hpp"
+#include "messages/runs.hpp"
 
 #include <memory>
 #include <optional>
@@ -49,11 +50,16 @@ struct group_caller {
 
   /// What it has posted for others; none if they are all on its node.
   std::vector<key_value> posted;
+
+  /// So many have called, the ranks in a row from that of `proc` on, with the
+  /// same directives; those of several have posted nothing.
+  uint32_t count = 1;
 };
 
-TROUPE_MESSAGE(group_caller, x.proc, x.directives, x.posted)
+TROUPE_MESSAGE(group_caller, x.proc, x.directives, x.posted, x.count)
 
-/// Processes of one node have called, all with the same participants.
+/// Processes have called, all with the same participants: those of one node, or
+/// of several that have been put together on the way to the home.
 struct group_calls {
   group_operation operation = group_operation::construct;
 
@@ -62,7 +68,8 @@ struct group_calls {
   std::vector<group_caller> callers;
 };
 
-TROUPE_MESSAGE(group_calls, x.operation, x.procs, x.callers)
+TROUPE_INSPECT(group_calls, x.operation, in_runs<Inspector>(x.procs), x.callers)
+TROUPE_EQUAL(group_calls, x.operation, x.procs, x.callers)
 
 /// What members have posted for others, once a group by invitation has all its
 /// members. To a SERVER without entries, it asks for those of local processes.
@@ -174,7 +181,9 @@ struct group_entry {
   uint64_t context_id = 0;
 };
 
-TROUPE_MESSAGE(group_entry, x.group, x.participants, x.what, x.context_id)
+TROUPE_INSPECT(group_entry, x.group, in_runs<Inspector>(x.participants), x.what,
+               x.context_id)
+TROUPE_EQUAL(group_entry, x.group, x.participants, x.what, x.context_id)
 
 // -- with the host ------------------------------------------------------------
 

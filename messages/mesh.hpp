@@ -10,6 +10,7 @@
 #include "messages/membership.hpp"
 #include "messages/publish.hpp"
 #include "messages/query.hpp"
+#include "messages/runs.hpp"
 #include "messages/sensor.hpp"
 #include "messages/site_hook.hpp"
 #include "messages/usage.hpp"
@@ -50,7 +51,9 @@ struct job_map {
   std::vector<uint32_t> lost{};
 };
 
-TROUPE_MESSAGE(job_map, x.nspace, x.number, x.shares, x.lost)
+TROUPE_INSPECT(job_map, x.nspace, x.number, in_runs<Inspector>(x.shares),
+               x.lost)
+TROUPE_EQUAL(job_map, x.nspace, x.number, x.shares, x.lost)
 
 /// A node on which somebody wants the streams of a whole job.
 struct io_watcher {

@@ -455,12 +455,12 @@ void event_stream::pass_on(const order_events& what,
   };
   const auto parts = std::min<size_t>(out_->radix, what.below.size());
   for (size_t i = 0; i < parts; ++i) {
-    const auto begin = what.below.begin() + what.below.size() * i / parts;
-    const auto end = what.below.begin() + what.below.size() * (i + 1) / parts;
+    const auto begin = what.below.size() * i / parts;
+    const auto end = what.below.size() * (i + 1) / parts;
     auto copy = what;
-    copy.below.assign(begin + 1, end);
+    copy.below = what.below.part(begin + 1, end);
     ++all->pending;
-    out_->ask(*begin, std::move(copy),
+    out_->ask(what.below[begin], std::move(copy),
               [finish_one](const caf::expected<host_reply>& x) {
                 finish_one(static_cast<bool>(x));
               });
@@ -876,7 +876,7 @@ void event_stream::distribute() {
 void event_stream::send_batch(uint64_t id, branch& to) {
   auto what =
     order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}, hosts_};
-  what.below.assign(to.ranks.begin() + 1, to.ranks.end());
+  what.below = rank_list{to.ranks}.part(1, to.ranks.size());
   for (auto size = size_t{0};
        to.sent < last_ && size < defaults::event_batch;) {
     what.events.push_back(at(++to.sent));
