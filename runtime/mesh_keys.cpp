@@ -28,8 +28,9 @@ caf::expected<key_issuer> key_issuer::make(std::string dvm) {
 }
 
 caf::expected<node_key> key_issuer::issue(uint32_t rank,
-                                          const std::string& name) const {
-  const auto mine = authority_->issue(rank, name);
+                                          const std::string& name,
+                                          std::optional<uint32_t> user) const {
+  const auto mine = authority_->issue(rank, name, {}, user);
   if (!mine)
     return mine.error();
   auto bytes = encode_credentials(*mine);

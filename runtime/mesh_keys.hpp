@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,7 +38,10 @@ public:
   /// The key of a node.
   /// @param rank The root has 0.
   /// @param name 1 to 255 of the same characters; no two nodes have one.
-  caf::expected<node_key> issue(uint32_t rank, const std::string& name) const;
+  /// @param user Of whom the process is that gets it, for `actor_audience`; none:
+  ///             nobody's.
+  caf::expected<node_key> issue(uint32_t rank, const std::string& name,
+                                std::optional<uint32_t> user = {}) const;
 
 private:
   explicit key_issuer(std::shared_ptr<const authority> x);
