@@ -1,5 +1,6 @@
 #include "actors/mesh/remoting/remote_proxy.hpp"
 
+#include "messages/remoting.hpp"
 #include "messages/status.hpp"
 
 #include <caf/actor_cast.hpp>
