@@ -149,7 +149,7 @@ int main(void) {
   post_greeting();
   meet(true);
   const uint32_t right = read_greetings(size);
-  if (me.rank == 0)
+  if (local_rank == 0)
     send_greeting();
   const bool event_came = await_greeting();
   if (me.rank == 0)

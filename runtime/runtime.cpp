@@ -202,6 +202,7 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
                const host_maker& make_host) {
   auto serve = server_node_options{};
   serve.id = std::move(options.id);
+  serve.hostname = std::move(options.hostname);
   serve.session_directory = std::move(options.session_directory);
   serve.log =
     options.log ? std::move(options.log) : [](severity, const std::string&) {};

@@ -42,6 +42,10 @@ struct runtime_options {
   /// process's number.
   proc_id id{{}, 0};
 
+  /// The name of the node, as the data of its jobs has it; empty: as
+  /// `gethostname` says.
+  std::string hostname{};
+
   /// Whether tools of this user can find the server, and whether it is the one
   /// that they find if they ask for the node's.
   bool tools = true;

@@ -46,6 +46,8 @@ echo "sizes: $(du -b "${binaries[@]}" | sed "s|$prefix/||" | tr '\n\t' '; ')"
 
 # -- headers -------------------------------------------------------------------
 
+for_people=(actors/mesh/partial_host.hpp adapters/loop/loop_system.hpp base/monitor_kind.hpp
+  messages/attributes.hpp runtime/{runtime,foreign_system,job_networks,mesh_keys,mesh_member,remoting}.hpp)
 listed=$(sed '/^#/d' "$TROUPE_SOURCE/runtime/api_headers.txt" | sort)
 check_equal "PKG-3" "the headers of runtime/api_headers.txt and no others are installed" \
   "$(printf '%s\n' "$listed" troupe_monitor.h | sort)" \
@@ -53,16 +55,12 @@ check_equal "PKG-3" "the headers of runtime/api_headers.txt and no others are in
 # Whoever adds an include to a header of the API makes another one public: it
 # belongs into the list, or the include elsewhere.
 check_equal "PKG-3" "the list is what the headers for people include" "$listed" \
-  "$(cd "$include" && printf '#include <%s>\n' runtime/runtime.hpp \
-    actors/mesh/partial_host.hpp messages/attributes.hpp base/monitor_kind.hpp \
-    runtime/job_networks.hpp \
+  "$(cd "$include" && printf '#include <%s>\n' "${for_people[@]}" \
     | c++ -std=c++17 -DCAF_ENABLE_TYPE_ID_CHECKS -I. -MM -x c++ - \
     | tr -s ' \\' '\n' | grep -E '\.(hpp|def)$' | sort)"
 
 check_equal "PKG-3" "headers that those for people name are installed" "" \
-  "$(cd "$include" && grep -ohE '\<(actors|adapters|base|config|messages|runtime)/[a-z_/]+\.hpp' runtime/runtime.hpp \
-    actors/mesh/partial_host.hpp messages/attributes.hpp base/monitor_kind.hpp \
-    runtime/job_networks.hpp | sort -u \
+  "$(cd "$include" && grep -ohE '\<(actors|adapters|base|config|messages|runtime)/[a-z_/]+\.hpp' "${for_people[@]}" | sort -u \
     | while read -r x; do [ -e "$x" ] || echo "$x"; done)"
 
 # stands_alone HEADER: compiles by itself.
@@ -100,15 +98,19 @@ check "PKG-2" "with how each message is written, read and printed" \
   test "$(grep -c '^_ZN6troupe7inspectIN3caf' <<<"$exported")" -ge $((3 * types))
 check_equal "PKG-2" "it exports nothing else: no CAF, no inner class" "" \
   "$(grep -vE '^_ZNK?6troupe' <<<"$exported" | head -n 5
-    grep -E 'troupe(11loop_system|11server_node|10event_loop|13local_service)' \
-      <<<"$exported" | grep -v 7runtime | head -n 5)"
+    grep -E 'troupe(11server_node|10event_loop|11thread_pool|13local_service|9run_queue)' \
+      <<<"$exported" | grep -vE '7runtime|11loop_system' | head -n 5)"
 
 check_match "C12.1" "libtroupe_mesh.so has a name of its minor version, too" \
   'SONAME.*\[libtroupe_mesh\.so\.[0-9]+\.[0-9]+\]' "$(readelf -Wd "$lib/libtroupe_mesh.so")"
+mesh_names='^_ZNK?6troupe(L?11mesh_around|11mesh_member|8remoting|7rank_of|11hide_memory'
+mesh_names+='|8node_key|10key_issuer|8read_key|11without_key)'
 of_mesh=$(nm -D --defined-only "$lib/libtroupe_mesh.so" | sed 's/^[0-9a-f]* . //')
-check_match "C12.1" "it exports what spans nodes" '^_ZN6troupe11mesh_around' "$of_mesh"
+for x in 11mesh_around 11mesh_member5start 8remoting5start 10key_issuer4make 8read_key; do
+  check_match "C12.1 C12.2" "it exports what spans nodes: $x" "^_ZNK?6troupe$x" "$of_mesh"
+done
 check_equal "C12.1" "and beside that the same, nothing else" "$exported" \
-  "$(grep -v '^_ZN6troupe11mesh_around' <<<"$of_mesh")"
+  "$(grep -vE "$mesh_names" <<<"$of_mesh")"
 check_equal "C12.1" "who spans no nodes loads no OpenSSL" "libtroupe_mesh.so" \
   "$(for x in libtroupe.so libtroupe_mesh.so; do
     readelf -Wd "$lib/$x" | grep -q 'NEEDED.*libssl' && echo "$x"
@@ -196,6 +198,10 @@ check "C11.3" "the commands at the head of queue_monitor.cpp" bash -c \
 check "C12.1" "pkg-config knows the library with the mesh" bash -c "
   c++ -std=c++17 '$TROUPE_SOURCE/tests/interop/programs/two_daemons.cpp' \
     \$(pkg-config --cflags --libs troupe_mesh) -o two_daemons && timeout 60 ./two_daemons"
+mkdir remoting
+check "C12.2" "docs/remoting.md: each command" \
+  within 300 "$TROUPE_SOURCE/tests/install/tutorial" "$doc/docs/remoting.md" remoting
+. "$TROUPE_SOURCE/tests/install/mini_rm.sh"
 check "PKG-5" "mpi_hello.c as it says" as_it_says mpi_hello.c
 
 # Their own CMakeLists.txt, from there.

@@ -80,4 +80,24 @@ check "C5.2" "a client that gives up is reported" bash -c '
   "$1" -o quits quits.c $(pkg-config --cflags --libs pmix) || exit
   timeout 60 ./rm_ours ./quits | tee output
   grep -q "^embedded:0 gives up: 3 enough$" output' - "$cc"
+# -- events that memory has no room for -----------------------------------------
+
+check "C12.9" "a daemon that keeps events builds" "$cc" -std=gnu11 -Wall -I"$include" \
+  -o event_keeper "$TROUPE_SOURCE/tests/interop/programs/event_keeper.c" \
+  -L"$TROUPE_LIB" -lpmix -lpthread -Wl,-rpath,"$TROUPE_LIB"
+# 10 MiB of them, and there is memory for 4.
+check_equal "C12.9 E11" "a daemon in C keeps them on disk" "160 events" \
+  "$(within 60 ./event_keeper 160 2>&1)"
+check_equal "C12.9" "and if it says so, whatever the environment" "160 events" \
+  "$(TROUPE_EVENT_SPOOL=0 within 60 ./event_keeper 160 yes 2>&1)"
+# fewer COMMAND...: the process has got some, not all.
+fewer() {
+  local count
+  count=$(within 60 "$@" 2>&1)
+  echo "$count"
+  [[ $count =~ ^([0-9]+)\ events$ ]] && ((BASH_REMATCH[1] > 0 && BASH_REMATCH[1] < 100))
+}
+check "C12.9" "but not if it says no" fewer ./event_keeper 160 no
+check "C12.9" "nor if the environment does" fewer env TROUPE_EVENT_SPOOL=0 ./event_keeper 160
+
 finish

@@ -4,6 +4,10 @@
 #include "tests/test.hpp"
 
 #include <caf/all.hpp>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #ifdef TROUPE_HAS_CAF_IO
 #  include <caf/io/all.hpp>
 #endif
@@ -388,7 +392,7 @@ caf::behavior asking_server(caf::io::broker* self, const caf::actor& whom) {
           self->flush(to);
         });
     },
-    [=](const caf::io::connection_closed_msg&) { self->quit(); },
+    [](const caf::io::connection_closed_msg&) {},
     [](int x) { return x + 1; },
   };
 }
@@ -407,6 +411,19 @@ CAF_TEST(C12.6 a broker of theirs asks and is asked) {
   caf::scoped_actor me{both.loop.actors()};
   for (auto i = 0; i < 200; ++i)
     CAF_CHECK_EQUAL(ask(me, ours, *server, i), i + 11);
+  const auto fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  auto to = sockaddr_in{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(port);
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  CAF_REQUIRE(::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0);
+  for (auto x = char{1}; x < 100; ++x) {
+    auto y = char{0};
+    CAF_REQUIRE(::write(fd, &x, 1) == 1);
+    CAF_REQUIRE(::read(fd, &y, 1) == 1);
+    CAF_CHECK_EQUAL(y, x + 1);
+  }
+  ::close(fd);
   me->monitor(ours);
   end(me, ours);
   me->receive([](const caf::down_msg&) {});
