@@ -28,7 +28,9 @@ struct lent_monitor_state {
   static inline const char* name = "lent-monitor";
 
   monitor_actor monitor;
-  std::shared_ptr<size_t> lent;
+
+  /// One of the places that there are.
+  std::shared_ptr<void> place;
 
   lent_monitor_state() = default;
   lent_monitor_state(const lent_monitor_state&) = delete;
@@ -36,8 +38,6 @@ struct lent_monitor_state {
 
   ~lent_monitor_state() {
     caf::anon_send_exit(monitor, caf::exit_reason::user_shutdown);
-    if (lent)
-      --*lent;
   }
 };
 
@@ -45,10 +45,9 @@ struct lent_monitor_state {
 /// that they are gone, or their node is lost.
 monitor_actor::behavior_type
 lent_monitor(monitor_actor::stateful_pointer<lent_monitor_state> self,
-             monitor_actor monitor, const std::shared_ptr<size_t>& lent) {
+             monitor_actor monitor, std::shared_ptr<void> place) {
   self->state.monitor = std::move(monitor);
-  self->state.lent = lent;
-  ++*lent;
+  self->state.place = std::move(place);
   self->monitor(self->state.monitor);
   self->set_down_handler([self](const caf::down_msg& x) {
     const auto is_own = x.source == self->state.monitor.address();
@@ -75,7 +74,10 @@ lend(caf::actor_system& sys, const lent_kinds& from, const std::string& kind) {
   auto made = from.kinds->make(kind);
   if (!made)
     return std::move(made.error());
-  return sys.spawn(lent_monitor, std::move(made->actor), from.count);
+  ++*from.count;
+  auto place = std::shared_ptr<void>{
+    nullptr, [count = from.count](std::nullptr_t) { --*count; }};
+  return sys.spawn(lent_monitor, std::move(made->actor), std::move(place));
 }
 
 // -- who has them made ---------------------------------------------------------
@@ -185,10 +187,12 @@ void lend_monitors(caf::actor_system& sys, const gateway_actor& gateway,
   };
   caf::anon_send(gateway,
                  allow_types{wire_types<monitor_actor, monitor_user_actor>()});
-  caf::anon_send(gateway, register_actor_kind{name_of(kind),
-                                              std::move(make),
+  // Who asks says for whom: only nodes of our user may.
+  auto who = actor_audience{};
+  who.same_user = true;
+  caf::anon_send(gateway, register_actor_kind{name_of(kind), std::move(make),
                                               interface_of<monitor_actor>(),
-                                              {}});
+                                              std::move(who)});
 }
 
 } // namespace troupe

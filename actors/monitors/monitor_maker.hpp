@@ -42,7 +42,7 @@ struct monitor_maker_options {
 monitor_maker_actor spawn_monitor_maker(caf::actor_system& sys,
                                         monitor_maker_options options);
 
-/// Lets other nodes have monitors of a kind made here.
+/// Lets other nodes of the same user have monitors of a kind made here.
 void lend_monitors(caf::actor_system& sys, const gateway_actor& gateway,
                    const std::string& kind, const lent_kinds& here);
 

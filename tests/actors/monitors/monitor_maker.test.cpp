@@ -61,7 +61,7 @@ user(monitor_user_actor::pointer,
 
 /// Three nodes, whose servers know that the process job:N runs on node N.
 struct fixture {
-  gateway_world world{3};
+  gateway_world world{3, [](gateway_settings& x) { x.user = 1000; }};
   std::vector<std::shared_ptr<node_script>> plays;
   std::vector<std::shared_ptr<size_t>> lent; // How many, on each node.
   std::vector<monitor_maker_actor> makers;
@@ -74,6 +74,7 @@ struct fixture {
     request.who.creds = {1000, 1000};
     request.proc = {"job", 1};
     for (uint32_t i = 0; i < world.size(); ++i) {
+      world.users[i] = 1000;
       auto& sys = world[i].sys;
       plays.push_back(std::make_shared<node_script>());
       const auto kinds = std::make_shared<monitor_kinds>();
@@ -239,6 +240,12 @@ CAF_TEST(C11.7 it is stopped as any other) {
   plays[1]->user = nullptr;
   world.run();
   CAF_CHECK_EQUAL(plays[1]->ends, 1u);
+}
+
+CAF_TEST(C11.7 a node lends nothing to nodes of other users) {
+  world.users[0] = 1001;
+  CAF_CHECK(!make(0, {"probe", {"job", 1}, std::nullopt}));
+  CAF_CHECK(make(2, {"probe", {"job", 1}, std::nullopt}));
 }
 
 CAF_TEST(C11.7 LIM7 a node lends no more than it may have of its own) {
