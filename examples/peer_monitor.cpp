@@ -20,14 +20,14 @@ namespace {
 using namespace troupe;
 
 /// A monitor that hears of the alerts of another one.
-using peer_actor = monitor_actor::extend<caf::reacts_to<monitor_alert>>;
+using peer_monitor_actor = monitor_actor::extend<caf::reacts_to<monitor_alert>>;
 
-struct peer_state {
+struct peer_monitor_state {
   start_monitor what;
   monitor_user_actor user;
 };
 
-using peer_pointer = peer_actor::stateful_pointer<peer_state>;
+using peer_pointer = peer_monitor_actor::stateful_pointer<peer_monitor_state>;
 
 /// Takes a setting out of the request: the other kind does not know it.
 std::string take_setting(start_monitor& from, const std::string& name) {
@@ -58,7 +58,8 @@ caf::result<ack> start(peer_pointer self, const monitor_peers& peers) {
   return reply;
 }
 
-peer_actor::behavior_type peer(peer_pointer self, const monitor_peers& peers) {
+peer_monitor_actor::behavior_type peer_monitor(peer_pointer self,
+                                               const monitor_peers& peers) {
   self->set_down_handler([self](const caf::down_msg& x) {
     const auto is_lost = x.reason == caf::exit_reason::remote_link_unreachable;
     const auto* why = is_lost ? "its node is lost" : "nobody watches it there";
@@ -85,6 +86,6 @@ peer_actor::behavior_type peer(peer_pointer self, const monitor_peers& peers) {
 TROUPE_MONITOR_PLUGIN(kinds) {
   kinds["peer"] = [](caf::actor_system& sys,
                      const monitor_peers& peers) -> monitor_actor {
-    return sys.spawn(peer, peers);
+    return sys.spawn(peer_monitor, peers);
   };
 }
