@@ -6,7 +6,6 @@
 //   flags="-std=c++17 -shared -fPIC $(pkg-config --cflags troupe)"
 //   c++ $flags peer_monitor.cpp -o peer.so
 //   troupe up --host n1,n2 --monitor plugins=$PWD &
-//   troupe run --dvm ... --rtos recoverable -n 2 ./a_program &
 //   troupe monitor add peer --proc NAMESPACE:1 --set probe=output_silence
 
 #include <caf/all.hpp>
@@ -24,43 +23,38 @@ using namespace troupe;
 using peer_monitor_actor = monitor_actor::extend<caf::reacts_to<monitor_alert>>;
 
 struct peer_monitor_state {
-  uint64_t number = 0;
+  start_monitor what;
   monitor_user_actor user;
-
-  /// On the node of the process.
-  monitor_actor probe;
 };
 
 using peer_pointer = peer_monitor_actor::stateful_pointer<peer_monitor_state>;
 
-/// The probe is there: has it begin.
-void begin(peer_pointer self, const monitor_actor& probe,
-           const start_monitor& what, caf::typed_response_promise<ack> reply) {
-  self->state.probe = probe;
-  self->monitor(probe);
-  self->request(probe, caf::infinite, what, monitor_user_actor{self})
-    .then([reply](ack x) mutable { reply.deliver(x); },
-          [reply](caf::error& why) mutable { reply.deliver(std::move(why)); });
+/// Takes a setting out of the request: the other kind does not know it.
+std::string take_setting(start_monitor& from, const std::string& name) {
+  auto result = text_setting(from, name);
+  auto& xs = from.settings;
+  const auto key = std::string{monitor_key_prefix} + name;
+  const auto is_it = [&](const info& x) { return x.key == key; };
+  xs.erase(std::remove_if(xs.begin(), xs.end(), is_it), xs.end());
+  return result;
 }
 
-caf::result<ack> start(peer_pointer self, const monitor_peers& peers,
-                       start_monitor& what, const monitor_user_actor& user) {
-  const auto kind = text_setting(what, "probe");
-  auto& settings = what.settings;
-  settings.erase(std::remove_if(settings.begin(), settings.end(),
-                                [](const info& x) {
-                                  return x.key == "troupe.monitor.probe";
-                                }),
-                 settings.end());
-  self->state.number = what.number;
-  self->state.user = user;
+caf::result<ack> start(peer_pointer self, const monitor_peers& peers) {
+  auto& what = self->state.what;
+  auto question = make_monitor{take_setting(what, "probe"), what.proc, {}};
   auto reply = self->make_response_promise<ack>();
-  self
-    ->request(peers.maker, caf::infinite,
-              make_monitor{kind, what.proc, std::nullopt})
-    .then([self, what, reply](
-            const monitor_actor& probe) { begin(self, probe, what, reply); },
-          [reply](caf::error& why) mutable { reply.deliver(std::move(why)); });
+  const auto refuse = [reply](caf::error& why) mutable {
+    reply.deliver(std::move(why));
+  };
+  const auto begin = [self, reply, refuse](const monitor_actor& probe) {
+    self->monitor(probe);
+    self
+      ->request(probe, caf::infinite, self->state.what,
+                monitor_user_actor{self})
+      .then([reply](ack x) mutable { reply.deliver(x); }, refuse);
+  };
+  self->request(peers.maker, caf::infinite, std::move(question))
+    .then(begin, refuse);
   return reply;
 }
 
@@ -68,25 +62,21 @@ peer_monitor_actor::behavior_type peer_monitor(peer_pointer self,
                                                const monitor_peers& peers) {
   self->set_down_handler([self](const caf::down_msg& x) {
     const auto is_lost = x.reason == caf::exit_reason::remote_link_unreachable;
-    self->send(
-      self->state.user,
-      monitor_alert{self->state.number,
-                    is_lost ? "its node is lost" : "nobody watches it any more",
-                    {}});
+    const auto* why = is_lost ? "its node is lost" : "nobody watches it there";
+    self->send(self->state.user,
+               monitor_alert{self->state.what.number, why, {}});
   });
   return {
     [self, peers](start_monitor& what,
                   monitor_user_actor& user) -> caf::result<ack> {
+      self->state = {std::move(what), std::move(user)};
       try {
-        return start(self, peers, what, user);
+        return start(self, peers);
       } catch (const std::exception& x) {
         return make_error(status::bad_param, x.what());
       }
     },
-    [self](stop_monitor what) {
-      self->send(self->state.probe, what);
-      self->quit();
-    },
+    [self](stop_monitor) { self->quit(); }, // The probe ends with it.
     [self](const monitor_alert& x) { self->send(self->state.user, x); },
   };
 }

@@ -1,7 +1,6 @@
 #include "runtime/node_monitors.hpp"
 
 #include "actors/monitors/monitor_kinds.hpp"
-#include "actors/monitors/monitor_maker.hpp"
 #include "actors/monitors/reactions.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
@@ -70,7 +69,7 @@ node_monitors::node_monitors(loop_system& loop, node_monitors_options options)
   add_own_kinds(*kinds_, sys, means);
   peers_.gateway = options.gateway;
   auto make = monitor_maker_options{};
-  make.kinds = kinds_;
+  make.here = lent_;
   make.server = [to = server_] { return *to; };
   make.gateway = options.gateway;
   make.rank = options.rank;
@@ -123,7 +122,7 @@ caf::error node_monitors::add_here(const std::string& name,
 
 void node_monitors::lend(const std::string& kind) {
   if (peers_.gateway)
-    lend_monitors(loop_.actors(), peers_.gateway, kind, kinds_, lent_);
+    lend_monitors(loop_.actors(), peers_.gateway, kind, lent_);
 }
 
 caf::error node_monitors::add_watchers(const std::string& name,

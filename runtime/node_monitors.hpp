@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/monitors/monitor_kinds.hpp"
+#include "actors/monitors/monitor_maker.hpp"
 #include "base/journal.hpp"
 #include "base/monitor_kind.hpp"
 #include "config/monitor_settings.hpp"
@@ -104,8 +105,7 @@ private:
   std::vector<std::shared_ptr<threads>> threads_;
   monitor_peers peers_;
 
-  /// Monitors of other nodes.
-  std::shared_ptr<size_t> lent_ = std::make_shared<size_t>(0);
+  lent_kinds lent_{kinds_};
   process_probe_actor probe_;
   command_runner_actor commands_;
   reactions_actor reactions_;

@@ -22,7 +22,65 @@ std::string name_of(const std::string& kind) {
   return "monitor." + kind;
 }
 
-// -- for this node -------------------------------------------------------------
+// -- what is lent --------------------------------------------------------------
+
+struct lent_monitor_state {
+  static inline const char* name = "lent-monitor";
+
+  monitor_actor monitor;
+
+  /// One of the places that there are.
+  std::shared_ptr<void> place;
+
+  lent_monitor_state() = default;
+  lent_monitor_state(const lent_monitor_state&) = delete;
+  lent_monitor_state& operator=(const lent_monitor_state&) = delete;
+
+  ~lent_monitor_state() {
+    caf::anon_send_exit(monitor, caf::exit_reason::user_shutdown);
+  }
+};
+
+/// What others have of a monitor: one that has begun would go on if nobody told it
+/// that they are gone, or their node is lost.
+monitor_actor::behavior_type
+lent_monitor(monitor_actor::stateful_pointer<lent_monitor_state> self,
+             monitor_actor monitor, std::shared_ptr<void> place) {
+  self->state.monitor = std::move(monitor);
+  self->state.place = std::move(place);
+  self->monitor(self->state.monitor);
+  self->set_down_handler([self](const caf::down_msg& x) {
+    const auto is_own = x.source == self->state.monitor.address();
+    self->quit(is_own ? x.reason : caf::error{caf::exit_reason::user_shutdown});
+  });
+  return {
+    [self](start_monitor& what, monitor_user_actor& user) -> caf::result<ack> {
+      self->monitor(user);
+      return self->delegate(self->state.monitor, std::move(what),
+                            std::move(user));
+    },
+    [self](stop_monitor what) {
+      self->send(self->state.monitor, what);
+      self->quit();
+    },
+  };
+}
+
+caf::expected<monitor_actor>
+lend(caf::actor_system& sys, const lent_kinds& from, const std::string& kind) {
+  if (*from.count >= defaults::monitors_per_node)
+    return make_error(status::out_of_resource,
+                      "too many monitors have monitors on this node (L7)");
+  auto made = from.kinds->make(kind);
+  if (!made)
+    return std::move(made.error());
+  ++*from.count;
+  auto place = std::shared_ptr<void>{
+    nullptr, [count = from.count](std::nullptr_t) { --*count; }};
+  return sys.spawn(lent_monitor, std::move(made->actor), std::move(place));
+}
+
+// -- who has them made ---------------------------------------------------------
 
 struct monitor_maker_state {
   static inline const char* name = "monitor-maker";
@@ -46,11 +104,7 @@ std::optional<uint32_t> node_in(const get_result& x, const proc_id& proc) {
 
 void make_here(self_pointer self, const std::string& kind,
                const monitor_made& done) {
-  auto made = self->state.options.kinds->make(kind);
-  if (made)
-    done(std::move(made->actor));
-  else
-    done(std::move(made.error()));
+  done(lend(self->home_system(), self->state.options.here, kind));
 }
 
 void make_on(self_pointer self, uint32_t rank, const std::string& kind,
@@ -116,51 +170,6 @@ monitor_maker_actor::behavior_type maker(self_pointer self,
   };
 }
 
-// -- for others ----------------------------------------------------------------
-
-struct lent_monitor_state {
-  static inline const char* name = "lent-monitor";
-
-  monitor_actor monitor;
-  std::shared_ptr<size_t> lent;
-
-  lent_monitor_state() = default;
-  lent_monitor_state(const lent_monitor_state&) = delete;
-  lent_monitor_state& operator=(const lent_monitor_state&) = delete;
-
-  ~lent_monitor_state() {
-    caf::anon_send_exit(monitor, caf::exit_reason::user_shutdown);
-    if (lent)
-      --*lent;
-  }
-};
-
-/// What another node has of a monitor: one that has begun would go on if nobody
-/// told it that the other node is lost.
-monitor_actor::behavior_type
-lent_monitor(monitor_actor::stateful_pointer<lent_monitor_state> self,
-             monitor_actor monitor, const std::shared_ptr<size_t>& lent) {
-  self->state.monitor = std::move(monitor);
-  self->state.lent = lent;
-  ++*lent;
-  self->monitor(self->state.monitor);
-  self->set_down_handler([self](const caf::down_msg& x) {
-    const auto is_own = x.source == self->state.monitor.address();
-    self->quit(is_own ? x.reason : caf::error{caf::exit_reason::user_shutdown});
-  });
-  return {
-    [self](start_monitor& what, monitor_user_actor& user) -> caf::result<ack> {
-      self->monitor(user);
-      return self->delegate(self->state.monitor, std::move(what),
-                            std::move(user));
-    },
-    [self](stop_monitor what) {
-      self->send(self->state.monitor, what);
-      self->quit();
-    },
-  };
-}
-
 } // namespace
 
 monitor_maker_actor spawn_monitor_maker(caf::actor_system& sys,
@@ -169,25 +178,21 @@ monitor_maker_actor spawn_monitor_maker(caf::actor_system& sys,
 }
 
 void lend_monitors(caf::actor_system& sys, const gateway_actor& gateway,
-                   const std::string& kind,
-                   const std::shared_ptr<const monitor_kinds>& kinds,
-                   const std::shared_ptr<size_t>& lent) {
-  auto make = [&sys, kinds, kind,
-               lent](const caf::message& x) -> caf::strong_actor_ptr {
-    if (!x.empty() || *lent >= defaults::monitors_per_node)
-      return nullptr;
-    auto made = kinds->make(kind);
-    if (!made)
-      return nullptr;
-    return caf::actor_cast<caf::strong_actor_ptr>(
-      sys.spawn(lent_monitor, std::move(made->actor), lent));
+                   const std::string& kind, const lent_kinds& here) {
+  auto make = [&sys, here,
+               kind](const caf::message& x) -> caf::strong_actor_ptr {
+    auto made = lend(sys, here, kind);
+    return made && x.empty() ? caf::actor_cast<caf::strong_actor_ptr>(*made)
+                             : nullptr;
   };
   caf::anon_send(gateway,
                  allow_types{wire_types<monitor_actor, monitor_user_actor>()});
-  caf::anon_send(gateway, register_actor_kind{name_of(kind),
-                                              std::move(make),
+  // Who asks says for whom: only nodes of our user may.
+  auto who = actor_audience{};
+  who.same_user = true;
+  caf::anon_send(gateway, register_actor_kind{name_of(kind), std::move(make),
                                               interface_of<monitor_actor>(),
-                                              {}});
+                                              std::move(who)});
 }
 
 } // namespace troupe

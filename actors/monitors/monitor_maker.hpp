@@ -12,9 +12,17 @@
 
 namespace troupe {
 
-struct monitor_maker_options {
-  /// Kinds of this node.
+/// Kinds of this node for monitors and nodes that have some made: as many at a
+/// time as a node may have of its own.
+struct lent_kinds {
   std::shared_ptr<const monitor_kinds> kinds;
+
+  /// How many there are.
+  std::shared_ptr<size_t> count = std::make_shared<size_t>(0);
+};
+
+struct monitor_maker_options {
+  lent_kinds here;
 
   /// Knows where processes run.
   std::function<server_actor()> server;
@@ -29,16 +37,13 @@ struct monitor_maker_options {
   credentials owner;
 };
 
-/// Makes monitors on the nodes of a DVM, see `monitor_peers`.
+/// Makes monitors on the nodes of a DVM, see `monitor_peers`: each ends with
+/// whoever its alerts go to.
 monitor_maker_actor spawn_monitor_maker(caf::actor_system& sys,
                                         monitor_maker_options options);
 
-/// Lets other nodes have monitors of a kind made here: as many as a node may have
-/// of its own, each of which ends with whoever its alerts go to.
-/// @param lent How many there are of all kinds.
+/// Lets other nodes of the same user have monitors of a kind made here.
 void lend_monitors(caf::actor_system& sys, const gateway_actor& gateway,
-                   const std::string& kind,
-                   const std::shared_ptr<const monitor_kinds>& kinds,
-                   const std::shared_ptr<size_t>& lent);
+                   const std::string& kind, const lent_kinds& here);
 
 } // namespace troupe

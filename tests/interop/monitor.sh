@@ -19,6 +19,15 @@ check "M11 110 A21" "a process cancels its own monitors" \
 check "M6 113" "a process that is stopped is found" job -n 2 ./monitors stopped
 grep 'found' "$TROUPE_WORK/output"
 
+# Of our library only: on others the last of them come when they have been read.
+if [ -n "${TROUPE_LIBRARY_IDENTIFIER:-}" ]; then
+  check "MON-5" "half a million beats a second, and silence after them" \
+    job -n 1 ./monitors rate $((500000 / slow))
+  grep 'in a second' "$TROUPE_WORK/output"
+  check "MON-5" "beats by messages: no memory is shared" \
+    job --no-shared-memory -n 3 ./monitors beats
+fi
+
 mkdir files
 check "M9 M17 M18 M20 M21 M22 M23 M26 114 115" \
   "files that are not written any more, or vanish" \

@@ -61,9 +61,9 @@ user(monitor_user_actor::pointer,
 
 /// Three nodes, whose servers know that the process job:N runs on node N.
 struct fixture {
-  gateway_world world{3};
+  gateway_world world{3, [](gateway_settings& x) { x.user = 1000; }};
   std::vector<std::shared_ptr<node_script>> plays;
-  std::vector<std::shared_ptr<size_t>> lent;
+  std::vector<std::shared_ptr<size_t>> lent; // How many, on each node.
   std::vector<monitor_maker_actor> makers;
   std::shared_ptr<std::vector<std::string>> heard =
     std::make_shared<std::vector<std::string>>();
@@ -74,16 +74,17 @@ struct fixture {
     request.who.creds = {1000, 1000};
     request.proc = {"job", 1};
     for (uint32_t i = 0; i < world.size(); ++i) {
+      world.users[i] = 1000;
       auto& sys = world[i].sys;
       plays.push_back(std::make_shared<node_script>());
-      lent.push_back(std::make_shared<size_t>(0));
       const auto kinds = std::make_shared<monitor_kinds>();
       kinds->add("probe", [&sys, play = plays.back()]() -> made_monitor {
         return sys.spawn(scripted, play);
       });
-      lend_monitors(sys, world[i].gateway, "probe", kinds, lent.back());
       auto options = monitor_maker_options{};
-      options.kinds = kinds;
+      options.here.kinds = kinds;
+      lent.push_back(options.here.count);
+      lend_monitors(sys, world[i].gateway, "probe", options.here);
       options.gateway = world[i].gateway;
       options.rank = i;
       options.server = [server = world[i].spawn(knows_places)] {
@@ -161,7 +162,7 @@ CAF_TEST(C11.7 one on this node or on a named node) {
   const auto here = make(0, {"probe", {"job", 0}, std::nullopt});
   CAF_REQUIRE(here);
   CAF_CHECK(here->node() == world[0].sys.node());
-  CAF_CHECK_EQUAL(*lent[0], 0u);
+  CAF_CHECK_EQUAL(*lent[0], 1u);
   const auto named = make(0, {"probe", {}, 2});
   CAF_REQUIRE(named);
   CAF_CHECK_EQUAL(*lent[2], 1u);
@@ -241,12 +242,17 @@ CAF_TEST(C11.7 it is stopped as any other) {
   CAF_CHECK_EQUAL(plays[1]->ends, 1u);
 }
 
+CAF_TEST(C11.7 a node lends nothing to nodes of other users) {
+  world.users[0] = 1001;
+  CAF_CHECK(!make(0, {"probe", {"job", 1}, std::nullopt}));
+  CAF_CHECK(make(2, {"probe", {"job", 1}, std::nullopt}));
+}
+
 CAF_TEST(C11.7 LIM7 a node lends no more than it may have of its own) {
   *lent[1] = defaults::monitors_per_node;
   CAF_CHECK(!make(0, {"probe", {"job", 1}, std::nullopt}));
   *lent[1] = defaults::monitors_per_node - 1;
   CAF_CHECK(make(0, {"probe", {"job", 1}, std::nullopt}));
-  *lent[1] = 0;
 }
 
 CAF_TEST(C11.7 a node that is alone makes its own) {
@@ -255,7 +261,7 @@ CAF_TEST(C11.7 a node that is alone makes its own) {
   kinds->add("probe", [this]() -> made_monitor {
     return world[0].sys.spawn(scripted, plays[0]);
   });
-  options.kinds = kinds;
+  options.here.kinds = kinds;
   makers[0] = spawn_monitor_maker(world[0].sys, std::move(options));
   world[0].keep(caf::actor_cast<caf::actor>(makers[0]));
   const auto made = make(0, {"probe", {"job", 1}, std::nullopt});

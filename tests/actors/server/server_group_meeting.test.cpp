@@ -232,8 +232,8 @@ private:
     x.made.erase(what.id);
     switch (what.what) {
       case task::kind::construct: {
-        auto request = group_construct_request{
-          what.id, {{"job", rank_wildcard}}, {}};
+        auto request =
+          group_construct_request{what.id, {{"job", rank_wildcard}}, {}};
         if (what.wants_number)
           request.directives.push_back(
             make_info(attr::group_assign_context_id, value::boolean(true)));
@@ -242,8 +242,8 @@ private:
         break;
       }
       case task::kind::destruct:
-        x.asked = uut.ask<ack>(x.connection, group_destruct_request{
-                                               what.id, std::nullopt, {}});
+        x.asked = uut.ask<ack>(
+          x.connection, group_destruct_request{what.id, std::nullopt, {}});
         break;
       case task::kind::fence:
         x.asked = uut.fence(x.connection, {{what.id, rank_wildcard}});

@@ -91,11 +91,10 @@ CAF_TEST(all make a group and end it and the server reads of it) {
 
 CAF_TEST(those who call different things ask the server) {
   const auto call = group_call{kind::construct, "a", true};
-  for (const auto& other :
-       {group_call{kind::construct, "b", true},
-        group_call{kind::construct, "a", false},
-        group_call{kind::destruct, "a", true},
-        group_call{kind::construct, "aa", true}})
+  for (const auto& other : {group_call{kind::construct, "b", true},
+                            group_call{kind::construct, "a", false},
+                            group_call{kind::destruct, "a", true},
+                            group_call{kind::construct, "aa", true}})
     for (uint32_t odd = 0; odd < 3; ++odd) {
       auto x = fixture{3};
       x.open();

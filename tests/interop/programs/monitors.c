@@ -9,6 +9,8 @@
  *   monitors stopped          rank 0 stops rank 1, which beats by a thread
  *   monitors steady SECONDS   each process beats all the time and must not hear
  *                             of an alert
+ *   monitors rate N           beats a second long as fast as it can, on three
+ *                             threads, at least N times, and stops
  *   monitors files FOLDER     files that grow, are read, vanish
  *   monitors refused FOLDER   what cannot be monitored
  *
@@ -201,6 +203,38 @@ static void beats(void) {
     beat();
   demand(happens(&heard, 6, 10), "all of them come again");
   meet();
+  end();
+}
+
+static void* beat_fast(void* count) {
+  const double until = now() + 1;
+  while (now() < until)
+    for (int i = 0; i < 100; ++i, ++*(uint64_t*)count)
+      beat();
+  return NULL;
+}
+
+static void rate(void) {
+  enum { threads = 3 };
+  pthread_t ids[threads];
+  uint64_t counts[threads] = {0};
+  begin();
+  listen_for_alerts();
+  watch_beats("fast", 100, 1);
+  for (int i = 0; i < threads; ++i)
+    demand(pthread_create(&ids[i], NULL, beat_fast, &counts[i]) == 0,
+           "a thread");
+  uint64_t sum = 0;
+  for (int i = 0; i < threads; ++i) {
+    pthread_join(ids[i], NULL);
+    sum += counts[i];
+  }
+  const double last = now();
+  demand(heard.happened == 0, "no alert while it beats");
+  printf("%llu beats in a second\n", (unsigned long long)sum);
+  demand(sum >= strtoull(case_args[0], NULL, 10), "as many as that");
+  demand(happens(&heard, 1, 10), "its silence is noticed");
+  demand(find_alert("fast")->when >= last + 0.19, "not too early");
   end();
 }
 
@@ -409,8 +443,8 @@ static void refused(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"beats", beats},     {"range", range},   {"cancels", cancels},
-    {"stopped", stopped}, {"steady", steady}, {"files", files},
-    {"refused", refused}};
+    {"beats", beats},     {"range", range},    {"cancels", cancels},
+    {"stopped", stopped}, {"steady", steady},  {"rate", rate},
+    {"files", files},     {"refused", refused}};
   return RUN_CASE(cases);
 }

@@ -476,11 +476,19 @@ static void group_killed(void) {
 
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
-    {"rounds", rounds},   {"threads", threads},     {"killed", killed},
-    {"stopped", stopped}, {"times_out", times_out}, {"forks", forks},
-    {"returns", returns}, {"much", much},           {"scopes", scopes},
-    {"waits", waits},     {"fenced", fenced},
-    {"groups", group_rounds}, {"group_killed", group_killed},
+    {"rounds", rounds},
+    {"threads", threads},
+    {"killed", killed},
+    {"stopped", stopped},
+    {"times_out", times_out},
+    {"forks", forks},
+    {"returns", returns},
+    {"much", much},
+    {"scopes", scopes},
+    {"waits", waits},
+    {"fenced", fenced},
+    {"groups", group_rounds},
+    {"group_killed", group_killed},
   };
   return RUN_CASE(cases);
 }
