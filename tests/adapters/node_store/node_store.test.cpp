@@ -55,16 +55,16 @@ using posting = store_access::posting;
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "3 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "3", "2 4711 12 13 1 1 5", "3 4711 12 13 1 1",
-        "3 4711 12 13 1 1 5 6", "3 4711 -1 13 1 1 5", "3 4711 12 13 1 1 -5",
-        "3 4711 12 13 1x 1 5", "3 4711 12 13 10000000000000000 1 5",
-        "3  12 13 1 1 5", "3 4294967296 12 13 1 1 5"})
+       {"", "4", "3 4711 12 13 1 1 5", "4 4711 12 13 1 1",
+        "4 4711 12 13 1 1 5 6", "4 4711 -1 13 1 1 5", "4 4711 12 13 1 1 -5",
+        "4 4711 12 13 1x 1 5", "4 4711 12 13 10000000000000000 1 5",
+        "4  12 13 1 1 5", "4 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
 }
 
