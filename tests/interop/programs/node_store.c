@@ -371,10 +371,12 @@ static void use_group(const char* id, unsigned way) {
     case 2: {
       pmix_query_t query;
       PMIX_QUERY_CONSTRUCT(&query);
-      PMIX_ARGV_APPEND(query.keys, PMIX_QUERY_GROUP_NAMES);
+      pmix_status_t outcome;
+      PMIX_ARGV_APPEND(outcome, query.keys, PMIX_QUERY_GROUP_NAMES);
       pmix_info_t* infos = NULL;
       size_t n = 0;
-      succeed(PMIx_Query_info(&query, 1, &infos, &n), "query");
+      outcome = PMIx_Query_info(&query, 1, &infos, &n);
+      succeed(outcome, "query");
       bool is_there = false;
       for (size_t i = 0; i < n; ++i) {
         const pmix_data_array_t* array = infos[i].value.data.darray;
