@@ -331,12 +331,14 @@ gauge_list gauges_of(const server_state& state) {
   auto shared = uint64_t{0};
   auto most_shared = uint64_t{0};
   auto met = uint64_t{0};
+  auto met_for_groups = uint64_t{0};
   for (const auto& [nspace, entry] : known.namespaces()) {
     posted = std::max<uint64_t>(posted, entry.posted.size_bytes());
     if (entry.memory) {
       shared += entry.memory->used();
       most_shared += entry.memory->size();
       met += entry.memory->fences();
+      met_for_groups += entry.memory->group_rounds();
     }
   }
   // The waits of processes are bounded by what one connection may have asked
@@ -346,6 +348,7 @@ gauge_list gauges_of(const server_state& state) {
       state.options.posted.namespace_bytes, "bytes"},
      {"server.shared_memory", shared, most_shared, "bytes"},
      {"server.fences_in_memory", met, 0, "fences"},
+     {"server.group_calls_in_memory", met_for_groups, 0, "operations"},
      {"server.namespaces", known.namespaces().size(), 0, "namespaces"},
      {"server.sessions", state.sessions->all().size(),
       known.counts().total * defaults::connections_per_rank, "connections"},

@@ -2,7 +2,7 @@
 // share, or by asking the server, in an order drawn from a seed: with and without
 // wishes, while others die, leave and come back, and while the server's messages are
 // under way. Whatever the order:
-//   GRP-1   all get the same of an operation, and the same context identifier; no
+//   COLL-2  all get the same of an operation, and the same context identifier; no
 //           two groups have the same one
 //   COLL-3  it succeeds only if all called it, COLL-4  nobody waits for ever
 // and whoever asks the server for a group after that finds it, or does not if it has
@@ -378,12 +378,12 @@ void simulate(uint32_t first, uint32_t last) {
 
 } // namespace
 
-CAF_TEST(GRP-1 COLL-3 COLL-4 processes that make groups in memory in any order) {
+CAF_TEST(G13 COLL-2 COLL-3 COLL-4 processes that make groups in memory in any order) {
   simulate(0, 500);
   CAF_CHECK(group_simulation::made > 1000);
   CAF_CHECK(group_simulation::ended > 1000);
 }
 
-CAF_TEST(GRP-1 COLL-3 COLL-4 processes that make groups in memory in another order) {
+CAF_TEST(G13 COLL-2 COLL-3 COLL-4 processes that make groups in memory in another order) {
   simulate(500, 1000);
 }
