@@ -270,6 +270,7 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
   header.peer = peer_.index;
   header.length = static_cast<uint32_t>(bytes.size() - wire::frame_header_size);
   auto failure = caf::error{};
+  auto awaits_answer = entry != nullptr;
   {
     const auto guard = std::lock_guard{mutex_};
     if (!is_open_)
@@ -293,8 +294,9 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
         *entry = std::move(node.mapped());
       return make_error(status::nomem, "no memory to send a request");
     }
+    awaits_answer |= is_holding_;
   }
-  if (entry != nullptr && intake_ == intake::answers)
+  if (awaits_answer && intake_ == intake::answers)
     in_loop([self = shared_from_this()] { self->update_reading(); });
   // Fails the request itself as well.
   if (failure)
