@@ -38,7 +38,6 @@ struct task {
 struct result {
   status code = status::success;
   std::optional<uint64_t> number{};
-
 };
 
 /// Whether two got the same of a task. Which of two things is wrong with a fence of

@@ -166,6 +166,62 @@ CAF_TEST(C3.10 events that come together are told together and in order) {
   });
 }
 
+CAF_TEST(C3.10 what is asked after news waits until the server has looked at them) {
+  auto kinds = std::string{};
+  auto is_asked = std::promise<void>{};
+  auto asked = is_asked.get_future();
+  scripted_server server{[&](served_peer& x) {
+    x.welcome();
+    const auto take = [&] {
+      const auto request = x.frame();
+      const auto what = wire::decode_request(request.second, x.rules);
+      if (what && std::holds_alternative<group_leave_request>(*what))
+        kinds += std::get<group_leave_request>(*what).id.empty() ? 'n' : '?';
+      else
+        kinds +=
+          what && std::holds_alternative<fence_request>(*what) ? 'f' : '?';
+      return request.first;
+    };
+    auto tag = take();
+    asked.wait();
+    char byte = 0;
+    kinds += ::recv(x.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 ? '-' : '!';
+    // There are more by now.
+    x.reply(tag, status::not_found);
+    x.reply(take(), status::not_found);
+    for (auto i = 0; i < 3; ++i)
+      x.reply(take(), status::success);
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  auto answers = std::promise<status>{};
+  self.uut->note_news();
+  self.uut->submit(fence(), [](const troupe::link::outcome&) {
+    // The next one's answer comes later.
+  });
+  self.uut->note_news();
+  self.uut->submit(fence(), [&](const troupe::link::outcome& x) {
+    answers.set_value(code_of(x));
+  });
+  self.uut->tell_news();
+  is_asked.set_value();
+  CAF_CHECK(answers.get_future().get() == status::success);
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
+  CAF_CHECK_EQUAL(kinds, "n-nfff");
+}
+
+CAF_TEST(C3.11 a server that vanishes before it looks at news fails what waits) {
+  scripted_server server{[](served_peer& x) {
+    x.welcome();
+    x.frame();
+  }};
+  client self;
+  CAF_REQUIRE(self.connect(server.settings()) == status::success);
+  self.uut->note_news();
+  CAF_CHECK(code_of(self.uut->call(fence())) == status::lost_connection);
+}
+
 CAF_TEST(E35 208 default handlers are named to servers that forget the first) {
   auto seen = std::vector<std::vector<status>>{};
   scripted_server server{[&](served_peer& x) {
