@@ -275,6 +275,7 @@ void groups::note_made(const std::string& nspace, const shared_group& what) {
   auto options = options_of(key, procs, written);
   options.is_made = true;
   options.context_id = what.context_id;
+  options.number = directory_.next_number();
   auto& group = directory_.add(key, nspace, false);
   group.tracker =
     spawn_group_tracker(self_->home_system(), std::move(options),
