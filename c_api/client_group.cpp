@@ -148,8 +148,9 @@ void keep_info(process_store& store, uint64_t context_id,
 /// Notes the group and lists what the caller is told of it.
 std::vector<info> enter(const library& lib, const std::string& id,
                         const std::vector<proc_id>& asked,
-                        const group_construct_result& x) {
-  auto members = x.members.empty() ? spell_out(lib, asked) : x.members;
+                        group_construct_result x) {
+  auto members =
+    x.members.empty() ? spell_out(lib, asked) : std::move(x.members);
   auto result = std::vector<info>{};
   const auto add = [&](std::string_view key, value y) {
     if (find(x.infos, key) == nullptr)
@@ -304,7 +305,8 @@ pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[],
   }
   if (!y)
     return to_c(y.error());
-  return give_infos(to_c(y->outcome), enter(lib, grp, asked, *y), results,
+  const auto code = to_c(y->outcome);
+  return give_infos(code, enter(lib, grp, asked, std::move(*y)), results,
                     nresults);
 } catch (...) {
   return status_of_exception();
