@@ -113,7 +113,8 @@ void group_meetings::take(const std::string& nspace, meeting& x,
 void group_meetings::catch_up() {
   for (auto& [nspace, x] : meetings_) {
     auto* entry = known_.find(nspace);
-    if (entry == nullptr || !entry->memory)
+    // What comes of a cell that we have closed is nonsense.
+    if (!x.is_open || entry == nullptr || !entry->memory)
       continue;
     take(nspace, x, *entry->memory);
     // Another one may be made by a message before the next look.

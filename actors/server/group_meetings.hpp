@@ -26,14 +26,14 @@ inline constexpr uint32_t group_meetings_in_vain = 8;
 class group_meetings {
 public:
   struct effects {
-    /// A process has read what all of a job have done.
+    /// All processes of a job have done this.
     std::function<void(const std::string& nspace, const shared_group&)>
       carry_out;
 
     /// Draws a context identifier.
     std::function<uint64_t()> next_number;
 
-    /// How many groups there may be of a namespace, beside those there are.
+    /// How many groups a namespace may begin, beside those that it has.
     std::function<size_t(const std::string& nspace)> room;
   };
 
