@@ -177,7 +177,7 @@ CAF_TEST(whoever waits for long asks the server) {
   CAF_CHECK_EQUAL(x.news(), "");
 }
 
-CAF_TEST(X13 nonsense in the log closes it) {
+CAF_TEST(nonsense in the log closes it) {
   const auto spoil = [](fixture& x, int how) {
     auto& first = x.cells.group_log.records[x.round() % group_log_size];
     switch (how) {
