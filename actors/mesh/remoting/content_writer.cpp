@@ -12,9 +12,10 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 namespace {
 
+/// Of texts and numbers, as `make_error` puts a status and a reason there.
 bool is_plain(const caf::message& x) {
   for (size_t i = 0; i < x.size(); ++i)
-    if (!x.match_element<std::string>(i))
+    if (!x.match_element<std::string>(i) && !x.match_element<int32_t>(i))
       return false;
   return true;
 }

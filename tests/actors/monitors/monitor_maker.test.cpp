@@ -182,6 +182,7 @@ CAF_TEST(C11.7 what cannot be made is refused) {
   const auto uut = far();
   const auto answer = world.ask<ack>(0, uut, request, spawn_user(0));
   CAF_REQUIRE(!answer);
+  CAF_CHECK_EQUAL(status_of(answer.error()), status::bad_param);
   CAF_CHECK_EQUAL(reason_of(answer.error()), "not for you");
 }
 
