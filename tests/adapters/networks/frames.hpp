@@ -97,9 +97,10 @@ inline std::vector<lane_frame> some_frames() {
   return result;
 }
 
-inline std::string encoded(const lane_frame& x) {
+inline std::string encoded(const lane_frame& x,
+                           frame_check check = frame_check::sum) {
   std::string result;
-  encode_frame(x, result);
+  encode_frame(x, result, SIZE_MAX, check);
   return result;
 }
 
