@@ -77,7 +77,7 @@ using head_actor = caf::typed_actor<
   caf::replies_to<uint32_t, std::vector<std::string>>::with<std::string>,
   // Says how the nodes do.
   caf::reacts_to<nodes_atom>,
-  // Answered when no job runs.
+  // Answered when all nodes are up and no job runs.
   caf::replies_to<wait_atom>::with<ack>>;
 
 CAF_BEGIN_TYPE_ID_BLOCK(mini_rm, caf::id_block::troupe_actors::end)
@@ -112,6 +112,14 @@ struct head_state {
   std::map<std::string, job> jobs;
   std::vector<caf::typed_response_promise<ack>> waiting;
   uint32_t last_job = 0;
+  uint32_t missing = 0; // Nodes that have not come up yet.
+
+  /// Answers those who wait, if there is nothing to wait for.
+  void settle() {
+    if (missing == 0 && jobs.empty())
+      for (auto& x : std::exchange(waiting, {}))
+        x.deliver(ack{});
+  }
 };
 
 using head_pointer = head_actor::stateful_pointer<head_state>;
@@ -139,9 +147,7 @@ static void finish_share(head_pointer self, const std::string& name,
     if (state.nodes.count(rank) > 0)
       --state.nodes[rank].used;
   state.jobs.erase(name);
-  if (state.jobs.empty())
-    for (auto& x : std::exchange(state.waiting, {}))
-      x.deliver(ack{});
+  state.settle();
 }
 
 /// An agent or a share has ended: each monitor hears once, also of lost nodes.
@@ -222,14 +228,17 @@ join(head_pointer self, uint32_t node, host_collective& call) {
   return result;
 }
 
-static head_actor::behavior_type head(head_pointer self,
-                                      const gateway_actor& gateway) {
+static head_actor::behavior_type
+head(head_pointer self, const gateway_actor& gateway, uint32_t nodes) {
+  self->state.missing = nodes;
   self->set_down_handler([self](caf::down_msg& x) { note_end(self, x); });
   return {
     [self](uint32_t rank, uint32_t slots, const agent_actor& agent) {
       std::cout << "node " << rank << " is up" << std::endl;
       self->state.nodes[rank] = {agent, slots, 0};
       self->monitor(agent);
+      --self->state.missing;
+      self->state.settle();
       return ack{};
     },
     [self](uint32_t node, host_collective& x) { return join(self, node, x); },
@@ -248,11 +257,11 @@ static head_actor::behavior_type head(head_pointer self,
                       << load << std::endl;
           });
     },
-    [self](wait_atom) -> caf::result<ack> {
-      if (self->state.jobs.empty())
-        return ack{};
-      self->state.waiting.push_back(self->make_response_promise<ack>());
-      return self->state.waiting.back();
+    [self](wait_atom) {
+      auto promise = self->make_response_promise<ack>();
+      self->state.waiting.push_back(promise);
+      self->state.settle();
+      return promise;
     },
   };
 }
@@ -365,10 +374,12 @@ share(share_actor::stateful_pointer<share_state> self, node_daemon* here,
     }};
   };
   if (rt.register_nspace(job))
-    self->quit(caf::exit_reason::user_shutdown);
+    self->state.has_failed = true;
   rt.subscribe(written, rt.actors().spawn(show));
   for (const auto rank : job.local_ranks) {
     const auto variables = rt.setup_fork({plan.name, rank});
+    if (!variables)
+      continue; // It is not registered.
     const auto streams = start({plan.name, rank}, plan.argv, *variables);
     rt.forward(streams);
     if (streams.pid > 0)
@@ -536,20 +547,22 @@ int main(int argc, char** argv) {
   const auto nodes = static_cast<uint32_t>(std::atoi(argv[1]));
   const auto issuer = need(key_issuer::make("mini"));
   begin(me, need(read_key(need(issuer.issue(0, "node0")).bytes())), nodes, {});
-  const auto first = me.loop.actors().spawn(head, me.remote->gateway());
+  const auto first = me.loop.actors().spawn(head, me.remote->gateway(), nodes);
   me.remote->publish(first, "head");
   auto progress = std::thread{[&] { me.loop.run(); }};
   {
     caf::scoped_actor self{me.loop.actors()};
-    auto address = node_address{};
-    self->request(me.member->node(), 15s, get_mesh_status{})
-      .receive([&](const mesh_status& x) { address = x.addresses.front(); },
-               [](const caf::error& x) { need<ack>(x); });
+    auto here = std::vector<node_address>{}; // Once its networks are known.
+    while (here.empty())
+      self->request(me.member->node(), 15s, get_mesh_status{})
+        .receive([&](const mesh_status& x) { here = x.addresses; },
+                 [](const caf::error& x) { need<ack>(x); });
     auto pids = std::map<int, pid_t>{};
     for (auto i = 1u; i < nodes; ++i)
-      pids[i] = start_node(argv[0], i, argv[2], address, issuer);
+      pids[i] = start_node(argv[0], i, argv[2], here.front(), issuer);
     enlist(me, static_cast<uint32_t>(std::atoi(argv[2])));
-    auto line = std::string{};
+    auto line = std::string{"wait"};
+    do_command(self, first, line, pids);
     while (std::getline(std::cin, line))
       do_command(self, first, line, pids);
     do_command(self, first, "wait", pids);
