@@ -566,6 +566,7 @@ int main(int argc, char** argv) {
     while (std::getline(std::cin, line))
       do_command(self, first, line, pids);
     do_command(self, first, "wait", pids);
+    self->send_exit(first, caf::exit_reason::user_shutdown);
   }
   me.loop.stop();
   progress.join();

@@ -170,7 +170,7 @@ commands() {
 as_it_says() {
   commands "$1" >"$1.sh"
   cat "$1.sh"
-  [ -s "$1.sh" ] && within 120 bash -e "$1.sh" 2>&1 | tee "$1.output"
+  [ -s "$1.sh" ] && within 300 bash -e "$1.sh" 2>&1 | tee "$1.output"
   [ "${PIPESTATUS[0]}" -eq 0 ]
 }
 check "PKG-1 PKG-5" "the commands at the head of pmix_hello.c" as_it_says pmix_hello.c
