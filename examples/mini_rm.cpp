@@ -172,12 +172,13 @@ static void note_end(head_pointer self, const caf::down_msg& x) {
 static std::string launch(head_pointer self, const gateway_actor& gateway,
                           uint32_t count, std::vector<std::string>& argv) {
   auto& state = self->state;
-  auto plan = job_plan{"job-" + std::to_string(++state.last_job), argv, {}};
+  auto plan = job_plan{"job-" + std::to_string(state.last_job + 1), argv, {}};
   for (const auto& [rank, x] : state.nodes)
     for (auto i = x.used; i < x.slots && plan.nodes.size() < count; ++i)
       plan.nodes.push_back(rank);
   if (count == 0 || plan.nodes.size() < count)
     return "no room for " + std::to_string(count) + " processes\n";
+  ++state.last_job;
   auto& job = state.jobs[plan.name];
   job.plan = plan;
   for (const auto rank : plan.nodes) {
@@ -366,7 +367,8 @@ share(share_actor::stateful_pointer<share_state> self, node_daemon* here,
   auto& rt = *here->rt;
   const auto job = describe(plan, here->rank);
   auto written = io_subscription{};
-  written.sources = {{plan.name, rank_wildcard}};
+  for (const auto rank : job.local_ranks)
+    written.sources.push_back({plan.name, rank});
   written.channels = io_channels::stdout_;
   const auto show = [here](output_sink_actor::pointer sink) {
     return output_sink_actor::behavior_type{[=](const io_fragment& x) {
@@ -538,9 +540,13 @@ int main(int argc, char** argv) {
     auto progress = std::thread{[&] { me.loop.run(); }};
     enlist(me, static_cast<uint32_t>(std::atoi(argv[2])));
     caf::scoped_actor self{me.loop.actors()};
-    self->monitor(me.head);
-    self->receive([](const caf::down_msg&) {});
-    ::kill(0, SIGKILL); // With the head go all, and their processes.
+    for (auto duty = mesh_duty::active; duty != mesh_duty::fenced;) {
+      std::this_thread::sleep_for(500ms);
+      self->request(me.member->node(), 15s, get_mesh_status{})
+        .receive([&](const mesh_status& x) { duty = x.duty; },
+                 [](const caf::error& x) { need<ack>(x); });
+    }
+    ::kill(0, SIGKILL); // Without the head nothing runs here.
   }
   if (argc != 3)
     return std::cerr << "usage: mini_rm NODES SLOTS" << std::endl, 2;
@@ -567,6 +573,8 @@ int main(int argc, char** argv) {
       do_command(self, first, line, pids);
     do_command(self, first, "wait", pids);
     self->send_exit(first, caf::exit_reason::user_shutdown);
+    for (const auto& [rank, pid] : pids)
+      ::kill(-pid, SIGKILL);
   }
   me.loop.stop();
   progress.join();
