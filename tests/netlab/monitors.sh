@@ -37,9 +37,16 @@ job_pid=$!
 eventually 30 grep -qx ready heard || cat heard job.err
 nspace=$(in_dvm jobs | awk 'NR == 2 { print $1 }')
 
+# monitor COMMAND [ARGUMENT]...: as users do, on the root's node.
+monitor() {
+  local command=$1
+  shift
+  within $((60 * slow)) "$netlab" exec n1 troupe monitor "$command" --dvm "$dvm_name" "$@"
+}
+
 # watch RANK: has a process watched from the root's node, whichever it runs on.
 watch() {
-  in_dvm monitor add peer --proc "$nspace:$1" --set probe=backlog --interval 0.2 \
+  monitor add peer --proc "$nspace:$1" --set probe=backlog --interval 0.2 \
     --set "directory=$PWD/queue.$1" --set limit=0
 }
 # alerts TEXT N: the handler has heard that so often. hears: soon.
@@ -56,7 +63,7 @@ for rank in 0 1 2; do
   check "C11.7" "a monitor of rank $rank, asked for on the first node" watch "$rank"
 done
 for ((i = 0; i < 9; ++i)); do watch 2 >/dev/null || failed "C11.7" "more of them"; done
-in_dvm monitor list >list
+monitor list >list
 check_equal "C11.7 C11.8" "all of them are on the node where they were asked for" "12 n1" \
   "$(awk 'NR > 1 { print $3 }' list | sort | uniq -c | awk '{ print $1, $2 }')"
 touch queue.0/a queue.1/a
@@ -79,8 +86,8 @@ sleep 1
 touch queue.1/b queue.1/c
 check "C11.7" "the others go on" \
   hears 10 "alert of 1: 2 files wait in $PWD/queue.1" 1
-number=$(in_dvm monitor list | awk -v proc="$nspace:1" '$2 == proc { print $1 }')
-check "C11.8" "one is cancelled by its number" in_dvm monitor cancel "$number"
+number=$(monitor list | awk -v proc="$nspace:1" '$2 == proc { print $1 }')
+check "C11.8" "one is cancelled by its number" monitor cancel "$number"
 rm queue.1/b queue.1/c
 sleep 1
 touch queue.1/d queue.0/b
