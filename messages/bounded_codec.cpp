@@ -5,11 +5,12 @@ namespace troupe {
 // -- writing ------------------------------------------------------------------
 
 void codec_writer::put_number(uint64_t x) {
-  while (x >= 0x80) {
-    put_byte(static_cast<uint8_t>(x | 0x80));
-    x >>= 7;
-  }
-  put_byte(static_cast<uint8_t>(x));
+  char bytes[10];
+  size_t n = 0;
+  for (; x >= 0x80; x >>= 7)
+    bytes[n++] = static_cast<char>(x | 0x80);
+  bytes[n++] = static_cast<char>(x);
+  out_.append(bytes, n);
 }
 
 void codec_writer::put_double(double x) {
@@ -75,17 +76,20 @@ caf::error codec_reader::take_bool(bool& x) {
 
 caf::error codec_reader::take_number(uint64_t& x) {
   x = 0;
-  for (auto shift = 0U; shift < 64; shift += 7) {
-    auto byte = uint8_t{};
-    if (auto err = take_byte(byte))
-      return err;
+  auto shift = 0U;
+  for (size_t i = 0; shift < 64; ++i, shift += 7) {
+    if (i == rest_.size())
+      return truncated();
+    const auto byte = static_cast<uint8_t>(rest_[i]);
     const auto part = uint64_t{byte & 0x7fU};
     // One way to write a number: no bits beyond 64, no zeros at the end.
     if (part << shift >> shift != part || (byte == 0 && shift > 0))
       break;
     x |= part << shift;
-    if (byte < 0x80)
+    if (byte < 0x80) {
+      rest_.remove_prefix(i + 1);
       return caf::none;
+    }
   }
   return refuse("a number that is not written as it should be");
 }

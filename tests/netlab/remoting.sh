@@ -108,6 +108,17 @@ all_in_order() {
 check "ACT-14" "3 nodes: a million messages come once and in order" all_in_order
 said n1 'flood 1 over' | sed 's/^/     | /'
 
+# n1 is on one network, n3 on the other: n2 passes on what they say.
+"$netlab" cut n1 1
+"$netlab" cut n3 2
+: >out.n1
+tell n1 flood 2 100000 64
+check "ACT-14" "... and over a third node, for want of a network in common" \
+  hears n1 40 "flood 2 ${in_order/COUNT/100000}"
+said n1 'flood 2 over' | sed 's/^/     | /'
+"$netlab" heal n1 1
+"$netlab" heal n3 2
+
 # -- ends, and who may find whom ---------------------------------------------
 
 check "ACT-3" "an actor that has ended: one down_msg, then errors at once" \

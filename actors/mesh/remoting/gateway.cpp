@@ -509,11 +509,12 @@ void gateway_desk::fail(const std::vector<remote_requests::request>& lost,
 void gateway_desk::end_contact(remote_node& node, const std::string& why) {
   note(severity::debug, why);
   const auto rank = node.name.rank;
-  exports_.drop_node(rank);
   node.links.clear();
   for (auto& [id, x] : std::exchange(node.proxies, {}))
     drop(x, caf::exit_reason::remote_link_unreachable);
   fail(requests_.drop_node(rank), why);
+  // Now that those have heard of it who are there for the node alone.
+  exports_.drop_node(rank);
   for (const auto other : std::exchange(node.passed_on_for, {}))
     if (const auto i = nodes_.find(other); i != nodes_.end() && other != rank)
       put(*i->second, lost_way_frame{rank});

@@ -202,6 +202,21 @@ CAF_TEST(ACT-4 what a node owed fails once when it is lost) {
   CAF_CHECK_EQUAL(out.all.size(), 108u);
 }
 
+CAF_TEST(ACT-3 who is kept by the lost node alone hears of its end) {
+  auto kept = heard{};
+  {
+    // As one that it had spawned here.
+    const auto ours = world[0].sys.spawn(listener, &kept);
+    caf::anon_send(ours, caf::link_atom::value, far);
+    caf::anon_send(ours, caf::monitor_atom::value, far);
+    world.run();
+  }
+  CAF_CHECK(kept.all.empty());
+  world.kill(1);
+  CAF_CHECK_EQUAL(kept.count("exit" + lost_reason), 1u);
+  CAF_CHECK_EQUAL(kept.count("down" + lost_reason), 1u);
+}
+
 CAF_TEST(ACT-4 what a lost node had sent comes before its end) {
   have(caf::monitor_atom::value);
   caf::anon_send(far, ear, 50);
