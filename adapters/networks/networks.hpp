@@ -51,8 +51,8 @@ struct networks_options {
   journal log;
 };
 
-/// The state of a NETWORKS actor.
-struct networks_state {
+/// The state of a NETWORKS actor. Hidden also in files whose names are visible.
+struct [[gnu::visibility("hidden")]] networks_state {
   static inline const char* name = "networks";
 
   networks_state();
