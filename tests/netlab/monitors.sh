@@ -86,6 +86,7 @@ sleep 1
 touch queue.1/b queue.1/c
 check "C11.7" "the others go on" \
   hears 10 "alert of 1: 2 files wait in $PWD/queue.1" 1
+monitor list
 number=$(monitor list | awk -v proc="$nspace:1" '$2 == proc { print $1 }')
 check "C11.8" "one is cancelled by its number" monitor cancel "$number"
 rm queue.1/b queue.1/c
