@@ -25,6 +25,9 @@ using peer_monitor_actor = monitor_actor::extend<caf::reacts_to<monitor_alert>>;
 struct peer_monitor_state {
   start_monitor what;
   monitor_user_actor user;
+
+  /// On the node of the process. What nobody holds ends.
+  monitor_actor probe;
 };
 
 using peer_pointer = peer_monitor_actor::stateful_pointer<peer_monitor_state>;
@@ -47,6 +50,7 @@ caf::result<ack> start(peer_pointer self, const monitor_peers& peers) {
     reply.deliver(std::move(why));
   };
   const auto begin = [self, reply, refuse](const monitor_actor& probe) {
+    self->state.probe = probe;
     self->monitor(probe);
     self
       ->request(probe, caf::infinite, self->state.what,
@@ -69,7 +73,7 @@ peer_monitor_actor::behavior_type peer_monitor(peer_pointer self,
   return {
     [self, peers](start_monitor& what,
                   monitor_user_actor& user) -> caf::result<ack> {
-      self->state = {std::move(what), std::move(user)};
+      self->state = {std::move(what), std::move(user), {}};
       try {
         return start(self, peers);
       } catch (const std::exception& x) {
