@@ -282,7 +282,9 @@ void event_routes::take(const mesh_calls::member& from, submit_event what,
       what, from.rank,
       [&](const std::vector<event_origin>& nodes, const proc_id& proc) {
         const auto node = places_.node_of(proc);
-        return node ? is_among(nodes, *node) : may_speak_for(from.rank, proc);
+        return (node && is_among(nodes, *node))
+               || (what.origins.empty() && may_speak_for(from.rank, proc))
+               || (!node && may_speak_for(from.rank, proc));
       });
     if (!is_good) {
       reply(refusal(make_error(status::no_permissions,
