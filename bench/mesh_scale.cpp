@@ -296,13 +296,14 @@ bool events(const wish& what) {
   return result.is_good();
 }
 
-/// Each node tells the home what it calls, and is answered.
+/// What each node calls goes up a tree, as one with what those below it call; the
+/// entry comes down it. All of it is answered.
 bool groups(const wish& what) {
   auto result = table{"group construct"};
   for (const auto size : what.sizes_to(scale::orders::most_groups))
     result.add(size, scale::orders{size, model}.construct(),
                scale::orders{size, measured}.construct(),
-               size_t{3} * size + 64);
+               4 * (size_t{defaults::tree_radix} + 1));
   return result.is_good();
 }
 

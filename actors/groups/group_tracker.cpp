@@ -1,5 +1,6 @@
 #include "actors/groups/group_tracker.hpp"
 
+#include "actors/groups/group_callers.hpp"
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/process_group.hpp"
 #include "base/all_of.hpp"
@@ -540,6 +541,7 @@ std::vector<group_calls> take_calls(tracker_state& state,
     for (auto& [proc, x] : state.destructs)
       if (!std::exchange(x.is_sent, true))
         calls.callers.push_back({proc, std::move(x.request.directives), {}});
+    put_together(calls.callers);
     if (!calls.callers.empty())
       result.push_back(std::move(calls));
     return result;
@@ -571,6 +573,7 @@ void submit_with_data(self_pointer self, group_calls calls) {
         for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
              ++i)
           calls.callers[i].posted = std::move(found.procs[i].entries);
+        put_together(calls.callers);
         submit(self, std::move(calls), true);
       },
       [self](const caf::error& err) {

@@ -48,6 +48,17 @@ key_value qualified(info what, uint64_t context_id) {
           value::infos({std::move(what), std::move(id)})};
 }
 
+/// Shows those that have called, one by one; of what nobody means, nothing.
+template <class F>
+void for_each_caller(const group_calls& what, F show) {
+  for (const auto& x : what.callers) {
+    auto proc = x.proc;
+    for (uint32_t i = 0; i < x.count && x.count <= defaults::group_participants;
+         ++i, ++proc.rank)
+      show(proc, x);
+  }
+}
+
 /// Each once, in the order in which they come first.
 std::vector<proc_id> without_repeats(const std::vector<proc_id>& xs) {
   auto result = std::vector<proc_id>{};
@@ -430,15 +441,15 @@ void process_group::take_destruct(const group_calls& what, effects& out) {
   if (phase_ != group_phase::complete && phase_ != group_phase::destructing
       && !destruct_)
     return;
-  for (const auto& caller : what.callers) {
-    auto* who = find(caller.proc);
+  for_each_caller(what, [&](const proc_id& proc, const group_caller& caller) {
+    auto* who = find(proc);
     if (who == nullptr || who->state != standing::joined
         || std::exchange(who->has_called_destruct, true))
-      continue;
+      return;
     ++ending_;
     ++releases_;
     ends_fault_tolerant_ |= flag(caller.directives, attr::group_ft_collective);
-  }
+  });
   if (destruct_ || ending_ == 0)
     return;
   if (destruct_round_ == 0) {
@@ -762,19 +773,20 @@ void process_group::take(const group_calls& what, effects& out) {
     take_destruct(what, out);
     return;
   }
-  for (const auto& caller : what.callers)
-    join(what, caller, out);
+  for_each_caller(what, [&](const proc_id& proc, const group_caller& caller) {
+    join(what, proc, caller, out);
+  });
   check_complete(out);
 }
 
-void process_group::join(const group_calls& what, const group_caller& caller,
-                         effects& out) {
-  auto* who = find(caller.proc);
+void process_group::join(const group_calls& what, const proc_id& proc,
+                         const group_caller& caller, effects& out) {
+  auto* who = find(proc);
   if (who == nullptr) {
     // Nobody is named when a group is bootstrapped.
     if (key_.participants != 0 || construct_)
       return;
-    who = &add(caller.proc, out);
+    who = &add(proc, out);
     who->is_added = false;
   }
   if (who->state != standing::awaited)
@@ -812,14 +824,14 @@ void process_group::join(const group_calls& what, const group_caller& caller,
       is_order_of_leader_ = leads;
     }
   if (auto infos = contributed(asks); !infos.empty())
-    contributions_.push_back({caller.proc, std::move(infos)});
+    contributions_.push_back({proc, std::move(infos)});
   if (!caller.posted.empty())
-    out.data.push_back({caller.proc, caller.posted});
+    out.data.push_back({proc, caller.posted});
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
     auto invited = add_all(procs_of(*more), out);
     note_invited(invited);
-    raise(status::group_invited, caller.proc, std::move(invited),
-          invitation_infos(), out);
+    raise(status::group_invited, proc, std::move(invited), invitation_infos(),
+          out);
   }
 }
 

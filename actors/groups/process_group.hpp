@@ -299,7 +299,8 @@ private:
   void take(const group_host_outcome& what, effects& out);
   void take(const group_snapshot& what, effects& out);
 
-  void join(const group_calls& what, const group_caller& caller, effects& out);
+  void join(const group_calls& what, const proc_id& proc,
+            const group_caller& caller, effects& out);
 
   /// Completes the construction if nobody is awaited and no question is open.
   void check_complete(effects& out);

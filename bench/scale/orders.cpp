@@ -1,5 +1,6 @@
 #include "bench/scale/orders.hpp"
 
+#include "actors/groups/group_callers.hpp"
 #include "config/defaults.hpp"
 
 #include <cstdio>
@@ -28,6 +29,7 @@ orders::orders(uint32_t size, const costs& what)
   for (auto rank = uint32_t{0}; rank < size; ++rank)
     map.shares.push_back({rank, "n" + std::to_string(rank), {{rank, 0, {}}}});
   places_.add(map);
+  ranks_ = places_.nodes_of(job);
   for (auto rank = uint32_t{0}; rank < size; ++rank) {
     nodes_.push_back(std::make_unique<event_sequencer>(
       rank, 1, places_, means_of(rank), defaults::tree_radix));
@@ -63,7 +65,7 @@ event_sequencer::effects orders::means_of(uint32_t rank) {
                   const std::function<void(const caf::error&)>& then) {
     then({});
   };
-  out.live = [this] { return places_.nodes_of(job); };
+  out.live = [this] { return ranks_; };
   out.after = [this](std::chrono::nanoseconds delay,
                      std::function<void()> then) {
     net_.after(static_cast<double>(delay.count()) / 1e3, std::move(then));
@@ -75,7 +77,7 @@ void orders::deliver(uint32_t rank, ordered_content what,
                      const std::function<void()>& then) {
   auto more = size_t{1};
   if (const auto* entry = std::get_if<group_entry>(&what)) {
-    more = std::get<group_calls>(entry->what).callers.size();
+    more = count_of(std::get<group_calls>(entry->what).callers);
     if (rank == 0) {
       auto out = process_group::effects{};
       group_->apply(*entry, out);
@@ -111,7 +113,6 @@ figures orders::notify(uint32_t from) {
 figures orders::construct() {
   const auto all = std::vector<proc_id>{{job, rank_wildcard}};
   const auto key = group_key{"group", 1, 1};
-  const auto hosts = places_.nodes_of(job);
   auto procs = std::vector<proc_id>{};
   for (auto rank = uint32_t{0}; rank < nodes_.size(); ++rank)
     procs.push_back({job, rank});
@@ -127,7 +128,7 @@ figures orders::construct() {
     what.entry.what =
       group_calls{group_operation::construct, all, {{{job, rank}, {}, {}}}};
     what.entry.context_id = rank + 1;
-    what.hosts = hosts;
+    what.hosts = ranks_;
     what.may_wait = true;
     nodes_[rank]->submit(std::move(what), [](const caf::expected<ack>&) {
       // It comes back as an entry.

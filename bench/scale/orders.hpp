@@ -13,9 +13,9 @@ namespace troupe::scale {
 /// a job each.
 class orders {
 public:
-  /// Of more nodes a group is not constructed here: each keeps a list of all, and
-  /// gets a message for every 64 of them.
-  static constexpr uint32_t most_groups = 1000;
+  /// Of more nodes a group is not constructed here: each is handed a list of all
+  /// of them.
+  static constexpr uint32_t most_groups = 10000;
 
   orders(uint32_t size, const costs& what);
 
@@ -35,6 +35,7 @@ private:
 
   network net_;
   job_locations places_;
+  std::vector<uint32_t> ranks_;
   std::vector<std::unique_ptr<event_sequencer>> nodes_;
   std::unique_ptr<process_group> group_;
 

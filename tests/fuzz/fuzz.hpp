@@ -64,8 +64,9 @@ inline void require(bool condition, const char* what) {
 /// is unavoidable; what must not happen is memory for bytes that are not there.
 class memory_watch {
 public:
-  explicit memory_watch(size_t input_size, size_t factor = 512)
-    : bound_(input_size * factor + (size_t{256} << 10)) {
+  explicit memory_watch(size_t input_size, size_t factor = 512,
+                        size_t beside = size_t{256} << 10)
+    : bound_(input_size * factor + beside) {
     static const auto installed =
       __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
     require(installed > 0, "the hooks of the allocator are installed");

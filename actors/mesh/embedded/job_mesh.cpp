@@ -91,7 +91,7 @@ struct job_mesh {
   void start_groups();
   caf::result<proc_places> locate(locate_procs& request);
   caf::result<ack> order(order_group_entry& request);
-  bool may_say(uint32_t node, const group_entry& what) const;
+  bool may_say(uint32_t node, const submit_event& what) const;
   void lose_host(uint32_t node);
 
   caf::event_based_actor* self;
@@ -376,7 +376,7 @@ struct executor {
     const auto* entry = std::get_if<group_entry>(&x.what);
     if (entry == nullptr)
       refuse(status::not_supported, "that is for the resource manager");
-    else if (!mesh.may_say(from.rank, *entry))
+    else if (!mesh.may_say(from.rank, x))
       refuse(status::no_permissions, "whoever says that of group "
                                        + entry->group.id
                                        + " is not a process of that node");
@@ -572,10 +572,13 @@ void job_mesh::start_groups() {
     defaults::tree_radix);
 }
 
-bool job_mesh::may_say(uint32_t node, const group_entry& what) const {
-  const auto procs = speakers_of(what);
-  return std::all_of(procs.begin(), procs.end(),
-                     [&](const proc_id& x) { return is_on(node, x); });
+bool job_mesh::may_say(uint32_t node, const submit_event& what) const {
+  return speaks_for_its_own(
+    what, node,
+    [this](const std::vector<event_origin>& nodes, const proc_id& proc) {
+      const auto place = places.node_of(proc);
+      return place && is_among(nodes, *place);
+    });
 }
 
 void job_mesh::lose_host(uint32_t node) {

@@ -1,6 +1,7 @@
 #include "actors/mesh/exchange/event_routes.hpp"
 
 #include "actors/control/job_controller.hpp"
+#include "actors/groups/group_callers.hpp"
 #include "base/all_of.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -187,7 +188,8 @@ struct speakers {
   std::vector<proc_id> operator()(const group_calls& x) const {
     auto result = std::vector<proc_id>{};
     for (const auto& caller : x.callers)
-      result.push_back(caller.proc);
+      for (uint32_t i = 0; i < caller.count; ++i)
+        result.push_back({caller.proc.nspace, caller.proc.rank + i});
     return result;
   }
 
@@ -225,8 +227,27 @@ struct speakers {
 
 } // namespace
 
-std::vector<proc_id> speakers_of(const group_entry& what) {
-  return std::visit(speakers{}, what.what);
+bool speaks_for_its_own(
+  const submit_event& what, uint32_t from,
+  const std::function<bool(const std::vector<event_origin>& nodes,
+                           const proc_id& proc)>& is_on) {
+  const auto& entry = std::get<group_entry>(what.what);
+  const auto* calls = std::get_if<group_calls>(&entry.what);
+  if (calls != nullptr
+      && count_of(calls->callers) > defaults::group_participants)
+    return false;
+  auto nodes = what.origins;
+  if (nodes.empty())
+    nodes.push_back({from, 0, 0, 1});
+  const auto procs = std::visit(speakers{}, entry.what);
+  return std::all_of(procs.begin(), procs.end(),
+                     [&](const proc_id& x) { return is_on(nodes, x); });
+}
+
+bool is_among(const std::vector<event_origin>& nodes, uint32_t rank) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const event_origin& x) {
+    return rank >= x.rank && rank - x.rank < x.count;
+  });
 }
 
 bool event_routes::may_speak_for(uint32_t from, const proc_id& source) const {
@@ -257,15 +278,21 @@ void event_routes::take(const mesh_calls::member& from, submit_event what,
     }
   } else {
     const auto& entry = std::get<group_entry>(what.what);
-    for (const auto& proc : speakers_of(entry))
-      if (!may_speak_for(from.rank, proc)) {
-        reply(refusal(make_error(status::no_permissions,
-                                 "node " + std::to_string(from.rank)
-                                   + " does not run whom it speaks for in"
-                                     " group "
-                                   + entry.group.id)));
-        return;
-      }
+    const auto is_good = speaks_for_its_own(
+      what, from.rank,
+      [&](const std::vector<event_origin>& nodes, const proc_id& proc) {
+        const auto node = places_.node_of(proc);
+        return (node && is_among(nodes, *node))
+               || (what.origins.empty() && may_speak_for(from.rank, proc))
+               || (!node && may_speak_for(from.rank, proc));
+      });
+    if (!is_good) {
+      reply(refusal(make_error(status::no_permissions,
+                               "node " + std::to_string(from.rank)
+                                 + " does not run whom it speaks for in group "
+                                 + entry.group.id)));
+      return;
+    }
   }
   orders_.take(from.rank, from.incarnation, std::move(what), reply);
 }

@@ -108,10 +108,18 @@ private:
   event_spread spread_;
 };
 
-/// The processes in whose name something is said of a group: only their own
-/// nodes may. Who does not listen, or does not answer, is spoken for by its
-/// node, too; who has ended, how late it is and what has been so far, all may
-/// know. Source: guarantees, X41.
-std::vector<proc_id> speakers_of(const group_entry& what);
+/// Whether those in whose name something is said of a group are processes of
+/// the node that says it, or, of calls that come up the tree, of the nodes that
+/// have called; that these are below the sender the log sees to. Who does not
+/// listen, or does not answer, is spoken for by its node, too; who has ended,
+/// how late it is and what has been so far, all may know.
+/// Source: guarantees, X41.
+/// @param is_on Whether a process runs on one of these.
+bool speaks_for_its_own(
+  const submit_event& what, uint32_t from,
+  const std::function<bool(const std::vector<event_origin>& nodes,
+                           const proc_id& proc)>& is_on);
+
+bool is_among(const std::vector<event_origin>& nodes, uint32_t rank);
 
 } // namespace troupe

@@ -14,8 +14,11 @@ namespace troupe {
 
 namespace {
 
-bool contains(const std::vector<uint32_t>& xs, uint32_t x) {
-  return std::find(xs.begin(), xs.end(), x) != xs.end();
+/// Whether a list in runs is that of some nodes, ascending, in a row.
+bool is_same(const rank_list& xs, const std::vector<uint32_t>& ascending) {
+  return xs.runs().size() == 1 && xs.size() == ascending.size()
+         && xs.front() == ascending.front()
+         && ascending.back() - ascending.front() == ascending.size() - 1;
 }
 
 /// In the place of the name of a log: which of them are over.
@@ -217,25 +220,41 @@ size_t event_sequencer::kept() const {
 
 /// All nodes come to the same result, whatever they know of losses: those of
 /// all who take part come first, wherever they are now.
-log_hosts event_sequencer::hosts_for(const std::vector<uint32_t>& given,
+log_hosts event_sequencer::hosts_for(const rank_list& given,
                                      const group_entry* entry) const {
   auto result = log_hosts{};
   if (given.empty())
     return result;
+  auto lost = std::set<uint32_t>{};
   if (entry != nullptr) {
-    result.ranks = places_.nodes_of(entry->participants);
+    const auto all = places_.list_of(entry->participants);
+    result.ranks = is_same(given, *all) ? given : rank_list{*all};
+    auto nspaces = std::set<std::string>{};
     for (const auto& proc : entry->participants)
-      for (const auto rank : places_.lost_of(proc.nspace))
-        if (contains(result.ranks, rank) && !contains(result.lost, rank))
-          result.lost.push_back(rank);
+      if (nspaces.insert(proc.nspace).second)
+        for (const auto rank : places_.lost_of(proc.nspace))
+          if (result.ranks.contains(rank))
+            lost.insert(rank);
   }
-  for (const auto rank : given)
-    if (!contains(result.ranks, rank))
-      result.ranks.push_back(rank);
+  if (result.ranks.empty())
+    result.ranks = given;
+  else if (result.ranks != given)
+    for (const auto rank : std::vector<uint32_t>{given})
+      if (!result.ranks.contains(rank))
+        result.ranks.push_back(rank);
   const auto live = out_.live();
-  for (const auto rank : result.ranks)
-    if (!contains(live, rank) && !contains(result.lost, rank))
-      result.lost.push_back(rank);
+  for (const auto& x : result.ranks.runs()) {
+    auto i = std::lower_bound(live.begin(), live.end(), x.first);
+    const auto end = std::upper_bound(i, live.end(), x.first + x.count - 1);
+    if (end - i == static_cast<std::ptrdiff_t>(x.count))
+      continue; // All of them.
+    for (uint32_t k = 0; k < x.count; ++k)
+      if (i != end && *i == x.first + k)
+        ++i;
+      else
+        lost.insert(x.first + k);
+  }
+  result.lost.assign(lost.begin(), lost.end());
   return result;
 }
 
@@ -249,14 +268,13 @@ event_sequencer::begin_log(const std::string& name, log_hosts hosts) {
 }
 
 std::shared_ptr<event_stream>
-event_sequencer::log_of(const std::string& name,
-                        const std::vector<uint32_t>& hosts,
+event_sequencer::log_of(const std::string& name, const rank_list& hosts,
                         const group_entry* entry) {
   const auto i = streams_.find(name);
   if (i != streams_.end())
     return i->second;
   auto all = hosts_for(hosts, entry);
-  if (is_closed(name) || (!all.ranks.empty() && !contains(all.ranks, self_)))
+  if (is_closed(name) || (!all.ranks.empty() && !all.ranks.contains(self_)))
     return nullptr;
   auto x = begin_log(name, std::move(all));
   x->open();
@@ -397,8 +415,9 @@ void event_sequencer::take_entry(uint32_t from, uint64_t incarnation,
   const auto is_over =
     is_closed(what.nspace) && (is_new || !event_stream::is_mark(what.what));
   const auto log = is_over ? nullptr : log_of(what.nspace, what.hosts, &entry);
-  // The sender knows of all that are before this node that they are lost.
-  if (log && is_new)
+  // The sender knows of all that are before this node that they are lost; if it
+  // is a child in the tree, that none is.
+  if (log && is_new && what.origins.empty())
     log->follow(self_);
   if (log)
     log->take(from, incarnation, what, reply);
@@ -434,7 +453,7 @@ void event_sequencer::take_entries(uint32_t from, order_events what,
     return;
   }
   auto all = hosts_for(what.hosts, first_of(what));
-  if (!all.ranks.empty() && !contains(all.ranks, self_)) {
+  if (!all.ranks.empty() && !all.ranks.contains(self_)) {
     reply(mesh_failure{status::not_found, "the daemon does not keep this log"});
     return;
   }

@@ -121,15 +121,14 @@ private:
   /// @param hosts As the message that names it says.
   /// @param entry Its first entry, if that is at hand.
   std::shared_ptr<event_stream> log_of(const std::string& name,
-                                       const std::vector<uint32_t>& hosts,
+                                       const rank_list& hosts,
                                        const group_entry* entry);
   void take_entry(uint32_t from, uint64_t incarnation, submit_event what,
                   const answerer& reply);
   void take_entries(uint32_t from, order_events what, const answerer& reply);
   std::shared_ptr<event_stream> begin_log(const std::string& name,
                                           log_hosts hosts);
-  log_hosts hosts_for(const std::vector<uint32_t>& given,
-                      const group_entry* entry) const;
+  log_hosts hosts_for(const rank_list& given, const group_entry* entry) const;
   void succeed(const std::string& nspace);
   void close(const std::string& name);
   void abandon(const std::string& name);

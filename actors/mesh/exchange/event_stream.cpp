@@ -1,5 +1,6 @@
 #include "actors/mesh/exchange/event_stream.hpp"
 
+#include "actors/groups/group_callers.hpp"
 #include "actors/mesh/exchange/defaults.hpp"
 #include "actors/mesh/exchange/mesh_calls.hpp"
 
@@ -19,6 +20,11 @@ using namespace std::chrono_literals;
 /// all of them need have something to say.
 inline constexpr auto group_gathering = 10ms;
 inline constexpr auto group_gathering_of_all = 2ms;
+
+/// Calls of several nodes that become one entry: so many that differ, and so
+/// many bytes.
+inline constexpr size_t entry_callers = 4096;
+inline constexpr size_t entry_bytes = size_t{1} << 20;
 
 } // namespace defaults
 
@@ -42,26 +48,102 @@ bool is_loss(const caf::error& why) {
          || status_of(why) == status::not_found;
 }
 
+host_reply refuse_to_pass() {
+  return mesh_failure{status::not_available, "it is to go to the home"};
+}
+
+/// Whether an event has come from a node; several in a row are one by one.
+bool covers(const event_origin& x, uint32_t rank) {
+  return rank >= x.rank && rank - x.rank < x.count;
+}
+
+/// Whether some nodes are among both.
+bool overlap(const event_origin& x, const event_origin& y) {
+  return covers(x, y.rank) || covers(y, x.rank);
+}
+
+/// Whether one of the origins of an event is such.
+template <class F>
+bool any_origin(const ordered_event& x, F is_such) {
+  return is_such(event_origin{x.origin, x.incarnation, x.number, 1})
+         || std::any_of(x.with.begin(), x.with.end(), is_such);
+}
+
+/// Those of an event, all of them.
+std::vector<event_origin> origins_of(const ordered_event& x) {
+  auto result =
+    std::vector<event_origin>{{x.origin, x.incarnation, x.number, 1}};
+  result.insert(result.end(), x.with.begin(), x.with.end());
+  return result;
+}
+
+/// Gives an event its origins, those in a row together.
+void set_origins(ordered_event& x, std::vector<event_origin> all) {
+  std::sort(all.begin(), all.end(),
+            [](const event_origin& y, const event_origin& z) {
+              return y.rank < z.rank;
+            });
+  x.origin = all.front().rank;
+  x.incarnation = all.front().incarnation;
+  x.number = all.front().number;
+  ++all.front().rank;
+  --all.front().count;
+  x.with.clear();
+  for (const auto& y : all) {
+    auto* last = x.with.empty() ? nullptr : &x.with.back();
+    if (last != nullptr && last->rank + last->count == y.rank
+        && last->incarnation == y.incarnation && last->number == y.number)
+      last->count += y.count;
+    else if (y.count > 0)
+      x.with.push_back(y);
+  }
+}
+
 /// Whether an event is, or takes in, what this one is as it was submitted.
 bool is_from(const ordered_event& x, const ordered_event& origin) {
-  const auto is_same = [&](uint32_t rank, uint64_t incarnation,
-                           uint64_t number) {
-    return rank == origin.origin && incarnation == origin.incarnation
-           && number == origin.number;
-  };
-  return is_same(x.origin, x.incarnation, x.number)
-         || std::any_of(x.with.begin(), x.with.end(),
-                        [&](const event_origin& y) {
-                          return is_same(y.rank, y.incarnation, y.number);
-                        });
+  return any_origin(x, [&](const event_origin& y) {
+    return covers(y, origin.origin) && y.incarnation == origin.incarnation
+           && y.number == origin.number;
+  });
+}
+
+/// The calls of an entry; null: it is another one.
+const group_calls* calls_of(const ordered_content& what) {
+  const auto* entry = std::get_if<group_entry>(&what);
+  return entry != nullptr ? std::get_if<group_calls>(&entry->what) : nullptr;
+}
+
+group_calls* calls_of(ordered_content& what) {
+  return const_cast<group_calls*>(calls_of(std::as_const(what)));
+}
+
+// -- trees, by the places of nodes: the children of `x` are `radix * x + 1` and
+// -- those that follow
+
+/// The nodes at a place and below it, level by level, as that one and those
+/// below it are told apart again.
+/// @param first The place of the first in the list.
+rank_list level_by_level(const rank_list& nodes, size_t first, size_t top,
+                         uint32_t radix) {
+  auto result = rank_list{};
+  const auto size = nodes.size() + first;
+  for (auto begin = top, end = top + 1; begin < size;
+       begin = begin * radix + 1, end = end * radix + 1)
+    result.append(nodes.part(begin - first, std::min(end, size) - first));
+  return result;
 }
 
 } // namespace
 
+void event_stream::submission::answer(const caf::expected<ack>& x) {
+  then(x);
+  for (const auto& other : also)
+    other(x);
+}
+
 event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
                            log_hosts hosts)
-  : nspace_(std::move(nspace)), out_(std::move(out)),
-    hosts_(std::move(hosts.ranks)),
+  : nspace_(std::move(nspace)), out_(std::move(out)), hosts_(hosts.ranks),
     gone_(hosts.lost.begin(), hosts.lost.end()) {
   // Nobody may begin anew without asking, except the first of all.
   epoch_ = !hosts_.empty() ? hosts_.front()
@@ -73,12 +155,12 @@ event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
 bool event_stream::precedes(uint32_t x, uint32_t y) const {
   if (hosts_.empty())
     return x < y;
-  const auto i = std::find(hosts_.begin(), hosts_.end(), x);
-  return i < std::find(hosts_.begin(), hosts_.end(), y);
+  const auto none = hosts_.size();
+  return hosts_.place_of(x).value_or(none) < hosts_.place_of(y).value_or(none);
 }
 
 std::vector<uint32_t> event_stream::log_ranks() const {
-  auto result = hosts_;
+  auto result = std::vector<uint32_t>{hosts_};
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -104,28 +186,43 @@ std::vector<uint32_t> event_stream::joining_of(const ordered_content& what) {
 
 /// Takes what another node knows of who keeps the log: who knows more has the
 /// same ones first.
-void event_stream::merge_hosts(const std::vector<uint32_t>& ranks) {
+void event_stream::merge_hosts(const rank_list& ranks) {
   if (!hosts_.empty() && ranks.size() > hosts_.size())
     hosts_ = ranks;
 }
 
 /// A node is the home: those before it are lost.
 void event_stream::pass_over_before(uint32_t home) {
-  for (const auto rank : hosts_) {
-    if (rank == home)
-      return;
-    gone_.insert(rank);
-  }
+  for (size_t i = 0; i < hosts_.size() && hosts_[i] != home; ++i)
+    gone_.insert(hosts_[i]);
 }
 
 std::vector<uint32_t> event_stream::members() const {
-  auto result =
-    !hosts_.empty() ? hosts_ : out_->hosts(is_global() ? "" : nspace_);
+  auto result = !hosts_.empty() ? std::vector<uint32_t>{hosts_}
+                                : out_->hosts(is_global() ? "" : nspace_);
   result.erase(
     std::remove_if(result.begin(), result.end(),
                    [this](uint32_t rank) { return gone_.count(rank) > 0; }),
     result.end());
   return result;
+}
+
+std::optional<uint32_t> event_stream::first_member() const {
+  if (hosts_.empty()) {
+    const auto all = members();
+    return all.empty() ? std::nullopt : std::optional{all.front()};
+  }
+  for (size_t i = 0; i < hosts_.size(); ++i)
+    if (gone_.count(hosts_[i]) == 0)
+      return hosts_[i];
+  return std::nullopt;
+}
+
+bool event_stream::is_member(uint32_t rank) const {
+  if (!hosts_.empty())
+    return hosts_.contains(rank) && gone_.count(rank) == 0;
+  const auto all = members();
+  return std::find(all.begin(), all.end(), rank) != all.end();
 }
 
 // -- as an origin ------------------------------------------------------------
@@ -142,7 +239,7 @@ void event_stream::submit(ordered_content what, completion then,
 void event_stream::extend(const std::vector<uint32_t>& ranks) {
   auto joining = std::vector<uint32_t>{};
   for (const auto rank : ranks)
-    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0
+    if (!hosts_.contains(rank)
         && std::count(joining.begin(), joining.end(), rank) == 0)
       joining.push_back(rank);
   if (hosts_.empty() || joining.empty())
@@ -156,28 +253,86 @@ void event_stream::extend(const std::vector<uint32_t>& ranks) {
 
 /// Sends what may be sent.
 void event_stream::pump() {
-  const auto nodes = members();
-  if (nodes.empty()) {
+  const auto home = first_member();
+  if (!home) {
     while (!outbox_.empty())
       complete(outbox_.begin()->first,
                make_error(status::unreach,
                           "no node that runs " + nspace_ + " is left"));
     return;
   }
-  if (target_ != nodes.front()) {
-    target_ = nodes.front();
+  if (target_ != *home) {
+    target_ = *home;
     in_flight_ = 0;
+    rising_.reset();
     next_to_send_ = outbox_.empty() ? next_number_ : outbox_.begin()->first;
   }
-  while (in_flight_ < defaults::event_submissions) {
+  while (!rising_ && in_flight_ < defaults::event_submissions) {
     const auto i = outbox_.lower_bound(next_to_send_);
     if (i == outbox_.end())
       return;
     next_to_send_ = i->first + 1;
     ++in_flight_;
     // What this does may call back in, and change the target.
-    send(*target_, i->first);
+    if (may_rise(i->first)) {
+      rise(i->first);
+    } else {
+      i->second.is_direct = true;
+      send(*target_, i->first);
+    }
   }
+}
+
+/// Whether an event goes up the tree: calls, if all before have their place.
+bool event_stream::may_rise(uint64_t number) const {
+  const auto place = place_in_tree();
+  const auto& x = outbox_.at(number);
+  if (!place || *place == 0 || !x.may_wait || x.is_direct
+      || calls_of(x.what) == nullptr)
+    return false;
+  // Nobody is below, and the home is next.
+  if (*place <= out_->radix && count_below(*place) == 1)
+    return false;
+  return std::all_of(outbox_.begin(), outbox_.find(number),
+                     [](const auto& y) { return y.second.has_place; });
+}
+
+void event_stream::rise(uint64_t number) {
+  rising_ = number;
+  auto x = submission{};
+  x.what = {out_->self, incarnation(), number, outbox_.at(number).what};
+  x.may_wait = true;
+  x.then = [weak = weak_from_this(), number](const caf::expected<ack>& y) {
+    if (const auto self = weak.lock())
+      self->on_risen(number, y);
+  };
+  gather(std::move(x));
+}
+
+void event_stream::on_risen(uint64_t number, const caf::expected<ack>& x) {
+  if (rising_ == number)
+    rising_.reset();
+  const auto i = outbox_.find(number);
+  if (i == outbox_.end() || i->second.is_direct) {
+    // It has been sent to the home meanwhile, or everything is over.
+  } else if (x) {
+    complete(number, ack{});
+  } else {
+    i->second.is_direct = true;
+    send(*target_, number);
+  }
+  pump();
+}
+
+/// What this node has submitted is in the order.
+void event_stream::note_placed(const event_origin& x) {
+  if (!covers(x, out_->self) || x.incarnation != incarnation())
+    return;
+  const auto i = outbox_.find(x.number);
+  if (i != outbox_.end())
+    i->second.has_place = true;
+  if (rising_ == x.number)
+    rising_.reset();
 }
 
 void event_stream::send(uint32_t home, uint64_t number) {
@@ -185,7 +340,7 @@ void event_stream::send(uint32_t home, uint64_t number) {
   const auto weak = weak_from_this();
   if (home == out_->self) {
     auto x = submission{};
-    x.what = {out_->self, out_->incarnation, number, out.what};
+    x.what = {out_->self, incarnation(), number, out.what};
     x.may_wait = out.may_wait;
     x.then = [weak, home, number](const caf::expected<ack>& y) {
       if (const auto self = weak.lock())
@@ -196,7 +351,8 @@ void event_stream::send(uint32_t home, uint64_t number) {
     place(std::move(x));
     return;
   }
-  out_->ask(home, submit_event{nspace_, number, out.what, hosts_, out.may_wait},
+  auto what = submit_event{nspace_, number, out.what, hosts_, out.may_wait, {}};
+  out_->ask(home, std::move(what),
             [weak, home, number](const caf::expected<host_reply>& x) {
               if (const auto self = weak.lock())
                 self->on_submitted(home, number, x);
@@ -217,6 +373,9 @@ void event_stream::on_submitted(uint32_t home, uint64_t number,
       complete(number, x.error());
   } else {
     complete(number, x.error());
+    // What was in the way of the question may have gone.
+    if (over_)
+      ask_successor();
     pump();
   }
 }
@@ -253,18 +412,20 @@ void event_stream::lose(uint32_t rank) {
   // All others come back under another incarnation, which hosts no job.
   if (!is_global())
     gone_.insert(rank);
-  for (auto* those : {&parked_, &gathered_})
-    those->erase(std::remove_if(
-                   those->begin(), those->end(),
+  parked_.erase(
+    std::remove_if(parked_.begin(), parked_.end(),
                    [&](const submission& x) { return x.what.origin == rank; }),
-                 those->end());
+    parked_.end());
+  auto refused = take_gathered_of(rank);
+  if (role_ == role::deposed)
+    refused.clear();
   heard_.erase(rank);
   pending_.erase(rank);
   collected_.erase(rank);
   acknowledged_.erase(rank);
   auto hit = std::vector<uint64_t>{};
   for (const auto& [id, x] : branches_)
-    if (std::count(x.ranks.begin(), x.ranks.end(), rank) > 0)
+    if (x.ranks.contains(rank))
       hit.push_back(id);
   for (const auto id : hit)
     dissolve(id);
@@ -276,6 +437,7 @@ void event_stream::lose(uint32_t rank) {
   if (!gathered_.empty())
     gather({});
   ask_successor();
+  refuse(std::move(refused));
   pump();
   check_over();
 }
@@ -285,13 +447,14 @@ void event_stream::retire(std::function<void()> over) {
     return;
   const auto keep_alive = shared_from_this();
   over_ = std::move(over);
+  rising_.reset();
   const auto gone = make_error(status::not_found, "the group is over");
   for (auto* those : {&parked_, &gathered_})
     for (auto& x : std::exchange(*those, {}))
       if (is_mark(x.what.what))
         those->push_back(std::move(x));
       else
-        x.then(gone);
+        x.answer(gone);
   auto numbers = std::vector<uint64_t>{};
   for (const auto& [number, x] : outbox_)
     if (!is_mark(x.what))
@@ -372,6 +535,7 @@ void event_stream::close() {
   const auto keep_alive = shared_from_this();
   role_ = role::member;
   branches_.clear();
+  rising_.reset();
   // Nobody is left who is owed anything.
   for (auto& [place, then] : std::exchange(awaiting_stable_, {}))
     then(ack{});
@@ -380,7 +544,7 @@ void event_stream::close() {
   const auto gone = make_error(status::not_found, nspace_ + " is gone");
   for (auto* those : {&parked_, &gathered_})
     for (auto& x : std::exchange(*those, {}))
-      x.then(gone);
+      x.answer(gone);
   while (!outbox_.empty())
     complete(outbox_.begin()->first, gone);
 }
@@ -388,12 +552,15 @@ void event_stream::close() {
 // -- as a member -------------------------------------------------------------
 
 void event_stream::append(ordered_event what) {
-  marks_[what.origin] = {what.incarnation, what.number};
-  for (const auto& x : what.with)
-    marks_[x.rank] = {x.incarnation, x.number};
+  const auto was_rising = rising_;
+  any_origin(what, [this](const event_origin& x) {
+    mark(x);
+    note_placed(x);
+    return false;
+  });
   const auto place = ++last_;
   for (const auto rank : joining_of(what.what))
-    if (std::count(hosts_.begin(), hosts_.end(), rank) == 0)
+    if (!hosts_.contains(rank))
       hosts_.push_back(rank);
   if (is_retired_ || is_mark(what.what)) {
     kept_.push_back({std::move(what), true});
@@ -408,6 +575,25 @@ void event_stream::append(ordered_event what) {
     if (const auto self = weak.lock())
       self->on_taken(place);
   });
+  // What has waited for it may go.
+  if (was_rising && !rising_)
+    pump();
+}
+
+/// An event, or those of several, has a place now.
+void event_stream::mark(const event_origin& x) {
+  if (x.count == 1) {
+    marks_[x.rank] = {x.incarnation, x.number};
+    return;
+  }
+  const auto i = std::find_if(marks_of_many_.begin(), marks_of_many_.end(),
+                              [&](const event_origin& y) {
+                                return y.rank == x.rank && y.count == x.count;
+                              });
+  if (i != marks_of_many_.end())
+    *i = x;
+  else
+    marks_of_many_.push_back(x);
 }
 
 void event_stream::on_taken(uint64_t place) {
@@ -455,12 +641,11 @@ void event_stream::pass_on(const order_events& what,
   };
   const auto parts = std::min<size_t>(out_->radix, what.below.size());
   for (size_t i = 0; i < parts; ++i) {
-    const auto begin = what.below.size() * i / parts;
-    const auto end = what.below.size() * (i + 1) / parts;
     auto copy = what;
-    copy.below = what.below.part(begin + 1, end);
+    copy.below = level_by_level(what.below, 1, i + 1, out_->radix);
+    copy.below = copy.below.part(1, copy.below.size());
     ++all->pending;
-    out_->ask(what.below[begin], std::move(copy),
+    out_->ask(what.below[i], std::move(copy),
               [finish_one](const caf::expected<host_reply>& x) {
                 finish_one(static_cast<bool>(x));
               });
@@ -475,10 +660,8 @@ void event_stream::take(uint32_t from, order_events& what,
   // A node that joins may have heard of a former home, but of no entry.
   if (!hosts_.empty() && last_ == 0 && precedes(epoch_, what.home))
     follow(what.home);
-  const auto nodes = members();
   if (what.home != epoch_ || what.home == out_->self || what.first == 0
-      || (from != what.home
-          && std::find(nodes.begin(), nodes.end(), from) == nodes.end())) {
+      || (from != what.home && !is_member(from))) {
     reply(refuse_epoch());
     return;
   }
@@ -550,9 +733,7 @@ void event_stream::take(uint32_t from, const collect_events& what,
 void event_stream::check_home() {
   if (role_ != role::member || !is_open_ || is_closed_)
     return;
-  const auto nodes = members();
-  if (nodes.empty() || nodes.front() != out_->self
-      || precedes(out_->self, epoch_))
+  if (first_member() != out_->self || precedes(out_->self, epoch_))
     return;
   // A node that has been asked to keep a log has heard from its home.
   const auto is_founder =
@@ -683,13 +864,27 @@ void event_stream::depose() {
 
 void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
                         const answerer& reply) {
+  const auto keep_alive = shared_from_this();
   auto x = submission{};
-  x.what = {from, incarnation, what.number, std::move(what.what)};
   x.then = [reply](const caf::expected<ack>& y) {
     reply(y ? host_reply{*y} : refusal(y.error()));
   };
   x.may_wait = what.may_wait;
-  place(std::move(x));
+  if (what.origins.empty()) {
+    x.what = {from, hosts_.empty() ? incarnation : 0, what.number,
+              std::move(what.what)};
+    place(std::move(x));
+    return;
+  }
+  check_home();
+  if (!may_pass(from, what)) {
+    reply(refuse_to_pass());
+    return;
+  }
+  x.is_passed = true;
+  x.what.what = std::move(what.what);
+  set_origins(x.what, std::move(what.origins));
+  gather(std::move(x));
 }
 
 void event_stream::place(submission x) {
@@ -712,12 +907,12 @@ void event_stream::place(submission x) {
 /// @param x Without a number, there is none: somebody is lost.
 void event_stream::gather(submission x) {
   if (x.what.number > 0) {
-    heard_.insert(x.what.origin);
+    for (const auto& y : origins_of(x.what))
+      for (uint32_t i = 0; i < y.count; ++i)
+        heard_.insert(y.rank + i);
     gathered_.push_back(std::move(x));
   }
-  const auto nodes = members();
-  if (std::all_of(nodes.begin(), nodes.end(),
-                  [this](uint32_t rank) { return heard_.count(rank) > 0; })) {
+  if (has_heard_all()) {
     heard_.clear();
     flush();
   } else if (gathered_.size() == 1 && x.what.number > 0) {
@@ -731,58 +926,104 @@ void event_stream::gather(submission x) {
   }
 }
 
-/// Gives all that has been gathered their places; they leave together.
-void event_stream::flush() {
-  if (role_ != role::home)
-    return;
-  const auto keep_alive = shared_from_this();
+/// Whether all have sent one that may: at the home all nodes, elsewhere those
+/// below and this one.
+bool event_stream::has_heard_all() const {
+  if (role_ != role::home) {
+    const auto place = place_in_tree();
+    return !place || heard_.size() >= count_below(*place);
+  }
+  if (heard_.size() + gone_.size() < hosts_.size())
+    return false;
+  const auto nodes = members();
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [this](uint32_t rank) { return heard_.count(rank) > 0; });
+}
+
+/// Shows what has been gathered, in its order; calls that can be are one.
+void event_stream::take_gathered(const std::function<void(submission)>& show) {
   ++gatherings_;
   auto all = std::exchange(gathered_, {});
   for (auto i = all.begin(); i != all.end();) {
-    auto& first = *i++;
-    while (i != all.end() && merge(first, *i))
+    auto& x = *i++;
+    // What has been shown before may have a place by now.
+    while (i != all.end() && merge(x, *i))
       ++i;
-    put(std::move(first));
+    if (!x.also.empty()) {
+      set_origins(x.what, origins_of(x.what));
+      put_together(calls_of(x.what.what)->callers);
+    }
+    show(std::move(x));
   }
+}
+
+/// Gives all that has been gathered their places, and they leave together; or
+/// sends it up.
+void event_stream::flush() {
+  const auto keep_alive = shared_from_this();
+  if (role_ == role::member)
+    send_up();
+  if (role_ != role::home)
+    return;
+  take_gathered([this](submission x) { put(std::move(x)); });
   distribute();
   advance();
 }
 
-/// Whether it has its place already.
+/// Whether it, or one of those that it has taken in, has its place already.
 bool event_stream::is_repeat(const ordered_event& x) const {
-  const auto i = marks_.find(x.origin);
-  return i != marks_.end() && i->second.incarnation == x.incarnation
-         && x.number <= i->second.number;
+  return any_origin(x, [this](const event_origin& y) {
+    const auto last = marks_.lower_bound(y.rank + y.count);
+    return std::any_of(marks_.lower_bound(y.rank), last,
+                       [&](const auto& z) {
+                         return z.second.incarnation == y.incarnation
+                                && y.number <= z.second.number;
+                       })
+           || std::any_of(marks_of_many_.begin(), marks_of_many_.end(),
+                          [&](const event_origin& z) {
+                            return overlap(y, z)
+                                   && z.incarnation == y.incarnation
+                                   && y.number <= z.number;
+                          });
+  });
 }
 
 /// Makes the calls of two nodes one entry, if they call the same; no node has
 /// two of its own in one.
 bool event_stream::merge(submission& into, submission& x) const {
-  auto* entry = std::get_if<group_entry>(&into.what.what);
-  auto* other = std::get_if<group_entry>(&x.what.what);
-  if (entry == nullptr || other == nullptr || is_mark(into.what.what)
-      || is_mark(x.what.what)
-      || into.what.with.size() + 1 >= defaults::event_batch
+  auto* calls = calls_of(into.what.what);
+  auto* more = calls_of(x.what.what);
+  if (calls == nullptr || more == nullptr || is_mark(into.what.what)
+      || is_mark(x.what.what) || calls->operation != more->operation
+      || calls->procs != more->procs
+      || calls->callers.size() + more->callers.size() > defaults::entry_callers
+      || bytes_of(calls->callers) + bytes_of(more->callers)
+           > defaults::entry_bytes
       || is_repeat(into.what) || is_repeat(x.what))
     return false;
-  auto* calls = std::get_if<group_calls>(&entry->what);
-  auto* more = std::get_if<group_calls>(&other->what);
-  if (calls == nullptr || more == nullptr || calls->operation != more->operation
-      || calls->procs != more->procs || x.what.origin == into.what.origin
-      || std::any_of(
-        into.what.with.begin(), into.what.with.end(),
-        [&](const event_origin& y) { return y.rank == x.what.origin; }))
+  const auto theirs = origins_of(x.what);
+  if (any_origin(into.what, [&](const event_origin& y) {
+        return std::any_of(
+          theirs.begin(), theirs.end(),
+          [&](const event_origin& z) { return overlap(y, z); });
+      }))
     return false;
   std::move(more->callers.begin(), more->callers.end(),
             std::back_inserter(calls->callers));
-  into.what.with.push_back({x.what.origin, x.what.incarnation, x.what.number});
+  into.what.with.insert(into.what.with.end(), theirs.begin(), theirs.end());
   into.also.push_back(std::move(x.then));
+  std::move(x.also.begin(), x.also.end(), std::back_inserter(into.also));
   return true;
 }
 
 /// Gives an event its place.
 void event_stream::put(submission x) {
   if (is_repeat(x.what)) {
+    if (!x.what.with.empty()) {
+      // Each asks for itself.
+      x.answer(make_error(status::not_available, "some have called before"));
+      return;
+    }
     for (auto place = stable_ + 1; place <= last_; ++place)
       if (is_from(at(place), x.what)) {
         awaiting_stable_.emplace(place, std::move(x.then));
@@ -805,13 +1046,108 @@ void event_stream::add_joining(const std::vector<uint32_t>& ranks) {
   if (hosts_.empty())
     return;
   for (const auto rank : ranks) {
-    if (std::count(hosts_.begin(), hosts_.end(), rank) > 0)
+    if (hosts_.contains(rank))
       continue;
     hosts_.push_back(rank);
     held_ = last_ + 1;
     acknowledged_[rank] = held_;
     branches_[next_branch_++] = {{rank}, held_, held_, 0, held_};
   }
+}
+
+// -- on the way of calls to the home ------------------------------------------
+
+/// Where this node stands in the tree along which calls go up; nothing: they go
+/// to the home directly.
+std::optional<size_t> event_stream::place_in_tree() const {
+  if (hosts_.empty() || !gone_.empty() || is_closed_ || is_retired_
+      || (role_ != role::member && role_ != role::home))
+    return std::nullopt;
+  return hosts_.place_of(out_->self);
+}
+
+/// The number of nodes at a place and below it.
+size_t event_stream::count_below(size_t place) const {
+  auto result = size_t{0};
+  const size_t radix = out_->radix;
+  for (auto begin = place, end = place + 1; begin < hosts_.size();
+       begin = begin * radix + 1, end = end * radix + 1)
+    result += std::min(end, hosts_.size()) - begin;
+  return result;
+}
+
+/// Whether a node stands at a place or below it.
+bool event_stream::is_below(uint32_t rank, size_t top) const {
+  auto place = hosts_.place_of(rank);
+  while (place && *place > top)
+    *place = (*place - 1) / out_->radix;
+  return place == top;
+}
+
+/// Whether a node may bring these calls: a child, those of nodes below it.
+bool event_stream::may_pass(uint32_t from, const submit_event& what) const {
+  const auto place = place_in_tree();
+  const auto top = hosts_.place_of(from);
+  if (!place || !top || *top == 0 || (*top - 1) / out_->radix != *place
+      || (*place == 0) != (role_ == role::home)
+      || calls_of(what.what) == nullptr || is_mark(what.what))
+    return false;
+  auto count = size_t{0};
+  for (const auto& x : what.origins) {
+    count += x.count;
+    if (x.count == 0 || x.number == 0 || x.incarnation != 0
+        || count > hosts_.size())
+      return false;
+    for (uint32_t i = 0; i < x.count; ++i)
+      if (!is_below(x.rank + i, *top))
+        return false;
+  }
+  return true;
+}
+
+/// Sends what has been gathered to the parent.
+void event_stream::send_up() {
+  const auto place = place_in_tree();
+  if (!place || *place == 0) {
+    ++gatherings_;
+    refuse(std::exchange(gathered_, {}));
+    return;
+  }
+  const auto parent = hosts_[(*place - 1) / out_->radix];
+  take_gathered([&](submission x) {
+    auto what = submit_event{nspace_, 0,    std::move(x.what.what),
+                             hosts_,  true, origins_of(x.what)};
+    const auto keep = std::make_shared<submission>(std::move(x));
+    out_->ask(parent, std::move(what), [keep](caf::expected<host_reply> y) {
+      if (y)
+        keep->answer(ack{});
+      else
+        keep->answer(std::move(y.error()));
+    });
+  });
+}
+
+/// A node is lost: what has been gathered for it alone is forgotten. What else
+/// cannot go on its way is taken out.
+std::vector<event_stream::submission>
+event_stream::take_gathered_of(uint32_t rank) {
+  auto result = std::vector<submission>{};
+  for (auto& x : std::exchange(gathered_, {})) {
+    const auto is_hit = any_origin(
+      x.what, [&](const event_origin& y) { return covers(y, rank); });
+    // Who counts as lost answers nothing.
+    if (role_ != role::member && !is_hit)
+      gathered_.push_back(std::move(x));
+    else if (x.is_passed || !is_hit)
+      result.push_back(std::move(x));
+  }
+  return result;
+}
+
+/// Whoever has called goes to the home.
+void event_stream::refuse(std::vector<submission> what) {
+  for (auto& x : what)
+    x.answer(make_error(status::not_available, "it is to go to the home"));
 }
 
 // -- as the home: the others -------------------------------------------------
@@ -844,16 +1180,12 @@ void event_stream::arrange() {
     told = std::min(told, x.told);
   }
   branches_.clear();
-  auto ranks = std::vector<uint32_t>{};
+  auto ranks = rank_list{};
   for (const auto& [rank, unused] : acknowledged_)
     ranks.push_back(rank);
   for (size_t i = 0; i < parts; ++i)
-    branches_[next_branch_++] = {{ranks.begin() + size * i / parts,
-                                  ranks.begin() + size * (i + 1) / parts},
-                                 last_,
-                                 told,
-                                 0,
-                                 0};
+    branches_[next_branch_++] = {level_by_level(ranks, 1, i + 1, out_->radix),
+                                 last_, told, 0, 0};
 }
 
 void event_stream::distribute() {
@@ -876,7 +1208,7 @@ void event_stream::distribute() {
 void event_stream::send_batch(uint64_t id, branch& to) {
   auto what =
     order_events{nspace_, out_->self, to.sent + 1, stable_, {}, {}, hosts_};
-  what.below = rank_list{to.ranks}.part(1, to.ranks.size());
+  what.below = to.ranks.part(1, to.ranks.size());
   for (auto size = size_t{0};
        to.sent < last_ && size < defaults::event_batch;) {
     what.events.push_back(at(++to.sent));
@@ -894,8 +1226,8 @@ void event_stream::send_batch(uint64_t id, branch& to) {
             });
 }
 
-void event_stream::on_batch(uint64_t id, const std::vector<uint32_t>& ranks,
-                            uint64_t end, const caf::expected<host_reply>& x) {
+void event_stream::on_batch(uint64_t id, const rank_list& ranks, uint64_t end,
+                            const caf::expected<host_reply>& x) {
   if (role_ != role::home)
     return;
   const auto keep_alive = shared_from_this();
@@ -903,7 +1235,7 @@ void event_stream::on_batch(uint64_t id, const std::vector<uint32_t>& ranks,
   if (i != branches_.end())
     --i->second.in_flight;
   if (x) {
-    for (const auto rank : ranks)
+    for (const auto rank : std::vector<uint32_t>{ranks})
       if (const auto j = acknowledged_.find(rank); j != acknowledged_.end())
         j->second = std::max(j->second, end);
   } else if (i == branches_.end()) {
@@ -927,7 +1259,7 @@ void event_stream::dissolve(uint64_t id) {
   const auto node = branches_.extract(id);
   if (node.empty())
     return;
-  for (const auto rank : node.mapped().ranks)
+  for (const auto rank : std::vector<uint32_t>{node.mapped().ranks})
     if (const auto i = acknowledged_.find(rank); i != acknowledged_.end()) {
       const auto next = next_branch_++;
       // Also if nothing is missing: one of them may be lost.

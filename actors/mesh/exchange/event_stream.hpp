@@ -27,7 +27,7 @@ inline constexpr size_t event_submissions = 1024;
 struct log_hosts {
   /// Ascending, and behind them those that have joined, in the order in which
   /// they have.
-  std::vector<uint32_t> ranks;
+  rank_list ranks;
 
   /// Those among them whose processes were lost before this node heard of it.
   std::vector<uint32_t> lost;
@@ -50,6 +50,13 @@ struct log_hosts {
 /// leave together; calls of the same become one entry, which has a place for
 /// all of them. Nodes that join get what comes after the entry that adds
 /// them, once all others have that.
+///
+/// While none of its nodes is lost, calls go up the tree in which entries come
+/// down: each node keeps its own and those from below until all below have
+/// called, or for a moment, and sends them to its parent as one. As soon as
+/// something is lost, or somebody is not sure, they are refused, and whoever has
+/// called goes to the home directly. Until its call has a place a node sends
+/// nothing else.
 ///
 /// A plain class: what it wants done are calls of `means`, which may come
 /// before a call returns and may call back in. It does not rely on messages
@@ -173,6 +180,11 @@ private:
     ordered_content what;
     completion then;
     bool may_wait = false;
+
+    /// Whether it is in the order here, and whether it goes to the home
+    /// whatever it is.
+    bool has_place = false;
+    bool is_direct = false;
   };
 
   struct entry {
@@ -181,24 +193,29 @@ private:
   };
 
   /// The last event of an origin that has a place.
-  struct mark {
+  struct last_place {
     uint64_t incarnation = 0;
     uint64_t number = 0;
   };
 
-  /// An event that wants a place.
+  /// An event that wants a place, at the home or on the way there.
   struct submission {
     ordered_event what;
     completion then;
     bool may_wait = false;
 
+    /// Whether another node brings it than the one that it is of.
+    bool is_passed = false;
+
     /// Those of the others whose calls it has taken in.
     std::vector<completion> also{};
+
+    void answer(const caf::expected<ack>& x);
   };
 
   /// Nodes that get their events together; the first passes them on.
   struct branch {
-    std::vector<uint32_t> ranks;
+    rank_list ranks;
     uint64_t sent = 0;
 
     /// The stable place that they have been told.
@@ -225,7 +242,15 @@ private:
   bool precedes(uint32_t x, uint32_t y) const;
 
   std::vector<uint32_t> members() const;
-  void merge_hosts(const std::vector<uint32_t>& ranks);
+  std::optional<uint32_t> first_member() const;
+  bool is_member(uint32_t rank) const;
+  void merge_hosts(const rank_list& ranks);
+
+  /// What tells this node of its former lives.
+  uint64_t incarnation() const {
+    return hosts_.empty() ? out_->incarnation : 0;
+  }
+
   void pass_over_before(uint32_t home);
   void ask_successor();
   void check_over();
@@ -233,13 +258,27 @@ private:
 
   // -- as an origin --
   void pump();
+  bool may_rise(uint64_t number) const;
+  void rise(uint64_t number);
+  void on_risen(uint64_t number, const caf::expected<ack>& x);
+  void note_placed(const event_origin& x);
   void send(uint32_t home, uint64_t number);
   void on_submitted(uint32_t home, uint64_t number,
                     const caf::expected<host_reply>& x);
   void complete(uint64_t number, caf::expected<ack> x);
 
+  // -- on the way of calls to the home --
+  std::optional<size_t> place_in_tree() const;
+  bool is_below(uint32_t rank, size_t top) const;
+  size_t count_below(size_t place) const;
+  bool may_pass(uint32_t from, const submit_event& what) const;
+  void send_up();
+  std::vector<submission> take_gathered_of(uint32_t rank);
+  static void refuse(std::vector<submission> what);
+
   // -- as a member --
   void append(ordered_event what);
+  void mark(const event_origin& x);
   void on_taken(uint64_t place);
   void trim(uint64_t place);
   void absorb(order_events& what);
@@ -257,16 +296,18 @@ private:
   void reign();
   void place(submission x);
   void gather(submission x);
+  bool has_heard_all() const;
   void flush();
   bool is_repeat(const ordered_event& x) const;
   bool merge(submission& into, submission& x) const;
+  void take_gathered(const std::function<void(submission)>& show);
   void put(submission x);
   void add_joining(const std::vector<uint32_t>& ranks);
   void add_followers();
   void arrange();
   void distribute();
   void send_batch(uint64_t id, branch& to);
-  void on_batch(uint64_t id, const std::vector<uint32_t>& ranks, uint64_t end,
+  void on_batch(uint64_t id, const rank_list& ranks, uint64_t end,
                 const caf::expected<host_reply>& x);
   void dissolve(uint64_t id);
   void advance();
@@ -281,7 +322,7 @@ private:
 
   /// Of the log of a group: who keeps it, in the order in which they may be
   /// its home.
-  std::vector<uint32_t> hosts_;
+  rank_list hosts_;
 
   /// Set once the group is over here.
   bool is_retired_ = false;
@@ -300,6 +341,9 @@ private:
   uint64_t next_to_send_ = 1;
   size_t in_flight_ = 0;
 
+  /// What is on its way up the tree: nothing follows until it has a place.
+  std::optional<uint64_t> rising_;
+
   // -- as a member --
   uint32_t epoch_ = 0;
 
@@ -309,7 +353,10 @@ private:
   uint64_t last_ = 0;
   uint64_t taken_ = 0;
   std::deque<entry> kept_;
-  std::map<uint32_t, mark> marks_;
+  std::map<uint32_t, last_place> marks_;
+
+  /// The same of many in a row.
+  std::vector<event_origin> marks_of_many_;
 
   /// What came before its turn, by its first place.
   std::map<uint64_t, order_events> early_;
@@ -323,7 +370,8 @@ private:
   std::map<uint32_t, uint64_t> collected_;
   std::vector<submission> parked_;
 
-  /// Entries that wait for others, and who has sent one of late.
+  /// Entries that wait for others, here or on their way to the home, and who
+  /// has sent one of late.
   std::vector<submission> gathered_;
   std::set<uint32_t> heard_;
 

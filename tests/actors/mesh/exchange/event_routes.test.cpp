@@ -114,6 +114,40 @@ CAF_TEST(X41 a node speaks for its own processes) {
   }
 }
 
+CAF_TEST(X41 calls that are brought are those of nodes that have called) {
+  fixture x;
+  const auto submit = [&](std::vector<group_caller> callers,
+                          std::vector<event_origin> origins) {
+    auto what = submit_event{"\x1f"
+                             "7.1.grp",
+                             1,
+                             group_entry{},
+                             {0, 1},
+                             true};
+    auto& entry = std::get<group_entry>(what.what);
+    entry.group = {"grp", 7, 1};
+    auto calls = group_calls{};
+    calls.callers = std::move(callers);
+    entry.what = std::move(calls);
+    what.origins = std::move(origins);
+    auto result = status::success;
+    x.uut.take({0, 1}, std::move(what), [&](const host_reply& y) {
+      if (const auto* failure = std::get_if<mesh_failure>(&y))
+        result = failure->code;
+    });
+    return result;
+  };
+  const auto refused = status::no_permissions;
+  CAF_CHECK(submit({{{"job", 0}, {}, {}}}, {}) != refused);
+  CAF_CHECK(submit({{{"job", 0}, {}, {}, 2}}, {}) == refused);
+  CAF_CHECK(submit({{{"job", 0}, {}, {}, 2}}, {{0, 0, 1, 1}}) == refused);
+  CAF_CHECK(submit({{{"job", 0}, {}, {}, 2}}, {{0, 0, 1, 2}}) != refused);
+  CAF_CHECK(submit({{{"job", 1}, {}, {}}}, {{0, 0, 1, 1}, {1, 0, 1, 1}})
+            != refused);
+  // More than there may be.
+  CAF_CHECK(submit({{{"tool", 0}, {}, {}, UINT32_MAX}}, {}) == refused);
+}
+
 CAF_TEST(processes are found by their jobs and tools by their connections) {
   fixture x;
   auto tool = requester{};

@@ -4,6 +4,8 @@
 #include "tests/fixtures/sequencer_cluster.hpp"
 #include "tests/test.hpp"
 
+#include <algorithm>
+
 using namespace troupe;
 
 namespace {
@@ -120,7 +122,9 @@ CAF_TEST(GRP-3 SEQ-2 the same calls of all nodes become one entry) {
   }
   const auto first = std::get<order_events>(x.sent.front().what);
   CAF_REQUIRE_EQUAL(first.events.size(), 1u);
-  CAF_CHECK_EQUAL(first.events.front().with.size(), 3u);
+  const auto& with = first.events.front().with;
+  CAF_REQUIRE_EQUAL(with.size(), 1u);
+  CAF_CHECK((with.front() == event_origin{1, 0, 1, 3}));
   x.run();
   for (const auto rank : hosts) {
     CAF_CHECK((x[rank].calls == std::vector<std::vector<uint32_t>>{hosts}));
@@ -128,16 +132,140 @@ CAF_TEST(GRP-3 SEQ-2 the same calls of all nodes become one entry) {
   }
   // Other operations, what is no call, and what a node says twice stay apart.
   x.call(0, hosts, group_operation::destruct);
-  x.enter(1, 1, hosts, true);
-  x.call(1, hosts, group_operation::destruct);
-  x.call(1, hosts, group_operation::destruct);
+  x.enter(2, 1, hosts, true);
   x.call(2, hosts, group_operation::destruct);
+  x.call(2, hosts, group_operation::destruct);
+  x.call(1, hosts, group_operation::destruct);
   x.call(3, hosts);
   x.run();
-  CAF_CHECK(
-    (x[2].calls
-     == std::vector<std::vector<uint32_t>>{hosts, {0}, {1}, {1, 2}, {3}}));
+  x.wait(1);
+  x.run();
+  x.wait(0);
+  x.run();
+  auto callers = std::vector<uint32_t>{};
+  for (const auto& entry : x[2].calls)
+    callers.insert(callers.end(), entry.begin(), entry.end());
+  std::sort(callers.begin() + 4, callers.end());
+  CAF_CHECK((callers == std::vector<uint32_t>{0, 1, 2, 3, 0, 1, 2, 2, 3}));
+  CAF_CHECK_GREATER_OR_EQUAL(x[2].calls.size(), 5u);
+  CAF_CHECK(x[1].calls == x[2].calls);
   CAF_CHECK((x[2].entries == codes{1}));
+}
+
+CAF_TEST(GRP-3 calls come up the tree that entries come down) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6};
+  auto x = cluster{7};
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : {3u, 4u, 5u, 6u})
+    all.push_back(x.call(rank, hosts));
+  x.run();
+  // Nodes 1 and 2 wait for their own.
+  CAF_CHECK(x[0].calls.empty());
+  for (const auto rank : {1u, 2u, 0u})
+    all.push_back(x.call(rank, hosts));
+  CAF_REQUIRE_EQUAL(x.count_sent<submit_event>(), 2u);
+  const auto& up = std::get<submit_event>(x.sent.front().what);
+  CAF_CHECK_EQUAL(x.sent.front().from, 1u);
+  CAF_CHECK_EQUAL(x.sent.front().to, 0u);
+  CAF_CHECK(
+    (up.origins == std::vector<event_origin>{{1, 0, 1, 1}, {3, 0, 1, 2}}));
+  x.run();
+  for (const auto rank : hosts)
+    CAF_CHECK((x[rank].calls == std::vector<std::vector<uint32_t>>{hosts}));
+  for (const auto& y : all)
+    CAF_CHECK(is(y, status::success));
+}
+
+CAF_TEST(GRP-3 SEQ-5 a node sends nothing until its call has a place) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3};
+  auto x = cluster{4};
+  const auto first = x.call(3, hosts);
+  const auto second = x.enter(3, 7, hosts);
+  x.run();
+  // Its parent waits for a call of its own, and the home for others then.
+  CAF_CHECK(x[0].entries.empty());
+  x.wait(1);
+  x.run();
+  CAF_CHECK(x[0].calls.empty());
+  x.wait(0);
+  x.run();
+  for (const auto rank : hosts) {
+    CAF_CHECK((x[rank].calls == std::vector<std::vector<uint32_t>>{{3}}));
+    CAF_CHECK((x[rank].entries == codes{7}));
+  }
+  CAF_CHECK(is(first, status::success));
+  CAF_CHECK(is(second, status::success));
+}
+
+CAF_TEST(GRP-3 P-J2 who loses its parent calls at the home) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6};
+  for (const auto is_passed_on : {false, true}) {
+    auto x = cluster{7};
+    auto all = std::vector<cluster::outcome>{};
+    all.push_back(x.call(3, hosts));
+    x.run();
+    if (is_passed_on) {
+      // What they have called is on its way when their parent is lost.
+      x.wait(1);
+      auto y = std::move(x.sent.front());
+      x.sent.pop_front();
+      CAF_CHECK_EQUAL(y.from, 1u);
+      x.execute(std::move(y));
+    }
+    x.lose(1);
+    all.push_back(x.call(4, hosts));
+    for (const auto rank : {0u, 2u, 5u, 6u})
+      all.push_back(x.call(rank, hosts));
+    x.run();
+    x.wait(0);
+    x.run();
+    for (const auto rank : {0u, 2u, 3u, 4u, 5u, 6u}) {
+      auto callers = std::vector<uint32_t>{};
+      for (const auto& entry : x[rank].calls)
+        callers.insert(callers.end(), entry.begin(), entry.end());
+      std::sort(callers.begin(), callers.end());
+      CAF_CHECK((callers == std::vector<uint32_t>{0, 2, 3, 4, 5, 6}));
+      CAF_CHECK(x[rank].calls == x[0].calls);
+    }
+    for (const auto& y : all)
+      CAF_CHECK(is(y, status::success));
+  }
+}
+
+CAF_TEST(X41 a node brings calls of those below it only) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6};
+  const auto bring = [&](uint32_t from, uint32_t to,
+                         const std::vector<event_origin>& origins,
+                         group_step step = group_calls{}) {
+    auto x = cluster{7};
+    auto what = submit_event{log_name(key), 0, group_entry{}, hosts, true};
+    std::get<group_entry>(what.what).group = key;
+    std::get<group_entry>(what.what).what = std::move(step);
+    what.origins = origins;
+    auto is_good = true;
+    x[to].subject->take(from, 1000 + from, what, [&](const host_reply& y) {
+      is_good = !std::holds_alternative<mesh_failure>(y);
+    });
+    return is_good;
+  };
+  CAF_CHECK(bring(1, 0, {{1, 0, 1, 1}, {3, 0, 1, 2}}));
+  CAF_CHECK(bring(3, 1, {{3, 0, 1, 1}}));
+  // Of its neighbour, of those below it, of its parent.
+  CAF_CHECK(!bring(1, 0, {{1, 0, 1, 2}}));
+  CAF_CHECK(!bring(1, 0, {{3, 0, 1, 3}}));
+  CAF_CHECK(!bring(1, 0, {{0, 0, 1, 1}}));
+  CAF_CHECK(!bring(3, 1, {{1, 0, 1, 1}}));
+  // To somebody who is not its parent.
+  CAF_CHECK(!bring(3, 0, {{3, 0, 1, 1}}));
+  CAF_CHECK(!bring(0, 1, {{0, 0, 1, 1}}));
+  // Of nobody, of strangers, of too many; of another life; without a number.
+  CAF_CHECK(!bring(1, 0, {{3, 0, 1, 0}}));
+  CAF_CHECK(!bring(1, 0, {{9, 0, 1, 1}}));
+  CAF_CHECK(!bring(1, 0, {{3, 0, 1, UINT32_MAX}}));
+  CAF_CHECK(!bring(1, 0, {{3, 1003, 1, 1}}));
+  CAF_CHECK(!bring(1, 0, {{3, 0, 0, 1}}));
+  // What is no call.
+  CAF_CHECK(!bring(1, 0, {{3, 0, 1, 1}}, group_time_up{}));
 }
 
 CAF_TEST(SEQ-2 P-J2 whose call was merged does not call again at the next home) {

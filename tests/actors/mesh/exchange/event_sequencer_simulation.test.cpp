@@ -36,6 +36,8 @@ CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
     sum.lost_homes += x.lost_homes;
     sum.resent += x.resent;
     sum.merged += x.merged;
+    sum.risen += x.risen;
+    sum.passed += x.passed;
     if (seed % 100 == 0) {
       auto again = order_world{options};
       again.run();
@@ -45,13 +47,17 @@ CAF_TEST(SEQ-1 SEQ-2 SEQ-3 SEQ-4 SEQ-5 P-J2 P-J3 P-J4 seeds keep one order) {
   CAF_MESSAGE(count << " seeds, " << sum.messages << " messages, " << sum.faults
                     << " nodes lost, " << sum.lost_homes << " homes aimed at, "
                     << sum.resent << " events submitted again, " << sum.merged
-                    << " calls merged, " << sum.accepted << " accepted");
+                    << " calls merged, " << sum.risen << " went up the tree, "
+                    << sum.passed << " of several nodes, " << sum.accepted
+                    << " accepted");
   if (count >= 1000) {
     // The runs are about something.
     CAF_CHECK(sum.faults > count / 2);
     CAF_CHECK(sum.lost_homes > count / 2);
     CAF_CHECK(sum.resent > count);
     CAF_CHECK(sum.merged > count / 2);
+    CAF_CHECK(sum.risen > count);
+    CAF_CHECK(sum.passed > count / 8);
     CAF_CHECK(sum.accepted > 20 * count);
   }
 }
