@@ -8,10 +8,10 @@
 // The second line starts three nodes of two slots, here all on this machine, and
 // has them do what it reads:
 //
-//   run COUNT PROGRAM ARGUMENT...   starts a job, if so many slots are free
-//   nodes                           says which nodes there are, and how busy
-//   wait                            goes on when no job runs
-//   kill NODE                       ends a node as if its power failed
+//     run COUNT PROGRAM ARGUMENT...   starts a job, if so many slots are free
+//     nodes                           says which nodes there are, and how busy
+//     wait                            goes on when no job runs
+//     kill NODE                       ends a node as if its power failed
 //
 // The daemons talk by actors. Each node has an AGENT, whose end is that of the
 // node, and a SHARE for each job that has processes there, spawned by the HEAD.
