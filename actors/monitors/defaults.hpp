@@ -35,4 +35,8 @@ inline constexpr size_t monitor_reason_bytes = 1024;
 inline constexpr size_t monitor_alert_infos = 64;
 inline constexpr auto reaction_time = 60s;
 
+/// How long a monitor that is an actor of others stays after its process has
+/// ended: the end may be that of a node, of which it still has to tell.
+inline constexpr auto monitor_last_words = 1s;
+
 } // namespace troupe::defaults

@@ -37,6 +37,9 @@ namespace troupe {
 
 namespace {
 
+/// In the number of a `deadline`: of monitors whose process has ended.
+constexpr auto last_words_bit = uint64_t{1} << 63;
+
 /// Why monitors of heartbeats raise alerts.
 constexpr auto no_heartbeat = "no heartbeat has come";
 
@@ -116,6 +119,10 @@ struct monitor_desk_state {
   /// When the next reminder comes, and its number; earlier ones are stale.
   std::optional<std::chrono::nanoseconds> reminded_at;
   uint64_t reminder = 0;
+
+  /// Monitors whose processes have ended, by the `deadline` that ends them.
+  std::map<uint64_t, std::vector<uint64_t>> last_words;
+  uint64_t last_words_count = 0;
 
   monitor_desk_state() = default;
   monitor_desk_state(const monitor_desk_state&) = delete;
@@ -926,9 +933,34 @@ void lose_connection(self_pointer self, const requester& who) {
   state.sessions.erase(who.index);
 }
 
+/// Whoever works with other nodes may have to say that one is lost, which ends the
+/// process as well.
 void note_end(self_pointer self, const proc_id& proc) {
+  auto& state = self->state;
   drop_beginnings(self, [&](const beginning& x) { return x.who.proc == proc; });
-  remove_all(self, self->state.table.select(proc));
+  auto numbers = std::vector<uint64_t>{};
+  for (const auto x : state.table.select(proc)) {
+    const auto i = state.kinds.find(x);
+    if (i != state.kinds.end() && !i->second.looks)
+      numbers.push_back(state.table.number_of(x));
+    else
+      remove(self, x);
+  }
+  if (numbers.empty())
+    return;
+  const auto id = last_words_bit | ++state.last_words_count;
+  state.last_words.emplace(id, std::move(numbers));
+  self->delayed_send(self, defaults::monitor_last_words, deadline{id});
+}
+
+/// Their process has ended a moment ago.
+void end_last_words(self_pointer self, uint64_t id) {
+  const auto node = self->state.last_words.extract(id);
+  if (node.empty())
+    return;
+  for (const auto number : node.mapped())
+    if (const auto x = self->state.table.item_of(number))
+      remove(self, *x);
 }
 
 void forget(self_pointer self, const std::string& nspace) {
@@ -1031,6 +1063,10 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
       return list_monitors(self, who, request);
     },
     [self](deadline what) {
+      if ((what.id & last_words_bit) != 0) {
+        end_last_words(self, what.id);
+        return;
+      }
       if (what.id != self->state.reminder)
         return;
       self->state.reminded_at = std::nullopt;

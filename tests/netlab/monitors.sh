@@ -1,5 +1,5 @@
 # Kinds of monitors that work with other nodes: plugins that are built against the
-# installed headers, daemons and tools of the installed tree.
+# installed headers, daemons and tools of the installed tree, and a node that is killed.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
@@ -62,8 +62,9 @@ hears() {
 for rank in 0 1 2; do
   check "C11.7" "a monitor of rank $rank, asked for on the first node" watch "$rank"
 done
+for ((i = 0; i < 9; ++i)); do watch 2 >/dev/null || failed "C11.7" "more of them"; done
 monitor list >list
-check_equal "C11.7 C11.8" "all of them are on the node where they were asked for" "3 n1" \
+check_equal "C11.7 C11.8" "all of them are on the node where they were asked for" "12 n1" \
   "$(awk 'NR > 1 { print $3 }' list | sort | uniq -c | awk '{ print $1, $2 }')"
 touch queue.0/a queue.1/a
 check "C11.4 C11.7" "what a probe finds on this node reaches the handler" \
@@ -71,11 +72,21 @@ check "C11.4 C11.7" "what a probe finds on this node reaches the handler" \
 check "C11.4 C11.7" "and on another one" \
   hears 10 "alert of 1: 1 files wait in $PWD/queue.1" 1
 
+kill -9 "$(daemon n3)"
+check "C11.7" "each of ten monitors tells that the node is lost" \
+  hears 30 "alert of 2: its node is lost" 10
+sleep 2
+check_equal "C11.7" "once, and nothing else was told" "1 1 10" \
+  "$(echo $(grep -c 'alert of 0' heard) $(grep -c 'alert of 1' heard) \
+    $(grep -c 'alert of 2' heard))"
+
+# Of the others nothing was lost.
 rm queue.1/a
 sleep 1
 touch queue.1/b queue.1/c
-check "C11.7" "and what it finds later" \
+check "C11.7" "the others go on" \
   hears 10 "alert of 1: 2 files wait in $PWD/queue.1" 1
+monitor list
 number=$(monitor list | awk -v proc="$nspace:1" '$2 == proc { print $1 }')
 check "C11.8" "one is cancelled by its number" monitor cancel "$number"
 rm queue.1/b queue.1/c

@@ -709,6 +709,28 @@ CAF_TEST(MON-5 beats in memory are no messages and silence is found in time) {
   CAF_CHECK(shows() == posting::done);
 }
 
+CAF_TEST(C11.7 an actor may have last words when its process has ended) {
+  monitor(first, with(monitor_kind_key, value::string("queue")));
+  CAF_REQUIRE_EQUAL(kind->started.size(), 1u);
+  uut.ask<ack>(second, register_events_request{{status::success}, {}});
+  const auto number = kind->started[0].number;
+  uut.end_process({"job", 0});
+  elapse(500ms);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 1u);
+  caf::anon_send(kind->user, monitor_alert{number, "its node is lost", {}});
+  consume_messages();
+  CAF_CHECK_EQUAL(reactions.size(), 1u);
+  elapse(600ms);
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+  CAF_CHECK_EQUAL(kind->stops, 1u);
+  // One of ours that looks has none.
+  kind->looks = std::make_shared<monitor_looks>();
+  monitor(second, with(monitor_kind_key, value::string("queue")));
+  uut.end_process({"job", 1});
+  consume_messages();
+  CAF_CHECK_EQUAL(gauges().gauges[0].value, 0u);
+}
+
 // -- load --------------------------------------------------------------------
 
 CAF_TEST(LIM7 120 ten thousand monitors share their reminders) {
