@@ -134,15 +134,14 @@ void frame_lane::gather(const lane_frame& frame) {
       flush_.fire_now();
     return;
   }
-  const auto rest = rest_of_payload(frame, part);
-  flush(!rest.empty());
-  if (!rest.empty())
-    hand_over(rest, false);
+  flush();
+  if (const auto rest = rest_of_payload(frame, part); !rest.empty())
+    hand_over(rest);
 }
 
-void frame_lane::hand_over(std::string_view bytes, bool has_more) {
+void frame_lane::hand_over(std::string_view bytes) {
   handed_over_ += bytes.size();
-  socket_.send(bytes, has_more);
+  socket_.send(bytes);
 }
 
 bool frame_lane::has_bulk_queued() const noexcept {
@@ -181,10 +180,10 @@ void frame_lane::send_patient(size_t most) {
   schedule_patient();
 }
 
-void frame_lane::flush(bool has_more) {
+void frame_lane::flush() {
   if (out_.empty())
     return;
-  hand_over(out_, has_more);
+  hand_over(out_);
   if (out_.capacity() > kept_capacity)
     out_ = {};
   else

@@ -58,8 +58,8 @@ private:
   void take_frames();
   void note_urgent(const lane_frame& frame);
   void gather(const lane_frame& frame);
-  void flush(bool has_more = false);
-  void hand_over(std::string_view bytes, bool has_more);
+  void flush();
+  void hand_over(std::string_view bytes);
 
   /// Whether the socket still has bulk that the kernel has not taken.
   bool has_bulk_queued() const noexcept;

@@ -149,13 +149,12 @@ void stream_socket::read_turn() {
 
 // -- writing -----------------------------------------------------------------
 
-void stream_socket::send(std::string_view bytes, bool has_more) {
+void stream_socket::send(std::string_view bytes) {
   if (!is_open() || is_ending_ || reading_ == reading::over)
     return;
   while (queued() == 0 && !bytes.empty()) {
     const auto size = std::min(bytes.size(), transport_->piece());
     size_t done = 0;
-    transport_->set_more(has_more || size < bytes.size());
     if (transport_->write(bytes.data(), size, done) == outcome::failed) {
       end_later(transport_->failure("write"));
       return;
@@ -198,7 +197,6 @@ void stream_socket::on_writable() {
 
 void stream_socket::write_queue() {
   auto left = bounds_.turn_bytes;
-  transport_->set_more(false);
   while (queued() > 0 && left > 0 && !is_ending_) {
     size_t done = 0;
     const auto result = transport_->write_queue(queue_.get(), done);

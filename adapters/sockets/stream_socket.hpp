@@ -118,8 +118,7 @@ public:
 
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
-  /// @param has_more Whether others follow at once: they may leave together.
-  void send(std::string_view bytes, bool has_more = false);
+  void send(std::string_view bytes);
 
   /// Bytes that wait to be sent.
   size_t queued() const noexcept;

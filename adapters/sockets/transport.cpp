@@ -50,8 +50,8 @@ transport::outcome transport::receive(char* to, size_t size, size_t& got) {
 
 transport::outcome transport::transmit(const char* bytes, size_t size,
                                        size_t& done) {
-  const auto flags = MSG_NOSIGNAL | MSG_DONTWAIT | (has_more_ ? MSG_MORE : 0);
-  return after_sending(::send(socket_.get(), bytes, size, flags), done);
+  return after_sending(
+    ::send(socket_.get(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT), done);
 }
 
 transport::outcome transport::after_sending(ssize_t moved, size_t& done) {

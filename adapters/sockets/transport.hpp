@@ -69,12 +69,6 @@ public:
   /// Why a call has failed. @param what What failed, such as `read`.
   virtual caf::error failure(const char* what);
 
-  /// Whether what is written next is followed by more at once: the kernel need not
-  /// send the two apart.
-  void set_more(bool x) noexcept {
-    has_more_ = x;
-  }
-
   /// Tells the peer that all has been sent.
   virtual void say_farewell() {
     // nop
@@ -139,7 +133,6 @@ private:
 
   /// The last read has taken all there was.
   bool is_drained_ = false;
-  bool has_more_ = false;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   bool is_closed_ = false;
