@@ -1025,7 +1025,7 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
   auto& state = self->state;
   state.options = std::move(options);
   if (const auto& beats = state.options.beats) {
-    const auto proc = [&state](uint32_t process) {
+    const auto proc = [&state](uint32_t process) -> const proc_id& {
       return state.table.of(process).proc;
     };
     state.heartbeats = heartbeat_watch{
