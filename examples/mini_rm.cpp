@@ -375,16 +375,17 @@ share(share_actor::stateful_pointer<share_state> self, node_daemon* here,
       return sink->delegate(here->head, x.bytes);
     }};
   };
-  if (rt.register_nspace(job))
+  if (rt.register_nspace(job)
+      || !rt.subscribe(written, rt.actors().spawn(show)))
     self->state.has_failed = true;
-  rt.subscribe(written, rt.actors().spawn(show));
   for (const auto rank : job.local_ranks) {
     const auto variables = rt.setup_fork({plan.name, rank});
-    if (!variables)
-      continue; // It is not registered.
+    if (!variables) {
+      self->state.fail(); // The others would wait for it.
+      break;
+    }
     const auto streams = start({plan.name, rank}, plan.argv, *variables);
-    rt.forward(streams);
-    if (streams.pid > 0)
+    if (!rt.forward(streams) && streams.pid > 0)
       self->state.running.insert(static_cast<pid_t>(streams.pid));
     else
       self->state.fail();
@@ -452,6 +453,7 @@ static void begin(node_daemon& x, std::shared_ptr<const secure_context> key,
   x.rank = x.member->rank();
   auto handles = remoting_options{};
   handles.is_alone = true; // The runtime is no user of this mesh.
+  handles.look = 0s;       // Its processors are for jobs.
   x.remote = remoting::start(x.loop, *x.member, handles);
   x.remote->accept<job_plan, agent_actor, head_actor, share_actor>();
   auto options = runtime_options{};
@@ -473,8 +475,10 @@ static void begin(node_daemon& x, std::shared_ptr<const secure_context> key,
 
 /// Makes itself known to the head.
 static void enlist(node_daemon& x, uint32_t slots) {
+  const auto end = std::chrono::steady_clock::now() + 60s;
   auto found = x.remote->remote_lookup<head_actor>(0, "head");
-  while (!found && found.error() == caf::sec::cannot_connect_to_node) {
+  while (!found && found.error() == caf::sec::cannot_connect_to_node
+         && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(20ms); // Not yet a member.
     found = x.remote->remote_lookup<head_actor>(0, "head");
   }
@@ -540,12 +544,8 @@ int main(int argc, char** argv) {
     auto progress = std::thread{[&] { me.loop.run(); }};
     enlist(me, static_cast<uint32_t>(std::atoi(argv[2])));
     caf::scoped_actor self{me.loop.actors()};
-    for (auto duty = mesh_duty::active; duty != mesh_duty::fenced;) {
-      std::this_thread::sleep_for(500ms);
-      self->request(me.member->node(), 15s, get_mesh_status{})
-        .receive([&](const mesh_status& x) { duty = x.duty; },
-                 [](const caf::error& x) { need<ack>(x); });
-    }
+    self->monitor(me.head);
+    self->receive([](const caf::down_msg&) {});
     ::kill(0, SIGKILL); // Without the head nothing runs here.
   }
   if (argc != 3)

@@ -36,7 +36,8 @@ struct remoting_options {
 
   /// How long the loop of a member that is alone looks for more before it sleeps,
   /// while messages come in quick succession: to be woken takes longer than most
-  /// messages do. Not if the process may use one processor only. 0: never.
+  /// messages do. Not if the process may use one processor only. 0: never, as for
+  /// a process that serves jobs besides.
   std::chrono::nanoseconds look = std::chrono::microseconds{100};
 
   journal log;

@@ -21,7 +21,9 @@
 #include <fcntl.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <csignal>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -105,10 +107,14 @@ public:
     pipes.reset();
   }
 
+  static caf::error has_been_stopped() {
+    return make_error(status::init, "the runtime has been stopped");
+  }
+
   /// Asks the server and waits.
   template <class Answer, class Request>
   caf::expected<Answer> ask(Request request) {
-    return ask_actor<Answer>(node->server(), std::move(request));
+    return ask_actor<Answer>(server, std::move(request));
   }
 
   /// The same of any actor.
@@ -126,7 +132,7 @@ public:
                         "this waits for the runtime and must not be called on"
                         " its thread: send the server a message instead");
     if (is_stopped)
-      return make_error(status::init, "the runtime has been stopped");
+      return has_been_stopped();
     auto result = caf::expected<Answer>{caf::error{}};
     auto self = caf::scoped_actor{loop.actors()};
     self->request(whom, limit, std::move(request)...)
@@ -147,9 +153,9 @@ public:
   /// reasonable.
   void drain(const std::string& nspace) {
     const auto limit = caf::timespan{defaults::io_end_wait};
-    ask_within<ack>(limit, pipes->writer(), io_job_over{nspace});
-    ask_within<ack>(limit, streams->desk(), io_job_over{nspace});
-    caf::anon_send(pipes->writer(), troupe::deregister_nspace{nspace});
+    ask_within<ack>(limit, writer, io_job_over{nspace});
+    ask_within<ack>(limit, desk, io_job_over{nspace});
+    caf::anon_send(writer, troupe::deregister_nspace{nspace});
   }
 
   template <class Request>
@@ -160,12 +166,22 @@ public:
 
   std::unique_ptr<loop_system> own;
   loop_system& loop;
-  bool is_stopped = false;
+  std::atomic<bool> is_stopped = false;
   journal log;
-  std::unique_ptr<process_pipes> pipes;
+  std::shared_ptr<process_pipes> pipes;
   std::unique_ptr<node_streams> streams;
   std::unique_ptr<server_node> node;
   host_actor host;
+
+  // What embedders ask for, also when this has been stopped: then requests to
+  // them fail.
+  server_actor server;
+  event_cache_actor events;
+  monitor_desk_actor monitors;
+  io_desk_actor desk;
+  process_pipes_actor writer;
+  proc_id id;
+  std::string uri;
 
   /// Serves pulls and pushes, unless the host does.
   caf::actor streams_host;
@@ -226,9 +242,11 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
     result->loop, std::move(serve), [&](const host_context& x) {
       auto& sys = x.loop.actors();
       result->log = x.log;
-      result->pipes = std::make_unique<process_pipes>(sys, x.loop.loop());
+      result->pipes = std::make_shared<process_pipes>(sys, x.loop.loop());
       result->streams = std::make_unique<node_streams>(
         x.loop, node_streams_options{0, result->pipes->writer(), {}, x.log});
+      result->writer = result->pipes->writer();
+      result->desk = result->streams->desk();
       result->host = make_host(sys);
       auto inner = result->host;
       if (options.sensors) {
@@ -244,23 +262,28 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
       if (!options.serve_streams)
         return inner;
       const auto show_time = [](int64_t at) { return local_time(at); };
-      auto outer = spawn_streams_host(
-        sys, {std::move(inner), result->streams->desk(), show_time});
+      auto outer =
+        spawn_streams_host(sys, {std::move(inner), result->desk, show_time});
       result->streams_host = caf::actor_cast<caf::actor>(outer);
       return outer;
     });
   if (!node)
     return node.error();
   result->node = std::move(*node);
+  result->server = result->node->server();
+  result->events = result->node->events();
+  result->monitors = result->node->monitors();
+  result->id = result->node->id();
+  result->uri = result->node->uri();
   for (const auto& [name, kind] : options.monitor_kinds)
     if (auto err = result->node->add_monitor_kind(name, kind))
       return err;
   for (const auto& x :
        {result->streams_host, result->around, result->environment})
     if (x)
-      caf::anon_send(x, result->node->server(), result->node->events());
+      caf::anon_send(x, result->server, result->events);
   if (result->around && result->streams_host)
-    caf::anon_send(result->around, result->streams->desk(),
+    caf::anon_send(result->around, result->desk,
                    caf::actor_cast<host_actor>(result->streams_host));
   result->run();
   return std::unique_ptr<runtime>{new runtime{std::move(result)}};
@@ -268,7 +291,7 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
 
 caf::error runtime::register_nspace(struct register_nspace what) {
   auto& x = *implementation_;
-  caf::anon_send(x.streams->desk(), node_streams::job_of(what, x.log));
+  caf::anon_send(x.desk, node_streams::job_of(what, x.log));
   x.tell_around(what);
   return x.tell(std::move(what));
 }
@@ -308,6 +331,8 @@ void runtime::notify(event what, std::vector<proc_id> targets) {
 
 caf::error runtime::add_sensor(sensor_offer offer, const sensor_actor& sensor) {
   auto& x = *implementation_;
+  if (x.is_stopped)
+    return implementation::has_been_stopped();
   if (!x.sensors)
     return make_error(status::not_supported,
                       "nothing is watched: start the runtime with "
@@ -328,24 +353,29 @@ caf::error runtime::forward(const process_streams& what) {
   ends->out = unique_fd{what.out};
   ends->err = unique_fd{what.err};
   ends->diag = unique_fd{what.diag};
-  const auto is_kept = x.loop.loop().post(
-    [&x, ends] { x.pipes->add(std::move(*ends), x.streams->desk()); });
+  // A loop that is not ours may come to it when this has been stopped.
+  const auto is_kept = !x.is_stopped
+                       && x.loop.loop().post(
+                         [pipes = std::weak_ptr{x.pipes}, desk = x.desk, ends] {
+                           if (const auto to = pipes.lock())
+                             to->add(std::move(*ends), desk);
+                         });
   if (is_kept)
     return {};
-  return make_error(status::init, "the runtime has been stopped");
+  return implementation::has_been_stopped();
 }
 
 caf::error runtime::deliver(process_output what) {
   auto& x = *implementation_;
-  auto outcome = x.ask_actor<ack>(x.streams->desk(), std::move(what));
+  auto outcome = x.ask_actor<ack>(x.desk, std::move(what));
   return outcome ? caf::error{} : std::move(outcome.error());
 }
 
 caf::expected<uint64_t> runtime::subscribe(io_subscription what,
                                            output_sink_actor sink) {
   auto& x = *implementation_;
-  auto outcome = x.ask_actor<io_pull_result>(x.streams->desk(), std::move(what),
-                                             std::move(sink));
+  auto outcome =
+    x.ask_actor<io_pull_result>(x.desk, std::move(what), std::move(sink));
   if (!outcome)
     return std::move(outcome.error());
   return outcome->subscription;
@@ -355,11 +385,11 @@ caf::expected<io_input_taken> runtime::give_input(io_input what) {
   auto& x = *implementation_;
   if (x.streams_host)
     return x.ask_actor<io_input_taken>(x.streams_host, std::move(what));
-  return x.ask_actor<io_input_taken>(x.streams->desk(), std::move(what));
+  return x.ask_actor<io_input_taken>(x.desk, std::move(what));
 }
 
 const io_desk_actor& runtime::streams() const {
-  return implementation_->streams->desk();
+  return implementation_->desk;
 }
 
 caf::actor_system& runtime::actors() {
@@ -367,15 +397,15 @@ caf::actor_system& runtime::actors() {
 }
 
 const server_actor& runtime::server() const {
-  return implementation_->node->server();
+  return implementation_->server;
 }
 
 const event_cache_actor& runtime::events() const {
-  return implementation_->node->events();
+  return implementation_->events;
 }
 
 const monitor_desk_actor& runtime::monitors() const {
-  return implementation_->node->monitors();
+  return implementation_->monitors;
 }
 
 const host_actor& runtime::host() const {
@@ -395,11 +425,11 @@ caf::expected<client_actor> runtime::session(const proc_id& proc) {
 }
 
 const proc_id& runtime::id() const {
-  return implementation_->node->id();
+  return implementation_->id;
 }
 
 std::string runtime::uri() const {
-  return implementation_->node->uri();
+  return implementation_->uri;
 }
 
 void runtime::stop() {

@@ -113,7 +113,8 @@ public:
 
   /// The same on a loop of the daemon's own, which may serve other things, such
   /// as `remoting`. For the thread of the loop, or while nobody runs it.
-  /// @param loop Outlives the runtime.
+  /// @param loop Outlives the runtime. Functions that wait for an answer need
+  ///             somebody in its `run`.
   static caf::expected<std::unique_ptr<runtime>>
   start(loop_system& loop, runtime_options options,
         const host_maker& make_host);
@@ -229,7 +230,8 @@ public:
 
   /// Closes all connections, ends all actors and joins the thread. Not on the
   /// runtime's own thread; with a loop of the daemon's own, on its thread or while
-  /// nobody runs it.
+  /// nobody runs it. After that functions that return an error return
+  /// `status::init`, and requests to the actors of the runtime fail.
   void stop();
 
 private:

@@ -22,7 +22,7 @@ inline constexpr uint32_t group_meetings_in_vain = 8;
 /// that they share with us, and what they have done there since we looked last.
 /// All that looks at groups catches up first. Who cannot or may not meet there asks
 /// us, and then all of them do: no process does both at a time.
-/// See docs/decisions/0005.
+/// See docs/decisions/0013.
 class group_meetings {
 public:
   struct effects {

@@ -255,3 +255,25 @@ CAF_TEST(C12.4 a runtime on a loop that is there serves beside other actors) {
   rt->stop();
   caf::anon_send_exit(beside, caf::exit_reason::user_shutdown);
 }
+
+CAF_TEST(C12.7 what is asked of a runtime that has been stopped fails) {
+  auto options = runtime_options{};
+  options.tools = false;
+  auto rt = value_of(runtime::start(
+    std::move(options), [](auto& x) { return spawn_partial_host(x, {}); }));
+  const auto uri = rt->uri();
+  rt->stop();
+  CAF_CHECK_EQUAL(status_of(rt->register_nspace(job_of(1, {0}))), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->deregister_nspace("job")), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->register_client(first, {})), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->setup_fork(first).error()), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->forward({})), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->give_input({}).error()), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->session(first).error()), status::init);
+  CAF_CHECK_EQUAL(status_of(rt->groups().error()), status::init);
+  rt->proc_ended(first, proc_state::terminated);
+  rt->notify({}, {});
+  CAF_CHECK(rt->server() && rt->events() && rt->monitors() && rt->streams());
+  CAF_CHECK_EQUAL(rt->uri(), uri);
+  rt->stop();
+}

@@ -390,6 +390,15 @@ void carry_out(self_pointer self, const node_report& x) {
                                           : "the root has declared it lost");
 }
 
+/// Tells the gateway of all members that they are in a state.
+void tell_gateway_of_all(self_pointer self, node_state what) {
+  const auto& list = self->state.membership->list();
+  for (const auto& row : list.rows())
+    if (row.state == node_state::live)
+      tell_gateway(self, member_changed{list.epoch(), row.rank, row.name,
+                                        row.incarnation, what});
+}
+
 /// Says who is there to who has just joined.
 void introduce(self_pointer self) {
   auto& state = self->state;
@@ -416,6 +425,9 @@ void carry_out(self_pointer self, const duty_changed& x) {
     x.now != node_duty::active && self->state.leavers.empty();
   note(self, is_news ? severity::warning : severity::info, x.reason);
   self->send(self->state.user, mesh_duty_changed{to_mesh(x.now), x.reason});
+  // A node that is out of its DVM reaches nobody any more.
+  if (x.now == node_duty::fenced && self->state.gateway)
+    tell_gateway_of_all(self, node_state::lost);
 }
 
 void carry_out(self_pointer self, const node_fenced& x) {
@@ -664,13 +676,8 @@ void tell_member(self_pointer self, send_to_member& x) {
 void take_gateway(self_pointer self, const gateway_actor& x) {
   auto& state = self->state;
   state.gateway = x;
-  if (!state.has_list)
-    return;
-  const auto& list = state.membership->list();
-  for (const auto& row : list.rows())
-    if (row.state == node_state::live)
-      tell_gateway(self, member_changed{list.epoch(), row.rank, row.name,
-                                        row.incarnation, row.state});
+  if (state.has_list && state.duty() != node_duty::fenced)
+    tell_gateway_of_all(self, node_state::live);
 }
 
 void send_bundle(self_pointer self, actor_bundle& x) {

@@ -1,8 +1,12 @@
 #include "actors/mesh/members/node.hpp"
 
+#include "actors/mesh/sessions/session_handshake.hpp"
+#include "messages/interfaces/remoting.hpp"
+#include "messages/mesh_payload.hpp"
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/test.hpp"
 
+#include <caf/event_based_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 using namespace troupe;
@@ -226,6 +230,49 @@ CAF_TEST(who cannot reach the root leaves within a second) {
   // Nothing is left to do.
   elapse(10s);
   CAF_CHECK(!sched.has_pending_timeout());
+}
+
+CAF_TEST(ACT-4 to who is fenced all other nodes are lost) {
+  start(2);
+  auto told = std::map<uint32_t, node_state>{};
+  const auto gateway = sys.spawn([&](caf::event_based_actor*) {
+    return caf::behavior{
+      [&](const member_changed& x) { told[x.rank] = x.state; },
+    };
+  });
+  self->send(node, caf::actor_cast<gateway_actor>(gateway));
+  open(1, 0, "n0", true);
+  const auto ours = std::get<hello_frame>(out.frames.back().frame).sender;
+  auto root =
+    session_handshake{{0, 100}, ours.of, [] { return session_token{{9}}; }};
+  root.hear(ours, {{0, 100}, 0, {}});
+  self->send(out.users.at(1),
+             lane_frame_arrived{1, hello_frame{root.own(), ours, {}}});
+  // It is welcomed, and the root is heard of no more.
+  auto welcome = node_welcome{2, 7, {}, node_time{100s}};
+  for (auto rank : {0u, 2u})
+    welcome.rows.push_back(
+      {rank, "n" + std::to_string(rank), 100 + rank, node_state::live, 7});
+  self->send(out.users.at(1),
+             lane_frame_arrived{
+               1, data_frame{root.outgoing(),
+                             traffic_class::membership,
+                             1,
+                             {},
+                             make_payload(std::make_shared<const std::string>(
+                               to_payload(node_message{welcome})))}});
+  consume_messages();
+  CAF_REQUIRE(out.duties.back().now == mesh_duty::active);
+  CAF_CHECK(told.at(0) == node_state::live);
+  elapse(60s);
+  CAF_REQUIRE(out.duties.back().now == mesh_duty::fenced);
+  CAF_CHECK(told.at(0) == node_state::lost);
+  // Nor does one that comes later reach anybody.
+  told.clear();
+  self->send(node, caf::actor_cast<gateway_actor>(gateway));
+  consume_messages();
+  CAF_CHECK(told.empty());
+  self->send_exit(gateway, caf::exit_reason::user_shutdown);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
