@@ -540,6 +540,8 @@ std::vector<info> monitors_here(self_pointer self, const requester& who) {
       put(monitor_due_key, in_seconds(*health.due));
     list.push_back({"item", 0, value::infos(std::move(one))});
   }
+  // To look may have been to hear: then there is a silence to wait for.
+  arm(self);
   return list;
 }
 

@@ -242,6 +242,8 @@ void groups::let_meet(const std::string& nspace) {
     meetings_.open(nspace);
     return;
   }
+  if (!is_host_asked_ || !asked_.empty())
+    asked_.insert(nspace);
   if (is_host_asked_)
     return;
   // A host that conducts groups itself does not say it: then all ask us.
@@ -250,12 +252,14 @@ void groups::let_meet(const std::string& nspace) {
     ->request(actors_.host, caf::infinite,
               locate_procs{{{nspace, rank_wildcard}}})
     .then(
-      [this, nspace](const proc_places& found) {
+      [this](const proc_places& found) {
         here_ = found.here;
-        if (!meetings_.is_known(nspace))
-          meetings_.open(nspace);
+        for (const auto& x : std::exchange(asked_, {}))
+          if (!meetings_.is_known(x))
+            meetings_.open(x);
       },
       [this](const caf::error& why) {
+        asked_.clear();
         is_host_asked_ = status_of(why) == status::not_supported;
       });
 }

@@ -260,6 +260,9 @@ private:
   std::optional<uint32_t> here_;
   bool is_host_asked_ = false;
 
+  /// Jobs that wait for its answer to meet.
+  std::set<std::string> asked_;
+
   /// Entries of groups whose participants are being made known.
   std::map<group_key,
            std::vector<std::pair<group_entry_ordered, completion<ack>>>>

@@ -161,7 +161,8 @@ caf::error link::send_in_turn(std::string bytes) {
       return failure;
   if (!is_holding_)
     return send(std::move(bytes));
-  held_ += bytes;
+  // The order stays; what is queued waits for the news before it and no others.
+  (has_news_ || !later_.empty() ? later_ : held_) += bytes;
   return caf::none;
 }
 
@@ -200,11 +201,15 @@ void link::go_on() {
   {
     const auto guard = std::lock_guard{mutex_};
     is_holding_ = false;
-    if (!is_open_ || held_.empty())
+    if (!is_open_)
       return;
     try {
-      // There may be more by now, which what has waited is about.
-      failure = has_news_ ? send_news() : send(std::exchange(held_, {}));
+      auto now = std::exchange(held_, std::exchange(later_, {}));
+      if (!now.empty())
+        failure = send(std::move(now));
+      // There are more by now, which what has been queued since is about.
+      if (!failure && !held_.empty())
+        failure = has_news_ ? send_news() : send(std::exchange(held_, {}));
     } catch (const std::bad_alloc&) {
       failure = lost("no memory to send");
     }
@@ -279,7 +284,8 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
     if (has_left_)
       return lost("the process has taken leave");
     has_left_ = std::holds_alternative<finalize_request>(x);
-    if (queue_.size() + held_.size() + bytes.size() > max_queued)
+    if (queue_.size() + held_.size() + later_.size() + bytes.size()
+        > max_queued)
       return make_error(status::out_of_resource,
                         "64 MiB wait for the server to read");
     header.tag = next_tag();
@@ -798,6 +804,7 @@ void link::lose(caf::error why, bool tell) {
     open.swap(pending_);
     queue_.clear();
     held_.clear();
+    later_.clear();
     // Wakes whoever reads. The descriptor stays until the link goes.
     ::shutdown(peer_.fd.get(), SHUT_RDWR);
     changed_.notify_all();

@@ -265,9 +265,12 @@ private:
 
   /// Whether the server has news to look at, whether it is asked to, and what
   /// waits until it has.
-  bool has_news_ = false;                         // guarded by mutex_
-  bool is_holding_ = false;                       // guarded by mutex_
-  std::string held_;                              // guarded by mutex_
+  bool has_news_ = false;   // guarded by mutex_
+  bool is_holding_ = false; // guarded by mutex_
+  std::string held_;        // guarded by mutex_
+
+  /// What was queued after more news.
+  std::string later_;                             // guarded by mutex_
   std::string shared_memory_;                     // guarded by mutex_
   size_t waiting_ = 0;                            // guarded by mutex_
   std::unordered_map<uint32_t, pending> pending_; // guarded by mutex_

@@ -225,6 +225,13 @@ struct speakers {
   }
 };
 
+/// Whether a caller is one, or several that could be and have posted nothing.
+bool is_sane(const group_caller& x) {
+  return x.count == 1
+         || (x.count > 1 && x.posted.empty() && x.proc.rank <= rank_valid_max
+             && x.count - 1 <= rank_valid_max - x.proc.rank);
+}
+
 } // namespace
 
 bool speaks_for_its_own(
@@ -234,7 +241,9 @@ bool speaks_for_its_own(
   const auto& entry = std::get<group_entry>(what.what);
   const auto* calls = std::get_if<group_calls>(&entry.what);
   if (calls != nullptr
-      && count_of(calls->callers) > defaults::group_participants)
+      && (count_of(calls->callers) > defaults::group_participants
+          || !std::all_of(calls->callers.begin(), calls->callers.end(),
+                          is_sane)))
     return false;
   auto nodes = what.origins;
   if (nodes.empty())

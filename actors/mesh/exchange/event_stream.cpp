@@ -193,8 +193,14 @@ void event_stream::merge_hosts(const rank_list& ranks) {
 
 /// A node is the home: those before it are lost.
 void event_stream::pass_over_before(uint32_t home) {
-  for (size_t i = 0; i < hosts_.size() && hosts_[i] != home; ++i)
-    gone_.insert(hosts_[i]);
+  if (!hosts_.contains(home))
+    return;
+  for (const auto& x : hosts_.runs())
+    for (uint32_t i = 0; i < x.count; ++i) {
+      if (x.first + i == home)
+        return;
+      gone_.insert(x.first + i);
+    }
 }
 
 std::vector<uint32_t> event_stream::members() const {
@@ -416,7 +422,9 @@ void event_stream::lose(uint32_t rank) {
     std::remove_if(parked_.begin(), parked_.end(),
                    [&](const submission& x) { return x.what.origin == rank; }),
     parked_.end());
-  auto refused = take_gathered_of(rank);
+  auto refused = hosts_.empty() || hosts_.contains(rank)
+                   ? take_gathered_of(rank)
+                   : std::vector<submission>{};
   if (role_ == role::deposed)
     refused.clear();
   heard_.erase(rank);
@@ -1057,10 +1065,16 @@ void event_stream::add_joining(const std::vector<uint32_t>& ranks) {
 
 // -- on the way of calls to the home ------------------------------------------
 
+/// Whether none that keeps the log of a group is lost.
+bool event_stream::is_whole() const {
+  return std::none_of(gone_.begin(), gone_.end(),
+                      [this](uint32_t rank) { return hosts_.contains(rank); });
+}
+
 /// Where this node stands in the tree along which calls go up; nothing: they go
 /// to the home directly.
 std::optional<size_t> event_stream::place_in_tree() const {
-  if (hosts_.empty() || !gone_.empty() || is_closed_ || is_retired_
+  if (hosts_.empty() || !is_whole() || is_closed_ || is_retired_
       || (role_ != role::member && role_ != role::home))
     return std::nullopt;
   return hosts_.place_of(out_->self);
@@ -1093,7 +1107,12 @@ bool event_stream::may_pass(uint32_t from, const submit_event& what) const {
       || calls_of(what.what) == nullptr || is_mark(what.what))
     return false;
   auto count = size_t{0};
+  auto next = uint64_t{0};
   for (const auto& x : what.origins) {
+    // Each once, in their order: a second number of one could go back.
+    if (x.rank < next)
+      return false;
+    next = uint64_t{x.rank} + x.count;
     count += x.count;
     if (x.count == 0 || x.number == 0 || x.incarnation != 0
         || count > hosts_.size())

@@ -268,6 +268,7 @@ private:
   void complete(uint64_t number, caf::expected<ack> x);
 
   // -- on the way of calls to the home --
+  bool is_whole() const;
   std::optional<size_t> place_in_tree() const;
   bool is_below(uint32_t rank, size_t top) const;
   size_t count_below(size_t place) const;

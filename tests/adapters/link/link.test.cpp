@@ -208,7 +208,7 @@ CAF_TEST(C3.10 what is asked after news waits until the server has looked at the
   is_asked.set_value();
   CAF_CHECK(answers.get_future().get() == status::success);
   CAF_CHECK(code_of(self.uut->call(fence())) == status::success);
-  CAF_CHECK_EQUAL(kinds, "n-nfff");
+  CAF_CHECK_EQUAL(kinds, "n-fnff");
 }
 
 CAF_TEST(C3.11 a server that vanishes before it looks at news fails what waits) {
