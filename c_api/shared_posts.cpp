@@ -122,9 +122,11 @@ store_access::posting shared_posts::beat() {
   const auto to = access();
   if (!to)
     return store_access::posting::refused;
-  const std::chrono::nanoseconds now =
-    std::chrono::steady_clock::now().time_since_epoch();
-  return to->beat(static_cast<uint64_t>(now.count()));
+  return to->beat([] {
+    const std::chrono::nanoseconds now =
+      std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<uint64_t>(now.count());
+  });
 }
 
 } // namespace troupe::c_api

@@ -19,9 +19,6 @@ constexpr int most_looks = 8;
 /// How often a thread tries to show a beat against others that do.
 constexpr int most_beat_tries = 16;
 
-/// Beats that are further ahead of the clock are nobody's, in nanoseconds.
-constexpr uint64_t beat_horizon = 1'000'000'000;
-
 /// How often a waiting process looks before it sleeps, whatever the board says.
 constexpr uint32_t most_spins = 1000;
 
@@ -151,18 +148,17 @@ store_access::post(const std::vector<store_entry>& entries) {
   return (source & store_source::wanted) != 0 ? posting::wanted : posting::done;
 }
 
-store_access::posting store_access::beat(uint64_t now) {
+store_access::posting
+store_access::beat(const std::function<uint64_t()>& clock) {
   if (!region_ || own_.region != *region_ + 1)
     return posting::refused;
   auto& to = head_of(*region_).beat;
   auto last = to.load();
-  // Of several threads the latest counts, and nothing that no thread of ours has
-  // written.
-  auto tries = most_beat_tries;
-  while ((last < now || last > now + beat_horizon) && --tries > 0
-         && !to.compare_exchange_strong(last, now)) {
-    // Again: another thread was quicker.
-  }
+  // The clock is read after what is there: whatever that is, this beat is later.
+  // A thread that is too slow again and again leaves it to the others.
+  for (int tries = 0; tries < most_beat_tries; ++tries)
+    if (to.compare_exchange_strong(last, clock()))
+      break;
   // The server sees this beat, or it has asked for the next one before.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const auto is_wanted = (own_.source.load() & store_source::beat_wanted) != 0;

@@ -7,6 +7,7 @@
 #include "adapters/node_store/store_layout.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,10 +52,11 @@ public:
   posting post(const std::vector<store_entry>& entries);
 
   /// Shows that this process lives.
-  /// @param now Nanoseconds of the steady clock.
+  /// @param clock Nanoseconds of the steady clock; asked after what is there has
+  ///              been read, so that no beat of another thread lies ahead.
   /// @returns `wanted` if the server has to be told as well, `refused` if it is
   ///          the only way.
-  posting beat(uint64_t now);
+  posting beat(const std::function<uint64_t()>& clock);
 
   /// Ranks of the job.
   uint32_t ranks() const {

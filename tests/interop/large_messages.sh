@@ -25,7 +25,9 @@ beside() {
 # one of four times at least, since others may be using the machine. What is
 # below 5 ms says nothing there: the kernel lets a thread run for up to 3 ms before
 # it gives another one the processor, and the sender, the server's reader and its loop
-# are three on two processors. What the server can help is checked by its time below.
+# are three on two processors. What the server can help is checked by its time below,
+# and without a clock in adapters.local.frame_socket: how much of a long message the
+# loop takes before it looks at others.
 undisturbed() {
   awk -F: '{ names[$1] = 1
              n = split($0, words, " ")

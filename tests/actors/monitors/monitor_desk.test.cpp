@@ -681,8 +681,10 @@ CAF_TEST(MON-5 beats in memory are no messages and silence is found in time) {
   CAF_REQUIRE(process);
   using posting = store_access::posting;
   const auto shows = [&] {
-    const std::chrono::nanoseconds now = sys.clock().now().time_since_epoch();
-    return process->beat(static_cast<uint64_t>(now.count()));
+    return process->beat([&] {
+      const std::chrono::nanoseconds now = sys.clock().now().time_since_epoch();
+      return static_cast<uint64_t>(now.count());
+    });
   };
   watch(first, 1);
   watch(first, 2);

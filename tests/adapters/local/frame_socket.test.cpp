@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -183,6 +184,28 @@ CAF_TEST(LIM8 a turn takes so many messages) {
   });
   for (size_t i = 1; i < seen.size(); ++i)
     CAF_CHECK(seen[i] - seen[i - 1] <= 4);
+}
+
+CAF_TEST(MND-A4 a turn takes so many bytes of a long message) {
+  frame_socket::bounds bounds;
+  bounds.turn_bytes = size_t{16} << 10;
+  start(bounds);
+  const auto bytes = frame(std::string(size_t{1} << 20, 'x'));
+  size_t sent = 0;
+  uint64_t before = 0;
+  uint64_t most = 0;
+  run_until([&] {
+    // Posted again and again: the loop has had its turn at the socket in between.
+    const auto now = uut->bytes_received();
+    most = std::max(most, now - before);
+    before = now;
+    const auto done = ::send(other.get(), bytes.data() + sent,
+                             bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    sent += done > 0 ? static_cast<size_t>(done) : 0;
+    return !frames.empty();
+  });
+  CAF_CHECK(most > 0);
+  CAF_CHECK(most <= bounds.turn_bytes);
 }
 
 CAF_TEST(frames of a peer that has closed are not lost) {
