@@ -418,6 +418,27 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric,
   return status_of_exception();
 }
 
+pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) try {
+  TROUPE_ENTER_BLOCKING(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return fill(*fabric, lib.ask_and_wait<info_result>(
+                         fabric_update_request{fabric->index}));
+} catch (...) {
+  return status_of_exception();
+}
+
+pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
+                                    pmix_op_cbfunc_t cbfunc, void* cbdata) try {
+  TROUPE_ENTER(lib)
+  if (fabric == nullptr)
+    return PMIX_ERR_BAD_PARAM;
+  return ask_fabric(lib, fabric_update_request{fabric->index}, fabric, cbfunc,
+                    cbdata);
+} catch (...) {
+  return status_of_exception();
+}
+
 pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) try {
   if (const auto code = library::instance().check(); code != PMIX_SUCCESS)
     return code;

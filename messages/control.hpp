@@ -114,6 +114,13 @@ struct fabric_register_request {
 
 TROUPE_MESSAGE(fabric_register_request, x.directives)
 
+/// Updates a fabric. Source: PMIx Standard v5, `PMIx_Fabric_update`.
+struct fabric_update_request {
+  uint64_t index = 0;
+};
+
+TROUPE_MESSAGE(fabric_update_request, x.index)
+
 /// Asks for distances to devices. Source: Standard v5,
 /// `PMIx_Compute_distances`.
 struct device_distances_request {

@@ -1,5 +1,6 @@
 #include "adapters/c_host/c_host_requests.hpp"
 
+#include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
 
@@ -374,6 +375,14 @@ void c_host_requests::carry_out(const requester& who,
                                 fabric_register_request& request,
                                 upcall_receiver<info_result> done) {
   ask_fabric(who, PMIX_FABRIC_REQUEST_INFO, request.directives,
+             std::move(done));
+}
+
+void c_host_requests::carry_out(const requester& who,
+                                fabric_update_request& request,
+                                upcall_receiver<info_result> done) {
+  ask_fabric(who, PMIX_FABRIC_UPDATE_INFO,
+             {make_info(attr::fabric_index, value::size(request.index))},
              std::move(done));
 }
 

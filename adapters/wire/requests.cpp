@@ -491,6 +491,10 @@ TROUPE_LAYOUT(fabric_register_request) {
   io.infos(x.directives);
 }
 
+TROUPE_LAYOUT(fabric_update_request) {
+  io.number(data_type::size, x.index);
+}
+
 TROUPE_LAYOUT(device_distances_request) {
   io.topology(x.topology);
   io.text(x.cpuset, data_type::proc_cpuset);

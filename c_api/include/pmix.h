@@ -326,6 +326,11 @@ PMIX_EXPORT pmix_status_t
 PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const pmix_info_t directives[],
                         size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata);
 
+PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric);
+PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric,
+                                                pmix_op_cbfunc_t cbfunc,
+                                                void* cbdata);
+
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric);
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric,
                                                     pmix_op_cbfunc_t cbfunc,

@@ -68,6 +68,7 @@ CAF_TEST(X12 requests go to the host in the name of the process) {
   check_host<get_credential_result>("get credential", get_credential_request{});
   check_host<info_result>("validate credential", validate_credential_request{});
   check_host<info_result>("fabric register", fabric_register_request{});
+  check_host<info_result>("fabric update", fabric_update_request{});
   check_host<io_pull_result>("io pull", io_pull_request{});
   check_host<ack>("io deregister", io_deregister_request{});
   check_host<ack>("io push", io_push_request{});

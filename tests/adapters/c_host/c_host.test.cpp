@@ -575,6 +575,7 @@ CAF_TEST(C4.5 without an entry the error is that of the Standard) {
                   none);
   CAF_CHECK_EQUAL(call<info_result>(who, fabric_register_request{})->code,
                   none);
+  CAF_CHECK_EQUAL(call<info_result>(who, fabric_update_request{})->code, none);
   CAF_CHECK_EQUAL(call<info_result>(host_group{})->code, none);
   CAF_CHECK_EQUAL(call<proc_places>(locate_procs{})->code, none);
   CAF_CHECK_EQUAL(call<ack>(order_group_entry{})->code, none);

@@ -160,6 +160,10 @@ struct filler {
     x = {s.infos()};
   }
 
+  void operator()(fabric_update_request& x) {
+    x = {s.number<uint64_t>()};
+  }
+
   void operator()(device_distances_request& x) {
     x = {s.maybe_text(), s.maybe_text(), s.infos()};
   }

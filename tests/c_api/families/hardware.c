@@ -30,6 +30,8 @@ int main(void) {
 
   EXPECT_NO_SERVER(PMIx_Fabric_register(&fabric, NULL, 0));
   EXPECT_NO_SERVER(PMIx_Fabric_register_nb(&fabric, NULL, 0, on_done, &calls));
+  EXPECT_NO_SERVER(PMIx_Fabric_update(&fabric));
+  EXPECT_NO_SERVER(PMIx_Fabric_update_nb(&fabric, on_done, &calls));
   EXPECT_NO_SERVER(PMIx_Fabric_deregister(&fabric));
   EXPECT_NO_SERVER(PMIx_Fabric_deregister_nb(&fabric, on_done, &calls));
   EXPECT(calls == 0);

@@ -224,6 +224,8 @@ static void control_calls(void) {
     PMIx_Notify_event(-4711, NULL, PMIX_RANGE_CUSTOM, NULL, 0, on_done, later));
   STEP(PMIx_Fabric_register(NULL, NULL, 0));
   LATER(PMIx_Fabric_register_nb(NULL, NULL, 0, on_done, later));
+  STEP(PMIx_Fabric_update(NULL));
+  LATER(PMIx_Fabric_update_nb(NULL, on_done, later));
   STEP(PMIx_Fabric_deregister(NULL));
   LATER(PMIx_Fabric_deregister_nb(NULL, on_done, later));
   STEP(PMIx_Load_topology(NULL));

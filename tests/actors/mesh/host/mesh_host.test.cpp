@@ -395,6 +395,7 @@ CAF_TEST(F4.38 commands of later issues are not supported) {
                   refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, fabric_register_request{})->code,
                   refused);
+  CAF_CHECK_EQUAL(ask<info_result>(x, fabric_update_request{})->code, refused);
   CAF_CHECK_EQUAL(ask<info_result>(x, job_control_request{})->code, refused);
 }
 
