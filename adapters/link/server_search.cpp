@@ -93,11 +93,6 @@ std::string host_file(std::string_view before, std::string_view after) {
   return std::string{before} + node_name() + std::string{after};
 }
 
-bool is_trusted(uint32_t uid, const std::vector<uint32_t>& trusted) {
-  return uid == 0 || uid == ::geteuid()
-         || std::find(trusted.begin(), trusted.end(), uid) != trusted.end();
-}
-
 /// Collects files whose name begins with `prefix`.
 class file_search {
 public:
@@ -245,7 +240,7 @@ read_rendezvous_file(const std::string& path,
   struct stat st;
   if (::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
     return make_error(status::no_permissions, path + " is no file");
-  if (!is_trusted(st.st_uid, trusted))
+  if (!may_be_our_server(st.st_uid, trusted))
     return make_error(status::no_permissions,
                       path + " belongs to user " + std::to_string(st.st_uid));
   auto text = std::string(max_file_size, '\0');
