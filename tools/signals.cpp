@@ -157,6 +157,15 @@ void on_interrupt(event_loop& loop, const std::function<void(int)>& f) {
     loop.on_signal(number, [f, number] { f(number); });
 }
 
+void user_interrupts::listen(event_loop& loop) {
+  on_interrupt(loop, [this](int number) {
+    if (++count_ > 2)
+      leave_(number);
+    else
+      end_(number);
+  });
+}
+
 signal_forwarder::signal_forwarder(event_loop& loop, settings x)
   : loop_(loop), settings_(std::move(x)), patience_(loop, [this] { stop(); }) {
   for (const auto number : settings_.signals)
