@@ -1,6 +1,7 @@
 #include "adapters/link/server_search.hpp"
 
 #include "adapters/local/server_presence.hpp"
+#include "adapters/loop/read_write.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
@@ -243,12 +244,10 @@ read_rendezvous_file(const std::string& path,
   if (!may_be_our_server(st.st_uid, trusted))
     return make_error(status::no_permissions,
                       path + " belongs to user " + std::to_string(st.st_uid));
-  auto text = std::string(max_file_size, '\0');
-  const auto got = ::read(fd.get(), text.data(), text.size());
-  if (got <= 0)
+  const auto text = read_up_to(fd.get(), max_file_size);
+  if (!text || text->empty())
     return make_error(status::not_found, path + " is empty");
-  text.resize(static_cast<size_t>(got));
-  auto content = wire::parse_rendezvous(text);
+  auto content = wire::parse_rendezvous(*text);
   if (!content)
     return make_error(status::unreach,
                       path + ": " + reason_of(content.error()));
