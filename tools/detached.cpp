@@ -1,5 +1,7 @@
 #include "tools/detached.hpp"
 
+#include "adapters/loop/read_write.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -10,22 +12,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace troupe {
 
 namespace {
-
-void write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    const auto n = ::write(fd, data, size);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      return;
-    data += n;
-    size -= static_cast<size_t>(n);
-  }
-}
 
 /// Waits for the report: a byte with the status, then the text. Ends `child` if
 /// whoever reads our output is gone.
@@ -61,12 +52,12 @@ void write_all(int fd, const char* data, size_t size) {
                             + std::to_string(WTERMSIG(status)) + "\n"
                         : std::string{"trouped: the daemon ended without a "
                                       "word; see its log\n"};
-    write_all(STDERR_FILENO, text.data(), text.size());
+    write_all(STDERR_FILENO, text);
     std::_Exit(1);
   }
   const auto status = static_cast<unsigned char>(report.front());
-  write_all(status == 0 ? STDOUT_FILENO : STDERR_FILENO, report.data() + 1,
-            report.size() - 1);
+  write_all(status == 0 ? STDOUT_FILENO : STDERR_FILENO,
+            std::string_view{report}.substr(1));
   std::_Exit(status);
 }
 
@@ -101,12 +92,11 @@ void detached::report(int status, const std::string& text) {
     return;
   is_reported_ = true;
   if (!is_split_) {
-    write_all(status == 0 ? STDOUT_FILENO : STDERR_FILENO, text.data(),
-              text.size());
+    write_all(status == 0 ? STDOUT_FILENO : STDERR_FILENO, text);
     return;
   }
   const auto bytes = std::string(1, static_cast<char>(status)) + text;
-  write_all(pipe_.get(), bytes.data(), bytes.size());
+  write_all(pipe_.get(), bytes);
   pipe_.reset();
 }
 

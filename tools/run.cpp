@@ -51,7 +51,8 @@ private:
   void listen();
   caf::error start_job();
   void on_ready();
-  void on_signal(int number);
+  void on_interrupt(int number);
+  void leave(int number);
   void end(int status);
   void end_job(int status, const std::string& reason);
   void on_unwritten(int error, const std::string& reason);
@@ -71,7 +72,8 @@ private:
   std::shared_ptr<std::set<std::string>> running_ =
     std::make_shared<std::set<std::string>>();
   bool has_job_ = false;
-  int interrupts_ = 0;
+  user_interrupts interrupts_{[this](int x) { on_interrupt(x); },
+                              [this](int x) { leave(x); }};
   int exit_status_ = 1;
 };
 
@@ -89,7 +91,7 @@ local_node_options own_job::node_options() {
 /// Takes the signals of the user.
 void own_job::listen() {
   auto& loop = node_->loop().loop();
-  on_interrupt(loop, [this](int number) { on_signal(number); });
+  interrupts_.listen(loop);
   forwarder_ = std::make_unique<signal_forwarder>(loop, passing_on());
 }
 
@@ -119,15 +121,13 @@ caf::error own_job::start_job() {
   return caf::none;
 }
 
-/// Ends the job when the user interrupts the launcher; asked twice, at once;
-/// asked again, the launcher waits for nobody, since whoever reads its output
-/// may have stopped.
-void own_job::on_signal(int number) {
-  if (++interrupts_ > 2) {
-    exit_status_ = 128 + number;
-    node_->loop().stop();
-    return;
-  }
+void own_job::leave(int number) {
+  exit_status_ = 128 + number;
+  node_->loop().stop();
+}
+
+/// The host ends a job at once that it is told to end again.
+void own_job::on_interrupt(int number) {
   if (!has_job_) {
     end(128 + number);
     return;

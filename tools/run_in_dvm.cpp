@@ -73,7 +73,7 @@ private:
   void show_bindings();
   void on_event(event x);
   void note_end(const std::string& nspace, const event& x);
-  void on_signal(int number);
+  void on_interrupt(int number);
   void on_unwritten(const std::string& reason);
   signal_forwarder::settings passing_on();
   void leave();
@@ -111,9 +111,13 @@ private:
   /// Which of the DVM's nodes the job may use; empty: all.
   std::vector<chosen_node> nodes_;
 
-  /// The signal that interrupted us, and how often.
+  /// The signal that interrupted us.
   int signal_ = 0;
-  int interrupts_ = 0;
+  user_interrupts interrupts_{[this](int x) { on_interrupt(x); },
+                              [this](int x) {
+                                signal_ = x;
+                                leave();
+                              }};
   int exit_status_ = 1;
   bool is_over_ = false;
 };
@@ -342,18 +346,14 @@ void dvm_job::show_bindings() {
   });
 }
 
-/// The first time the job is told to end, then it is killed, then we leave;
-/// also if its end does not come, since nodes may not answer.
-void dvm_job::on_signal(int number) {
+/// A job that is killed may not end, since nodes may not answer.
+void dvm_job::on_interrupt(int number) {
   signal_ = number;
-  ++interrupts_;
-  if (interrupts_ > 2 || (interrupts_ > 1 && nspace_.empty())) {
-    leave();
-    return;
-  }
   if (!nspace_.empty())
     end_job();
-  if (interrupts_ > 1) {
+  else if (interrupts_.is_repeated())
+    return leave();
+  if (interrupts_.is_repeated()) {
     patience_ =
       std::make_unique<timer>(session_->loop().loop(), [this] { leave(); });
     patience_->start(kill_time);
@@ -394,8 +394,8 @@ void dvm_job::leave() {
 }
 
 void dvm_job::end_job() {
-  const auto* how =
-    interrupts_ > 1 ? &attr::job_ctrl_kill : &attr::job_ctrl_terminate;
+  const auto* how = interrupts_.is_repeated() ? &attr::job_ctrl_kill
+                                              : &attr::job_ctrl_terminate;
   for (const auto& x : running_) {
     auto request = job_control_request{};
     request.targets = {{x, rank_wildcard}};
@@ -473,7 +473,7 @@ int dvm_job::run() {
   add_surroundings(options_.job);
   out_->write(std::string{document_begin(options_.node.output)});
   auto& loop = session_->loop();
-  on_interrupt(loop.loop(), [this](int number) { on_signal(number); });
+  interrupts_.listen(loop.loop());
   auto forwarder =
     std::make_unique<signal_forwarder>(loop.loop(), passing_on());
   start();

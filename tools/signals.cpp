@@ -1,6 +1,7 @@
 #include "tools/signals.hpp"
 
 #include "adapters/loop/event_loop.hpp"
+#include "base/all_of.hpp"
 #include "base/escape.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
@@ -156,6 +157,15 @@ void on_interrupt(event_loop& loop, const std::function<void(int)>& f) {
     loop.on_signal(number, [f, number] { f(number); });
 }
 
+void user_interrupts::listen(event_loop& loop) {
+  on_interrupt(loop, [this](int number) {
+    if (++count_ > 2)
+      leave_(number);
+    else
+      end_(number);
+  });
+}
+
 signal_forwarder::signal_forwarder(event_loop& loop, settings x)
   : loop_(loop), settings_(std::move(x)), patience_(loop, [this] { stop(); }) {
   for (const auto number : settings_.signals)
@@ -188,19 +198,16 @@ void signal_forwarder::on_signal(int number) {
 
 /// To all jobs in one request each, since a request for who is gone is refused.
 void signal_forwarder::ask(std::string_view directive, value x, callback done) {
-  const auto jobs = settings_.jobs();
-  const auto left = std::make_shared<size_t>(jobs.size());
-  for (const auto& nspace : jobs) {
+  const auto all =
+    all_of<callback>{std::move(done), [](callback& then) { then(); }};
+  for (const auto& nspace : settings_.jobs()) {
+    all.add();
     auto request = job_control_request{};
     request.targets = {{nspace, rank_wildcard}};
     request.directives = {{std::string{directive}, 0, x}};
-    settings_.ask(std::move(request), [left, done] {
-      if (--*left == 0)
-        done();
-    });
+    settings_.ask(std::move(request), [all] { all.done(); });
   }
-  if (jobs.empty())
-    done();
+  all.done();
 }
 
 void signal_forwarder::pause() {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace troupe {
 
@@ -46,6 +47,39 @@ void outlive_user_signals();
 /// Calls `f` with the number of a signal by which users, terminals and batch
 /// systems end a tool.
 void on_interrupt(event_loop& loop, const std::function<void(int)>& f);
+
+/// Interrupts of a launcher by its user: the first ends the job, the second at
+/// once, and the third the launcher, which waits for nobody then, since whoever
+/// reads its output may have stopped. For the thread of the loop only.
+class user_interrupts {
+public:
+  /// Gets the number of the signal.
+  using callback = std::function<void(int)>;
+
+  /// @param end Ends the job; at once if `is_repeated`.
+  /// @param leave Ends the launcher.
+  user_interrupts(callback end, callback leave)
+    : end_(std::move(end)), leave_(std::move(leave)) {
+    // nop
+  }
+
+  user_interrupts(const user_interrupts&) = delete;
+
+  user_interrupts& operator=(const user_interrupts&) = delete;
+
+  /// Takes over the signals of this loop, which runs no longer than this lives.
+  void listen(event_loop& loop);
+
+  /// Whether there has been a second one.
+  bool is_repeated() const {
+    return count_ > 1;
+  }
+
+private:
+  callback end_;
+  callback leave_;
+  int count_ = 0;
+};
 
 /// Passes signals of the launcher on to the processes of its jobs, by requests
 /// of job control. SIGTSTP pauses them, and then stops the launcher, as the

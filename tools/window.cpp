@@ -1,6 +1,7 @@
 #include "tools/window.hpp"
 
 #include "adapters/loop/local_address.hpp"
+#include "adapters/loop/read_write.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "tools/printing.hpp"
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iostream>
+#include <string_view>
 #include <thread>
 
 namespace troupe {
@@ -20,19 +22,6 @@ namespace {
 
 constexpr size_t room_size = size_t{64} << 10;
 
-bool write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    const auto n = ::write(fd, data, size);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return false;
-    data += n;
-    size -= static_cast<size_t>(n);
-  }
-  return true;
-}
-
 /// Until one end is gone.
 void copy(int from, int to) {
   auto room = std::string(room_size, '\0');
@@ -40,7 +29,9 @@ void copy(int from, int to) {
     const auto n = ::read(from, room.data(), room.size());
     if (n < 0 && errno == EINTR)
       continue;
-    if (n <= 0 || !write_all(to, room.data(), static_cast<size_t>(n)))
+    if (n <= 0
+        || !write_all(to,
+                      std::string_view{room}.substr(0, static_cast<size_t>(n))))
       return;
   }
 }

@@ -3,6 +3,7 @@
 #include "actors/control/control_directives.hpp"
 
 #include "actors/control/defaults.hpp"
+#include "base/timeout.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -179,7 +180,11 @@ private:
   }
 
   caf::error read_timeout(const info& x) {
-    return read_time(x, out_.timeout);
+    auto seconds = std::optional<std::chrono::seconds>{};
+    if (auto err = read_time(x, seconds))
+      return err;
+    out_.timeout = timeout_of({x});
+    return caf::none;
   }
 
   caf::error read_preemptible(const info& x) {

@@ -4,6 +4,7 @@
 #include "messages/status.hpp"
 
 #include <caf/expected.hpp>
+#include <caf/timespan.hpp>
 
 #include <chrono>
 #include <optional>
@@ -136,8 +137,8 @@ struct control_directives {
   /// `control_key::grace`.
   std::optional<std::chrono::milliseconds> grace;
 
-  /// PMIX_TIMEOUT: after how long the request is given up.
-  std::optional<std::chrono::seconds> timeout;
+  /// PMIX_TIMEOUT: after how long the request is given up; none: never.
+  std::optional<caf::timespan> timeout;
 
   // -- what the requester declares of itself; targets mean nothing to it --
 

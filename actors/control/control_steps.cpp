@@ -1,5 +1,6 @@
 #include "actors/control/control_steps.hpp"
 
+#include "base/all_of.hpp"
 #include "config/defaults.hpp"
 
 #include <algorithm>
@@ -74,18 +75,20 @@ public:
 
   void begin(completion done) override {
     done_ = std::move(done);
-    pending_ = shares_.size() + 1;
+    const auto all = all_of<act_step*>{this, &act_step::finish};
     for (const auto& x : shares_) {
+      all.add();
       const auto what =
         control_procs{x.nspace, x.ranks, action_,
                       action_ == control_action::signal ? signal_ : 0};
-      means_.act(x.node, what,
-                 guard([this, what](const caf::expected<procs_controlled>& x) {
-                   note_answer(result_, what, x);
-                   finish_one();
-                 }));
+      means_.act(
+        x.node, what,
+        guard([this, all, what](const caf::expected<procs_controlled>& x) {
+          note_answer(result_, what, x);
+          all.done();
+        }));
     }
-    finish_one();
+    all.done();
   }
 
   control_result cancel() override {
@@ -97,9 +100,7 @@ public:
   }
 
 private:
-  void finish_one() {
-    if (--pending_ > 0)
-      return;
+  void finish() {
     conclude(result_);
     done_(result_);
   }
@@ -108,7 +109,6 @@ private:
   std::vector<control_share> shares_;
   control_action action_;
   int32_t signal_;
-  size_t pending_ = 0;
   control_result result_;
   completion done_;
 };

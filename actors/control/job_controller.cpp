@@ -250,12 +250,14 @@ struct job_controller::state : std::enable_shared_from_this<state> {
         make_info(control_key::cancelled, value::size(cancelled.size())));
     const auto timeout = directives.timeout;
     active.emplace(*number, std::move(request));
-    if (timeout && timeout->count() > 0)
+    if (timeout)
       means.call_later(
         *timeout, [weak = weak_from_this(), number = *number, timeout] {
+          const auto seconds =
+            std::chrono::duration_cast<std::chrono::seconds>(*timeout).count();
           if (const auto self = weak.lock())
             self->give_up(number, status::timeout,
-                          "given up after " + std::to_string(timeout->count())
+                          "given up after " + std::to_string(seconds)
                             + " s, as asked");
         });
     run_next(*number);

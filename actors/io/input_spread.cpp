@@ -30,8 +30,6 @@ struct input_round {
   io_input_taken result;
   bool has_offset = false;
   caf::error why;
-  size_t left = 1;
-  input_taken_callback done;
 
   void take(const io_input_taken& x) {
     result.readers += x.readers;
@@ -50,13 +48,10 @@ struct input_round {
     result.closed.insert(result.closed.end(), procs.begin(), procs.end());
   }
 
-  void finish_one() {
-    if (--left > 0)
-      return;
+  caf::expected<io_input_taken> outcome() {
     if (why && result.readers == 0)
-      done(std::move(why));
-    else
-      done(std::move(result));
+      return std::move(why);
+    return std::move(result);
   }
 };
 
@@ -75,8 +70,8 @@ std::map<uint32_t, std::vector<proc_id>> targets_of(const job_locations& places,
 
 void spread_input(const job_locations& places, const io_input& what,
                   const input_sender& send, input_taken_callback done) {
-  auto round = std::make_shared<input_round>();
-  round->done = std::move(done);
+  const auto round = all_of<input_round>{
+    {}, [done = std::move(done)](input_round& x) { done(x.outcome()); }};
   const auto is_for_all =
     std::find(what.ranks.begin(), what.ranks.end(), rank_wildcard)
     != what.ranks.end();
@@ -88,17 +83,17 @@ void spread_input(const job_locations& places, const io_input& what,
     else
       for (const auto& proc : procs)
         part.ranks.push_back(proc.rank);
-    ++round->left;
+    round.add();
     send(node, std::move(part),
          [round, procs = std::move(procs)](caf::expected<io_input_taken> x) {
            if (x)
              round->take(*x);
            else
              round->refuse(x.error(), procs);
-           round->finish_one();
+           round.done();
          });
   }
-  round->finish_one();
+  round.done();
 }
 
 caf::error keep_input_of(const job_locations& places, uint32_t node,
@@ -161,14 +156,19 @@ void input_spread::send_pieces(io_input what,
     add_piece(whole, 0, all, done);
     return;
   }
-  auto left = std::make_shared<size_t>((all + most - 1) / most);
   // What has become of the last is what has become of all.
-  const auto one = [left, done](caf::expected<io_input_taken> x) {
-    if (--*left == 0)
-      done(std::move(x));
+  using taken = caf::expected<io_input_taken>;
+  const auto pieces =
+    all_of<taken>{io_input_taken{}, [done](taken& x) { done(std::move(x)); }};
+  const auto one = [pieces](taken x) {
+    *pieces = std::move(x);
+    pieces.done();
   };
-  for (size_t at = 0; at < all; at += most)
+  for (size_t at = 0; at < all; at += most) {
+    pieces.add();
     add_piece(whole, at, std::min(most, all - at), one);
+  }
+  pieces.done();
 }
 
 /// Puts a piece behind what is on its way to the same processes; it is copied
@@ -223,33 +223,31 @@ caf::error nobody_reads(const proc_id& target) {
 }
 
 push_round::push_round(const io_push_request& request, completion done)
-  : done_(std::move(done)),
-    is_end_(flag(request.directives, attr::iof_push_stdin)
-            && (!request.bytes || request.bytes->empty())) {
+  : all_({}, [done = std::move(done),
+              is_end = flag(request.directives, attr::iof_push_stdin)
+                       && (!request.bytes || request.bytes->empty())](
+               const taken& x) { done(outcome_of(x, is_end)); }) {
   // nop
 }
 
-void push_round::take(const caf::expected<io_input_taken>& x) {
-  if (x)
-    readers_ += x->readers;
-  else if (status_of(x.error()) != status::not_found)
-    why_ = x.error();
-  finish_one();
-}
-
-void push_round::finish_one() {
-  if (--left_ > 0)
-    return;
-  if (why_)
-    done_(why_);
+caf::error push_round::outcome_of(const taken& x, bool is_end) {
+  if (x.why)
+    return x.why;
   // OpenPMIx's tools forward their end of input again and again until they
   // are told that it is complete; and what nobody reads is complete, too.
-  else if (readers_ == 0)
-    done_(make_error(status::iof_complete, "nobody reads the input"));
-  else if (is_end_)
-    done_(make_error(status::iof_complete, "the input has ended"));
-  else
-    done_({});
+  if (x.readers == 0)
+    return make_error(status::iof_complete, "nobody reads the input");
+  if (is_end)
+    return make_error(status::iof_complete, "the input has ended");
+  return {};
+}
+
+void push_round::take(const caf::expected<io_input_taken>& x) const {
+  if (x)
+    all_->readers += x->readers;
+  else if (status_of(x.error()) != status::not_found)
+    all_->why = x.error();
+  all_.done();
 }
 
 io_input input_spread::input_of(const io_push_request& request,
@@ -273,7 +271,7 @@ io_input input_spread::input_of(const io_push_request& request,
 
 void input_spread::push(io_push_request& request, targets to,
                         push_round::completion done) {
-  const auto round = std::make_shared<push_round>(request, std::move(done));
+  const auto round = push_round{request, std::move(done)};
   for (auto i = to.begin(); i != to.end();)
     i = i->second.ranks.empty() ? to.erase(i) : std::next(i);
   auto left = to.size();
@@ -281,11 +279,11 @@ void input_spread::push(io_push_request& request, targets to,
     // The last job has the memory of the request: most requests name one job.
     if (request.bytes)
       what.bytes = --left == 0 ? std::move(*request.bytes) : *request.bytes;
-    round->expect();
+    round.expect();
     give(std::move(what),
-         [round](const caf::expected<io_input_taken>& x) { round->take(x); });
+         [round](const caf::expected<io_input_taken>& x) { round.take(x); });
   }
-  round->close();
+  round.close();
 }
 
 } // namespace troupe

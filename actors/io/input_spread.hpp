@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/data/job_locations.hpp"
+#include "base/all_of.hpp"
 #include "messages/io.hpp"
 #include "messages/io_stream.hpp"
 
@@ -48,7 +49,7 @@ caf::error check_push(const io_push_request& request);
 caf::error nobody_reads(const proc_id& target);
 
 /// A push of input to processes of several jobs: what has become of it is told
-/// once, when all jobs have answered.
+/// once, when all jobs have answered. Copies are the same push.
 class push_round {
 public:
   /// Gets nothing, or why.
@@ -57,27 +58,28 @@ public:
   push_round(const io_push_request& request, completion done);
 
   /// One more job will answer.
-  void expect() {
-    ++left_;
+  void expect() const {
+    all_.add();
   }
 
   /// Answer of a job. One that does not read any more does not keep the others
   /// from reading.
-  void take(const caf::expected<io_input_taken>& x);
+  void take(const caf::expected<io_input_taken>& x) const;
 
   /// No further job will be expected.
-  void close() {
-    finish_one();
+  void close() const {
+    all_.done();
   }
 
 private:
-  void finish_one();
+  struct taken {
+    uint32_t readers = 0;
+    caf::error why;
+  };
 
-  completion done_;
-  bool is_end_;
-  uint32_t readers_ = 0;
-  caf::error why_;
-  size_t left_ = 1;
+  static caf::error outcome_of(const taken& x, bool is_end);
+
+  all_of<taken> all_;
 };
 
 /// Input of this node on its way to processes of any: goes to the same

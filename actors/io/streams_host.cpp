@@ -192,19 +192,19 @@ void send_piece(self_pointer self, io_push_request request,
   auto jobs = std::map<std::string, io_input>{};
   for (const auto& target : request.targets)
     jobs[target.nspace].ranks.push_back(target.rank);
-  auto round = std::make_shared<push_round>(request, done);
+  const auto round = push_round{request, done};
   for (auto& [nspace, x] : jobs) {
     x.nspace = nspace;
     x.offset = number<uint64_t>(request.directives, io_offset_key);
     x.bytes = request.bytes.value_or("");
     x.is_end = x.bytes.empty() || flag(request.directives, attr::iof_complete);
-    round->expect();
+    round.expect();
     self
       ->request(caf::actor_cast<caf::actor>(self), caf::infinite, std::move(x))
-      .then([round](io_input_taken& y) { round->take(std::move(y)); },
-            [round](caf::error& why) { round->take(std::move(why)); });
+      .then([round](io_input_taken& y) { round.take(std::move(y)); },
+            [round](caf::error& why) { round.take(std::move(why)); });
   }
-  round->close();
+  round.close();
 }
 
 caf::result<ack> push(self_pointer self, const requester& who,

@@ -107,16 +107,6 @@ public:
     return size_;
   }
 
-  /// Time that does not count so far.
-  time excused() const {
-    return excused_;
-  }
-
-  /// Bytes for each monitor.
-  static size_t bytes_per_monitor() {
-    return sizeof(monitor) + timer_wheel::bytes_per_item();
-  }
-
 private:
   static constexpr item none = UINT32_MAX;
 
@@ -142,6 +132,9 @@ private:
     item next = none;
     phase state = phase::free;
   };
+
+  // With its place in the `monitor_table` at most 128 bytes. Source: limit L7.
+  static_assert(sizeof(monitor) + timer_wheel::bytes_per_item() <= 48);
 
   struct process {
     time last{0};

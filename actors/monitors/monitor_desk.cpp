@@ -514,7 +514,7 @@ std::vector<info> monitors_here(self_pointer self, const requester& who) {
   auto list = std::vector<info>{};
   for (const auto x : state.table.all()) {
     const auto& of = state.table.of(state.table.process_of(x));
-    if (!sees_all && of.creds.uid != who.creds.uid)
+    if (!sees_all && !may_act_for(who, of.creds.uid))
       continue;
     const auto& entry = state.table[x];
     auto one = std::vector<info>{};

@@ -49,7 +49,7 @@ public:
   }
 
   /// Bytes for each item.
-  static size_t bytes_per_item() {
+  static constexpr size_t bytes_per_item() {
     return sizeof(node);
   }
 

@@ -2,6 +2,7 @@
 
 #include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
+#include "base/all_of.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"
 #include "base/may_act_for.hpp"
@@ -397,28 +398,22 @@ struct sample_job {
   bool is_for_other = false;
 
   info_result result;
-  size_t missing = 1;
   caf::error trouble;
-  completion done;
 
-  void arrived() {
-    if (--missing > 0)
-      return;
+  caf::expected<info_result> outcome() {
     if (!result.infos.empty() || is_for_other)
-      done(std::move(result));
-    else if (trouble)
-      done(std::move(trouble));
-    else if (request.procs || request.pids || request.hostnames
-             || request.node_ids || !request.disk_names.empty()
-             || !request.net_names.empty())
-      done(make_error(status::not_found,
-                      "nothing of what was named is there to be sampled"));
-    else
-      done(std::move(result));
+      return std::move(result);
+    if (trouble)
+      return std::move(trouble);
+    if (request.procs || request.pids || request.hostnames || request.node_ids
+        || !request.disk_names.empty() || !request.net_names.empty())
+      return make_error(status::not_found,
+                        "nothing of what was named is there to be sampled");
+    return std::move(result);
   }
 };
 
-using job_pointer = std::shared_ptr<sample_job>;
+using pending_sample = all_of<sample_job>;
 
 /// Whether somebody may know how much memory processes have for themselves,
 /// which the kernel does not tell everybody.
@@ -431,7 +426,7 @@ bool may_see_pss(const usage_monitor_state& state, const requester& who,
 }
 
 /// Samples this node.
-void sample_node(self_pointer self, const job_pointer& job,
+void sample_node(self_pointer self, const pending_sample& job,
                  std::vector<proc_info> procs) {
   auto& state = self->state;
   const auto& request = job->request;
@@ -447,7 +442,7 @@ void sample_node(self_pointer self, const job_pointer& job,
   what.nets = request.subject == usage_subject::nets || request.with_nets;
   what.disk_names = request.disk_names;
   what.net_names = request.net_names;
-  ++job->missing;
+  job.add();
   self->request(state.options.usage, caf::infinite, std::move(what))
     .then(
       [self, job, procs](usage_samples& x) {
@@ -461,16 +456,16 @@ void sample_node(self_pointer self, const job_pointer& job,
         auto& to = job->result.infos;
         to.insert(to.begin(), std::make_move_iterator(infos.begin()),
                   std::make_move_iterator(infos.end()));
-        job->arrived();
+        job.done();
       },
       [job](caf::error& why) {
         job->trouble = std::move(why);
-        job->arrived();
+        job.done();
       });
 }
 
 /// Has the host sample other nodes: they answer once, whatever the rate.
-void sample_others(self_pointer self, const job_pointer& job) {
+void sample_others(self_pointer self, const pending_sample& job) {
   auto what = job->what;
   auto& x = what.directives;
   x.erase(std::remove_if(x.begin(), x.end(),
@@ -479,7 +474,7 @@ void sample_others(self_pointer self, const job_pointer& job) {
                                   || y.key == attr::monitor_id;
                          }),
           x.end());
-  ++job->missing;
+  job.add();
   self
     ->request(self->state.options.host, defaults::usage_host_wait * 2, job->who,
               std::move(what))
@@ -487,13 +482,13 @@ void sample_others(self_pointer self, const job_pointer& job) {
       [job](info_result& more) {
         std::move(more.infos.begin(), more.infos.end(),
                   std::back_inserter(job->result.infos));
-        job->arrived();
+        job.done();
       },
       [job](caf::error& why) {
         // A host without others has nothing to add.
         if (status_of(why) != status::not_supported)
           job->trouble = std::move(why);
-        job->arrived();
+        job.done();
       });
 }
 
@@ -514,7 +509,7 @@ void ask_host(self_pointer self, const sample_job& job, query_request what,
           [then](caf::error& why) { then(std::move(why)); });
 }
 
-void sample_procs_of(self_pointer self, const job_pointer& job,
+void sample_procs_of(self_pointer self, const pending_sample& job,
                      const std::vector<std::string>& nspaces) {
   auto& state = self->state;
   const auto go_on = [self, job, nspaces] {
@@ -525,7 +520,7 @@ void sample_procs_of(self_pointer self, const job_pointer& job,
       sample_node(self, job, std::move(found.procs));
     if (found.others && !job->request.is_local && !job->is_for_other)
       sample_others(self, job);
-    job->arrived();
+    job.done();
   };
   auto stale = state.procs.stale(nspaces, now(self), defaults::usage_table_age);
   if (stale.empty()) {
@@ -544,7 +539,7 @@ void sample_procs_of(self_pointer self, const job_pointer& job,
 
 /// Samples processes: those that are named, those of the requester's job, or
 /// all of the jobs that there are.
-void sample_procs(self_pointer self, const job_pointer& job) {
+void sample_procs(self_pointer self, const pending_sample& job) {
   const auto& request = job->request;
   const auto is_of_job = !is_tool(job->who.role);
   if (request.procs && !request.procs->empty() && !request.pids) {
@@ -564,7 +559,7 @@ void sample_procs(self_pointer self, const job_pointer& job) {
            });
 }
 
-void sample(self_pointer self, const job_pointer& job) {
+void sample(self_pointer self, const pending_sample& job) {
   auto& state = self->state;
   auto& request = job->request;
   // An empty list of processes is as good as none. Source: OpenPMIx.
@@ -586,7 +581,7 @@ void sample(self_pointer self, const job_pointer& job) {
                 : request.subject == usage_subject::node;
   if (others && !request.is_local && !job->is_for_other)
     sample_others(self, job);
-  job->arrived();
+  job.done();
 }
 
 void tell(self_pointer self, const usage_monitors::entry& to,
@@ -623,14 +618,14 @@ void arm(self_pointer self) {
                      deadline{});
 }
 
-job_pointer make_job(const requester& who, monitor_request what,
-                     usage_request request, completion done) {
-  auto job = std::make_shared<sample_job>();
-  job->who = who;
-  job->what = std::move(what);
-  job->request = std::move(request);
-  job->done = std::move(done);
-  return job;
+pending_sample make_job(const requester& who, monitor_request what,
+                        usage_request request, completion done) {
+  auto job = sample_job{};
+  job.who = who;
+  job.what = std::move(what);
+  job.request = std::move(request);
+  return {std::move(job),
+          [done = std::move(done)](sample_job& x) { done(x.outcome()); }};
 }
 
 void update(self_pointer self, uint64_t number) {

@@ -5,6 +5,7 @@
 #include "adapters/files/user_rights.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "adapters/loop/read_write.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "config/defaults.hpp"
@@ -16,11 +17,9 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <map>
@@ -286,17 +285,7 @@ file_checker_actor::behavior_type file_checker(self_pointer self,
 std::string read_mounts() {
   const auto fd =
     unique_fd{::open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)};
-  constexpr size_t step = size_t{64} << 10;
-  auto result = std::string{};
-  while (fd && result.size() < defaults::mount_table_bytes) {
-    const auto size = result.size();
-    result.resize(size + step);
-    const auto n = ::read(fd.get(), result.data() + size, step);
-    result.resize(size + static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    if (n == 0 || (n < 0 && errno != EINTR))
-      break;
-  }
-  return result;
+  return read_up_to(fd.get(), defaults::mount_table_bytes).value_or("");
 }
 
 } // namespace

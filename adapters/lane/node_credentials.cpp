@@ -1,12 +1,11 @@
 #include "adapters/lane/node_credentials.hpp"
 
+#include "adapters/loop/read_write.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
@@ -165,22 +164,14 @@ caf::expected<node_credentials> decode_credentials(std::string_view bytes) {
 
 caf::expected<secret> read_secret(int fd, size_t limit) {
   auto room = secret{limit + 1};
-  size_t size = 0;
-  while (size <= limit) {
-    const auto got = ::read(fd, room.data() + size, room.size() - size);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got < 0)
-      return system_error("read credentials");
-    if (got == 0)
-      break;
-    size += static_cast<size_t>(got);
-  }
-  if (size > limit)
+  const auto size = read_into(fd, room.data(), room.size());
+  if (!size)
+    return system_error("read credentials");
+  if (*size > limit)
     return make_error(status::bad_param, "more than " + std::to_string(limit)
                                            + " bytes of credentials");
-  auto result = secret{size};
-  std::memcpy(result.data(), room.data(), size);
+  auto result = secret{*size};
+  std::memcpy(result.data(), room.data(), *size);
   return result;
 }
 

@@ -210,9 +210,7 @@ caf::error check_owner(const link_settings& x, int fd) {
     return make_error(status::no_permissions, to_string(x.uri)
                                                 + ": nobody knows who listens: "
                                                 + reason_of(uid.error()));
-  const auto& trusted = x.trusted_users;
-  if (*uid == 0 || *uid == ::geteuid() || *uid == ::getuid()
-      || std::find(trusted.begin(), trusted.end(), *uid) != trusted.end())
+  if (may_be_our_server(*uid, x.trusted_users))
     return caf::none;
   return make_error(status::no_permissions,
                     to_string(x.uri) + ": user " + std::to_string(*uid)
@@ -263,6 +261,11 @@ caf::expected<server_connection> greet(const link_settings& x, unique_fd fd,
 }
 
 } // namespace
+
+bool may_be_our_server(uint32_t uid, const std::vector<uint32_t>& trusted) {
+  return uid == 0 || uid == ::geteuid() || uid == ::getuid()
+         || std::find(trusted.begin(), trusted.end(), uid) != trusted.end();
+}
 
 release announced_release(const std::optional<release>& server) {
   if (server && !(*server < release{4, 2, 4}))

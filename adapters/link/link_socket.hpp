@@ -49,6 +49,11 @@ struct link_settings {
   bool retry_refusals = false;
 };
 
+/// Whether a server, or a file that names one, may belong to this user: root, our
+/// own user (in a program that runs as another also whoever started it), or one of
+/// those named. Source: guarantees, attack X10.
+bool may_be_our_server(uint32_t uid, const std::vector<uint32_t>& trusted);
+
 /// A connection whose greeting has been answered.
 struct server_connection {
   unique_fd fd;

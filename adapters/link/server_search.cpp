@@ -1,6 +1,7 @@
 #include "adapters/link/server_search.hpp"
 
 #include "adapters/local/server_presence.hpp"
+#include "adapters/loop/read_write.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
@@ -91,11 +92,6 @@ caf::error read_uri_variable(const variable_lookup& environment,
 
 std::string host_file(std::string_view before, std::string_view after) {
   return std::string{before} + node_name() + std::string{after};
-}
-
-bool is_trusted(uint32_t uid, const std::vector<uint32_t>& trusted) {
-  return uid == 0 || uid == ::geteuid()
-         || std::find(trusted.begin(), trusted.end(), uid) != trusted.end();
 }
 
 /// Collects files whose name begins with `prefix`.
@@ -245,15 +241,13 @@ read_rendezvous_file(const std::string& path,
   struct stat st;
   if (::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
     return make_error(status::no_permissions, path + " is no file");
-  if (!is_trusted(st.st_uid, trusted))
+  if (!may_be_our_server(st.st_uid, trusted))
     return make_error(status::no_permissions,
                       path + " belongs to user " + std::to_string(st.st_uid));
-  auto text = std::string(max_file_size, '\0');
-  const auto got = ::read(fd.get(), text.data(), text.size());
-  if (got <= 0)
+  const auto text = read_up_to(fd.get(), max_file_size);
+  if (!text || text->empty())
     return make_error(status::not_found, path + " is empty");
-  text.resize(static_cast<size_t>(got));
-  auto content = wire::parse_rendezvous(text);
+  auto content = wire::parse_rendezvous(*text);
   if (!content)
     return make_error(status::unreach,
                       path + ": " + reason_of(content.error()));

@@ -1,6 +1,7 @@
 #include "adapters/local/rendezvous.hpp"
 
 #include "adapters/local/server_presence.hpp"
+#include "adapters/loop/read_write.hpp"
 #include "adapters/sockets/system_error.hpp"
 
 #include <fcntl.h>
@@ -105,13 +106,10 @@ caf::expected<obstacle> inspect_file(const directory& where,
     return odd("belongs to user " + std::to_string(st.st_uid));
   if (st.st_nlink != 1)
     return odd("has another name");
-  auto result = obstacle{{st.st_dev, st.st_ino}, st.st_mtime, {}};
-  result.text.resize(max_file_size);
-  const auto got = ::read(fd.get(), result.text.data(), result.text.size());
-  if (got < 0)
+  auto text = read_up_to(fd.get(), max_file_size);
+  if (!text)
     return system_error("read " + path);
-  result.text.resize(static_cast<size_t>(got));
-  return result;
+  return obstacle{{st.st_dev, st.st_ino}, st.st_mtime, std::move(*text)};
 }
 
 /// Whether the server that wrote a file is no more. A file without number was left
@@ -137,17 +135,6 @@ struct draft {
   file_identity identity;
 };
 
-caf::error write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const auto done = ::write(fd, text.data(), text.size());
-    if (done < 0 && errno != EINTR)
-      return system_error("write");
-    if (done > 0)
-      text.remove_prefix(static_cast<size_t>(done));
-  }
-  return caf::none;
-}
-
 caf::expected<draft> write_draft(const directory& where,
                                  const std::string& name,
                                  const std::string& text) {
@@ -166,9 +153,10 @@ caf::expected<draft> write_draft(const directory& where,
   if (::fstat(fd.get(), &st) != 0)
     return system_error("stat " + path);
   result.identity = {st.st_dev, st.st_ino};
-  if (auto err = write_all(fd.get(), text)) {
+  if (!write_all(fd.get(), text)) {
+    auto why = system_error("write");
     where.unlink(result.name, result.identity);
-    return err;
+    return why;
   }
   return result;
 }

@@ -1,5 +1,6 @@
 #include "adapters/process/process_probe.hpp"
 
+#include "adapters/loop/read_write.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 
@@ -32,16 +33,8 @@ namespace {
 /// Reads a small file of /proc.
 std::string read_file(const std::string& path) {
   constexpr size_t most = size_t{64} << 10;
-  auto result = std::string{};
   const auto fd = unique_fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  char buffer[4096];
-  while (fd && result.size() < most) {
-    const auto n = ::read(fd.get(), buffer, sizeof buffer);
-    if (n <= 0)
-      break;
-    result.append(buffer, static_cast<size_t>(n));
-  }
-  return result;
+  return read_up_to(fd.get(), most).value_or("");
 }
 
 /// The numbers in `text`, with blanks between; 0 for what is none.

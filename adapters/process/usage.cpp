@@ -1,5 +1,6 @@
 #include "adapters/process/usage.hpp"
 
+#include "adapters/loop/read_write.hpp"
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "config/defaults.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <ctime>
 #include <fstream>
@@ -261,21 +261,7 @@ std::optional<std::string> read_file(const std::string& path) {
     ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   if (!fd)
     return std::nullopt;
-  constexpr size_t step = 4096;
-  auto result = std::string{};
-  while (result.size() < defaults::usage_file_bytes) {
-    const auto size = result.size();
-    const auto more =
-      std::min(std::max(step, size), defaults::usage_file_bytes - size);
-    result.resize(size + more);
-    const auto n = ::read(fd.get(), result.data() + size, more);
-    result.resize(size + static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    if (n < 0 && errno != EINTR)
-      return std::nullopt;
-    if (n == 0)
-      break;
-  }
-  return result;
+  return read_up_to(fd.get(), defaults::usage_file_bytes);
 }
 
 double megabytes(std::string_view text, std::string_view name) {

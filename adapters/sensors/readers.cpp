@@ -1,5 +1,6 @@
 #include "adapters/sensors/readers.hpp"
 
+#include "adapters/loop/read_write.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "config/defaults.hpp"
@@ -8,10 +9,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -58,21 +57,9 @@ std::optional<std::string> read_sensor_file(const std::string& path) {
   if (!fd || ::fstat(fd.get(), &what) != 0 || !S_ISREG(what.st_mode))
     return std::nullopt;
   // A byte more than it may have shows that it has more.
-  auto result = std::string(defaults::sensor_file_bytes + 1, '\0');
-  auto size = size_t{0};
-  while (size < result.size()) {
-    const auto n = ::read(fd.get(), result.data() + size, result.size() - size);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return std::nullopt;
-    if (n == 0)
-      break;
-    size += static_cast<size_t>(n);
-  }
-  if (size > defaults::sensor_file_bytes)
+  auto result = read_up_to(fd.get(), defaults::sensor_file_bytes + 1);
+  if (result && result->size() > defaults::sensor_file_bytes)
     return std::nullopt;
-  result.resize(size);
   return result;
 }
 

@@ -240,13 +240,6 @@ caf::error encode_reply(const reply& x, const dialect& d, std::string& out) {
     x.body);
 }
 
-caf::error encode_rank_data(const rank_data& x, const dialect& d,
-                            std::string& out) {
-  auto w = writer{out, d, unreadable::left_out};
-  pack_rank_data(w, x);
-  return w.finish();
-}
-
 // -- decoding ----------------------------------------------------------------
 
 namespace {

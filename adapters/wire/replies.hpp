@@ -99,8 +99,4 @@ caf::expected<reply> decode_reply(command asked, std::string_view payload,
 caf::expected<rank_data> decode_rank_data(std::string_view bytes,
                                           const dialect& d);
 
-/// Packs the data of one rank into the value of a `pmix.pblob` entry.
-caf::error encode_rank_data(const rank_data& x, const dialect& d,
-                            std::string& out);
-
 } // namespace troupe::wire

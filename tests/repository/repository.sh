@@ -177,6 +177,11 @@ cut -f1 docs/requirements.tsv | sed 's/^LIM/L/' \
 cites readings "(?:\breadings?\b|\brequirements\b|Source:)$sentence" \
   '(?<![\w-])A[0-9]{1,2}(?!\w)'
 cites traps "\btraps? $several" '[0-9]+'
+cites cases "\b[Cc]ases? $several\b(?!:)" '[0-9]+'
+# Of rows like `| 143 to 146, 148 |` a line for each number.
+sed '1,/^## Cases/d' docs/readings.md | grep -oP '^\| \K[0-9][0-9, to]*(?= \|)' \
+  | tr ',' '\n' | awk 'NF { for (i = $1; i <= (NF > 1 ? $3 : $1); ++i) print i }' \
+    >"$TROUPE_WORK/readings.cases"
 cites subjects 'OpenPMIx wire protocol, "?\K[\w -]+' \
   '(?:^|and )\K(?:(?! and )[\w -])+\w'
 check "F1.17" "sections of the guarantees that are cited are there" \
@@ -189,6 +194,7 @@ check "F1.17" "those of the requirements are" \
   all_there rows docs/guarantees.md "$row"
 check "F1.17" "readings of the RFCs are" \
   all_there readings docs/readings.md "$row"
+check "F1.17" "cases are" all_there cases "$TROUPE_WORK/readings.cases" '^@$'
 check "F1.17" "traps are" all_there traps docs/readings.md "$row"
 check "F1.17" "subjects of the wire protocol are" \
   all_there subjects docs/wire.md '@'

@@ -1,6 +1,7 @@
 #include "actors/mesh/exchange/event_spread.hpp"
 
 #include "actors/events/range_filter.hpp"
+#include "base/all_of.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
@@ -11,14 +12,12 @@ namespace troupe {
 
 namespace {
 
-/// The parts of an event that are not answered.
-struct progress {
-  size_t pending = 1;
+/// What has become of the parts of an event.
+struct outcome {
   size_t reached = 0;
   size_t unreached = 0;
   bool is_custom = false;
   caf::error why;
-  event_spread::completion then;
 
   void add(const caf::expected<ack>& x) {
     if (x) {
@@ -29,24 +28,19 @@ struct progress {
     } else {
       why = x.error();
     }
-    finish_one();
   }
 
-  void finish_one() {
-    if (--pending > 0 || !then)
-      return;
-    const auto answer = std::exchange(then, nullptr);
+  caf::expected<ack> answer() const {
     if (why)
-      answer(why);
-    else if (!is_custom || unreached == 0)
-      answer(ack{});
-    else if (reached > 0)
-      answer(make_error(status::partial_success,
+      return why;
+    if (!is_custom || unreached == 0)
+      return ack{};
+    if (reached > 0)
+      return make_error(status::partial_success,
                         "some of the processes that the event is for cannot "
-                        "be reached"));
-    else
-      answer(make_error(status::unreach, "none of the processes that the event "
-                                         "is for can be reached"));
+                        "be reached");
+    return make_error(status::unreach, "none of the processes that the event "
+                                       "is for can be reached");
   }
 };
 
@@ -213,39 +207,42 @@ void event_spread::make_route(entry& x) {
 // -- sending -----------------------------------------------------------------
 
 void event_spread::send(const proc_id& key, entry x) {
-  auto all = std::make_shared<progress>();
+  const auto all = all_of<outcome>{
+    {}, [this, key, then = std::move(x.then)](const outcome& found) {
+      if (then)
+        then(found.answer());
+      finish(key);
+    }};
   all->is_custom = x.is_custom;
   all->unreached = x.unreached;
-  all->then = [this, key, then = std::move(x.then)](caf::expected<ack> y) {
-    if (then)
-      then(std::move(y));
-    finish(key);
+  const auto one = [all](const caf::expected<ack>& y) {
+    all->add(y);
+    all.done();
   };
-  const auto one = [all](const caf::expected<ack>& y) { all->add(y); };
   if (x.by == way::here) {
-    ++all->pending;
+    all.add();
     out_.deliver_here(message(std::move(x.what), {}), one);
   } else if (x.by == way::manager) {
-    ++all->pending;
+    all.add();
     out_.tell_manager(message(std::move(x.what), {}), one);
   }
   for (auto& [nspace, targets] : x.to) {
-    ++all->pending;
+    all.add();
     auto then = completion{one};
     if (nspace.empty() && x.is_custom)
-      then = [this, all, targets = targets](const caf::expected<ack>& y) {
+      then = [this, one, targets = targets](const caf::expected<ack>& y) {
         if (!y) {
-          all->add(y);
+          one(y);
           return;
         }
-        out_.find_procs(targets, [all](bool is_found) {
-          all->add(is_found ? caf::expected<ack>{ack{}}
-                            : make_error(status::not_found, ""));
+        out_.find_procs(targets, [one](bool is_found) {
+          one(is_found ? caf::expected<ack>{ack{}}
+                       : make_error(status::not_found, ""));
         });
       };
     out_.submit(nspace, message(x.what, std::move(targets)), std::move(then));
   }
-  all->finish_one();
+  all.done();
 }
 
 void event_spread::finish(const proc_id& key) {

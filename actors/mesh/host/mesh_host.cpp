@@ -610,7 +610,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   start(self);
   if (state.options.on_hosts)
     state.options.on_hosts(state.streams->hosts());
-  auto handlers = mesh_host_actor::behavior_type{
+  auto handlers = with_refusals<mesh_host_actor::behavior_type>(
     // -- what comes most often: CAF tries one after another --
     [self](member_message& what) { self->state.calls->take(std::move(what)); },
     [self](host_collective& what) { return join_collective(self, what); },
@@ -696,20 +696,6 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
         self->state.queries->sample_others(who, request, std::move(done));
       });
     },
-    refuse<info_result, requester, allocation_request>(
-      "allocation is not supported by this host"),
-    refuse<info_result, requester, session_control_request>(
-      "session control is not supported by this host"),
-    refuse<ack, requester, resource_block_request>(
-      "a resource block is not supported by this host"),
-    refuse<get_credential_result, requester, get_credential_request>(
-      "a credential is not supported by this host"),
-    refuse<info_result, requester, validate_credential_request>(
-      "a credential is not supported by this host"),
-    refuse<info_result, requester, fabric_register_request>(
-      "a fabric is not supported by this host"),
-    refuse<info_result, requester, fabric_update_request>(
-      "a fabric is not supported by this host"),
     [self](locate_procs& what) {
       return answer_later<proc_places>(self, [&](completion<proc_places> done) {
         self->state.events->locate(std::move(what.procs), std::move(done));
@@ -804,8 +790,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       self->state.jobs->fenced(what.rank, what.incarnation);
     },
     [self](const mesh_duty_changed& what) { change_duty(self, what); },
-    [self](deadline due) { self->state.waits.fire(due.id); },
-  };
+    [self](deadline due) { self->state.waits.fire(due.id); });
   return sturdy(self, std::move(handlers));
 }
 

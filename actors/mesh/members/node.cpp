@@ -2,6 +2,7 @@
 
 #include "actors/mesh/members/node_routes.hpp"
 #include "actors/mesh/sessions/peer.hpp"
+#include "base/all_of.hpp"
 #include "base/answer.hpp"
 #include "base/sturdy.hpp"
 #include "config/defaults.hpp"
@@ -757,23 +758,12 @@ caf::result<ack> leave(self_pointer self) {
 
 // -- gauges ------------------------------------------------------------------
 
-/// An answer that waits for those of the peers.
-struct collection {
-  caf::typed_response_promise<mesh_status> promise;
-  mesh_status result;
-  size_t missing = 0;
-
-  void arrived() {
-    if (--missing == 0)
-      promise.deliver(std::move(result));
-  }
-};
-
 caf::result<mesh_status> describe(self_pointer self) {
   const auto& state = self->state;
-  auto x = std::make_shared<collection>();
-  x->promise = self->make_response_promise<mesh_status>();
-  auto& result = x->result;
+  auto promise = self->make_response_promise<mesh_status>();
+  const auto all = all_of<mesh_status>{
+    {}, [promise](mesh_status& x) mutable { promise.deliver(std::move(x)); }};
+  auto& result = *all;
   result.rank = state.options.rank;
   result.name = state.options.membership.name;
   result.duty = to_mesh(state.duty());
@@ -786,24 +776,22 @@ caf::result<mesh_status> describe(self_pointer self) {
     result.members = list.rows();
     result.parent = list.tree().parent(state.options.rank);
   }
-  // One for ourselves, so that the answer also comes if there are no others.
-  x->missing = state.peers.size() + 1;
   for (const auto& [key, peer] : state.peers) {
+    all.add();
     self->request(peer.handle, defaults::leave_wait, get_mesh_status{})
       .then(
-        [x, why = state.routes->trouble_of(key.first)](peer_status& y) {
+        [all, why = state.routes->trouble_of(key.first)](peer_status& y) {
           y.trouble = why;
-          x->result.gauges.push_back(
+          all->gauges.push_back(
             {"mesh.to." + y.name, y.waiting_bytes,
              defaults::peer_queue + traffic_classes * defaults::send_window,
              "bytes"});
-          x->result.peers.push_back(std::move(y));
-          x->arrived();
+          all->peers.push_back(std::move(y));
+          all.done();
         },
-        [x](const caf::error&) { x->arrived(); });
+        [all](const caf::error&) { all.done(); });
   }
-  auto promise = x->promise;
-  x->arrived();
+  all.done();
   return promise;
 }
 

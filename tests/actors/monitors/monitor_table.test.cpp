@@ -3,7 +3,6 @@
 #include "actors/monitors/monitor_table.hpp"
 
 #include "actors/monitors/defaults.hpp"
-#include "actors/monitors/heartbeat_watch.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
 
@@ -90,12 +89,6 @@ CAF_TEST(LIM7 X23 a process has 64 monitors and a node ten thousand) {
     for (int i = 0; i < 64 && uut.size() < defaults::monitors_per_node; ++i)
       uut.add(asks({"job", rank}, rank), called("x"));
   CAF_CHECK(status_of(uut.room({"new", 0}, 1)) == status::out_of_resource);
-}
-
-CAF_TEST(LIM7 120 a heartbeat monitor takes 128 bytes at most) {
-  CAF_CHECK(monitor_table::bytes_per_monitor()
-              + heartbeat_watch::bytes_per_monitor()
-            <= 128);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()
