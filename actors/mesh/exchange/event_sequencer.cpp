@@ -2,6 +2,7 @@
 
 #include "actors/groups/group_keys.hpp"
 #include "actors/mesh/exchange/defaults.hpp"
+#include "actors/mesh/exchange/event_origins.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -413,7 +414,7 @@ void event_sequencer::take_entry(uint32_t from, uint64_t incarnation,
   const auto is_new = streams_.count(what.nspace) == 0;
   // A mark asks this node to see to it that all have what there is.
   const auto is_over =
-    is_closed(what.nspace) && (is_new || !event_stream::is_mark(what.what));
+    is_closed(what.nspace) && (is_new || !is_mark(what.what));
   const auto log = is_over ? nullptr : log_of(what.nspace, what.hosts, &entry);
   // The sender knows of all that are before this node that they are lost; if it
   // is a child in the tree, that none is.
