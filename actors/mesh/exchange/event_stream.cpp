@@ -35,6 +35,10 @@ host_reply refuse_epoch() {
   return mesh_failure{status::bad_param, "the namespace has another home now"};
 }
 
+host_reply refuse_nodes() {
+  return mesh_failure{status::bad_param, "there are not so many nodes"};
+}
+
 /// Whether a node is gone, or hosts the namespace no more.
 bool is_loss(const caf::error& why) {
   return status_of(why) == status::unreach
@@ -560,6 +564,10 @@ void event_stream::take(uint32_t from, order_events& what,
     reply(refuse_epoch());
     return;
   }
+  if (!std::all_of(what.events.begin(), what.events.end(), out_->may_be)) {
+    reply(refuse_nodes());
+    return;
+  }
   const auto end = what.first + what.events.size() - 1;
   struct progress {
     size_t pending = 2;
@@ -714,6 +722,10 @@ void event_stream::on_fetched(uint32_t rank, caf::expected<host_reply> x) {
       return;
     }
     lose(rank);
+  } else if (!std::all_of(what->events.begin(), what->events.end(),
+                          out_->may_be)) {
+    // No such node has been given that.
+    lose(rank);
   } else {
     for (auto& y : what->events)
       append(std::move(y));
@@ -768,7 +780,10 @@ void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
   if (what.origins.empty()) {
     x.what = {from, hosts_.empty() ? incarnation : 0, what.number,
               std::move(what.what)};
-    place(std::move(x));
+    if (out_->may_be(x.what))
+      place(std::move(x));
+    else
+      reply(refuse_nodes());
     return;
   }
   check_home();

@@ -97,6 +97,10 @@ public:
     /// The first node that ever hosted it.
     std::function<uint32_t(const std::string& nspace)> founder;
 
+    /// Whether nodes that submitted an event, and those that join with it, may
+    /// be some: what they are remembered by grows with them.
+    std::function<bool(const ordered_event& what)> may_be;
+
     /// Calls back after a while.
     std::function<void(std::chrono::nanoseconds delay,
                        std::function<void()> then)>
