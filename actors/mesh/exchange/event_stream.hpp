@@ -53,12 +53,11 @@ struct log_hosts {
 /// all of them. Nodes that join get what comes after the entry that adds
 /// them, once all others have that.
 ///
-/// While none of its nodes is lost, calls go up the tree in which entries come
-/// down: each node keeps its own and those from below until all below have
-/// called, or for a moment, and sends them to its parent as one. As soon as
-/// something is lost, or somebody is not sure, they are refused, and whoever has
-/// called goes to the home directly. Until its call has a place a node sends
-/// nothing else.
+/// While none of its nodes is lost, calls go up a tree of them: each node keeps
+/// its own and those from below until all below have called, or for a moment,
+/// and sends them to its parent as one. As soon as something is lost, or a
+/// parent cannot see to them, they are refused, and whoever has called goes to
+/// the home directly. Until its call has a place a node sends nothing else.
 ///
 /// A plain class: what it wants done are calls of `means`, which may come
 /// before a call returns and may call back in. It does not rely on messages
