@@ -201,7 +201,7 @@ value retained_by(const event_log& log, const requester& who,
     if ((wanted && *wanted != of.nspace) || !may_see(who, of.nspace))
       continue;
     log.each(of.nspace, since, [&](const event_entry& x) {
-      const auto what = x.what ? x.what->get() : nullptr;
+      const auto what = x.get();
       if (!what)
         return;
       auto infos =
