@@ -1,6 +1,7 @@
 #include "actors/data/job_locations.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace troupe {
@@ -232,6 +233,27 @@ std::vector<uint32_t> job_locations::ranks_on(uint32_t node,
 uint32_t job_locations::size_of(const std::string& nspace) const {
   const auto i = jobs_.find(nspace);
   return i != jobs_.end() ? i->second.size : 0;
+}
+
+uint32_t job_locations::row_from(const proc_id& proc) const {
+  const auto job = jobs_.find(proc.nspace);
+  if (job == jobs_.end() || proc.rank >= job->second.size)
+    return UINT32_MAX;
+  const auto& x = job->second;
+  const auto rest = x.size - proc.rank;
+  if (x.block > 0)
+    return std::min(rest, x.block - proc.rank % x.block);
+  const auto next = std::upper_bound(
+    x.runs.begin(), x.runs.end(), proc.rank,
+    [](uint32_t rank, const run& row) { return rank < row.first; });
+  if (next != x.runs.begin())
+    if (const auto& row = *std::prev(next); proc.rank - row.first < row.count)
+      return row.count - (proc.rank - row.first);
+  return next != x.runs.end() ? next->first - proc.rank : rest;
+}
+
+uint32_t job_locations::end_of_nodes() const {
+  return names_.empty() ? 0 : names_.rbegin()->first + 1;
 }
 
 std::vector<std::string> job_locations::nspaces() const {

@@ -71,6 +71,14 @@ public:
   /// The number of processes of a job; 0 if it is not known.
   uint32_t size_of(const std::string& nspace) const;
 
+  /// How many ranks in a row, this one and those behind it, run on one node, or
+  /// are none of the job: at least 1.
+  uint32_t row_from(const proc_id& proc) const;
+
+  /// One more than the last of the nodes of all jobs there have been; 0 if
+  /// there has been none.
+  uint32_t end_of_nodes() const;
+
   std::vector<std::string> nspaces() const;
 
   /// What is kept for a job, in entries of a few bytes.

@@ -41,6 +41,8 @@ using delivery_list = std::vector<std::shared_ptr<const event>>;
 
 /// Of one namespace.
 struct processes_here {
+  /// Those that may connect and have not ended: no more than the server has
+  /// registered.
   std::set<uint32_t> ranks;
 
   /// Whether there are no others.
@@ -199,7 +201,7 @@ value retained_by(const event_log& log, const requester& who,
     if ((wanted && *wanted != of.nspace) || !may_see(who, of.nspace))
       continue;
     log.each(of.nspace, since, [&](const event_entry& x) {
-      const auto what = x.what ? x.what->get() : nullptr;
+      const auto what = x.get();
       if (!what)
         return;
       auto infos =
@@ -641,7 +643,12 @@ event_cache_actor::behavior_type behavior(self_pointer self,
     [self](const connect_accepted& what) {
       self->state.log->connect(what.proc, what.index, now(self));
     },
-    [self](const proc_ended& what) { self->state.log->end(what.proc); },
+    [self](const proc_ended& what) {
+      const auto here = self->state.here.find(what.proc.nspace);
+      if (here != self->state.here.end())
+        here->second.ranks.erase(what.proc.rank);
+      self->state.log->end(what.proc);
+    },
     [self](const requester& who, connection_lost) {
       self->state.sessions.erase(who.index);
       self->state.deliveries.erase(who.index);

@@ -138,7 +138,7 @@ void event_log::inherit(namespace_log& log) {
     copy.owed = 0;
     const auto is_of_system = x->filter->source().nspace.empty();
     log.append(std::move(copy),
-               is_of_system ? row_of(*x->what->get()) : std::string{});
+               is_of_system ? row_of(*x->get()) : std::string{});
   }
 }
 
@@ -289,7 +289,7 @@ void event_log::hand_over(client_id id, client& to) {
     }
     if (is_idle)
       to.since = now_;
-    const auto what = x->what->get();
+    const auto what = x->get();
     to.in_flight.push_back({from, x->number, x->bytes});
     to.in_flight_bytes += x->bytes;
     auto missed = ring_.take_missed(id);
@@ -483,6 +483,24 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
     std::remove_if(logs.begin(), logs.end(),
                    [&](const auto* log) { return !log->is_wanted(entry); }),
     logs.end());
+  // The host's default handlers get only what is meant for it: they end jobs.
+  const auto entry_for = [&](const namespace_log& log) {
+    auto result = entry;
+    if (&log != &open_ && log.nspace() == options_.server.nspace
+        && filter->is_for_all())
+      result.admits_default = false;
+    return result;
+  };
+  const auto is_expected =
+    is_of_environment
+      ? ring_.is_anybody_interested(entry)
+      : std::any_of(logs.begin(), logs.end(), [&](const auto* log) {
+          return log->is_anybody_interested(entry_for(*log));
+        });
+  if (!is_expected && (is_of_environment || !logs.empty())) {
+    entry.what = kept_event::packed(x.what);
+    entry.bytes = static_cast<uint32_t>(cost_of(*entry.what));
+  }
   for (auto* log : logs) {
     if (!row.empty() && !log->has_state_room(entry.bytes))
       row.clear();
@@ -498,8 +516,9 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
   if (!logs.empty() && !make_node_room(entry.bytes * logs.size()))
     return false;
   ++next_number_;
-  entry.what = std::make_shared<kept_event>(
-    std::make_shared<const event>(std::move(x.what)));
+  if (entry.what == nullptr)
+    entry.what =
+      kept_event::whole(std::make_shared<const event>(std::move(x.what)));
   auto interested = std::vector<client_id>{};
   const auto note = [&](std::vector<client_id> ids) {
     if (interested.empty())
@@ -509,19 +528,11 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
   };
   if (is_of_environment)
     note(ring_.append(entry));
-  for (auto* log : logs) {
-    auto copy = entry;
-    // The host's default handlers get only what is meant for it: they end jobs.
-    if (log != &open_ && log->nspace() == options_.server.nspace
-        && filter->is_for_all())
-      copy.admits_default = false;
-    note(log->append(std::move(copy), row));
-  }
+  for (auto* log : logs)
+    note(log->append(entry_for(*log), row));
   // A connection reads one log, or the ring: nobody is there twice.
   for (const auto id : interested)
     hand_over(id, clients_.at(id));
-  if (interested.empty() && entry.what.use_count() > 1)
-    entry.what->pack();
   return true;
 }
 

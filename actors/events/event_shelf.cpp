@@ -21,7 +21,8 @@ inline constexpr size_t event_gap_ranks = 65536;
 
 namespace {
 
-/// Entry, indexes and the structure of an event, about.
+/// Entry, indexes and the structure of an event, about; while it is bytes, also
+/// those of other logs that share them.
 constexpr size_t event_overhead = 256;
 constexpr size_t info_overhead = 96;
 
@@ -35,6 +36,10 @@ size_t cost_of(const event& x) {
   for (const auto& y : x.infos)
     result += info_overhead + y.key.size() + size_of(y.val);
   return result;
+}
+
+size_t cost_of(const kept_event& x) {
+  return event_overhead + x.size();
 }
 
 std::string row_of(const event& x) {
@@ -53,8 +58,8 @@ event_entry& event_index::append(event_entry x) {
   tidy();
   last_ = x.number;
   auto& list = codes_[x.code];
-  list.numbers.push_back(x.number);
-  ++list.alive;
+  list.numbers.insert(x.number);
+  ++list.count;
   ++alive_;
   return entries_.emplace_back(std::move(x));
 }
@@ -98,16 +103,11 @@ event_entry* event_index::next_of(status code, uint64_t after) {
   const auto list = codes_.find(code);
   if (list == codes_.end())
     return nullptr;
-  const auto& numbers = list->second.numbers;
-  if (numbers.back() <= after)
+  const auto number = list->second.numbers.first_from(after + 1);
+  if (!number)
     return nullptr;
-  for (auto i = std::upper_bound(numbers.begin(), numbers.end(), after);
-       i != numbers.end(); ++i) {
-    ++looked_at_;
-    if (auto* x = find(*i))
-      return x;
-  }
-  return nullptr;
+  ++looked_at_;
+  return find(*number);
 }
 
 void event_index::erase(uint64_t number) {
@@ -119,20 +119,16 @@ void event_index::erase(uint64_t number) {
   x->filter = nullptr;
   --alive_;
   const auto list = codes_.find(x->code);
-  if (--list->second.alive == 0) {
+  list->second.numbers.erase(number);
+  if (--list->second.count == 0)
     codes_.erase(list);
-  } else {
-    auto& numbers = list->second.numbers;
-    while (find(numbers.front()) == nullptr)
-      numbers.pop_front();
-  }
   while (!entries_.empty() && entries_.front().is_dead)
     entries_.pop_front();
 }
 
 size_t event_index::size_of(status code) const {
   const auto list = codes_.find(code);
-  return list != codes_.end() ? list->second.alive : 0;
+  return list != codes_.end() ? list->second.count : 0;
 }
 
 /// Drops what is dead when it has become the greater part.
@@ -142,14 +138,6 @@ void event_index::tidy() {
   entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
                                 [](const auto& x) { return x.is_dead; }),
                  entries_.end());
-  for (auto& [code, list] : codes_) {
-    auto& numbers = list.numbers;
-    if (numbers.size() > list.alive)
-      numbers.erase(
-        std::remove_if(numbers.begin(), numbers.end(),
-                       [&](uint64_t n) { return find(n) == nullptr; }),
-        numbers.end());
-  }
 }
 
 void missed_events::add(uint64_t n, uint64_t from, uint64_t to) {
@@ -458,7 +446,7 @@ void event_shelf::release(event_entry& x) {
   const auto what = x.what;
   on_settled(x);
   // This log keeps it, or another one does.
-  if (what != nullptr && what.use_count() > 1)
+  if (what != nullptr && what->is_shared())
     what->pack();
 }
 
@@ -496,9 +484,14 @@ std::vector<event_shelf::client_id> event_shelf::add(event_entry x) {
 }
 
 bool event_shelf::is_anybody_interested(const event_entry& x) const {
-  for (const auto id : concerned(x))
-    if (readers_.at(id).is_pending(x))
+  for (const auto code : {x.code, default_events}) {
+    const auto those = by_code_.find(code);
+    if (those != by_code_.end()
+        && std::any_of(
+          those->second.begin(), those->second.end(),
+          [&](client_id id) { return readers_.at(id).is_pending(x); }))
       return true;
+  }
   return false;
 }
 
@@ -592,7 +585,8 @@ void event_shelf::unsubscribe(client_id id, const std::vector<status>& codes) {
 event_entry* event_shelf::next(client_id id) {
   auto* to = find_reader(id);
   auto* x = to != nullptr ? to->next(index_) : nullptr;
-  while (x != nullptr && x->what != nullptr && !x->what->unpack()) {
+  while (x != nullptr && x->what != nullptr
+         && !x->what->unpack(x->code, x->filter->source())) {
     drop(*x);
     x = to->next(index_);
   }

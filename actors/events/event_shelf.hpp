@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/events/kept_event.hpp"
+#include "actors/events/number_set.hpp"
 #include "actors/events/range_filter.hpp"
 #include "messages/event.hpp"
 
@@ -64,13 +65,20 @@ struct event_entry {
   bool is_dead = false;
 
   /// Null while it is only on disk.
-  std::shared_ptr<kept_event> what;
+  kept_event::pointer what;
 
   std::shared_ptr<const range_filter> filter;
+
+  /// The event; null while it is only on disk, and if its bytes cannot be read.
+  std::shared_ptr<const event> get() const {
+    return what != nullptr ? what->get(code, filter->source()) : nullptr;
+  }
 };
 
-/// What an event counts for in a budget: its values and what goes with them.
+/// What an event counts for in a budget: its values and what goes with them;
+/// and what one counts for that is kept as bytes.
 size_t cost_of(const event& x);
+size_t cost_of(const kept_event& x);
 
 /// Which row of the state table an event of the system is; empty: none.
 std::string row_of(const event& x);
@@ -113,9 +121,10 @@ public:
   }
 
 private:
+  /// The events with a code.
   struct code_list {
-    std::deque<uint64_t> numbers;
-    size_t alive = 0;
+    number_set numbers;
+    size_t count = 0;
   };
 
   std::deque<event_entry>::iterator place_of(uint64_t number);
@@ -375,6 +384,9 @@ public:
   /// Nothing if they are the same as when this was asked last.
   std::optional<std::set<status>> take_wanted();
 
+  /// Whether a connection would get `x` if it came to this now.
+  bool is_anybody_interested(const event_entry& x) const;
+
   /// Events that some connection has not taken.
   size_t owed() const noexcept {
     return owed_;
@@ -390,9 +402,6 @@ protected:
   /// its code, or default handlers (CACHE-7).
   /// @returns the connections that are to get it.
   std::vector<client_id> add(event_entry x);
-
-  /// Whether a connection would get `x` if it were added.
-  bool is_anybody_interested(const event_entry& x) const;
 
   /// A connection has taken, or will not take, `x`.
   void release(event_entry& x);

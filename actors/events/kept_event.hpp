@@ -2,29 +2,40 @@
 
 #include "messages/event.hpp"
 
+#include <caf/intrusive_ptr.hpp>
+
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 
 namespace troupe {
 
 /// The content of an event, which the logs that keep it share: as an event
 /// while somebody is about to get it, as bytes while it is kept for those who
-/// may come.
+/// may come. What an entry of a log says anyway, code and source, is not among
+/// the bytes. Counts its references for one thread.
 class kept_event {
 public:
-  explicit kept_event(std::shared_ptr<const event> what)
-    : whole_(std::move(what)) {
-    // nop
-  }
+  using pointer = caf::intrusive_ptr<kept_event>;
+
+  /// Of an event that somebody is about to get.
+  static pointer whole(std::shared_ptr<const event> what);
+
+  /// Of an event that nobody is about to get: it is bytes.
+  static pointer packed(const event& what);
+
+  kept_event(const kept_event&) = delete;
+  kept_event& operator=(const kept_event&) = delete;
 
   /// The event; made anew each time while it is bytes. Null if it nests deeper
   /// than bytes may (`max_value_depth`).
-  std::shared_ptr<const event> get() const;
+  /// @param code, source Those of the event.
+  std::shared_ptr<const event> get(status code, const proc_id& source) const;
 
   /// Makes it an event again: those who get it share it.
   /// @returns whether it is one.
-  bool unpack();
+  bool unpack(status code, const proc_id& source);
 
   /// Makes it bytes: nobody is about to get it.
   void pack();
@@ -33,11 +44,37 @@ public:
     return whole_ == nullptr;
   }
 
-private:
-  std::shared_ptr<const event> whole_;
+  /// Whether there are other references to it.
+  bool is_shared() const noexcept {
+    return references_ > 1;
+  }
 
-  /// Empty if it has never been bytes: they stay, since they do not change.
-  std::string bytes_;
+  /// Its bytes; 0 if it has never been any.
+  size_t size() const noexcept {
+    return size_;
+  }
+
+private:
+  kept_event() = default;
+
+  void write(const event& what);
+
+  friend void intrusive_ptr_add_ref(const kept_event* x) noexcept {
+    ++x->references_;
+  }
+
+  friend void intrusive_ptr_release(const kept_event* x) noexcept {
+    if (--x->references_ == 0)
+      delete x;
+  }
+
+  mutable uint32_t references_ = 0;
+
+  /// Bytes stay, since they do not change; none if it has never been any.
+  uint32_t size_ = 0;
+  std::unique_ptr<char[]> bytes_;
+
+  std::shared_ptr<const event> whole_;
 };
 
 } // namespace troupe

@@ -314,7 +314,7 @@ void namespace_log::spool() {
     if (!batch.empty() && bytes + x->bytes > limits_.batch)
       break;
     bytes += x->bytes;
-    batch.emplace_back(x->number, x->what->get());
+    batch.emplace_back(x->number, x->get());
   }
   if (batch.empty() || !make_disk_room(bytes))
     return;
@@ -407,7 +407,7 @@ void namespace_log::note_loaded(
       continue;
     }
     x->place = event_place::loaded;
-    x->what = std::make_shared<kept_event>(i->second);
+    x->what = kept_event::whole(i->second);
     loaded_.push_back(number);
     loaded_bytes_ += x->bytes;
   }

@@ -13,10 +13,19 @@ uint64_t bit_of(uint64_t number) {
 } // namespace
 
 bool number_set::insert(uint64_t number) {
-  auto& word = words_[number / bits];
+  auto& word = word_of(number);
   const auto is_new = (word & bit_of(number)) == 0;
   word |= bit_of(number);
   return is_new;
+}
+
+/// Mostly it is the last one, or the next.
+uint64_t& number_set::word_of(uint64_t number) {
+  const auto key = number / bits;
+  if (words_.empty() || words_.rbegin()->first < key)
+    return words_.emplace_hint(words_.end(), key, 0)->second;
+  auto& last = *words_.rbegin();
+  return last.first == key ? last.second : words_[key];
 }
 
 bool number_set::erase(uint64_t number) {

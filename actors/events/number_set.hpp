@@ -27,6 +27,8 @@ public:
   }
 
 private:
+  uint64_t& word_of(uint64_t number);
+
   /// A bit for each of 64 numbers, by the number divided by 64; none is 0.
   std::map<uint64_t, uint64_t> words_;
 };

@@ -574,7 +574,7 @@ void job_mesh::start_groups() {
 
 bool job_mesh::may_say(uint32_t node, const submit_event& what) const {
   return speaks_for_its_own(
-    what, node,
+    what, node, places,
     [this](const std::vector<event_origin>& nodes, const proc_id& proc) {
       const auto place = places.node_of(proc);
       return place && is_among(nodes, *place);

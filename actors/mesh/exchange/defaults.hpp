@@ -28,4 +28,8 @@ inline constexpr size_t event_batch = 64;
 inline constexpr size_t event_batches = 16;
 inline constexpr size_t event_untold = 16;
 
+/// Nodes beyond the last one that a node has heard of that others may name: they
+/// have heard of them a moment earlier.
+inline constexpr uint32_t unheard_nodes = 1024;
+
 } // namespace troupe::defaults

@@ -183,45 +183,59 @@ void event_routes::raise(const event& what,
 
 namespace {
 
-/// Who speaks, according to an entry.
-struct speakers {
-  std::vector<proc_id> operator()(const group_calls& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& caller : x.callers)
-      for (uint32_t i = 0; i < caller.count; ++i)
-        result.push_back({caller.proc.nspace, caller.proc.rank + i});
-    return result;
+/// Whether all are such in whose name an entry speaks. Of processes in a row it
+/// looks at one for each node: a few bytes may name very many.
+struct all_speakers {
+  const job_locations& places;
+  const std::function<bool(const proc_id&)>& is_such;
+
+  template <class List>
+  bool in(const List& list) const {
+    return std::all_of(list.begin(), list.end(),
+                       [this](const auto& x) { return is_such(x.proc); });
   }
 
-  std::vector<proc_id> operator()(const group_data& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& of : x.procs)
-      result.push_back(of.proc);
-    return result;
+  bool operator()(const group_calls& x) const {
+    return std::all_of(x.callers.begin(), x.callers.end(),
+                       [this](const group_caller& y) { return in_row(y); });
   }
 
-  std::vector<proc_id> operator()(const group_departure& x) const {
-    return {x.proc};
+  bool in_row(const group_caller& x) const {
+    auto proc = x.proc;
+    for (auto left = x.count;;) {
+      if (!is_such(proc))
+        return false;
+      const auto row = places.row_from(proc);
+      if (row >= left)
+        return true;
+      proc.rank += row;
+      left -= row;
+    }
   }
 
-  std::vector<proc_id> operator()(const group_conflict& x) const {
-    return {x.proc};
+  bool operator()(const group_data& x) const {
+    return in(x.procs);
   }
 
-  std::vector<proc_id> operator()(const group_notice& x) const {
-    return {x.source};
+  bool operator()(const group_departure& x) const {
+    return is_such(x.proc);
   }
 
-  std::vector<proc_id> operator()(const group_verdicts& x) const {
-    auto result = std::vector<proc_id>{};
-    for (const auto& verdict : x.verdicts)
-      result.push_back(verdict.proc);
-    return result;
+  bool operator()(const group_conflict& x) const {
+    return is_such(x.proc);
+  }
+
+  bool operator()(const group_notice& x) const {
+    return is_such(x.source);
+  }
+
+  bool operator()(const group_verdicts& x) const {
+    return in(x.verdicts);
   }
 
   template <class Other>
-  std::vector<proc_id> operator()(const Other&) const {
-    return {};
+  bool operator()(const Other&) const {
+    return true;
   }
 };
 
@@ -235,7 +249,7 @@ bool is_sane(const group_caller& x) {
 } // namespace
 
 bool speaks_for_its_own(
-  const submit_event& what, uint32_t from,
+  const submit_event& what, uint32_t from, const job_locations& places,
   const std::function<bool(const std::vector<event_origin>& nodes,
                            const proc_id& proc)>& is_on) {
   const auto& entry = std::get<group_entry>(what.what);
@@ -248,9 +262,10 @@ bool speaks_for_its_own(
   auto nodes = what.origins;
   if (nodes.empty())
     nodes.push_back({from, 0, 0, 1});
-  const auto procs = std::visit(speakers{}, entry.what);
-  return std::all_of(procs.begin(), procs.end(),
-                     [&](const proc_id& x) { return is_on(nodes, x); });
+  const std::function<bool(const proc_id&)> is_such = [&](const proc_id& x) {
+    return is_on(nodes, x);
+  };
+  return std::visit(all_speakers{places, is_such}, entry.what);
 }
 
 bool is_among(const std::vector<event_origin>& nodes, uint32_t rank) {
@@ -288,7 +303,7 @@ void event_routes::take(const mesh_calls::member& from, submit_event what,
   } else {
     const auto& entry = std::get<group_entry>(what.what);
     const auto is_good = speaks_for_its_own(
-      what, from.rank,
+      what, from.rank, places_,
       [&](const std::vector<event_origin>& nodes, const proc_id& proc) {
         const auto node = places_.node_of(proc);
         return (node && is_among(nodes, *node))

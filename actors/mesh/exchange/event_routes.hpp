@@ -114,9 +114,10 @@ private:
 /// listen, or does not answer, is spoken for by its node, too; who has ended,
 /// how late it is and what has been so far, all may know.
 /// Source: guarantees, X41.
+/// @param places Where those run that stand in a row.
 /// @param is_on Whether a process runs on one of these.
 bool speaks_for_its_own(
-  const submit_event& what, uint32_t from,
+  const submit_event& what, uint32_t from, const job_locations& places,
   const std::function<bool(const std::vector<event_origin>& nodes,
                            const proc_id& proc)>& is_on);
 

@@ -2,6 +2,7 @@
 
 #include "actors/groups/group_keys.hpp"
 #include "actors/mesh/exchange/defaults.hpp"
+#include "actors/mesh/exchange/event_origins.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -52,6 +53,10 @@ const group_entry* first_of(const order_events& what) {
            : std::get_if<group_entry>(&what.events.front().what);
 }
 
+host_reply too_many_nodes() {
+  return mesh_failure{status::bad_param, "there are not so many nodes"};
+}
+
 } // namespace
 
 event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
@@ -69,6 +74,7 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
                       const std::vector<uint32_t>& ranks,
                       uint64_t place) { tell_end(name, ranks, place); };
   x.abandon = [this](const std::string& name) { abandon(name); };
+  x.may_be = [this](const ordered_event& what) { return may_be_nodes(what); };
   x.hosts = [this](const std::string& nspace) {
     return nspace.empty() ? out_.live() : places_.hosts_of(nspace);
   };
@@ -135,6 +141,7 @@ void event_sequencer::job_forgotten(const std::string& nspace) {
 }
 
 void event_sequencer::node_lost(uint32_t rank) {
+  end_of_nodes_ = std::max(end_of_nodes_, uint64_t{rank} + 1);
   ended_.erase(rank);
   const auto all = streams_;
   for (const auto& [nspace, x] : all)
@@ -151,9 +158,43 @@ void event_sequencer::stop() {
     x->depose();
 }
 
+// -- from other nodes --------------------------------------------------------
+
+/// Whether all ranks below this may be those of nodes.
+bool event_sequencer::may_be_nodes(uint64_t end) {
+  if (end <= end_of_nodes_)
+    return true;
+  const auto live = out_.live();
+  if (!live.empty())
+    end_of_nodes_ = std::max(end_of_nodes_, uint64_t{live.back()} + 1);
+  end_of_nodes_ = std::max(end_of_nodes_, uint64_t{places_.end_of_nodes()});
+  return end <= end_of_nodes_ + defaults::unheard_nodes;
+}
+
+bool event_sequencer::may_be_nodes(const rank_list& ranks) {
+  auto end = uint64_t{ranks.size()};
+  for (const auto& x : ranks.runs())
+    end = std::max(end, uint64_t{x.first} + x.count);
+  return may_be_nodes(end);
+}
+
+/// Those that have submitted an event, and those that join with it.
+bool event_sequencer::may_be_nodes(const ordered_event& x) {
+  auto end = uint64_t{0};
+  any_origin(x, [&](const event_origin& y) {
+    end = std::max(end, uint64_t{y.rank} + y.count);
+    return false;
+  });
+  for (const auto rank : joining_of(x.what))
+    end = std::max(end, uint64_t{rank} + 1);
+  return may_be_nodes(end);
+}
+
 void event_sequencer::take(uint32_t from, uint64_t incarnation,
                            submit_event what, answerer reply) {
-  if (is_group_log(what.nspace)) {
+  if (!may_be_nodes(what.hosts)) {
+    reply(too_many_nodes());
+  } else if (is_group_log(what.nspace)) {
     take_entry(from, incarnation, std::move(what), reply);
   } else if (std::holds_alternative<group_entry>(what.what)) {
     reply(mesh_failure{status::bad_param, what.nspace + " is no group"});
@@ -178,7 +219,9 @@ void event_sequencer::take(uint32_t from, uint64_t incarnation,
 
 void event_sequencer::take(uint32_t from, order_events what,
                            const answerer& reply) {
-  if (is_end_of_logs(what))
+  if (!may_be_nodes(what.hosts))
+    reply(too_many_nodes());
+  else if (is_end_of_logs(what))
     take_ends(from, what, reply);
   else if (is_group_log(what.nspace))
     take_entries(from, std::move(what), reply);
@@ -191,6 +234,10 @@ void event_sequencer::take(uint32_t from, order_events what,
 
 void event_sequencer::take(uint32_t from, const collect_events& what,
                            const answerer& reply) {
+  if (!may_be_nodes(what.hosts)) {
+    reply(too_many_nodes());
+    return;
+  }
   const auto log = is_group_log(what.nspace)
                      ? log_of(what.nspace, what.hosts, nullptr)
                      : nullptr;
@@ -413,7 +460,7 @@ void event_sequencer::take_entry(uint32_t from, uint64_t incarnation,
   const auto is_new = streams_.count(what.nspace) == 0;
   // A mark asks this node to see to it that all have what there is.
   const auto is_over =
-    is_closed(what.nspace) && (is_new || !event_stream::is_mark(what.what));
+    is_closed(what.nspace) && (is_new || !is_mark(what.what));
   const auto log = is_over ? nullptr : log_of(what.nspace, what.hosts, &entry);
   // The sender knows of all that are before this node that they are lost; if it
   // is a child in the tree, that none is.

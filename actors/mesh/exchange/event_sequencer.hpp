@@ -117,6 +117,12 @@ private:
     return closed_names_.count(name) > 0;
   }
 
+  // -- what others say of nodes: a few bytes may name very many, and the ranks
+  // -- of a DVM have no holes
+  bool may_be_nodes(uint64_t end);
+  bool may_be_nodes(const rank_list& ranks);
+  bool may_be_nodes(const ordered_event& x);
+
   /// The log of a group; null if this node is not to keep it.
   /// @param hosts As the message that names it says.
   /// @param entry Its first entry, if that is at hand.
@@ -155,6 +161,9 @@ private:
 
   /// Logs that are over and were kept here last, by those who do not know.
   std::map<uint32_t, std::vector<ordered_event>> ended_;
+
+  /// One more than the last node that this one has heard of.
+  uint64_t end_of_nodes_ = 0;
   bool is_tell_due_ = false;
   bool is_stopped_ = false;
 };

@@ -1,13 +1,11 @@
 #include "actors/mesh/exchange/event_stream.hpp"
 
-#include "actors/groups/group_callers.hpp"
 #include "actors/mesh/exchange/defaults.hpp"
+#include "actors/mesh/exchange/event_origins.hpp"
 #include "actors/mesh/exchange/mesh_calls.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
-#include <sstream>
 #include <utility>
 
 namespace troupe {
@@ -20,11 +18,6 @@ using namespace std::chrono_literals;
 /// all of them need have something to say.
 inline constexpr auto group_gathering = 10ms;
 inline constexpr auto group_gathering_of_all = 2ms;
-
-/// Calls of several nodes that become one entry: so many that differ, and so
-/// many bytes.
-inline constexpr size_t entry_callers = 4096;
-inline constexpr size_t entry_bytes = size_t{1} << 20;
 
 } // namespace defaults
 
@@ -42,6 +35,10 @@ host_reply refuse_epoch() {
   return mesh_failure{status::bad_param, "the namespace has another home now"};
 }
 
+host_reply refuse_nodes() {
+  return mesh_failure{status::bad_param, "there are not so many nodes"};
+}
+
 /// Whether a node is gone, or hosts the namespace no more.
 bool is_loss(const caf::error& why) {
   return status_of(why) == status::unreach
@@ -50,71 +47,6 @@ bool is_loss(const caf::error& why) {
 
 host_reply refuse_to_pass() {
   return mesh_failure{status::not_available, "it is to go to the home"};
-}
-
-/// Whether an event has come from a node; several in a row are one by one.
-bool covers(const event_origin& x, uint32_t rank) {
-  return rank >= x.rank && rank - x.rank < x.count;
-}
-
-/// Whether some nodes are among both.
-bool overlap(const event_origin& x, const event_origin& y) {
-  return covers(x, y.rank) || covers(y, x.rank);
-}
-
-/// Whether one of the origins of an event is such.
-template <class F>
-bool any_origin(const ordered_event& x, F is_such) {
-  return is_such(event_origin{x.origin, x.incarnation, x.number, 1})
-         || std::any_of(x.with.begin(), x.with.end(), is_such);
-}
-
-/// Those of an event, all of them.
-std::vector<event_origin> origins_of(const ordered_event& x) {
-  auto result =
-    std::vector<event_origin>{{x.origin, x.incarnation, x.number, 1}};
-  result.insert(result.end(), x.with.begin(), x.with.end());
-  return result;
-}
-
-/// Gives an event its origins, those in a row together.
-void set_origins(ordered_event& x, std::vector<event_origin> all) {
-  std::sort(all.begin(), all.end(),
-            [](const event_origin& y, const event_origin& z) {
-              return y.rank < z.rank;
-            });
-  x.origin = all.front().rank;
-  x.incarnation = all.front().incarnation;
-  x.number = all.front().number;
-  ++all.front().rank;
-  --all.front().count;
-  x.with.clear();
-  for (const auto& y : all) {
-    auto* last = x.with.empty() ? nullptr : &x.with.back();
-    if (last != nullptr && last->rank + last->count == y.rank
-        && last->incarnation == y.incarnation && last->number == y.number)
-      last->count += y.count;
-    else if (y.count > 0)
-      x.with.push_back(y);
-  }
-}
-
-/// Whether an event is, or takes in, what this one is as it was submitted.
-bool is_from(const ordered_event& x, const ordered_event& origin) {
-  return any_origin(x, [&](const event_origin& y) {
-    return covers(y, origin.origin) && y.incarnation == origin.incarnation
-           && y.number == origin.number;
-  });
-}
-
-/// The calls of an entry; null: it is another one.
-const group_calls* calls_of(const ordered_content& what) {
-  const auto* entry = std::get_if<group_entry>(&what);
-  return entry != nullptr ? std::get_if<group_calls>(&entry->what) : nullptr;
-}
-
-group_calls* calls_of(ordered_content& what) {
-  return const_cast<group_calls*>(calls_of(std::as_const(what)));
 }
 
 // -- trees, by the places of nodes: the children of `x` are `radix * x + 1` and
@@ -134,12 +66,6 @@ rank_list level_by_level(const rank_list& nodes, size_t first, size_t top,
 }
 
 } // namespace
-
-void event_stream::submission::answer(const caf::expected<ack>& x) {
-  then(x);
-  for (const auto& other : also)
-    other(x);
-}
 
 event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
                            log_hosts hosts)
@@ -162,25 +88,6 @@ bool event_stream::precedes(uint32_t x, uint32_t y) const {
 std::vector<uint32_t> event_stream::log_ranks() const {
   auto result = std::vector<uint32_t>{hosts_};
   std::sort(result.begin(), result.end());
-  return result;
-}
-
-bool event_stream::is_mark(const ordered_content& what) {
-  const auto* entry = std::get_if<group_entry>(&what);
-  return entry != nullptr && entry->group.id.empty();
-}
-
-std::vector<uint32_t> event_stream::joining_of(const ordered_content& what) {
-  const auto* entry = std::get_if<group_entry>(&what);
-  const auto* snapshot = entry != nullptr && entry->group.id.empty()
-                           ? std::get_if<group_snapshot>(&entry->what)
-                           : nullptr;
-  auto result = std::vector<uint32_t>{};
-  if (snapshot == nullptr)
-    return result;
-  auto text = std::istringstream{snapshot->state};
-  for (auto rank = uint32_t{0}; text >> rank;)
-    result.push_back(rank);
   return result;
 }
 
@@ -561,12 +468,12 @@ void event_stream::close() {
 
 void event_stream::append(ordered_event what) {
   const auto was_rising = rising_;
-  any_origin(what, [this](const event_origin& x) {
-    mark(x);
+  const auto place = ++last_;
+  any_origin(what, [&](const event_origin& x) {
+    marks_.set(x, place);
     note_placed(x);
     return false;
   });
-  const auto place = ++last_;
   for (const auto rank : joining_of(what.what))
     if (!hosts_.contains(rank))
       hosts_.push_back(rank);
@@ -586,22 +493,6 @@ void event_stream::append(ordered_event what) {
   // What has waited for it may go.
   if (was_rising && !rising_)
     pump();
-}
-
-/// An event, or those of several, has a place now.
-void event_stream::mark(const event_origin& x) {
-  if (x.count == 1) {
-    marks_[x.rank] = {x.incarnation, x.number};
-    return;
-  }
-  const auto i = std::find_if(marks_of_many_.begin(), marks_of_many_.end(),
-                              [&](const event_origin& y) {
-                                return y.rank == x.rank && y.count == x.count;
-                              });
-  if (i != marks_of_many_.end())
-    *i = x;
-  else
-    marks_of_many_.push_back(x);
 }
 
 void event_stream::on_taken(uint64_t place) {
@@ -671,6 +562,10 @@ void event_stream::take(uint32_t from, order_events& what,
   if (what.home != epoch_ || what.home == out_->self || what.first == 0
       || (from != what.home && !is_member(from))) {
     reply(refuse_epoch());
+    return;
+  }
+  if (!std::all_of(what.events.begin(), what.events.end(), out_->may_be)) {
+    reply(refuse_nodes());
     return;
   }
   const auto end = what.first + what.events.size() - 1;
@@ -827,6 +722,10 @@ void event_stream::on_fetched(uint32_t rank, caf::expected<host_reply> x) {
       return;
     }
     lose(rank);
+  } else if (!std::all_of(what->events.begin(), what->events.end(),
+                          out_->may_be)) {
+    // No such node has been given that.
+    lose(rank);
   } else {
     for (auto& y : what->events)
       append(std::move(y));
@@ -881,7 +780,10 @@ void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
   if (what.origins.empty()) {
     x.what = {from, hosts_.empty() ? incarnation : 0, what.number,
               std::move(what.what)};
-    place(std::move(x));
+    if (out_->may_be(x.what))
+      place(std::move(x));
+    else
+      reply(refuse_nodes());
     return;
   }
   check_home();
@@ -949,20 +851,11 @@ bool event_stream::has_heard_all() const {
 }
 
 /// Shows what has been gathered, in its order; calls that can be are one.
-void event_stream::take_gathered(const std::function<void(submission)>& show) {
+void event_stream::take_gathered(const call_merger::receiver& show) {
   ++gatherings_;
-  auto all = std::exchange(gathered_, {});
-  for (auto i = all.begin(); i != all.end();) {
-    auto& x = *i++;
-    // What has been shown before may have a place by now.
-    while (i != all.end() && merge(x, *i))
-      ++i;
-    if (!x.also.empty()) {
-      set_origins(x.what, origins_of(x.what));
-      put_together(calls_of(x.what.what)->callers);
-    }
-    show(std::move(x));
-  }
+  call_merger{}.run(
+    std::exchange(gathered_, {}),
+    [this](const ordered_event& x) { return is_repeat(x); }, show);
 }
 
 /// Gives all that has been gathered their places, and they leave together; or
@@ -980,48 +873,7 @@ void event_stream::flush() {
 
 /// Whether it, or one of those that it has taken in, has its place already.
 bool event_stream::is_repeat(const ordered_event& x) const {
-  return any_origin(x, [this](const event_origin& y) {
-    const auto last = marks_.lower_bound(y.rank + y.count);
-    return std::any_of(marks_.lower_bound(y.rank), last,
-                       [&](const auto& z) {
-                         return z.second.incarnation == y.incarnation
-                                && y.number <= z.second.number;
-                       })
-           || std::any_of(marks_of_many_.begin(), marks_of_many_.end(),
-                          [&](const event_origin& z) {
-                            return overlap(y, z)
-                                   && z.incarnation == y.incarnation
-                                   && y.number <= z.number;
-                          });
-  });
-}
-
-/// Makes the calls of two nodes one entry, if they call the same; no node has
-/// two of its own in one.
-bool event_stream::merge(submission& into, submission& x) const {
-  auto* calls = calls_of(into.what.what);
-  auto* more = calls_of(x.what.what);
-  if (calls == nullptr || more == nullptr || is_mark(into.what.what)
-      || is_mark(x.what.what) || calls->operation != more->operation
-      || calls->procs != more->procs
-      || calls->callers.size() + more->callers.size() > defaults::entry_callers
-      || bytes_of(calls->callers) + bytes_of(more->callers)
-           > defaults::entry_bytes
-      || is_repeat(into.what) || is_repeat(x.what))
-    return false;
-  const auto theirs = origins_of(x.what);
-  if (any_origin(into.what, [&](const event_origin& y) {
-        return std::any_of(
-          theirs.begin(), theirs.end(),
-          [&](const event_origin& z) { return overlap(y, z); });
-      }))
-    return false;
-  std::move(more->callers.begin(), more->callers.end(),
-            std::back_inserter(calls->callers));
-  into.what.with.insert(into.what.with.end(), theirs.begin(), theirs.end());
-  into.also.push_back(std::move(x.then));
-  std::move(x.also.begin(), x.also.end(), std::back_inserter(into.also));
-  return true;
+  return any_origin(x, [this](const event_origin& y) { return marks_.has(y); });
 }
 
 /// Gives an event its place.
@@ -1032,12 +884,13 @@ void event_stream::put(submission x) {
       x.answer(make_error(status::not_available, "some have called before"));
       return;
     }
-    for (auto place = stable_ + 1; place <= last_; ++place)
-      if (is_from(at(place), x.what)) {
-        awaiting_stable_.emplace(place, std::move(x.then));
-        return;
-      }
-    x.then(ack{});
+    // If that is the place of a later one of the node, its own is before it.
+    const auto place =
+      marks_.place_from({x.what.origin, x.what.incarnation, x.what.number, 1});
+    if (place > stable_)
+      awaiting_stable_.emplace(*place, std::move(x.then));
+    else
+      x.then(ack{});
     return;
   }
   add_followers();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "actors/mesh/exchange/call_merger.hpp"
+#include "actors/mesh/exchange/origin_marks.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>
@@ -51,12 +53,11 @@ struct log_hosts {
 /// all of them. Nodes that join get what comes after the entry that adds
 /// them, once all others have that.
 ///
-/// While none of its nodes is lost, calls go up the tree in which entries come
-/// down: each node keeps its own and those from below until all below have
-/// called, or for a moment, and sends them to its parent as one. As soon as
-/// something is lost, or somebody is not sure, they are refused, and whoever has
-/// called goes to the home directly. Until its call has a place a node sends
-/// nothing else.
+/// While none of its nodes is lost, calls go up a tree of them: each node keeps
+/// its own and those from below until all below have called, or for a moment,
+/// and sends them to its parent as one. As soon as something is lost, or a
+/// parent cannot see to them, they are refused, and whoever has called goes to
+/// the home directly. Until its call has a place a node sends nothing else.
 ///
 /// A plain class: what it wants done are calls of `means`, which may come
 /// before a call returns and may call back in. It does not rely on messages
@@ -65,7 +66,7 @@ struct log_hosts {
 /// Source: guarantees 5.2, SEQ-1 to SEQ-5.
 class event_stream : public std::enable_shared_from_this<event_stream> {
 public:
-  using completion = std::function<void(caf::expected<ack>)>;
+  using completion = event_submission::completion;
 
   /// Answers a question of another node.
   using answerer = std::function<void(host_reply)>;
@@ -94,6 +95,10 @@ public:
 
     /// The first node that ever hosted it.
     std::function<uint32_t(const std::string& nspace)> founder;
+
+    /// Whether nodes that submitted an event, and those that join with it, may
+    /// be some: what they are remembered by grows with them.
+    std::function<bool(const ordered_event& what)> may_be;
 
     /// Calls back after a while.
     std::function<void(std::chrono::nanoseconds delay,
@@ -159,9 +164,6 @@ public:
   /// The nodes that keep the log of a group, ascending; none: all.
   std::vector<uint32_t> log_ranks() const;
 
-  /// Whether an entry only has a place: it is nothing for servers.
-  static bool is_mark(const ordered_content& what);
-
   // -- gauges ----------------------------------------------------------------
 
   /// Events of this node without an answer.
@@ -192,26 +194,7 @@ private:
     bool is_taken = false;
   };
 
-  /// The last event of an origin that has a place.
-  struct last_place {
-    uint64_t incarnation = 0;
-    uint64_t number = 0;
-  };
-
-  /// An event that wants a place, at the home or on the way there.
-  struct submission {
-    ordered_event what;
-    completion then;
-    bool may_wait = false;
-
-    /// Whether another node brings it than the one that it is of.
-    bool is_passed = false;
-
-    /// Those of the others whose calls it has taken in.
-    std::vector<completion> also{};
-
-    void answer(const caf::expected<ack>& x);
-  };
+  using submission = event_submission;
 
   /// Nodes that get their events together; the first passes them on.
   struct branch {
@@ -279,7 +262,6 @@ private:
 
   // -- as a member --
   void append(ordered_event what);
-  void mark(const event_origin& x);
   void on_taken(uint64_t place);
   void trim(uint64_t place);
   void absorb(order_events& what);
@@ -300,8 +282,7 @@ private:
   bool has_heard_all() const;
   void flush();
   bool is_repeat(const ordered_event& x) const;
-  bool merge(submission& into, submission& x) const;
-  void take_gathered(const std::function<void(submission)>& show);
+  void take_gathered(const call_merger::receiver& show);
   void put(submission x);
   void add_joining(const std::vector<uint32_t>& ranks);
   void add_followers();
@@ -315,8 +296,6 @@ private:
 
   std::string nspace_;
   std::shared_ptr<const means> out_;
-  /// Who joins the log with an entry; none with most.
-  static std::vector<uint32_t> joining_of(const ordered_content& what);
 
   bool is_open_ = false;
   bool is_closed_ = false;
@@ -354,10 +333,7 @@ private:
   uint64_t last_ = 0;
   uint64_t taken_ = 0;
   std::deque<entry> kept_;
-  std::map<uint32_t, last_place> marks_;
-
-  /// The same of many in a row.
-  std::vector<event_origin> marks_of_many_;
+  origin_marks marks_;
 
   /// What came before its turn, by its first place.
   std::map<uint64_t, order_events> early_;

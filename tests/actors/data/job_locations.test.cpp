@@ -55,9 +55,14 @@ CAF_TEST(any layout is kept as it is) {
       std::sort(nodes.begin(), nodes.end());
     auto subject = job_locations{};
     subject.add(map_of("a", nodes));
-    for (uint32_t rank = 0; rank < nodes.size(); ++rank)
+    for (uint32_t rank = 0; rank < nodes.size(); ++rank) {
       CAF_REQUIRE_EQUAL(subject.node_of({"a", rank}).value_or(99999),
                         nodes[rank]);
+      const auto row = subject.row_from({"a", rank});
+      CAF_REQUIRE(row > 0 && row <= nodes.size() - rank);
+      for (uint32_t i = 0; i < row; ++i)
+        CAF_REQUIRE_EQUAL(nodes[rank + i], nodes[rank]);
+    }
     CAF_CHECK_EQUAL(subject.size_of("a"), nodes.size());
     auto all = nodes;
     std::sort(all.begin(), all.end());

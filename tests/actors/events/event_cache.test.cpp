@@ -200,6 +200,29 @@ CAF_TEST(F4.37 only what may leave the node goes to the host) {
   CAF_CHECK_EQUAL(notify(ranks[0], code_a), status::not_supported);
 }
 
+CAF_TEST(F4.37 who has ended is not remembered as a process of this node) {
+  uut.add_job("wide", 2, our_uid, {}, 1);
+  consume_messages();
+  const auto from = uut.connect("wide", 0);
+  consume_messages();
+  uut.host_play->others = status::not_supported;
+  const auto tell = [&](uint32_t rank) {
+    return notify(
+      from, code_a, data_range::custom,
+      {with(attr::event_custom_range, value::procs({proc_id{"wide", rank}}))});
+  };
+  // A host is not needed for those that are here.
+  CAF_CHECK_EQUAL(tell(1), status::success);
+  CAF_CHECK_EQUAL(tell(2), status::not_supported);
+  caf::anon_send(uut.events, proc_ended{{"wide", 1}, proc_state::terminated});
+  consume_messages();
+  CAF_CHECK_EQUAL(tell(1), status::not_supported);
+  // Until it is started anew.
+  caf::anon_send(uut.events, expect_procs{"wide", {1}, false});
+  consume_messages();
+  CAF_CHECK_EQUAL(tell(1), status::success);
+}
+
 // -- late registrations ------------------------------------------------------
 
 CAF_TEST(F4.37 who registers late gets what was before in order) {

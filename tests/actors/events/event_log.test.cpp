@@ -8,6 +8,8 @@
 #include "tests/fixtures/event_log_audit.hpp"
 #include "tests/test.hpp"
 
+#include <malloc.h>
+
 using namespace troupe;
 using namespace troupe::fixtures;
 
@@ -62,7 +64,7 @@ struct three_ranks : event_desk {
   mark_list retained(const std::string& nspace = "job") {
     auto result = mark_list{};
     log.each(nspace, 0, [&](const event_entry& x) {
-      result.push_back(mark_of(*x.what->get()));
+      result.push_back(mark_of(*x.get()));
     });
     return result;
   }
@@ -84,9 +86,9 @@ size_t flood(event_desk& to, const proc_id& from, size_t most = 100000) {
 namespace {
 
 /// The payloads of a log, by the numbers of their events.
-std::vector<std::shared_ptr<kept_event>> payloads(const event_log& log,
-                                                  const std::string& nspace) {
-  auto result = std::vector<std::shared_ptr<kept_event>>{};
+std::vector<kept_event::pointer> payloads(const event_log& log,
+                                          const std::string& nspace) {
+  auto result = std::vector<kept_event::pointer>{};
   log.each(nspace, 0, [&](const event_entry& x) { result.push_back(x.what); });
   return result;
 }
@@ -133,7 +135,7 @@ CAF_TEST(E47 who registers late gets what was raised as it was) {
                        {"none", 0, value{}},
                        nested(5)},
                       200);
-  const auto got = kept[0]->get();
+  const auto got = kept[0]->get(code_a, rank1);
   CAF_REQUIRE(got != nullptr);
   CAF_CHECK(got->code == same.code && got->source == same.source
             && got->range == same.range && got->infos == same.infos);
@@ -142,6 +144,50 @@ CAF_TEST(E47 who registers late gets what was raised as it was) {
   CAF_CHECK_EQUAL(uut.got(1), mark_list{1});
   CAF_CHECK_EQUAL(uut.got(3), mark_list{1});
   CAF_CHECK(kept[0]->is_packed());
+}
+
+CAF_TEST(E47 LIM9 a kept event takes less memory than it counts for) {
+  auto uut = event_desk{};
+  const auto source = proc_id{"troupe-node0001-12345@1", 1};
+  uut.log.await(source.nspace, {0, 1});
+  // As bench/pmix_events.c raises them; they are for all, so two logs keep them.
+  const auto raise = [&](uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+      uut.raise(code_a, source, data_range::local,
+                {with(attr::event_non_default, value::boolean(true)),
+                 {"bench.sent", 0, value::uint64(uint64_t{1} << 60)}});
+  };
+  raise(100);
+  const auto before = mallinfo2().uordblks;
+  constexpr auto count = uint64_t{5000};
+  raise(count);
+  const auto used = mallinfo2().uordblks - before;
+  CAF_CHECK_EQUAL(payloads(uut.log, source.nspace).size(), count + 100);
+  if (used == 0)
+    return; // Another allocator, such as that of a sanitizer.
+  CAF_CHECK_GREATER(used, count * 100);
+  CAF_CHECK_LESS_OR_EQUAL(used, count * 300);
+  auto counted = size_t{0};
+  for (const auto& x : uut.log.count())
+    counted += x.bytes;
+  CAF_CHECK_GREATER(counted, used);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+}
+
+CAF_TEST(E47 LIM9 a kept event counts for its bytes if nobody is to get it) {
+  auto uut = three_ranks{};
+  const auto counted = [&](size_t bytes) {
+    const auto before = uut.counts().bytes;
+    uut.raise(code_a, rank1, data_range::nspace, {}, bytes);
+    return uut.counts().bytes - before;
+  };
+  const auto kept = counted(64);
+  CAF_CHECK(kept < cost(64));
+  CAF_CHECK_EQUAL(counted(1064) - kept, 1000u + 1u); // And a longer count.
+  uut.enroll(1, {code_a});
+  uut.readings[1].is_eager = false;
+  CAF_CHECK_EQUAL(counted(64), cost(64));
+  CAF_CHECK_EQUAL(audit(uut.log), "");
 }
 
 CAF_TEST(L4 an event that nests too deep to be kept is missed) {

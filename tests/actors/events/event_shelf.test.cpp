@@ -24,7 +24,7 @@ struct plain_shelf : event_shelf {
     what.code = code;
     what.source = {"job", 1};
     what.range = data_range::nspace;
-    x.what = std::make_shared<kept_event>(std::make_shared<const event>(what));
+    x.what = kept_event::whole(std::make_shared<const event>(what));
     x.filter = std::make_shared<const range_filter>(what);
     return add(std::move(x)).size();
   }

@@ -2,6 +2,8 @@
 
 #include "actors/mesh/exchange/event_routes.hpp"
 
+#include "config/defaults.hpp"
+#include "messages/bounded_codec.hpp"
 #include "messages/status.hpp"
 #include "tests/test.hpp"
 
@@ -146,6 +148,34 @@ CAF_TEST(X41 calls that are brought are those of nodes that have called) {
             != refused);
   // More than there may be.
   CAF_CHECK(submit({{{"tool", 0}, {}, {}, UINT32_MAX}}, {}) == refused);
+}
+
+CAF_TEST(X41 X44 processes in a row are looked at once for each node) {
+  fixture x;
+  const auto count_for = [&](group_caller caller) {
+    auto what = submit_event{};
+    auto calls = group_calls{};
+    calls.callers.push_back(std::move(caller));
+    auto entry = group_entry{};
+    entry.what = std::move(calls);
+    what.what = std::move(entry);
+    const auto bytes = encode(what);
+    CAF_CHECK(bytes.size() < 64);
+    const auto read = decode<submit_event>(bytes);
+    CAF_REQUIRE(read);
+    auto result = 0;
+    const auto is_good =
+      speaks_for_its_own(*read, 0, x.places, [&](const auto&, const proc_id&) {
+        ++result;
+        return true;
+      });
+    return is_good ? result : -1;
+  };
+  constexpr auto most = static_cast<uint32_t>(defaults::group_participants);
+  CAF_CHECK_EQUAL(count_for({{"job", 0}, {}, {}, 2}), 2);
+  CAF_CHECK_EQUAL(count_for({{"job", 0}, {}, {}, most}), 3);
+  CAF_CHECK_EQUAL(count_for({{"tool", 5}, {}, {}, most}), 1);
+  CAF_CHECK_EQUAL(count_for({{"tool", 5}, {}, {}, most + 1}), -1);
 }
 
 CAF_TEST(processes are found by their jobs and tools by their connections) {
