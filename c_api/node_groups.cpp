@@ -1,6 +1,7 @@
 #include "c_api/node_groups.hpp"
 
 #include "actors/data/get_options.hpp"
+#include "actors/data/job_memory.hpp"
 #include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 
@@ -8,18 +9,6 @@
 #include <utility>
 
 namespace troupe::c_api {
-
-namespace {
-
-/// Jobs of Troupe have this in their names: what may be one of theirs is for the
-/// server to look at.
-constexpr auto mark_of_jobs = '@';
-
-bool may_be_nspace(const std::string& id) {
-  return id.find(mark_of_jobs) != std::string::npos;
-}
-
-} // namespace
 
 node_groups::node_groups(std::shared_ptr<shared_posts> where)
   : where_(std::move(where)),
@@ -33,7 +22,7 @@ bool node_groups::is_plain(const group_construct_request& x,
     return y.key == attr::group_assign_context_id;
   };
   if (x.procs.empty() || !where_->is_of_job(x.procs.front())
-      || may_be_nspace(x.id)
+      || may_be_name_of_job(x.id)
       || !std::all_of(x.directives.begin(), x.directives.end(), is_known))
     return false;
   if (x.procs.size() == 1 && x.procs.front().rank == rank_wildcard)

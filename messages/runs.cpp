@@ -39,6 +39,17 @@ std::vector<proc_run> to_runs(const std::vector<proc_id>& procs) {
   return result;
 }
 
+caf::error take_memory(codec_reader& f, const proc_run& x) {
+  const auto size = x.first.nspace.size();
+  const auto heap = size > std::string{}.capacity() ? size + 1 : 0;
+  return f.take_memory(x.count, sizeof(proc_id) + heap);
+}
+
+void append(std::vector<proc_id>& to, const proc_run& x) {
+  for (uint32_t i = 0; i < x.count; ++i)
+    to.push_back({x.first.nspace, x.first.rank + i});
+}
+
 // -- the processes of a job ---------------------------------------------------
 
 /// Processes of a node: each rank is that before it and `stride`. One whose
@@ -164,8 +175,10 @@ std::vector<share_run> to_runs(const std::vector<node_share>& shares) {
   return result;
 }
 
-/// What the elements of a run take at most.
+/// Takes what the elements of a run need at most, if it can be one.
 caf::error take_memory(codec_reader& f, const share_run& x) {
+  if (x.digits > most_digits)
+    return codec_reader::refuse("a name of too many digits");
   const auto name = x.before.size() + most_digits + 2 + x.behind.size();
   if (auto err = f.take_memory(x.count, sizeof(node_share) + name))
     return err;
@@ -192,6 +205,24 @@ void append(std::vector<node_share>& to, const share_run& x) {
   }
 }
 
+// -- both ---------------------------------------------------------------------
+
+template <class T>
+caf::error read_runs(codec_reader& f, std::vector<T>& to) {
+  auto runs = decltype(to_runs(to)){};
+  if (auto err = f.read(runs))
+    return err;
+  to.clear();
+  for (const auto& x : runs) {
+    if (auto err = take_memory(f, x))
+      return err;
+    append(to, x);
+  }
+  if (to_runs(to) != runs)
+    return codec_reader::refuse("a list that is not written as it would be");
+  return caf::none;
+}
+
 } // namespace
 
 caf::error inspect(codec_writer& f, proc_runs& x) {
@@ -200,22 +231,7 @@ caf::error inspect(codec_writer& f, proc_runs& x) {
 }
 
 caf::error inspect(codec_reader& f, proc_runs& x) {
-  auto runs = std::vector<proc_run>{};
-  if (auto err = f.read(runs))
-    return err;
-  x.procs.clear();
-  for (const auto& run : runs) {
-    const auto& nspace = run.first.nspace;
-    const auto heap =
-      nspace.size() > std::string{}.capacity() ? nspace.size() + 1 : 0;
-    if (auto err = f.take_memory(run.count, sizeof(proc_id) + heap))
-      return err;
-    for (uint32_t i = 0; i < run.count; ++i)
-      x.procs.push_back({nspace, run.first.rank + i});
-  }
-  return to_runs(x.procs) == runs
-           ? caf::error{}
-           : codec_reader::refuse("processes that are not listed as they are");
+  return read_runs(f, x.procs);
 }
 
 caf::error inspect(codec_writer& f, share_runs& x) {
@@ -224,20 +240,7 @@ caf::error inspect(codec_writer& f, share_runs& x) {
 }
 
 caf::error inspect(codec_reader& f, share_runs& x) {
-  auto runs = std::vector<share_run>{};
-  if (auto err = f.read(runs))
-    return err;
-  x.shares.clear();
-  for (const auto& run : runs) {
-    if (run.digits > most_digits)
-      return codec_reader::refuse("a name of too many digits");
-    if (auto err = take_memory(f, run))
-      return err;
-    append(x.shares, run);
-  }
-  return to_runs(x.shares) == runs
-           ? caf::error{}
-           : codec_reader::refuse("shares that are not listed as they are");
+  return read_runs(f, x.shares);
 }
 
 } // namespace troupe

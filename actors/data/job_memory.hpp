@@ -28,6 +28,12 @@ struct shared_group {
   std::optional<uint64_t> context_id{};
 };
 
+/// Whether a group of this name might have that of a job: those of our daemons
+/// have an `@`. The server judges it, so that none is made without a message.
+constexpr bool may_be_name_of_job(std::string_view id) {
+  return id.find('@') != std::string_view::npos;
+}
+
 /// Memory that a server shares with the processes of a job on its node: what
 /// they post there has no message. See docs/decisions/0005.
 /// For the thread of the server.

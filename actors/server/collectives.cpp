@@ -145,20 +145,14 @@ bool collectives::is_of_job(collective_kind kind,
 }
 
 bool collectives::can_meet(const namespace_entry& entry) {
-  return entry.memory && (entry.is_local() || entry.procs.size() > 1)
-         && std::all_of(entry.procs.begin(), entry.procs.end(),
-                        [&](const auto& x) {
-                          const auto& [rank, proc] = x;
-                          return proc.posts_by != 0 && proc.connections == 1
-                                 && !proc.is_gone() && entry.memory->has(rank);
-                        });
+  return (entry.is_local() || entry.procs.size() > 1) && entry.shares_memory();
 }
 
 void collectives::share(const proc_id& proc, bool is_first) {
   if (!is_first) {
     // Calls of its rank may come by both connections.
     close_meeting(proc.nspace);
-    meetings_[proc.nspace].is_barred = true;
+    meetings_[proc.nspace].door.bar();
   } else if (meetings_.count(proc.nspace) == 0) {
     open_meeting(proc.nspace);
   }
@@ -170,17 +164,16 @@ void collectives::open_meeting(const std::string& nspace) {
       || table_.has_fence({nspace, rank_wildcard}))
     return;
   auto& x = meetings_[nspace];
-  if (x.is_open || x.is_barred)
+  if (!x.door.can_open())
     return;
   entry->memory->open_fences();
-  x.is_open = true;
-  x.fences = entry->memory->fences();
+  x.door.open(entry->memory->fences());
   x.departed.clear();
 }
 
 bool collectives::close_meeting(const std::string& nspace) {
   const auto i = meetings_.find(nspace);
-  if (i == meetings_.end() || !std::exchange(i->second.is_open, false))
+  if (i == meetings_.end() || !i->second.door.close())
     return false;
   const auto* entry = known_.find(nspace);
   return entry != nullptr && entry->memory && entry->memory->close_fences()
@@ -191,14 +184,11 @@ void collectives::interrupt_meeting(const std::string& nspace,
                                     bool is_of_round) {
   const auto i = meetings_.find(nspace);
   const auto* entry = known_.find(nspace);
-  if (i == meetings_.end() || !i->second.is_open || entry == nullptr)
+  if (i == meetings_.end() || !i->second.door.is_open() || entry == nullptr)
     return;
   close_meeting(nspace);
-  auto& x = i->second;
-  if (is_of_round)
-    return;
-  x.vain = entry->memory->fences() == x.fences ? x.vain + 1 : 0;
-  x.is_barred |= x.vain >= defaults::meetings_in_vain;
+  if (!is_of_round)
+    i->second.door.note_question(entry->memory->fences());
 }
 
 bool collectives::join_round(const proc_id& caller, uint32_t round,
@@ -225,7 +215,7 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
   }
   const auto everybody = proc_id{caller.nspace, rank_wildcard};
   // The host may have registered others since they began to meet.
-  if (!meeting.is_open || meeting.given_up == round || meeting.round
+  if (!meeting.door.is_open() || meeting.given_up == round || meeting.round
       || !can_meet(*entry) || !entry->memory->has_gathered(round)
       || table_.has_fence(everybody)
       || table_.size() >= defaults::collectives_in_flight

@@ -2,6 +2,7 @@
 
 #include "actors/groups/connected_sets.hpp"
 #include "actors/server/collective_table.hpp"
+#include "actors/server/meeting_door.hpp"
 #include "actors/server/registry.hpp"
 #include "base/journal.hpp"
 #include "base/pass_on.hpp"
@@ -29,10 +30,6 @@ inline constexpr size_t collectives_in_flight = 1024;
 /// After how long a server asks whether an operation has failed elsewhere that
 /// processes of its node have not all joined.
 inline constexpr auto collective_watch = 100ms;
-
-/// How often in a row the processes of a job may be let meet without the server,
-/// and ask it all the same.
-inline constexpr uint32_t meetings_in_vain = 8;
 
 } // namespace defaults
 
@@ -141,16 +138,7 @@ private:
   /// directive, asks us; then all others are asked to do so as well. No process
   /// does both at a time, so that its n-th call is in the n-th fence for all.
   struct meeting {
-    bool is_open = false;
-
-    /// Whether it is closed for good.
-    bool is_barred = false;
-
-    /// How often it was opened in vain, in a row.
-    uint32_t vain = 0;
-
-    /// Fences of its memory when it was opened.
-    uint64_t fences = 0;
+    meeting_door door{};
 
     /// Who left while others met: the fence that these ask for had begun before.
     std::vector<proc_id> departed;

@@ -1,22 +1,16 @@
 #pragma once
 
+#include "actors/server/meeting_door.hpp"
 #include "actors/server/registry.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace troupe {
-
-namespace defaults {
-
-/// How often in a row the processes of a job may be let make groups without the
-/// server, and ask it all the same.
-inline constexpr uint32_t group_meetings_in_vain = 8;
-
-} // namespace defaults
 
 /// In which jobs the processes make groups of them all by themselves, in the memory
 /// that they share with us, and what they have done there since we looked last.
@@ -52,6 +46,10 @@ public:
   /// The same, since one of them asks us.
   void interrupt(const std::string& nspace);
 
+  /// One of a job asks us to end a group: it does not end there any more, and
+  /// another one of its name may follow.
+  void note_end(const std::string& nspace, const std::string& id);
+
   /// There is a namespace of this name: no group may have it.
   void note_namespace(const std::string& nspace);
 
@@ -68,21 +66,24 @@ public:
 
 private:
   struct meeting {
-    bool is_open = false;
+    meeting_door door{};
 
-    /// Whether it is closed for good.
-    bool is_barred = false;
-
-    /// How often it was opened in vain, in a row, and its rounds when it was
-    /// opened.
-    uint32_t vain = 0;
-    uint32_t rounds = 0;
+    /// Groups that have been made there since it was opened, and that may end
+    /// there.
+    std::set<std::string> made{};
   };
 
   /// Whether all processes of a job are here and share memory.
   static bool can_meet(const namespace_entry& entry);
 
   void take(const std::string& nspace, meeting& x, job_memory& memory);
+
+  /// Carries out what they have done.
+  /// @returns false, and nothing has been, if no library of ours would do that:
+  ///          they have made a group that there is, or ended one that there is
+  ///          not.
+  bool carry_out(const std::string& nspace, meeting& x,
+                 const std::vector<shared_group>& what);
 
   registry& known_;
   effects out_;

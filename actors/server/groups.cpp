@@ -576,6 +576,7 @@ caf::result<ack> groups::destruct(const requester& who,
     return no_group(who, request.id);
   if (auto why = timeout_refusal(request.directives))
     return why;
+  meetings_.note_end(who.proc.nspace, request.id);
   return self_->delegate(group->tracker, who, std::move(request));
 }
 

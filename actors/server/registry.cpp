@@ -23,6 +23,15 @@ caf::error name_refusal(const std::string& nspace) {
 
 } // namespace
 
+bool namespace_entry::shares_memory() const {
+  return memory != nullptr
+         && std::all_of(procs.begin(), procs.end(), [this](const auto& x) {
+              const auto& [rank, proc] = x;
+              return proc.posts_by != 0 && proc.connections == 1
+                     && !proc.is_gone() && memory->has(rank);
+            });
+}
+
 registry::registry(const datastore::limits& bounds,
                    std::shared_ptr<registrations> counts, effects out)
   : bounds_(bounds), counts_(std::move(counts)), out_(std::move(out)) {

@@ -74,6 +74,10 @@ struct namespace_entry {
     const auto size = data.job_size();
     return size && *size == procs.size();
   }
+
+  /// Whether all its processes on this node post in its memory, by one connection
+  /// each.
+  bool shares_memory() const;
 };
 
 /// What the host registers on a node: namespaces with their processes, resources

@@ -8,10 +8,13 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <optional>
 
 namespace troupe {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 constexpr uint32_t open_bit = 1;
 
@@ -20,21 +23,29 @@ constexpr uint32_t one_round = 2;
 
 /// How long somebody sleeps before looking whether the one who was to end the
 /// round has been stopped or killed between two steps; then twice as long.
-constexpr time_t first_nap = 1;
-constexpr time_t longest_nap = 16;
+constexpr auto first_nap = 1s;
+constexpr auto longest_nap = 16s;
 
 /// How long the processes of a node wait for each other before the server has to
-/// know that they do, in nanoseconds.
-constexpr long patience = 100'000'000;
+/// know that they do.
+constexpr auto patience = 100ms;
 
 bool is_odd_round(uint32_t word) {
   return (word & one_round) != 0;
 }
 
-/// Sleeps while the word is as it was seen.
-/// @returns whether the time is over.
-bool sleep_on(std::atomic<uint32_t>& word, uint32_t seen, timespec limit) {
-  return ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0) != 0
+/// Sleeps while the word is as it was seen, and no signal comes.
+/// @returns whether the time has come.
+bool sleep_on(std::atomic<uint32_t>& word, uint32_t seen,
+              collective_cell::time until) {
+  using std::chrono::nanoseconds;
+  const auto time = nanoseconds{until.time_since_epoch()}.count();
+  const auto second = nanoseconds{1s}.count();
+  const auto limit = timespec{time / second, time % second};
+  // Of the kinds of waiting the one whose limit is a time of the steady clock.
+  return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, seen, &limit, nullptr,
+                   FUTEX_BITSET_MATCH_ANY)
+           != 0
          && errno == ETIMEDOUT;
 }
 
@@ -110,8 +121,12 @@ void collective_cell::spin(ticket mine, uint32_t spins) const noexcept {
   }
 }
 
-bool collective_cell::doze(ticket mine) const noexcept {
-  return sleep_on(memory_.word, mine, {0, patience});
+collective_cell::time collective_cell::end_of_patience() noexcept {
+  return std::chrono::steady_clock::now() + patience;
+}
+
+bool collective_cell::doze(ticket mine, time until) const noexcept {
+  return sleep_on(memory_.word, mine, until);
 }
 
 void collective_cell::give_up(ticket mine) noexcept {
@@ -122,6 +137,7 @@ void collective_cell::give_up(ticket mine) noexcept {
 collective_cell::outcome collective_cell::wait(ticket mine,
                                                uint32_t spins) noexcept {
   spin(mine, spins);
+  auto until = std::optional<time>{};
   for (auto nap = first_nap;; nap = std::min(2 * nap, longest_nap)) {
     auto now = look(mine);
     // The last one tells the server.
@@ -130,8 +146,12 @@ collective_cell::outcome collective_cell::wait(ticket mine,
     if (now != outcome::open)
       return now;
     if (is_whole_) {
-      sleep_on(memory_.word, mine, {nap, 0});
-    } else if (doze(mine)) {
+      sleep_on(memory_.word, mine, std::chrono::steady_clock::now() + nap);
+      continue;
+    }
+    if (!until)
+      until = end_of_patience();
+    if (doze(mine, *until)) {
       now = look(mine);
       if (now != outcome::open)
         return now;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,6 +61,8 @@ public:
   /// The round that a call is in.
   using ticket = uint32_t;
 
+  using time = std::chrono::steady_clock::time_point;
+
   /// @param count Participants of this node, from 1 to `cell_participants`.
   /// @param is_whole Whether there are no others.
   collective_cell(cell_memory& memory, uint32_t count,
@@ -92,10 +95,13 @@ public:
   /// Looks so often whether the round has ended or the cell is closed.
   void spin(ticket mine, uint32_t spins) const noexcept;
 
-  /// Sleeps until one of the two happens, but no longer than the server may stay
-  /// without word of who waits.
-  /// @returns whether it took so long.
-  bool doze(ticket mine) const noexcept;
+  /// Until when the server may stay without word of who begins to wait now.
+  static time end_of_patience() noexcept;
+
+  /// Sleeps until one of the two happens, or a signal comes, but no longer than
+  /// until then.
+  /// @returns whether it is as late.
+  bool doze(ticket mine, time until) const noexcept;
 
   /// Ends the use of the cell if the round has not ended.
   void give_up(ticket mine) noexcept;

@@ -108,10 +108,13 @@ group_cell::outcome group_cell::arrive(uint32_t place, const group_call& call,
 
 group_cell::outcome group_cell::wait(ticket mine, uint32_t spins) noexcept {
   cell_.spin(mine, spins);
+  auto until = std::optional<collective_cell::time>{};
   for (;;) {
     if (const auto now = look(mine); now != outcome::open)
       return now;
-    if (cell_.doze(mine) && look(mine) == outcome::open)
+    if (!until)
+      until = collective_cell::end_of_patience();
+    if (cell_.doze(mine, *until) && look(mine) == outcome::open)
       cell_.give_up(mine);
   }
 }
@@ -143,10 +146,6 @@ void group_reader::open(const numbers& next) {
 
 void group_reader::close() {
   cell().close();
-}
-
-bool group_reader::is_open() const {
-  return collective_cell{memory_, count_, false}.is_open();
 }
 
 uint32_t group_reader::rounds() const {

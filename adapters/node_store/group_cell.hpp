@@ -138,8 +138,6 @@ public:
 
   void close();
 
-  bool is_open() const;
-
   /// Rounds that have ended, roughly.
   uint32_t rounds() const;
 

@@ -24,6 +24,13 @@ constexpr uint64_t most_offset = uint64_t{1} << 56;
 /// Memory of the board is taken in pieces of so many bytes.
 constexpr uint64_t board_piece = uint64_t{16} << 10;
 
+void set_bit(std::atomic<uint32_t>& word, uint32_t bit, bool is_set) {
+  if (is_set)
+    word.fetch_or(bit);
+  else
+    word.fetch_and(~bit);
+}
+
 } // namespace
 
 node_store::node_store(store_geometry shape, shared_segment board,
@@ -137,13 +144,8 @@ bool node_store::has(uint32_t rank) const {
 }
 
 void node_store::want(uint32_t rank, bool is_wanted) {
-  if (!has(rank))
-    return;
-  auto& source = place_of(rank).source;
-  if (is_wanted)
-    source.fetch_or(store_source::wanted);
-  else
-    source.fetch_and(~store_source::wanted);
+  if (has(rank))
+    set_bit(place_of(rank).source, store_source::wanted, is_wanted);
 }
 
 bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
@@ -268,13 +270,8 @@ uint64_t node_store::last_beat(uint32_t rank) const {
 }
 
 void node_store::want_beat(uint32_t rank, bool is_wanted) {
-  if (regions_.count(rank) == 0)
-    return;
-  auto& source = place_of(rank).source;
-  if (is_wanted)
-    source.fetch_or(store_source::beat_wanted);
-  else
-    source.fetch_and(~store_source::beat_wanted);
+  if (regions_.count(rank) > 0)
+    set_bit(place_of(rank).source, store_source::beat_wanted, is_wanted);
 }
 
 collective_cell node_store::fences() const {

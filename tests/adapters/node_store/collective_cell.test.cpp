@@ -1,5 +1,6 @@
 #include "adapters/node_store/collective_cell.hpp"
 
+#include "tests/fixtures/interrupted.hpp"
 #include "tests/test.hpp"
 
 #include <memory>
@@ -191,4 +192,16 @@ CAF_TEST(who waits long for others of its node closes a round of several) {
   // The other one may have been stopped before it told the server.
   CAF_CHECK(cell.wait(mine, 0) == outcome::gathered);
   CAF_CHECK(cell.is_open());
+}
+
+CAF_TEST(who is interrupted again and again has no more patience) {
+  auto x = fixture{2};
+  auto cell = x.cell(false);
+  cell.open();
+  auto mine = collective_cell::ticket{};
+  CAF_REQUIRE(cell.arrive(0, mine) == outcome::open);
+  auto now = outcome::open;
+  CAF_CHECK(fixtures::ends_though_interrupted(
+    [&] { now = x.cell(false).wait(mine, 0); }, [&] { cell.close(); }));
+  CAF_CHECK(now == outcome::closed);
 }

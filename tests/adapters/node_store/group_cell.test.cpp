@@ -1,5 +1,6 @@
 #include "adapters/node_store/group_cell.hpp"
 
+#include "tests/fixtures/interrupted.hpp"
 #include "tests/fixtures/shared_cells.hpp"
 #include "tests/test.hpp"
 
@@ -105,7 +106,7 @@ CAF_TEST(those who call different things ask the server) {
       CAF_CHECK(x.arrive(2, 2 == odd ? other : call) == outcome::closed);
       for (const auto& y : x.places)
         CAF_CHECK(x.cells.groups().look(y.mine) == outcome::closed);
-      CAF_CHECK(!x.cells.reader->is_open());
+      CAF_CHECK(!x.cells.is_open_for_groups());
       CAF_CHECK_EQUAL(x.news(), "");
       // And may meet again.
       x.open();
@@ -152,7 +153,7 @@ CAF_TEST(a group that was made before the cell was closed is ended elsewhere) {
   x.news();
   x.open();
   CAF_CHECK(x.arrive(0, {kind::destruct, "a", false}, made) == outcome::closed);
-  CAF_CHECK(x.cells.reader->is_open());
+  CAF_CHECK(x.cells.is_open_for_groups());
   x.do_all({kind::construct, "b", false});
 }
 
@@ -167,7 +168,7 @@ CAF_TEST(a round that all are in ends when the server closes the cell) {
   x.cells.reader->close();
   CAF_CHECK(x.cells.groups().look(x.places[0].mine) == outcome::complete);
   CAF_CHECK_EQUAL(x.news(), "+a ");
-  CAF_CHECK(!x.cells.reader->is_open());
+  CAF_CHECK(!x.cells.is_open_for_groups());
 }
 
 CAF_TEST(whoever waits for long asks the server) {
@@ -177,6 +178,17 @@ CAF_TEST(whoever waits for long asks the server) {
   CAF_CHECK(x.cells.groups().wait(x.places[0].mine, 0) == outcome::closed);
   CAF_CHECK(x.arrive(1, {kind::construct, "a", false}) == outcome::closed);
   CAF_CHECK_EQUAL(x.news(), "");
+}
+
+CAF_TEST(who is interrupted again and again has no more patience) {
+  auto x = fixture{2};
+  x.open();
+  CAF_REQUIRE(x.arrive(0, {kind::construct, "a", false}) == outcome::open);
+  auto now = outcome::open;
+  CAF_CHECK(fixtures::ends_though_interrupted(
+    [&] { now = x.cells.groups().wait(x.places[0].mine, 0); },
+    [&] { x.cells.groups().close(); }));
+  CAF_CHECK(now == outcome::closed);
 }
 
 CAF_TEST(nonsense in the log closes it) {
@@ -212,7 +224,7 @@ CAF_TEST(nonsense in the log closes it) {
     spoil(x, how);
     x.news();
     CAF_CHECK(!x.is_sane);
-    CAF_CHECK(!x.cells.reader->is_open());
+    CAF_CHECK(!x.cells.is_open_for_groups());
     CAF_CHECK(!x.cells.reader->has_news());
   }
 }
