@@ -138,10 +138,7 @@ struct lookup {
   get_options options;
 
   process_store::target target() const {
-    auto x = process_store::target{proc, std::nullopt};
-    if (key)
-      x.key = *key;
-    return x;
+    return {proc, key ? std::optional<std::string_view>{*key} : std::nullopt};
   }
 
   bool has_level() const {
@@ -149,12 +146,13 @@ struct lookup {
   }
 };
 
-caf::expected<lookup> make_lookup(const library& lib, const pmix_proc_t* proc,
-                                  const char* key, const pmix_info_t* infos,
-                                  size_t ninfo) {
+caf::expected<lookup> make_lookup(const library_core& core,
+                                  const pmix_proc_t* proc, const char* key,
+                                  const pmix_info_t* infos, size_t ninfo) {
   if (proc == nullptr && key == nullptr)
     return make_error(status::bad_param);
-  auto x = lookup{};
+  auto result = caf::expected<lookup>{lookup{}};
+  auto& x = *result;
   if (key != nullptr) {
     const auto length = ::strnlen(key, PMIX_MAX_KEYLEN + 1);
     if (length == 0 || length > PMIX_MAX_KEYLEN)
@@ -166,8 +164,8 @@ caf::expected<lookup> make_lookup(const library& lib, const pmix_proc_t* proc,
   if (proc != nullptr)
     x.proc = to_proc(*proc);
   if (x.proc.nspace.empty())
-    x.proc.nspace = lib.proc().nspace;
-  if (auto why = spell_out_groups(lib, x.proc))
+    x.proc.nspace = library::instance().proc().nspace;
+  if (auto why = core.groups->spell_out(x.proc))
     return why;
   if (ninfo > 0) {
     auto directives = to_infos(infos, ninfo);
@@ -176,7 +174,7 @@ caf::expected<lookup> make_lookup(const library& lib, const pmix_proc_t* proc,
     x.directives = std::move(*directives);
     x.options = get_options_of(x.directives);
   }
-  return x;
+  return result;
 }
 
 // -- what is here ------------------------------------------------------------
@@ -230,14 +228,13 @@ status find_here(const library& lib, const process_store& store,
 
 /// What a process of this node has posted. It is not kept: the memory has it
 /// for all of them.
-std::optional<value> find_shared(const library& lib, const lookup& x) {
+std::optional<value> find_shared(const library_core& core, const lookup& x) {
   const auto& how = x.options;
   if (!x.key || is_given_by_host(*x.key) || x.proc.rank > rank_valid_max
       || x.has_level() || how.refresh || !how.qualifiers.empty()
       || how.data_scope != scope::undef)
     return std::nullopt;
-  const auto core = lib.core();
-  return core ? core->shared->find(x.proc, *x.key) : std::nullopt;
+  return core.shared->find(x.proc, *x.key);
 }
 
 // -- what the server has -----------------------------------------------------
@@ -380,12 +377,13 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
                        const pmix_info_t info[], size_t ninfo,
                        pmix_value_t** val) try {
   const auto& lib = library::instance();
-  const auto store = lib.store();
-  if (!store || !lib.is_up())
+  const auto core = lib.core();
+  if (!core || !lib.is_up())
     return PMIX_ERR_INIT;
   if (val == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(x, make_lookup(lib, proc, key, info, ninfo));
+  auto& store = *core->store;
+  TROUPE_TAKE(x, make_lookup(*core, proc, key, info, ninfo));
   if (x->options.static_values) {
     if (*val == nullptr)
       return PMIX_ERR_BAD_PARAM;
@@ -394,9 +392,9 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
   }
   auto outcome = pmix_status_t{PMIX_SUCCESS};
   const auto use = [&](const value& found) { outcome = give(*x, found, val); };
-  if (!x->options.refresh && find_here(lib, *store, *x, use) == status::success)
+  if (!x->options.refresh && find_here(lib, store, *x, use) == status::success)
     return outcome;
-  if (const auto found = find_shared(lib, *x))
+  if (const auto found = find_shared(*core, *x))
     return give(*x, *found, val);
   if (wants_topology(lib, *x))
     return give_topology(*x, val);
@@ -405,7 +403,7 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
   if (lib.in_progress_thread())
     return PMIX_ERR_WOULD_BLOCK;
   if (x->options.refresh)
-    store->forget(x->proc);
+    store.forget(x->proc);
   const auto answer = lib.ask_and_wait<get_result>(make_request(lib, *x),
                                                    limit_of(x->directives));
   const auto code = take_answer(lib, *x, answer, use);
@@ -418,20 +416,21 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
                           const pmix_info_t info[], size_t ninfo,
                           pmix_value_cbfunc_t cbfunc, void* cbdata) try {
   const auto& lib = library::instance();
-  const auto store = lib.store();
-  if (!store || !lib.is_up())
+  const auto core = lib.core();
+  if (!core || !lib.is_up())
     return PMIX_ERR_INIT;
   if (cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(x, make_lookup(lib, proc, key, info, ninfo));
+  auto& store = *core->store;
+  TROUPE_TAKE(x, make_lookup(*core, proc, key, info, ninfo));
   pmix_value_t* result = nullptr;
   auto code = pmix_status_t{PMIX_SUCCESS};
   const auto here = [&](const value& found) {
     result = to_c_value(found, code);
   };
   auto is_here =
-    !x->options.refresh && find_here(lib, *store, *x, here) == status::success;
-  if (const auto found = is_here ? std::nullopt : find_shared(lib, *x)) {
+    !x->options.refresh && find_here(lib, store, *x, here) == status::success;
+  if (const auto found = is_here ? std::nullopt : find_shared(*core, *x)) {
     is_here = true;
     here(*found);
   }
@@ -451,7 +450,7 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
     return PMIX_SUCCESS;
   }
   if (x->options.refresh)
-    store->forget(x->proc);
+    store.forget(x->proc);
   auto request = make_request(lib, *x);
   return lib.ask<get_result>(
     std::move(request), [x = std::move(*x), cbfunc,

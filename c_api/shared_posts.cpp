@@ -86,6 +86,10 @@ void shared_posts::set(std::string where, proc_id self) {
 
 std::shared_ptr<store_access> shared_posts::access() {
   const auto guard = std::lock_guard{mutex_};
+  return attached();
+}
+
+const std::shared_ptr<store_access>& shared_posts::attached() {
   if (access_ || where_.empty())
     return access_;
   // Once: who cannot see it now never will.
@@ -101,10 +105,13 @@ bool shared_posts::is_of_job(const proc_id& proc) {
 
 std::optional<value> shared_posts::find(const proc_id& proc,
                                         const std::string& key) {
-  const auto from = access();
+  auto from = std::shared_ptr<store_access>{};
+  {
+    const auto guard = std::lock_guard{mutex_};
+    if (proc.nspace == self_.nspace)
+      from = attached();
+  }
   if (!from)
-    return std::nullopt;
-  if (!is_of_job(proc))
     return std::nullopt;
   const auto bytes = from->find(proc.rank, key);
   return bytes ? unpack_from_store(*bytes, wire::origin::server) : std::nullopt;

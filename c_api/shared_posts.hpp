@@ -38,6 +38,9 @@ public:
   bool is_of_job(const proc_id& proc);
 
 private:
+  /// The same with the lock held.
+  const std::shared_ptr<store_access>& attached();
+
   std::mutex mutex_;
   std::string where_;                    // guarded by mutex_
   proc_id self_;                         // guarded by mutex_

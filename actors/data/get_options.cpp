@@ -193,6 +193,8 @@ bool is_given_by_host(std::string_view key) {
 }
 
 key_level level_of(std::string_view key) {
+  if (!is_reserved_key(key))
+    return key_level::job;
   if (has(node_keys, key))
     return key_level::node;
   if (has(app_keys, key))

@@ -577,6 +577,8 @@ process_store::make_local_procs(const job& from, const proc_id& whose,
 /// level.
 std::optional<value> process_store::make(const target& x,
                                          const get_options& options) const {
+  if (x.key && !is_reserved_key(*x.key))
+    return std::nullopt;
   const auto* from = find_job(x.proc.nspace);
   auto infos = std::vector<info>{};
   if (x.key) {

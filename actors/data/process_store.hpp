@@ -25,9 +25,9 @@ namespace troupe {
 /// are no larger than the message that brought them.
 class process_store {
 public:
-  /// What a key is looked up for.
+  /// What a key is looked up for; it lives where whoever looks it up has it.
   struct target {
-    proc_id proc;
+    const proc_id& proc;
 
     /// Absent: everything that is known of the process.
     std::optional<std::string_view> key;

@@ -32,7 +32,7 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
                            callbacks handlers)
   : bounds_(limits), handlers_(std::move(handlers)),
     reader_(limits.message_size), late_(loop, [this] { on_late(); }),
-    end_of_pass_(loop.base(), -1, 0,
+    end_of_pass_(loop, -1, 0,
                  [this] {
                    if (owes_acknowledgement_ && stream_.is_open())
                      acknowledge_now(stream_.fd());

@@ -2,6 +2,7 @@
 
 #include "adapters/loop/linger_rule.hpp"
 #include "adapters/loop/loop_event.hpp"
+#include "adapters/loop/loop_timers.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -99,6 +100,11 @@ public:
     return base_.get();
   }
 
+  /// Of its events.
+  loop_timers& timers() noexcept {
+    return timers_;
+  }
+
 private:
   struct deleter {
     void operator()(event_base* x) const noexcept;
@@ -113,6 +119,7 @@ private:
   void look_for_tasks();
 
   std::unique_ptr<event_base, deleter> base_;
+  loop_timers timers_;
   std::atomic<std::thread::id> runner_{};
   loop_event stop_;
   std::map<int, loop_event> signals_;

@@ -159,7 +159,10 @@ network_set::network_set(actor_pointer self, event_loop& loop,
   // nop
 }
 
-network_set::~network_set() = default;
+network_set::~network_set() {
+  if (options_.outlet)
+    options_.outlet->put = nullptr;
+}
 
 void network_set::log(severity weight, const std::string& line) {
   if (options_.log)
@@ -169,6 +172,8 @@ void network_set::log(severity weight, const std::string& line) {
 // -- networks ----------------------------------------------------------------
 
 caf::error network_set::start() {
+  if (options_.outlet)
+    options_.outlet->put = [this](const put_lane_frame& x) { put(x); };
   if (!options_.kernel) {
     auto kernel = make_network_kernel(loop_);
     if (!kernel)

@@ -73,7 +73,7 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
     return nullptr;
   auto posts =
     shared_segment::make("troupe-posts", shape.posts_size(), writers::all);
-  if (!posts || !posts.reserve(0, shape.region(0)))
+  if (!posts || !posts.reserve(0, shape.front(0)))
     return nullptr;
   auto result = std::unique_ptr<node_store>{
     new node_store{shape, std::move(board), std::move(posts)}};
@@ -153,11 +153,14 @@ bool node_store::copy_region(uint32_t number, uint64_t from, uint64_t to) {
   if (from > to || to - from > size)
     return false;
   copy_.resize(to - from);
-  const auto before_end = std::min(to - from, size - from % size);
-  const auto region = shape_.region(number);
-  return posts_.copy(region + from % size, copy_.data(), before_end)
-         && posts_.copy(region, copy_.data() + before_end,
-                        copy_.size() - before_end);
+  for (auto at = from; at < to;) {
+    const auto there = shape_.piece_of(number, at % size);
+    const auto n = std::min(to - at, there.size);
+    if (!posts_.copy(there.offset, copy_.data() + (at - from), n))
+      return false;
+    at += n;
+  }
+  return true;
 }
 
 std::optional<store_area> node_store::copy_news(const region& x, uint64_t last,

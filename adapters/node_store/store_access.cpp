@@ -10,7 +10,7 @@ namespace troupe {
 
 namespace {
 
-/// Memory is taken in pieces of so many bytes.
+/// Memory behind a front is taken in pieces of so many bytes.
 constexpr uint64_t reserved_at_once = uint64_t{16} << 10;
 
 /// How often somebody looks at a region that is written over meanwhile.
@@ -92,8 +92,9 @@ std::optional<std::string> store_access::find(uint32_t rank,
     return std::nullopt;
   const auto number = region - 1;
   const auto& chain = head_of(number).chain;
-  const auto area = store_area{posts_.data() + shape_.region(number),
-                               shape_.region_bytes, 0, true};
+  const auto area = store_area{
+    posts_.data() + shape_.rest(number),  shape_.region_bytes,        0, true,
+    posts_.data() + shape_.front(number), store_geometry::front_bytes};
   for (auto i = 0; i < most_looks; ++i) {
     const auto last = chain.last.load(std::memory_order_acquire);
     auto lowest = uint64_t{0};
@@ -112,21 +113,28 @@ std::optional<std::string> store_access::find(uint32_t rank,
 void store_access::prepare() {
   if (writer_)
     return;
-  const auto reserve = [this](uint64_t offset, uint64_t size) {
-    auto& pieces = reserved_;
-    for (auto i = offset / reserved_at_once;
-         i <= (offset + size - 1) / reserved_at_once; ++i) {
-      if (pieces[i])
+  // The first piece is the front alone.
+  constexpr auto front = store_geometry::front_bytes;
+  const auto piece_at = [](uint64_t offset) {
+    return offset < front ? 0 : 1 + (offset - front) / reserved_at_once;
+  };
+  const auto reserve = [this, piece_at](uint64_t offset, uint64_t size) {
+    for (auto i = piece_at(offset); i <= piece_at(offset + size - 1); ++i) {
+      if (reserved_[i])
         continue;
-      if (!posts_.reserve(shape_.region(*region_) + i * reserved_at_once,
-                          reserved_at_once))
+      const auto begin = i == 0 ? 0 : front + (i - 1) * reserved_at_once;
+      const auto there = shape_.piece_of(*region_, begin);
+      if (!posts_.reserve(there.offset, std::min(there.size, reserved_at_once)))
         return false;
-      pieces[i] = true;
+      reserved_[i] = true;
     }
     return true;
   };
-  reserved_.resize(shape_.region_bytes / reserved_at_once);
-  writer_.emplace(posts_.data() + shape_.region(*region_), shape_.region_bytes,
+  reserved_.resize(piece_at(shape_.region_bytes - 1) + 1);
+  writer_.emplace(block_writer::ring{posts_.data() + shape_.rest(*region_),
+                                     shape_.region_bytes,
+                                     posts_.data() + shape_.front(*region_),
+                                     front},
                   head_of(*region_).chain, reserve);
 }
 

@@ -75,9 +75,12 @@ std::optional<std::pair<const char*, uint64_t>> bytes_at(const store_area& area,
       || (!area.is_ring && offset < area.begin))
     return std::nullopt;
   const auto at = area.is_ring ? offset % area.size : offset - area.begin;
-  if (at > area.size || area.size - at < sizeof(block_header))
+  const auto front = area.is_ring ? area.front_size : 0;
+  const auto end = at < front ? front : area.size;
+  if (at > end || end - at < sizeof(block_header))
     return std::nullopt;
-  return std::pair{area.data + at, area.size - at};
+  return std::pair{at < front ? area.front + at : area.data + (at - front),
+                   end - at};
 }
 
 std::optional<block> header_at(const store_area& area, uint64_t offset) {
@@ -290,16 +293,35 @@ void write_block(char* to, uint64_t previous,
   std::memcpy(to, &head, sizeof(head));
 }
 
-block_writer::block_writer(char* data, uint64_t size, store_chain& chain,
+block_writer::block_writer(const ring& where, store_chain& chain,
                            reserver reserve)
-  : data_(data), size_(size), chain_(chain), reserve_(std::move(reserve)) {
+  : ring_(where), chain_(chain), reserve_(std::move(reserve)) {
   // nop
+}
+
+uint64_t block_writer::fit(uint64_t offset, uint64_t bytes) const {
+  const auto front = ring_.front_size;
+  const auto place = offset % ring_.size;
+  if (place >= front && place + bytes <= ring_.size)
+    return offset;
+  // In the front, or after it, of this turn or of the next.
+  const auto turn = place < front ? offset : offset + ring_.size - place;
+  const auto begin = turn % ring_.size;
+  return begin + bytes <= front || front == 0 ? turn : turn + front - begin;
+}
+
+char* block_writer::at(uint64_t offset) const {
+  const auto place = offset % ring_.size;
+  return place < ring_.front_size ? ring_.front + place
+                                  : ring_.data + (place - ring_.front_size);
 }
 
 bool block_writer::append(const std::vector<store_entry>& entries) {
   if (!std::all_of(entries.begin(), entries.end(), is_name))
     return false;
-  const auto area = store_area{data_, size_, 0, true};
+  const auto size = ring_.size;
+  const auto area =
+    store_area{ring_.data, size, 0, true, ring_.front, ring_.front_size};
   // Where another writer was killed there is nothing to be kept after this.
   const auto last = chain_.last.load(std::memory_order_relaxed);
   const auto next = std::max(
@@ -309,14 +331,15 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   auto previous = last;
   auto lowest = next;
   const auto newest = last != 0 ? place_of_block(area, last) : std::nullopt;
-  if (next < last || next - last > size_ || (newest && next < newest->end)
+  if (next > UINT64_MAX / 2 || next < last || next - last > size
+      || (newest && next < newest->end)
       || !walk(area, last, 0, [&](const block&, uint64_t offset) {
            lowest = offset;
            return true;
          }))
     return false;
   // Half of the ring is in use: all of the chain is written anew.
-  const auto is_full = next - lowest + bytes > size_ / 2;
+  const auto is_full = next - lowest + bytes > size / 2;
   auto left = size_t{0};
   auto left_bytes = uint64_t{0};
   auto is_merging = true;
@@ -345,18 +368,16 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   all = without_replaced(std::move(all));
   bytes = size_of_block(all);
   if (all.size() + left > store_entry_limit
-      || bytes + left_bytes > size_ / store_live_part || bytes > UINT32_MAX)
+      || bytes + left_bytes > size / store_live_part || bytes > UINT32_MAX)
     return false;
-  auto start = next;
-  if (start % size_ + bytes > size_)
-    start += size_ - start % size_;
+  const auto start = fit(next, bytes);
   const auto end = start + bytes;
   // What is shown now stays until the new block is.
-  if (end - lowest > size_ || !reserve_(start % size_, bytes))
+  if (end - lowest > size || !reserve_(start % size, bytes))
     return false;
   chain_.writing.store(end, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  write_block(data_ + start % size_, previous, all);
+  write_block(at(start), previous, all);
   chain_.last.store(start, std::memory_order_release);
   return true;
 }

@@ -18,7 +18,8 @@
 //
 // Offsets grow for ever; an area is a ring, so that byte `x` is where `x` modulo
 // its size is, and no block goes over its end. What no chain needs any more is
-// written over: whoever reads looks afterwards how far the writer has come.
+// written over: whoever reads looks afterwards how far the writer has come. The
+// front of a ring may lie apart from its rest; no block goes over that either.
 //
 //     0          8        12       16      20
 //     | previous | size   | count  | mark  | count times: hash, offset |
@@ -81,6 +82,11 @@ struct store_area {
   /// Offset of the first byte; of a ring it means nothing.
   uint64_t begin = 0;
   bool is_ring = true;
+
+  /// Of a ring: its first `front_size` bytes, if they lie apart; then `data` is
+  /// what follows them. Both count in `size`.
+  const char* front = nullptr;
+  uint64_t front_size = 0;
 };
 
 /// Looks a name up; what was posted last counts.
@@ -139,8 +145,19 @@ public:
   /// Makes sure that bytes of the area can be written.
   using reserver = std::function<bool(uint64_t offset, uint64_t size)>;
 
-  /// @param data The area, of `size` bytes, a multiple of `store_alignment`.
-  block_writer(char* data, uint64_t size, store_chain& chain, reserver reserve);
+  /// Where a ring is.
+  struct ring {
+    char* data = nullptr;
+
+    /// In bytes, a multiple of `store_alignment`.
+    uint64_t size = 0;
+
+    /// The first bytes, if they lie apart, as in `store_area`.
+    char* front = nullptr;
+    uint64_t front_size = 0;
+  };
+
+  block_writer(const ring& where, store_chain& chain, reserver reserve);
 
   /// Shows entries, all at once. Small blocks of the chain are written anew
   /// with them, so that a chain stays short: n single entries cost n log n
@@ -149,8 +166,12 @@ public:
   bool append(const std::vector<store_entry>& entries);
 
 private:
-  char* data_;
-  uint64_t size_;
+  /// Where a block of so many bytes can begin, at an offset or after it.
+  uint64_t fit(uint64_t offset, uint64_t bytes) const;
+
+  char* at(uint64_t offset) const;
+
+  ring ring_;
   store_chain& chain_;
   reserver reserve_;
 };

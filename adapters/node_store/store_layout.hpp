@@ -23,13 +23,16 @@
 // in the region of its own.
 //
 //     | posts_header | of each local process: region_head | of each: shared_call
-//       | pages: regions ... |
+//       | pages: fronts ... | rests of regions ... |
 //
 // Its header has the cells in which the processes of the job on this node meet,
 // in fences and to make groups: their places are the numbers of their regions.
 //
 // A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
-// there is nothing, so that memory is taken only for what there is.
+// there is nothing, so that memory is taken only for what there is. Its first page,
+// its front, lies beside those of the others: most processes post less than that,
+// and whoever reads of one of them then has the pages of its neighbours mapped as
+// well, instead of one page and one table of pages for each.
 
 namespace troupe {
 
@@ -130,7 +133,7 @@ struct store_geometry {
   }
 
   uint64_t posts_size() const {
-    return region(locals);
+    return rest(locals);
   }
 
   uint64_t place_of(uint32_t rank) const {
@@ -145,11 +148,30 @@ struct store_geometry {
     return head(locals);
   }
 
+  /// The front of a region, and what follows it there.
   /// @param number From 0.
-  uint64_t region(uint32_t number) const {
-    constexpr auto page = uint64_t{4096};
+  uint64_t front(uint32_t number) const {
     const auto end = calls() + uint64_t{locals} * sizeof(shared_call);
-    return (end + page - 1) / page * page + number * region_bytes;
+    return (end + front_bytes - 1) / front_bytes * front_bytes
+           + number * front_bytes;
+  }
+
+  uint64_t rest(uint32_t number) const {
+    return front(locals) + number * (region_bytes - front_bytes);
+  }
+
+  /// A piece of one of the segments.
+  struct piece {
+    uint64_t offset = 0;
+    uint64_t size = 0;
+  };
+
+  /// What begins at an offset of a region, and how much of it lies together.
+  /// @pre offset < region_bytes
+  piece piece_of(uint32_t number, uint64_t offset) const {
+    if (offset < front_bytes)
+      return {front(number) + offset, front_bytes - offset};
+    return {rest(number) + offset - front_bytes, region_bytes - offset};
   }
 
   /// Whether no sum of it overflows, and nothing is larger than we make it.
@@ -166,6 +188,9 @@ struct store_geometry {
   /// (`store_live_part`): one that posts more asks the server.
   static constexpr uint64_t least_region = uint64_t{64} << 10;
   static constexpr uint64_t most_region = uint64_t{8} << 20;
+
+  /// Bytes of a front: a page.
+  static constexpr uint64_t front_bytes = 4096;
 
   /// Bytes for what comes of processes of other nodes.
   static constexpr uint64_t most_brought = uint64_t{64} << 20;

@@ -47,11 +47,18 @@ void read(const store_area& area, uint64_t last, uint64_t after) {
 void write(std::string area, uint64_t last, uint64_t writing) {
   area.resize(area.size() / store_alignment * store_alignment);
   auto chain = store_chain{{last}, {writing}};
-  auto writer = block_writer{area.data(), area.size(), chain,
+  const auto front = last / store_alignment % 64 * store_alignment;
+  const auto apart = front < area.size() ? front : 0;
+  auto first = area.substr(0, apart);
+  area.erase(0, apart);
+  const auto size = area.size() + apart;
+  auto writer = block_writer{{area.data(), size, first.data(), apart},
+                             chain,
                              [](uint64_t, uint64_t) { return true; }};
   if (!writer.append({{"key", "value", 3}}))
     return;
-  const auto found = find_entry({area.data(), area.size()}, chain.last, "key");
+  const auto found = find_entry(
+    {area.data(), size, 0, true, first.data(), apart}, chain.last, "key");
   require(found && *found == "value", "what was posted is found");
 }
 
@@ -64,8 +71,12 @@ void take(std::string_view bytes, uint64_t last) {
     path_of_descriptor(where.pid, where.posts), true, ::geteuid());
   const auto shape = store_geometry{1, 1, region_bytes};
   const auto size = std::min<size_t>(bytes.size(), region_bytes);
-  if (size > 0)
-    std::memcpy(posts.data() + shape.region(0), bytes.data(), size);
+  for (size_t i = 0; i < size;) {
+    const auto there = shape.piece_of(0, i);
+    const auto n = std::min<size_t>(size - i, there.size);
+    std::memcpy(posts.data() + there.offset, bytes.data() + i, n);
+    i += n;
+  }
   std::memcpy(posts.data() + shape.head(0), &last, sizeof(last));
   const auto is_taken = server->take(0, [](const store_entry&) {});
   require(is_taken == server->has(0), "what cannot be read is given up");

@@ -95,7 +95,8 @@ struct chain {
 };
 
 bool post(chain& to, char fill, size_t size) {
-  auto writer = block_writer{to.bytes, sizeof(to.bytes), to.head,
+  auto writer = block_writer{{to.bytes, sizeof(to.bytes)},
+                             to.head,
                              [](uint64_t, uint64_t) { return true; }};
   const auto text = std::string(size, fill);
   return writer.append({{"first", text, 3}, {"second", text, 3}});

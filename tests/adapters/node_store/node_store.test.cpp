@@ -61,16 +61,16 @@ std::function<uint64_t()> at(uint64_t now) {
 
 CAF_TEST(an address is a line of text) {
   auto x = store_address{4711, 12, 13, {0xfedcba9876543210, 1}, 5};
-  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 5");
+  CAF_CHECK_EQUAL(to_string(x), "5 4711 12 13 fedcba9876543210 1 5");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   x.region.reset();
-  CAF_CHECK_EQUAL(to_string(x), "4 4711 12 13 fedcba9876543210 1 -");
+  CAF_CHECK_EQUAL(to_string(x), "5 4711 12 13 fedcba9876543210 1 -");
   CAF_CHECK(parse_store_address(to_string(x)) == x);
   for (const auto* text :
-       {"", "4", "3 4711 12 13 1 1 5", "4 4711 12 13 1 1",
-        "4 4711 12 13 1 1 5 6", "4 4711 -1 13 1 1 5", "4 4711 12 13 1 1 -5",
-        "4 4711 12 13 1x 1 5", "4 4711 12 13 10000000000000000 1 5",
-        "4  12 13 1 1 5", "4 4294967296 12 13 1 1 5"})
+       {"", "5", "4 4711 12 13 1 1 5", "5 4711 12 13 1 1",
+        "5 4711 12 13 1 1 5 6", "5 4711 -1 13 1 1 5", "5 4711 12 13 1 1 -5",
+        "5 4711 12 13 1x 1 5", "5 4711 12 13 10000000000000000 1 5",
+        "5  12 13 1 1 5", "5 4294967296 12 13 1 1 5"})
     CAF_CHECK(!parse_store_address(text));
 }
 
@@ -133,6 +133,30 @@ CAF_TEST(where all are of this node there is no room for others) {
   CAF_CHECK(some->bring(2, {{"a", std::string(100000, 'x')}}));
   CAF_CHECK(some->used() > before + 90000);
   CAF_CHECK(some->used() < before + 200000);
+}
+
+CAF_TEST(what many post that is small lies together) {
+  constexpr auto locals = 20u;
+  auto all = std::vector<uint32_t>{};
+  for (auto i = 0u; i < locals; ++i)
+    all.push_back(i);
+  const auto server = node_store::make({locals, all, 512 << 10, 0, 0});
+  CAF_REQUIRE(server);
+  const auto before = server->used();
+  const auto text = std::string(500, 'x');
+  for (const auto rank : all) {
+    const auto x = store_access::attach(server->lend(rank), ::geteuid(), rank);
+    CAF_REQUIRE(x);
+    for (const auto* name : {"a", "b"})
+      CAF_CHECK(x->post({{name, text, 3}}) == posting::done);
+    CAF_CHECK(x->find(0, "a") == text);
+    CAF_CHECK(x->find(rank, "b") == text);
+  }
+  // A page each, one after the other.
+  CAF_CHECK_EQUAL(server->used() - before, locals * uint64_t{4096});
+  const auto shape = store_geometry{locals, locals, 512 << 10};
+  CAF_CHECK_EQUAL(shape.front(locals - 1) - shape.front(0),
+                  (locals - 1) * uint64_t{4096});
 }
 
 CAF_TEST(who reads while others replace sees no torn and no older value) {
@@ -312,8 +336,11 @@ CAF_TEST(what is posted when the server has the data is not taken from there) {
   const auto shape = store_geometry{ranks, 2, 512 << 10};
   std::memcpy(chain.data(), mad.data() + shape.head(0), sizeof(chain));
   auto late = store_chain{{chain[0]}, {chain[1]}};
-  auto writer = block_writer{mad.data() + shape.region(0), shape.region_bytes,
-                             late, [](uint64_t, uint64_t) { return true; }};
+  auto writer =
+    block_writer{{mad.data() + shape.rest(0), shape.region_bytes,
+                  mad.data() + shape.front(0), store_geometry::front_bytes},
+                 late,
+                 [](uint64_t, uint64_t) { return true; }};
   CAF_CHECK(writer.append({{"a", "2", 3}}));
   chain = {late.last, late.writing};
   std::memcpy(mad.data() + shape.head(0), chain.data(), sizeof(chain));
@@ -328,13 +355,17 @@ CAF_TEST(more blocks than a writer makes are not walked) {
   const auto three = x.join(3);
   CAF_CHECK(three->post({{"a", "1", 3}}) == posting::done);
   auto header = std::array<uint64_t, 3>{};
-  auto* const region = mad.data() + shape.region(0);
-  std::memcpy(header.data(), region + 8, sizeof(header));
-  auto at = uint64_t{8};
+  const auto place = [&](uint64_t offset) {
+    return mad.data() + shape.piece_of(0, offset).offset;
+  };
+  std::memcpy(header.data(), place(8), sizeof(header));
+  // Each of them as a whole in the front or behind it.
+  static_assert((store_geometry::front_bytes - 16) % 24 == 0);
+  auto at = uint64_t{16};
   for (; at + 48 < shape.region_bytes; at += 24) {
     header[0] = at - 24;
     header[1] = 24; // no entries
-    std::memcpy(region + at, header.data(), sizeof(header));
+    std::memcpy(place(at), header.data(), sizeof(header));
   }
   const auto last = at - 24;
   std::memcpy(mad.data() + shape.head(0), &last, sizeof(last));

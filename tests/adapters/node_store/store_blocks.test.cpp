@@ -20,7 +20,9 @@ constexpr auto both = views{here | elsewhere};
 
 /// An area with one chain.
 struct fixture {
-  explicit fixture(size_t size = size_t{1} << 20) : bytes(size, '\0') {
+  /// @param front So much of its beginning lies apart.
+  explicit fixture(size_t size = size_t{1} << 20, size_t front = 0)
+    : bytes(size - front, '\0'), first(front, '\0') {
     // nop
   }
 
@@ -29,7 +31,8 @@ struct fixture {
   }
 
   store_area area() const {
-    return {bytes.data(), bytes.size(), 0, true};
+    return {bytes.data(), bytes.size() + first.size(), 0, true, first.data(),
+            first.size()};
   }
 
   std::string find(std::string_view name, views seen_by = here) const {
@@ -55,10 +58,13 @@ struct fixture {
   }
 
   std::string bytes;
+  std::string first;
   store_chain chain{};
   bool has_memory = true;
-  block_writer writer{bytes.data(), bytes.size(), chain,
-                      [this](uint64_t, uint64_t) { return has_memory; }};
+  block_writer writer{
+    {bytes.data(), bytes.size() + first.size(), first.data(), first.size()},
+    chain,
+    [this](uint64_t, uint64_t) { return has_memory; }};
 };
 
 } // namespace
@@ -158,8 +164,10 @@ CAF_TEST(what has no room changes nothing) {
 }
 
 CAF_TEST(what is replaced makes room for ever) {
-  for (const auto size : {1024u, 1536u, 4096u}) {
-    auto x = fixture{size};
+  const std::pair<size_t, size_t> sizes[] = {
+    {1024, 0}, {1536, 0}, {4096, 0}, {1536, 128}, {4096, 256}, {4096, 1024}};
+  for (const auto& [size, front] : sizes) {
+    auto x = fixture{size, front};
     CAF_REQUIRE(x.post({{"other", std::string(40, 'o'), both}}));
     for (auto i = 0; i < 3000; ++i) {
       const auto text =
@@ -189,6 +197,45 @@ CAF_TEST(a reader sees whether it was overtaken) {
   CAF_CHECK(x.chain.writing > lowest + 1024);
 }
 
+CAF_TEST(no block goes over the end of a front) {
+  constexpr auto front = size_t{256};
+  auto x = fixture{8192, front};
+  CAF_CHECK(x.post({{"a", std::string(20, 'a'), both}}));
+  CAF_CHECK(x.chain.last < front);
+  CAF_CHECK(x.bytes == std::string(8192 - front, '\0'));
+  // Has room where the rest begins, and nowhere before that.
+  CAF_CHECK(x.post({{"b", std::string(front, 'b'), both}}));
+  CAF_CHECK_EQUAL(x.chain.last.load(), front);
+  CAF_CHECK_EQUAL(x.find("a"), std::string(20, 'a'));
+  CAF_CHECK_EQUAL(x.find("b"), std::string(front, 'b'));
+  CAF_CHECK_EQUAL(x.list(), "a=" + std::string(20, 'a')
+                              + ":3 b=" + std::string(front, 'b') + ":3 ");
+  // One of a size that no front has goes past it in the next turn as well.
+  while (x.chain.last < 8192) {
+    CAF_REQUIRE(x.post({{"b", std::string(front + 1, 'c'), both}}));
+    CAF_REQUIRE(x.chain.last % 8192 >= front);
+    CAF_REQUIRE(x.find("a") == std::string(20, 'a'));
+  }
+  CAF_CHECK_EQUAL(x.find("b"), std::string(front + 1, 'c'));
+  // A front that others have spoilt is read to its end at most.
+  auto y = fixture{8192, front};
+  CAF_CHECK(y.post({{"a", "1", both}}));
+  const auto size = uint32_t{front};
+  std::memcpy(y.first.data() + y.chain.last + 8, &size, sizeof(size));
+  CAF_CHECK_EQUAL(y.find("a"), "(none)");
+  CAF_CHECK_EQUAL(y.list(), "(damaged)");
+}
+
+CAF_TEST(who comes to the end of all numbers posts nothing) {
+  fixture x;
+  CAF_CHECK(x.post({{"a", "1", both}}));
+  x.chain.writing = UINT64_MAX - 7;
+  x.chain.last = UINT64_MAX - 7 - 48;
+  std::memcpy(x.bytes.data() + x.chain.last % x.bytes.size(),
+              x.bytes.data() + 8, 48);
+  CAF_CHECK(!x.post({{"a", "2", both}}));
+}
+
 CAF_TEST(a later writer goes on where the other one was) {
   fixture x;
   CAF_CHECK(x.post({{"a", "1", both}}));
@@ -196,7 +243,8 @@ CAF_TEST(a later writer goes on where the other one was) {
   const auto end = x.chain.writing.load();
   x.chain.writing = end + 200;
   std::memset(x.bytes.data() + end, 'x', 200);
-  auto other = block_writer{x.bytes.data(), x.bytes.size(), x.chain,
+  auto other = block_writer{{x.bytes.data(), x.bytes.size()},
+                            x.chain,
                             [](uint64_t, uint64_t) { return true; }};
   CAF_CHECK(other.append({{"b", "2", both}}));
   CAF_CHECK_EQUAL(x.list(), "a=1:3 b=2:3 ");
@@ -205,7 +253,7 @@ CAF_TEST(a later writer goes on where the other one was) {
 CAF_TEST(random histories read as a map does) {
   for (auto seed = 0u; seed < 50; ++seed) {
     auto random = std::mt19937{seed};
-    fixture x;
+    auto x = fixture{size_t{1} << 20, seed % 2 == 0 ? size_t{0} : size_t{1024}};
     auto near = std::map<std::string, std::string>{};
     auto far = near;
     for (auto i = 0; i < 60; ++i) {
