@@ -132,6 +132,10 @@ struct peer_delivery {
   uint64_t incarnation = 0;
   traffic_class of = traffic_class::membership;
   std::shared_ptr<const std::string> bytes;
+
+  /// Whether all of it has come over lanes of the node itself: what other nodes
+  /// have passed on, they may have made up.
+  bool is_direct = false;
 };
 
 /// What became of the session with a node.
