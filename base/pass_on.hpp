@@ -58,12 +58,32 @@ caf::result<T> answer_later(Self* self, F begin) {
   return promise;
 }
 
+/// Passes an answer on, and a failure. By names of their own: the type of a lambda
+/// in `ask` is named after all messages that self and other understand, in several
+/// kilobytes of the program for each use, and CAF's part is made for each anew.
+template <class T>
+struct answer_to {
+  completion<T> then;
+
+  void operator()(T& x) const {
+    then(std::move(x));
+  }
+};
+
+template <class T>
+struct failure_to {
+  completion<T> then;
+
+  void operator()(caf::error& why) const {
+    then(std::move(why));
+  }
+};
+
 /// Makes a request, and passes its outcome on.
 template <class T, class Self, class Handle, class... Ts>
 void ask(Self* self, const Handle& other, completion<T> then, Ts&&... what) {
   self->request(other, caf::infinite, std::forward<Ts>(what)...)
-    .then([then](T& x) { then(std::move(x)); },
-          [then](caf::error& why) { then(std::move(why)); });
+    .then(answer_to<T>{then}, failure_to<T>{then});
 }
 
 } // namespace troupe

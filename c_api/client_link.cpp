@@ -121,9 +121,8 @@ void set_linger(const library& lib, library_core& core) {
     {{lib.proc().nspace, rank_wildcard}, attr::local_size}, {},
     [&](const value& x) { size = x.number<uint32_t>().value_or(0); });
   const auto has_room = size > 0 && size <= allowed_processors().size() / 2;
-  lib.run_in_loop([&] {
-    core.loop.loop().set_linger(has_room ? linger
-                                         : std::chrono::microseconds{0});
+  lib.post([&loop = core.loop.loop(), has_room] {
+    loop.set_linger(has_room ? linger : std::chrono::microseconds{0});
   });
 }
 

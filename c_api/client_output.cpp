@@ -210,15 +210,23 @@ bool await_written(library& lib, output_handlers& handlers,
 
 void stop_output(library& lib) {
   const auto core = lib.core();
-  if (core->outputs)
-    await_written(lib, *core->outputs, last_patience);
-  lib.run_in_loop([&] {
+  const auto close = [&] {
     // One that was not quite up has less.
     if (core->outputs)
       core->outputs->close_writers();
     if (const auto inputs = std::exchange(core->inputs, nullptr))
       inputs->close();
+  };
+  auto is_closed = false;
+  lib.run_in_loop([&] {
+    is_closed = !core->outputs || !core->outputs->has_written();
+    if (is_closed)
+      close();
   });
+  if (is_closed)
+    return;
+  await_written(lib, *core->outputs, last_patience);
+  lib.run_in_loop(close);
 }
 
 } // namespace troupe::c_api

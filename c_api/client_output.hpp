@@ -77,6 +77,12 @@ public:
   ///                written.
   void deliver(const io_delivery& x, const output_receipt& receipt);
 
+  /// Whether something has been written to our standard output or error. On the
+  /// thread of the loop.
+  bool has_written() const {
+    return out_ || err_;
+  }
+
   /// Calls `f` once what waits for our standard output and error is written or
   /// discarded, at once if nothing does; not if the writers are closed earlier.
   /// On the thread of the loop.

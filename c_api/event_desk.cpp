@@ -260,8 +260,24 @@ event_desk* event_desk::current() {
 }
 
 event_desk::event_desk(library& lib) : lib_(lib) {
-  auto& sys = lib.loop().actors();
-  session_ = sys.spawn(to_server, static_cast<const library*>(&lib));
+  events_of_ours().reset();
+  the_desk = this;
+}
+
+/// Spawns the chain and what is around it, unless it is there.
+void event_desk::begin() {
+  if (chain_)
+    return;
+  auto& sys = lib_.loop().actors();
+  session_ = sys.spawn(to_server, static_cast<const library*>(&lib_));
+  handle_ = sys.spawn<caf::hidden>([](caf::event_based_actor*) {
+    return caf::behavior{[](caf::unit_t) {
+      // Keeps it alive; all it gets are answers.
+    }};
+  });
+  // The actor's first turn may come after the first request.
+  self_ = static_cast<caf::event_based_actor*>(
+    caf::actor_cast<caf::abstract_actor*>(handle_));
   auto options = chain_options();
   options.run = [this](const handler_turn& x) {
     try {
@@ -277,7 +293,7 @@ event_desk::event_desk(library& lib) : lib_(lib) {
     if (auto* groups = group_desk::current())
       groups->decide(what, std::move(verdict));
   };
-  options.on_intake = [&lib](event_intake x) {
+  options.on_intake = [&lib = lib_](event_intake x) {
     events_of_ours().set_open(x != event_intake::nothing);
     if (const auto to = lib.current_link())
       to->set_intake(x == event_intake::all       ? link::intake::all
@@ -285,20 +301,12 @@ event_desk::event_desk(library& lib) : lib_(lib) {
                                                   : link::intake::nothing);
   };
   chain_ = spawn_handler_chain(sys, session_, std::move(options));
-  handle_ = sys.spawn<caf::hidden>([](caf::event_based_actor*) {
-    return caf::behavior{[](caf::unit_t) {
-      // Keeps it alive; all it gets are answers.
-    }};
-  });
-  // The actor's first turn may come after the first request.
-  self_ = static_cast<caf::event_based_actor*>(
-    caf::actor_cast<caf::abstract_actor*>(handle_));
-  events_of_ours().reset();
-  the_desk = this;
 }
 
 event_desk::~event_desk() {
   the_desk = nullptr;
+  if (!chain_)
+    return;
   caf::anon_send_exit(chain_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(session_, caf::exit_reason::user_shutdown);
   caf::anon_send_exit(handle_, caf::exit_reason::user_shutdown);
@@ -311,6 +319,8 @@ void event_desk::tell_identity() {
 }
 
 void event_desk::meet_server() {
+  if (!chain_)
+    return; // It will be told when it begins.
   if (lib_.proc().nspace.empty())
     return; // Not connected yet, or no longer.
   told_ = lib_.proc();
@@ -319,6 +329,7 @@ void event_desk::meet_server() {
 
 void event_desk::register_handler(struct register_handler request,
                                   c_handler handler, on_registered done) {
+  begin();
   tell_identity();
   auto answer =
     std::make_shared<one_answer<handler_registered>>(std::move(done));
@@ -346,6 +357,7 @@ bool event_desk::deregister_handler(uint64_t id, on_done done) {
 }
 
 void event_desk::take(event_batch what) {
+  begin();
   tell_identity();
   if (auto* groups = group_desk::current())
     groups->observe(what);

@@ -73,7 +73,8 @@ private:
 /// Between the program's event handlers and the handler chain: runs the
 /// handlers on the progress thread, waits for their completion, and takes
 /// registrations and events to the chain. Lives from the first init to the last
-/// finalize; for the progress thread only, unless a function says otherwise.
+/// finalize, its actors from the first handler or event on: most clients have
+/// neither. For the progress thread only, unless a function says otherwise.
 class event_desk {
 public:
   /// Gets the number of a new handler.
@@ -134,6 +135,8 @@ private:
     /// The event's infos and the object to return, which is not ours to free.
     std::vector<pmix_info_t> with_object;
   };
+
+  void begin();
 
   void tell_identity();
 

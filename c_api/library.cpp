@@ -136,16 +136,18 @@ pmix_status_t library::start(role which,
   }
   auto code = pmix_status_t{PMIX_SUCCESS};
   try {
-    // Once to the loop and back: each time costs two switches between threads.
-    if (is_first)
-      run_in_loop([this] {
-        start_events(*this);
-        start_output(*this);
-      });
+    if (is_first) {
+      start_events(*this);
+      start_output(*this);
+    }
+    // A client connects on its own thread.
+    if (which != role::client)
+      core()->begin();
     code = bring_up();
   } catch (...) {
     code = status_of_exception();
   }
+  core()->begin();
   if (code == PMIX_SUCCESS) {
     count = 1;
     s.roles.fetch_add(1, std::memory_order_release);
@@ -219,7 +221,8 @@ bool library::post(std::function<void()> task) const {
 }
 
 void library::run_in_loop(const std::function<void()>& task) const {
-  if (in_progress_thread()) {
+  const auto x = core();
+  if (in_progress_thread() || (x && !x->has_begun())) {
     task();
     return;
   }

@@ -45,8 +45,8 @@ public:
 
   /// Brings a role up, or counts one more init of it. With the first role the
   /// loop and its thread start.
-  /// @param bring_up Runs on the calling thread once the loop runs; not if the
-  ///                 role is up already.
+  /// @param bring_up Runs on the calling thread, once the loop runs but for a
+  ///                 client's; not if the role is up already.
   /// @param external Whether the program drives progress: no thread.
   /// @returns what `bring_up` returns; `would_block` on the progress thread.
   virtual pmix_status_t start(role which,
@@ -98,8 +98,8 @@ public:
   virtual bool post(std::function<void()> task) const;
 
   /// Runs `task` on the progress thread and waits for its end; at once if that
-  /// is the calling thread. What it throws, this function throws. @pre some
-  /// role is up.
+  /// is the calling thread, or does not run the loop yet. What it throws, this
+  /// function throws. @pre some role is up.
   virtual void run_in_loop(const std::function<void()>& task) const;
 
   // -- who we are --

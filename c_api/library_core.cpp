@@ -55,8 +55,18 @@ library_core::library_core(bool external)
   const auto block = signal_block{};
   thread_ = std::thread{[this] {
     pthread_setname_np(pthread_self(), "pmix");
+    {
+      auto lock = std::unique_lock{drive_mutex_};
+      drive_changed_.wait(lock, [this] { return has_begun(); });
+    }
     run_loop();
   }};
+}
+
+void library_core::begin() {
+  const auto guard = std::lock_guard{drive_mutex_};
+  has_begun_ = true;
+  drive_changed_.notify_all();
 }
 
 bool library_core::runs_some_loop() noexcept {
@@ -81,6 +91,7 @@ library_core::~library_core() {
 }
 
 void library_core::shut_down() {
+  begin();
   auto last = std::shared_ptr<waiter>{};
   insist([&] { last = std::make_shared<waiter>(); });
   const auto finish = [this, last] {

@@ -125,7 +125,8 @@ class shared_posts;
 /// the server's half calls as well; see `library`.
 class library_core {
 public:
-  /// Starts the loop, and its thread unless the program drives progress.
+  /// Makes the loop, and its thread unless the program drives progress: it waits
+  /// for `begin`.
   explicit library_core(bool external);
 
   virtual ~library_core();
@@ -133,6 +134,14 @@ public:
   library_core(const library_core&) = delete;
 
   library_core& operator=(const library_core&) = delete;
+
+  /// Starts the loop on its thread. Until then the loop belongs to the thread
+  /// that makes this object: what it does itself costs no switch to another.
+  void begin();
+
+  bool has_begun() const noexcept {
+    return has_begun_;
+  }
 
   /// Ends the loop: what was asked is answered with errors first.
   void shut_down();
@@ -214,6 +223,7 @@ private:
   std::mutex drive_mutex_;
   std::condition_variable drive_changed_;
   bool is_driven_ = false; // guarded by drive_mutex_
+  std::atomic<bool> has_begun_{false};
 };
 
 /// Remembers the connections of this process, so that a forked child can close

@@ -207,15 +207,10 @@ void forget(self_pointer self, const std::string& nspace) {
       .then([](ack) {}, [](const caf::error&) {});
 }
 
-caf::behavior behavior(self_pointer self, const host_actor& host,
-                       cleaner_actor cleaner,
-                       std::shared_ptr<cleanup_book> book, uint32_t uid) {
-  auto& state = self->state;
-  state.host = caf::actor_cast<caf::actor>(host);
-  state.cleaner = std::move(cleaner);
-  state.book = std::move(book);
-  state.kept.emplace(state.book, uid);
-  self->link_to(state.host);
+/// Apart from `behavior`: the type of a lambda there is named after all that the
+/// actors it is given understand.
+caf::behavior handlers(self_pointer self) {
+  self->link_to(self->state.host);
   self->set_exit_handler([self](const caf::exit_msg& x) {
     constexpr auto reason = caf::exit_reason::user_shutdown;
     caf::anon_send_exit(self->state.host, reason);
@@ -250,6 +245,17 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
     [self](const deregister_nspace& what) { forget(self, what.nspace); },
   };
   return sturdy(self, std::move(handlers));
+}
+
+caf::behavior behavior(self_pointer self, const host_actor& host,
+                       cleaner_actor cleaner,
+                       std::shared_ptr<cleanup_book> book, uint32_t uid) {
+  auto& state = self->state;
+  state.host = caf::actor_cast<caf::actor>(host);
+  state.cleaner = std::move(cleaner);
+  state.book = std::move(book);
+  state.kept.emplace(state.book, uid);
+  return handlers(self);
 }
 
 } // namespace

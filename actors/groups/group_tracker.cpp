@@ -1222,22 +1222,9 @@ bool take_snapshot(self_pointer self, const group_entry& entry) {
 
 // -- messages -----------------------------------------------------------------
 
-group_tracker_actor::behavior_type
-behavior(self_pointer self, group_tracker_options options, server_actor server,
-         host_actor host, event_cache_actor events) {
-  auto& state = self->state;
-  state.options = std::move(options);
-  state.server = std::move(server);
-  state.host = std::move(host);
-  state.events = std::move(events);
-  state.hosts = state.options.hosts;
-  state.group.emplace(state.options.key, state.options.participants);
-  if (!state.hosts.empty())
-    state.keeper = log_keeper::mesh;
-  if (state.options.is_made)
-    note_made(self);
-  else
-    locate(self);
+/// Apart from `behavior`: the type of a lambda there is named after all that the
+/// actors it is given understand.
+group_tracker_actor::behavior_type handlers(self_pointer self) {
   return {
     [self](const requester& who, group_construct_request& request) {
       return construct(self, who, request);
@@ -1261,6 +1248,25 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
     [self](get_group_status) { return self->state.group->describe(); },
     [self](deadline due) { self->state.waits.fire(due.id); },
   };
+}
+
+group_tracker_actor::behavior_type
+behavior(self_pointer self, group_tracker_options options, server_actor server,
+         host_actor host, event_cache_actor events) {
+  auto& state = self->state;
+  state.options = std::move(options);
+  state.server = std::move(server);
+  state.host = std::move(host);
+  state.events = std::move(events);
+  state.hosts = state.options.hosts;
+  state.group.emplace(state.options.key, state.options.participants);
+  if (!state.hosts.empty())
+    state.keeper = log_keeper::mesh;
+  if (state.options.is_made)
+    note_made(self);
+  else
+    locate(self);
+  return handlers(self);
 }
 
 } // namespace

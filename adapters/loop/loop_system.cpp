@@ -16,17 +16,27 @@ loop_system::loop_system() : loop_system(settings{}) {
 }
 
 loop_system::loop_system(settings x)
-  : loop_(std::make_unique<event_loop>()),
-    pool_(std::make_unique<thread_pool>(*loop_)),
-    config_(std::make_unique<caf::actor_system_config>()) {
-  if (!x.print)
-    x.print = [](const std::string&) {};
-  loop_coordinator::load(*config_, *loop_, std::move(x.print));
-  if (x.configure)
-    x.configure(*config_, *loop_);
-  actors_ = std::make_unique<caf::actor_system>(*config_);
+  : settings_(std::move(x)), loop_(std::make_unique<event_loop>()),
+    pool_(std::make_unique<thread_pool>(*loop_)) {
+  if (!settings_.print)
+    settings_.print = [](const std::string&) {};
+}
+
+caf::actor_system& loop_system::actors() {
+  std::call_once(is_built_, [this] { build(); });
+  return *actors_;
+}
+
+void loop_system::build() {
+  auto config = std::make_unique<caf::actor_system_config>();
+  loop_coordinator::load(*config, *loop_, settings_.print);
+  if (settings_.configure)
+    settings_.configure(*config, *loop_);
+  auto actors = std::make_unique<caf::actor_system>(*config);
   // CAF would wait for ever for actors that refer to each other.
-  actors_->await_actors_before_shutdown(false);
+  actors->await_actors_before_shutdown(false);
+  config_ = std::move(config);
+  actors_ = std::move(actors);
 }
 
 loop_system::~loop_system() {

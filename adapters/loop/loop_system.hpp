@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace troupe {
@@ -13,14 +14,16 @@ class thread_pool;
 
 /// Everything a process runs on: an event loop, an actor system on that loop,
 /// and a thread pool for what blocks. Only the pool has threads, and only while
-/// there is work for them.
+/// there is work for them. The actor system is built when somebody asks for it: a
+/// process that spawns no actor, as most clients, does not pay for one.
 ///
 /// Construct it, spawn actors, call `run`; from then on everything happens on
 /// the thread in `run`. To end: tell the root actors to quit, `stop`, destroy.
 class loop_system {
 public:
   struct settings {
-    /// Completes the configuration: message types, modules.
+    /// Completes the configuration, when the actor system is built: message
+    /// types, modules.
     std::function<void(caf::actor_system_config&, event_loop&)> configure;
 
     /// Gets what actors and CAF print, line by line; dropped if empty. Must not
@@ -52,17 +55,20 @@ public:
     return *loop_;
   }
 
-  caf::actor_system& actors() noexcept {
-    return *actors_;
-  }
+  /// The actor system; builds it at the first call. Safe on any thread.
+  caf::actor_system& actors();
 
   thread_pool& pool() noexcept {
     return *pool_;
   }
 
 private:
+  void build();
+
+  settings settings_;
   std::unique_ptr<event_loop> loop_;
   std::unique_ptr<thread_pool> pool_;
+  std::once_flag is_built_;
   std::unique_ptr<caf::actor_system_config> config_;
   std::unique_ptr<caf::actor_system> actors_;
 };

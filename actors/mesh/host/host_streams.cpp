@@ -72,8 +72,7 @@ public:
 
   void list_at_desk(list_io what, completion<io_list> done) override {
     of_.self_->request(desk(), defaults::net_wait, std::move(what))
-      .then([done](io_list& x) { done(std::move(x)); },
-            [done](caf::error& why) { done(std::move(why)); });
+      .then(answer_to<io_list>{done}, failure_to<io_list>{done});
   }
 
   void lose_at_desk(io_node_lost what) override {

@@ -97,8 +97,7 @@ void mesh_queries::list_groups_here(completion<group_list> done) {
     return;
   }
   self_->request(actors_.server, defaults::net_wait, list_groups{})
-    .then([done](group_list& x) { done(std::move(x)); },
-          [done](caf::error& why) { done(std::move(why)); });
+    .then(answer_to<group_list>{done}, failure_to<group_list>{done});
 }
 
 void mesh_queries::count_objects_here(completion<info_result> done) {
@@ -623,8 +622,7 @@ void mesh_queries::sample_here(sample_elsewhere& request,
     return;
   }
   self_->request(actors_.usage, defaults::usage_host_wait, std::move(request))
-    .then([done](info_result& x) { done(std::move(x)); },
-          [done](caf::error& err) { done(std::move(err)); });
+    .then(answer_to<info_result>{done}, failure_to<info_result>{done});
 }
 
 } // namespace troupe

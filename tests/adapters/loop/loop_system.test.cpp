@@ -229,9 +229,29 @@ CAF_TEST(configure sees the configuration before the system is built) {
     cfg.set("scheduler.max-threads", 5);
   };
   loop_system other{std::move(x)};
-  CAF_CHECK_EQUAL(calls, 1);
+  CAF_CHECK_EQUAL(calls, 0);
   CAF_CHECK_EQUAL(
     caf::get_or(other.actors().config(), "scheduler.max-threads", 0), 5);
+  CAF_CHECK_EQUAL(&other.actors(), &other.actors());
+  CAF_CHECK_EQUAL(calls, 1);
+}
+
+CAF_TEST(a loop and its pool need no actor system) {
+  auto calls = 0;
+  auto is_done = false;
+  loop_system::settings x;
+  x.configure = [&](caf::actor_system_config&, event_loop&) { ++calls; };
+  {
+    loop_system other{std::move(x)};
+    CAF_REQUIRE(other.pool().post([] {},
+                                  [&] {
+                                    is_done = true;
+                                    other.stop();
+                                  }));
+    other.run();
+  }
+  CAF_CHECK(is_done);
+  CAF_CHECK_EQUAL(calls, 0);
 }
 
 CAF_TEST(teardown without run lets actors work off their mail) {
