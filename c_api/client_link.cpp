@@ -1,8 +1,10 @@
 #include "c_api/client_link.hpp"
 
+#include "actors/data/job_memory.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/loop/event_loop.hpp"
+#include "adapters/node_store/descriptor_inbox.hpp"
 #include "base/make_info.hpp"
 #include "c_api/input_pusher.hpp"
 #include "c_api/library_core.hpp"
@@ -11,6 +13,7 @@
 #include "c_api/shared_posts.hpp"
 #include "messages/attributes.hpp"
 #include "messages/data.hpp"
+#include "messages/query.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -107,6 +110,29 @@ caf::error fetch_job(process_store& store, link& to, peer_role role) {
   return caf::none;
 }
 
+/// Tells a server that we do not see what it has told us of.
+/// @param inbox Where it may hand that over; empty: it is for its log only.
+/// @returns whether it has done so.
+bool tell_unseen(link& to, int code, const std::string& inbox) {
+  auto what = log_request{};
+  what.data = {make_info(unseen_memory_key, value::integer(code))};
+  if (!inbox.empty())
+    what.data.push_back(make_info(memory_inbox_key, value::string(inbox)));
+  return static_cast<bool>(to.call(wire::request{std::move(what)}));
+}
+
+/// Maps what we share with a server, now: the first look-up need not wait for it. If
+/// we cannot open it, the server hands it over.
+void find_shared(shared_posts& shared, link& with) {
+  shared.access();
+  if (shared.failure() == 0)
+    return;
+  const auto inbox = descriptor_inbox{};
+  const auto is_told = tell_unseen(with, shared.failure(), inbox.name());
+  if (is_told && !inbox.name().empty() && !shared.take(inbox.take()))
+    tell_unseen(with, shared.failure(), {});
+}
+
 /// How long the progress thread looks for what threads of the program ask next:
 /// about twice what it takes to be woken.
 constexpr auto linger = std::chrono::microseconds{25};
@@ -159,8 +185,8 @@ void choose(library& lib, const std::shared_ptr<link>& to) {
   if (const auto core = lib.core()) {
     stop_meeting(*core);
     core->shared->set(to ? to->shared_memory() : std::string{}, lib.proc());
-    core->shared->access(); // The first look-up need not wait for it.
     if (to) {
+      find_shared(*core->shared, *to);
       core->fences->start();
       core->shared_groups->start();
     }

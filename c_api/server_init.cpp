@@ -1,5 +1,6 @@
 // PMIx_server_init and PMIx_server_finalize.
 
+#include "actors/data/job_memory.hpp"
 #include "adapters/log/logger.hpp"
 #include "adapters/spool/spool.hpp"
 #include "c_api/helpers/failure.hpp"
@@ -21,10 +22,6 @@ namespace {
 
 /// The key by which RFC0002, "Description", sets the size of the event cache.
 constexpr auto cache_size_key = "PMIx_server_cache_size";
-
-/// The key by which a host has processes share no memory with the server, as
-/// `--no-shared-memory` of our own commands does: a boolean.
-constexpr auto no_shared_memory_key = "troupe.no_shared_memory";
 
 /// The key by which a host says whether events that are kept, and that memory has
 /// no room for, go to disk; a boolean. TROUPE_EVENT_SPOOL says so for hosts that

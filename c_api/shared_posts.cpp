@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -82,6 +83,26 @@ void shared_posts::set(std::string where, proc_id self) {
   where_ = std::move(where);
   self_ = std::move(self);
   access_ = nullptr;
+  failure_ = 0;
+  unseen_ = std::nullopt;
+}
+
+bool shared_posts::take(const std::vector<unique_fd>& descriptors) {
+  const auto guard = std::lock_guard{mutex_};
+  if (!unseen_ || descriptors.size() != 2)
+    return false;
+  auto where = *unseen_;
+  where.pid = 0;
+  where.board = descriptors[0].get();
+  where.posts = descriptors[1].get();
+  access_ = store_access::attach(where, ::geteuid(), self_.rank);
+  failure_ = access_ ? 0 : errno;
+  return access_ != nullptr;
+}
+
+int shared_posts::failure() {
+  const auto guard = std::lock_guard{mutex_};
+  return failure_;
 }
 
 std::shared_ptr<store_access> shared_posts::access() {
@@ -93,8 +114,13 @@ const std::shared_ptr<store_access>& shared_posts::attached() {
   if (access_ || where_.empty())
     return access_;
   // Once: who cannot see it now never will.
-  if (const auto where = parse_store_address(std::exchange(where_, {})))
+  if (const auto where = parse_store_address(std::exchange(where_, {}))) {
     access_ = store_access::attach(*where, ::geteuid(), self_.rank);
+    if (!access_) {
+      failure_ = errno;
+      unseen_ = where;
+    }
+  }
   return access_;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/loop/unique_fd.hpp"
 #include "adapters/node_store/store_access.hpp"
 #include "messages/data.hpp"
 
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace troupe::c_api {
 
@@ -34,6 +36,14 @@ public:
   /// @returns null if there is none, or if we cannot see it.
   std::shared_ptr<store_access> access();
 
+  /// Why we cannot see what the server has told us of, as the system says it; 0: we
+  /// can, or there is none.
+  int failure();
+
+  /// Takes what we cannot see from descriptors of it.
+  /// @returns whether we see it now.
+  bool take(const std::vector<unique_fd>& descriptors);
+
   /// Whether a process, or a wildcard, is of the job whose memory it is.
   bool is_of_job(const proc_id& proc);
 
@@ -45,6 +55,10 @@ private:
   std::string where_;                    // guarded by mutex_
   proc_id self_;                         // guarded by mutex_
   std::shared_ptr<store_access> access_; // guarded by mutex_
+  int failure_ = 0;                      // guarded by mutex_
+
+  /// What we have been told of, if we cannot see it.
+  std::optional<store_address> unseen_; // guarded by mutex_
 };
 
 } // namespace troupe::c_api

@@ -1,5 +1,6 @@
 #include "tools/run_options.hpp"
 
+#include "actors/data/job_memory.hpp"
 #include "actors/jobs/job_options.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "adapters/sockets/system_error.hpp"
@@ -593,6 +594,9 @@ void apply(const job_flags& x, const command_segment& from,
   result.node.sensors = x.sensors;
   result.node.monitors = x.monitors;
   result.node.share_memory = x.share_memory;
+  // In a DVM that is up it is the job's affair alone.
+  if (!x.share_memory)
+    infos.push_back(make_info(no_shared_memory_key, value::boolean(true)));
   if (x.security == "munge")
     result.node.security.mechanism = security_mechanism::munge;
 }

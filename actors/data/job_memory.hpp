@@ -16,6 +16,20 @@ namespace troupe {
 /// arrived in before it asked (uint32). Libraries tell their servers.
 inline constexpr std::string_view fence_round = "troupe.fence.round";
 
+/// BOOL, in the infos of a job's start or registration: its processes share no
+/// memory with their servers, as with `--no-shared-memory`.
+inline constexpr std::string_view no_shared_memory_key =
+  "troupe.no_shared_memory";
+
+/// INT, the first entry of a log request that our library makes by itself: the
+/// process cannot see the memory that its server has told it of; the error number
+/// of the system says why.
+inline constexpr std::string_view unseen_memory_key = "troupe.memory.unseen";
+
+/// STRING, beside it: where the server may hand it over (`job_memory::hand`). It
+/// has if the request succeeds.
+inline constexpr std::string_view memory_inbox_key = "troupe.memory.inbox";
+
 /// What all processes of a job have done without a message: they have made a
 /// group of them all, or ended it.
 struct shared_group {
@@ -47,6 +61,11 @@ public:
 
   /// The same for one that only reads.
   virtual std::string address() const = 0;
+
+  /// Hands the memory to a process of the same user that cannot open it.
+  /// @param inbox As the process has named it.
+  /// @returns 0, or the number of the system's error.
+  virtual int hand(const std::string& inbox) const = 0;
 
   /// Whether all that a rank posts is there, or will be.
   virtual bool has(uint32_t rank) const = 0;

@@ -1,5 +1,6 @@
 #include "actors/jobs/job_plan.hpp"
 
+#include "actors/data/job_memory.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
 #include "actors/monitors/reaction_policy.hpp"
@@ -82,6 +83,8 @@ std::string job_directory(const job_map& map, const job_context& context) {
 void add_preset(const spawn_request& request, std::vector<info>& to) {
   if (auto policy = job_policy(request.job_infos))
     to.push_back(std::move(*policy));
+  if (flag(request.job_infos, no_shared_memory_key))
+    to.push_back(make_info(no_shared_memory_key, value::boolean(true)));
   const auto* preset = find(request.job_infos, preset_data);
   if (preset == nullptr)
     return;

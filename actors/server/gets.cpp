@@ -7,6 +7,8 @@
 #include "messages/attributes.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace troupe {
@@ -168,6 +170,23 @@ caf::error refusal_of(const proc_id& proc, const std::string* key) {
                       + ": it posted more than it may");
 }
 
+/// Why a process cannot open memory that we have open.
+std::string why_unseen(int32_t code) {
+  switch (code) {
+    case ENOENT:
+      return "does not find the server in its /proc, as in another pid or mount"
+             " namespace";
+    case EACCES:
+    case EPERM:
+      return "may not open what the server has open, as those of another user";
+    case EINVAL:
+      return "finds another process in the server's place in its /proc, as in"
+             " another pid namespace";
+    default:
+      return std::string{"cannot map the server's: "} + std::strerror(code);
+  }
+}
+
 std::string describe(const get_request& request) {
   return request.key.value_or("any key") + " of " + to_string(request.target);
 }
@@ -244,6 +263,11 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   const auto size = entry.data.job_size();
   if (entry.memory || entry.lacks_memory || !size)
     return entry.memory;
+  const auto* wants_none = entry.data.find(no_shared_memory_key);
+  if (wants_none != nullptr && wants_none->truth()) {
+    entry.lacks_memory = true;
+    return nullptr;
+  }
   auto locals = std::vector<uint32_t>{};
   for (const auto& [rank, proc] : entry.procs)
     locals.push_back(rank);
@@ -255,14 +279,12 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
     / part;
   auto why = std::string{};
   if (most < defaults::least_shared)
-    why = "each of them may post too little";
+    why = "each of them may post too little (TROUPE_POSTED_BYTES)";
   else
     entry.memory = make(*size, locals, most, why);
   entry.lacks_memory = entry.memory == nullptr;
   if (entry.lacks_memory) {
-    if (out_.log)
-      out_.log(severity::info, "processes of " + nspace
-                                 + " share no memory with the server: " + why);
+    tell_unshared(entry, nspace, why, out_.log);
     return nullptr;
   }
   entry.posted.follow(
@@ -290,14 +312,36 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
 
 void gets::take_over(const proc_id& proc) {
   if (const auto* entry = known_.find(proc.nspace)) {
-    retire(*entry, proc);
+    retire(*entry, proc,
+           "the host lets it go, or it gives endpoints to a group");
     entry->posted.refresh(proc.rank);
   }
 }
 
+caf::error gets::note_unseen(const requester& who, int32_t code,
+                             const std::string& inbox) {
+  auto* entry = known_.find(who.proc.nspace);
+  auto* proc = known_.find_local(who.proc);
+  if (entry == nullptr || proc == nullptr || !entry->memory
+      || who.creds.uid != entry->owner.uid)
+    return make_error(status::not_found, "there is no memory for it");
+  if (!inbox.empty() && entry->memory->hand(inbox) == 0)
+    return {};
+  if (proc->posts_by == who.index) {
+    proc->posts_by = 0;
+    take_over(who.proc);
+  }
+  tell_unshared(*entry, who.proc.nspace,
+                to_string(who.proc) + " " + why_unseen(code), out_.log);
+  if (inbox.empty())
+    return {};
+  return make_error(status::not_found, "it could not be handed over");
+}
+
 /// One source counts for all who look: what comes by a connection is not in the
 /// memory.
-void gets::retire(const namespace_entry& entry, const proc_id& proc) const {
+void gets::retire(const namespace_entry& entry, const proc_id& proc,
+                  const char* why) const {
   if (!entry.memory || !entry.memory->has(proc.rank))
     return;
   entry.memory->retire(proc.rank);
@@ -306,11 +350,7 @@ void gets::retire(const namespace_entry& entry, const proc_id& proc) const {
     found != entry.procs.end() && found->second.posts_by != 0;
   if (was_lent && out_.log)
     out_.log(severity::info,
-             to_string(proc)
-               + " posts by its connection from now on: it cannot reach the"
-                 " memory that it shares with the server, there is no room"
-                 " left in its part, it has several connections, or gives"
-                 " endpoints to a group");
+             to_string(proc) + " posts by its connection from now on: " + why);
 }
 
 void gets::want(const namespace_entry& entry, const std::string& nspace,
@@ -344,7 +384,12 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
                       "namespace " + who.proc.nspace + " is gone");
   // Without anything in it: it has posted in shared memory.
   if (!request.blocks.empty()) {
-    retire(*entry, who.proc);
+    const auto* proc = known_.find_local(who.proc);
+    const auto is_other = proc != nullptr && proc->posts_by != who.index;
+    retire(*entry, who.proc,
+           is_other ? "it has several connections"
+                    : "its part of the memory that it shares with the server"
+                      " has no room for what it posts");
     // One that is of this node only now.
     if (entry->memory)
       entry->memory->drop(who.proc.rank);

@@ -80,6 +80,14 @@ public:
   /// What a process posts is with us from now on, and not in shared memory.
   void take_over(const proc_id& proc);
 
+  /// A process does not see the memory that it has been told of: hands it over, or
+  /// goes on without.
+  /// @param code The number of the system's error.
+  /// @param inbox Where it takes it; empty: nowhere.
+  /// @returns an error if nothing was handed over although it would take it.
+  caf::error note_unseen(const requester& who, int32_t code,
+                         const std::string& inbox);
+
   /// Answers whoever waits for data of `proc` and can be answered now;
   /// everybody if the process is gone.
   void wake(const proc_id& proc);
@@ -190,7 +198,8 @@ private:
   void stop_watching(const proc_id& proc) const;
 
   /// What a process posts goes by its connection from now on.
-  void retire(const namespace_entry& entry, const proc_id& proc) const;
+  void retire(const namespace_entry& entry, const proc_id& proc,
+              const char* why) const;
 
   uint64_t wait_for(const requester& who, get_request request,
                     bool has_committed, completion<get_result> reply);

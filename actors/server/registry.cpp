@@ -32,6 +32,16 @@ bool namespace_entry::shares_memory() const {
             });
 }
 
+void tell_unshared(namespace_entry& entry, const std::string& nspace,
+                   const std::string& why, const journal& log) {
+  if (std::exchange(entry.has_told_unshared, true) || !log)
+    return;
+  log(severity::warning, "processes of " + nspace
+                           + " share no memory with the server, but ask by"
+                             " their connections: "
+                           + why);
+}
+
 registry::registry(const datastore::limits& bounds,
                    std::shared_ptr<registrations> counts, effects out)
   : bounds_(bounds), counts_(std::move(counts)), out_(std::move(out)) {

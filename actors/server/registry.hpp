@@ -4,6 +4,7 @@
 #include "actors/data/job_data.hpp"
 #include "actors/data/job_memory.hpp"
 #include "actors/server/registrations.hpp"
+#include "base/journal.hpp"
 #include "messages/event.hpp"
 #include "messages/host.hpp"
 
@@ -60,6 +61,9 @@ struct namespace_entry {
   /// Whether there is none, for good.
   bool lacks_memory = false;
 
+  /// Whether the log says why some of its processes share none.
+  bool has_told_unshared = false;
+
   /// Made for a tool, and goes with it.
   bool is_tool = false;
 
@@ -79,6 +83,11 @@ struct namespace_entry {
   /// each.
   bool shares_memory() const;
 };
+
+/// Has the log say, once for a namespace, why processes of it share no memory with
+/// the server.
+void tell_unshared(namespace_entry& entry, const std::string& nspace,
+                   const std::string& why, const journal& log);
 
 /// What the host registers on a node: namespaces with their processes, resources
 /// of no namespace, sets of processes; and which processes a list of them names.

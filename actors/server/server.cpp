@@ -433,8 +433,13 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [&state](const requester& who, query_request& request) {
       return state.queries->answer(who, request);
     },
-    [self](const requester& who, const log_request& request) {
-      return write(self, who, request);
+    [self](const requester& who,
+           const log_request& request) -> caf::result<ack> {
+      const auto unseen = number<int32_t>(request.data, unseen_memory_key);
+      if (!unseen)
+        return write(self, who, request);
+      return done(self->state.data->note_unseen(
+        who, *unseen, text(request.data, memory_inbox_key).value_or("")));
     },
     [self](const requester& who, finalize_request) {
       return finalize(self, who);

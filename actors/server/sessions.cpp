@@ -164,10 +164,18 @@ void sessions::admit_client(const client_connected& what, bool can_share,
 std::string sessions::lend(const requester& who) {
   auto* entry = known_.find(who.proc.nspace);
   auto* proc = known_.find_local(who.proc);
-  // Only who is the same user finds what this process has open.
   if (entry == nullptr || proc == nullptr || entry->is_tool
-      || who.role != peer_role::client || who.creds.uid != options_.owner.uid)
+      || who.role != peer_role::client)
     return {};
+  // Only who is the same user finds what this process has open.
+  if (who.creds.uid != options_.owner.uid) {
+    tell_unshared(*entry, who.proc.nspace,
+                  "they are of user " + std::to_string(who.creds.uid)
+                    + ", the server of user "
+                    + std::to_string(options_.owner.uid),
+                  options_.log);
+    return {};
+  }
   const auto memory = share_(*entry, who.proc.nspace);
   if (!memory)
     return {};

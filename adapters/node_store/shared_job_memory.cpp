@@ -3,8 +3,11 @@
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
+#include "adapters/node_store/descriptor_inbox.hpp"
 #include "adapters/node_store/node_store.hpp"
 #include "adapters/node_store/store_values.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,6 +38,11 @@ public:
 
   std::string address() const override {
     return to_string(store_->address());
+  }
+
+  int hand(const std::string& inbox) const override {
+    const auto at = store_->address();
+    return send_descriptors(inbox, ::geteuid(), {at.board, at.posts});
   }
 
   bool has(uint32_t rank) const override {
@@ -188,6 +196,11 @@ private:
 std::unique_ptr<job_memory>
 make_shared_job_memory(uint32_t ranks, const std::vector<uint32_t>& locals,
                        uint64_t bytes, std::string& why) {
+  if (locals.size() > cell_participants) {
+    why = "more than " + std::to_string(cell_participants)
+          + " of them are on this node";
+    return nullptr;
+  }
   // Nobody who has to be waited for loses the processor to one who looks.
   constexpr auto spins = uint32_t{500};
   // A server that ends their rounds needs one, too.

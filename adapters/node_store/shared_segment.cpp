@@ -169,7 +169,8 @@ uint64_t shared_segment::used() const noexcept {
 }
 
 std::string path_of_descriptor(uint32_t pid, int fd) {
-  return "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(fd);
+  return "/proc/" + (pid == 0 ? std::string{"self"} : std::to_string(pid))
+         + "/fd/" + std::to_string(fd);
 }
 
 } // namespace troupe

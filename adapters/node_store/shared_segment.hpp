@@ -86,6 +86,7 @@ private:
 };
 
 /// Where another process of the node finds a descriptor of this one.
+/// @param pid 0: of whoever looks.
 std::string path_of_descriptor(uint32_t pid, int fd);
 
 } // namespace troupe

@@ -1,10 +1,12 @@
 // A region of a node store as whoever shares it may leave it: what the server
-// and other processes read there, and who goes on writing in it. A board as a
-// server that has gone mad may write it.
+// and other processes read there, and who goes on writing in it. The cells in which
+// they meet, and their beats. A board as a server that has gone mad may write it.
 
 #include "adapters/node_store/brought_data.hpp"
+#include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/store_access.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -12,7 +14,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 using namespace troupe;
@@ -62,6 +66,85 @@ void write(std::string area, uint64_t last, uint64_t writing) {
   require(found && *found == "value", "what was posted is found");
 }
 
+/// What the server does with a cell in which one of the processes has written
+/// anything, and what becomes of those who meet there.
+void use_cell(collective_cell cell, uint32_t word, uint32_t count,
+              bool is_whole) {
+  for (const auto round : {word, word ^ 1, word + 2, uint32_t{0}}) {
+    cell.has_collected(round);
+    if (cell.has_gathered(round))
+      for (uint32_t place = 0; place < count; ++place)
+        require(cell.has_arrived(place), "all who are there have arrived");
+  }
+  auto some = false;
+  for (uint32_t place = 0; place < count; ++place)
+    some = some || cell.has_arrived(place);
+  require(cell.has_any_arrived() == some, "any of them is one of them");
+  require(!cell.has_arrived(count), "nobody else is there");
+  auto mine = collective_cell::ticket{0};
+  const auto was_open = cell.is_open();
+  cell.arrive(word % count, mine, true);
+  require(was_open == (mine != 0), "who finds it open is in a round");
+  cell.end(word);
+  cell.close();
+  require(!cell.is_open(), "the server can always close it");
+  require(mine == 0 || cell.look(mine) == collective_cell::outcome::complete
+            || cell.look(mine) == collective_cell::outcome::closed,
+          "who waits there hears of it");
+  cell.end(word);
+  require(!cell.is_open(), "the end of a round opens nothing");
+  cell.open();
+  require(cell.is_open() && !cell.has_any_arrived(), "it begins anew");
+  auto now = collective_cell::outcome::open;
+  for (uint32_t place = 0; place < count; ++place) {
+    require(now == collective_cell::outcome::open, "all others are missing");
+    now = cell.arrive(place, mine);
+  }
+  if (!is_whole) {
+    require(now == collective_cell::outcome::gathered
+              && cell.has_gathered(mine),
+            "all of the node are there");
+    cell.end(mine);
+    now = cell.look(mine);
+  }
+  require(now == collective_cell::outcome::complete, "they meet as ever");
+}
+
+void use_cell(std::string_view bytes, uint32_t word) {
+  auto memory = cell_memory{};
+  memory.word = word;
+  memory.collects = word ^ static_cast<uint32_t>(bytes.size() % 4);
+  for (size_t i = 0;
+       (i + 1) * sizeof(uint64_t) <= bytes.size() && i < std::size(memory.bits);
+       ++i) {
+    auto bits = uint64_t{0};
+    std::memcpy(&bits, bytes.data() + i * sizeof(bits), sizeof(bits));
+    memory.bits[i] = bits;
+  }
+  const auto count =
+    1 + static_cast<uint32_t>(bytes.size()) % cell_participants;
+  const auto is_whole = (word & 4) == 0;
+  use_cell({memory, count, is_whole}, word, count, is_whole);
+}
+
+/// Beats of a process in whose place another one has written one.
+void beat(node_store& server, const store_address& where,
+          std::atomic<uint64_t>& last, uint64_t written) {
+  constexpr auto horizon = uint64_t{1'000'000'000};
+  const auto now = (written ^ written << 20) % (uint64_t{1} << 62) + 1;
+  last = written;
+  require(server.last_beat(0) == written && server.last_beat(1) == 0,
+          "the server reads what is there");
+  const auto process = store_access::attach(where, ::geteuid(), 0);
+  require(process != nullptr, "the process finds its place");
+  require(process->beat(now) == store_access::posting::done, "it beats");
+  require(server.last_beat(0) >= now && server.last_beat(0) <= now + horizon,
+          "it has beaten now");
+  server.want_beat(0, true);
+  require(process->beat(now) == store_access::posting::wanted,
+          "it is asked to tell");
+}
+
 /// The server's look at it: `last` and the bytes are where the process has them.
 void take(std::string_view bytes, uint64_t last) {
   const auto server = node_store::make({1, {0}, region_bytes});
@@ -83,6 +166,12 @@ void take(std::string_view bytes, uint64_t last) {
   require(server->take(0, [](const store_entry&) { std::abort(); })
             || !server->has(0),
           "nothing is taken twice");
+  auto& head = *reinterpret_cast<region_head*>(posts.data() + shape.head(0));
+  beat(*server, where, head.beat, last);
+  auto& cell = reinterpret_cast<posts_header*>(posts.data())->fences;
+  cell.word = static_cast<uint32_t>(last >> 8);
+  std::memcpy(cell.bits, &last, sizeof(last));
+  use_cell(server->fences(), cell.word, 1, true);
 }
 
 /// What processes find of ranks of other nodes.
@@ -156,6 +245,7 @@ TROUPE_FUZZ(input) {
   read_board(input, last);
   read_groups(input, static_cast<uint32_t>(last),
               static_cast<uint32_t>(after / store_alignment));
+  use_cell(input, static_cast<uint32_t>(last));
   write(std::string{input}, last, last + after);
   take(input, last);
 }

@@ -131,6 +131,15 @@ stop_trouped() {
   wait "$trouped_pid"
 }
 
+# gauge PID NAME: what `troupe net` says of a server.
+gauge() {
+  within 20 troupe net --json --dvm "pid:$1" \
+    | /usr/bin/python3 -c 'import json, sys
+for x in json.load(sys.stdin)["nodes"][0]["gauges"]:
+    if x["name"] == sys.argv[1]:
+        print(x["value"])' "$2"
+}
+
 # -- processes -----------------------------------------------------------------
 
 # rss PID: resident memory in KiB.

@@ -5,15 +5,6 @@
 
 strangers=$programs/strangers.py
 
-# gauge PID NAME: what `troupe net` says of a server.
-gauge() {
-  within 20 troupe net --json --dvm "pid:$1" \
-    | /usr/bin/python3 -c 'import json, sys
-for x in json.load(sys.stdin)["nodes"][0]["gauges"]:
-    if x["name"] == sys.argv[1]:
-        print(x["value"])' "$2"
-}
-
 # settled PID BEFORE SESSIONS: whether the server has at most 64 KiB more in use
 # than before, and all who came have gone. Requests keep the time by which they
 # would have failed until it is over, so this takes half a minute; what is taken

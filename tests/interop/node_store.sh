@@ -48,6 +48,23 @@ check "COLL-2 COLL-4" "one of two is killed in the midst of fences, 15 times" \
 check "COLL-2 COLL-4" "one of five is killed in the midst of fences, 15 times" \
   kill_some -n 5 $ours killed
 check "COLL-4" "one is stopped now and then" ours 3 stopped
+check "COLL-4" "one that posts is stopped while others read it and meet" \
+  ours 4 beside
+check "COLL-4" "the same with Debian's among them" mixed 2 beside
+check "COLL-3 F4.15" "their server is stopped: they go on" ours 3 serverless
+check "COLL-3 C3.7" "fences of several sets go on at once" ours 5 overlap
+check "COLL-3 C3.7" "the same with Debian's among them" mixed 5 overlap
+check "COLL-3 F4.16" "one starts other jobs while all are in fences" ours 3 spawns
+check "COLL-3 F4.16" "the same with Debian's among them" mixed 2 spawns
+# shellcheck disable=SC2086
+check "COLL-2 F4.35" "one aborts the job while the others wait for it" \
+  status 7 job -n 4 $ours aborts
+# shellcheck disable=SC2086
+check "COLL-2" "tolerant fences go on without one that is killed" \
+  status 137 job --rtos recoverable -n 4 $ours tolerant
+# shellcheck disable=SC2086
+check "COLL-2" "the same with Debian's among them" \
+  status 137 job --rtos recoverable -n 2 $ours tolerant : -n 2 ./node_store tolerant
 check "COLL-2" "a time-out of one is one of all" ours 4 times_out
 check "COLL-2" "the same with Debian's among them" mixed 2 times_out
 check "C3.4" "children that do not exec" ours 3 forks
@@ -87,6 +104,45 @@ check "F4.15" "what is seen is what is seen by messages" cmp shared asked
 check_match "F4.15" "which is something" 'local: PMIX_SUCCESS|local: SUCCESS' \
   "$(cat shared)"
 
+# mute HOW OPTION...: what they get who wait for one that never calls.
+mute() {
+  local how=$1
+  shift
+  # shellcheck disable=SC2086
+  job --rtos recoverable "$@" -n 4 $ours mute "$how" 2>"mute.log" | sort
+}
+for how in leaves ends; do
+  mute "$how" >shared
+  mute "$how" --no-shared-memory >asked
+  check "COLL-2 COLL-4" "one that never calls $how: as by messages" cmp shared asked
+  check_equal "COLL-2 COLL-4" "which is an answer for each of the others" 3 \
+    "$(grep -c '^[0-2]: ' shared)"
+done
+
+# -- statistics -------------------------------------------------------------------
+
+# counted [OPTION]...: the gauges of a server whose processes have met: fences, calls
+# for groups, bytes.
+counted() {
+  local holder name
+  rm -f held look
+  # shellcheck disable=SC2086
+  job "$@" -n 3 $ours held held look >held.log 2>&1 </dev/null &
+  holder=$!
+  if eventually 20 test -e held; then
+    for name in fences_in_memory group_calls_in_memory shared_memory; do
+      gauge "$(cat held)" "server.$name"
+    done | xargs
+  fi
+  touch look
+  wait "$holder" || cat held.log
+}
+# Fences, perhaps all but the first, and calls for groups.
+check_match "F4.15 COLL-3 LOAD-2" "what goes on in memory is counted" \
+  '^(49|5[0-9]) [1-9] [1-9][0-9]+$' "$(counted)"
+check_equal "F4.15 COLL-3 LOAD-2" "with --no-shared-memory nothing does" "0 0 0" \
+  "$(counted --no-shared-memory)"
+
 # -- several nodes ----------------------------------------------------------------
 
 # A host in C with two servers, which fences and does nothing else.
@@ -122,6 +178,103 @@ check_match "F4.15" "there is memory" '^[1-9]' \
   "$(job -n 1 env LAUNCH="${ours% *}" sh descriptors)"
 check_match "F4.15" "with --no-shared-memory there is none" '^0$' \
   "$(job --no-shared-memory -n 1 env LAUNCH="${ours% *}" sh descriptors)"
+
+# -- where there is none -----------------------------------------------------------
+
+# unshared WORDS COMMAND...: passes if a job works and one line of its log says that
+# there is no memory, and why.
+unshared() {
+  local words=$1
+  shift
+  "$@" >unshared 2>&1 || { cat unshared; return 1; }
+  [ "$(grep -c 'share no memory' unshared)" -eq 1 ] \
+    && grep -q "share no memory .*: .*$words" unshared && return
+  cat unshared
+  return 1
+}
+
+# all_shared COMMAND...: passes if a job works and nothing is said of that.
+all_shared() {
+  "$@" >unshared 2>&1 && ! grep 'share no memory' unshared && return
+  cat unshared
+  return 1
+}
+
+# In a mount namespace of their own: without /proc, with a full /dev/shm.
+# shellcheck disable=SC2016
+{
+  printf '#!/bin/sh\nmount -t tmpfs none /proc && exec "$@"\n' >no_proc
+  printf '#!/bin/sh\n%s && %s && exec "$@"\n' \
+    'mount -t tmpfs -o size=8k none /dev/shm' \
+    '{ cat /dev/zero >/dev/shm/full 2>/dev/null || test -s /dev/shm/full; }' \
+    >full_shm
+  printf '#!/bin/sh\nshift\nexec "$@"\n' >here.sh
+}
+chmod +x no_proc full_shm here.sh
+
+# A daemon with keys lets nobody look into it; root may, unless it is told not to.
+is_traced_by_nobody=()
+[ "$(id -u)" -ne 0 ] || is_traced_by_nobody=(setpriv --bounding-set -sys_ptrace)
+# in_own_dvm HOSTS N COMMAND...: a job in a DVM of its own.
+in_own_dvm() {
+  local hosts=$1 n=$2
+  shift 2
+  within "$((60 * slow))" "${is_traced_by_nobody[@]}" troupe run --host "$hosts" \
+    --remote-shell "$PWD/here.sh" -n "$n" "$@"
+}
+# shellcheck disable=SC2086
+check "F4.15 X9" "under a daemon with keys they are handed what they cannot open" \
+  all_shared in_own_dvm a:3 3 $ours fenced here
+# shellcheck disable=SC2086
+check "F4.21 X9" "also if there are several" \
+  all_shared in_own_dvm a:2,b:2 4 $ours fenced here
+# shellcheck disable=SC2086
+check "COLL-3 X9" "and meet there" \
+  all_shared in_own_dvm a:2,b:2 4 $ours rounds 50
+
+if unshare -Urpf --mount-proc true 2>/dev/null; then
+  # shellcheck disable=SC2086
+  check "F4.15 C4.6" "processes in containers are handed it, too" \
+    all_shared job -n 3 unshare -Urpf --mount-proc $ours fenced here
+  # shellcheck disable=SC2086
+  check "F4.15 COLL-3" "and meet others" all_shared \
+    job -n 2 $ours rounds 50 : -n 2 unshare -Urpf --mount-proc $ours rounds 50
+else
+  skip "F4.15 C4.6" "processes in containers are handed it, too" \
+    "this user may not make namespaces"
+fi
+if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+  # shellcheck disable=SC2086
+  check "F4.15 C4.6" "in another mount namespace they find it" \
+    all_shared job -n 3 unshare -m $ours fenced here
+  # shellcheck disable=SC2086
+  check "F4.15 C4.6" "but not without /proc: they ask, and the log says why once" \
+    unshared "does not find the server in its /proc" \
+    job -n 3 unshare -m ./no_proc $ours rounds 50
+  # shellcheck disable=SC2086
+  check "F4.15 C4.6" "the same if only some of them are so" \
+    unshared "does not find the server in its /proc" \
+    job -n 2 $ours rounds 50 : -n 2 unshare -m ./no_proc $ours rounds 50
+  # shellcheck disable=SC2086
+  check "F4.15 C4.6" "a full /dev/shm does not matter to it" \
+    all_shared job -n 3 unshare -m ./full_shm $ours fenced here
+  full_for_all() {
+    # shellcheck disable=SC2086
+    within "$((30 * slow))" unshare -m ./full_shm \
+      troupe run --oversubscribe -n 3 $ours fenced here
+  }
+  check "F4.15 C4.6" "nor to its server" all_shared full_for_all
+else
+  skip "F4.15 C4.6" "what they find in other mount namespaces" "needs root"
+fi
+# The most that a file may have holds for memory, too.
+small_files() (
+  ulimit -f 64
+  # shellcheck disable=SC2086
+  job -n 3 $ours rounds 50
+)
+check "F4.15 C4.6" "a server that gets no memory says so" \
+  unshared "File too large" small_files
 
 # -- programs linked to Debian's -------------------------------------------------
 

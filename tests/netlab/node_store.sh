@@ -55,7 +55,55 @@ check "F4.21" "what fences bring and replace is found without asking" \
   ours 6 fenced here
 check "F4.16 F4.21" "what is too much to come with a fence makes the old value go" \
   ours 6 fenced much
+# shellcheck disable=SC2086
 check "F4.16 F4.21" "without shared memory, too" \
   mesh_job --no-shared-memory -n 6 $ours fenced much
+# shellcheck disable=SC2086
+check "F4.21" "where they find nothing without asking" \
+  mesh_job --no-shared-memory -n 6 $ours fenced asked
+check "COLL-3 C3.7" "fences of several sets go on at once" ours 5 overlap
+check "COLL-3 F4.16" "one starts other jobs while all are in fences" ours 6 spawns
+# shellcheck disable=SC2086
+check "COLL-2 F4.35" "one aborts the job while the others wait for it" \
+  status 7 mesh_job -n 6 $ours aborts
+# shellcheck disable=SC2086
+check "COLL-2" "tolerant fences go on without one that is killed" \
+  status 137 mesh_job --rtos recoverable -n 6 $ours tolerant
+check "COLL-4" "one that posts is stopped while others read it and meet" \
+  ours 6 beside
+
+# -- statistics -------------------------------------------------------------------
+
+# gauges NAME: of the servers of all nodes, in a line.
+gauges() {
+  in_dvm net --json | /usr/bin/python3 -c '
+import json, sys
+print(*(x["value"] for node in json.load(sys.stdin)["nodes"]
+        for x in node["gauges"] if x["name"] == sys.argv[1]))' "$1"
+}
+
+# counted [OPTION]...: the fences in memory of each node, and its bytes, while a job
+# that has met is there.
+counted() {
+  local holder
+  rm -f held look
+  # shellcheck disable=SC2086
+  mesh_job "$@" -n 6 $ours held "$PWD/held" "$PWD/look" >held.log 2>&1 &
+  holder=$!
+  if eventually 30 test -e held; then
+    gauges server.fences_in_memory
+    gauges server.shared_memory
+  fi
+  touch look
+  wait "$holder" || cat held.log
+}
+counted >shared
+counted --no-shared-memory >asked
+check_match "COLL-3 LOAD-2" "fences in memory are counted on each node" \
+  '^([1-9][0-9]+ ){2}[1-9][0-9]+$' "$(sed -n 1p shared)"
+check_match "LOAD-2" "and so is the memory" '^([1-9][0-9]+ ){2}[1-9][0-9]+$' \
+  "$(sed -n 2p shared)"
+check_equal "COLL-3 LOAD-2" "with --no-shared-memory there is nothing of it" \
+  "0 0 0|0 0 0" "$(paste -sd '|' asked)"
 check "" "the DVM ends" dvm_down
 finish

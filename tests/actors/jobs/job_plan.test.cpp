@@ -682,4 +682,10 @@ CAF_TEST(C6.8 whoever asks for a job may give it data but not the reserved) {
   CAF_CHECK_EQUAL(sizes, 1);
 }
 
+CAF_TEST(a job that shares no memory says so to the servers of all its nodes) {
+  CAF_CHECK(!flag(plan().registration.infos, no_shared_memory_key));
+  request.job_infos.push_back(with(no_shared_memory_key, value::boolean(true)));
+  CAF_CHECK(flag(plan().registration.infos, no_shared_memory_key));
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -3,9 +3,11 @@
 #include "actors/server/server.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
+#include "messages/query.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
 
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -49,6 +51,10 @@ public:
 
   std::string address() const override {
     return "to read";
+  }
+
+  int hand(const std::string& inbox) const override {
+    return inbox == "good" ? 0 : ECONNREFUSED;
   }
 
   bool has(uint32_t rank) const override {
@@ -189,6 +195,14 @@ struct fixture : deterministic {
     return result;
   }
 
+  /// Lines of the log with these words.
+  int said(const char* words) const {
+    auto result = 0;
+    for (const auto& line : *uut.lines)
+      result += line.find(words) != std::string::npos ? 1 : 0;
+    return result;
+  }
+
   void commit(const peer_ptr& from, std::vector<posted_data> blocks) {
     uut.commit(from, std::move(blocks));
     consume_messages();
@@ -226,10 +240,7 @@ CAF_TEST(where it cannot be made the log says why once) {
   CAF_CHECK_EQUAL(connect(0, true)->accepted.shared, "");
   CAF_CHECK_EQUAL(connect(1, true)->accepted.shared, "");
   CAF_CHECK_EQUAL(made, 1);
-  auto said = 0;
-  for (const auto& line : *uut.lines)
-    said += line.find("no memory") != std::string::npos ? 1 : 0;
-  CAF_CHECK_EQUAL(said, 1);
+  CAF_CHECK_EQUAL(said("no memory"), 1);
 }
 
 CAF_TEST(processes of another user than the servers share nothing) {
@@ -241,6 +252,65 @@ CAF_TEST(processes of another user than the servers share nothing) {
   consume_messages();
   CAF_CHECK_EQUAL(x->code, status::success);
   CAF_CHECK_EQUAL(x->accepted.shared, "");
+  CAF_CHECK_EQUAL(said("of user"), 1);
+}
+
+CAF_TEST(a job that wants none has none and the log says nothing) {
+  uut.add_job("alone", 2, our_uid,
+              {make_info(no_shared_memory_key, value::boolean(true))});
+  consume_messages();
+  for (const auto rank : {0u, 1u}) {
+    auto request = node::greeting({"alone", rank});
+    request.can_share = true;
+    const auto x = uut.connect(std::move(request));
+    consume_messages();
+    CAF_CHECK_EQUAL(x->code, status::success);
+    CAF_CHECK_EQUAL(x->accepted.shared, "");
+  }
+  CAF_CHECK_EQUAL(made, 0);
+  CAF_CHECK_EQUAL(said("memory"), 0);
+  CAF_CHECK_EQUAL(connect(0, true)->accepted.shared, "region of 0");
+}
+
+CAF_TEST(one that does not see it is handed it) {
+  const auto tell = [&](const peer_ptr& x, const char* inbox) {
+    const auto outcome = uut.ask<ack>(
+      x, log_request{0,
+                     {make_info(unseen_memory_key, value::integer(EACCES)),
+                      make_info(memory_inbox_key, value::string(inbox))},
+                     {}});
+    consume_messages();
+    return outcome->code;
+  };
+  const auto zero = connect(0, true);
+  CAF_CHECK_EQUAL(tell(zero, "good"), status::success);
+  CAF_CHECK_EQUAL(said("share no memory"), 0);
+  CAF_CHECK(memory->retired.empty());
+  CAF_CHECK_EQUAL(tell(zero, "bad"), status::not_found);
+  CAF_CHECK_EQUAL(said("job:0 may not open"), 1);
+  CAF_CHECK(memory->retired == (std::set<uint32_t>{0}));
+}
+
+CAF_TEST(of those that do not see it the log tells once for a job) {
+  const auto tell = [&](const peer_ptr& x, int code) {
+    const auto outcome = uut.ask<ack>(
+      x,
+      log_request{0, {make_info(unseen_memory_key, value::integer(code))}, {}});
+    consume_messages();
+    CAF_CHECK_EQUAL(outcome->code, status::success);
+  };
+  const auto zero = connect(0, true);
+  const auto one = connect(1, true);
+  tell(zero, EACCES);
+  tell(one, ENOENT);
+  CAF_CHECK_EQUAL(said("share no memory"), 1);
+  CAF_CHECK_EQUAL(said("job:0 may not open"), 1);
+  CAF_CHECK(memory->retired == (std::set<uint32_t>{0, 1}));
+  // What it posts comes by its connection, and that is said already.
+  commit(zero, {post(scope::global, key, "1")});
+  CAF_CHECK_EQUAL(text_in(get(connect(2, true), 0)->value, key), "1");
+  CAF_CHECK_EQUAL(said("by its connection"), 0);
+  CAF_CHECK(uut.log_play->written.empty());
 }
 
 CAF_TEST(what is posted there is found by those that ask the server) {

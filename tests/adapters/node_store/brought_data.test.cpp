@@ -158,7 +158,7 @@ CAF_TEST(whatever comes is found as it came last) {
   }
 }
 
-CAF_TEST(a board of a server that has gone mad is read to an end) {
+CAF_TEST(X50 a board of a server that has gone mad is read to an end) {
   fixture x;
   CAF_CHECK(x.add(1, "large", std::string(5000, 'x')));
   const auto large = x.shown[1].load() & UINT32_MAX;

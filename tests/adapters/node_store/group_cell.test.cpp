@@ -115,7 +115,7 @@ CAF_TEST(those who call different things ask the server) {
     }
 }
 
-CAF_TEST(a log that is full has all ask the server until it is read) {
+CAF_TEST(LIM27 a log that is full has all ask the server until it is read) {
   auto x = fixture{2};
   x.open();
   for (uint32_t i = 0; i < group_log_size; ++i) {
@@ -191,7 +191,7 @@ CAF_TEST(who is interrupted again and again has no more patience) {
   CAF_CHECK(now == outcome::closed);
 }
 
-CAF_TEST(nonsense in the log closes it) {
+CAF_TEST(X51 nonsense in the log closes it) {
   const auto spoil = [](fixture& x, int how) {
     auto& first = x.cells.group_log.records[x.round() % group_log_size];
     switch (how) {

@@ -200,7 +200,7 @@ CAF_TEST(who waits is told of by the next post) {
   CAF_CHECK(three->post({{"a", "2", 3}}) == posting::done);
 }
 
-CAF_TEST(what does not fit goes to the server) {
+CAF_TEST(LIM27 what does not fit goes to the server) {
   fixture x;
   const auto three = x.join(3);
   const auto seven = x.join(7);
@@ -240,7 +240,7 @@ CAF_TEST(one that comes after another goes on in its region) {
   CAF_CHECK(x.take(3).find("b=2:3") != std::string::npos);
 }
 
-CAF_TEST(another store is not taken for it) {
+CAF_TEST(X52 another store is not taken for it) {
   fixture x;
   fixture y;
   auto where = x.server->lend(3);
@@ -260,7 +260,7 @@ CAF_TEST(another store is not taken for it) {
   CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
 }
 
-CAF_TEST(what is too large or makes no sense has no store) {
+CAF_TEST(LIM27 what is too large or makes no sense has no store) {
   CAF_CHECK(!node_store::make({0, {}, 0}));
   CAF_CHECK(!node_store::make({10, {}, 0}));
   CAF_CHECK(!node_store::make({10, {10}, 0}));
@@ -276,14 +276,14 @@ CAF_TEST(what is too large or makes no sense has no store) {
   CAF_CHECK(x->used() < 512 << 10);
 }
 
-CAF_TEST(a large job costs what is used of it) {
+CAF_TEST(LIM27 a large job costs what is used of it) {
   const auto x =
     node_store::make({store_geometry::most_ranks, {0, 1000000}, 0});
   CAF_REQUIRE(x);
   CAF_CHECK(x->used() < 64 << 10);
 }
 
-CAF_TEST(a damaged region is given up) {
+CAF_TEST(X51 a damaged region is given up) {
   fixture x;
   const auto three = x.join(3);
   const auto mad = x.posts();
@@ -311,7 +311,7 @@ CAF_TEST(a damaged region is given up) {
   CAF_CHECK(three->post({{"a", "1", 3}}) == posting::refused);
 }
 
-CAF_TEST(pages that are taken away are zeros) {
+CAF_TEST(X51 pages that are taken away are zeros) {
   fixture x;
   const auto three = x.join(3);
   const auto seven = x.join(7);
@@ -347,7 +347,7 @@ CAF_TEST(what is posted when the server has the data is not taken from there) {
   CAF_CHECK_EQUAL(x.take(3), "");
 }
 
-CAF_TEST(more blocks than a writer makes are not walked) {
+CAF_TEST(X51 more blocks than a writer makes are not walked) {
   fixture x;
   const auto mad = x.posts();
   const auto shape = store_geometry{ranks, 2, 512 << 10};

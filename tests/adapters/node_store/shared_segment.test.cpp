@@ -42,7 +42,7 @@ CAF_TEST(what one writes the other reads) {
   CAF_CHECK_EQUAL(made.data()[0], 'b');
 }
 
-CAF_TEST(nobody else can write what is its makers) {
+CAF_TEST(X52 nobody else can write what is its makers) {
   const auto made = shared_segment::make("test", size, writers::maker);
   CAF_REQUIRE(made);
   made.data()[0] = 'a';
@@ -58,7 +58,7 @@ CAF_TEST(nobody else can write what is its makers) {
   CAF_CHECK_EQUAL(mapped.data()[0], 'c');
 }
 
-CAF_TEST(nobody can change its size or its rights) {
+CAF_TEST(X52 nobody can change its size or its rights) {
   const auto made = shared_segment::make("test", size, writers::all);
   CAF_REQUIRE(made);
   const auto fd = unique_fd{::open(path_of(made).c_str(), O_RDWR)};
@@ -71,7 +71,7 @@ CAF_TEST(nobody can change its size or its rights) {
   CAF_CHECK_EQUAL(what.st_mode & 07777, 0600u);
 }
 
-CAF_TEST(what is no such segment is not mapped) {
+CAF_TEST(X52 what is no such segment is not mapped) {
   CAF_CHECK(!shared_segment::map("/proc/self/fd/1000000", false, self()));
   CAF_CHECK_EQUAL(errno, ENOENT);
   CAF_CHECK(!shared_segment::map("/proc/self/exe", false, self()));

@@ -292,7 +292,7 @@ CAF_TEST(random histories read as a map does) {
   }
 }
 
-CAF_TEST(damage at any byte is survived) {
+CAF_TEST(X51 damage at any byte is survived) {
   fixture x{8192};
   CAF_CHECK(x.post({{"a", std::string(300, 'x'), both}}));
   CAF_CHECK(x.post({{"b", "2", both}, {"c", "3", elsewhere}}));

@@ -476,6 +476,295 @@ static void group_killed(void) {
   fail("nobody died");
 }
 
+/* -- beside each other ---------------------------------------------------------- */
+
+/* Meets others in fences and for a group, then waits until somebody has looked at its
+ * server: makes the first file, with the server's number, and waits for the second. */
+static void held(void) {
+  start();
+  for (int i = 0; i < 50; ++i)
+    fence_with(NULL, 0);
+  succeed(construct("app.held", &all, 1, NULL, 0).outcome, "app.held");
+  destruct("app.held");
+  meet();
+  if (me.rank == 0) {
+    char name[256];
+    snprintf(name, sizeof name, "%s.new", case_args[0]);
+    FILE* file = fopen(name, "w");
+    demand(file != NULL, name);
+    fprintf(file, "%d\n", (int)getppid());
+    demand(fclose(file) == 0 && rename(name, case_args[0]) == 0, name);
+    for (int i = 0; access(case_args[1], F_OK) != 0; ++i) {
+      demand(i < 3000, "somebody looks");
+      pause_ms(10);
+    }
+  }
+  meet();
+  end();
+}
+
+/* Sets of processes that a thread of each process meets: all, who has the same
+ * parity, a neighbour or nobody, all but the last. */
+struct set {
+  unsigned number;
+  pmix_proc_t procs[64];
+  size_t n;
+};
+
+static bool is_member(unsigned number, pmix_rank_t rank) {
+  switch (number) {
+    case 1:
+      return rank % 2 == me.rank % 2;
+    case 2:
+      return rank / 2 == me.rank / 2;
+    case 3:
+      return rank + 1 < job_size;
+    default:
+      return true;
+  }
+}
+
+/* Each round a member posts its number, and finds those of the others. */
+static void* meet_set(void* arg) {
+  const struct set* x = arg;
+  char key[32], text[32];
+  for (int i = 0; i < 100; ++i) {
+    snprintf(key, sizeof key, "set.%u.%d", x->number, i);
+    snprintf(text, sizeof text, "%d", i);
+    post(key, text);
+    succeed(PMIx_Fence(x->procs, x->n, NULL, 0), key);
+    for (size_t k = 0; k < x->n && i % 8 == 0; ++k)
+      expect_string(&x->procs[k], key, text, 0);
+  }
+  return NULL;
+}
+
+/* Fences of several sets go on at once, a thread of each process in each. */
+static void overlap(void) {
+  start();
+  static struct set sets[4];
+  pthread_t threads[4];
+  bool runs[4] = {false};
+  for (unsigned number = 0; number < 4; ++number) {
+    struct set* x = &sets[number];
+    x->number = number;
+    for (pmix_rank_t rank = 0; rank < job_size; ++rank)
+      if (is_member(number, rank))
+        x->procs[x->n++] = rank_of(rank);
+    runs[number] = is_member(number, me.rank);
+    if (runs[number])
+      demand(pthread_create(&threads[number], NULL, meet_set, x) == 0,
+             "a thread starts");
+  }
+  for (unsigned number = 0; number < 4; ++number)
+    if (runs[number])
+      demand(pthread_join(threads[number], NULL) == 0, "it ends");
+  meet();
+  end();
+}
+
+/* Starts the same program with another case; it has the same library. */
+static void spawn_same(const char* name, int procs, char* nspace) {
+  pmix_app_t app;
+  PMIX_APP_CONSTRUCT(&app);
+  app.cmd = strdup(self_path);
+  pmix_status_t outcome;
+  PMIX_ARGV_APPEND(outcome, app.argv, self_path);
+  PMIX_ARGV_APPEND(outcome, app.argv, name);
+  const char* path = getenv("LD_LIBRARY_PATH");
+  if (path != NULL) {
+    char variable[4096];
+    snprintf(variable, sizeof variable, "LD_LIBRARY_PATH=%s", path);
+    PMIX_ARGV_APPEND(outcome, app.env, variable);
+  }
+  succeed(outcome, "arguments");
+  app.maxprocs = procs;
+  const pmix_info_t info = string_info(PMIX_MAPBY, "slot:OVERSUBSCRIBE");
+  succeed(PMIx_Spawn(&info, 1, &app, 1, nspace), "spawn");
+  PMIX_APP_DESTRUCT(&app);
+}
+
+/* A job that a process of another has started: it meets as any, then with the one
+ * that has started it. */
+static void spawned(void) {
+  start();
+  char key[32], text[32];
+  for (int i = 0; i < 200; ++i) {
+    snprintf(key, sizeof key, "spawned.%d", i);
+    snprintf(text, sizeof text, "%d of %u", i, me.rank);
+    post(key, text);
+    meet();
+    const pmix_proc_t next_one = rank_of((me.rank + 1) % job_size);
+    snprintf(text, sizeof text, "%d of %u", i, next_one.rank);
+    expect_string(&next_one, key, text, 0);
+  }
+  const pmix_proc_t both[] = {all, parent()};
+  succeed(PMIx_Connect(both, 2, NULL, 0), "connect");
+  expect_string(&both[1], "parent", "here", 20);
+  succeed(PMIx_Disconnect(both, 2, NULL, 0), "disconnect");
+  end();
+}
+
+static void* spawn_some(void* unused UNUSED) {
+  for (int i = 0; i < 3; ++i) {
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+    spawn_same("spawned", 3, nspace);
+    const pmix_proc_t both[] = {proc_in(nspace, PMIX_RANK_WILDCARD), me};
+    succeed(PMIx_Connect(both, 2, NULL, 0), "connect");
+    const pmix_proc_t last = proc_in(nspace, 2);
+    expect_string(&last, "spawned.199", "199 of 2", 20);
+    succeed(PMIx_Disconnect(both, 2, NULL, 0), "disconnect");
+  }
+  return NULL;
+}
+
+/* The first starts other jobs while the fences of all go on. */
+static void spawns(void) {
+  start();
+  post("parent", "here");
+  pthread_t other;
+  if (me.rank == 0)
+    demand(pthread_create(&other, NULL, spawn_some, NULL) == 0,
+           "a thread starts");
+  for (int i = 0; i < 600; ++i) {
+    meet();
+    if (i % 8 == 0)
+      pause_ms(1);
+  }
+  if (me.rank == 0)
+    demand(pthread_join(other, NULL) == 0, "it ends");
+  meet();
+  end();
+}
+
+/* The last aborts the job while the others wait for it. */
+static void aborts(void) {
+  start();
+  for (int i = 0; i < 20; ++i)
+    meet();
+  if (me.rank + 1 == job_size) {
+    pause_ms(50);
+    PMIx_Abort(7, "on purpose", NULL, 0);
+  } else {
+    PMIx_Fence(&all, 1, NULL, 0);
+  }
+  pause_ms(20000);
+  fail("nobody ends this process");
+}
+
+/* The last is killed, and fences that are tolerant go on: before, with it, after. */
+static void tolerant(void) {
+  start();
+  const pmix_info_t goes_on = flag_info(PMIX_GROUP_FT_COLLECTIVE);
+  for (int i = 0; i < 20; ++i)
+    meet();
+  for (int i = 0; i < 20; ++i)
+    fence_with(&goes_on, 1);
+  if (me.rank + 1 == job_size) {
+    pause_ms(50);
+    kill(getpid(), SIGKILL);
+  }
+  for (int i = 0; i < 20; ++i)
+    fence_with(&goes_on, 1);
+  end();
+}
+
+/* The last calls nothing while the others wait for it: it leaves at last, or ends
+ * without a word. What they get. */
+static void mute(void) {
+  const bool leaves = strcmp(case_args[0], "leaves") == 0;
+  start();
+  meet();
+  if (me.rank + 1 == job_size) {
+    pause_ms(300);
+    if (leaves)
+      end();
+    _exit(0);
+  }
+  printf("%u: %s\n", me.rank, PMIx_Error_string(PMIx_Fence(&all, 1, NULL, 0)));
+  pmix_proc_t rest[64];
+  for (pmix_rank_t rank = 0; rank + 1 < job_size; ++rank)
+    rest[rank] = rank_of(rank);
+  for (int i = 0; i < 100; ++i)
+    succeed(PMIx_Fence(rest, job_size - 1, NULL, 0), "fence of the rest");
+  end();
+}
+
+/* The last posts again and again, and is stopped now and then: the others read what
+ * it has posted, and meet, whatever it was doing. */
+static void beside(void) {
+  start();
+  post("count", "0");
+  meet();
+  const pmix_rank_t last = job_size - 1;
+  if (me.rank == last) {
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      for (int i = 0; i < 20; ++i) {
+        pause_ms(3);
+        kill(getppid(), SIGSTOP);
+        pause_ms(20);
+        kill(getppid(), SIGCONT);
+      }
+      _exit(0);
+    }
+    char text[32];
+    for (int i = 1; waitpid(child, NULL, WNOHANG) == 0; ++i) {
+      snprintf(text, sizeof text, "%d", i);
+      post("count", text);
+    }
+    meet();
+    end();
+    return;
+  }
+  pmix_proc_t rest[64];
+  for (pmix_rank_t rank = 0; rank < last; ++rank)
+    rest[rank] = rank_of(rank);
+  const pmix_proc_t whom = rank_of(last);
+  long before = 0;
+  for (int i = 0; i < 300; ++i) {
+    const double begin = now();
+    pmix_value_t* value = NULL;
+    succeed(PMIx_Get(&whom, "count", NULL, 0, &value), "count");
+    demand(value->type == PMIX_STRING, "it is a string");
+    const long count = atol(value->data.string);
+    PMIX_VALUE_RELEASE(value);
+    demand(count >= before, "nothing comes back that was replaced");
+    before = count;
+    succeed(PMIx_Fence(rest, last, NULL, 0), "fence of the rest");
+    demand(now() - begin < 5, "nobody waits for who is stopped");
+    if (i % 8 == 0)
+      pause_ms(5);
+  }
+  meet();
+  end();
+}
+
+/* Their server is stopped for a while: those of one node go on meanwhile. */
+static void serverless(void) {
+  start();
+  for (int i = 0; i < 20; ++i)
+    meet();
+  const pid_t server = getppid();
+  if (me.rank == 0)
+    kill(server, SIGSTOP);
+  char key[32], text[32];
+  for (int i = 0; i < 200; ++i) {
+    snprintf(key, sizeof key, "alone.%d", i % 4);
+    snprintf(text, sizeof text, "%d", i);
+    post(key, text);
+    meet();
+    const pmix_proc_t next_one = rank_of((me.rank + 1) % job_size);
+    expect_string(&next_one, key, text, 0);
+    meet();
+  }
+  if (me.rank == 0)
+    kill(server, SIGCONT);
+  meet();
+  end();
+}
+
 int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"rounds", rounds},
@@ -491,6 +780,15 @@ int main(int argc, char** argv) {
     {"fenced", fenced},
     {"groups", group_rounds},
     {"group_killed", group_killed},
+    {"held", held},
+    {"overlap", overlap},
+    {"spawned", spawned},
+    {"spawns", spawns},
+    {"aborts", aborts},
+    {"tolerant", tolerant},
+    {"mute", mute},
+    {"beside", beside},
+    {"serverless", serverless},
   };
   return RUN_CASE(cases);
 }
