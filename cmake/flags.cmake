@@ -143,6 +143,6 @@ endif()
 # A second build of the same file costs nothing.
 find_program(TROUPE_CCACHE ccache)
 if(TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
 endif()
