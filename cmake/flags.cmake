@@ -30,7 +30,7 @@ function(troupe_precompile target)
   endif()
   if("OWN" IN_LIST ARGN)
     target_precompile_headers(
-      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/messages/sent.hpp>")
+      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:<messages/sent.hpp$<ANGLE-R>>")
   else()
     target_precompile_headers(${target} REUSE_FROM troupe_sent)
   endif()
@@ -45,16 +45,19 @@ endfunction()
 # scripts/tidy has a build in which each file stands alone. A library that needs one
 # function of four files gets no more: each has a section of its own.
 option(TROUPE_UNITE "Compile several files at once" ON)
+#
+# CMake's own unity files have the path of the clone in them, and so what ccache has
+# of one clone is nothing to another; these are the same in all.
 function(troupe_unite target)
   if(NOT TROUPE_UNITE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   cmake_parse_arguments(arg "" "" "ALONE" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # A type that has members of an unnamed namespace's types is an error of a header,
   # and a file that is included is one to GCC.
   target_compile_options(${target} PRIVATE -ffunction-sections -Wno-subobject-linkage)
   get_target_property(sources ${target} SOURCES)
+  set(groups)
   foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WLE)
     if(NOT source MATCHES "[.]cpp$")
@@ -64,15 +67,30 @@ function(troupe_unite target)
                    APPEND PROPERTY COMPILE_OPTIONS -fno-function-sections)
       continue()
     endif()
-    get_filename_component(folder "${source}" DIRECTORY)
+    get_filename_component(path "${source}" ABSOLUTE)
+    file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${path}")
+    get_filename_component(folder "${path}" DIRECTORY)
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     if(NOT DEFINED count_${folder})
       set(count_${folder} 0)
     endif()
     math(EXPR group "${count_${folder}} / 4")
     math(EXPR count_${folder} "${count_${folder}} + 1")
+    get_source_file_property(is_hastened "${source}" TARGET_DIRECTORY ${target}
+                             TROUPE_IS_HASTENED)
+    if(is_hastened)
+      continue()
+    endif()
+    list(APPEND groups ${folder}_${group})
+    string(APPEND text_${folder}_${group} "#include \"${path}\"\n")
     set_source_files_properties("${source}" TARGET_DIRECTORY ${target}
-                                PROPERTIES UNITY_GROUP "${folder}_${group}")
+                                PROPERTIES HEADER_FILE_ONLY ON)
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  foreach(group IN LISTS groups)
+    set(file "${CMAKE_CURRENT_BINARY_DIR}/united/${group}.cpp")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${text_${group}}" @ONLY)
+    target_sources(${target} PRIVATE "${file}")
   endforeach()
 endfunction()
 
@@ -80,11 +98,11 @@ endfunction()
 #
 # Compiles files for speed: those that an event goes through, and the groups', of which
 # the benchmarks show when they are compiled for size. By themselves: what is
-# precompiled, and a group, have the options of all others.
+# precompiled, and a group, have the options of all others. Before `troupe_unite`.
 function(troupe_hasten target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target}
                               PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-                                         SKIP_UNITY_BUILD_INCLUSION ON)
+                                         TROUPE_IS_HASTENED ON)
   set_property(SOURCE ${ARGN} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS
                $<$<CONFIG:Release>:-O2> -include "${PROJECT_SOURCE_DIR}/messages/sent.hpp")
 endfunction()
@@ -125,6 +143,6 @@ endif()
 # A second build of the same file costs nothing.
 find_program(TROUPE_CCACHE ccache)
 if(TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${TROUPE_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
 endif()
