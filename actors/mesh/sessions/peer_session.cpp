@@ -97,14 +97,6 @@ void peer_session::give_up(status why, steady_time now, peer_effects& out) {
   settle(now, out);
 }
 
-std::optional<lane_id> peer_session::lane_of(traffic_class of) const {
-  const auto riding = riding_[index_of(of)];
-  for (const auto& x : lanes_.all())
-    if (riding == x.id)
-      return riding;
-  return std::nullopt;
-}
-
 // -- the network's side -------------------------------------------------------
 
 void peer_session::on_lane_up(lane_id id, steady_time now, peer_effects& out) {

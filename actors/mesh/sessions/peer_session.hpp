@@ -225,9 +225,6 @@ public:
     return x.early_bytes() + x.untaken_bytes();
   }
 
-  /// The lane that a class rides, if there is one.
-  std::optional<lane_id> lane_of(traffic_class of) const;
-
   /// Whether a lane is usable.
   bool is_connected() const {
     return lanes_.best() != nullptr;
