@@ -4,7 +4,6 @@
 #include "adapters/sockets/system_error.hpp"
 #include "messages/status.hpp"
 
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
