@@ -32,11 +32,7 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
                            callbacks handlers)
   : bounds_(limits), handlers_(std::move(handlers)),
     reader_(limits.message_size), late_(loop, [this] { on_late(); }),
-    end_of_pass_(loop, -1, 0,
-                 [this] {
-                   if (owes_acknowledgement_ && stream_.is_open())
-                     acknowledge_now(stream_.fd());
-                 }),
+    end_of_pass_(loop, -1, 0, [this] { on_end_of_pass(); }),
     stream_(loop, std::make_unique<transport>(std::move(fd)),
             {limits.turn_bytes, limits.queued_max, true},
             {{},
@@ -108,9 +104,10 @@ bool frame_socket::read_some() {
       break;
     }
   }
-  // After the actors, who answer.
-  if (owes_acknowledgement_)
+  if (owes_acknowledgement_) {
+    awaits_answers_ = true;
     end_of_pass_.fire_now();
+  }
   after_turn(frames_before);
   if (!stream_.is_reading())
     return false;
@@ -121,6 +118,20 @@ bool frame_socket::read_some() {
     stream_.turn_later(std::chrono::steady_clock::now() - start);
   stream_.end_turn();
   return left.messages == 0 || left.bytes == 0;
+}
+
+/// Comes first after the actors, who answer, and then after what they have answered
+/// is written.
+void frame_socket::on_end_of_pass() {
+  if (!owes_acknowledgement_ || !stream_.is_open())
+    return;
+  if (std::exchange(awaits_answers_, false)) {
+    end_of_pass_.fire_now();
+    return;
+  }
+  owes_acknowledgement_ = false;
+  ++acknowledgements_;
+  acknowledge_now(stream_.fd());
 }
 
 void frame_socket::after_turn(uint64_t frames_before) {

@@ -128,6 +128,11 @@ public:
     return turns_;
   }
 
+  /// How often the kernel has been told to acknowledge what was read.
+  uint64_t acknowledgements() const noexcept {
+    return acknowledgements_;
+  }
+
   uint64_t bytes_received() const noexcept {
     return stream_.bytes_received();
   }
@@ -146,6 +151,7 @@ private:
   bool read_turn();
   bool read_some();
   void after_turn(uint64_t frames_before);
+  void on_end_of_pass();
   void on_late();
   bool take_frames(turn_budget& left);
   void on_progress();
@@ -168,6 +174,8 @@ private:
   /// carries the acknowledgement. If nothing is by the end of the pass, the
   /// peer gets one of its own.
   bool owes_acknowledgement_ = false;
+  bool awaits_answers_ = false;
+  uint64_t acknowledgements_ = 0;
   loop_event end_of_pass_;
   stream_socket stream_;
 };

@@ -1,7 +1,9 @@
 #include "c_api/shared_posts.hpp"
 
 #include "actors/data/get_options.hpp"
+#include "adapters/node_store/descriptor_inbox.hpp"
 #include "adapters/node_store/shared_job_memory.hpp"
+#include "adapters/node_store/store_layout.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
@@ -9,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
 using namespace troupe;
@@ -66,6 +69,33 @@ CAF_TEST(what is committed is found by others and by the server) {
   CAF_CHECK(blocks[1].visible_to == scope::remote);
   CAF_CHECK(blocks[1].entries.at(0).val == value::uint32(2));
   CAF_CHECK(x.server->take(1).empty());
+}
+
+CAF_TEST(what cannot be opened is handed over) {
+  fixture x;
+  auto where = parse_store_address(x.server->lend(1));
+  CAF_REQUIRE(where);
+  where->pid = 1 << 22; // No process has a number that high.
+  shared_posts uut;
+  uut.set(to_string(*where), {"job", 1});
+  CAF_CHECK(!uut.access());
+  CAF_CHECK_EQUAL(uut.failure(), ENOENT);
+  const auto what = commit_request{{post(scope::local, "a", "1")}};
+  CAF_CHECK(uut.post(what) == posting::refused);
+  // Nothing, and the memory of another job.
+  CAF_CHECK(!uut.take({}));
+  const auto inbox = descriptor_inbox{};
+  auto why = std::string{};
+  const auto other = make_shared_job_memory(4, {1, 2}, 1 << 20, why);
+  CAF_REQUIRE(other);
+  CAF_CHECK_EQUAL(other->hand(inbox.name()), 0);
+  CAF_CHECK(!uut.take(inbox.take()));
+  CAF_CHECK_EQUAL(uut.failure(), EINVAL);
+  CAF_CHECK_EQUAL(x.server->hand(inbox.name()), 0);
+  CAF_CHECK(uut.take(inbox.take()));
+  CAF_CHECK_EQUAL(uut.failure(), 0);
+  CAF_CHECK(uut.post(what) == posting::done);
+  CAF_CHECK_EQUAL(x.find("a"), "1");
 }
 
 CAF_TEST(values of all kinds come as they were) {

@@ -3,6 +3,7 @@
 #include "actors/jobs/job_plan.hpp"
 
 #include "actors/data/job_data.hpp"
+#include "actors/data/job_memory.hpp"
 #include "actors/jobs/node_mapping.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"

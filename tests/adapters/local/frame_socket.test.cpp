@@ -116,6 +116,26 @@ CAF_TEST(frames come in whole and in order) {
   CAF_CHECK_EQUAL(uut->bytes_received(), bytes.size());
 }
 
+CAF_TEST(what is answered in the same pass is not acknowledged as well) {
+  start();
+  write(frame("question"));
+  run_until([&] { return frames.size() == 1; });
+  settle();
+  CAF_CHECK_EQUAL(uut->acknowledgements(), 1u);
+  // As actors answer: when all sockets have been read, and written after that.
+  auto written = loop_event{loop, -1, 0, [&] { uut->send(frame("answer")); }};
+  auto answered = loop_event{loop, -1, 0, [&] { written.fire_now(); }};
+  on_frame = [&] { answered.fire_now(); };
+  for (auto i = 0; i < 10; ++i) {
+    const auto before = frames.size();
+    write(frame("question"));
+    run_until([&] { return frames.size() > before; });
+    settle();
+  }
+  CAF_CHECK_EQUAL(uut->acknowledgements(), 1u);
+  CAF_CHECK(read() > 0);
+}
+
 CAF_TEST(MND-A6 a message has its time and no more) {
   auto bounds = frame_socket::bounds{};
   bounds.message_time = 100ms;
