@@ -117,10 +117,7 @@ event_session_actor::behavior_type to_server(event_session_actor::pointer self,
         groups->keep(x.codes);
       if (x.codes.empty())
         return;
-      if (const auto to = lib->current_link())
-        to->submit(wire::request{std::move(x)}, [](const link::outcome&) {});
-      else if (const auto session = lib->session())
-        caf::anon_send(session, std::move(x));
+      lib->tell<ack>(std::move(x));
     },
   };
 }

@@ -6,8 +6,6 @@
 #include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"
 
-#include <caf/event_based_actor.hpp>
-
 #include <pthread.h>
 
 #include <array>
@@ -314,8 +312,6 @@ void library::set_session(client_actor to, proc_id server) {
   if (!x)
     return;
   const auto is_there = static_cast<bool>(to);
-  if (to && x->asker == nullptr)
-    x->start_asker();
   {
     const auto guard = std::lock_guard{x->mutex};
     x->session = std::move(to);
@@ -352,14 +348,6 @@ void library::tell_of_server() const {
   post([x = std::weak_ptr<library_core>{core()}] {
     if (const auto self = x.lock(); self && self->on_server)
       self->on_server();
-  });
-}
-
-bool library::with_asker(
-  std::function<void(caf::event_based_actor*)> task) const {
-  return post([x = std::weak_ptr<library_core>{core()}, f = std::move(task)] {
-    if (const auto self = x.lock(); self && self->asker != nullptr)
-      f(self->asker);
   });
 }
 

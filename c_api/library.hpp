@@ -5,6 +5,7 @@
 #include "adapters/link/link.hpp"
 #include "adapters/link/link_replies.hpp"
 #include "adapters/loop/loop_system.hpp"
+#include "c_api/server_calls.hpp"
 #include "c_api/waiter.hpp"
 #include "messages/actors.hpp"
 
@@ -185,10 +186,6 @@ private:
 
   void end();
   void tell_of_server() const;
-
-  /// Runs `task` with the actor that asks sessions of this process.
-  virtual bool
-  with_asker(std::function<void(caf::event_based_actor*)> task) const;
 };
 
 /// Brings up and takes down what is behind events and output (c_api/events.cpp,
@@ -207,24 +204,14 @@ library::ask(Request request,
              std::function<void(caf::expected<Answer>)> on_answer) const {
   if (!core())
     return PMIX_ERR_INIT;
-  if (const auto to = current_link()) {
-    to->submit(wire::request{std::move(request)},
-               [f = std::move(on_answer)](link::outcome x) {
-                 f(answer_in<Answer>(std::move(x)));
-               });
-    return PMIX_SUCCESS;
-  }
-  auto to = session();
+  auto done = [f = std::move(on_answer)](link::outcome x) {
+    f(answer_in<Answer>(std::move(x)));
+  };
+  const auto to = current_link();
   if (!to)
-    return PMIX_ERR_UNREACH;
-  auto answer = std::make_shared<one_answer<Answer>>(std::move(on_answer));
-  const auto is_kept = with_asker([answer, to, x = std::move(request)](
-                                    caf::event_based_actor* self) mutable {
-    self->request(caf::actor_cast<caf::actor>(to), caf::infinite, std::move(x))
-      .then([answer](Answer& y) { (*answer)(std::move(y)); },
-            [answer](caf::error& err) { (*answer)(std::move(err)); });
-  });
-  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
+    return ask_session(wire::request{std::move(request)}, std::move(done));
+  to->submit(wire::request{std::move(request)}, std::move(done));
+  return PMIX_SUCCESS;
 }
 
 template <class Answer, class Request>

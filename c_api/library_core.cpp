@@ -7,11 +7,6 @@
 #include "c_api/node_groups.hpp"
 #include "c_api/shared_posts.hpp"
 
-#include <caf/actor_system.hpp>
-#include <caf/event_based_actor.hpp>
-#include <caf/exit_reason.hpp>
-#include <caf/send.hpp>
-
 #include <pthread.h>
 
 #include <csignal>
@@ -95,12 +90,6 @@ void library_core::shut_down() {
   auto last = std::shared_ptr<waiter>{};
   insist([&] { last = std::make_shared<waiter>(); });
   const auto finish = [this, last] {
-    if (asker != nullptr)
-      insist([this] {
-        caf::anon_send_exit(asker, caf::exit_reason::user_shutdown);
-      });
-    asker = nullptr;
-    asker_handle = nullptr;
     on_events = nullptr;
     on_output = nullptr;
     on_server = nullptr;
@@ -130,17 +119,6 @@ void library_core::shut_down() {
     thread_.join();
   }
   loop.loop().close();
-}
-
-void library_core::start_asker() {
-  auto ready = std::make_shared<waiter>();
-  asker_handle = loop.actors().spawn<caf::hidden>(
-    [this, ready](caf::event_based_actor* self) -> caf::behavior {
-      asker = self;
-      ready->set(PMIX_SUCCESS);
-      return {[](caf::unit_t) {}};
-    });
-  ready->wait();
 }
 
 void library_core::interrupt() {

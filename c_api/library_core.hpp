@@ -149,9 +149,6 @@ public:
   /// Whether the calling thread runs the loop of some core. Costs no lock.
   static bool runs_some_loop() noexcept;
 
-  /// Starts the actor that asks sessions of this process.
-  void start_asker();
-
   /// Runs the loop, or waits for somebody who does, until `is_done`.
   template <class F>
   void drive(F is_done) {
@@ -203,8 +200,6 @@ public:
   std::vector<std::shared_ptr<link>> links; // guarded by mutex
 
   // -- of the thread of the loop --
-  caf::actor asker_handle; // An actor that nobody refers to is gone.
-  caf::event_based_actor* asker = nullptr;
   std::function<void(event_batch)> on_events;
   std::function<void(io_delivery, output_receipt)> on_output;
   std::function<void()> on_server;

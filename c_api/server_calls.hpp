@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/link/link.hpp"
 #include "c_api/library.hpp"
 #include "messages/event.hpp"
 
@@ -9,6 +10,8 @@
 // library of its own, which these functions load: see c_api/halves/halves.hpp.
 
 namespace troupe::c_api {
+
+class library;
 
 /// Makes a server of a tool, under a name of its own: its requests go to the
 /// server that it is connected to, if there is one, and to itself if not.
@@ -23,5 +26,13 @@ void cease_server(library& lib);
 /// @returns false if there is no server.
 /// Source: PMIx Standard v5, `PMIx_Notify_event`, for servers.
 bool raise_from_host(event what);
+
+/// Asks the session that the server of this process gave us. A client has none: it
+/// has no code for messages to actors.
+/// @param done Called on the progress thread exactly once, also if the server
+///             stops or the library is finalized.
+/// @returns PMIX_SUCCESS; otherwise `done` is not called: PMIX_ERR_INIT, or
+///          PMIX_ERR_UNREACH if there is no server.
+pmix_status_t ask_session(wire::request what, link::on_outcome done);
 
 } // namespace troupe::c_api

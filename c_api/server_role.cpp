@@ -28,6 +28,8 @@
 #include <atomic>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 namespace troupe::c_api {
 
@@ -231,6 +233,30 @@ void tell_of_violation(const proc_id& server, const proc_id& client,
   library::instance().push(batch_of(std::move(what)));
 }
 
+using reply_to_us = std::shared_ptr<one_answer<wire::reply_body>>;
+
+/// What becomes of a request to our own session; by names of their own, as
+/// `answer_to` is.
+template <class Reply>
+struct give_reply {
+  reply_to_us answer;
+
+  void operator()(Reply& x) const {
+    if constexpr (std::is_same_v<Reply, job_info_reply>)
+      (*answer)(wire::reply_body{x.info ? *x.info : job_info{}});
+    else
+      (*answer)(wire::reply_body{std::move(x)});
+  }
+};
+
+struct give_failure {
+  reply_to_us answer;
+
+  void operator()(caf::error& why) const {
+    (*answer)(std::move(why));
+  }
+};
+
 } // namespace
 
 std::shared_ptr<server_role> server_role::current() {
@@ -342,6 +368,29 @@ void server_role::join(library& lib) const {
   lib.set_session(session_, id_);
 }
 
+void server_role::ask_session(
+  wire::request what, std::shared_ptr<one_answer<wire::reply_body>> answer) {
+  if (asker_ == nullptr)
+    return;
+  std::visit(
+    [&](auto& x) {
+      using request = std::decay_t<decltype(x)>;
+      if constexpr (std::is_same_v<request, wire::unknown_request>) {
+        (*answer)(make_error(status::not_supported));
+      } else if constexpr (std::is_void_v<wire::answer_to_t<request>>) {
+        caf::anon_send(session_, std::move(x));
+        (*answer)(wire::reply_body{ack{}});
+      } else {
+        using reply = wire::answer_to_t<request>;
+        asker_
+          ->request(caf::actor_cast<caf::actor>(session_), caf::infinite,
+                    std::move(x))
+          .then(give_reply<reply>{answer}, give_failure{answer});
+      }
+    },
+    what);
+}
+
 void server_role::stop() {
   current_snapshot.store(nullptr);
   library::instance().set_session({}, {});
@@ -451,6 +500,20 @@ bool raise_from_host(event what) {
   if (what.range != data_range::proc_local)
     caf::anon_send(role->events(), deliver_event{std::move(what), {}});
   return true;
+}
+
+pmix_status_t ask_session(wire::request what, link::on_outcome done) {
+  const auto& lib = library::instance();
+  if (!lib.core())
+    return PMIX_ERR_INIT;
+  if (!lib.session())
+    return PMIX_ERR_UNREACH;
+  auto answer = std::make_shared<one_answer<wire::reply_body>>(std::move(done));
+  const auto is_kept = lib.post([answer, what = std::move(what)]() mutable {
+    if (const auto role = server_role::current())
+      role->ask_session(std::move(what), answer);
+  });
+  return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
 }
 
 std::shared_ptr<server_role> server_or(pmix_status_t& code) {

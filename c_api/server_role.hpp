@@ -150,6 +150,10 @@ public:
       });
   }
 
+  /// Asks the session of this process. On the progress thread.
+  void ask_session(wire::request what,
+                   std::shared_ptr<one_answer<wire::reply_body>> answer);
+
 private:
   server_role() = default;
 

@@ -97,6 +97,12 @@ bool raise_from_host(event what) {
   return x != nullptr && x->raise_from_host(std::move(what));
 }
 
+pmix_status_t ask_session(wire::request what, link::on_outcome done) {
+  const auto* x = loaded.load();
+  return x != nullptr ? x->ask_session(std::move(what), std::move(done))
+                      : PMIX_ERR_UNREACH;
+}
+
 } // namespace troupe::c_api
 
 using namespace troupe::c_api;

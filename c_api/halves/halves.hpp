@@ -99,6 +99,7 @@ struct server_half {
   decltype(&c_api::become_server) become_server;
   decltype(&c_api::cease_server) cease_server;
   decltype(&c_api::raise_from_host) raise_from_host;
+  decltype(&c_api::ask_session) ask_session;
 };
 
 /// What the server's half needs of the client's.

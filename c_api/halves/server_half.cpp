@@ -53,6 +53,6 @@ troupe_open_server_half(const client_half& x) noexcept {
 #define TROUPE_ENTRY(result, name, parameters, arguments) ::name,
   static const server_half result = {
     TROUPE_FOR_EACH_SERVER_FUNCTION(TROUPE_ENTRY) c_api::become_server,
-    c_api::cease_server, c_api::raise_from_host};
+    c_api::cease_server, c_api::raise_from_host, c_api::ask_session};
   return &result;
 }
