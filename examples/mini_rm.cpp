@@ -30,6 +30,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <future>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -276,7 +277,24 @@ struct node_daemon {
   std::unique_ptr<remoting> remote;
   std::unique_ptr<runtime> rt;
   head_actor head;
+
+  /// This node is a member.
+  std::promise<void> joined;
 };
+
+/// Hears what the membership has to tell: when this node is a member.
+static mesh_user_actor::behavior_type newcomer(mesh_user_actor::pointer,
+                                               node_daemon* x) {
+  return {
+    [](const member_message&) {},
+    [](const member_changed&) {},
+    [](const member_fenced&) {},
+    [x, is_known = false](const mesh_duty_changed& y) mutable {
+      if (y.now == mesh_duty::active && !std::exchange(is_known, true))
+        x->joined.set_value();
+    },
+  };
+}
 
 static info data(std::string_view key, value val) {
   return {std::string{key}, 0, std::move(val)};
@@ -451,10 +469,8 @@ static void begin(node_daemon& x, std::shared_ptr<const secure_context> key,
   member.root_addresses = std::move(root);
   x.member = need(mesh_member::start(x.loop, std::move(member)));
   x.rank = x.member->rank();
-  auto handles = remoting_options{};
-  handles.is_alone = true; // The runtime is no user of this mesh.
-  handles.look = 0s;       // Its processors are for jobs.
-  x.remote = remoting::start(x.loop, *x.member, handles);
+  x.remote = remoting::start(x.loop, *x.member);
+  caf::anon_send(x.member->node(), x.loop.actors().spawn(newcomer, &x));
   x.remote->accept<job_plan, agent_actor, head_actor, share_actor>();
   auto options = runtime_options{};
   options.tools = false;
@@ -473,16 +489,17 @@ static void begin(node_daemon& x, std::shared_ptr<const secure_context> key,
   x.remote->register_kind<share_actor>("share", make, {{{0}}});
 }
 
+/// Goes on as a member.
+static void await_joining(node_daemon& x) {
+  if (x.joined.get_future().wait_for(60s) == std::future_status::ready)
+    return;
+  std::cerr << "mini_rm: no way to the head" << std::endl;
+  std::_Exit(2);
+}
+
 /// Makes itself known to the head.
 static void enlist(node_daemon& x, uint32_t slots) {
-  const auto end = std::chrono::steady_clock::now() + 60s;
-  auto found = x.remote->remote_lookup<head_actor>(0, "head");
-  while (!found && found.error() == caf::sec::cannot_connect_to_node
-         && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(20ms); // Not yet a member.
-    found = x.remote->remote_lookup<head_actor>(0, "head");
-  }
-  x.head = need(std::move(found));
+  x.head = need(x.remote->remote_lookup<head_actor>(0, "head"));
   caf::scoped_actor self{x.loop.actors()};
   self->request(x.head, 15s, x.rank, slots, x.loop.actors().spawn(agent))
     .receive([](ack) {}, [](caf::error&) { std::_Exit(2); });
@@ -542,6 +559,7 @@ int main(int argc, char** argv) {
     begin(me, need(read_key(STDIN_FILENO)), 0,
           {{"", argv[3], static_cast<uint16_t>(std::atoi(argv[4]))}});
     auto progress = std::thread{[&] { me.loop.run(); }};
+    await_joining(me);
     enlist(me, static_cast<uint32_t>(std::atoi(argv[2])));
     caf::scoped_actor self{me.loop.actors()};
     self->monitor(me.head);
@@ -558,11 +576,11 @@ int main(int argc, char** argv) {
   auto progress = std::thread{[&] { me.loop.run(); }};
   {
     caf::scoped_actor self{me.loop.actors()};
-    auto here = std::vector<node_address>{}; // Once its networks are known.
-    while (here.empty())
-      self->request(me.member->node(), 15s, get_mesh_status{})
-        .receive([&](const mesh_status& x) { here = x.addresses; },
-                 [](const caf::error& x) { need<ack>(x); });
+    await_joining(me);
+    auto here = std::vector<node_address>{};
+    self->request(me.member->node(), 15s, get_mesh_status{})
+      .receive([&](const mesh_status& x) { here = x.addresses; },
+               [](const caf::error& x) { need<ack>(x); });
     auto pids = std::map<int, pid_t>{};
     for (auto i = 1u; i < nodes; ++i)
       pids[i] = start_node(argv[0], i, argv[2], here.front(), issuer);

@@ -1,6 +1,7 @@
 #include "runtime/foreign_system.hpp"
 
 #include "actors/mesh/remoting/member_node.hpp"
+#include "actors/mesh/remoting/neighbours.hpp"
 #include "adapters/loop/send_home.hpp"
 
 #include <caf/actor_system.hpp>
@@ -50,6 +51,17 @@ public:
     static auto count = std::atomic<uint64_t>{0};
     name_system(this->system(), {no_rank, ++count});
     super::init(cfg);
+  }
+
+protected:
+  void start() override {
+    add_neighbour(this->system());
+    super::start();
+  }
+
+  void stop() override {
+    remove_neighbour(this->system());
+    super::stop();
   }
 };
 

@@ -5,6 +5,7 @@
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "messages/memory_source.hpp"
+#include "runtime/loop_wait.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/mesh_sources.hpp"
 
@@ -56,8 +57,10 @@ std::unique_ptr<remoting> remoting::start(loop_system& loop,
   caf::anon_send(member.node(), result->gateway_);
   if (options.is_alone) {
     caf::anon_send(member.node(), loop.actors().spawn(lone_user));
-    if (allowed_processors().size() > 1)
+    if (allowed_processors().size() > 1) {
       loop.loop().set_look(options.look);
+      result->looks_ = true;
+    }
   }
   return result;
 }
@@ -65,6 +68,14 @@ std::unique_ptr<remoting> remoting::start(loop_system& loop,
 remoting::~remoting() {
   loop_->actors().registry().erase(gateway_source);
   caf::anon_send_exit(gateway_, caf::exit_reason::user_shutdown);
+  if (!looks_)
+    return;
+  auto& loop = loop_->loop();
+  const auto look_no_more = [&loop] { loop.set_look({}); };
+  if (loop.turns() % 2 == 0 || loop.in_loop_thread())
+    look_no_more();
+  else
+    loop.post(look_no_more);
 }
 
 void remoting::accept(std::vector<wire_type> types) {
@@ -91,9 +102,11 @@ remoting::ask_gateway(Question what, std::chrono::nanoseconds wait) {
                       "the thread of the loop must not block: ask gateway()");
   auto result = caf::expected<caf::strong_actor_ptr>{caf::sec::none};
   auto self = caf::scoped_actor{loop_->actors()};
-  self->request(gateway_, caf::duration{wait}, std::move(what))
-    .receive([&](caf::strong_actor_ptr& x) { result = std::move(x); },
-             [&](caf::error& x) { result = std::move(x); });
+  auto reply = self->request(gateway_, caf::duration{wait}, std::move(what));
+  if (auto why = await_mail(self, *loop_))
+    return why;
+  reply.receive([&](caf::strong_actor_ptr& x) { result = std::move(x); },
+                [&](caf::error& x) { result = std::move(x); });
   return result;
 }
 

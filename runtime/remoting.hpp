@@ -59,9 +59,12 @@ struct remoting_options {
 ///
 /// All functions are safe on any thread while the object is there. Those that say
 /// so block, and fail on the thread of the loop: actors ask `gateway()` instead.
+/// They fail with `status::timeout` when nobody has run the loop for five seconds.
 /// Source: docs/decisions/0007.
 class remoting {
 public:
+  /// Runtimes that are started on the loop after it have other nodes, too: for
+  /// kinds of monitors (`monitor_peers`).
   /// @param loop   Must outlive this. For its thread, or while nobody runs it.
   /// @param member The node; its actors bear its rank and incarnation
   ///               (`caf::node_id`) if they were spawned after it.
@@ -177,6 +180,9 @@ private:
 
   loop_system* loop_ = nullptr;
   gateway_actor gateway_;
+
+  /// Whether the loop looks for messages because of this.
+  bool looks_ = false;
 };
 
 /// The rank of the node of an actor; none for one of a node that is no member of

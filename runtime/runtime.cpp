@@ -2,16 +2,20 @@
 
 #include "actors/events/environment_host.hpp"
 #include "actors/io/streams_host.hpp"
+#include "actors/mesh/remoting/member_node.hpp"
 #include "adapters/log/local_time.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/process_pipes.hpp"
 #include "adapters/spool/spool.hpp"
 #include "config/defaults.hpp"
+#include "messages/memory_source.hpp"
+#include "runtime/loop_wait.hpp"
 #include "runtime/node_sensors.hpp"
 #include "runtime/node_streams.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/actor_cast.hpp>
+#include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/scoped_actor.hpp>
@@ -135,9 +139,11 @@ public:
       return has_been_stopped();
     auto result = caf::expected<Answer>{caf::error{}};
     auto self = caf::scoped_actor{loop.actors()};
-    self->request(whom, limit, std::move(request)...)
-      .receive([&](Answer& x) { result = std::move(x); },
-               [&](caf::error& err) { result = std::move(err); });
+    auto reply = self->request(whom, limit, std::move(request)...);
+    if (auto why = await_mail(self, loop))
+      return why;
+    reply.receive([&](Answer& x) { result = std::move(x); },
+                  [&](caf::error& err) { result = std::move(err); });
     return result;
   }
 
@@ -238,6 +244,12 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
     serve.tools.clear();
   else if (options.system_server)
     serve.tools.push_back(rendezvous_kind::system);
+  // Of a loop that has remoting.
+  auto& sys = result->loop.actors();
+  serve.gateway =
+    caf::actor_cast<gateway_actor>(sys.registry().get(gateway_source));
+  if (const auto self = member_of(sys.node()); serve.gateway && self)
+    serve.node_id = self->rank;
   auto node = server_node::start(
     result->loop, std::move(serve), [&](const host_context& x) {
       auto& sys = x.loop.actors();

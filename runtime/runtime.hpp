@@ -78,7 +78,8 @@ struct runtime_options {
   std::optional<sensor_settings> sensors;
 
   /// Kinds of monitors of one's own, which PMIx_Process_monitor and `troupe
-  /// monitor` ask for by name, see docs/extending.md.
+  /// monitor` ask for by name, see docs/extending.md. On a loop that has
+  /// `remoting` already they have other nodes (`monitor_peers`).
   monitor_kind_map monitor_kinds;
 
   /// What holds for monitors and reactions to alerts.
@@ -114,7 +115,9 @@ public:
   /// The same on a loop of the daemon's own, which may serve other things, such
   /// as `remoting`. For the thread of the loop, or while nobody runs it.
   /// @param loop Outlives the runtime. Functions that wait for an answer need
-  ///             somebody in its `run`.
+  ///             somebody in its `run`: when nobody was there for five seconds
+  ///             they return `status::timeout`. What they asked for may still be
+  ///             done when somebody comes.
   static caf::expected<std::unique_ptr<runtime>>
   start(loop_system& loop, runtime_options options,
         const host_maker& make_host);

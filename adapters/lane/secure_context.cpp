@@ -3,7 +3,6 @@
 #include "adapters/lane/certificates.hpp"
 #include "messages/status.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -117,24 +116,6 @@ caf::error check_own(SSL_CTX* context, X509* certificate) {
   return result;
 }
 
-/// Name of the protocol of lanes without checksums, behind its length, as ALPN has
-/// it. What has no name is the one with them.
-constexpr unsigned char bare_protocol[] = "\x0dtroupe-lane-2";
-constexpr unsigned bare_protocol_size = sizeof(bare_protocol) - 1;
-
-/// The side that listens chooses from what the other one offers.
-int choose_protocol(SSL*, const unsigned char** out, unsigned char* size,
-                    const unsigned char* offered, unsigned offered_size,
-                    void*) {
-  auto* chosen = static_cast<unsigned char*>(nullptr);
-  if (SSL_select_next_proto(&chosen, size, bare_protocol, bare_protocol_size,
-                            offered, offered_size)
-      != OPENSSL_NPN_NEGOTIATED)
-    return SSL_TLSEXT_ERR_NOACK;
-  *out = chosen;
-  return SSL_TLSEXT_ERR_OK;
-}
-
 bool configure(SSL_CTX* x) {
   SSL_CTX_set_options(x, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION
                            | SSL_OP_NO_RENEGOTIATION);
@@ -144,7 +125,6 @@ bool configure(SSL_CTX* x) {
                         | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER
                         | SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(x, 1);
-  SSL_CTX_set_alpn_select_cb(x, choose_protocol, nullptr);
   SSL_CTX_set_max_cert_list(x, max_certificates_size);
   SSL_CTX_set_security_level(x, 2);
   SSL_CTX_set_verify(x, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
@@ -159,7 +139,6 @@ bool configure(SSL_CTX* x) {
          && SSL_CTX_set_ciphersuites(
               x, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384")
               == 1
-         && SSL_CTX_set_alpn_protos(x, bare_protocol, bare_protocol_size) == 0
          && SSL_CTX_set1_groups_list(x, "P-256") == 1
          && SSL_CTX_set1_sigalgs_list(x, "ECDSA+SHA256") == 1;
 }
@@ -229,14 +208,6 @@ openssl_ptr<SSL> secure_context::new_connection() const {
   if (is_insecure_)
     return nullptr;
   return openssl_ptr<SSL>{SSL_new(context_.get())};
-}
-
-bool has_agreed_on_bare_frames(const SSL* tls) {
-  const unsigned char* chosen = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(tls, &chosen, &size);
-  return size + 1 == bare_protocol_size
-         && std::equal(chosen, chosen + size, bare_protocol + 1);
 }
 
 void set_peer_check(SSL* tls, peer_check* check) {

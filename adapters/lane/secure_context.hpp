@@ -69,12 +69,6 @@ private:
   std::shared_ptr<const pinned_certificates> peers_;
 };
 
-/// Whether both ends of a connection take frames without the checksum of their
-/// content, since TLS brings nothing else than what was sent. They agree on it with
-/// the handshake (ALPN); a node of a release that knows nothing of it, or none of
-/// TLS, has checksums.
-bool has_agreed_on_bare_frames(const SSL* tls);
-
 /// What one connection knows about its peer while it shakes hands. OpenSSL
 /// refers to it.
 struct peer_check {

@@ -306,7 +306,7 @@ void secure_handshake::finish() {
   deadline_.cancel();
   channel_.peer = std::move(*check_.found);
   if (tls_ != nullptr) {
-    channel_.has_bare_frames = has_agreed_on_bare_frames(tls_);
+    channel_.is_secure = true;
     set_peer_check(tls_, nullptr);
   }
   const auto done = std::move(done_); // May destroy us.

@@ -49,8 +49,8 @@ struct secure_channel {
   std::unique_ptr<transport> way;
   node_identity peer;
 
-  /// See `has_agreed_on_bare_frames`.
-  bool has_bare_frames = false;
+  /// Whether it is under TLS, which brings nothing else than what was sent.
+  bool is_secure = false;
 };
 
 /// Shakes hands on a connected socket: both sides prove who they are, then the

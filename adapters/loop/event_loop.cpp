@@ -114,15 +114,25 @@ event_loop::~event_loop() {
   assert(runner_.load() == std::thread::id{});
 }
 
-void event_loop::run() {
+void event_loop::enter() {
   assert(runner_.load() == std::thread::id{});
   runner_ = std::this_thread::get_id();
+  turns_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void event_loop::leave() {
+  turns_.fetch_add(1, std::memory_order_relaxed);
+  runner_ = std::thread::id{};
+  is_stopping_ = is_stopped_ = false;
+}
+
+void event_loop::run() {
+  enter();
   auto result = 0;
   // `set_look` ends neither, but it changes how to go on.
   while (result >= 0 && !is_stopped_)
     result = look_.is_on() ? run_looking() : run_pass(0);
-  runner_ = std::thread::id{};
-  is_stopping_ = is_stopped_ = false;
+  leave();
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }
@@ -156,11 +166,9 @@ void event_loop::set_look(std::chrono::nanoseconds x) {
 }
 
 void event_loop::run_once() {
-  assert(runner_.load() == std::thread::id{});
-  runner_ = std::this_thread::get_id();
+  enter();
   const auto result = event_base_loop(base_.get(), EVLOOP_NONBLOCK);
-  runner_ = std::thread::id{};
-  is_stopping_ = is_stopped_ = false;
+  leave();
   if (result < 0)
     throw std::runtime_error{"the event loop failed"};
 }

@@ -52,6 +52,12 @@ public:
            == std::this_thread::get_id();
   }
 
+  /// How often somebody has come into `run` or `run_once`, or gone: odd while
+  /// somebody is there. Safe on any thread.
+  uint64_t turns() const noexcept {
+    return turns_.load(std::memory_order_relaxed);
+  }
+
   /// Runs `task` on the thread of the loop, in the order of the calls. It must
   /// not throw. Safe on any thread.
   /// @returns `false` if the loop is closed; then `task` is not kept.
@@ -112,6 +118,8 @@ private:
 
   using clock = std::chrono::steady_clock;
 
+  void enter();
+  void leave();
   int run_pass(int flags);
   int run_looking();
   void on_bell();
@@ -121,6 +129,7 @@ private:
   std::unique_ptr<event_base, deleter> base_;
   loop_timers timers_;
   std::atomic<std::thread::id> runner_{};
+  std::atomic<uint64_t> turns_{0};
   loop_event stop_;
   std::map<int, loop_event> signals_;
   bool is_running_tasks_ = false; // guarded by mutex_

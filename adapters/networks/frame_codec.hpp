@@ -18,7 +18,7 @@
 //   kind    1   0 hello, 1 data, 2 ack, 3 probe, 4 gone
 //   zero    1
 //   check   2   CRC-32 of the six bytes before, its lower half
-//   sum     4   CRC-32 of what follows the header; 0 where frames are bare
+//   sum     4   CRC-32 of what follows the header; 0 under TLS
 //
 // What follows, where `ack` is a byte with a bit per class, and for each of
 // these classes `next` 8 and `limit` 8:
@@ -47,8 +47,8 @@ inline size_t memory_of(const lane_frame& x) {
   return 256 + (data != nullptr ? data->payload.size : 0);
 }
 
-/// Whether contents have a checksum, or none since their way has its own: see
-/// `has_agreed_on_bare_frames`.
+/// Whether contents have a checksum, or none since their way has its own: as on
+/// lanes under TLS.
 enum class frame_check : uint8_t { sum, bare };
 
 /// Appends a frame.

@@ -37,7 +37,7 @@ std::string_view rest_of_payload(const lane_frame& frame, size_t begin) {
 frame_lane::frame_lane(event_loop& loop, secure_channel channel,
                        const lane_limits& limits, callbacks handlers)
   : handlers_(std::move(handlers)),
-    check_(channel.has_bare_frames ? frame_check::bare : frame_check::sum),
+    check_(channel.is_secure ? frame_check::bare : frame_check::sum),
     reader_(defaults::lane_frame, check_),
     flush_(loop, -1, 0, [this] { flush(); }), queued_max_(limits.queued_max),
     next_patient_(loop, -1, 0, [this] { continue_patient(); }),

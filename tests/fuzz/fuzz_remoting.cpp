@@ -31,6 +31,11 @@ public:
     return {node, id, 0};
   }
 
+  std::optional<wire_handle> give_foreign(const caf::node_id&,
+                                          caf::actor_id) override {
+    return std::nullopt;
+  }
+
   caf::strong_actor_ptr make_proxy(caf::node_id, caf::actor_id) override {
     return nullptr;
   }

@@ -256,6 +256,25 @@ CAF_TEST(C12.4 a runtime on a loop that is there serves beside other actors) {
   caf::anon_send_exit(beside, caf::exit_reason::user_shutdown);
 }
 
+CAF_TEST(C12.4 what is asked of a loop that nobody runs fails in the end) {
+  loop_system loop;
+  auto options = runtime_options{};
+  options.tools = false;
+  auto rt = value_of(runtime::start(loop, std::move(options), [](auto& x) {
+    return spawn_partial_host(x, {});
+  }));
+  CAF_CHECK_EQUAL(status_of(rt->register_nspace(job_of(1, {0}))),
+                  status::timeout);
+  // It is done when somebody comes.
+  auto thread = std::thread{[&] { loop.run(); }};
+  CAF_CHECK_EQUAL(status_of(rt->register_nspace(job_of(1, {0}))),
+                  status::exists);
+  CAF_CHECK(!rt->deregister_nspace("job"));
+  loop.stop();
+  thread.join();
+  rt->stop();
+}
+
 CAF_TEST(C12.7 what is asked of a runtime that has been stopped fails) {
   auto options = runtime_options{};
   options.tools = false;

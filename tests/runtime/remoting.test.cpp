@@ -1,9 +1,8 @@
 #include "runtime/remoting.hpp"
 
-#include "adapters/lane/authority.hpp"
-#include "adapters/lane/secure_context.hpp"
-#include "runtime/mesh_member.hpp"
+#include "runtime/foreign_system.hpp"
 #include "tests/fixtures/remoting_types.hpp"
+#include "tests/fixtures/three_daemons.hpp"
 #include "tests/test.hpp"
 
 #include <caf/all.hpp>
@@ -12,92 +11,11 @@
 #include <thread>
 
 using namespace troupe;
+using namespace troupe::fixtures;
 using namespace remoting_test;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr auto patience = 60s;
-
-template <class T>
-T value_of(caf::expected<T> x) {
-  if (!x)
-    CAF_FAIL(reason_of(x.error()));
-  return std::move(*x);
-}
-
-/// A daemon with a thread of its own.
-struct daemon_of_dvm {
-  std::unique_ptr<loop_system> loop = std::make_unique<loop_system>();
-  std::unique_ptr<mesh_member> member;
-  std::unique_ptr<remoting> remote;
-  std::thread thread;
-
-  void run() {
-    thread = std::thread{[this] { loop->run(); }};
-  }
-
-  void stop() {
-    if (!thread.joinable())
-      return;
-    loop->stop();
-    thread.join();
-    remote.reset();
-    member.reset();
-    loop.reset();
-  }
-
-  ~daemon_of_dvm() {
-    stop();
-  }
-};
-
-/// Three members of a DVM in one process, over the loopback of the machine.
-struct three_daemons {
-  daemon_of_dvm nodes[3];
-
-  three_daemons() {
-    const auto issuer = value_of(authority::make("remoting-test"));
-    auto root = std::vector<node_address>{};
-    for (uint32_t i = 0; i < 3; ++i) {
-      auto& x = nodes[i];
-      auto options = mesh_member_options{};
-      const auto name = "n" + std::to_string(i);
-      options.context =
-        value_of(secure_context::make(value_of(issuer.issue(i, name))));
-      options.networks = {"lo"};
-      if (i == 0)
-        options.names = {"n0", "n1", "n2"};
-      options.root_name = i == 0 ? "" : "n0";
-      options.root_addresses = root;
-      x.member = value_of(mesh_member::start(*x.loop, std::move(options)));
-      auto how = remoting_options{};
-      how.is_alone = true;
-      x.remote = remoting::start(*x.loop, *x.member, how);
-      x.run();
-      while (root.empty()) {
-        auto me = caf::scoped_actor{x.loop->actors()};
-        me->request(x.member->node(), patience, get_mesh_status{})
-          .receive([&](mesh_status& y) { root = std::move(y.addresses); },
-                   [](caf::error& e) { CAF_FAIL(reason_of(e)); });
-      }
-    }
-  }
-
-  /// A handle that a node has published, as another one gets it; waits until
-  /// the node is a member.
-  template <class Handle>
-  Handle find(size_t node, uint32_t where, const std::string& name) {
-    for (;;) {
-      auto result = nodes[node].remote->remote_lookup<Handle>(where, name);
-      if (result)
-        return *result;
-      if (result.error() != caf::sec::cannot_connect_to_node)
-        CAF_FAIL(reason_of(result.error()));
-      std::this_thread::yield();
-    }
-  }
-};
 
 adder::behavior_type adding(adder::pointer self) {
   return {
@@ -206,6 +124,53 @@ CAF_TEST(ACT-3 ACT-4 each of ten thousand requests ends when a node leaves) {
   me->receive([&](const caf::down_msg&) { ++downs; },
               caf::after(100ms) >> [] {});
   CAF_CHECK_EQUAL(downs, 1);
+}
+
+CAF_TEST(C12.6 actors of another system of a daemon talk with other nodes) {
+  nodes[1].remote->publish(nodes[1].loop->actors().spawn(adding), "adder");
+  const auto far = find<adder>(0, 1, "adder");
+  auto config = caf::actor_system_config{};
+  config.set("scheduler.max-threads", 3);
+  share_handles(config);
+  caf::actor_system theirs{config};
+  auto answered = std::atomic<int>{0};
+  // Asks itself for the double, by way of the other node.
+  const auto ask = [&](caf::event_based_actor* self) {
+    for (int32_t i = 0; i < 300; ++i) {
+      self->request(far, patience, i, int32_t{1}).then([&, i](int32_t x) {
+        answered += x == i + 1 ? 1 : 0;
+      });
+      self->request(far, patience, caf::actor_cast<caf::actor>(self), i)
+        .then([&, self, i](int32_t x) {
+          answered += x == 2 * i ? 1 : 0;
+          if (i == 299)
+            self->quit();
+        });
+    }
+    return doubling();
+  };
+  auto me = caf::scoped_actor{theirs};
+  me->wait_for(theirs.spawn(ask), theirs.spawn<caf::detached>(ask));
+  CAF_CHECK_EQUAL(answered.load(), 1200);
+  // One that is blocking, with an actor of theirs in its message.
+  const auto twice = theirs.spawn(doubling);
+  for (int32_t i = 0; i < 300; ++i)
+    me->request(far, patience, twice, i)
+      .receive([&](int32_t x) { CAF_CHECK_EQUAL(x, 2 * i); },
+               [](caf::error& e) { CAF_FAIL(reason_of(e)); });
+  nodes[0].remote->publish(twice, "twice");
+  const auto from_there = find<caf::actor>(2, 0, "twice");
+  auto other = caf::scoped_actor{nodes[2].loop->actors()};
+  other->request(from_there, patience, int32_t{21})
+    .receive([](int32_t x) { CAF_CHECK_EQUAL(x, 42); },
+             [](caf::error& e) { CAF_FAIL(reason_of(e)); });
+  other->monitor(from_there);
+  me->send_exit(twice, caf::exit_reason::user_shutdown);
+  other->receive(
+    [](const caf::down_msg& x) {
+      CAF_CHECK_EQUAL(x.reason, caf::exit_reason::user_shutdown);
+    },
+    caf::after(patience) >> [] { CAF_FAIL("no down_msg"); });
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

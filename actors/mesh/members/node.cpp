@@ -554,8 +554,12 @@ void take_host_message(self_pointer self, peer_delivery& x,
                member_message{x.rank, x.incarnation, std::move(what)});
 }
 
+/// Members are trusted not to make up what they pass on, but with nothing that a
+/// user would keep from others: what they pass on is nobody's.
 void take_bundle(self_pointer self, peer_delivery& x,
                  std::optional<uint32_t> user) {
+  if (!x.is_direct)
+    user.reset();
   if (self->state.gateway && admits(self, x))
     tell_gateway(self,
                  actor_bundle{x.rank, x.incarnation, std::move(x.bytes), user});

@@ -2,6 +2,7 @@
 
 #include "messages/status.hpp"
 
+#include <caf/make_counted.hpp>
 #include <caf/sec.hpp>
 #include <caf/type_erased_tuple.hpp>
 
@@ -79,11 +80,32 @@ caf::error content_writer::write_element(const caf::type_erased_tuple& x,
 
 caf::error content_writer::put_node(const member_name& x) {
   // CAF has written the id, then the kind.
-  const auto handle = handles_.give(x, before_last_);
-  auto err = put_number(handle.node.rank);
+  if (x.rank == no_rank)
+    return put_foreign(make_member_node(x), 2 * sizeof(uint64_t));
+  return put_handle(handles_.give(x, before_last_));
+}
+
+caf::error content_writer::put_handle(const wire_handle& x) {
+  auto err = put_number(x.node.rank);
   if (!err)
-    err = put_number(handle.node.incarnation);
-  return err ? err : put_number(handle.key);
+    err = put_number(x.node.incarnation);
+  return err ? err : put_number(x.key);
+}
+
+/// Other nodes know the actor as one of this node.
+/// @param written How much CAF has written of it.
+caf::error content_writer::put_foreign(const caf::node_id& node,
+                                       size_t written) {
+  const auto handle = handles_.give_foreign(node, before_last_);
+  if (!handle)
+    return make_error(status::not_supported,
+                      "a message for another node names an actor that only"
+                      " CAF's middleman reaches: put one of ours before it");
+  out_.resize(out_.size() - written);
+  auto err = put_number(handle->id);
+  if (!err)
+    err = put_number(static_cast<uint64_t>(member_atom));
+  return err ? err : put_handle(*handle);
 }
 
 caf::error content_writer::begin_object(uint16_t&, std::string& name) {
@@ -114,7 +136,19 @@ caf::error content_writer::apply_impl(int8_t& x) {
 }
 
 caf::error content_writer::apply_impl(uint8_t& x) {
-  return put_number(x);
+  const auto is_of_node =
+    parts_left_ > 0 && parts_left_ <= host_.size() && next_part_ == out_.size();
+  if (auto err = put_number(x))
+    return err;
+  if (!is_of_node)
+    return caf::none;
+  host_[host_.size() - parts_left_] = x;
+  next_part_ = out_.size();
+  if (--parts_left_ > 0)
+    return caf::none;
+  using data = caf::node_id::default_data;
+  return put_foreign(caf::node_id{caf::make_counted<data>(process_, host_)},
+                     2 * sizeof(uint64_t) + sizeof(process_) + host_.size());
 }
 
 caf::error content_writer::apply_impl(int16_t& x) {
@@ -130,7 +164,16 @@ caf::error content_writer::apply_impl(int32_t& x) {
 }
 
 caf::error content_writer::apply_impl(uint32_t& x) {
-  return put_number(x);
+  const auto is_of_node =
+    parts_left_ == host_.size() + 1 && next_part_ == out_.size();
+  if (auto err = put_number(x))
+    return err;
+  if (!is_of_node)
+    return caf::none;
+  process_ = x;
+  next_part_ = out_.size();
+  --parts_left_;
+  return caf::none;
 }
 
 caf::error content_writer::apply_impl(int64_t& x) {
@@ -138,9 +181,16 @@ caf::error content_writer::apply_impl(int64_t& x) {
 }
 
 caf::error content_writer::apply_impl(uint64_t& x) {
+  // The id of a handle, then a kind of node of CAF's own.
+  const auto is_node =
+    last_end_ == out_.size() && last_end_ > 0
+    && x == static_cast<uint64_t>(caf::node_id::default_data::class_id);
+  parts_left_ = is_node ? host_.size() + 1 : 0;
   before_last_ = last_;
   last_ = x;
-  return put_number(x);
+  auto err = put_number(x);
+  last_end_ = next_part_ = out_.size();
+  return err;
 }
 
 caf::error content_writer::apply_impl(float& x) {

@@ -3,8 +3,10 @@
 #include "actors/mesh/remoting/member_node.hpp"
 #include "actors/mesh/remoting/type_table.hpp"
 
+#include <caf/node_id.hpp>
 #include <caf/serializer.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +36,13 @@ public:
 
     /// @returns the handle as it travels.
     virtual wire_handle give(const member_name& node, caf::actor_id id) = 0;
+
+    /// The same for an actor of another actor system of this process. Called
+    /// before CAF sees to the actor in the system of the unit.
+    /// @param node The name of a system that is no member.
+    /// @returns nothing if other nodes cannot reach it.
+    virtual std::optional<wire_handle> give_foreign(const caf::node_id& node,
+                                                    caf::actor_id id) = 0;
   };
 
   /// @param unit Of the system of the actors.
@@ -72,6 +81,8 @@ protected:
   caf::error apply_impl(std::u32string& x) override;
 
 private:
+  caf::error put_handle(const wire_handle& x);
+  caf::error put_foreign(const caf::node_id& node, size_t written);
   caf::error write_element(const caf::type_erased_tuple& x, size_t position);
   caf::error put(const void* data, size_t size);
   caf::error put_count(size_t x);
@@ -93,6 +104,14 @@ private:
   /// before what CAF says of the kind of node.
   uint64_t last_ = 0;
   uint64_t before_last_ = 0;
+
+  /// Where the last number ends; and, of a handle whose node is of CAF's own
+  /// kind, what comes next: a process, then the bytes of a host.
+  size_t last_end_ = 0;
+  size_t parts_left_ = 0;
+  size_t next_part_ = 0;
+  uint32_t process_ = 0;
+  caf::node_id::default_data::host_id_type host_{};
 };
 
 } // namespace troupe

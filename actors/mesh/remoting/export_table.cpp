@@ -14,9 +14,10 @@ auto find_holder(Holders& xs, uint32_t rank) {
 
 } // namespace
 
-uint64_t export_table::give(const caf::strong_actor_ptr& actor, uint32_t rank,
+uint64_t export_table::give(caf::actor_id id,
+                            const caf::strong_actor_ptr& actor, uint32_t rank,
                             std::optional<uint64_t> key) {
-  auto& x = obtain(actor, key);
+  auto& x = obtain(id, actor, key);
   add(x, rank);
   return x.key;
 }
@@ -59,8 +60,8 @@ void export_table::drop_node(uint32_t rank) {
   }
 }
 
-void export_table::keep(const caf::strong_actor_ptr& actor) {
-  ++obtain(actor).kept;
+void export_table::keep(caf::actor_id id, const caf::strong_actor_ptr& actor) {
+  ++obtain(id, actor).kept;
 }
 
 void export_table::unkeep(caf::actor_id id) {
@@ -78,7 +79,7 @@ std::vector<uint32_t> export_table::remove(caf::actor_id id) {
     return result;
   for (const auto& x : i->second.holders)
     result.push_back(x.rank);
-  out_.forget(i->second.actor);
+  out_.forget(id, i->second.actor);
   rows_.erase(i);
   return result;
 }
@@ -100,17 +101,18 @@ caf::strong_actor_ptr export_table::find_by_key(caf::actor_id id,
 
 void export_table::clear() {
   for (const auto& [id, x] : rows_)
-    out_.forget(x.actor);
+    out_.forget(id, x.actor);
   rows_.clear();
 }
 
-export_table::row& export_table::obtain(const caf::strong_actor_ptr& actor,
+export_table::row& export_table::obtain(caf::actor_id id,
+                                        const caf::strong_actor_ptr& actor,
                                         std::optional<uint64_t> key) {
-  auto& x = rows_[actor->id()];
+  auto& x = rows_[id];
   if (!x.actor) {
     x.actor = actor;
     x.key = key ? *key : out_.random();
-    out_.watch(actor);
+    out_.watch(id, actor);
   }
   return x;
 }
@@ -118,7 +120,7 @@ export_table::row& export_table::obtain(const caf::strong_actor_ptr& actor,
 export_table::rows::iterator export_table::settle(rows::iterator i) {
   if (!i->second.holders.empty() || i->second.kept > 0)
     return std::next(i);
-  out_.forget(i->second.actor);
+  out_.forget(i->first, i->second.actor);
   return rows_.erase(i);
 }
 

@@ -17,10 +17,10 @@ public:
   struct effects {
     /// An actor is in the table from now on: `remove` has to be called when it
     /// ends.
-    std::function<void(const caf::strong_actor_ptr&)> watch;
+    std::function<void(caf::actor_id, const caf::strong_actor_ptr&)> watch;
 
     /// No longer.
-    std::function<void(const caf::strong_actor_ptr&)> forget;
+    std::function<void(caf::actor_id, const caf::strong_actor_ptr&)> forget;
 
     /// Numbers that nobody can guess.
     std::function<uint64_t()> random;
@@ -31,10 +31,11 @@ public:
   }
 
   /// Hands an actor over to a node once more.
+  /// @param id  Under which other nodes know it.
   /// @param key Of an actor that is not in the table; none: a new one.
   /// @returns its key.
-  uint64_t give(const caf::strong_actor_ptr& actor, uint32_t rank,
-                std::optional<uint64_t> key = std::nullopt);
+  uint64_t give(caf::actor_id id, const caf::strong_actor_ptr& actor,
+                uint32_t rank, std::optional<uint64_t> key = std::nullopt);
 
   /// @returns nothing if the actor is not in the table.
   std::optional<uint64_t> key_of(caf::actor_id id) const;
@@ -50,7 +51,7 @@ public:
   void drop_node(uint32_t rank);
 
   /// An actor stays in the table while it is kept, whoever has it.
-  void keep(const caf::strong_actor_ptr& actor);
+  void keep(caf::actor_id id, const caf::strong_actor_ptr& actor);
   void unkeep(caf::actor_id id);
 
   /// An actor has ended.
@@ -85,7 +86,7 @@ private:
 
   using rows = std::unordered_map<caf::actor_id, row>;
 
-  row& obtain(const caf::strong_actor_ptr& actor,
+  row& obtain(caf::actor_id id, const caf::strong_actor_ptr& actor,
               std::optional<uint64_t> key = std::nullopt);
   rows::iterator settle(rows::iterator i);
   static void add(row& x, uint32_t rank);

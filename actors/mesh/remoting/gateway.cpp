@@ -3,12 +3,15 @@
 #include "actors/mesh/remoting/content_reader.hpp"
 #include "actors/mesh/remoting/content_writer.hpp"
 #include "actors/mesh/remoting/export_table.hpp"
+#include "actors/mesh/remoting/foreign_actors.hpp"
+#include "actors/mesh/remoting/neighbours.hpp"
 #include "actors/mesh/remoting/remote_proxy.hpp"
 #include "actors/mesh/remoting/remote_requests.hpp"
 #include "base/answer.hpp"
 #include "base/sturdy.hpp"
 
 #include <caf/actor_config.hpp>
+#include <caf/actor_proxy.hpp>
 #include <caf/actor_registry.hpp>
 #include <caf/actor_system.hpp>
 #include <caf/exit_reason.hpp>
@@ -30,9 +33,9 @@ namespace troupe {
 
 namespace {
 
-/// What those hear who have actors of two systems.
-constexpr auto strange = "an actor of another actor system of its process has"
-                         " no name on other nodes: put one of ours before it";
+/// What those hear who have actors of CAF's middleman and ours.
+constexpr auto strange = "an actor that CAF's middleman reaches has no name on"
+                         " other nodes: put one of this process before it";
 
 /// Tells the gateway that an actor which others know has ended.
 class export_watch final : public caf::attachable {
@@ -84,6 +87,14 @@ struct proxy_entry {
   }
 };
 
+/// An actor of this process among those of all of its actor systems. Their names
+/// are shared by all of their actors.
+using local_name = std::pair<const caf::node_id::data*, caf::actor_id>;
+
+local_name name_of(const caf::strong_actor_ptr& x) {
+  return {x->nid.operator->(), x->aid};
+}
+
 struct remote_node {
   explicit remote_node(conversation x) : talk(std::move(x)) {
     // nop
@@ -97,8 +108,9 @@ struct remote_node {
   conversation talk;
   std::unordered_map<caf::actor_id, proxy_entry> proxies;
 
-  /// Local actors that are linked to actors there, until either has ended.
-  std::set<std::pair<caf::actor_id, caf::actor_id>> links;
+  /// Actors of this process that are linked to actors there, until either has
+  /// ended.
+  std::set<std::pair<local_name, caf::actor_id>> links;
 
   /// Nodes whose requests were passed on to this one.
   std::set<uint32_t> passed_on_for;
@@ -109,6 +121,9 @@ struct remote_node {
 
 struct published_actor {
   caf::strong_actor_ptr actor;
+
+  /// By which other nodes know it.
+  caf::actor_id id = 0;
   std::vector<std::string> interface;
   actor_audience who;
 };
@@ -176,13 +191,10 @@ public:
     types_.add(x.types);
   }
 
-  /// Whether it is of another actor system of this process: no other node could
-  /// name it.
+  /// Whether it is of a node of CAF's middleman, in another actor system of this
+  /// process: that system alone can name it.
   bool is_strange(const caf::strong_actor_ptr& x) const {
-    if (is_own(x))
-      return false;
-    const auto name = member_of(x->nid);
-    return !name || name->rank == no_rank;
+    return is_beside(x) && is_proxy(x);
   }
 
   /// Every node is as if it were lost.
@@ -191,6 +203,8 @@ public:
   // -- handles in messages -------------------------------------------------------
 
   wire_handle give(const member_name& node, caf::actor_id id) override;
+  std::optional<wire_handle> give_foreign(const caf::node_id& node,
+                                          caf::actor_id id) override;
   caf::strong_actor_ptr make_proxy(caf::node_id node,
                                    caf::actor_id id) override;
   void set_last_hop(caf::node_id*) override {
@@ -213,6 +227,23 @@ private:
     return !x->nid || x->nid == own_node_;
   }
 
+  /// Whether another actor system of this process has it.
+  bool is_beside(const caf::strong_actor_ptr& x) const {
+    if (is_own(x))
+      return false;
+    const auto name = member_of(x->nid);
+    return !name || name->rank == no_rank;
+  }
+
+  static bool is_proxy(const caf::strong_actor_ptr& x) {
+    return dynamic_cast<const caf::actor_proxy*>(x->get()) != nullptr;
+  }
+
+  /// Whether it is of this process: ours, or of another actor system.
+  bool is_here(const caf::strong_actor_ptr& x) const {
+    return is_own(x) || (is_beside(x) && !is_proxy(x));
+  }
+
   void note(severity level, const std::string& what) const {
     if (settings_.log)
       settings_.log(level, "gateway: " + what);
@@ -227,7 +258,11 @@ private:
 
   // -- sending ------------------------------------------------------------------
 
+  caf::actor_id id_of(const caf::strong_actor_ptr& x);
+  void add_foreign(const caf::strong_actor_ptr& x, caf::actor_id id);
+  void settle_foreign();
   uint64_t give_own(caf::actor_id id);
+  uint64_t key_for(caf::actor_id id);
   template <class Frame>
   caf::error write(remote_node& to, const caf::type_erased_tuple& content,
                    Frame& frame);
@@ -317,6 +352,21 @@ private:
   /// Actors that CAF's registry has since their handles were in messages.
   std::unordered_set<caf::actor_id> registered_;
 
+  /// Those of other systems of this process that other nodes know; and one whose
+  /// handle is being written that was not among them.
+  foreign_actors foreign_;
+
+  struct foreign_handle {
+    held_neighbour system;
+
+    /// Its id there, and here.
+    caf::actor_id theirs = 0;
+    caf::actor_id ours = 0;
+    bool was_registered = false;
+  };
+
+  std::optional<foreign_handle> written_foreign_;
+
   /// Whose message is being written or read, and what it gives away of ours.
   remote_node* peer_ = nullptr;
   std::vector<given_handle> given_;
@@ -336,20 +386,36 @@ private:
 gateway_state::gateway_state() = default;
 gateway_state::~gateway_state() = default;
 
+void watch_end(self_pointer self, const caf::strong_actor_ptr& x,
+               caf::actor_id id) {
+  x->get()->attach(
+    caf::attachable_ptr{new export_watch{gateway_actor{self}, id}});
+}
+
+void unwatch_end(self_pointer self, const caf::strong_actor_ptr& x) {
+  x->get()->detach(
+    export_watch::name_of(static_cast<const caf::abstract_actor*>(self)));
+}
+
+/// Those of other systems are watched as long as they have an id here.
 export_table::effects export_effects(self_pointer self,
                                      std::unordered_set<caf::actor_id>& names,
+                                     const foreign_actors& foreign,
                                      std::function<uint64_t()> random) {
   auto out = export_table::effects{};
   out.random = std::move(random);
-  out.watch = [self](const caf::strong_actor_ptr& x) {
-    x->get()->attach(
-      caf::attachable_ptr{new export_watch{gateway_actor{self}, x->id()}});
+  out.watch = [self, &foreign](caf::actor_id id,
+                               const caf::strong_actor_ptr& x) {
+    if (!foreign.has(id))
+      watch_end(self, x, id);
   };
-  out.forget = [self, &names](const caf::strong_actor_ptr& x) {
-    x->get()->detach(
-      export_watch::name_of(static_cast<const caf::abstract_actor*>(self)));
-    if (names.erase(x->id()) > 0)
-      self->home_system().registry().erase(x->id());
+  out.forget = [self, &names, &foreign](caf::actor_id id,
+                                        const caf::strong_actor_ptr& x) {
+    if (foreign.has(id))
+      return;
+    unwatch_end(self, x);
+    if (names.erase(id) > 0)
+      self->home_system().registry().erase(id);
   };
   return out;
 }
@@ -358,7 +424,7 @@ gateway_desk::gateway_desk(self_pointer self, gateway_settings settings)
   : self_(self), settings_(std::move(settings)),
     own_node_(make_member_node({settings_.rank, settings_.incarnation})),
     unit_(&self->home_system()), registry_(self->home_system(), *this),
-    exports_(export_effects(self, registered_, settings_.random)),
+    exports_(export_effects(self, registered_, foreign_, settings_.random)),
     mail_(std::make_shared<gateway_mail>()) {
   unit_.proxy_registry_ptr(&registry_);
   mail_->most = settings_.mail;
@@ -542,6 +608,8 @@ void gateway_desk::stop() {
   live_.clear();
   published_.clear();
   exports_.clear();
+  for (const auto& x : foreign_.all())
+    unwatch_end(self_, x);
 }
 
 // -- sending ------------------------------------------------------------------
@@ -562,10 +630,76 @@ wire_handle gateway_desk::give(const member_name& node, caf::actor_id id) {
   return result;
 }
 
+/// By which other nodes know an actor of this process.
+caf::actor_id gateway_desk::id_of(const caf::strong_actor_ptr& x) {
+  if (is_own(x))
+    return x->aid;
+  if (const auto known = foreign_.find(x->nid, x->aid))
+    return *known;
+  const auto result = self_->home_system().next_actor_id();
+  add_foreign(x, result);
+  return result;
+}
+
+/// It has the id until it ends.
+void gateway_desk::add_foreign(const caf::strong_actor_ptr& x,
+                               caf::actor_id id) {
+  foreign_.add(x, id);
+  watch_end(self_, x, id);
+}
+
+/// A handle is written as a number and the name of a system. Whose it is shows in
+/// the registry of that system, where CAF puts the actor when it has written both.
+std::optional<wire_handle> gateway_desk::give_foreign(const caf::node_id& node,
+                                                      caf::actor_id id) {
+  settle_foreign();
+  if (const auto known = foreign_.find(node, id))
+    return wire_handle{own_name(), *known, key_for(*known)};
+  auto system = held_neighbour{node};
+  const auto ours = self_->home_system().next_actor_id();
+  if (system.get() == nullptr) {
+    // It has ended with its system, or is of a node of CAF's middleman.
+    if (member_of(node))
+      return wire_handle{own_name(), ours, 0};
+    return std::nullopt;
+  }
+  auto& registry = system.get()->registry();
+  const auto is_there = registry.get<caf::strong_actor_ptr>(id) != nullptr;
+  unit_.system_ptr(system.get());
+  written_foreign_.emplace(
+    foreign_handle{std::move(system), id, ours, is_there});
+  return wire_handle{own_name(), ours, key_for(ours)};
+}
+
+/// CAF has put the last of them into its registry, from which it goes unless a
+/// middleman may want it there.
+void gateway_desk::settle_foreign() {
+  if (!written_foreign_)
+    return;
+  unit_.system_ptr(&self_->home_system());
+  auto actor = caf::strong_actor_ptr{};
+  const auto ours = written_foreign_->ours;
+  {
+    const auto x = std::move(*written_foreign_);
+    written_foreign_.reset();
+    auto& registry = x.system.get()->registry();
+    actor = registry.get<caf::strong_actor_ptr>(x.theirs);
+    if (!x.was_registered && !x.system.get()->has_middleman())
+      registry.erase(x.theirs);
+  }
+  if (actor)
+    add_foreign(actor, ours);
+}
+
 /// An actor of ours stands in the message that is being written. CAF registers it
 /// when it has written it.
 uint64_t gateway_desk::give_own(caf::actor_id id) {
   registered_.insert(id);
+  return key_for(id);
+}
+
+/// The message that is being written gives away an actor of this process.
+uint64_t gateway_desk::key_for(caf::actor_id id) {
   const auto i = std::find_if(given_.begin(), given_.end(),
                               [=](const auto& x) { return x.id == id; });
   if (i != given_.end())
@@ -592,11 +726,14 @@ caf::error gateway_desk::write(remote_node& to,
   } catch (const std::exception& x) {
     failure = make_error(caf::sec::runtime_error, x.what());
   }
+  settle_foreign();
   auto& registry = self_->home_system().registry();
   for (const auto& x : given_) {
-    const auto actor = registry.get(x.id);
+    auto actor = foreign_.get(x.id);
+    if (!actor)
+      actor = registry.get<caf::strong_actor_ptr>(x.id);
     if (actor && !failure) {
-      exports_.give(actor, to.name.rank, x.key);
+      exports_.give(x.id, actor, to.name.rank, x.key);
       frame.given.push_back(x);
     } else if (!exports_.key_of(x.id)) {
       // Nobody has it, or it has ended: so it is for the receiver.
@@ -624,7 +761,7 @@ bool gateway_desk::is_told_by_down(const proxy_message& x, remote_node& node) {
   return x.from && x.content.match_elements<caf::exit_msg>()
          && x.content.get_as<caf::exit_msg>(0).source == x.from
          && x.from->get()->getf(caf::abstract_actor::is_terminated_flag)
-         && node.links.erase({x.from->aid, x.proxy->aid}) > 0;
+         && node.links.erase({name_of(x.from), x.proxy->aid}) > 0;
 }
 
 far_handle gateway_desk::pass_on(const caf::strong_actor_ptr& x) {
@@ -647,7 +784,8 @@ void gateway_desk::send(proxy_message& x) {
       return reply_to(x.from, mid, make_error(status::not_supported, strange));
     x.from = nullptr;
   }
-  const auto asks_for_us = mid.is_request() && x.from && is_own(x.from);
+  const auto is_ours = x.from && is_here(x.from);
+  const auto asks_for_us = mid.is_request() && is_ours;
   if (node->talk.waiting() >= settings_.queue_bytes
       || (asks_for_us && requests_.size() >= defaults::gateway_requests)) {
     ++counts_.refused_full;
@@ -667,15 +805,15 @@ void gateway_desk::send(proxy_message& x) {
   proxy->is_idle = false;
   frame.to = x.proxy->aid;
   frame.mid = x.mid;
-  if (x.from && is_own(x.from)) {
-    frame.from = x.from->aid;
-    frame.key = exports_.give(x.from, node->name.rank);
+  if (is_ours) {
+    frame.from = id_of(x.from);
+    frame.key = exports_.give(frame.from, x.from, node->name.rank);
   } else if (x.from) {
     peer_ = node;
     frame.far_from = pass_on(x.from);
   }
   if (asks_for_us)
-    requests_.add(x.from, mid, node->name.rank);
+    requests_.add(frame.from, x.from, mid, node->name.rank);
   ++counts_.sent;
   put(*node, frame);
   if (!mid.is_request() || !frame.far_from)
@@ -690,15 +828,16 @@ void gateway_desk::send(proxy_message& x) {
 
 void gateway_desk::link(const proxy_linked& x) {
   remote_node* node = nullptr;
-  if (find_proxy(x.proxy, node) == nullptr || !is_own(x.local))
+  if (find_proxy(x.proxy, node) == nullptr || !is_here(x.local))
     return;
-  const auto pair = std::pair{x.local->aid, x.proxy->aid};
+  const auto pair = std::pair{name_of(x.local), x.proxy->aid};
   if (x.is_linked ? !node->links.insert(pair).second
                   : node->links.erase(pair) == 0)
     return;
+  const auto id = id_of(x.local);
   const auto key =
-    x.is_linked ? exports_.give(x.local, node->name.rank) : uint64_t{0};
-  put(*node, link_frame{x.proxy->aid, x.local->aid, key, x.is_linked});
+    x.is_linked ? exports_.give(id, x.local, node->name.rank) : uint64_t{0};
+  put(*node, link_frame{x.proxy->aid, id, key, x.is_linked});
 }
 
 void gateway_desk::end_exported(const exported_ended& x) {
@@ -706,8 +845,9 @@ void gateway_desk::end_exported(const exported_ended& x) {
     if (const auto i = nodes_.find(rank); i != nodes_.end())
       put(*i->second, make_down(x.id, x.reason));
   requests_.drop_actor(x.id);
+  foreign_.remove(x.id);
   for (auto i = published_.begin(); i != published_.end();)
-    i = i->second.actor->aid == x.id ? published_.erase(i) : std::next(i);
+    i = i->second.id == x.id ? published_.erase(i) : std::next(i);
 }
 
 // -- receiving ----------------------------------------------------------------
@@ -807,8 +947,8 @@ void gateway_desk::take(remote_node& from, message_frame& x) {
     peer_ = &from;
     sender = resolve({{far.rank, far.incarnation}, far.id, far.key});
     // Our own request comes back to us: we answer it.
-    if (sender && mid.is_request() && is_own(sender))
-      requests_.end(sender->aid, mid);
+    if (sender && mid.is_request() && is_here(sender))
+      requests_.end(far.id, mid);
   } else if (x.from != 0) {
     sender = obtain(from, x.from, x.key);
   }
@@ -837,7 +977,7 @@ void gateway_desk::take(remote_node& from, message_frame& x) {
 
 void gateway_desk::take(remote_node& from, const watch_frame& x) {
   const auto is_barred = [&](const auto& y) {
-    return y.second.actor->aid == x.id && !admits(y.second.who, &from);
+    return y.second.id == x.id && !admits(y.second.who, &from);
   };
   if (std::any_of(published_.begin(), published_.end(), is_barred)
       || !exports_.claim(x.id, x.key, from.name.rank)) {
@@ -901,8 +1041,9 @@ void gateway_desk::take(remote_node& from, const lost_way_frame& x) {
 
 void gateway_desk::publish(publish_actor& x) {
   unpublish(x.name);
-  exports_.keep(x.actor);
-  published_[x.name] = {std::move(x.actor), std::move(x.interface),
+  const auto id = id_of(x.actor);
+  exports_.keep(id, x.actor);
+  published_[x.name] = {std::move(x.actor), id, std::move(x.interface),
                         std::move(x.who)};
 }
 
@@ -910,7 +1051,7 @@ void gateway_desk::unpublish(const std::string& name) {
   const auto i = published_.find(name);
   if (i == published_.end())
     return;
-  const auto id = i->second.actor->aid;
+  const auto id = i->second.id;
   published_.erase(i);
   exports_.unkeep(id);
 }
@@ -1120,6 +1261,7 @@ gauge_list gateway_desk::gauges() const {
   };
   add("proxies", proxies, defaults::gateway_proxies * nodes_.size(), "actors");
   add("exported", exports_.size(), 0, "actors");
+  add("foreign", foreign_.size(), 0, "actors");
   add("published", published_.size(), 0, "names");
   add("links", links, 0, "links");
   add("requests", requests_.size(), defaults::gateway_requests, "requests");

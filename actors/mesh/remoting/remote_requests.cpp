@@ -13,9 +13,9 @@ uint64_t number_of(caf::message_id x) {
 
 } // namespace
 
-void remote_requests::add(const caf::strong_actor_ptr& who, caf::message_id mid,
-                          uint32_t rank) {
-  auto& x = askers_[who->id()];
+void remote_requests::add(caf::actor_id id, const caf::strong_actor_ptr& who,
+                          caf::message_id mid, uint32_t rank) {
+  auto& x = askers_[id];
   if (!x.who)
     x.who = who;
   if (x.open.insert_or_assign(number_of(mid), entry{mid, rank, {}, losses_})

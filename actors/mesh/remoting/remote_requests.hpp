@@ -22,8 +22,9 @@ public:
   };
 
   /// `who` has asked an actor of a node.
-  void add(const caf::strong_actor_ptr& who, caf::message_id mid,
-           uint32_t rank);
+  /// @param id Under which other nodes know it.
+  void add(caf::actor_id id, const caf::strong_actor_ptr& who,
+           caf::message_id mid, uint32_t rank);
 
   /// Another node is to answer, if `from` was.
   /// @returns the request if nobody will: the node was lost after it was asked.

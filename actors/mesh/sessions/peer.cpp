@@ -22,6 +22,10 @@ struct peer_actor_state {
   std::optional<message_queue> queue;
   std::optional<message_assembly> assembly;
 
+  /// Classes of which a piece has come through another node, until its message is
+  /// complete.
+  per_class<bool> is_relayed{};
+
   /// The incarnation that the session is with: who was meant, or has spoken
   /// first.
   uint64_t pinned = 0;
@@ -88,6 +92,8 @@ void carry_out(self_pointer self, put_frame& x, peer_effects&) {
 void carry_out(self_pointer self, deliver_message& x, peer_effects& more) {
   auto& state = self->state;
   auto bytes = std::shared_ptr<const std::string>{};
+  auto& is_relayed = state.is_relayed[index_of(x.of)];
+  is_relayed = is_relayed || !x.is_direct;
   if (!state.assembly->add(x.of, std::move(x.payload), bytes)) {
     note(self, severity::error,
          "sent pieces of a message that do not fit together; its session is "
@@ -95,9 +101,9 @@ void carry_out(self_pointer self, deliver_message& x, peer_effects& more) {
     state.session->give_up(status::bad_param, state.settings.clock(), more);
     tell(self, peer_state::lost);
   } else if (bytes) {
-    self->send(state.owner,
-               peer_delivery{state.settings.peer.node, state.pinned, x.of,
-                             std::move(bytes)});
+    self->send(state.owner, peer_delivery{state.settings.peer.node,
+                                          state.pinned, x.of, std::move(bytes),
+                                          !std::exchange(is_relayed, false)});
   }
 }
 
@@ -128,6 +134,7 @@ void carry_out(self_pointer self, report_peer& x, peer_effects&) {
     case change::ended:
     case change::lost:
       state.assembly->clear();
+      state.is_relayed = {};
       note_dropped(self, state.queue->cut());
       if (x.what == change::lost)
         note_dropped(self, state.queue->clear());

@@ -185,7 +185,8 @@ void peer_session::handle(lane_state& lane, data_frame& x, steady_time now,
     return;
   const auto cost = cost_of(x.payload.size);
   std::vector<receive_window::message> turn;
-  switch (receiving_[i].accept(x.number, x.payload, turn)) {
+  switch (receiving_[i].accept({x.number, x.payload, !is_relay_lane(lane.id)},
+                               turn)) {
     case receive_window::arrival::in_order:
       break;
     case receive_window::arrival::early:
@@ -333,8 +334,8 @@ void peer_session::deliver(traffic_class of, receive_window::message& x,
   ++counters_.delivered;
   if (options_.taken_on_delivery)
     receiving_[index_of(of)].taken(cost_of(x.payload.size));
-  out.emplace_back(
-    deliver_message{of, x.number, std::move(x.payload), names_.own().number});
+  out.emplace_back(deliver_message{of, x.number, std::move(x.payload),
+                                   names_.own().number, x.is_direct});
 }
 
 void peer_session::say_hello(lane_state& lane, peer_effects& out) {

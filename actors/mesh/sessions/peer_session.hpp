@@ -83,6 +83,9 @@ struct deliver_message {
 
   /// For `taken`.
   uint64_t session = 0;
+
+  /// Whether it came over a lane of the node itself.
+  bool is_direct = false;
 };
 
 /// A message has arrived (`success`) or will not be sent any more; then nobody

@@ -61,30 +61,32 @@ std::deque<send_window::message> send_window::clear() {
 
 // -- receiving ---------------------------------------------------------------
 
-receive_window::arrival receive_window::accept(uint64_t number,
-                                               peer_payload payload,
+receive_window::arrival receive_window::accept(message x,
                                                std::vector<message>& deliver) {
+  const auto number = x.number;
   if (number < next_ || early_.count(number) > 0)
     return arrival::duplicate;
   // Each message costs its overhead at least, so the number is bounded as well
   // as the bytes.
   const auto free = size_ - std::min(size_, untaken_bytes() + early_bytes_);
-  const auto cost = cost_of(payload.size);
+  const auto cost = cost_of(x.payload.size);
   if (cost > free || number - next_ > size_ / message_overhead)
     return arrival::beyond;
   if (number > next_) {
     early_bytes_ += cost;
-    early_.emplace(number, std::move(payload));
+    early_.emplace(number, std::move(x));
     return arrival::early;
   }
-  deliver.push_back({next_++, std::move(payload)});
+  ++next_;
+  deliver.push_back(std::move(x));
   delivered_ += cost;
   for (auto i = early_.begin(); i != early_.end() && i->first == next_;
        i = early_.erase(i)) {
-    const auto early_cost = cost_of(i->second.size);
+    const auto early_cost = cost_of(i->second.payload.size);
     early_bytes_ -= early_cost;
     delivered_ += early_cost;
-    deliver.push_back({next_++, std::move(i->second)});
+    ++next_;
+    deliver.push_back(std::move(i->second));
   }
   return arrival::in_order;
 }

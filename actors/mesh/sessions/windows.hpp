@@ -120,6 +120,9 @@ public:
   struct message {
     uint64_t number = 0;
     peer_payload payload;
+
+    /// Whether it came over a lane of the node itself.
+    bool is_direct = false;
   };
 
   /// @param size Bytes held at most: early ones, and those delivered that the
@@ -129,8 +132,7 @@ public:
   }
 
   /// @param deliver Gets the messages whose turn it is, in order.
-  arrival accept(uint64_t number, peer_payload payload,
-                 std::vector<message>& deliver);
+  arrival accept(message x, std::vector<message>& deliver);
 
   /// The consumer is done with `bytes` of what was delivered, by `cost_of`.
   void taken(size_t bytes);
@@ -158,7 +160,7 @@ public:
 private:
   size_t size_;
   uint64_t next_ = 1;
-  std::map<uint64_t, peer_payload> early_;
+  std::map<uint64_t, message> early_;
   size_t early_bytes_ = 0;
   uint64_t delivered_ = 0;
   uint64_t taken_ = 0;

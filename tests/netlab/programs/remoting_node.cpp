@@ -222,6 +222,7 @@ struct flood_state {
   flood what;
   lab::sink_actor to;
   uint64_t sent = 0;
+  bool is_amid = false;
   lab_clock::time_point begin = lab_clock::now();
 };
 
@@ -266,6 +267,9 @@ flooding(flood_pointer self, const gateway_actor& gateway, flood what) {
       });
   return {[=](const lab::taken& x) {
     if (x.count < self->state.what.all.count) {
+      if (x.count > self->state.what.all.count / 8
+          && !std::exchange(self->state.is_amid, true))
+        say(name + " goes on");
       if (window != 0)
         send_until(self, x.count + window);
       return;

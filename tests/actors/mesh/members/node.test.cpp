@@ -90,13 +90,14 @@ struct fixture : deterministic {
   }
 
   void open(lane_id id, uint32_t rank, std::string name,
-            bool is_dialled = false) {
+            bool is_dialled = false, std::optional<uint32_t> user = {}) {
     auto x = lane_opened{};
     x.lane = id;
     x.rank = rank;
     x.name = std::move(name);
     x.remote = "10.0.0.7:5";
     x.is_dialled = is_dialled;
+    x.user = user;
     self->send(node, x);
     consume_messages();
   }
@@ -111,6 +112,43 @@ struct fixture : deterministic {
   void greet(lane_id id, incarnation who) {
     self->send(out.users.at(id), hello(id, who));
     consume_messages();
+  }
+
+  /// Node 2 becomes a member, over lane 1 to the root, with 1 as another one.
+  /// @returns the root's side of their session, which has said one thing of the
+  ///          class of the membership.
+  session_handshake join(std::optional<uint32_t> user_of_root = {}) {
+    open(1, 0, "n0", true, user_of_root);
+    const auto ours = std::get<hello_frame>(out.frames.back().frame).sender;
+    auto root =
+      session_handshake{{0, 100}, ours.of, [] { return session_token{{9}}; }};
+    root.hear(ours, {{0, 100}, 0, {}});
+    self->send(out.users.at(1),
+               lane_frame_arrived{1, hello_frame{root.own(), ours, {}}});
+    auto welcome = node_welcome{2, 7, {}, node_time{100s}};
+    for (auto rank : {0u, 1u, 2u})
+      welcome.rows.push_back(
+        {rank, "n" + std::to_string(rank), 100 + rank, node_state::live, 7});
+    say(root, traffic_class::membership, 1, to_payload(node_message{welcome}));
+    return root;
+  }
+
+  /// A node says something on lane 1.
+  void say(const session_handshake& who, traffic_class of, uint64_t number,
+           std::string what) {
+    self->send(out.users.at(1),
+               lane_frame_arrived{1, said(who, of, number, std::move(what))});
+    consume_messages();
+  }
+
+  static lane_frame said(const session_handshake& who, traffic_class of,
+                         uint64_t number, std::string what) {
+    return data_frame{
+      who.outgoing(),
+      of,
+      number,
+      {},
+      make_payload(std::make_shared<const std::string>(std::move(what)))};
   }
 
   size_t sessions() {
@@ -241,27 +279,8 @@ CAF_TEST(ACT-4 to who is fenced all other nodes are lost) {
     };
   });
   self->send(node, caf::actor_cast<gateway_actor>(gateway));
-  open(1, 0, "n0", true);
-  const auto ours = std::get<hello_frame>(out.frames.back().frame).sender;
-  auto root =
-    session_handshake{{0, 100}, ours.of, [] { return session_token{{9}}; }};
-  root.hear(ours, {{0, 100}, 0, {}});
-  self->send(out.users.at(1),
-             lane_frame_arrived{1, hello_frame{root.own(), ours, {}}});
   // It is welcomed, and the root is heard of no more.
-  auto welcome = node_welcome{2, 7, {}, node_time{100s}};
-  for (auto rank : {0u, 2u})
-    welcome.rows.push_back(
-      {rank, "n" + std::to_string(rank), 100 + rank, node_state::live, 7});
-  self->send(out.users.at(1),
-             lane_frame_arrived{
-               1, data_frame{root.outgoing(),
-                             traffic_class::membership,
-                             1,
-                             {},
-                             make_payload(std::make_shared<const std::string>(
-                               to_payload(node_message{welcome})))}});
-  consume_messages();
+  join();
   CAF_REQUIRE(out.duties.back().now == mesh_duty::active);
   CAF_CHECK(told.at(0) == node_state::live);
   elapse(60s);
@@ -272,6 +291,59 @@ CAF_TEST(ACT-4 to who is fenced all other nodes are lost) {
   self->send(node, caf::actor_cast<gateway_actor>(gateway));
   consume_messages();
   CAF_CHECK(told.empty());
+  self->send_exit(gateway, caf::exit_reason::user_shutdown);
+}
+
+CAF_TEST(ACT-16 what a node is said to have sent is of no user) {
+  start(2);
+  auto users = std::vector<std::optional<uint32_t>>{};
+  const auto gateway = sys.spawn([&](caf::event_based_actor*) {
+    return caf::behavior{
+      [](const member_changed&) {},
+      [&](const actor_bundle& x) { users.push_back(x.user); },
+    };
+  });
+  self->send(node, caf::actor_cast<gateway_actor>(gateway));
+  const auto root = join(1000);
+  const auto words = std::string{gateway_payload} + "words";
+  say(root, traffic_class::actors, 1, words);
+  CAF_REQUIRE_EQUAL(users.size(), 1u);
+  CAF_CHECK(users[0] == 1000u);
+  // Node 1 has shown whose it is, too; and the root says it passes on what that
+  // one says.
+  open(7, 1, "n1", false, 1001);
+  greet(7, {1, 101});
+  auto forger = session_handshake{
+    {1, 101}, {2, 102}, [] { return session_token{{77}}; }, 1000};
+  auto number = uint64_t{0};
+  const auto pass_on = [&](lane_frame x) {
+    out.frames.clear();
+    say(root, traffic_class::control, ++number,
+        to_payload(relayed_frame{1, 2, 0, 0, std::move(x)}));
+  };
+  const auto listen = [&] {
+    for (const auto& x : out.frames) {
+      const auto* data = std::get_if<data_frame>(&x.frame);
+      if (data == nullptr)
+        continue;
+      const auto payload = read_payload(bytes_of(data->payload));
+      const auto* relayed =
+        payload ? std::get_if<relayed_frame>(&*payload) : nullptr;
+      const auto* hello = relayed != nullptr
+                            ? std::get_if<hello_frame>(&relayed->frame)
+                            : nullptr;
+      if (hello != nullptr)
+        forger.hear(hello->sender, hello->receiver);
+    }
+  };
+  for (auto i = 0; i < 3; ++i) {
+    pass_on(hello_frame{forger.own(), forger.peer(), {}});
+    listen();
+  }
+  CAF_REQUIRE(forger.is_agreed());
+  pass_on(said(forger, traffic_class::actors, 1, words));
+  CAF_REQUIRE_EQUAL(users.size(), 2u);
+  CAF_CHECK(!users[1]);
   self->send_exit(gateway, caf::exit_reason::user_shutdown);
 }
 

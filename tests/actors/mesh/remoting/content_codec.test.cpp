@@ -1,5 +1,6 @@
 #include "actors/mesh/remoting/content_reader.hpp"
 #include "actors/mesh/remoting/content_writer.hpp"
+#include "actors/mesh/remoting/remote_proxy.hpp"
 #include "messages/status.hpp"
 #include "messages/wire_types.hpp"
 #include "tests/fixtures/deterministic.hpp"
@@ -62,6 +63,9 @@ struct codec_fixture : fixtures::deterministic,
   caf::proxy_registry registry{sys, *this};
   std::vector<wire_handle> read_handles;
 
+  /// Another actor system of this process.
+  caf::node_id known_system;
+
   codec_fixture() {
     unit.proxy_registry_ptr(&registry);
     types.add(wire_types<reading, adder, std::vector<bool>,
@@ -74,6 +78,13 @@ struct codec_fixture : fixtures::deterministic,
 
   wire_handle give(const member_name& node, caf::actor_id id) override {
     return {node, id, 99};
+  }
+
+  std::optional<wire_handle> give_foreign(const caf::node_id& node,
+                                          caf::actor_id id) override {
+    if (node != known_system)
+      return std::nullopt;
+    return wire_handle{{3, 30}, id + 1000, 77};
   }
 
   caf::strong_actor_ptr make_proxy(caf::node_id node,
@@ -248,6 +259,39 @@ CAF_TEST(ACT-8 any bytes are content or refused) {
     }
   }
   CAF_CHECK(accepted > 0);
+}
+
+CAF_TEST(C12.6 a handle of another system of the process is one of this node) {
+  using data = caf::node_id::default_data;
+  auto host = data::host_id_type{};
+  host.fill(7);
+  const auto by_us = make_member_node({no_rank, 5});
+  const auto by_middleman =
+    caf::node_id{caf::make_counted<data>(uint32_t{77}, host)};
+  for (const auto& name : {by_us, by_middleman}) {
+    auto config = caf::actor_config{};
+    const auto x = caf::make_actor<remote_proxy, caf::actor>(
+      5, name, &sys, config, gateway_actor{}, nullptr);
+    const auto content =
+      caf::make_message(uint64_t{5}, x, std::string{"end"}, x);
+    known_system = caf::none;
+    CAF_CHECK_EQUAL(status_of(failure(content)), status::not_supported);
+    known_system = name;
+    read_handles.clear();
+    const auto back = read(write(content));
+    if (!back)
+      CAF_FAIL(sys.render(back.error()));
+    CAF_CHECK_EQUAL(back->get_as<uint64_t>(0), 5u);
+    CAF_CHECK_EQUAL(back->get_as<std::string>(2), "end");
+    CAF_REQUIRE_EQUAL(read_handles.size(), 2u);
+    for (const auto& y : read_handles) {
+      CAF_CHECK_EQUAL(y.id, 1005u);
+      CAF_CHECK_EQUAL(y.key, 77u);
+      CAF_CHECK((y.node == member_name{3, 30}));
+    }
+  }
+  // What only looks like one.
+  survives(uint64_t{5}, caf::atom("default"), uint32_t{77});
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -14,8 +14,12 @@ struct table_of_two : fixtures::deterministic {
   std::vector<caf::actor_id> forgotten;
   uint64_t last_key = 0;
   export_table table{{
-    [this](const caf::strong_actor_ptr& x) { watched.push_back(x->id()); },
-    [this](const caf::strong_actor_ptr& x) { forgotten.push_back(x->id()); },
+    [this](caf::actor_id x, const caf::strong_actor_ptr&) {
+      watched.push_back(x);
+    },
+    [this](caf::actor_id x, const caf::strong_actor_ptr&) {
+      forgotten.push_back(x);
+    },
     [this] { return ++last_key; },
   }};
   caf::strong_actor_ptr a = make();
@@ -37,7 +41,7 @@ CAF_TEST_FIXTURE_SCOPE(export_table_tests, table_of_two)
 
 CAF_TEST(ACT-9 a node reaches what it was given and nothing else) {
   CAF_CHECK(!table.find(a->id(), 1));
-  CAF_CHECK_EQUAL(table.give(a, 1), 1u);
+  CAF_CHECK_EQUAL(table.give(a->id(), a, 1), 1u);
   CAF_CHECK_EQUAL(table.find(a->id(), 1), a);
   CAF_CHECK(!table.find(a->id(), 2));
   CAF_CHECK(!table.find(b->id(), 1));
@@ -49,8 +53,8 @@ CAF_TEST(ACT-9 a node reaches what it was given and nothing else) {
 }
 
 CAF_TEST(ACT-11 what is on its way when a node gives back stays) {
-  table.give(a, 1);
-  table.give(a, 1);
+  table.give(a->id(), a, 1);
+  table.give(a->id(), a, 1);
   // It has seen the first one only.
   table.release(a->id(), 1, 1);
   CAF_CHECK_EQUAL(table.find(a->id(), 1), a);
@@ -59,7 +63,7 @@ CAF_TEST(ACT-11 what is on its way when a node gives back stays) {
   CAF_CHECK_EQUAL(table.size(), 0u);
   CAF_CHECK_EQUAL(forgotten, std::vector<caf::actor_id>{a->id()});
   // More than there is, and of whom there is none.
-  table.give(a, 1);
+  table.give(a->id(), a, 1);
   table.release(a->id(), 1, 99);
   table.release(a->id(), 1, 1);
   table.release(b->id(), 1, 1);
@@ -67,10 +71,10 @@ CAF_TEST(ACT-11 what is on its way when a node gives back stays) {
 }
 
 CAF_TEST(ACT-11 a node that is lost gives everything back) {
-  table.give(a, 1);
-  table.give(a, 2);
-  table.give(b, 1);
-  table.keep(b);
+  table.give(a->id(), a, 1);
+  table.give(a->id(), a, 2);
+  table.give(b->id(), b, 1);
+  table.keep(b->id(), b);
   table.drop_node(1);
   CAF_CHECK(!table.find(a->id(), 1));
   CAF_CHECK_EQUAL(table.find(a->id(), 2), a);
@@ -82,8 +86,8 @@ CAF_TEST(ACT-11 a node that is lost gives everything back) {
 }
 
 CAF_TEST(ACT-3 all nodes that have an actor are told of its end) {
-  table.give(a, 1);
-  table.give(a, 3);
+  table.give(a->id(), a, 1);
+  table.give(a->id(), a, 3);
   CAF_CHECK_EQUAL(table.remove(a->id()), (std::vector<uint32_t>{1, 3}));
   CAF_CHECK_EQUAL(table.remove(a->id()), std::vector<uint32_t>{});
   CAF_CHECK(!table.find_by_key(a->id(), 1));

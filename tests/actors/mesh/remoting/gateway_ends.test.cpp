@@ -1,4 +1,5 @@
 #include "actors/mesh/remoting/gateway.hpp"
+#include "actors/mesh/remoting/neighbours.hpp"
 #include "tests/fixtures/gateway_world.hpp"
 #include "tests/test.hpp"
 
@@ -345,6 +346,147 @@ CAF_TEST(ACT-11 the end of the gateway ends all proxies) {
   world.run();
   CAF_CHECK_EQUAL(out.all.size(), 2u);
   CAF_CHECK_EQUAL(ends("down"), 1u);
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+namespace {
+
+/// Beside node 0, another actor system of its process, with a listener.
+struct known_neighbour : known_talker {
+  deterministic beside;
+  heard told;
+  caf::actor theirs;
+
+  known_neighbour() {
+    name_system(beside.sys, {no_rank, 1});
+    add_neighbour(beside.sys);
+    theirs = beside.sys.spawn(listener, &told);
+    run();
+  }
+
+  ~known_neighbour() {
+    end_theirs();
+    remove_neighbour(beside.sys);
+  }
+
+  void run() {
+    do
+      world.run();
+    while (beside.consume_messages() > 0);
+  }
+
+  void end_theirs() {
+    caf::anon_send_exit(theirs, caf::exit_reason::kill);
+    run();
+  }
+
+  template <class Atom>
+  void have_theirs(Atom what, const caf::actor& whom) {
+    caf::anon_send(theirs, what, whom);
+    run();
+  }
+};
+
+} // namespace
+
+CAF_TEST_FIXTURE_SCOPE(gateway_neighbour_tests, known_neighbour)
+
+CAF_TEST(C12.6 a request of an actor of another system ends once) {
+  const auto quick = [] {
+    return caf::behavior{[](caf::ping_atom) { return int32_t{1}; }};
+  };
+  world.publish(1, world[1].spawn(quick), "quick");
+  have_theirs(caf::ping_atom::value, world.find(0, 1, "quick"));
+  CAF_REQUIRE_EQUAL(told.all.size(), 1u);
+  CAF_CHECK_EQUAL(told.all[0], "answer 1");
+  have_theirs(caf::monitor_atom::value, far);
+  for (auto i = 0; i < 100; ++i)
+    have_theirs(caf::ping_atom::value, far);
+  CAF_CHECK_EQUAL(world[0].gauge_of("requests"), 100u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("foreign"), 1u);
+  world.kill(1);
+  run();
+  CAF_CHECK_EQUAL(told.all.size(), 102u);
+  CAF_CHECK_EQUAL(
+    told.count("failed" + text_of(caf::sec::remote_linking_failed)), 100u);
+  CAF_CHECK_EQUAL(told.count("down" + lost_reason), 1u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("requests"), 0u);
+}
+
+CAF_TEST(C12.6 requests of an actor of another system end with it) {
+  have_theirs(caf::ping_atom::value, far);
+  CAF_CHECK_EQUAL(world[0].gauge_of("requests"), 1u);
+  end_theirs();
+  CAF_CHECK_EQUAL(world[0].gauge_of("requests"), 0u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("foreign"), 0u);
+}
+
+CAF_TEST(C12.6 the handle of an actor of another system works in a message) {
+  auto there = heard{};
+  world.publish(1, world[1].spawn(listener, &there), "ear");
+  caf::anon_send(world.find(0, 1, "ear"), caf::monitor_atom::value, theirs);
+  run();
+  CAF_CHECK_EQUAL(world[0].gauge_of("foreign"), 1u);
+  // Nothing of it stays in their registry.
+  CAF_CHECK(!beside.sys.registry().get(theirs.id()));
+  caf::anon_send(far, theirs, 3);
+  run();
+  CAF_CHECK_EQUAL(told.all, (std::vector<std::string>{"0", "1", "2"}));
+  CAF_CHECK(there.all.empty());
+  end_theirs();
+  CAF_CHECK_EQUAL(there.all.size(), 1u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("foreign"), 0u);
+  // One that has ended, and is told of as such.
+  caf::anon_send(world.find(0, 1, "ear"), caf::monitor_atom::value, theirs);
+  run();
+  CAF_CHECK_EQUAL(there.all.size(), 2u);
+}
+
+CAF_TEST(C12.6 the handle of an actor of another system comes back as itself) {
+  const auto echo = [] {
+    return caf::behavior{[](caf::actor x) { return x; }};
+  };
+  world.publish(1, world[1].spawn(echo), "echo");
+  const auto back = world.ask<caf::actor>(0, world.find(0, 1, "echo"), theirs);
+  CAF_REQUIRE(back.engaged());
+  CAF_CHECK_EQUAL(*back, theirs);
+}
+
+CAF_TEST(C12.6 a handle of a system that has ended is that of a dead actor) {
+  remove_neighbour(beside.sys);
+  auto there = heard{};
+  world.publish(1, world[1].spawn(listener, &there), "ear");
+  caf::anon_send(world.find(0, 1, "ear"), caf::monitor_atom::value, theirs);
+  run();
+  CAF_CHECK_EQUAL(there.all.size(), 1u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("foreign"), 0u);
+}
+
+CAF_TEST(C12.6 an actor of another system is published and found) {
+  world.publish(0, theirs, "theirs");
+  const auto found = world.find(1, 0, "theirs");
+  caf::anon_send(found, int32_t{7});
+  run();
+  CAF_CHECK_EQUAL(told.all, std::vector<std::string>{"7"});
+  end_theirs();
+  CAF_CHECK_EQUAL(world[0].gauge_of("published"), 0u);
+}
+
+CAF_TEST(C12.6 links of an actor of another system work both ways) {
+  have_theirs(caf::link_atom::value, far);
+  CAF_CHECK_EQUAL(world[0].gauge_of("links"), 1u);
+  caf::anon_send_exit(original, caf::exit_reason::user_shutdown);
+  run();
+  CAF_REQUIRE_EQUAL(told.all.size(), 1u);
+  CAF_CHECK_EQUAL(told.all[0],
+                  "exit" + text_of(caf::exit_reason::user_shutdown));
+  auto there = heard{};
+  world.publish(1, world[1].spawn(listener, &there), "ear");
+  have_theirs(caf::link_atom::value, world.find(0, 1, "ear"));
+  end_theirs();
+  CAF_CHECK_EQUAL(there.all.size(), 1u);
+  CAF_CHECK_EQUAL(world[0].gauge_of("links"), 0u);
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -29,9 +29,9 @@ struct two_askers : fixtures::deterministic {
 CAF_TEST_FIXTURE_SCOPE(open_request_tests, two_askers)
 
 CAF_TEST(ACT-4 a request ends once) {
-  open.add(a, mid(1), 5);
-  open.add(a, mid(2), 5);
-  open.add(b, mid(1), 6);
+  open.add(a->id(), a, mid(1), 5);
+  open.add(a->id(), a, mid(2), 5);
+  open.add(b->id(), b, mid(1), 6);
   CAF_CHECK(open.end(a->id(), mid(1).response_id()));
   CAF_CHECK(!open.end(a->id(), mid(1).response_id()));
   CAF_CHECK(!open.end(b->id(), mid(2)));
@@ -48,7 +48,7 @@ CAF_TEST(ACT-4 a request ends once) {
 
 CAF_TEST(ACT-4 what was passed on ends with any node on its way) {
   const auto pass_on = [&](uint64_t n) {
-    open.add(a, mid(n), 5);
+    open.add(a->id(), a, mid(n), 5);
     CAF_CHECK(!open.move(a->id(), mid(n), 5, 6));
     CAF_CHECK(!open.move(a->id(), mid(n), 6, 7));
     // Only who is to answer passes it on.
@@ -67,9 +67,9 @@ CAF_TEST(ACT-4 what was passed on ends with any node on its way) {
 }
 
 CAF_TEST(ACT-4 nobody waits for a node that was lost meanwhile) {
-  open.add(a, mid(1), 5);
+  open.add(a->id(), a, mid(1), 5);
   open.drop_node(6);
-  open.add(a, mid(2), 5);
+  open.add(a->id(), a, mid(2), 5);
   const auto lost = open.move(a->id(), mid(1), 5, 6);
   CAF_REQUIRE(lost.has_value());
   CAF_CHECK_EQUAL(lost->mid, mid(1));

@@ -1,5 +1,6 @@
 #include "actors/mesh/sessions/peer.hpp"
 
+#include "actors/mesh/sessions/session_handshake.hpp"
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/test.hpp"
 
@@ -160,6 +161,7 @@ CAF_TEST(LINK-1 LINK-5 messages said before there is a lane arrive in order) {
   CAF_CHECK_EQUAL(*got[2].bytes, "three");
   CAF_CHECK_EQUAL(got[0].rank, 1u);
   CAF_CHECK_EQUAL(got[0].incarnation, 100u);
+  CAF_CHECK(got[0].is_direct);
   CAF_CHECK(sides[0].out.has(peer_state::begun));
   CAF_CHECK(sides[0].out.has(peer_state::direct));
 }
@@ -272,13 +274,51 @@ CAF_TEST(O11 O12 O14 a session goes on through another node and comes back) {
         self->send(sides[1 - i].peer, std::move(x));
       }
   }
-  CAF_CHECK_EQUAL(sides[1].out.deliveries.size(), 1u);
+  CAF_REQUIRE_EQUAL(sides[1].out.deliveries.size(), 1u);
+  CAF_CHECK(!sides[1].out.deliveries[0].is_direct);
   CAF_CHECK(sides[0].out.changes.back().now == peer_state::relayed);
   open(2);
   CAF_CHECK(sides[0].out.changes.back().now == peer_state::direct);
   say(0, "over the new lane");
-  CAF_CHECK_EQUAL(sides[1].out.deliveries.size(), 2u);
+  CAF_REQUIRE_EQUAL(sides[1].out.deliveries.size(), 2u);
+  CAF_CHECK(sides[1].out.deliveries[1].is_direct);
   CAF_CHECK(sides[0].out.relayed.empty());
+}
+
+CAF_TEST(ACT-16 what another node has passed on is not said to be direct) {
+  open(1);
+  say(0, "by itself");
+  CAF_REQUIRE_EQUAL(sides[1].out.deliveries.size(), 1u);
+  CAF_CHECK(sides[1].out.deliveries[0].is_direct);
+  // Node 7 has seen a session of both, and speaks for node 1 in a newer one.
+  auto token = session_token{};
+  token.fill(77);
+  auto forger =
+    session_handshake{{1, 100}, {2, 101}, [&] { return token; }, 1000};
+  auto words = std::vector<lane_frame>{};
+  const auto pass_on = [&](lane_frame x) {
+    self->send(sides[1].peer, relay_frame{1, 2, 7, std::move(x)});
+    consume_messages();
+    words.clear();
+    for (auto& y : std::exchange(sides[1].out.relayed, {}))
+      words.push_back(std::move(y.frame));
+  };
+  for (auto i = 0; i < 3; ++i) {
+    pass_on(hello_frame{forger.own(), forger.peer(), {}});
+    for (const auto& x : words)
+      if (const auto* hello = std::get_if<hello_frame>(&x))
+        forger.hear(hello->sender, hello->receiver);
+  }
+  CAF_REQUIRE(forger.is_agreed());
+  pass_on(
+    data_frame{forger.outgoing(),
+               traffic_class::io,
+               1,
+               {},
+               make_payload(std::make_shared<const std::string>("made up"))});
+  CAF_REQUIRE_EQUAL(sides[1].out.deliveries.size(), 2u);
+  CAF_CHECK_EQUAL(*sides[1].out.deliveries[1].bytes, "made up");
+  CAF_CHECK(!sides[1].out.deliveries[1].is_direct);
 }
 
 CAF_TEST(LINK-3 a peer that is closed closes its lanes) {
