@@ -2,12 +2,13 @@
  * same binary runs under every launcher; bench/run starts it under two of them.
  *
  *   pmix_bench MODE [--out FILE] [--rounds N] [--bytes N] [--seconds N]
- *              [--gate FIFO]
+ *              [--gate FIFO] [--parts N]
  *
  *   init     PMIx_Init and PMIx_Finalize, once
  *   fence    rounds of PMIx_Fence; with --bytes of PMIx_Put, PMIx_Commit and a
  *            PMIx_Fence that collects; with --gate it waits before the first
- *            and after the last of them, so that others can count
+ *            and after the last of them, so that others can count; with --parts
+ *            the job is cut in so many, each of which fences by itself
  *   get      first and repeated PMIx_Get of fenced data, PMIx_Get of data that
  *            was committed but not collected (direct modex); 2 or more
  *            processes
@@ -34,6 +35,7 @@
 
 enum {
   max_bytes = 1 << 20,
+  max_members = 1024,
   warm_up_rounds = 5,
   repeated_gets = 20,
   max_life_seconds = 120,
@@ -46,6 +48,7 @@ static int rounds = 100;
 static size_t bytes;
 static unsigned seconds = 5;
 static const char* gate;
+static uint32_t parts = 1;
 
 /* -- helpers -------------------------------------------------------------- */
 
@@ -60,6 +63,19 @@ static void fence(bool collect) {
   pmix_info_t info;
   PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
   check(PMIx_Fence(&everybody, 1, &info, collect ? 1 : 0), "PMIx_Fence");
+}
+
+/* As `fence`, of the processes of our part only. */
+static void fence_part(bool collect) {
+  static pmix_proc_t members[max_members];
+  uint32_t mine = self.rank * parts / job_size;
+  size_t n = 0;
+  for (uint32_t rank = 0; rank < job_size && n < max_members; ++rank)
+    if (rank * parts / job_size == mine)
+      members[n++] = peer(rank);
+  pmix_info_t info;
+  PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+  check(PMIx_Fence(members, n, &info, collect ? 1 : 0), "PMIx_Fence");
 }
 
 /* Posts `size` bytes that differ from rank to rank under `key`. */
@@ -191,7 +207,10 @@ static void run_fence(void) {
       put("bench.fence", bytes);
       check(PMIx_Commit(), "PMIx_Commit");
     }
-    fence(bytes > 0);
+    if (parts > 1)
+      fence_part(bytes > 0);
+    else
+      fence(bytes > 0);
     if (i >= 0)
       record_us("fence", now_ns() - begin);
   }
@@ -340,7 +359,7 @@ static int usage(void) {
   fprintf(stderr,
           "usage: pmix_bench init|local|tcp|fence|get|publish|event|idle "
           "[--out FILE] [--rounds N] [--bytes N] [--seconds N] "
-          "[--gate FIFO]\n");
+          "[--gate FIFO] [--parts N]\n");
   return 2;
 }
 
@@ -356,10 +375,12 @@ static bool parse(int argc, char** argv) {
       seconds = (unsigned)atoi(argv[i + 1]);
     else if (strcmp(argv[i], "--gate") == 0)
       gate = argv[i + 1];
+    else if (strcmp(argv[i], "--parts") == 0)
+      parts = (uint32_t)atoi(argv[i + 1]);
     else
       return false;
   }
-  return argc % 2 == 0 && bytes <= max_bytes;
+  return argc % 2 == 0 && bytes <= max_bytes && parts > 0;
 }
 
 int main(int argc, char** argv) {

@@ -4,16 +4,19 @@
 
 namespace troupe::c_api {
 
-meeting_gate::meeting_gate(std::function<void(store_access&)> break_up)
+meeting_gate::meeting_gate(
+  std::function<void(store_access&, uint32_t)> break_up)
   : break_up_(std::move(break_up)) {
   // nop
 }
 
-bool meeting_gate::enter(const std::shared_ptr<store_access>& where) {
+bool meeting_gate::enter(const std::shared_ptr<store_access>& where,
+                         uint32_t cell) {
   const auto guard = std::lock_guard{mutex_};
   if (is_stopped_ || meeting_ || unanswered_ > 0)
     return false;
   meeting_ = where;
+  cell_ = cell;
   return true;
 }
 
@@ -34,21 +37,23 @@ void meeting_gate::leave(bool asks) {
 
 void meeting_gate::break_up() {
   if (meeting_)
-    break_up_(*meeting_);
+    break_up_(*meeting_, cell_);
 }
 
-void meeting_gate::begin(bool must_wait) {
+void meeting_gate::begin(std::optional<uint32_t> cell) {
   auto lock = std::unique_lock{mutex_};
+  // None enters from now on.
   ++unanswered_;
-  if (!must_wait)
+  if (!meeting_ || cell != cell_)
     return;
   break_up();
   changed_.wait(lock, [this] { return !meeting_; });
 }
 
-bool meeting_gate::delay(bool must_wait, std::function<void()> ask) {
+bool meeting_gate::delay(std::optional<uint32_t> cell,
+                         std::function<void()> ask) {
   const auto guard = std::lock_guard{mutex_};
-  const auto is_delayed = must_wait && meeting_ != nullptr;
+  const auto is_delayed = meeting_ != nullptr && cell == cell_;
   if (is_delayed) {
     delayed_.push_back(std::move(ask));
     break_up();

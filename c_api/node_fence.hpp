@@ -5,23 +5,25 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace troupe::c_api {
 
 class shared_posts;
 
 /// Fences over our job for which its processes on this node meet in the memory
-/// that they share: they need no server, or one of them asks it for all. The
-/// server counts the calls of a process as they come to it. So while one of ours
-/// waits in the memory, no other goes to the server, and the other way round.
-/// Safe on any thread.
+/// that they share, and fences over parts of it to which the server has given a cell
+/// there: they need no server, or one of them asks it for all. The server counts the
+/// calls of a process over the same processes as they come to it. So while one of
+/// ours waits in the memory, no other of these goes to the server, and the other way
+/// round. Safe on any thread.
 /// Source: PMIx Standard v5, `PMIx_Fence`.
 class node_fence {
 public:
   /// @param where The memory.
   explicit node_fence(std::shared_ptr<shared_posts> where);
 
-  /// Waits for all processes of our job.
+  /// Waits for all whom a fence names.
   /// @param x Gets what else the server is to know if it has to be asked.
   /// @returns whether all have come. If not, the server is going to be asked, as
   ///          after `begin`.
@@ -47,11 +49,13 @@ public:
   void start();
 
 private:
-  /// Whether nothing is wanted but to wait for our whole job.
-  bool is_plain(const fence_request& x) const;
+  /// Where those whom a fence names meet in the memory.
+  /// @returns nothing if they do not, or not in these words.
+  std::optional<meeting_place> place_of(const fence_request& x,
+                                        const store_access& at) const;
 
-  /// Whether the processes may be those of our job, in other words.
-  bool may_be_of_job(const fence_request& x) const;
+  /// Where those may meet whom a fence names in any words.
+  std::optional<uint32_t> cell_of(const fence_request& x) const;
 
   const std::shared_ptr<shared_posts> where_;
   meeting_gate gate_;

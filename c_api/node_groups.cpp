@@ -10,9 +10,16 @@
 
 namespace troupe::c_api {
 
+namespace {
+
+/// There is one cell.
+constexpr auto the_cell = uint32_t{0};
+
+} // namespace
+
 node_groups::node_groups(std::shared_ptr<shared_posts> where)
   : where_(std::move(where)),
-    gate_([](store_access& x) { x.break_up_groups(); }) {
+    gate_([](store_access& x, uint32_t) { x.break_up_groups(); }) {
   // nop
 }
 
@@ -37,17 +44,19 @@ bool node_groups::is_plain(const group_construct_request& x,
   return true;
 }
 
-bool node_groups::may_be_of_job(const std::vector<proc_id>& procs) const {
+std::optional<uint32_t>
+node_groups::cell_of(const std::vector<proc_id>& procs) const {
   const auto at = where_->access();
-  return !at || procs.size() >= at->ranks()
-         || std::any_of(procs.begin(), procs.end(), [](const proc_id& y) {
-              return y.rank == rank_wildcard;
-            });
+  const auto may_be_of_job =
+    !at || procs.size() >= at->ranks()
+    || std::any_of(procs.begin(), procs.end(),
+                   [](const proc_id& y) { return y.rank == rank_wildcard; });
+  return may_be_of_job ? std::optional{the_cell} : std::nullopt;
 }
 
 node_groups::outcome node_groups::construct(const group_construct_request& x) {
   const auto at = where_->access();
-  if (!at || !is_plain(x, *at) || !gate_.enter(at)) {
+  if (!at || !is_plain(x, *at) || !gate_.enter(at, the_cell)) {
     begin(x);
     return {};
   }
@@ -77,7 +86,7 @@ node_groups::outcome node_groups::destruct(const group_destruct_request& x) {
     if (const auto i = made_.find(x.id); i != made_.end())
       made = i->second;
   }
-  if (!at || !made || !gate_.enter(at)) {
+  if (!at || !made || !gate_.enter(at, the_cell)) {
     begin_end(x.id);
     return {};
   }
@@ -91,12 +100,12 @@ node_groups::outcome node_groups::destruct(const group_destruct_request& x) {
 }
 
 void node_groups::begin(const group_construct_request& x) {
-  gate_.begin(may_be_of_job(x.procs));
+  gate_.begin(cell_of(x.procs));
 }
 
 bool node_groups::delay(const group_construct_request& x,
                         std::function<void()> ask) {
-  return gate_.delay(may_be_of_job(x.procs), std::move(ask));
+  return gate_.delay(cell_of(x.procs), std::move(ask));
 }
 
 void node_groups::begin_end(const std::string& id) {
@@ -104,7 +113,7 @@ void node_groups::begin_end(const std::string& id) {
     const auto guard = std::lock_guard{mutex_};
     made_.erase(id);
   }
-  gate_.begin(false);
+  gate_.begin(std::nullopt);
 }
 
 void node_groups::end() {

@@ -62,8 +62,8 @@ private:
   /// Whether all of our job make a group without further wishes.
   bool is_plain(const group_construct_request& x, store_access& at) const;
 
-  /// Whether the processes may be all of our job.
-  bool may_be_of_job(const std::vector<proc_id>& procs) const;
+  /// Where the processes may meet: they may be all of our job.
+  std::optional<uint32_t> cell_of(const std::vector<proc_id>& procs) const;
 
   const std::shared_ptr<shared_posts> where_;
   meeting_gate gate_;

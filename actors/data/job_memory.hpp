@@ -90,12 +90,32 @@ public:
   /// Shows nothing any more of what has come of a process.
   virtual void drop(uint32_t rank) = 0;
 
-  /// Lets the processes of the job on this node meet in fences without a
-  /// message, if they find the memory. If there are others, whoever comes last
-  /// tells the server. @pre None of them is in a fence.
-  virtual void open_fences() = 0;
+  // -- fences --
 
-  /// Whether all of them are in a round that has not ended.
+  /// Processes meet in cells: all of the job on this node in `whole_job`, parts of
+  /// them in cells that they are given.
+  using cell_number = uint32_t;
+
+  static constexpr cell_number whole_job = 0;
+
+  /// Gives a part of the processes a cell, which is closed.
+  /// @returns nothing if none is free.
+  virtual std::optional<cell_number>
+  add_cell(const std::vector<uint32_t>& ranks) = 0;
+
+  /// Takes the cell of a part back. Those who wait there ask the server.
+  virtual void remove_cell(cell_number cell) = 0;
+
+  /// A process has ended: it keeps no cell of a part from being used.
+  virtual void leave_cells(uint32_t rank) = 0;
+
+  /// Lets processes meet in fences without a message, if they find the memory. If
+  /// some of the job are on other nodes, whoever comes last of all of this node
+  /// tells the server. @pre It is closed, and none of them is in a fence.
+  /// @returns false if it stays closed, since somebody may be in a part's still.
+  virtual bool open_fences(cell_number cell) = 0;
+
+  /// Whether all of the job are in a round that has not ended.
   virtual bool has_gathered(uint32_t round) const = 0;
 
   /// Whether one of them wants data of other nodes for it.
@@ -104,12 +124,15 @@ public:
   /// Other nodes have joined: lets all go that wait in a round.
   virtual void end_fence(uint32_t round) = 0;
 
-  /// Has all of them ask the server, those who wait as well.
+  /// Whether somebody waits for others.
+  virtual bool has_arrivals(cell_number cell) const = 0;
+
+  /// Has all of a cell ask the server, those who wait as well.
   /// @returns whether some do.
-  virtual bool close_fences() = 0;
+  virtual bool close_fences(cell_number cell) = 0;
 
   /// Fences that have gone on without a message, roughly.
-  virtual uint64_t fences() const = 0;
+  virtual uint64_t fences(cell_number cell) const = 0;
 
   // -- heartbeats --
 

@@ -76,8 +76,8 @@ collective_table::operation* collective_table::find(uint64_t id) {
   return i != operations_.end() ? &i->second : nullptr;
 }
 
-bool collective_table::has_fence(const proc_id& procs) const {
-  const auto i = open_.find(signature_of(collective_kind::fence, {procs}));
+bool collective_table::has_fence(const std::vector<proc_id>& procs) const {
+  const auto i = open_.find(signature_of(collective_kind::fence, procs));
   return i != open_.end() && !i->second.empty();
 }
 

@@ -148,7 +148,7 @@ public:
   operation* find(uint64_t id);
 
   /// Whether a fence over these processes is in flight, meant by no group's name.
-  bool has_fence(const proc_id& procs) const;
+  bool has_fence(const std::vector<proc_id>& procs) const;
 
   /// The operation over a group, begun before some of its members left, to
   /// which a call belongs that names the others only; `caller` now counts as

@@ -57,7 +57,8 @@ connect_procs_result jobs_of_others(const std::vector<job_info>& all,
 } // namespace
 
 collectives::collectives(registry& known, bool spans_nodes, effects out)
-  : known_(known), spans_nodes_(spans_nodes), out_(std::move(out)) {
+  : known_(known), spans_nodes_(spans_nodes), out_(std::move(out)),
+    parts_(known) {
   // nop
 }
 
@@ -123,15 +124,18 @@ bool collectives::disconnects(const operation& x) const {
 }
 
 void collectives::note_connection(const operation& x) {
-  if (x.kind == collective_kind::connect)
+  if (x.kind == collective_kind::connect) {
     connected_.connect(x.procs);
-  else if (x.kind == collective_kind::disconnect || disconnects(x))
+    // A fence of theirs may end that.
+    parts_.release(x.procs);
+  } else if (x.kind == collective_kind::disconnect || disconnects(x))
     connected_.disconnect(x.procs);
 }
 
 void collectives::forget(const std::string& nspace) {
   close_meeting(nspace);
   meetings_.erase(nspace);
+  parts_.forget(nspace);
   table_.forget(nspace);
   connected_.forget(nspace);
 }
@@ -153,6 +157,7 @@ void collectives::share(const proc_id& proc, bool is_first) {
     // Calls of its rank may come by both connections.
     close_meeting(proc.nspace);
     meetings_[proc.nspace].door.bar();
+    parts_.bar(proc.nspace);
   } else if (meetings_.count(proc.nspace) == 0) {
     open_meeting(proc.nspace);
   }
@@ -160,14 +165,14 @@ void collectives::share(const proc_id& proc, bool is_first) {
 
 void collectives::open_meeting(const std::string& nspace) {
   const auto* entry = known_.find(nspace);
-  if (entry == nullptr || !can_meet(*entry)
-      || table_.has_fence({nspace, rank_wildcard}))
+  const auto everybody = proc_id{nspace, rank_wildcard};
+  if (entry == nullptr || !can_meet(*entry) || table_.has_fence({everybody}))
     return;
   auto& x = meetings_[nspace];
   if (!x.door.can_open())
     return;
-  entry->memory->open_fences();
-  x.door.open(entry->memory->fences());
+  if (entry->memory->open_fences(job_memory::whole_job))
+    x.door.open(entry->memory->fences(job_memory::whole_job));
   x.departed.clear();
 }
 
@@ -176,7 +181,8 @@ bool collectives::close_meeting(const std::string& nspace) {
   if (i == meetings_.end() || !i->second.door.close())
     return false;
   const auto* entry = known_.find(nspace);
-  return entry != nullptr && entry->memory && entry->memory->close_fences()
+  return entry != nullptr && entry->memory
+         && entry->memory->close_fences(job_memory::whole_job)
          && !i->second.round;
 }
 
@@ -188,7 +194,32 @@ void collectives::interrupt_meeting(const std::string& nspace,
     return;
   close_meeting(nspace);
   if (!is_of_round)
-    i->second.door.note_question(entry->memory->fences());
+    i->second.door.note_question(entry->memory->fences(job_memory::whole_job));
+}
+
+void collectives::interrupt(const std::vector<proc_id>& procs,
+                            bool is_of_round) {
+  if (is_of_job(collective_kind::fence, procs))
+    interrupt_meeting(procs.front().nspace, is_of_round);
+  else
+    parts_.interrupt(procs, is_of_round);
+}
+
+std::vector<proc_id>
+collectives::take_departed(const std::vector<proc_id>& procs) {
+  if (!is_of_job(collective_kind::fence, procs))
+    return parts_.take_departed(procs);
+  const auto i = meetings_.find(procs.front().nspace);
+  return i != meetings_.end() ? std::exchange(i->second.departed, {})
+                              : std::vector<proc_id>{};
+}
+
+void collectives::note_fence(const std::vector<proc_id>& procs) {
+  if (is_of_job(collective_kind::fence, procs))
+    open_meeting(procs.front().nspace);
+  else if (parts_.may_meet(procs) && !table_.has_fence(procs)
+           && !connected_.contains(procs))
+    parts_.note(procs);
 }
 
 bool collectives::join_round(const proc_id& caller, uint32_t round,
@@ -217,7 +248,7 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
   // The host may have registered others since they began to meet.
   if (!meeting.door.is_open() || meeting.given_up == round || meeting.round
       || !can_meet(*entry) || !entry->memory->has_gathered(round)
-      || table_.has_fence(everybody)
+      || table_.has_fence({everybody})
       || table_.size() >= defaults::collectives_in_flight
       || table_.counted() >= defaults::collective_signatures) {
     meeting.given_up = round;
@@ -273,10 +304,11 @@ void collectives::join(const requester& who, collective_kind kind,
     reply(std::move(why));
     return;
   }
-  const auto is_of_nspace = is_of_job(kind, participants);
-  const auto round =
-    is_of_nspace ? number<uint32_t>(directives, fence_round) : std::nullopt;
-  if (round && participants.front().nspace == who.proc.nspace
+  const auto round = kind == collective_kind::fence
+                       ? number<uint32_t>(directives, fence_round)
+                       : std::nullopt;
+  if (round && is_of_job(kind, participants)
+      && participants.front().nspace == who.proc.nspace
       && join_round(who.proc, *round, reply))
     return;
   const auto name = kind == collective_kind::fence
@@ -292,8 +324,9 @@ void collectives::join(const requester& who, collective_kind kind,
       [&] { return known_.local_among(participants); },
       [&] { return !known_.are_local(participants); }, group);
   const auto id = x->id;
-  if (!group && is_of_nspace)
-    interrupt_meeting(participants.front().nspace, round.has_value());
+  const auto may_meet = kind == collective_kind::fence && !group;
+  if (may_meet)
+    interrupt(participants, round.has_value());
   x->is_fault_tolerant |= flag(directives, attr::group_ft_collective);
   if (is_new) {
     if (table_.size() > defaults::collectives_in_flight
@@ -309,10 +342,8 @@ void collectives::join(const requester& who, collective_kind kind,
     for (const auto& y : directives)
       if (y.key != group_keys::fence && y.key != fence_round)
         fresh.directives.push_back(y);
-    if (!group && is_of_nspace)
-      if (const auto i = meetings_.find(participants.front().nspace);
-          i != meetings_.end())
-        fresh.departed.swap(i->second.departed);
+    if (may_meet)
+      fresh.departed = take_departed(participants);
   }
   auto& open = open_.at(id);
   open.calls.push_back({who.proc.nspace, std::move(reply)});
@@ -426,12 +457,12 @@ void collectives::retire(uint64_t id) {
   const auto has_met = i != open_.end() && i->second.round;
   const auto have_all_called = x != nullptr && !x->group && !has_met
                                && x->members.gone().empty()
-                               && is_of_job(x->kind, x->procs);
-  const auto nspace = have_all_called ? x->procs.front().nspace : std::string{};
+                               && x->kind == collective_kind::fence;
+  const auto procs = have_all_called ? x->procs : std::vector<proc_id>{};
   table_.retire(id);
   open_.erase(id);
   if (have_all_called)
-    open_meeting(nspace);
+    note_fence(procs);
 }
 
 std::vector<proc_data> collectives::contributions(const operation& x) const {
@@ -529,6 +560,7 @@ void collectives::time_out(uint64_t id) {
 void collectives::leave(const proc_id& proc, const std::string& reason) {
   if (close_meeting(proc.nspace))
     meetings_[proc.nspace].departed.push_back(proc);
+  parts_.leave(proc);
   auto ids = std::vector<uint64_t>{};
   for (const auto* x : table_.drop(proc))
     ids.push_back(x->id);

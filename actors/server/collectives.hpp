@@ -3,6 +3,7 @@
 #include "actors/groups/connected_sets.hpp"
 #include "actors/server/collective_table.hpp"
 #include "actors/server/meeting_door.hpp"
+#include "actors/server/part_meetings.hpp"
 #include "actors/server/registry.hpp"
 #include "base/journal.hpp"
 #include "base/pass_on.hpp"
@@ -70,7 +71,8 @@ public:
             completion<connect_procs_result> reply);
 
   /// A process has connected that shares memory: once all of a job do, its
-  /// fences go on there, without a word to us.
+  /// fences go on there, without a word to us. So do those of parts of a job, if
+  /// they have asked us for some before.
   /// @param is_first Whether it is the only one of its rank.
   void share(const proc_id& proc, bool is_first);
 
@@ -98,6 +100,16 @@ public:
   /// Sets of participants whose operations are counted.
   size_t counted() const {
     return table_.counted();
+  }
+
+  /// Parts of jobs whose fences may go on without us.
+  size_t parts() const {
+    return parts_.size();
+  }
+
+  /// How many of them have, roughly.
+  uint64_t fences_of_parts() const {
+    return parts_.fences();
   }
 
   /// Sets of processes that are connected, as far as some of them are here.
@@ -167,6 +179,15 @@ private:
   /// The same when a process asks us for a fence over its job.
   /// @param is_of_round Whether it has arrived there before.
   void interrupt_meeting(const std::string& nspace, bool is_of_round);
+
+  /// The same for a fence over any processes.
+  void interrupt(const std::vector<proc_id>& procs, bool is_of_round);
+
+  /// Who left while processes met that now ask us for a fence.
+  std::vector<proc_id> take_departed(const std::vector<proc_id>& procs);
+
+  /// All have asked us for a fence: from now on they may meet by themselves.
+  void note_fence(const std::vector<proc_id>& procs);
 
   /// Whether all processes of a job on this node share memory, and are more than
   /// one, or all of the job.
@@ -245,6 +266,7 @@ private:
   std::map<uint64_t, entry> open_;
   connected_sets connected_;
   std::map<std::string, meeting> meetings_; // by namespace
+  part_meetings parts_;
 
   /// Whether a look at the operations that are not complete is due.
   bool is_watch_due_ = false;

@@ -330,14 +330,14 @@ gauge_list gauges_of(const server_state& state) {
   auto posted = uint64_t{0};
   auto shared = uint64_t{0};
   auto most_shared = uint64_t{0};
-  auto met = uint64_t{0};
+  auto met = state.collectives->fences_of_parts();
   auto met_for_groups = uint64_t{0};
   for (const auto& [nspace, entry] : known.namespaces()) {
     posted = std::max<uint64_t>(posted, entry.posted.size_bytes());
     if (entry.memory) {
       shared += entry.memory->used();
       most_shared += entry.memory->size();
-      met += entry.memory->fences();
+      met += entry.memory->fences(job_memory::whole_job);
       met_for_groups += entry.memory->group_rounds();
     }
   }
@@ -353,6 +353,7 @@ gauge_list gauges_of(const server_state& state) {
      {"server.sessions", state.sessions->all().size(),
       known.counts().total * defaults::connections_per_rank, "connections"},
      {"server.collectives", state.collectives->size(), 0, "operations"},
+     {"server.fence_parts", state.collectives->parts(), 0, "sets"},
      {"server.connected", state.collectives->connected().size(),
       defaults::connected_sets, "sets"},
      {"server.processes_ended", groups.ended().size(), known.counts().total,

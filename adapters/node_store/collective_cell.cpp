@@ -76,8 +76,8 @@ bool collective_cell::is_full(uint32_t word) const noexcept {
   return true;
 }
 
-void collective_cell::wake() const noexcept {
-  ::syscall(SYS_futex, &memory_.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void collective_cell::wake(const cell_memory& memory) noexcept {
+  ::syscall(SYS_futex, &memory.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 collective_cell::outcome collective_cell::look(ticket mine) noexcept {
@@ -86,7 +86,7 @@ collective_cell::outcome collective_cell::look(ticket mine) noexcept {
     if (!is_whole_)
       return outcome::gathered;
     if (memory_.word.compare_exchange_strong(now, now + one_round)) {
-      wake();
+      wake(memory_);
       return outcome::complete;
     }
     now = memory_.word.load();
@@ -131,7 +131,7 @@ bool collective_cell::doze(ticket mine, time until) const noexcept {
 
 void collective_cell::give_up(ticket mine) noexcept {
   if (memory_.word.compare_exchange_strong(mine, mine & ~open_bit))
-    wake();
+    wake(memory_);
 }
 
 collective_cell::outcome collective_cell::wait(ticket mine,
@@ -170,8 +170,12 @@ void collective_cell::open() noexcept {
 bool collective_cell::close() noexcept {
   // All may be there, and the last of them killed before it ended the round.
   look(memory_.word.load());
-  const auto was = memory_.word.fetch_and(~open_bit);
-  wake();
+  return shut(memory_);
+}
+
+bool collective_cell::shut(cell_memory& memory) noexcept {
+  const auto was = memory.word.fetch_and(~open_bit);
+  wake(memory);
   return (was & open_bit) != 0;
 }
 
@@ -191,7 +195,7 @@ bool collective_cell::has_collected(ticket round) const noexcept {
 void collective_cell::end(ticket round) noexcept {
   auto now = round | open_bit;
   if (memory_.word.compare_exchange_strong(now, (round | open_bit) + one_round))
-    wake();
+    wake(memory_);
 }
 
 bool collective_cell::has_arrived(uint32_t place) const noexcept {

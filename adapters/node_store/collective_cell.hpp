@@ -106,6 +106,10 @@ public:
   /// Ends the use of the cell if the round has not ended.
   void give_up(ticket mine) noexcept;
 
+  /// Ends the use of a cell, whoever takes part in it, and wakes all who wait.
+  /// @returns whether it was open.
+  static bool shut(cell_memory& memory) noexcept;
+
   // -- of the server --
 
   /// Lets participants arrive in a new round. @pre it is closed, and nobody is
@@ -151,7 +155,7 @@ public:
 private:
   bool is_full(uint32_t word) const noexcept;
 
-  void wake() const noexcept;
+  static void wake(const cell_memory& memory) noexcept;
 
   /// Bits of those who take part in one of `bits`.
   uint64_t mask_of(uint32_t i) const noexcept;

@@ -42,7 +42,13 @@ node_store::node_store(store_geometry shape, shared_segment board,
              }),
     groups_(posts_head().groups, posts_head().group_log, board_head().groups,
             reinterpret_cast<shared_call*>(posts_.data() + shape_.calls()),
-            shape_.locals) {
+            shape_.locals),
+    parts_(board_head().parts, posts_head().parts, [this](uint32_t cell) {
+      for (uint32_t number = 0; number < shape_.locals; ++number)
+        if (head_of(number).part.load() == cell)
+          return true;
+      return false;
+    }) {
   // nop
 }
 
@@ -78,14 +84,10 @@ std::unique_ptr<node_store> node_store::make(const settings& what) {
   auto result = std::unique_ptr<node_store>{
     new node_store{shape, std::move(board), std::move(posts)}};
   result->key_ = mark.key;
-  new (result->board_.data()) board_header{mark,
-                                           shape.ranks,
-                                           shape.locals,
-                                           shape.region_bytes,
-                                           what.spins,
-                                           shape.brought_bytes,
-                                           {}};
-  new (result->posts_.data()) posts_header{mark, {}, {}, {}};
+  new (result->board_.data()) board_header{
+    mark,       shape.ranks,         shape.locals, shape.region_bytes,
+    what.spins, shape.brought_bytes, {},           {}};
+  new (result->posts_.data()) posts_header{mark, {}, {}, {}, {}};
   for (uint32_t i = 0; i < shape.locals; ++i) {
     const auto rank = what.locals[i];
     if (!result->regions_.emplace(rank, region{i, false, false, 0}).second
@@ -279,6 +281,22 @@ void node_store::want_beat(uint32_t rank, bool is_wanted) {
 
 collective_cell node_store::fences() const {
   return {posts_head().fences, shape_.locals, shape_.locals == shape_.ranks};
+}
+
+std::optional<uint32_t>
+node_store::add_part(const std::vector<uint32_t>& ranks) {
+  auto members = part_members{};
+  for (const auto rank : ranks) {
+    const auto i = regions_.find(rank);
+    if (i == regions_.end() || !members.add(i->second.number))
+      return std::nullopt;
+  }
+  return parts_.add(members);
+}
+
+void node_store::leave_parts(uint32_t rank) {
+  if (const auto i = regions_.find(rank); i != regions_.end())
+    leave_part(head_of(i->second.number).part);
 }
 
 uint64_t node_store::used() const {

@@ -3,6 +3,7 @@
 #include "adapters/node_store/brought_data.hpp"
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
+#include "adapters/node_store/part_table.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -89,6 +90,19 @@ public:
   /// Where the processes of this node meet in fences over the job.
   collective_cell fences() const;
 
+  /// Gives some of them a cell of their own for fences.
+  /// @returns its number in `parts`; nothing if none is free, or if not all have
+  ///          regions.
+  std::optional<uint32_t> add_part(const std::vector<uint32_t>& ranks);
+
+  /// Where they meet.
+  part_table& parts() {
+    return parts_;
+  }
+
+  /// A process has ended: it is in no cell of a part, whatever it has shown.
+  void leave_parts(uint32_t rank);
+
   /// What they have done to groups of them all.
   group_reader& groups() {
     return groups_;
@@ -157,6 +171,7 @@ private:
   std::vector<bool> reserved_; // pieces of the board
   brought_data brought_;
   group_reader groups_;
+  part_table parts_;
 };
 
 } // namespace troupe

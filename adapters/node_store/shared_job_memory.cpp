@@ -105,8 +105,24 @@ public:
     store_->drop(rank);
   }
 
-  void open_fences() override {
+  std::optional<cell_number>
+  add_cell(const std::vector<uint32_t>& ranks) override {
+    return store_->add_part(ranks);
+  }
+
+  void remove_cell(cell_number cell) override {
+    store_->parts().remove(cell);
+  }
+
+  void leave_cells(uint32_t rank) override {
+    store_->leave_parts(rank);
+  }
+
+  bool open_fences(cell_number cell) override {
+    if (cell != whole_job)
+      return store_->parts().open(cell);
     store_->fences().open();
+    return true;
   }
 
   bool has_gathered(uint32_t round) const override {
@@ -121,14 +137,17 @@ public:
     store_->fences().end(round);
   }
 
-  bool close_fences() override {
-    auto cell = store_->fences();
-    cell.close();
-    return cell.has_any_arrived();
+  bool has_arrivals(cell_number cell) const override {
+    return at(cell).has_any_arrived();
   }
 
-  uint64_t fences() const override {
-    return store_->fences().rounds();
+  bool close_fences(cell_number cell) override {
+    at(cell).close();
+    return has_arrivals(cell);
+  }
+
+  uint64_t fences(cell_number cell) const override {
+    return at(cell).rounds();
   }
 
   uint64_t last_beat(uint32_t rank) const override {
@@ -184,6 +203,10 @@ public:
 private:
   static constexpr uint8_t most_views =
     store_view::here | store_view::elsewhere;
+
+  collective_cell at(cell_number cell) const {
+    return cell == whole_job ? store_->fences() : store_->parts().at(cell);
+  }
 
   std::unique_ptr<node_store> store_;
 

@@ -181,13 +181,6 @@ const board_header& store_access::board_head() const {
   return *reinterpret_cast<const board_header*>(board_.data());
 }
 
-std::optional<collective_cell> store_access::fences() const {
-  if (!region_)
-    return std::nullopt;
-  return collective_cell{posts_head().fences, shape_.locals,
-                         shape_.locals == shape_.ranks};
-}
-
 std::optional<group_cell> store_access::groups() const {
   if (!region_ || shape_.locals != shape_.ranks)
     return std::nullopt;
@@ -197,23 +190,58 @@ std::optional<group_cell> store_access::groups() const {
     shape_.locals};
 }
 
-store_access::meeting store_access::meet(bool collects) {
-  auto cell = fences();
-  if (!cell)
-    return {};
+std::optional<meeting_place>
+store_access::find_meeting(const std::vector<uint32_t>& ranks) const {
+  if (!region_)
+    return std::nullopt;
+  if (ranks.empty())
+    return meeting_place{0, 0, *region_, shape_.locals};
+  auto members = part_members{};
+  for (const auto rank : ranks) {
+    const auto* place = place_of(rank);
+    const auto region = place != nullptr ? place->region.load() : 0;
+    if (region == 0 || !members.add(region - 1))
+      return std::nullopt;
+  }
+  return find_part(board_head().parts, members, *region_);
+}
+
+store_access::meeting store_access::meet_in(collective_cell cell,
+                                            uint32_t place,
+                                            bool collects) const {
   // The word of no round that is open.
   auto mine = collective_cell::ticket{0};
-  auto now = cell->arrive(*region_, mine, collects);
+  auto now = cell.arrive(place, mine, collects);
   if (now == collective_cell::outcome::open)
-    now = cell->wait(mine, std::min(board_head().spins, most_spins));
+    now = cell.wait(mine, std::min(board_head().spins, most_spins));
   if (mine == 0)
     return {};
   return {now, mine};
 }
 
-void store_access::break_up() {
-  if (auto cell = fences())
-    cell->close();
+store_access::meeting store_access::meet(const meeting_place& where,
+                                         bool collects) {
+  if (where.cell == 0)
+    return meet_in(
+      {posts_head().fences, where.count, shape_.locals == shape_.ranks},
+      where.place, collects);
+  auto& shown = head_of(*region_).part;
+  if (!enter_part(shown, board_head().parts, where))
+    return {};
+  // All of them are on this node: what they want of each other is there.
+  const auto result = meet_in({posts_head().parts[where.cell - 1], where.count},
+                              where.place, false);
+  leave_part(shown);
+  return result;
+}
+
+void store_access::break_up(uint32_t cell) {
+  auto& head = posts_head();
+  if (cell == 0)
+    collective_cell{head.fences, shape_.locals, shape_.locals == shape_.ranks}
+      .close();
+  else
+    collective_cell::shut(head.parts[cell - 1]);
 }
 
 store_access::group_outcome store_access::meet(const group_call& call,

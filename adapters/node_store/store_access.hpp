@@ -2,6 +2,7 @@
 
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
+#include "adapters/node_store/part_table.hpp"
 #include "adapters/node_store/shared_segment.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -71,14 +72,21 @@ public:
     std::optional<collective_cell::ticket> round{};
   };
 
-  /// Waits for all processes of the job: one thread at a time.
+  /// Where this process meets others in fences.
+  /// @param ranks Who they are, itself among them; none: all of the job.
+  /// @returns nothing if the server has to be asked.
+  std::optional<meeting_place>
+  find_meeting(const std::vector<uint32_t>& ranks) const;
+
+  /// Waits for all others of a meeting: one thread at a time.
   /// @param collects Whether it wants data of other nodes.
   /// @returns `complete`, or else the server has to be asked, and told of the
   ///          round.
-  meeting meet(bool collects);
+  meeting meet(const meeting_place& where, bool collects);
 
-  /// Has those who wait in `meet` ask the server.
-  void break_up();
+  /// Has those who wait in a cell ask the server.
+  /// @param cell As in the place of a meeting.
+  void break_up(uint32_t cell);
 
   /// What came of calling together.
   struct group_outcome {
@@ -105,11 +113,11 @@ private:
   store_access(store_geometry shape, shared_segment board, shared_segment posts,
                std::optional<uint32_t> region, uint32_t self);
 
-  /// Where the processes of the job on this node meet.
-  /// @returns nothing if they do not, or not with this one.
-  std::optional<collective_cell> fences() const;
+  /// Arrives in a cell and waits there.
+  meeting meet_in(collective_cell cell, uint32_t place, bool collects) const;
 
-  /// Where they make groups, likewise.
+  /// Where the processes of the job on this node make groups.
+  /// @returns nothing if they do not, or not with this one.
   std::optional<group_cell> groups() const;
 
   posts_header& posts_head() const;

@@ -2,6 +2,7 @@
 
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
+#include "adapters/node_store/part_table.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 
 #include <array>
@@ -26,7 +27,8 @@
 //       | pages: fronts ... | rests of regions ... |
 //
 // Its header has the cells in which the processes of the job on this node meet,
-// in fences and to make groups: their places are the numbers of their regions.
+// in fences and to make groups: their places are the numbers of their regions. Parts
+// of them meet in cells of their own: the board says which (part_table.hpp).
 //
 // A region holds the blocks of one process (store_blocks.hpp). Zeros mean that
 // there is nothing, so that memory is taken only for what there is. Its first page,
@@ -86,6 +88,7 @@ struct board_header {
   uint64_t brought_bytes;
 
   group_terms groups;
+  part_entry parts[most_parts];
 };
 
 struct rank_place {
@@ -105,6 +108,7 @@ struct posts_header {
   cell_memory fences;
   cell_memory groups;
   group_log_memory group_log;
+  cell_memory parts[most_parts];
 };
 
 struct alignas(64) region_head {
@@ -114,6 +118,9 @@ struct alignas(64) region_head {
   /// When the process has beaten last: nanoseconds of its steady clock. On a line
   /// of its own: others read the chain.
   alignas(64) std::atomic<uint64_t> beat;
+
+  /// The number of the part's cell that it is in, or about to enter; 0: of none.
+  std::atomic<uint32_t> part;
 };
 
 /// Where things are in segments of a size.

@@ -6,6 +6,7 @@
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/part_table.hpp"
 #include "adapters/node_store/store_access.hpp"
 #include "adapters/node_store/store_blocks.hpp"
 #include "adapters/node_store/store_layout.hpp"
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <vector>
 
 using namespace troupe;
 using namespace troupe::wire::fuzz;
@@ -229,6 +231,71 @@ void read_groups(std::string_view bytes, uint32_t word, uint32_t rounds) {
   require(!is_open(), "the server can always close it");
 }
 
+/// Fences of parts: the cells, and what processes show, are what one of them has left
+/// there. The server gives them to parts and takes them back in an order of the
+/// input's.
+void meet_in_parts(std::string_view bytes, std::string_view order) {
+  constexpr auto locals = 4u;
+  const auto server = node_store::make({locals, {0, 1, 2, 3}, region_bytes});
+  require(server != nullptr, "there is a store");
+  const auto where = server->lend(0);
+  const auto posts = shared_segment::map(
+    path_of_descriptor(where.pid, where.posts), true, ::geteuid());
+  const auto shape = store_geometry{locals, locals, region_bytes};
+  auto& head = *reinterpret_cast<posts_header*>(posts.data());
+  const auto head_of = [&](uint32_t number) -> region_head& {
+    return *reinterpret_cast<region_head*>(posts.data() + shape.head(number));
+  };
+  auto parts = std::vector<uint32_t>{};
+  const auto spoil = [&] {
+    const auto size = std::min(bytes.size(), sizeof(head.parts));
+    if (size > 0)
+      std::memcpy(static_cast<void*>(head.parts), bytes.data(), size);
+    for (uint32_t i = 0; i < locals && i < bytes.size(); ++i)
+      head_of(i).part = static_cast<uint8_t>(bytes[i]) % 20;
+  };
+  for (const auto x : order.substr(0, 64)) {
+    const auto what = static_cast<uint8_t>(x);
+    const auto which = what / 8 % std::max<size_t>(parts.size(), 1);
+    if (what % 8 == 0) {
+      spoil();
+    } else if (what % 8 < 4) {
+      auto ranks = std::vector<uint32_t>{};
+      for (uint32_t rank = 0; rank < locals; ++rank)
+        if ((what >> (rank + 3) & 1) != 0)
+          ranks.push_back(rank);
+      if (ranks.empty())
+        continue;
+      const auto cell = server->add_part(ranks);
+      if (!cell)
+        continue;
+      require(*cell >= 1 && *cell <= most_parts
+                && std::count(parts.begin(), parts.end(), *cell) == 0,
+              "a cell is one part's");
+      for (uint32_t i = 0; i < locals; ++i)
+        require(head_of(i).part != *cell, "nobody is in a cell that is given");
+      parts.push_back(*cell);
+    } else if (!parts.empty() && what % 8 == 4) {
+      server->parts().remove(parts[which]);
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(which));
+    } else if (!parts.empty() && what % 8 == 5) {
+      server->parts().open(parts[which]);
+    } else if (!parts.empty()) {
+      auto cell = server->parts().at(parts[which]);
+      cell.close();
+      require(!cell.is_open(), "the server can always close a cell");
+      cell.has_any_arrived();
+      cell.rounds();
+    }
+  }
+  for (const auto cell : parts)
+    server->parts().remove(cell);
+  for (uint32_t rank = 0; rank < locals; ++rank)
+    server->leave_parts(rank);
+  for (uint32_t i = 0; i < most_parts; ++i)
+    require(server->add_part({0, 1}).has_value(), "all cells are free again");
+}
+
 } // namespace
 
 TROUPE_FUZZ(input) {
@@ -247,4 +314,6 @@ TROUPE_FUZZ(input) {
   use_cell(input, static_cast<uint32_t>(last));
   write(std::string{input}, last, last + after);
   take(input, last);
+  const auto half = input.size() / 2;
+  meet_in_parts(input.substr(half), input.substr(0, half));
 }

@@ -74,6 +74,23 @@ check "F4.15 C3.16" "the same with Debian's among them" mixed 2 much
 check "F4.21" "who waits for what has not been posted gets it" ours 4 waits
 check "F4.21" "the same with Debian's among them" mixed 2 waits
 
+# -- fences of parts ---------------------------------------------------------------
+
+for n in 2 3 5 9; do
+  check "COLL-3 COLL-6" "parts of $n meet in every way, and read what the others posted" \
+    ours "$n" parts $((1800 / n))
+done
+check "COLL-3 COLL-6" "the same with Debian's among them" mixed 3 parts 200
+# shellcheck disable=SC2086
+check "COLL-3 COLL-6" "the same by messages" \
+  job --no-shared-memory -n 5 $ours parts 200
+check "C3.7 COLL-6" "two threads of each are in two parts at once" ours 5 part_threads
+check "COLL-6" "fences of a part go on while the server is stopped" ours 4 part_alone
+check "COLL-2 COLL-6" "a time-out of one is one of its part" ours 4 part_times_out
+# shellcheck disable=SC2086
+check "COLL-2 COLL-4 COLL-6" "one of a part of three is killed in the midst of fences, 15 times" \
+  kill_some -n 4 $ours part_killed
+
 # -- groups of all -----------------------------------------------------------------
 
 for n in 1 2 4 9; do

@@ -141,13 +141,13 @@ CAF_TEST(COLL-1 an operation can begin when all of this node have joined) {
   const auto first = x.id;
   CAF_CHECK_EQUAL(x.generation, 1u);
   CAF_CHECK(is_settled(first));
-  CAF_CHECK(uut.has_fence(all.front()));
+  CAF_CHECK(uut.has_fence(all));
   const auto [second, is_new] = join(0);
   CAF_CHECK(is_new);
   CAF_CHECK(second != first);
   uut.retire(first);
   uut.retire(second);
-  CAF_CHECK(!uut.has_fence(all.front()));
+  CAF_CHECK(!uut.has_fence(all));
   CAF_CHECK_EQUAL(uut
                     .begin_joined(collective_kind::fence, all,
                                   {{"job", 0}, {"job", 1}, {"job", 2}})

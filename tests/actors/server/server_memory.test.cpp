@@ -86,8 +86,25 @@ public:
     play_->brought.erase(rank);
   }
 
-  void open_fences() override {
+  std::optional<cell_number> add_cell(const std::vector<uint32_t>&) override {
+    return std::nullopt;
+  }
+
+  void remove_cell(cell_number) override {
+    // nop
+  }
+
+  void leave_cells(uint32_t) override {
+    // nop
+  }
+
+  bool open_fences(cell_number) override {
     CAF_CHECK(!std::exchange(play_->is_open, true));
+    return true;
+  }
+
+  bool has_arrivals(cell_number) const override {
+    return play_->somebody_waits;
   }
 
   bool has_gathered(uint32_t round) const override {
@@ -102,7 +119,7 @@ public:
     play_->ended.push_back(round);
   }
 
-  bool close_fences() override {
+  bool close_fences(cell_number) override {
     CAF_CHECK(std::exchange(play_->is_open, false));
     return std::exchange(play_->somebody_waits, false);
   }
@@ -132,7 +149,7 @@ public:
     return std::vector<shared_group>{};
   }
 
-  uint64_t fences() const override {
+  uint64_t fences(cell_number) const override {
     return play_->fences;
   }
 

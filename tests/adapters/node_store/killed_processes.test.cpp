@@ -4,6 +4,7 @@
 #include "adapters/node_store/collective_cell.hpp"
 #include "adapters/node_store/group_cell.hpp"
 #include "adapters/node_store/node_store.hpp"
+#include "adapters/node_store/part_table.hpp"
 #include "adapters/node_store/store_access.hpp"
 #include "tests/test.hpp"
 
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -20,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -57,6 +60,36 @@ size_t step_through(const std::function<void()>& work,
     }
   }
   return WIFEXITED(found) && WEXITSTATUS(found) == 0 ? steps : 0;
+}
+
+/// Runs `work` in another process, `act` after so many of its instructions, and then
+/// the rest of it.
+/// @returns whether it had so many.
+bool interrupt_at(size_t steps, const std::function<void()>& work,
+                  const std::function<void()>& act) {
+  const auto pid = ::fork();
+  if (pid == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0)
+      ::_exit(2);
+    ::raise(SIGSTOP);
+    work();
+    ::_exit(0);
+  }
+  auto found = 0;
+  auto has_acted = false;
+  for (size_t i = 0; ::waitpid(pid, &found, 0) == pid && WIFSTOPPED(found);
+       ++i) {
+    if (i == steps) {
+      act();
+      has_acted = true;
+    }
+    const auto how = has_acted ? PTRACE_CONT : PTRACE_SINGLESTEP;
+    if (::ptrace(how, pid, nullptr, nullptr) != 0) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, &found, 0);
+    }
+  }
+  return has_acted;
 }
 
 /// Memory that forked processes share.
@@ -150,6 +183,55 @@ void copy_groups(group_memory& to, const group_memory& from) {
   for (auto i = 0; i < 3; ++i)
     for (auto part = 0; part < 2; ++part)
       to.calls[i].parts[part] = from.calls[i].parts[part].load();
+}
+
+/// What the processes of a job share whose parts meet.
+struct part_memory {
+  part_entry entries[most_parts];
+  cell_memory cells[most_parts];
+  std::atomic<uint32_t> shown[4];
+
+  part_table server() {
+    return {entries, cells, [this](uint32_t cell) {
+              return std::any_of(
+                std::begin(shown), std::end(shown),
+                [cell](const auto& x) { return x.load() == cell; });
+            }};
+  }
+
+  collective_cell cell(const meeting_place& where) {
+    return {cells[where.cell - 1], where.count};
+  }
+};
+
+void copy_parts(part_memory& to, const part_memory& from) {
+  for (uint32_t i = 0; i < most_parts; ++i) {
+    to.entries[i].use = from.entries[i].use.load();
+    for (size_t n = 0; n < std::size(from.entries[i].members); ++n)
+      to.entries[i].members[n] = from.entries[i].members[n].load();
+    copy_cell(to.cells[i], from.cells[i]);
+  }
+  for (size_t i = 0; i < std::size(from.shown); ++i)
+    to.shown[i] = from.shown[i].load();
+}
+
+part_members members_of(const std::vector<uint32_t>& numbers) {
+  auto result = part_members{};
+  for (const auto x : numbers)
+    result.add(x);
+  return result;
+}
+
+/// What a process does that meets others of a part, up to waiting for them.
+outcome arrive_in_part(part_memory& x, uint32_t self,
+                       const meeting_place& where,
+                       collective_cell::ticket& mine) {
+  if (!enter_part(x.shown[self], x.entries, where))
+    return outcome::closed;
+  const auto result = x.cell(where).arrive(where.place, mine);
+  if (result != outcome::open)
+    leave_part(x.shown[self]);
+  return result;
 }
 
 } // namespace
@@ -406,6 +488,122 @@ CAF_TEST(X53 what a server has brought is whole whatever instruction is its last
                             : before > 0        ? "a-"
                                                 : "-");
     }
+}
+
+CAF_TEST(X53 COLL-6 nobody hangs whatever instruction of an arrival in a part is the last) {
+  // As above, of a part of four; then the cell is another part's.
+  const auto part = members_of({0, 1, 3});
+  const auto other = members_of({1, 2});
+  for (const auto round : {0, 1})
+    for (const auto is_last : {false, true}) {
+      shared<part_memory> x;
+      auto server = x->server();
+      const auto cell = server.add(part);
+      CAF_REQUIRE(cell && server.open(*cell));
+      const auto place_of = [&](uint32_t self) {
+        return *find_part(x->entries, part, self);
+      };
+      auto first = collective_cell::ticket{};
+      auto mine = first;
+      for (auto i = 0; i < round; ++i)
+        for (const auto self : {0u, 1u, 3u})
+          arrive_in_part(*x, self, place_of(self), first);
+      for (auto& y : x->shown)
+        leave_part(y);
+      CAF_REQUIRE(arrive_in_part(*x, 0, place_of(0), first) == outcome::open);
+      if (is_last)
+        CAF_REQUIRE(arrive_in_part(*x, 1, place_of(1), mine) == outcome::open);
+      const auto where = place_of(3);
+      auto ends = std::string{};
+      auto faults = 0;
+      const auto steps = step_through(
+        [&] {
+          auto ticket = collective_cell::ticket{};
+          arrive_in_part(*x, 3, where, ticket);
+        },
+        [&] {
+          // The server hears of the death and takes the cell back.
+          const auto left = std::make_unique<part_memory>();
+          auto heir = left->server();
+          heir.add(part);
+          copy_parts(*left, *x);
+          heir.remove(*cell);
+          auto there = left->cell(where);
+          const auto now = there.look(first);
+          const auto step = now == outcome::complete         ? 'c'
+                            : there.has_arrived(where.place) ? 'a'
+                            : left->shown[3].load() == *cell ? 'v'
+                                                             : 'm';
+          if (now == outcome::open || (now == outcome::complete && !is_last))
+            ++faults;
+          // Those who lived have left it, the dead one when that is known.
+          leave_part(left->shown[0]);
+          leave_part(left->shown[1]);
+          const auto is_kept = left->shown[3].load() == *cell;
+          const auto early = heir.add(other);
+          if (!early || (*early == *cell) == is_kept)
+            ++faults;
+          leave_part(left->shown[3]);
+          const auto late = heir.add(part);
+          if (!late || (is_kept && *late != *cell) || !heir.open(*late)
+              || heir.at(*late).has_any_arrived())
+            ++faults;
+          if (ends.empty() || ends.back() != step)
+            ends.push_back(step);
+        });
+      if (steps == 0) {
+        CAF_MESSAGE("skipped: this machine does not let us trace a process");
+        return;
+      }
+      CAF_CHECK(steps > 30);
+      CAF_CHECK_EQUAL(faults, 0);
+      CAF_CHECK_EQUAL(ends, is_last ? "mvc" : "mva");
+    }
+}
+
+CAF_TEST(X53 COLL-6 one whose cell is given away at any instruction of its arrival changes nothing) {
+  const auto part = members_of({0, 3});
+  // Of the same size, so that its places are those of the other part.
+  const auto other = members_of({0, 1});
+  auto faults = 0;
+  auto reused = 0;
+  auto kept = 0;
+  auto steps = size_t{0};
+  for (auto goes_on = true; goes_on; ++steps) {
+    shared<part_memory> x;
+    auto server = x->server();
+    const auto cell = server.add(part);
+    CAF_REQUIRE(cell && server.open(*cell));
+    const auto where = *find_part(x->entries, part, 3);
+    auto next = std::optional<uint32_t>{};
+    goes_on = interrupt_at(
+      steps,
+      [&] {
+        auto mine = collective_cell::ticket{};
+        if (arrive_in_part(*x, 3, where, mine) == outcome::open)
+          leave_part(x->shown[3]);
+      },
+      [&] {
+        server.remove(*cell);
+        next = server.add(other);
+        if (!next || !server.open(*next))
+          ++faults;
+      });
+    if (!goes_on)
+      break;
+    ++(next == cell ? reused : kept);
+    auto mine = collective_cell::ticket{};
+    if (server.at(*next).has_any_arrived()
+        || server.at(*next).arrive(0, mine) != outcome::open)
+      ++faults;
+  }
+  if (steps == 0) {
+    CAF_MESSAGE("skipped: this machine does not let us trace a process");
+    return;
+  }
+  CAF_CHECK_EQUAL(faults, 0);
+  CAF_CHECK(reused > 10);
+  CAF_CHECK(kept > 10);
 }
 
 CAF_TEST(X53 a group is made by all or by none whatever instruction is the last) {

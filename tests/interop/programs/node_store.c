@@ -322,6 +322,205 @@ static void fenced(void) {
   end();
 }
 
+/* -- fences of parts ---------------------------------------------------------- */
+
+enum { num_parts = 6 };
+
+/* Parts of the job that overlap: the lower half, the upper one, even ranks, odd
+ * ones, all but the first, and the last alone with the first. */
+static bool is_in_part(int part, pmix_rank_t rank) {
+  switch (part) {
+    case 0:
+      return rank < (job_size + 1) / 2;
+    case 1:
+      return rank >= job_size / 2;
+    case 2:
+      return rank % 2 == 0;
+    case 3:
+      return rank % 2 == 1;
+    case 4:
+      return rank > 0;
+    default:
+      return rank == 0 || rank + 1 == job_size;
+  }
+}
+
+static size_t list_part(int part, pmix_proc_t* to) {
+  size_t n = 0;
+  for (pmix_rank_t rank = 0; rank < job_size; ++rank)
+    if (is_in_part(part, rank))
+      to[n++] = rank_of(rank);
+  return n;
+}
+
+static void fence_part(int part, unsigned way) {
+  struct pending done = PENDING;
+  const pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
+  const pmix_info_t timeout = int_info(PMIX_TIMEOUT, 20);
+  pmix_proc_t procs[64];
+  const size_t n = list_part(part, procs);
+  switch (way) {
+    case 0:
+      succeed(PMIx_Fence_nb(procs, n, NULL, 0, on_done, &done), "start");
+      demand(happens(&done, 1, 20), "it completes");
+      succeed(done.outcome, "fence of a part without waiting");
+      break;
+    case 1:
+      succeed(PMIx_Fence(procs, n, &timeout, 1), "fence of a part in time");
+      break;
+    case 2:
+      succeed(PMIx_Fence(procs, n, &collect, 1), "collecting fence of a part");
+      break;
+    default:
+      succeed(PMIx_Fence(procs, n, NULL, 0), "fence of a part");
+  }
+}
+
+/* As `rounds`, in one part after the other, and now and then all. */
+static void parts(void) {
+  start();
+  const int count = atoi(case_args[0]);
+  unsigned seed = me.rank * 7919u + 1;
+  unsigned common = 1;
+  char key[32], text[32];
+  for (int i = 0; i < count; ++i) {
+    const int part = (int)(next(&common) % num_parts);
+    if (next(&common) % 16 == 0)
+      meet();
+    if (!is_in_part(part, me.rank))
+      continue;
+    snprintf(key, sizeof key, "part.%d", i);
+    snprintf(text, sizeof text, "%d of %u", i, me.rank);
+    post(key, text);
+    if (next(&seed) % 64 == 0)
+      pause_ms(1);
+    fence_part(part, next(&seed) % 48);
+    for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+      const pmix_proc_t whom = rank_of(rank);
+      snprintf(text, sizeof text, "%d of %u", i, rank);
+      if (is_in_part(part, rank) && next(&seed) % 4 == 0)
+        expect_string(&whom, key, text, 0);
+    }
+    fence_part(part, next(&seed) % 48);
+  }
+  end();
+}
+
+/* Two threads of each process are in fences of two parts at once. */
+static void* fence_evens(void* arg) {
+  const int part = me.rank % 2 == 0 ? 2 : 3;
+  unsigned seed = me.rank + 5u;
+  (void)arg;
+  for (int i = 0; i < 200; ++i)
+    fence_part(part, next(&seed) % 24);
+  return NULL;
+}
+
+static void part_threads(void) {
+  start();
+  pthread_t other;
+  demand(pthread_create(&other, NULL, fence_evens, NULL) == 0,
+         "a thread starts");
+  unsigned seed = me.rank + 9u;
+  for (int i = 0; i < 200; ++i) {
+    for (int part = 0; part < 2; ++part)
+      if (is_in_part(part, me.rank))
+        fence_part(part, next(&seed) % 24);
+  }
+  demand(pthread_join(other, NULL) == 0, "it ends");
+  end();
+}
+
+/* All but the first fence, and go on while their server is stopped. */
+static void part_alone(void) {
+  start();
+  for (int i = 0; i < 4; ++i)
+    if (is_in_part(4, me.rank))
+      fence_part(4, 9);
+  meet();
+  if (me.rank == 0) {
+    const pid_t server = getppid();
+    /* Whatever becomes of this one, the server goes on. */
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      kill(server, SIGSTOP);
+      pause_ms(2000);
+      kill(server, SIGCONT);
+      _exit(0);
+    }
+    waitpid(child, NULL, 0);
+  } else {
+    pause_ms(500);
+    const double before = now();
+    for (int i = 0; i < 200; ++i)
+      fence_part(4, 9);
+    demand(now() - before < 1.0, "they do without the server");
+  }
+  meet();
+  end();
+}
+
+/* The last rank is killed in the midst of fences of a part with it: the others get
+ * the same, and those of parts without it go on. */
+static void part_killed(void) {
+  start();
+  pmix_proc_t procs[64], rest[64];
+  const size_t n = list_part(4, procs);
+  for (size_t i = 0; i + 1 < n; ++i)
+    rest[i] = procs[i];
+  if (me.rank + 1 == job_size) {
+    const pid_t child = fork();
+    demand(child >= 0, "fork");
+    if (child == 0) {
+      pause_ms(30 + getppid() % 40);
+      kill(getppid(), SIGKILL);
+      _exit(0);
+    }
+  }
+  if (me.rank == 0) {
+    end();
+    return;
+  }
+  char text[32];
+  for (int i = 0; i < 1000000; ++i) {
+    const pmix_status_t code = PMIx_Fence(procs, n, NULL, 0);
+    if (code == PMIX_SUCCESS)
+      continue;
+    expect(code, PMIX_ERR_LOST_CONNECTION, "fence with a dead process");
+    snprintf(text, sizeof text, "%d", i);
+    post("failed", text);
+    for (int k = 0; k < 100; ++k)
+      succeed(PMIx_Fence(rest, n - 1, NULL, 0), "fence of the rest");
+    for (size_t k = 0; k + 1 < n; ++k)
+      expect_string(&rest[k], "failed", text, 5);
+    end();
+    return;
+  }
+  fail("nobody died");
+}
+
+/* A time-out of one of a part; the next ones work. */
+static void part_times_out(void) {
+  start();
+  for (int i = 0; i < 4; ++i)
+    if (is_in_part(4, me.rank))
+      fence_part(4, 9);
+  if (me.rank > 0) {
+    pmix_proc_t procs[64];
+    const size_t n = list_part(4, procs);
+    const pmix_info_t timeout = int_info(PMIX_TIMEOUT, 1);
+    if (me.rank + 1 == job_size)
+      pause_ms(1500);
+    expect(PMIx_Fence(procs, n, &timeout, me.rank == 1 ? 1 : 0),
+           PMIX_ERR_TIMEOUT, "fence");
+    for (int i = 0; i < 100; ++i)
+      fence_part(4, 9);
+  }
+  meet();
+  end();
+}
+
 /* -- groups of all ------------------------------------------------------------ */
 
 /* Each rank makes a group of all in some way; those who ask for more than that have
@@ -778,6 +977,11 @@ int main(int argc, char** argv) {
     {"scopes", scopes},
     {"waits", waits},
     {"fenced", fenced},
+    {"parts", parts},
+    {"part_threads", part_threads},
+    {"part_alone", part_alone},
+    {"part_killed", part_killed},
+    {"part_times_out", part_times_out},
     {"groups", group_rounds},
     {"group_killed", group_killed},
     {"held", held},
