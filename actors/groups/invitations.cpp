@@ -465,7 +465,11 @@ void invitations::end(sent& x, status code, effects& out) {
         make(attr::group_membership, value::procs(x.members)));
     out.own.push_back(std::move(what));
   }
-  if (x.call != 0) {
+  if (x.call != 0 && x.is_declined) {
+    const auto is_member = code == status::success;
+    out.outcomes.push_back(
+      {x.call, is_member ? status::exists : status::success, {}});
+  } else if (x.call != 0) {
     out.outcomes.push_back(std::move(result));
   } else if (!x.unanswered.empty()) {
     auto& late = received_.emplace_back();
@@ -523,6 +527,7 @@ void invitations::take_over(const received& from, const event& what,
   auto& x = sent_.emplace_back();
   x.id = from.id;
   x.call = from.call;
+  x.is_declined = from.how == reply::declined;
   x.number = from.number;
   x.deadline = from.deadline;
   if (from.how == reply::none) {
@@ -676,8 +681,10 @@ status invitations::join(uint64_t call, const std::string& id,
   }
   // We lead the invitation that we have not answered before its inviter failed.
   for (auto& x : sent_)
-    if (x.id == id && x.call == 0 && accepts && !x.is_over) {
+    if (x.id == id && x.call == 0 && (accepts || !x.unanswered.empty())
+        && !x.is_over) {
       x.call = call;
+      x.is_declined = !accepts;
       x.unanswered.clear();
       return status::success;
     }
@@ -753,12 +760,15 @@ void invitations::take_new_leader(const event& what, effects& out) {
   const auto number =
     troupe::number<uint64_t>(what.infos, group_keys::invitation);
   const auto leader = leader_in(what);
+  // If not, the leader before has said that it is complete.
+  const auto is_undecided = find(what.infos, group_keys::accepted) != nullptr;
   for (auto& x : received_) {
     if (!id || *id != x.id || !x.is_open() || !number || x.number != number)
       continue;
     if (!leader) {
-      end(x, status::group_leader_failed, {}, out);
-    } else if (*leader == self_) {
+      if (is_undecided)
+        end(x, status::group_leader_failed, {}, out);
+    } else if (*leader == self_ && is_undecided) {
       take_over(x, what, out);
       x.is_over = true;
     } else {
@@ -769,13 +779,15 @@ void invitations::take_new_leader(const event& what, effects& out) {
 
 void invitations::confirm_answer(received& x, status code, time now,
                                  effects& out) {
-  const auto is_late = code == status::not_a_member || code == status::unreach;
-  if (x.how == reply::declined) {
-    end(x, code, {}, out);
-  } else if (is_late && x.number && x.is_open()) {
+  const auto declines = x.how == reply::declined;
+  // We lead it, or it is over: an event says so.
+  const auto is_told =
+    declines ? code == status::exists
+             : code == status::not_a_member || code == status::unreach;
+  if (is_told && x.number && x.is_open()) {
     x.refused = code;
     x.due = now + settings_.grace;
-  } else if (code != status::success) {
+  } else if (declines || code != status::success) {
     end(x, code, {}, out);
   }
 }

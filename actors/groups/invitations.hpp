@@ -90,9 +90,10 @@ public:
   /// Answers an invitation.
   /// @param leader Who has invited; null: whoever has.
   /// An invitation that has come to its end already still takes one answer.
+  /// One that we lead we cannot decline: such a call ends with the invitation,
+  /// by `exists` if we are in the group.
   /// @returns `not_found` if we are not invited to the group, `bad_param` if we
-  ///          are but not by `leader`, `exists` if it is answered already,
-  ///          as by taking the lead.
+  ///          are but not by `leader`, `exists` if it is answered already.
   status join(uint64_t call, const std::string& id, const proc_id* leader,
               bool accepts, const std::vector<info>& directives, time now,
               effects& out);
@@ -164,6 +165,9 @@ private:
   struct sent {
     std::string id;
     uint64_t call = 0; // 0: nobody waits.
+
+    /// Whether the call declines an invitation that we have come to lead.
+    bool is_declined = false;
     std::vector<invitee> invitees;
     bool is_optional = false;
     std::vector<info> directives;

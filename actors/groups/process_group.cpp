@@ -547,7 +547,9 @@ std::optional<proc_id> process_group::choose_leader() const {
   auto left = std::optional<proc_id>{};
   for (const auto& proc : order) {
     const auto* who = find(proc);
-    if (who == nullptr || !who->is_live())
+    // Once it has been said that all have come, who has not cannot lead them.
+    if (who == nullptr || !who->is_live()
+        || (invitation_.completion && who->state != standing::joined))
       continue;
     if (election_.candidates.count(proc) > 0)
       return proc;
@@ -613,7 +615,8 @@ process_group::selection_infos(const std::optional<proc_id>& winner) const {
       value::of_status(static_cast<int32_t>(status::group_leader_failed))));
   }
   result.push_back(make_info(attr::event_non_default, value::boolean(true)));
-  if (phase_ != group_phase::inviting)
+  // By these the library of the new leader takes the invitation over.
+  if (phase_ != group_phase::inviting || invitation_.completion)
     return result;
   auto accepted = std::vector<proc_id>{};
   auto pending = std::vector<proc_id>{};
@@ -1236,6 +1239,9 @@ void process_group::decline(const group_notice& what, effects& out) {
     out.refused = status::not_a_member;
     return;
   }
+  // Who leads has accepted, and may not have heard yet that it leads.
+  if (phase_ == group_phase::inviting && who.is_leader && who.is_live())
+    out.refused = status::exists;
   if (construct_ || !who.is_live() || who.is_leader)
     return;
   const auto proc = what.source;

@@ -6,6 +6,22 @@
 using namespace troupe;
 using namespace troupe::fixtures::inviting;
 
+namespace {
+
+/// A server that keeps a log says who leads, and who has answered.
+event selected(uint32_t leader, procs accepted, procs missing) {
+  return {status::group_leader_selected,
+          {"", rank_undef},
+          data_range::custom,
+          {make(attr::group_id, value::string("g")),
+           make(group_keys::invitation, value::uint64(7)),
+           make(attr::group_leader, value::of_proc(rank(leader))),
+           make(group_keys::accepted, value::procs(std::move(accepted))),
+           make(group_keys::pending, value::procs(std::move(missing)))}};
+}
+
+} // namespace
+
 CAF_TEST_FIXTURE_SCOPE(invitation_failure_tests, invitation_world)
 
 CAF_TEST(G42 G40 silence is told and then ends the call) {
@@ -171,6 +187,85 @@ CAF_TEST(G29 G51 who leads before it has answered may still answer) {
   CAF_CHECK_EQUAL(join(1, 2, 0), status::not_found);
 }
 
+CAF_TEST(G29 G38 who leads cannot decline and hears it in the end) {
+  added[status::group_invited] = {
+    make(group_keys::invitation, value::uint64(7))};
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  kill(0, status::proc_aborted_by_sig);
+  for (const auto x : {1u, 2u})
+    hear(at(x), selected(1, {rank(1)}, {rank(2)}));
+  CAF_CHECK_EQUAL(join(1, 1, 0, false), status::success);
+  CAF_CHECK_EQUAL(code(1, 1), pending);
+  join(2, 1, 0);
+  CAF_CHECK_EQUAL(membership(2, 1), (procs{rank(1), rank(2)}));
+  CAF_CHECK_EQUAL(code(1, 1), status::exists);
+  CAF_CHECK_EQUAL(at(1).groups.count("g"), 1u);
+}
+
+CAF_TEST(G29 G39 who leads has its will if there is no group) {
+  added[status::group_invited] = {
+    make(group_keys::invitation, value::uint64(7))};
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  kill(0, status::proc_aborted_by_sig);
+  for (const auto x : {1u, 2u})
+    hear(at(x), selected(1, {rank(1)}, {rank(2)}));
+  join(1, 1, 0, false);
+  join(2, 1, 0, false);
+  CAF_CHECK_EQUAL(code(1, 1), status::success);
+  CAF_CHECK(at(1).groups.empty());
+}
+
+CAF_TEST(G29 G38 a decline that crosses its own election leads all the same) {
+  added[status::group_invited] = {
+    make(group_keys::invitation, value::uint64(7))};
+  // It leads, says the server.
+  refused[status::group_invite_declined] = status::exists;
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  join(2, 1, 0);
+  kill(0, status::proc_aborted_by_sig);
+  CAF_CHECK_EQUAL(join(1, 1, 0, false), status::success);
+  CAF_CHECK_EQUAL(code(1, 1), pending);
+  hear(at(1), selected(1, {rank(1), rank(2)}, {}));
+  CAF_CHECK_EQUAL(membership(2, 1), (procs{rank(1), rank(2)}));
+  CAF_CHECK_EQUAL(code(1, 1), status::exists);
+  // A server that never says so.
+  invite(3, 1, {rank(1), rank(3)}, {}, "h");
+  join(1, 2, 3, false, {}, "h");
+  CAF_CHECK_EQUAL(code(1, 2), pending);
+  elapse(2s);
+  CAF_CHECK_EQUAL(code(1, 2), status::exists);
+}
+
+CAF_TEST(G27 G44 a leader of what is complete already takes nothing over) {
+  const auto mark = make(group_keys::invitation, value::uint64(7));
+  added[status::group_invited] = {mark};
+  for (const auto leader : {1u, 4u, 2u}) {
+    // Also if nobody leads: 4.
+    const auto first = 2 * leader;
+    at(0).is_dead = false;
+    invite(0, first, {rank(0), rank(1), rank(2)});
+    join(1, first, 0);
+    kill(0, status::proc_aborted_by_sig);
+    auto what = selected(leader, {}, {});
+    what.infos.resize(what.infos.size() - 2);
+    if (leader == 4)
+      what.infos.back() = make(group_keys::status, value::integer(-168));
+    hear(at(1), what);
+    CAF_CHECK_EQUAL(code(1, first), pending);
+    hear(at(1), event{status::group_construct_complete,
+                      rank(0),
+                      data_range::custom,
+                      {make(attr::group_id, value::string("g")), mark,
+                       make(attr::group_membership,
+                            value::procs({rank(1), rank(2)}))}});
+    CAF_CHECK_EQUAL(code(1, first), status::success);
+    CAF_CHECK_EQUAL(membership(1, first), (procs{rank(1), rank(2)}));
+    auto unused = invitations::effects{};
+    at(0).uut.lose(status::lost_connection, unused);
+    at(2).uut.lose(status::lost_connection, unused);
+  }
+}
+
 CAF_TEST(G33 G51 case 171 a time is a number) {
   const auto odd = make(attr::timeout, value::string("soon"));
   CAF_CHECK_EQUAL(invite(0, 1, {rank(0), rank(1)}, {odd}), status::bad_param);
@@ -190,7 +285,8 @@ CAF_TEST(G30 nobody leads and the call fails) {
                     data_range::custom,
                     {make(attr::group_id, value::string("g")),
                      make(group_keys::invitation, value::uint64(7)),
-                     make(group_keys::status, value::integer(-168))}});
+                     make(group_keys::status, value::integer(-168)),
+                     make(group_keys::accepted, value::procs({rank(1)}))}});
   CAF_CHECK_EQUAL(code(1, 1), status::group_leader_failed);
 }
 

@@ -321,6 +321,36 @@ CAF_TEST(G27 a leader that ends while the data come does not undo the group) {
                   words{"LEADER_SELECTED about 2 > 1 2"});
 }
 
+CAF_TEST(G29 G38 who leads an invitation cannot decline) {
+  end({0});
+  answer(1, 1, {yes(attr::group_leader)});
+  answer(2, 1);
+  CAF_CHECK_EQUAL(decline(1), words{"refused EXISTS"});
+  CAF_CHECK_EQUAL(decline(2), words{"INVITE_DECLINED by 2 > 1"});
+}
+
+CAF_TEST(G27 G44 who leads what is complete has nothing to take over) {
+  accept(2);
+  complete();
+  end({0});
+  answer(1, 1, {yes(attr::group_leader)});
+  CAF_CHECK_EQUAL(answer(2, 1, {yes(attr::group_leader)}),
+                  words{"LEADER_SELECTED about 2 > 1 2"});
+  for (const auto& x : out.events)
+    CAF_CHECK(find(x.what.infos, group_keys::accepted) == nullptr);
+  const auto done = words{"construct SUCCESS 2", "CONSTRUCT_COMPLETE by 0 > 2"};
+  CAF_CHECK_EQUAL(data({2}), done);
+}
+
+CAF_TEST(G27 G44 who has not come when all is said does not lead) {
+  accept(2);
+  complete();
+  end({0});
+  answer(1, 1, {yes(attr::group_leader)});
+  CAF_CHECK_EQUAL(answer(2, 1), words{"LEADER_SELECTED > 1 2"});
+  CAF_CHECK_EQUAL(first(data({2})), "construct SUCCESS 2");
+}
+
 CAF_TEST(G52 members of a group by invitation leave it) {
   accept(1);
   accept(2);
