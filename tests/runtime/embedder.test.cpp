@@ -92,8 +92,8 @@ CAF_TEST(C12.7 an embedder has the session of each process and hears its end) {
     session,
     get_request{{"job", rank_wildcard}, {}, std::string{attr::job_size}}));
   auto news = event_batch{};
-  news.events.push_back(std::make_shared<const event>(
-    event{an_event, {"job", 7}, data_range::local, {}}));
+  news.events.push_back(std::make_shared<const troupe::event>(
+    troupe::event{an_event, {"job", 7}, data_range::local, {}}));
   caf::anon_send(session, news);
   CAF_CHECK(process.eventually([&] { return process.events.size() == 1; }));
   process.uut->close();
@@ -214,7 +214,7 @@ size_t kept_of(size_t count, bool spool) {
   client process;
   CAF_REQUIRE(daemon.connect(process) == status::success);
   CAF_REQUIRE(process.uut->call(register_events_request{{an_event}, {}}));
-  auto last = event{an_event, {"job", 1}, data_range::nspace, {}};
+  auto last = troupe::event{an_event, {"job", 1}, data_range::nspace, {}};
   last.infos.push_back({"last", 0, value::boolean(true)});
   CAF_REQUIRE(daemon.ask<ack>(daemon.rt->events(), deliver_event{last, {}}));
   CAF_REQUIRE(process.eventually([&] {

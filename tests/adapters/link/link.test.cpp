@@ -88,7 +88,7 @@ CAF_TEST(C3.10 replies may come in any order and pushes before them) {
     x.welcome();
     const auto first = x.frame();
     const auto second = x.frame();
-    auto what = event{};
+    auto what = troupe::event{};
     what.code = status::timeout;
     what.source = {"job", 1};
     auto payload = std::string{};
@@ -138,7 +138,7 @@ CAF_TEST(C3.10 events that come together are told together and in order) {
       for (auto i = first; i < last; ++i)
         add(wire::tag_event, [&] {
           const auto what =
-            event{static_cast<status>(-1000 - i), {"job", 1}, {}, {}};
+            troupe::event{static_cast<status>(-1000 - i), {"job", 1}, {}, {}};
           static_cast<void>(wire::encode_event(what, x.rules, bytes));
         });
     };
@@ -590,7 +590,7 @@ namespace {
 
 /// Sends a numbered event.
 bool send_event(served_peer& x, int32_t number) {
-  auto what = event{};
+  auto what = troupe::event{};
   what.code = status::timeout;
   what.source = {"job", 1};
   what.infos = {{"number", 0, value::integer(number)}};
@@ -599,7 +599,7 @@ bool send_event(served_peer& x, int32_t number) {
          && x.send_frame(wire::tag_event, payload);
 }
 
-bool is_in_order(const std::vector<event>& xs) {
+bool is_in_order(const std::vector<troupe::event>& xs) {
   for (size_t i = 0; i < xs.size(); ++i)
     if (number<size_t>(xs[i].infos, "number") != i)
       return false;

@@ -188,7 +188,7 @@ CAF_TEST(events and output are pushed) {
   world uut;
   const auto client = uut.served();
   uut.on_loop([&] {
-    event x;
+    troupe::event x;
     x.code = status::lost_connection;
     caf::anon_send(uut.play.connections.front(), batch_of(x));
     io_delivery y;

@@ -122,7 +122,7 @@ CAF_TEST(I18 events and answers go past output that waits) {
   });
   taken_at_last(uut, result);
   uut.on_loop([&] {
-    auto x = event{};
+    auto x = troupe::event{};
     x.code = status::lost_connection;
     caf::anon_send(uut.play.connections.front(), batch_of(x));
     return 0;
