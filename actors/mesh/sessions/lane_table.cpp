@@ -44,7 +44,6 @@ void lane_state::excuse(steady_duration lateness) {
   up_at += lateness;
   heard_at += lateness;
   probed_at += lateness;
-  asked_at += lateness;
   if (waiting_since)
     *waiting_since += lateness;
   for (auto& x : probes)
@@ -56,7 +55,7 @@ lane_state* lane_table::add(lane_id id, steady_time now) {
     return nullptr;
   lane_state result;
   result.id = id;
-  result.up_at = result.heard_at = result.probed_at = result.asked_at = now;
+  result.up_at = result.heard_at = result.probed_at = now;
   lanes_.push_back(std::move(result));
   return &lanes_.back();
 }

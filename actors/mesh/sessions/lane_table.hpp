@@ -51,9 +51,6 @@ struct lane_state {
   steady_time probed_at;
   std::deque<probe> probes;
 
-  /// When the peer last asked here, as one that hears us.
-  steady_time asked_at;
-
   /// The names that our last hello here had.
   session_name said_own;
   session_name said_peer;

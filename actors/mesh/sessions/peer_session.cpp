@@ -222,7 +222,6 @@ void peer_session::handle(lane_state& lane, probe_frame& x, steady_time now,
     out.emplace_back(
       put_frame{lane.id, probe_frame{names_.outgoing(), x.number, true,
                                      received(all_classes)}});
-    note_question(lane, x.number % 2 == 0, now, out);
     return;
   }
   const auto answered = lane.note_answer(x.number, now);
@@ -505,13 +504,6 @@ void peer_session::acknowledge(steady_time now, peer_effects& out) {
 
 // -- time --------------------------------------------------------------------
 
-bool peer_session::is_our_turn(const lane_state& lane) const {
-  const auto later = lane.asked_at - lane.probed_at;
-  return std::chrono::abs(later) <= options_.probe
-           ? names_.own().of.node < names_.peer().of.node
-           : later > steady_duration{0};
-}
-
 steady_time peer_session::probe_due(const lane_state& lane) const {
   if (lane.is_silent) {
     // Others wait for this lane if there is no better one.
@@ -519,14 +511,7 @@ steady_time peer_session::probe_due(const lane_state& lane) const {
                                        [](auto& x) { return x.bytes() > 0; });
     return lane.probed_at + (is_needed ? options_.probe : options_.probe_idle);
   }
-  // Whose turn it is asks a little sooner, so that the other one need not. Once in
-  // a while both do: the round trip of a lane is known to who asks.
-  const auto is_ours = is_our_turn(lane);
-  const auto last = std::max(lane.probed_at, lane.asked_at);
-  const auto seldom =
-    std::min(last + options_.probe_standby
-               - (is_ours ? options_.probe : steady_duration{0}),
-             lane.probed_at + 4 * options_.probe_standby);
+  const auto seldom = lane.probed_at + options_.probe_standby;
   if (!is_in_use(lane)) {
     // Whether there is another way has to be known before one is needed: else
     // lanes that fail together cost a silence each, one after another.
@@ -535,8 +520,7 @@ steady_time peer_session::probe_due(const lane_state& lane) const {
   }
   // What the peer acknowledges here is as good as an answer.
   const auto idle =
-    std::min(seldom, std::max(last, lane.heard_at) + idle_time()
-                       - (is_ours ? options_.probe / 2 : steady_duration{0}));
+    std::min(seldom, std::max(lane.probed_at, lane.heard_at) + idle_time());
   if (!lane.waiting_since || !is_waiting(lane))
     return idle;
   return std::min(idle, std::max(lane.probed_at, *lane.waiting_since)
@@ -567,7 +551,7 @@ void peer_session::probe(lane_state& lane, steady_time now, peer_effects& out) {
   if (lane.probes.size() == remembered)
     lane.probes.pop_front();
   lane_state::probe x;
-  x.number = ++last_probe_ * 2 + (lane.is_silent ? 1 : 0);
+  x.number = ++last_probe_;
   x.sent_at = now;
   x.rounds = rounds_;
   for (size_t i = 0; i < traffic_classes; ++i)
@@ -581,35 +565,17 @@ void peer_session::probe(lane_state& lane, steady_time now, peer_effects& out) {
                                    received(all_classes)}});
 }
 
-void peer_session::note_question(lane_state& lane, bool hears_us,
-                                 steady_time now, peer_effects& out) {
-  // Who waits for an answer itself goes by that.
-  const auto is_content = lane.is_usable() && !lane.waiting_since;
-  if (hears_us) {
-    lane.asked_at = now;
-    if (is_content)
-      contact_at_ = now;
-  } else if (is_content && now - lane.heard_at >= options_.silence) {
-    // If it is wrong, that lasts a round trip.
-    probe(lane, now, out);
-    lane.is_silent = true;
-    acknowledge_again(now);
-  }
-}
-
 void peer_session::watch_lanes(steady_time now, peer_effects& out) {
   std::vector<lane_id> useless;
   for (auto& x : lanes_.all()) {
-    const auto falls_silent = x.is_usable() && x.waiting_since
-                              && now >= *x.waiting_since + options_.silence;
-    if (falls_silent) {
+    if (x.is_usable() && x.waiting_since
+        && now >= *x.waiting_since + options_.silence) {
       x.is_silent = true;
       acknowledge_again(now);
     }
-    // Who falls silent to us is told at once, if it hears us.
     if (now >= close_due(x))
       useless.push_back(x.id);
-    else if (x.is_ready && (falls_silent || now >= probe_due(x)))
+    else if (x.is_ready && now >= probe_due(x))
       probe(x, now, out);
   }
   for (const auto id : useless)

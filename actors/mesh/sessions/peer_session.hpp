@@ -163,10 +163,6 @@ struct peer_counters {
 /// the order of its frames but may lose any: the answer to a probe tells what
 /// was lost before it.
 ///
-/// Both ends of a lane ask in turns: who is asked in time is content with that, and
-/// has the next turn. Of what goes lost from the one who answers, the other one
-/// tells: the number of a question is odd if its sender hears no answers there.
-///
 /// It makes no call of the system and has no clock: the owner tells it the
 /// time, carries out the effects, and calls `on_tick` at `next_deadline`.
 /// Source: guarantees 5.3, invariants LINK-1 to LINK-7.
@@ -333,10 +329,6 @@ private:
 
   // -- time -----------------------------------------------------------------
 
-  /// Whether we are the next to ask there; of two that have asked at the same
-  /// time, the lower node is.
-  bool is_our_turn(const lane_state& lane) const;
-
   steady_time probe_due(const lane_state& lane) const;
 
   /// When lanes in stand-by are asked, since one in use does not answer.
@@ -350,12 +342,6 @@ private:
 
   steady_time close_due(const lane_state& lane) const;
   void probe(lane_state& lane, steady_time now, peer_effects& out);
-
-  /// The peer has asked.
-  /// @param hears_us Whether it gets answers there.
-  void note_question(lane_state& lane, bool hears_us, steady_time now,
-                     peer_effects& out);
-
   void watch_lanes(steady_time now, peer_effects& out);
   void watch_peer(steady_time now, peer_effects& out);
   void note_contact(steady_time now, peer_effects& out);
