@@ -706,7 +706,7 @@ void open(connection_ptr self, identified_peer x) {
   state.place = std::move(x.place);
   state.socket.emplace(state.service->loop, std::move(x.socket), bounds,
                        std::move(handlers));
-  state.end_of_turn.emplace(state.service->loop, -1, short{0},
+  state.end_of_turn.emplace(state.service->loop.base(), -1, short{0},
                             [=] { send_held(self); });
   state.socket->resume();
 }

@@ -32,7 +32,7 @@ frame_socket::frame_socket(event_loop& loop, unique_fd fd, const bounds& limits,
                            callbacks handlers)
   : bounds_(limits), handlers_(std::move(handlers)),
     reader_(limits.message_size), late_(loop, [this] { on_late(); }),
-    end_of_pass_(loop, -1, 0, [this] { on_end_of_pass(); }),
+    end_of_pass_(loop.base(), -1, 0, [this] { on_end_of_pass(); }),
     stream_(loop, std::make_unique<transport>(std::move(fd)),
             {limits.turn_bytes, limits.queued_max, true},
             {{},

@@ -36,7 +36,11 @@ event_base* new_base() {
       event_config_new(), event_config_free};
   if (!has_threads || config == nullptr)
     throw std::bad_alloc{};
-  // Keeps the user's environment from choosing another backend.
+  // Without the first flag timers are off by milliseconds. Without the second
+  // they count from the begin of the pass, thus fire early. The third keeps the
+  // user's environment from choosing another backend.
+  event_config_set_flag(config.get(), EVENT_BASE_FLAG_PRECISE_TIMER);
+  event_config_set_flag(config.get(), EVENT_BASE_FLAG_NO_CACHE_TIME);
   event_config_set_flag(config.get(), EVENT_BASE_FLAG_IGNORE_ENV);
   auto* base = event_base_new_with_config(config.get());
   if (base == nullptr)
@@ -60,14 +64,14 @@ void relax() {
 /// wakes the loop while it holds the lock that the loop then waits for. It
 /// fires at each write to its descriptor, which nobody has to read.
 /// @throws std::runtime_error if the system gives no descriptor.
-loop_event new_bell(event_loop& loop, std::function<void()> on_ring) {
+loop_event new_bell(event_base* base, std::function<void()> on_ring) {
   auto bell =
     std::make_shared<unique_fd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!*bell)
     throw std::runtime_error{"cannot create an event descriptor; " + remedy};
   const auto fd = bell->get();
   auto result =
-    loop_event{loop, fd, short{EV_READ | EV_PERSIST | EV_ET},
+    loop_event{base, fd, short{EV_READ | EV_PERSIST | EV_ET},
                [bell = std::move(bell), f = std::move(on_ring)] { f(); }};
   if (!result.add())
     throw std::runtime_error{"cannot watch an event descriptor; " + remedy};
@@ -99,14 +103,13 @@ void event_loop::deleter::operator()(event_base* x) const noexcept {
 }
 
 event_loop::event_loop()
-  : base_(new_base()), timers_(base_.get()),
-    stop_(*this, -1, 0,
-          [this] {
-            is_stopped_ = true;
-            event_base_loopbreak(base_.get());
-          }),
-    tasks_ready_(new_bell(*this, [this] { on_bell(); })),
-    linger_begin_(*this, -1, 0, [this] { look_for_tasks(); }) {
+  : base_(new_base()), stop_(base_.get(), -1, 0,
+                             [this] {
+                               is_stopped_ = true;
+                               event_base_loopbreak(base_.get());
+                             }),
+    tasks_ready_(new_bell(base_.get(), [this] { on_bell(); })),
+    linger_begin_(base_.get(), -1, 0, [this] { look_for_tasks(); }) {
   // nop
 }
 
@@ -261,7 +264,7 @@ void event_loop::close() {
 }
 
 bool event_loop::on_signal(int number, std::function<void()> handler) {
-  auto watch = loop_event{*this, number, short{EV_SIGNAL | EV_PERSIST},
+  auto watch = loop_event{base_.get(), number, short{EV_SIGNAL | EV_PERSIST},
                           std::move(handler)};
   if (!watch.add())
     return false;

@@ -2,7 +2,6 @@
 
 #include "adapters/loop/linger_rule.hpp"
 #include "adapters/loop/loop_event.hpp"
-#include "adapters/loop/loop_timers.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -106,11 +105,6 @@ public:
     return base_.get();
   }
 
-  /// Of its events.
-  loop_timers& timers() noexcept {
-    return timers_;
-  }
-
 private:
   struct deleter {
     void operator()(event_base* x) const noexcept;
@@ -127,7 +121,6 @@ private:
   void look_for_tasks();
 
   std::unique_ptr<event_base, deleter> base_;
-  loop_timers timers_;
   std::atomic<std::thread::id> runner_{};
   std::atomic<uint64_t> turns_{0};
   loop_event stop_;

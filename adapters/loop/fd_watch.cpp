@@ -36,10 +36,10 @@ fd_watch::fd_watch(event_loop& loop, int fd, callback on_readable,
   if (!can_be_watched(fd))
     return;
   if (on_readable)
-    read_.emplace(loop, fd, short{EV_READ | EV_PERSIST},
+    read_.emplace(loop.base(), fd, short{EV_READ | EV_PERSIST},
                   std::move(on_readable));
   if (on_writable)
-    write_.emplace(loop, fd, short{EV_WRITE | EV_PERSIST},
+    write_.emplace(loop.base(), fd, short{EV_WRITE | EV_PERSIST},
                    std::move(on_writable));
 }
 

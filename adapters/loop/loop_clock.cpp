@@ -31,7 +31,7 @@ uint64_t number(caf::atom_value x) {
 } // namespace
 
 loop_clock::loop_clock(event_loop& loop, actor_roster& roster)
-  : roster_(roster), timer_(loop, -1, 0, [this] { fire(); }) {
+  : roster_(roster), timer_(loop.base(), -1, 0, [this] { fire(); }) {
   // nop
 }
 

@@ -1,7 +1,5 @@
 #include "adapters/loop/loop_event.hpp"
 
-#include "adapters/loop/event_loop.hpp"
-#include "adapters/loop/loop_timers.hpp"
 #include "adapters/loop/memory_reserve.hpp"
 
 #include <event2/event.h>
@@ -29,36 +27,23 @@ bool finds_memory() noexcept {
 
 thread_local uint64_t fired_here = 0;
 
+bool add_event(::event* x, const timeval* delay) noexcept {
+  return event_add(x, delay) == 0
+         || (finds_memory() && event_add(x, delay) == 0);
+}
+
 } // namespace
 
 /// Lives apart from its owner, because libevent keeps its address and because a
 /// callback that destroys the owner must not destroy itself.
 struct loop_event::state {
-  explicit state(loop_timers& all) : timers(all) {
-    // nop
-  }
-
-  loop_timers& timers;
-  loop_timers::entry delay;
   ::event* ev = nullptr;
   callback on_fire;
   bool is_firing = false;
   bool is_abandoned = false;
 
-  /// Whether it has been started over since its time had come.
-  bool is_stale(short what) {
-    if (what == EV_TIMEOUT)
-      return !timers.take(delay);
-    // Who fires for another reason waits no longer.
-    if ((what & EV_TIMEOUT) != 0 || delay.is_running())
-      timers.cancel(delay);
-    return false;
-  }
-
-  static void fire(evutil_socket_t, short what, void* arg) noexcept {
+  static void fire(evutil_socket_t, short, void* arg) noexcept {
     auto* self = static_cast<state*>(arg);
-    if (self->is_stale(what))
-      return;
     ++fired_here;
     self->is_firing = true;
     try {
@@ -74,7 +59,6 @@ struct loop_event::state {
 };
 
 void loop_event::deleter::operator()(state* x) const noexcept {
-  x->timers.cancel(x->delay);
   event_free(x->ev);
   if (x->is_firing)
     x->is_abandoned = true;
@@ -82,24 +66,34 @@ void loop_event::deleter::operator()(state* x) const noexcept {
     delete x;
 }
 
-loop_event::loop_event(event_loop& loop, int fd, short what, callback on_fire) {
-  auto x = std::make_unique<state>(loop.timers());
+loop_event::loop_event(event_base* base, int fd, short what, callback on_fire) {
+  auto x = std::make_unique<state>();
   x->on_fire = std::move(on_fire);
-  x->ev = event_new(loop.base(), fd, what, state::fire, x.get());
+  x->ev = event_new(base, fd, what, state::fire, x.get());
   if (x->ev == nullptr && finds_memory())
-    x->ev = event_new(loop.base(), fd, what, state::fire, x.get());
+    x->ev = event_new(base, fd, what, state::fire, x.get());
   if (x->ev == nullptr)
     throw std::bad_alloc{};
   state_.reset(x.release());
 }
 
 bool loop_event::add() noexcept {
-  return event_add(state_->ev, nullptr) == 0
-         || (finds_memory() && event_add(state_->ev, nullptr) == 0);
+  return add_event(state_->ev, nullptr);
 }
 
 void loop_event::fire_after(std::chrono::nanoseconds delay) {
-  state_->timers.start(state_->delay, state_->ev, delay);
+  using namespace std::chrono;
+  auto tv = timeval{0, 0};
+  if (delay > nanoseconds::zero()) {
+    // One microsecond more than needed: libevent cuts the present time down to
+    // microseconds before it adds ours.
+    const auto total = ceil<microseconds>(delay) + microseconds{1};
+    const auto whole = floor<seconds>(total);
+    tv.tv_sec = whole.count();
+    tv.tv_usec = (total - whole).count();
+  }
+  if (!add_event(state_->ev, &tv))
+    throw std::bad_alloc{}; // The only thing that fails without a descriptor.
 }
 
 void loop_event::fire_now() noexcept {
@@ -108,14 +102,12 @@ void loop_event::fire_now() noexcept {
 }
 
 void loop_event::remove() noexcept {
-  state_->timers.cancel(state_->delay);
   event_del_noblock(state_->ev);
 }
 
 bool loop_event::is_pending() const noexcept {
   constexpr short anything = EV_READ | EV_WRITE | EV_SIGNAL | EV_TIMEOUT;
-  return state_->delay.is_running()
-         || event_pending(state_->ev, anything, nullptr) != 0;
+  return event_pending(state_->ev, anything, nullptr) != 0;
 }
 
 int loop_event::fd() const noexcept {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
-namespace troupe {
+struct event_base; // libevent's
 
-class event_loop;
+namespace troupe {
 
 /// One event of libevent and what to do when it fires. The callback may do
 /// anything, also destroy the object it belongs to. It must not throw; only for
@@ -23,7 +23,7 @@ public:
   /// @param fd   Descriptor or signal number; -1 for an event that only fires
   ///             after a delay or when told to. Not owned.
   /// @param what Flags of libevent, such as `EV_READ | EV_PERSIST`.
-  loop_event(event_loop& loop, int fd, short what, callback on_fire);
+  loop_event(event_base* base, int fd, short what, callback on_fire);
 
   /// Waits for the descriptor or the signal.
   /// @returns whether that is possible; the kernel refuses to watch regular

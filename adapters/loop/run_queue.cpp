@@ -39,7 +39,7 @@ void send_kill(caf::abstract_actor& x, caf::execution_unit* host) {
 run_queue::run_queue(caf::actor_system& sys, event_loop& loop,
                      actor_roster& roster)
   : caf::execution_unit(&sys), loop_(loop), roster_(roster),
-    ready_(loop, -1, 0, [this] { run_turn(); }) {
+    ready_(loop.base(), -1, 0, [this] { run_turn(); }) {
   // nop
 }
 

@@ -5,7 +5,7 @@
 namespace troupe {
 
 timer::timer(event_loop& loop, std::function<void()> on_expiry)
-  : event_(loop, -1, 0, std::move(on_expiry)) {
+  : event_(loop.base(), -1, 0, std::move(on_expiry)) {
   // nop
 }
 

@@ -272,7 +272,7 @@ void read_turns::reader::leave() noexcept {
 }
 
 read_turns::read_turns(event_loop& loop)
-  : next_(loop, -1, 0, [this] { run(); }) {
+  : next_(loop.base(), -1, 0, [this] { run(); }) {
   // nop
 }
 

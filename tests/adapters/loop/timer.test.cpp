@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 using namespace std::chrono_literals;
 using namespace troupe;
@@ -93,85 +92,6 @@ CAF_TEST(a timer starts over and can be cancelled) {
   loop.run();
   CAF_CHECK_EQUAL(fired, 1);
   CAF_CHECK(!restarted.is_running());
-}
-
-CAF_TEST(a timer whose time has come may be started over or cancelled) {
-  event_loop loop;
-  const auto begin = clock_type::now();
-  auto waited = clock_type::duration{};
-  auto fired = 0;
-  timer cancelled{loop, [&] { CAF_FAIL("cancelled"); }};
-  timer later{loop, [&] {
-                ++fired;
-                waited = clock_type::now() - begin;
-                loop.stop();
-              }};
-  timer first{loop, [&] {
-                CAF_CHECK(cancelled.is_running());
-                cancelled.cancel();
-                CAF_CHECK(!cancelled.is_running());
-                later.start(5ms);
-                CAF_CHECK(later.is_running());
-              }};
-  for (const auto delay : {0ms, 2ms}) {
-    first.start(delay);
-    cancelled.start(delay);
-    later.start(delay);
-    // All of them are due when the first one fires.
-    const auto end = clock_type::now() + delay;
-    while (clock_type::now() <= end) {
-      // Busy.
-    }
-    loop.run();
-  }
-  CAF_CHECK_EQUAL(fired, 2);
-  CAF_CHECK(waited >= 12ms);
-}
-
-CAF_TEST(a timer that is started over need not wait for its first time) {
-  event_loop loop;
-  timer t{loop, [&] { loop.stop(); }};
-  t.start(1h);
-  t.start(1ms);
-  loop.run();
-  t.start(0ms);
-  t.start(1ms);
-  auto fired = 0;
-  timer other{loop, [&] { ++fired; }};
-  other.start(0ms);
-  loop.run();
-  CAF_CHECK_EQUAL(fired, 1);
-}
-
-CAF_TEST(passes of the loop tell the kernel of no time again) {
-  event_loop loop;
-  timer far{loop, [] {}};
-  far.start(1h);
-  auto left = 1000;
-  std::optional<timer> next;
-  next.emplace(loop, [&] {
-    if (--left == 0)
-      loop.stop();
-    else
-      next->start(0ms);
-  });
-  next->start(0ms);
-  loop.run();
-  CAF_CHECK_EQUAL(loop.timers().told(), 1u);
-  // Nor of one that comes later than what it waits for.
-  timer farther{loop, [] {}};
-  farther.start(2h);
-  CAF_CHECK_EQUAL(loop.timers().told(), 1u);
-  farther.start(1min);
-  CAF_CHECK_EQUAL(loop.timers().told(), 2u);
-}
-
-CAF_TEST(timers of other threads wake the loop) {
-  event_loop loop;
-  timer end{loop, [&] { loop.stop(); }};
-  std::thread other{[&] { end.start(1ms); }};
-  loop.run();
-  other.join();
 }
 
 CAF_TEST(a callback may destroy its timer) {

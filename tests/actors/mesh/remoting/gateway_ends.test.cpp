@@ -481,11 +481,17 @@ CAF_TEST(C12.6 links of an actor of another system work both ways) {
   CAF_REQUIRE_EQUAL(told.all.size(), 1u);
   CAF_CHECK_EQUAL(told.all[0],
                   "exit" + text_of(caf::exit_reason::user_shutdown));
+  // A kill is fatal to whoever is linked to the one that ends by it.
   auto there = heard{};
-  world.publish(1, world[1].spawn(listener, &there), "ear");
+  auto beside_it = heard{};
+  const auto ear = world[1].spawn(listener, &there);
+  caf::anon_send(world[1].spawn(listener, &beside_it), caf::monitor_atom::value,
+                 caf::actor_cast<caf::actor>(ear));
+  world.publish(1, ear, "ear");
   have_theirs(caf::link_atom::value, world.find(0, 1, "ear"));
   end_theirs();
-  CAF_CHECK_EQUAL(there.all.size(), 1u);
+  CAF_CHECK_EQUAL(beside_it.count("down" + text_of(caf::exit_reason::kill)),
+                  1u);
   CAF_CHECK_EQUAL(world[0].gauge_of("links"), 0u);
 }
 
