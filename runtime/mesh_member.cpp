@@ -80,8 +80,6 @@ mesh_member::start(loop_system& loop, mesh_member_options options) {
   node.root_name = std::move(options.root_name);
   node.root_addresses = std::move(options.root_addresses);
   node.log = options.log;
-  nets.outlet = std::make_shared<lane_outlet>();
-  node.outlet = nets.outlet;
   node.make_networks = [&loop, context = std::move(options.context),
                         nets = std::move(nets)](lane_owner_actor owner) {
     auto mine = nets;

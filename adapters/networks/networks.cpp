@@ -159,10 +159,7 @@ network_set::network_set(actor_pointer self, event_loop& loop,
   // nop
 }
 
-network_set::~network_set() {
-  if (options_.outlet)
-    options_.outlet->put = nullptr;
-}
+network_set::~network_set() = default;
 
 void network_set::log(severity weight, const std::string& line) {
   if (options_.log)
@@ -172,8 +169,6 @@ void network_set::log(severity weight, const std::string& line) {
 // -- networks ----------------------------------------------------------------
 
 caf::error network_set::start() {
-  if (options_.outlet)
-    options_.outlet->put = [this](const put_lane_frame& x) { put(x); };
   if (!options_.kernel) {
     auto kernel = make_network_kernel(loop_);
     if (!kernel)

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "actors/mesh/sessions/lane_outlet.hpp"
 #include "adapters/networks/network_kernel.hpp"
 #include "adapters/networks/reach_table.hpp"
 #include "base/journal.hpp"
@@ -23,9 +22,6 @@ class secure_context;
 struct networks_options {
   /// Hears of lanes and networks.
   lane_owner_actor owner;
-
-  /// Not null: gets the function that puts frames, for who runs on our thread.
-  std::shared_ptr<lane_outlet> outlet;
 
   /// 0: the kernel picks one for each address.
   uint16_t port = 0;

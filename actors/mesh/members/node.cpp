@@ -190,7 +190,6 @@ known_peer& obtain(self_pointer self, const peer_key& key) {
   settings.make_token = options.make_token;
   // A session that ends counts on by itself: the next one is beyond that.
   settings.first_number = ++state.last_session << 32;
-  settings.outlet = options.outlet;
   settings.log = options.log;
   auto& result = state.peers[key];
   result.handle =

@@ -2,7 +2,6 @@
 
 #include "actors/mesh/members/defaults.hpp"
 #include "actors/mesh/members/node_membership.hpp"
-#include "actors/mesh/sessions/lane_outlet.hpp"
 #include "actors/mesh/sessions/message_queue.hpp"
 #include "actors/mesh/sessions/peer_session.hpp"
 #include "base/journal.hpp"
@@ -10,7 +9,6 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 
 namespace troupe {
 
@@ -64,9 +62,6 @@ struct node_options {
 
   /// Makes the networks of this node, which bring their lanes to the owner.
   std::function<networks_actor(lane_owner_actor)> make_networks;
-
-  /// Where these take frames, if they are on the same thread.
-  std::shared_ptr<const lane_outlet> outlet;
 
   journal log;
 };

@@ -83,8 +83,6 @@ void carry_out(self_pointer self, put_frame& x, peer_effects&) {
   if (is_relay_lane(x.lane))
     self->send(state.owner, relay_frame{settings.self.node, settings.peer.node,
                                         via_of(x.lane), std::move(x.frame)});
-  else if (settings.outlet && settings.outlet->put)
-    settings.outlet->put({x.lane, std::move(x.frame)});
   else
     self->send(state.networks, put_lane_frame{x.lane, std::move(x.frame)});
 }

@@ -1,13 +1,11 @@
 #pragma once
 
-#include "actors/mesh/sessions/lane_outlet.hpp"
 #include "actors/mesh/sessions/message_queue.hpp"
 #include "actors/mesh/sessions/peer_session.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
 #include <functional>
-#include <memory>
 
 namespace troupe {
 
@@ -32,9 +30,6 @@ struct peer_settings {
 
   /// See `session_handshake`.
   uint64_t first_number = 1;
-
-  /// Null: frames go by messages.
-  std::shared_ptr<const lane_outlet> outlet;
 
   journal log;
 };

@@ -34,24 +34,6 @@ CAF_TEST(O5 O9 a node says where it takes lanes and takes them) {
   CAF_CHECK(one->failures.empty());
 }
 
-CAF_TEST(LINK-1 frames that are put by a call go out in the order of the calls) {
-  begin();
-  CAF_REQUIRE(one->outlet->put != nullptr);
-  connect();
-  auto& x = *one->live().front();
-  auto& y = *two->live().front();
-  constexpr size_t count = 1000;
-  for (size_t i = 0; i < count; ++i)
-    one->outlet->put({x.opened.lane, some_data(i, std::string(i, 'a'))});
-  CAF_REQUIRE(wait([&] { return y.frames.size() == count; }));
-  for (size_t i = 0; i < count; ++i)
-    CAF_REQUIRE(is_same(y.frames[i], some_data(i, std::string(i, 'a'))));
-  // One that is none goes nowhere, and none goes anywhere when it has ended.
-  one->outlet->put({x.opened.lane + 1000, some_data(1, "a")});
-  one->end();
-  CAF_CHECK(one->outlet->put == nullptr);
-}
-
 CAF_TEST(LINK-1 L7 many frames go both ways in order) {
   begin();
   connect();

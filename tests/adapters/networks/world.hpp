@@ -123,7 +123,6 @@ struct mesh_node {
       },
       this);
     options.owner = owner;
-    options.outlet = outlet;
     if (!options.kernel)
       options.kernel = kernel;
     options.random = [] { return uint64_t{0}; };
@@ -231,7 +230,6 @@ struct mesh_node {
   lane_owner_actor owner;
   lane_user_actor user;
   networks_actor networks;
-  std::shared_ptr<lane_outlet> outlet = std::make_shared<lane_outlet>();
   bool adopts = true;
   bool echoes = false;
   std::deque<lane_story> lanes;

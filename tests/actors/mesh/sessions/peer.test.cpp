@@ -63,7 +63,6 @@ struct fixture : deterministic {
 
   side sides[2];
   uint8_t last_token = 0;
-  std::shared_ptr<lane_outlet> outlet;
 
   fixture() {
     for (uint32_t i = 0; i < 2; ++i) {
@@ -94,7 +93,6 @@ struct fixture : deterministic {
       x.fill(++last_token);
       return x;
     };
-    settings.outlet = outlet;
     return spawn_peer(sys, sides[i].net, sides[i].boss, std::move(settings));
   }
 
@@ -209,28 +207,6 @@ CAF_TEST(LINK-4 X42 a lane of another incarnation goes back with its first frame
   sides[0].out.frames.clear();
   say(1, "still here");
   CAF_CHECK_EQUAL(sides[0].out.deliveries.size(), 1u);
-}
-
-CAF_TEST(frames go out by calls while there are such) {
-  const auto direct = std::make_shared<lane_outlet>();
-  auto calls = 0;
-  direct->put = [&](const put_lane_frame& x) {
-    ++calls;
-    sides[0].out.frames.push_back(x);
-  };
-  outlet = direct;
-  self->send_exit(sides[0].peer, caf::exit_reason::user_shutdown);
-  sides[0].peer = spawn(0, 100, 101);
-  open(1);
-  say(0, "one");
-  CAF_CHECK_EQUAL(sides[1].out.deliveries.size(), 1u);
-  CAF_CHECK(calls > 2);
-  // The networks have ended, and others have come.
-  direct->put = nullptr;
-  calls = 0;
-  say(0, "two");
-  CAF_CHECK_EQUAL(sides[1].out.deliveries.size(), 2u);
-  CAF_CHECK_EQUAL(calls, 0);
 }
 
 CAF_TEST(LINK-7 however much is said there are few timers) {
