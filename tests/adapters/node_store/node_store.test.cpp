@@ -251,7 +251,7 @@ CAF_TEST(X52 another store is not taken for it) {
   where.posts = y.server->address().posts;
   CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
   where = x.server->lend(3);
-  where.pid = 0;
+  where.pid = INT32_MAX; // No process has that number.
   CAF_CHECK(!store_access::attach(where, ::geteuid(), 3));
   CAF_CHECK(!store_access::attach(x.server->lend(3), ::geteuid() + 1, 3));
   CAF_CHECK(!store_access::attach(x.server->lend(3), ::geteuid(), ranks));
