@@ -722,9 +722,11 @@ void event_stream::on_fetched(uint32_t rank, caf::expected<host_reply> x) {
       return;
     }
     lose(rank);
-  } else if (!std::all_of(what->events.begin(), what->events.end(),
-                          out_->may_be)) {
-    // No such node has been given that.
+  } else if (what->events.empty()
+             || !std::all_of(what->events.begin(), what->events.end(),
+                             out_->may_be)) {
+    // It does not have what it has said it has, or no such node has been given
+    // that: it is not to be asked again.
     lose(rank);
   } else {
     for (auto& y : what->events)

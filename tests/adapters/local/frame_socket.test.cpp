@@ -123,8 +123,9 @@ CAF_TEST(what is answered in the same pass is not acknowledged as well) {
   settle();
   CAF_CHECK_EQUAL(uut->acknowledgements(), 1u);
   // As actors answer: when all sockets have been read, and written after that.
-  auto written = loop_event{loop, -1, 0, [&] { uut->send(frame("answer")); }};
-  auto answered = loop_event{loop, -1, 0, [&] { written.fire_now(); }};
+  auto written =
+    loop_event{loop.base(), -1, 0, [&] { uut->send(frame("answer")); }};
+  auto answered = loop_event{loop.base(), -1, 0, [&] { written.fire_now(); }};
   on_frame = [&] { answered.fire_now(); };
   for (auto i = 0; i < 10; ++i) {
     const auto before = frames.size();

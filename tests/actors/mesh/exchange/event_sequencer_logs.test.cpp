@@ -607,8 +607,10 @@ CAF_TEST(X41 nodes that are not there have submitted nothing and do not join) {
     // Nor if a new home asks for it.
     x.lose(0);
     const auto answer_next = [&](std::vector<ordered_event> events) {
-      const auto i = std::find_if(x.sent.begin(), x.sent.end(), [](auto& y) {
-        return std::holds_alternative<collect_events>(y.what);
+      // It has become the home of the job's log as well.
+      const auto i = std::find_if(x.sent.begin(), x.sent.end(), [&](auto& y) {
+        const auto* asked = std::get_if<collect_events>(&y.what);
+        return asked != nullptr && asked->nspace == name;
       });
       CAF_REQUIRE(i != x.sent.end());
       const auto then = std::move(i->then);
@@ -622,4 +624,25 @@ CAF_TEST(X41 nodes that are not there have submitted nothing and do not join) {
     CAF_CHECK(is(late, status::success));
     CAF_CHECK((x[1].entries == codes{1, 2}));
   }
+}
+
+CAF_TEST(X41 who has said it has more than it gives is asked once) {
+  const auto name = log_name(key);
+  auto x = cluster{3};
+  x.enter(1, 1, {0, 1, 2});
+  x.run();
+  x.lose(0);
+  const auto i = std::find_if(x.sent.begin(), x.sent.end(), [&](auto& y) {
+    const auto* asked = std::get_if<collect_events>(&y.what);
+    return asked != nullptr && asked->nspace == name;
+  });
+  CAF_REQUIRE(i != x.sent.end());
+  const auto then = std::move(i->then);
+  x.sent.erase(i);
+  then(host_reply{collected_events{2, {}}});
+  x.run(); // It gives nothing, and this has an end.
+  const auto late = x.enter(1, 2, {1});
+  x.run();
+  CAF_CHECK(is(late, status::success));
+  CAF_CHECK((x[1].entries == codes{1, 2}));
 }

@@ -61,6 +61,10 @@ struct fixture : deterministic {
     consume_messages();
   }
 
+  node_time boot_time() {
+    return node_time{sched.clock().current_time.time_since_epoch()} + 100s;
+  }
+
   void start(uint32_t rank) {
     auto options = node_options{};
     options.rank = rank;
@@ -73,9 +77,7 @@ struct fixture : deterministic {
     options.clock = [this] {
       return steady_time{sched.clock().current_time.time_since_epoch()};
     };
-    options.boot_clock = [this] {
-      return node_time{sched.clock().current_time.time_since_epoch()} + 100s;
-    };
+    options.boot_clock = [this] { return boot_time(); };
     options.make_token = [] { return session_token{{1, 2, 3}}; };
     options.make_networks = [this](const lane_owner_actor&) {
       return sys.spawn(networks, &out);
@@ -125,7 +127,8 @@ struct fixture : deterministic {
     root.hear(ours, {{0, 100}, 0, {}});
     self->send(out.users.at(1),
                lane_frame_arrived{1, hello_frame{root.own(), ours, {}}});
-    auto welcome = node_welcome{2, 7, {}, node_time{100s}};
+    // The time of our question, which is when we heard of the root.
+    auto welcome = node_welcome{2, 7, {}, boot_time()};
     for (auto rank : {0u, 1u, 2u})
       welcome.rows.push_back(
         {rank, "n" + std::to_string(rank), 100 + rank, node_state::live, 7});
