@@ -121,6 +121,9 @@ bool tell_unseen(link& to, int code, const std::string& inbox) {
   return static_cast<bool>(to.call(wire::request{std::move(what)}));
 }
 
+/// Whose descriptors are tried at most.
+constexpr int most_senders = 8;
+
 /// Maps what we share with a server, now: the first look-up need not wait for it. If
 /// we cannot open it, the server hands it over.
 void find_shared(shared_posts& shared, link& with) {
@@ -129,8 +132,17 @@ void find_shared(shared_posts& shared, link& with) {
     return;
   const auto inbox = descriptor_inbox{};
   const auto is_told = tell_unseen(with, shared.failure(), inbox.name());
-  if (is_told && !inbox.name().empty() && !shared.take(inbox.take()))
-    tell_unseen(with, shared.failure(), {});
+  if (!is_told || inbox.name().empty())
+    return;
+  // Any process of this user may have sent something as well.
+  for (auto i = 0; i < most_senders; ++i) {
+    auto sent = inbox.take();
+    if (sent.empty())
+      break;
+    if (shared.take(std::move(sent)))
+      return;
+  }
+  tell_unseen(with, shared.failure(), {});
 }
 
 /// How long the progress thread looks for what threads of the program ask next:

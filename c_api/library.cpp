@@ -205,7 +205,8 @@ bool library::in_progress_thread() const noexcept {
 
 void library::progress() {
   const auto x = core();
-  if (x && x->is_external && !x->loop.loop().in_loop_thread())
+  // Until it has begun the loop is the thread's that is in PMIx_Init.
+  if (x && x->is_external && x->has_begun() && !x->loop.loop().in_loop_thread())
     x->progress();
 }
 

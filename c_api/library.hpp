@@ -189,8 +189,8 @@ private:
 };
 
 /// Brings up and takes down what is behind events and output (c_api/events.cpp,
-/// c_api/client_output.cpp): up on the progress thread, down on the thread of
-/// the last finalize while the loop still runs.
+/// c_api/client_output.cpp): up on the thread of the first init, before the loop begins, down
+/// on that of the last finalize while it still runs.
 void start_events(library& lib);
 void stop_events(library& lib);
 void start_output(library& lib);

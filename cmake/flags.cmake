@@ -44,10 +44,10 @@ endfunction()
 # of which a client's library takes one and not its neighbours. By GCC only;
 # scripts/tidy has a build in which each file stands alone. A library that needs one
 # function of four files gets no more: each has a section of its own.
-option(TROUPE_UNITE "Compile several files at once" ON)
 #
 # CMake's own unity files have the path of the clone in them, and so what ccache has
 # of one clone is nothing to another; these are the same in all.
+option(TROUPE_UNITE "Compile several files at once" ON)
 function(troupe_unite target)
   if(NOT TROUPE_UNITE OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
@@ -143,6 +143,8 @@ endif()
 # A second build of the same file costs nothing.
 find_program(TROUPE_CCACHE ccache)
 if(TROUPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache")
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache"
+                                  "${TROUPE_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_CURRENT_LIST_DIR}/compile_with_ccache"
+                                  "${TROUPE_CCACHE}")
 endif()

@@ -131,14 +131,19 @@ void event_log::inherit(namespace_log& log) {
   if (log.nspace() == options_.server.nspace)
     return;
   const auto& kept = open_.index();
-  for (const auto* x = kept.next(0); x != nullptr; x = kept.next(x->number)) {
-    if (!x->filter->concerns(log.nspace()) || !make_node_room(x->bytes))
+  auto number = uint64_t{0};
+  while (const auto* x = kept.next(number)) {
+    number = x->number;
+    if (!x->filter->concerns(log.nspace()))
       continue;
+    // What makes room may drop the entry itself.
     auto copy = *x;
+    if (!make_node_room(copy.bytes))
+      continue;
     copy.owed = 0;
-    const auto is_of_system = x->filter->source().nspace.empty();
-    log.append(std::move(copy),
-               is_of_system ? row_of(*x->get()) : std::string{});
+    const auto is_of_system = copy.filter->source().nspace.empty();
+    auto row = is_of_system ? row_of(*copy.get()) : std::string{};
+    log.append(std::move(copy), std::move(row));
   }
 }
 

@@ -686,6 +686,8 @@ status invitations::join(uint64_t call, const std::string& id,
       x.call = call;
       x.is_declined = !accepts;
       x.unanswered.clear();
+      if (const auto patience = timeout_of(directives))
+        x.deadline = now + *patience;
       return status::success;
     }
   if (ended == nullptr)
@@ -730,6 +732,12 @@ void invitations::end_received(const event& what, effects& out) {
   auto* x = find_received(what, reply::accepted);
   if (x == nullptr)
     x = find_received(what, reply::none);
+  if (x == nullptr) {
+    // One that has declined waits for nothing but the word that it leads.
+    x = find_received(what, reply::declined);
+    if (x != nullptr && x->call != 0)
+      x = nullptr;
+  }
   if (what.code == status::group_construct_abort) {
     if (x != nullptr)
       end(*x, what.code, {}, out);
@@ -819,6 +827,14 @@ void invitations::advance_received(time now, effects& out) {
     }
     if (!x.due || *x.due > now)
       continue;
+    if (x.refused && x.how == reply::declined) {
+      // The call has waited long enough; that it leads it may hear yet.
+      if (const auto call = std::exchange(x.call, 0); call != 0)
+        out.outcomes.push_back({call, *x.refused, {}});
+      x.due = std::nullopt;
+      x.refused = std::nullopt;
+      continue;
+    }
     if (x.refused) {
       end(x, *x.refused, {}, out);
       continue;

@@ -40,13 +40,8 @@ job_memory* part_meetings::memory_of(const std::string& nspace) const {
 }
 
 bool part_meetings::can_meet(const namespace_entry& entry, const ranks& who) {
-  return entry.memory
-         && std::all_of(who.begin(), who.end(), [&](uint32_t rank) {
-              const auto i = entry.procs.find(rank);
-              return i != entry.procs.end() && i->second.posts_by != 0
-                     && i->second.connections == 1 && !i->second.is_gone()
-                     && entry.memory->has(rank);
-            });
+  return std::all_of(who.begin(), who.end(),
+                     [&](uint32_t rank) { return entry.shares_memory(rank); });
 }
 
 bool part_meetings::may_meet(const std::vector<proc_id>& procs) const {

@@ -23,13 +23,16 @@ caf::error name_refusal(const std::string& nspace) {
 
 } // namespace
 
+bool namespace_entry::shares_memory(uint32_t rank) const {
+  const auto x = procs.find(rank);
+  return memory != nullptr && x != procs.end() && x->second.posts_by != 0
+         && x->second.connections == 1 && !x->second.is_gone()
+         && memory->has(rank);
+}
+
 bool namespace_entry::shares_memory() const {
-  return memory != nullptr
-         && std::all_of(procs.begin(), procs.end(), [this](const auto& x) {
-              const auto& [rank, proc] = x;
-              return proc.posts_by != 0 && proc.connections == 1
-                     && !proc.is_gone() && memory->has(rank);
-            });
+  return std::all_of(procs.begin(), procs.end(),
+                     [this](const auto& x) { return shares_memory(x.first); });
 }
 
 void tell_unshared(namespace_entry& entry, const std::string& nspace,

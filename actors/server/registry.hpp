@@ -79,8 +79,10 @@ struct namespace_entry {
     return size && *size == procs.size();
   }
 
-  /// Whether all its processes on this node post in its memory, by one connection
-  /// each.
+  /// Whether a process on this node posts in its memory, by one connection.
+  bool shares_memory(uint32_t rank) const;
+
+  /// Whether all of them do.
   bool shares_memory() const;
 };
 

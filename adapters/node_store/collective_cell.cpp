@@ -168,8 +168,10 @@ void collective_cell::open() noexcept {
 }
 
 bool collective_cell::close() noexcept {
-  // All may be there, and the last of them killed before it ended the round.
-  look(memory_.word.load());
+  // All may be there, and the last of them killed before it ended the round. What is
+  // closed already is not ended any more: some have seen that, and ask the server.
+  if (const auto now = current())
+    look(*now);
   return shut(memory_);
 }
 

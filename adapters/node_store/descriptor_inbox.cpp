@@ -90,8 +90,10 @@ std::vector<unique_fd> descriptor_inbox::take() const {
       ::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!from)
       break;
-    if (user_of(from.get()) == uint32_t{::geteuid()})
-      return receive(from.get());
+    if (user_of(from.get()) != uint32_t{::geteuid()})
+      continue;
+    if (auto result = receive(from.get()); !result.empty())
+      return result;
   }
   return {};
 }

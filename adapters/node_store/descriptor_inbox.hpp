@@ -24,7 +24,8 @@ public:
     return name_;
   }
 
-  /// What somebody has sent by now, at once.
+  /// What one of this user has sent by now, at once; of several the next one, in the
+  /// order in which they came. Nothing: there is no more.
   std::vector<unique_fd> take() const;
 
 private:

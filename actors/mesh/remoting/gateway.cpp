@@ -615,6 +615,7 @@ void gateway_desk::stop() {
 // -- sending ------------------------------------------------------------------
 
 wire_handle gateway_desk::give(const member_name& node, caf::actor_id id) {
+  settle_foreign();
   auto result = wire_handle{node, id, 0};
   if (node == *member_of(own_node_)) {
     result.node = own_name();

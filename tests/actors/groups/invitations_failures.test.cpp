@@ -236,6 +236,35 @@ CAF_TEST(G29 G38 a decline that crosses its own election leads all the same) {
   CAF_CHECK_EQUAL(code(1, 2), status::exists);
 }
 
+CAF_TEST(G29 G38 who hears late that it leads what it has declined leads it) {
+  added[status::group_invited] = {
+    make(group_keys::invitation, value::uint64(7))};
+  refused[status::group_invite_declined] = status::exists;
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  join(2, 1, 0);
+  kill(0, status::proc_aborted_by_sig);
+  join(1, 1, 0, false);
+  elapse(2s);
+  CAF_CHECK_EQUAL(code(1, 1), status::exists);
+  CAF_CHECK_EQUAL(code(2, 1), pending);
+  hear(at(1), selected(1, {rank(1), rank(2)}, {}));
+  CAF_CHECK_EQUAL(membership(2, 1), (procs{rank(1), rank(2)}));
+}
+
+CAF_TEST(G29 G51 the time of who declines what it leads counts) {
+  added[status::group_invited] = {
+    make(group_keys::invitation, value::uint64(7))};
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  kill(0, status::proc_aborted_by_sig);
+  for (const auto x : {1u, 2u})
+    hear(at(x), selected(1, {rank(1)}, {rank(2)}));
+  CAF_CHECK_EQUAL(join(1, 1, 0, false, {timeout(1)}), status::success);
+  elapse(999ms);
+  CAF_CHECK_EQUAL(code(1, 1), pending);
+  elapse(1ms);
+  CAF_CHECK_NOT_EQUAL(code(1, 1), pending);
+}
+
 CAF_TEST(G27 G44 a leader of what is complete already takes nothing over) {
   const auto mark = make(group_keys::invitation, value::uint64(7));
   added[status::group_invited] = {mark};

@@ -205,3 +205,19 @@ CAF_TEST(who is interrupted again and again has no more patience) {
     [&] { now = x.cell(false).wait(mine, 0); }, [&] { cell.close(); }));
   CAF_CHECK(now == outcome::closed);
 }
+
+CAF_TEST(COLL-1 X53 what is closed is not ended by closing it once more) {
+  auto x = fixture{2};
+  auto cell = x.cell();
+  cell.open();
+  auto first = collective_cell::ticket{};
+  CAF_CHECK(cell.arrive(0, first) == outcome::open);
+  // The other one has come, and before it looks somebody has all of them ask.
+  x.memory->bits[0] = collective_cell::round_of(first) % 2 == 0 ? 3 : 0;
+  CAF_CHECK(cell.has_gathered(first));
+  CAF_CHECK(collective_cell::shut(*x.memory));
+  CAF_CHECK(cell.look(first) == outcome::closed);
+  CAF_CHECK(!cell.close());
+  CAF_CHECK(!cell.close());
+  CAF_CHECK(cell.look(first) == outcome::closed);
+}

@@ -154,6 +154,17 @@ struct fixture : deterministic {
       make_payload(std::make_shared<const std::string>(std::move(what)))};
   }
 
+  /// A node may be sent so much on lane 1.
+  void give_credit(const session_handshake& who) {
+    auto room = acknowledgement{};
+    room.classes = all_classes;
+    room.next.fill(1);
+    room.limit.fill(uint64_t{1} << 20);
+    self->send(out.users.at(1),
+               lane_frame_arrived{1, ack_frame{who.outgoing(), room}});
+    consume_messages();
+  }
+
   size_t sessions() {
     return request<mesh_status>(node, get_mesh_status{}).peers.size();
   }
@@ -308,6 +319,7 @@ CAF_TEST(ACT-16 what a node is said to have sent is of no user) {
   });
   self->send(node, caf::actor_cast<gateway_actor>(gateway));
   const auto root = join(1000);
+  give_credit(root);
   const auto words = std::string{gateway_payload} + "words";
   say(root, traffic_class::actors, 1, words);
   CAF_REQUIRE_EQUAL(users.size(), 1u);

@@ -453,6 +453,23 @@ CAF_TEST(C12.6 the handle of an actor of another system comes back as itself) {
   CAF_CHECK_EQUAL(*back, theirs);
 }
 
+CAF_TEST(C12.6 handles of both systems stand in one message) {
+  const auto second = [] {
+    return caf::behavior{
+      [](const caf::actor&, caf::actor x) { return x; },
+      [](const caf::actor&, const caf::actor&, caf::actor x) { return x; }};
+  };
+  world.publish(1, world[1].spawn(second), "second");
+  const auto far_one = world.find(0, 1, "second");
+  const auto ours = world[0].spawn(second);
+  const auto back = world.ask<caf::actor>(0, far_one, theirs, ours);
+  CAF_REQUIRE(back.engaged());
+  CAF_CHECK_EQUAL(*back, ours);
+  const auto other = world.ask<caf::actor>(0, far_one, ours, far_one, theirs);
+  CAF_REQUIRE(other.engaged());
+  CAF_CHECK_EQUAL(*other, theirs);
+}
+
 CAF_TEST(C12.6 a handle of a system that has ended is that of a dead actor) {
   remove_neighbour(beside.sys);
   auto there = heard{};
