@@ -12,9 +12,8 @@ namespace troupe::defaults {
 
 using namespace std::chrono_literals;
 
-/// Posted and published data of one process, and of all of a namespace.
+/// Posted and published data of one process.
 inline constexpr size_t posted_bytes_per_process = size_t{16} << 20;
-inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
 
 /// Sets of processes over several nodes whose collective operations a node
 /// counts.
@@ -27,12 +26,9 @@ inline constexpr size_t event_codes_per_client = 1024;
 /// RFC0002, "ring buffer".
 inline constexpr size_t event_cache_size = 512;
 
-/// Events of one process, and about how many bytes, that wait for its handlers
-/// or are under way until it reads less from its server; 8 times that until it
-/// reads nothing.
+/// Events of one process that wait for its handlers or are under way until it
+/// reads less from its server.
 inline constexpr size_t events_awaiting_handlers = 8192;
-inline constexpr size_t event_bytes_awaiting_handlers = size_t{8} << 20;
-inline constexpr size_t events_awaiting_hard_factor = 8;
 
 /// How long the processes of a job have between the first signal and SIGKILL.
 inline constexpr auto kill_grace = 2s;
@@ -46,10 +42,8 @@ inline constexpr auto lost_connection_wait = 1s;
 inline constexpr size_t resources = 1024;
 inline constexpr size_t process_sets = 1024;
 
-/// Sets of connected processes that a server or a host keeps, and the entries
-/// in all of them together.
+/// Sets of connected processes that a server or a host keeps.
 inline constexpr size_t connected_sets = 16384;
-inline constexpr size_t connected_procs = size_t{1} << 20;
 
 /// How much later than a requester's time-out the host's answer may come.
 inline constexpr auto host_timeout_margin = 2s;
@@ -66,65 +60,36 @@ inline constexpr uint32_t tree_radix = 8;
 
 // -- looking at files and at the use of resources
 
-/// Paths that one request may ask for, and those that wait.
+/// Paths that one request may ask for.
 inline constexpr size_t file_check_paths = 4096;
-inline constexpr size_t file_checks_waiting = 65536;
 
-/// Processes, disks and networks in one sample, identifiers in a request, and
-/// bytes of a file of the kernel.
+/// Processes in one sample, and identifiers in a request.
 inline constexpr size_t usage_procs = 4096;
-inline constexpr size_t usage_devices = 1024;
 inline constexpr size_t usage_names = 1024;
-inline constexpr size_t usage_file_bytes = size_t{1} << 20;
 
-/// How long what the host says of a job's processes is used, and how long it
-/// may take to say so and to have other nodes sampled.
-inline constexpr auto usage_table_age = 5s;
+/// How long the host may take to say what it knows of a job's processes and to
+/// have other nodes sampled.
 inline constexpr auto usage_host_wait = 5s;
 
 // -- the environment
 
-/// Of ten seconds, how many percent somebody may wait for memory; and how many
-/// percent of a file system's space or files may be taken.
-inline constexpr double memory_pressure_limit = 40;
-inline constexpr double file_system_limit = 95;
-
-/// How far below its limit a value has to fall before it is in order again:
-/// degrees Celsius, and percent.
-inline constexpr double temperature_hysteresis = 3;
-inline constexpr double memory_pressure_hysteresis = 20;
-inline constexpr double file_system_hysteresis = 2;
-
-/// Devices that one sensor keeps apart, bytes of a file that one reads, and
-/// changes that wait to be asked for.
+/// Devices that one sensor keeps apart.
 inline constexpr size_t sensor_devices = 4096;
-inline constexpr size_t sensor_file_bytes = size_t{64} << 10;
-inline constexpr size_t sensor_changes = 1024;
 
 // -- monitors of named kinds, and reactions to alerts
 
-/// How long a command of a monitor, and one of a reaction, may take; the
-/// longest that one may ask for; how much of its output is kept; how many run
-/// at a time, and how many wait.
-inline constexpr auto monitor_command_time = 10s;
-inline constexpr auto reaction_command_time = 30s;
+/// The longest time that one may ask for a command.
 inline constexpr auto command_time_max = std::chrono::hours{1};
-inline constexpr size_t command_output = size_t{64} << 10;
-inline constexpr size_t commands_running = 8;
-inline constexpr size_t commands_waiting = 1024;
 
-/// Kinds of monitors that a node knows, and plugins; reactions of one monitor;
-/// bytes of one of them.
+/// Kinds of monitors that a node knows, and plugins; reactions of one monitor.
 inline constexpr size_t monitor_kinds = 256;
 inline constexpr size_t monitor_plugins = 64;
 inline constexpr size_t monitor_reactions = 16;
-inline constexpr size_t monitor_reaction_bytes = 4096;
 
 // -- the mesh
 
-/// Largest frame of a lane, and the pieces that bulk is cut into (L22).
+/// Largest frame of a lane (L22).
 inline constexpr size_t lane_frame = size_t{1} << 20;
-inline constexpr size_t bulk_chunk = size_t{16} << 10;
 
 /// Bytes of one class that wait for a peer's acknowledgement, and bytes of one
 /// class that a peer holds because they came early or were not taken (L23).
@@ -133,10 +98,8 @@ inline constexpr size_t send_window = size_t{4} << 20;
 /// Connections to one peer at a time.
 inline constexpr size_t lanes_per_peer = 16;
 
-/// Bytes that wait for a turn with one peer, beyond what its session keeps, and
-/// of a single message.
+/// Bytes that wait for a turn with one peer, beyond what its session keeps.
 inline constexpr size_t peer_queue = size_t{64} << 20;
-inline constexpr size_t mesh_message = size_t{256} << 20;
 
 /// How often a lane in use is probed with unacknowledged data and without
 /// (`T_probe`), how often one in stand-by as long as those in use answer, and
@@ -191,9 +154,7 @@ inline constexpr auto io_end_wait = 2s;
 inline constexpr size_t io_files_open = 256;
 
 /// Output that has been sent to a library of ours and that its program has not
-/// taken, and what such a library holds of a server that does not count: then
-/// it reads nothing more.
+/// taken.
 inline constexpr size_t io_credit = size_t{256} << 10;
-inline constexpr size_t io_held_output = size_t{4} << 20;
 
 } // namespace troupe::defaults

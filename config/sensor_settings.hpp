@@ -1,7 +1,5 @@
 #pragma once
 
-#include "config/defaults.hpp"
-
 #include <caf/error.hpp>
 
 #include <chrono>
@@ -12,17 +10,20 @@
 
 namespace troupe {
 
-/// What is too much where a device does not say so itself; see
-/// config/defaults.hpp.
+/// What is too much where a device does not say so itself, and how far below its
+/// limit a value has to fall before it is in order again (hysteresis).
 struct sensor_limits {
-  double memory_pressure = defaults::memory_pressure_limit;
-  double memory_pressure_hysteresis = defaults::memory_pressure_hysteresis;
-  double file_system = defaults::file_system_limit;
-  double file_system_hysteresis = defaults::file_system_hysteresis;
-  double temperature_hysteresis = defaults::temperature_hysteresis;
+  /// Of ten seconds, how many percent somebody may wait for memory.
+  double memory_pressure = 40;
+  double memory_pressure_hysteresis = 20;
 
-  /// For devices that have no limit of their own.
+  /// How many percent of a file system's space or files may be taken.
+  double file_system = 95;
+  double file_system_hysteresis = 2;
+
+  /// Degrees Celsius; the limit is for devices that have none of their own.
   std::optional<double> temperature;
+  double temperature_hysteresis = 3;
 };
 
 /// What a node watches, as far as somebody wants to hear of it.

@@ -200,7 +200,4 @@ bool may_be_overtaken(const lane_frame& frame) noexcept;
 /// collectives, which wait for none of it.
 traffic_class class_on_relays(const lane_frame& frame) noexcept;
 
-/// About how many bytes a frame takes on a connection.
-size_t wire_size(const lane_frame& frame);
-
 } // namespace troupe

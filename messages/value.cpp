@@ -171,27 +171,10 @@ bool operator==(const value& l, const value& r) {
     return equal(l, r);                                                        \
   }
 
-TROUPE_EQUALITY(timeval_value)
-TROUPE_EQUALITY(info)
-TROUPE_EQUALITY(key_value)
-TROUPE_EQUALITY(pdata)
 TROUPE_EQUALITY(data_array)
-TROUPE_EQUALITY(app)
-TROUPE_EQUALITY(query)
-TROUPE_EQUALITY(proc_info)
-TROUPE_EQUALITY(envar)
-TROUPE_EQUALITY(coord)
-TROUPE_EQUALITY(regattr)
-TROUPE_EQUALITY(geometry)
-TROUPE_EQUALITY(device_distance)
-TROUPE_EQUALITY(endpoint)
-TROUPE_EQUALITY(device)
-TROUPE_EQUALITY(resource_unit)
-TROUPE_EQUALITY(node_pid)
-TROUPE_EQUALITY(proc_stats)
-TROUPE_EQUALITY(disk_stats)
-TROUPE_EQUALITY(net_stats)
-TROUPE_EQUALITY(node_stats)
+
+#define TROUPE_STRUCTURE(type, ...) TROUPE_EQUALITY(type)
+#include "messages/fields.def"
 
 #undef TROUPE_EQUALITY
 

@@ -22,6 +22,9 @@ inline constexpr auto checkpoint_patience = std::chrono::hours{1};
 /// The longest times that one may ask for.
 inline constexpr auto checkpoint_patience_max = std::chrono::hours{24 * 366};
 
+/// Bytes of the name of a checkpoint.
+inline constexpr size_t checkpoint_id_bytes = 255;
+
 } // namespace defaults
 
 namespace {

@@ -2,7 +2,6 @@
 
 #include "actors/control/control_directives.hpp"
 
-#include "actors/control/defaults.hpp"
 #include "base/timeout.hpp"
 #include "messages/attributes.hpp"
 
@@ -11,6 +10,13 @@
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Bytes of the id of a request.
+inline constexpr size_t control_id_bytes = 511;
+
+} // namespace defaults
 
 namespace {
 

@@ -9,22 +9,20 @@ namespace troupe::defaults {
 
 /// Targets of one request of job control; outstanding requests of one
 /// requester, and of all; requests that are over which are remembered, and for
-/// how long. A request with more than so many bytes as its id is refused.
+/// how long.
 inline constexpr size_t control_targets = size_t{1} << 20;
 inline constexpr size_t control_requests_per_owner = 256;
 inline constexpr size_t control_requests = 4096;
 inline constexpr size_t control_outcomes = 4096;
 inline constexpr auto control_memory = std::chrono::minutes{10};
-inline constexpr size_t control_id_bytes = 511;
 
 /// Ways to save its state that a process may declare, and processes that may
 /// declare anything.
 inline constexpr size_t checkpoint_methods_per_process = 16;
 inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
 
-/// Checkpoints that a DVM remembers for a restart, and how long their names may
-/// be; one more, and the oldest is forgotten.
+/// Checkpoints that a DVM remembers for a restart; one more, and the oldest is
+/// forgotten.
 inline constexpr size_t checkpoints_kept = 256;
-inline constexpr size_t checkpoint_id_bytes = 255;
 
 } // namespace troupe::defaults

@@ -14,6 +14,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// Posted data of all processes of a namespace.
+inline constexpr size_t posted_bytes_per_namespace = size_t{256} << 20;
+
+} // namespace defaults
+
 /// Stands for what a process has posted, in data that a fence brings: it has posted
 /// so much that whoever wants it asks for it. The value (uint64) is another one when
 /// the process has posted since.

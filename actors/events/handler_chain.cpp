@@ -34,6 +34,12 @@ inline constexpr size_t event_history = 512;
 inline constexpr size_t event_history_bytes = size_t{1} << 20;
 inline constexpr size_t event_history_functions = 1024;
 
+/// About how many bytes of events wait for the handlers of a process or are
+/// under way until it reads less from its server; and how many times that, or
+/// `events_awaiting_handlers`, until it reads nothing.
+inline constexpr size_t event_bytes_awaiting_handlers = size_t{8} << 20;
+inline constexpr size_t events_awaiting_hard_factor = 8;
+
 } // namespace defaults
 
 namespace {

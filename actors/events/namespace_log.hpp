@@ -153,10 +153,6 @@ public:
     return spooled_;
   }
 
-  size_t in_state() const noexcept {
-    return state_;
-  }
-
   /// What could be dropped.
   size_t droppable() const noexcept {
     return holds() ? 0 : history_bytes_ + history_on_disk_;

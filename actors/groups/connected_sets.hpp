@@ -25,7 +25,7 @@ struct connection_limits {
   size_t sets_of_one = defaults::groups_per_namespace;
 
   /// The entries of all sets.
-  size_t procs = defaults::connected_procs;
+  size_t procs = size_t{1} << 20;
 };
 
 /// Which processes are connected: from `PMIx_Connect` to `PMIx_Disconnect`, or

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 
 // Bounds and times of actors/monitors/ that several of its files use.
 
@@ -11,10 +10,9 @@ namespace troupe::defaults {
 using namespace std::chrono_literals;
 
 /// Requests for updates on the use of resources that one requester may have,
-/// and all of a node (L7), and the seconds between updates at most.
+/// and all of a node (L7).
 inline constexpr size_t usage_monitors_per_client = 64;
 inline constexpr size_t usage_monitors = 1024;
-inline constexpr uint32_t usage_longest_rate = 86400 * 366;
 
 /// Monitors of one client and of a node (L7).
 inline constexpr size_t monitors_per_client = 64;
@@ -24,19 +22,10 @@ inline constexpr size_t monitors_per_node = 10000;
 /// Source: guarantees 5.9, P-H1.
 inline constexpr auto monitor_tick = 10ms;
 
-/// How long whoever looks for a monitor of a named kind may take, beyond the
-/// time of a command; and whoever carries out a reaction to an alert.
-inline constexpr auto monitor_look_time = 30s;
-
 /// How long a monitor of a named kind may take to begin, and what of one alert
 /// goes into its event: bytes of the reason, and further infos.
 inline constexpr auto monitor_start_time = 60s;
 inline constexpr size_t monitor_reason_bytes = 1024;
 inline constexpr size_t monitor_alert_infos = 64;
-inline constexpr auto reaction_time = 60s;
-
-/// How long a monitor that is an actor of others stays after its process has
-/// ended: the end may be that of a node, of which it still has to tell.
-inline constexpr auto monitor_last_words = 1s;
 
 } // namespace troupe::defaults

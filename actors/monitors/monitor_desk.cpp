@@ -25,6 +25,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -34,6 +35,14 @@
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How long a monitor that is an actor of others stays after its process has
+/// ended: the end may be that of a node, of which it still has to tell.
+inline constexpr auto monitor_last_words = std::chrono::seconds{1};
+
+} // namespace defaults
 
 namespace {
 

@@ -1,6 +1,5 @@
 #include "actors/monitors/monitor_kinds.hpp"
 
-#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/monitor_rules.hpp"
 #include "actors/monitors/reaction_policy.hpp"
 #include "base/journal.hpp"
@@ -12,6 +11,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -25,6 +25,10 @@ namespace defaults {
 
 /// How often a monitor looks again that has failed to look.
 inline constexpr size_t monitor_failed_looks = 5;
+
+/// How long whoever looks for a monitor of a named kind may take, beyond the
+/// time of a command.
+inline constexpr auto monitor_look_time = std::chrono::seconds{30};
 
 } // namespace defaults
 

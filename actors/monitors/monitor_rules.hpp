@@ -29,6 +29,9 @@ inline constexpr auto memory_limit_interval = 1s;
 inline constexpr auto output_silence_interval = 60s;
 inline constexpr auto command_interval = 30s;
 
+/// How long a command of a monitor may take.
+inline constexpr auto monitor_command_time = 10s;
+
 } // namespace defaults
 
 /// The number that a value holds, whatever its type: callers write 2, 2.0 and

@@ -5,12 +5,20 @@
 
 #include <caf/expected.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Bytes of a reaction.
+inline constexpr size_t monitor_reaction_bytes = 4096;
+
+} // namespace defaults
 
 /// What is done about an alert, beside the event that tells of it.
 enum class reaction_kind : uint8_t {

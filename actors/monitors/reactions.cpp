@@ -1,9 +1,7 @@
 #include "actors/monitors/reactions.hpp"
 
-#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/monitor_rules.hpp"
 #include "base/make_info.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
@@ -11,11 +9,19 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How long whoever carries out a reaction to an alert may take.
+inline constexpr auto reaction_time = std::chrono::seconds{60};
+
+} // namespace defaults
 
 namespace {
 

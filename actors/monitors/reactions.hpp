@@ -8,6 +8,7 @@
 
 #include <caf/expected.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -17,6 +18,9 @@
 namespace troupe {
 
 namespace defaults {
+
+/// How long a command of a reaction may take.
+inline constexpr auto reaction_command_time = std::chrono::seconds{30};
 
 /// Reactions under way at a time on a node; more are dropped and named.
 inline constexpr size_t reactions_in_flight = 256;

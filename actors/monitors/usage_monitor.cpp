@@ -31,6 +31,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// How long what the host says of a job's processes is used.
+inline constexpr auto usage_table_age = std::chrono::seconds{5};
+
+} // namespace defaults
+
 namespace {
 
 /// Who gets updates on the use of resources, and when. An identifier belongs to

@@ -1,6 +1,5 @@
 #include "actors/monitors/usage_request.hpp"
 
-#include "actors/monitors/defaults.hpp"
 #include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -9,6 +8,13 @@
 #include <utility>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Seconds between updates at most.
+inline constexpr uint32_t usage_longest_rate = 86400 * 366;
+
+} // namespace defaults
 
 namespace {
 

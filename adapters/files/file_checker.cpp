@@ -36,6 +36,9 @@ inline constexpr size_t file_check_threads = 16;
 inline constexpr size_t file_check_threads_per_user = 4;
 inline constexpr size_t file_check_batch = 1024;
 
+/// Paths that wait to be looked at.
+inline constexpr size_t file_checks_waiting = 65536;
+
 } // namespace defaults
 
 namespace {

@@ -5,7 +5,6 @@
 #include "adapters/loop/memory_reserve.hpp"
 #include "adapters/sockets/system_error.hpp"
 #include "adapters/wire/pushes.hpp"
-#include "config/defaults.hpp"
 #include "messages/status.hpp"
 
 #include <fcntl.h>

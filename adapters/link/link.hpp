@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -25,6 +26,14 @@
 #include <unordered_map>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Output that a library holds of a server that does not count what is on its
+/// way: then it reads nothing more.
+inline constexpr size_t io_held_output = size_t{4} << 20;
+
+} // namespace defaults
 
 class event_loop;
 

@@ -28,6 +28,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// Commands that wait for their turn.
+inline constexpr size_t commands_waiting = 1024;
+
+} // namespace defaults
+
 // -- a command ---------------------------------------------------------------
 
 namespace {

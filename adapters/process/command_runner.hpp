@@ -4,11 +4,20 @@
 
 #include <caf/stateful_actor.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace troupe {
+
+namespace defaults {
+
+/// How much of the output of a command is kept, and how many run at a time.
+inline constexpr size_t command_output = size_t{64} << 10;
+inline constexpr size_t commands_running = 8;
+
+} // namespace defaults
 
 class event_loop;
 

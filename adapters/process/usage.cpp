@@ -22,6 +22,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// Bytes of a file of the kernel.
+inline constexpr size_t usage_file_bytes = size_t{1} << 20;
+
+} // namespace defaults
+
 // -- files of /proc ----------------------------------------------------------
 
 namespace {

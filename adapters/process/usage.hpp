@@ -5,6 +5,7 @@
 
 #include <caf/stateful_actor.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,13 @@
 // absent. Source: proc(5).
 
 namespace troupe {
+
+namespace defaults {
+
+/// Disks, and networks, in one sample.
+inline constexpr size_t usage_devices = 1024;
+
+} // namespace defaults
 
 class thread_pool;
 

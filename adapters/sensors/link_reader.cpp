@@ -20,6 +20,13 @@
 
 namespace troupe {
 
+namespace defaults {
+
+/// Changes that wait to be asked for.
+inline constexpr size_t sensor_changes = 1024;
+
+} // namespace defaults
+
 namespace {
 
 struct link_reader_state {

@@ -2,6 +2,7 @@
 
 #include "messages/sensor.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +13,13 @@
 // like anything from outside: the root of the tree is a setting.
 
 namespace troupe {
+
+namespace defaults {
+
+/// Bytes of a file that a sensor reads.
+inline constexpr size_t sensor_file_bytes = size_t{64} << 10;
+
+} // namespace defaults
 
 /// Reads a regular file of at most `defaults::sensor_file_bytes`. May block.
 /// @returns nothing if there is none, if it is longer, or cannot be read.

@@ -91,8 +91,18 @@ public:
     w_.signed_integer(static_cast<int16_t>(x), 2);
   }
 
-  void tag(data_type x) {
-    w_.inner_tag(x);
+  void arguments(const std::vector<std::string>& xs) {
+    w_.inner_tag(data_type::int_);
+    strings(xs);
+  }
+
+  void integer(int32_t x) {
+    w_.inner_tag(data_type::int_);
+    put(x);
+  }
+
+  void unsent(double) {
+    // nop
   }
 
 private:

@@ -94,8 +94,18 @@ public:
     x = static_cast<uint16_t>(r_.signed_integer(2));
   }
 
-  void tag(data_type x) {
-    r_.inner_tag(x);
+  void arguments(std::vector<std::string>& xs) {
+    r_.inner_tag(data_type::int_);
+    strings(xs);
+  }
+
+  void integer(int32_t& x) {
+    r_.inner_tag(data_type::int_);
+    take(x);
+  }
+
+  void unsent(double) {
+    // nop
   }
 
 private:

@@ -1,21 +1,32 @@
 #pragma once
 
-#include "actors/mesh/sessions/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/mesh_payload.hpp"
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 
 namespace troupe {
+
+namespace defaults {
+
+/// Bytes of a single message, and of a piece of one.
+inline constexpr size_t mesh_message = size_t{256} << 20;
+inline constexpr size_t message_piece = size_t{256} << 10;
+
+} // namespace defaults
 
 /// Limits of what waits for a session, and of single messages. All nodes of a
 /// DVM have the same.
 struct message_limits {
   size_t queue_bytes = defaults::peer_queue;
   size_t message_bytes = defaults::mesh_message;
+
+  /// Of a piece of a longer message, and by how much a message may be longer
+  /// without being cut.
   size_t piece_bytes = defaults::message_piece;
-  size_t slack_bytes = defaults::message_slack;
+  size_t slack_bytes = size_t{4} << 10;
 };
 
 /// Messages that wait for a turn with one peer, per class and in order; long

@@ -1,6 +1,7 @@
 // Monitors of named kinds: from the start to the alert, in virtual time.
 
 #include "actors/monitors/monitor_kinds.hpp"
+#include "actors/monitors/monitor_rules.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 #include "tests/fixtures/deterministic.hpp"

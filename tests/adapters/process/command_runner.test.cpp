@@ -4,7 +4,6 @@
 
 #include "adapters/loop/thread_pool.hpp"
 #include "adapters/process/process_probe.hpp"
-#include "config/defaults.hpp"
 #include "tests/adapters/process/world.hpp"
 
 using namespace troupe;

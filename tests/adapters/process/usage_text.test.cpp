@@ -1,5 +1,4 @@
 #include "adapters/process/usage.hpp"
-#include "config/defaults.hpp"
 #include "tests/test.hpp"
 
 #include <rapidcheck.h>

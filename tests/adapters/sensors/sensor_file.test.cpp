@@ -1,7 +1,6 @@
 // Files of the kernel, and those that only look like them.
 
 #include "adapters/sensors/readers.hpp"
-#include "config/defaults.hpp"
 #include "tests/adapters/sensors/tree.hpp"
 
 #include <sys/stat.h>

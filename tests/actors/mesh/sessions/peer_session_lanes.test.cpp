@@ -1,6 +1,7 @@
 // How a peer session uses its lanes, one rule at a time.
 
 #include "config/defaults.hpp"
+#include "tests/fixtures/frame_size.hpp"
 #include "tests/fixtures/two_peers.hpp"
 #include "tests/test.hpp"
 
