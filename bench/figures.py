@@ -4,8 +4,16 @@ and under which circumstances."""
 import datetime
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
+import sys
+
+
+def end_on_term():
+    """Has SIGTERM end this script as an error does: what it has made, a lab
+    included, goes with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 class Row:
