@@ -4,8 +4,16 @@ and under which circumstances."""
 import datetime
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
+import sys
+
+
+def end_on_term():
+    """Has SIGTERM end this script as an error does: what it has made, a lab
+    included, goes with it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
 
 class Row:
@@ -156,7 +164,10 @@ def ratio(row, ours, theirs):
     pairs = [statistics.median(b) / statistics.median(a)
              for a, b in zip(row.jobs.get(ours, []), row.jobs.get(theirs, []))
              if a and b and statistics.median(a) > 0]
-    return f"{statistics.median(pairs):.1f}" if pairs else "-"
+    if not pairs:
+        return "-"
+    median = statistics.median(pairs)
+    return f"{median:.2f}" if median < 10 else f"{median:.1f}"
 
 
 def timing_table(rows, names, pairs=None):

@@ -85,14 +85,15 @@ class Chain:
             self.parts.append(part)
             source = part.stdout
 
-    def rate(self):
-        """Ends with its source. @returns bytes per second at its end."""
+    def rate_and_bytes(self):
+        """Ends with its source. @returns bytes per second at its end, and how many
+        came."""
         text = self.parts[-1].communicate()[1]
         for part in self.parts:
             part.wait()
         figures = dict(x.split() for x in text.splitlines())
-        seconds = float(figures.get("seconds", 0))
-        return float(figures["bytes"]) / seconds if seconds > 0 else 0
+        seconds, count = float(figures.get("seconds", 0)), int(figures["bytes"])
+        return (count / seconds if seconds > 0 else 0), count
 
     def end_source(self, patience):
         """A launcher that has too much to pass on is not waited for."""
@@ -134,10 +135,10 @@ class Floods:
                and job.parts[0].poll() is None):
             time.sleep(0.02)
         job.end_source(DRAIN_SECONDS)
-        rate = job.rate()
+        rate, _ = job.rate_and_bytes()
         if beside:
             beside.end_source(0)
-            rate = beside.rate()
+            rate, _ = beside.rate_and_bytes()
         samples = []
         if self.out.exists():
             samples = [float(x.split()[1])

@@ -300,7 +300,7 @@ bool events(const wish& what) {
 /// entry comes down it. All of it is answered.
 bool groups(const wish& what) {
   auto result = table{"group construct"};
-  for (const auto size : what.sizes_to(scale::orders::most_groups))
+  for (const auto size : what.sizes)
     result.add(size, scale::orders{size, model}.construct(),
                scale::orders{size, measured}.construct(),
                4 * (size_t{defaults::tree_radix} + 1));

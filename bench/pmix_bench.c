@@ -133,6 +133,13 @@ static void run_local(void) {
     if (i >= 0)
       record_us("put", now_ns() - begin);
   }
+  for (int i = -warm_up_rounds; i < rounds; ++i) {
+    int64_t begin = now_ns();
+    put("bench.put", 64);
+    check(PMIx_Commit(), "PMIx_Commit");
+    if (i >= 0)
+      record_us("put_commit", now_ns() - begin);
+  }
 }
 
 /* What a round trip costs that does nothing else. */

@@ -29,12 +29,10 @@ orders::orders(uint32_t size, const costs& what)
   for (auto rank = uint32_t{0}; rank < size; ++rank)
     map.shares.push_back({rank, "n" + std::to_string(rank), {{rank, 0, {}}}});
   places_.add(map);
-  ranks_ = places_.nodes_of(job);
-  for (auto rank = uint32_t{0}; rank < size; ++rank) {
+  ranks_ = rank_list{places_.nodes_of(job)};
+  for (auto rank = uint32_t{0}; rank < size; ++rank)
     nodes_.push_back(std::make_unique<event_sequencer>(
       rank, 1, places_, means_of(rank), defaults::tree_radix));
-    nodes_.back()->job_started(job);
-  }
 }
 
 event_sequencer::effects orders::means_of(uint32_t rank) {
@@ -92,6 +90,9 @@ void orders::deliver(uint32_t rank, ordered_content what,
 }
 
 figures orders::notify(uint32_t from) {
+  if (!std::exchange(is_started_, true))
+    for (const auto& x : nodes_)
+      x->job_started(job);
   got_.assign(got_.size(), 0);
   wanted_ = 1;
   complete_ = 0;
@@ -128,8 +129,9 @@ figures orders::construct() {
     what.entry.what =
       group_calls{group_operation::construct, all, {{{job, rank}, {}, {}}}};
     what.entry.context_id = rank + 1;
-    what.hosts = ranks_;
     what.may_wait = true;
+    // In runs: a list of all nodes for each of them is a square.
+    nodes_[rank]->begin(what.entry, ranks_);
     nodes_[rank]->submit(std::move(what), [](const caf::expected<ack>&) {
       // It comes back as an entry.
     });

@@ -13,10 +13,6 @@ namespace troupe::scale {
 /// a job each.
 class orders {
 public:
-  /// Of more nodes a group is not constructed here: each is handed a list of all
-  /// of them.
-  static constexpr uint32_t most_groups = 10000;
-
   orders(uint32_t size, const costs& what);
 
   /// An event of the process on this node for all of the job: until the last
@@ -35,9 +31,13 @@ private:
 
   network net_;
   job_locations places_;
-  std::vector<uint32_t> ranks_;
+  rank_list ranks_;
   std::vector<std::unique_ptr<event_sequencer>> nodes_;
   std::unique_ptr<process_group> group_;
+
+  /// Whether the nodes know the job, which events need and groups do not: each
+  /// looks at a list of all of them.
+  bool is_started_ = false;
 
   /// What each node has got of the operation, and how many have all of it.
   std::vector<size_t> got_;

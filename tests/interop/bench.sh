@@ -27,6 +27,9 @@ check_match "C8.1" "three pairs of client and server" \
   'all ours median.*troupe median.*mpirun median' "$table"
 row "C8.2" "a get" "get of a job-level key"
 row "C8.2" "a put" "put of 64 bytes"
+row "C8.2" "a put with a commit" "put and commit of 64 bytes"
+check_match "C8.2" "what the machine gives without PMIx is beside them" \
+  'floor median.*all ours / floor' "$table"
 row "C8.2" "init" "PMIx_Init, alone"
 row "C8.2" "a round trip without PMIx" "round trip over TCP"
 row "C8.2" "threads of a client" "threads of a client"

@@ -22,6 +22,31 @@ bool is_same(const rank_list& xs, const std::vector<uint32_t>& ascending) {
          && ascending.back() - ascending.front() == ascending.size() - 1;
 }
 
+uint64_t end_of(const rank_list::run& x) {
+  return uint64_t{x.first} + x.count;
+}
+
+/// Adds those of a row that are not among these to `result`.
+/// @param ascending No rank twice.
+void add_missing(const rank_list::run& row, const rank_list& ascending,
+                 std::set<uint32_t>& result) {
+  const auto end = end_of(row);
+  auto next = uint64_t{row.first};
+  const auto add_before = [&](uint64_t limit) {
+    for (; next < std::min(limit, end); ++next)
+      result.insert(static_cast<uint32_t>(next));
+  };
+  const auto& runs = ascending.runs();
+  auto i = std::partition_point(
+    runs.begin(), runs.end(),
+    [&](const rank_list::run& x) { return end_of(x) <= row.first; });
+  for (; i != runs.end() && i->first < end; ++i) {
+    add_before(i->first);
+    next = std::max(next, end_of(*i));
+  }
+  add_before(end);
+}
+
 /// In the place of the name of a log: which of them are over.
 constexpr auto ends_of_logs = "\x1f";
 
@@ -76,7 +101,8 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
   x.abandon = [this](const std::string& name) { abandon(name); };
   x.may_be = [this](const ordered_event& what) { return may_be_nodes(what); };
   x.hosts = [this](const std::string& nspace) {
-    return nspace.empty() ? out_.live() : places_.hosts_of(nspace);
+    return nspace.empty() ? std::vector<uint32_t>{out_.live()}
+                          : places_.hosts_of(nspace);
   };
   x.founder = [this](const std::string& nspace) {
     if (nspace.empty())
@@ -166,7 +192,7 @@ bool event_sequencer::may_be_nodes(uint64_t end) {
     return true;
   const auto live = out_.live();
   if (!live.empty())
-    end_of_nodes_ = std::max(end_of_nodes_, uint64_t{live.back()} + 1);
+    end_of_nodes_ = std::max(end_of_nodes_, end_of(live.runs().back()));
   end_of_nodes_ = std::max(end_of_nodes_, uint64_t{places_.end_of_nodes()});
   return end <= end_of_nodes_ + defaults::unheard_nodes;
 }
@@ -174,7 +200,7 @@ bool event_sequencer::may_be_nodes(uint64_t end) {
 bool event_sequencer::may_be_nodes(const rank_list& ranks) {
   auto end = uint64_t{ranks.size()};
   for (const auto& x : ranks.runs())
-    end = std::max(end, uint64_t{x.first} + x.count);
+    end = std::max(end, end_of(x));
   return may_be_nodes(end);
 }
 
@@ -290,17 +316,8 @@ log_hosts event_sequencer::hosts_for(const rank_list& given,
       if (!result.ranks.contains(rank))
         result.ranks.push_back(rank);
   const auto live = out_.live();
-  for (const auto& x : result.ranks.runs()) {
-    auto i = std::lower_bound(live.begin(), live.end(), x.first);
-    const auto end = std::upper_bound(i, live.end(), x.first + x.count - 1);
-    if (end - i == static_cast<std::ptrdiff_t>(x.count))
-      continue; // All of them.
-    for (uint32_t k = 0; k < x.count; ++k)
-      if (i != end && *i == x.first + k)
-        ++i;
-      else
-        lost.insert(x.first + k);
-  }
+  for (const auto& x : result.ranks.runs())
+    add_missing(x, live, lost);
   result.lost.assign(lost.begin(), lost.end());
   return result;
 }
@@ -328,6 +345,13 @@ event_sequencer::log_of(const std::string& name, const rank_list& hosts,
   return x;
 }
 
+/// Whoever says something first need not keep the log.
+void event_sequencer::begin(const group_entry& first, const rank_list& hosts) {
+  const auto name = log_name(first.group);
+  if (streams_.count(name) == 0 && !is_closed(name))
+    begin_log(name, hosts_for(hosts, &first));
+}
+
 void event_sequencer::submit(order_group_entry what, completion then) {
   const auto name = log_name(what.entry.group);
   if (is_closed(name)) {
@@ -335,11 +359,9 @@ void event_sequencer::submit(order_group_entry what, completion then) {
                     "group " + what.entry.group.id + " is over"));
     return;
   }
-  const auto i = streams_.find(name);
-  // Whoever says something first need not keep the log.
-  const auto log = i != streams_.end()
-                     ? i->second
-                     : begin_log(name, hosts_for(what.hosts, &what.entry));
+  if (streams_.count(name) == 0)
+    begin(what.entry, what.hosts);
+  const auto log = streams_.at(name);
   log->open();
   log->submit(std::move(what.entry), std::move(then), what.may_wait);
 }

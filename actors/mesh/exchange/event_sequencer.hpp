@@ -39,7 +39,7 @@ public:
       locate;
 
     /// All members, this node among them, ascending.
-    std::function<std::vector<uint32_t>()> live;
+    std::function<rank_list()> live;
 
     /// Calls back after a while.
     std::function<void(std::chrono::nanoseconds delay,
@@ -57,6 +57,12 @@ public:
   /// @param then Comes when all nodes that host the namespace have it.
   ///             `unreach`: none is left; `not_found`: the namespace is gone.
   void submit(const std::string& nspace, deliver_event what, completion then);
+
+  /// Begins the log of a group here, if there is none and the group is not
+  /// over, as `submit` does with its first entry, whose list of nodes has no
+  /// runs.
+  /// @param hosts The nodes that keep the log, ascending; none: all members.
+  void begin(const group_entry& first, const rank_list& hosts);
 
   /// Takes an entry of this node for the log of a group.
   /// @param then Comes when all nodes that keep the log have carried it out.

@@ -362,6 +362,26 @@ CAF_TEST(GRP-3 nobody waits for what a lost node would have said) {
   CAF_CHECK(is(second, status::success));
 }
 
+CAF_TEST(GRP-3 a log that begins late waits for none of those that are lost) {
+  const auto hosts = std::vector<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7};
+  auto x = cluster{8};
+  // At both ends, in the middle, and two in a row.
+  for (const auto rank : {0u, 3u, 4u, 7u})
+    x.lose(rank);
+  auto what = group_entry{};
+  what.group = key;
+  x[2].subject->begin(what, rank_list{hosts});
+  auto all = std::vector<cluster::outcome>{};
+  for (const auto rank : {1u, 2u, 5u, 6u})
+    all.push_back(
+      x.enter(rank, rank, rank == 2 ? std::vector<uint32_t>{} : hosts, true));
+  x.run();
+  for (const auto& y : all)
+    CAF_CHECK(is(y, status::success));
+  for (const auto rank : {1u, 2u, 5u, 6u})
+    CAF_CHECK_EQUAL(x[rank].entries.size(), 4u);
+}
+
 CAF_TEST(GRP-3 a group that is over does not come to life again) {
   auto x = cluster{3};
   x.enter(1, 1, {0, 1, 2});
