@@ -415,9 +415,9 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
 pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
                           const pmix_info_t info[], size_t ninfo,
                           pmix_value_cbfunc_t cbfunc, void* cbdata) try {
-  const auto& lib = library::instance();
+  TROUPE_ENTER(lib)
   const auto core = lib.core();
-  if (!core || !lib.is_up())
+  if (!core)
     return PMIX_ERR_INIT;
   if (cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;

@@ -30,6 +30,7 @@ struct library_state {
   std::shared_ptr<library_core> core; // guarded by core_mutex
   std::array<std::atomic<uint32_t>, role_count> counts{};
   std::atomic<uint32_t> roles{0};
+  std::atomic<bool> has_begun{false}; // of `core`: to be read without its mutex
 };
 
 /// Never destroyed; a forked child makes its own.
@@ -107,6 +108,21 @@ bool library::has_role(role which) const noexcept {
   return state().counts[index_of(which)].load() != 0;
 }
 
+pmix_status_t library::begin() const noexcept try {
+  auto& s = state();
+  if (s.has_begun.load(std::memory_order_acquire))
+    return PMIX_SUCCESS;
+  // Under the lock: it may be that of the next first init.
+  const auto guard = std::lock_guard{s.core_mutex};
+  if (!s.core)
+    return PMIX_ERR_INIT;
+  s.core->begin();
+  s.has_begun.store(true, std::memory_order_release);
+  return PMIX_SUCCESS;
+} catch (...) {
+  return status_of_exception();
+}
+
 pmix_status_t library::start(role which,
                              const std::function<pmix_status_t()>& bring_up,
                              bool external) {
@@ -126,10 +142,11 @@ pmix_status_t library::start(role which,
       auto fresh = std::make_shared<library_core>(external);
       const auto core_guard = std::lock_guard{s.core_mutex};
       s.core = std::move(fresh);
+      s.has_begun = false;
     } catch (const std::bad_alloc&) {
       return status_of_exception();
     } catch (const std::exception&) {
-      return PMIX_ERR_OUT_OF_RESOURCE; // No descriptors, or no thread.
+      return PMIX_ERR_OUT_OF_RESOURCE; // No descriptors.
     }
   }
   auto code = pmix_status_t{PMIX_SUCCESS};
@@ -138,14 +155,17 @@ pmix_status_t library::start(role which,
       start_events(*this);
       start_output(*this);
     }
-    // A client connects on its own thread.
+    // A client connects on its own thread, and has no other until it calls
+    // something that may need it: many end before that.
     if (which != role::client)
-      core()->begin();
-    code = bring_up();
+      code = begin();
+    if (code == PMIX_SUCCESS)
+      code = bring_up();
+    if (code == PMIX_SUCCESS && core()->is_external)
+      code = begin();
   } catch (...) {
     code = status_of_exception();
   }
-  core()->begin();
   if (code == PMIX_SUCCESS) {
     count = 1;
     s.roles.fetch_add(1, std::memory_order_release);
@@ -169,6 +189,8 @@ pmix_status_t library::stop(role which,
     --count;
     return PMIX_SUCCESS;
   }
+  if (s.roles.load() == 1)
+    core()->begin_end();
   try {
     take_down();
   } catch (const std::bad_alloc&) {

@@ -45,7 +45,7 @@ public:
   // -- life --
 
   /// Brings a role up, or counts one more init of it. With the first role the
-  /// loop and its thread start.
+  /// loop starts; its thread as well, but for a client's: see `begin`.
   /// @param bring_up Runs on the calling thread, once the loop runs but for a
   ///                 client's; not if the role is up already.
   /// @param external Whether the program drives progress: no thread.
@@ -69,18 +69,25 @@ public:
 
   virtual bool has_role(role which) const noexcept;
 
+  /// Makes the thread of the loop, unless there is one or the program drives
+  /// progress. A client that asks nothing, waits for nobody and has no handlers
+  /// needs none: what comes waits in its socket.
+  /// @returns PMIX_SUCCESS, PMIX_ERR_INIT, or PMIX_ERR_OUT_OF_RESOURCE if the
+  ///          system has no more threads.
+  virtual pmix_status_t begin() const noexcept;
+
   /// What a call that only needs the library may begin with: PMIX_SUCCESS, or
-  /// PMIX_ERR_INIT.
+  /// PMIX_ERR_INIT; or why there is no thread.
   pmix_status_t check() const noexcept {
-    return is_up() ? PMIX_SUCCESS : PMIX_ERR_INIT;
+    return is_up() ? begin() : PMIX_ERR_INIT;
   }
 
   /// The same for a call that blocks: also PMIX_ERR_WOULD_BLOCK on the progress
   /// thread.
   pmix_status_t check_blocking() const noexcept {
-    if (!is_up())
-      return PMIX_ERR_INIT;
-    return in_progress_thread() ? PMIX_ERR_WOULD_BLOCK : PMIX_SUCCESS;
+    const auto code = check();
+    return code == PMIX_SUCCESS && in_progress_thread() ? PMIX_ERR_WOULD_BLOCK
+                                                        : code;
   }
 
   // -- progress --

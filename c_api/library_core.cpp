@@ -45,23 +45,26 @@ library_core::library_core(bool external)
     shared(std::make_shared<shared_posts>()),
     fences(std::make_shared<node_fence>(shared)),
     shared_groups(std::make_shared<node_groups>(shared)) {
-  if (is_external)
-    return;
-  const auto block = signal_block{};
-  thread_ = std::thread{[this] {
-    pthread_setname_np(pthread_self(), "pmix");
-    {
-      auto lock = std::unique_lock{drive_mutex_};
-      drive_changed_.wait(lock, [this] { return has_begun(); });
-    }
-    run_loop();
-  }};
+  // nop
 }
 
 void library_core::begin() {
   const auto guard = std::lock_guard{drive_mutex_};
+  if (has_begun() || is_ending_)
+    return;
+  if (!is_external) {
+    const auto block = signal_block{};
+    thread_ = std::thread{[this] {
+      pthread_setname_np(pthread_self(), "pmix");
+      run_loop();
+    }};
+  }
   has_begun_ = true;
-  drive_changed_.notify_all();
+}
+
+void library_core::begin_end() {
+  const auto guard = std::lock_guard{drive_mutex_};
+  is_ending_ = true;
 }
 
 bool library_core::runs_some_loop() noexcept {
@@ -86,7 +89,8 @@ library_core::~library_core() {
 }
 
 void library_core::shut_down() {
-  begin();
+  begin_end();
+  const auto has_thread = thread_.joinable();
   auto last = std::shared_ptr<waiter>{};
   insist([&] { last = std::make_shared<waiter>(); });
   const auto finish = [this, last] {
@@ -97,7 +101,7 @@ void library_core::shut_down() {
   };
   auto is_posted = false;
   insist([&] { is_posted = loop.loop().post(finish); });
-  if (is_external) {
+  if (!has_thread) {
     // Twice: what the first pass posted has its turn in the second.
     for (auto i = 0; i < 2; ++i)
       progress();
@@ -114,7 +118,7 @@ void library_core::shut_down() {
     links.clear();
     to = nullptr;
   }
-  if (thread_.joinable()) {
+  if (has_thread) {
     loop.stop();
     thread_.join();
   }

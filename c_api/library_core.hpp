@@ -125,8 +125,8 @@ class shared_posts;
 /// the server's half calls as well; see `library`.
 class library_core {
 public:
-  /// Makes the loop, and its thread unless the program drives progress: it waits
-  /// for `begin`.
+  /// Makes the loop.
+  /// @param external Whether the program drives progress: there is no thread.
   explicit library_core(bool external);
 
   virtual ~library_core();
@@ -135,9 +135,15 @@ public:
 
   library_core& operator=(const library_core&) = delete;
 
-  /// Starts the loop on its thread. Until then the loop belongs to the thread
-  /// that makes this object: what it does itself costs no switch to another.
+  /// Makes the loop's thread, once. Until then the loop belongs to the thread that
+  /// brings the library up or takes it down: what it does itself costs no switch to
+  /// another. Safe on any thread.
+  /// @throws std::system_error if the system has no more threads.
   void begin();
+
+  /// From now on `begin` makes no thread: who takes the library down does without, if
+  /// there is none yet.
+  void begin_end();
 
   bool has_begun() const noexcept {
     return has_begun_;
@@ -218,6 +224,7 @@ private:
   std::mutex drive_mutex_;
   std::condition_variable drive_changed_;
   bool is_driven_ = false; // guarded by drive_mutex_
+  bool is_ending_ = false; // guarded by drive_mutex_
   std::atomic<bool> has_begun_{false};
 };
 

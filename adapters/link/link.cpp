@@ -39,6 +39,10 @@ caf::error lost(const std::string& why) {
   return make_error(status::lost_connection, why);
 }
 
+caf::error closed() {
+  return lost("the connection is closed");
+}
+
 /// What has to go before a registration of default handlers: servers of
 /// OpenPMIx up to 6.1 note one only beside another; the first of all hears
 /// nothing, and is told that all is well. They keep them under a code, and who
@@ -278,7 +282,7 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
   {
     const auto guard = std::lock_guard{mutex_};
     if (!is_open_)
-      return failure_ ? failure_ : lost("the connection is closed");
+      return failure_ ? failure_ : closed();
     // Events still come; what they ask is not answered any more.
     if (has_left_)
       return lost("the process has taken leave");
@@ -336,7 +340,7 @@ caf::error link::beat() {
   {
     const auto guard = std::lock_guard{mutex_};
     if (!is_open_)
-      return failure_ ? failure_ : lost("the connection is closed");
+      return failure_ ? failure_ : closed();
     failure = send(std::move(bytes));
   }
   if (failure)
@@ -361,8 +365,7 @@ constexpr auto throttle = std::chrono::milliseconds{100};
 } // namespace
 
 struct link::waiter {
-  bool is_done = false; // guarded by mutex_ of the link
-  outcome result = make_error(status::error);
+  std::optional<outcome> result; // guarded by mutex_ of the link
 };
 
 /// Takes the part of the one who reads. @pre locked
@@ -402,16 +405,17 @@ void link::read_in_loop() {
       return;
   }
   auto failure = caf::error{};
+  auto has_more = true;
   auto has_room = true;
-  for (auto i = 0;
-       i < chunks_per_turn && !failure && has_room && intake_ == intake::all;
+  for (auto i = 0; i < chunks_per_turn && !failure && has_more && has_room
+                   && intake_ == intake::all;
        ++i) {
-    failure = receive(false);
+    failure = receive(false, has_more);
     const auto guard = std::lock_guard{mutex_};
     has_room = !is_full();
   }
-  if (intake_ == intake::answers)
-    failure = receive(false);
+  if (!failure && intake_ == intake::answers)
+    failure = receive(false, has_more);
   {
     const auto guard = std::lock_guard{mutex_};
     is_reading_ = false;
@@ -420,7 +424,7 @@ void link::read_in_loop() {
   }
   if (intake_ != intake::all || !has_room)
     update_reading();
-  if (failure && status_of(failure) != status::would_block)
+  if (failure)
     lose(std::move(failure), true);
 }
 
@@ -446,25 +450,21 @@ void link::await_readable(clock::time_point deadline) {
 }
 
 /// Reads what is there, or, if it is to wait, what comes first.
-/// @returns `would_block` if nothing is there, or nothing more.
-caf::error link::receive(bool wait) {
+/// @param has_more Becomes whether there may be more.
+caf::error link::receive(bool wait, bool& has_more) {
   std::array<char, chunk_size> chunk;
   auto got = ssize_t{0};
   do
     got = ::recv(peer_.fd.get(), chunk.data(), chunk.size(),
                  wait ? 0 : MSG_DONTWAIT);
   while (got < 0 && errno == EINTR);
+  has_more = got == static_cast<ssize_t>(chunk.size());
   if (got < 0)
-    return would_block(errno) ? make_error(status::would_block)
+    return would_block(errno) ? caf::error{}
                               : lost(reason_of(system_error("read")));
   if (got == 0)
     return lost("the server closed the connection");
-  auto failure = take_frames({chunk.data(), static_cast<size_t>(got)});
-  if (failure)
-    return failure;
-  if (static_cast<size_t>(got) < chunk.size())
-    return make_error(status::would_block);
-  return caf::none;
+  return take_frames({chunk.data(), static_cast<size_t>(got)});
 }
 
 /// Takes what has been read.
@@ -494,16 +494,15 @@ void link::read_for(const waiter& x, std::optional<clock::time_point> deadline,
   auto interest = epoll_event{};
   ::epoll_ctl(readiness_.get(), EPOLL_CTL_MOD, peer_.fd.get(), &interest);
   auto failure = caf::error{};
-  while (!x.is_done && is_open_ && !failure
+  auto has_more = true;
+  while (!x.result && is_open_ && !failure
          && (!deadline || clock::now() < *deadline)) {
     if (is_full())
       wait_for_room(lock);
     lock.unlock();
     if (deadline)
       await_readable(*deadline);
-    failure = receive(!deadline);
-    if (failure && status_of(failure) == status::would_block)
-      failure = caf::none;
+    failure = receive(!deadline, has_more);
     lock.lock();
   }
   give_reading_back();
@@ -530,14 +529,13 @@ link::outcome link::call(const wire::request& x,
     x,
     [self, me](outcome y) {
       const auto guard = std::lock_guard{self->mutex_};
-      me->result = std::move(y);
-      me->is_done = true;
+      me->result.emplace(std::move(y));
       if (self->waiting_ > 0)
         self->changed_.notify_all();
     },
     hand_over::anywhere);
   auto lock = std::unique_lock{mutex_};
-  while (!me->is_done) {
+  while (!me->result) {
     if (deadline && clock::now() >= *deadline)
       return make_error(status::timeout, "the server does not answer");
     if (take_reading()) {
@@ -551,7 +549,7 @@ link::outcome link::call(const wire::request& x,
       changed_.wait(lock);
     --waiting_;
   }
-  return std::move(me->result);
+  return std::move(*me->result);
 }
 
 void link::on_frame(const wire::frame& x) {
@@ -606,12 +604,14 @@ void link::on_reply(const wire::frame& x) {
     entry = std::move(i->second);
     pending_.erase(i);
   }
-  auto result = outcome{make_error(status::nomem, "no memory for the answer")};
-  try {
-    result = read_reply(entry.asked, x.payload, peer_.rules);
-  } catch (const std::bad_alloc&) {
-    refill_memory_reserve();
-  }
+  auto result = [&]() -> outcome {
+    try {
+      return read_reply(entry.asked, x.payload, peer_.rules);
+    } catch (const std::bad_alloc&) {
+      refill_memory_reserve();
+    }
+    return make_error(status::nomem, "no memory for the answer");
+  }();
   if (!result && is_unreadable(result.error()))
     tell_garbled(result.error());
   if (entry.where == hand_over::anywhere) {
@@ -812,6 +812,8 @@ void link::lose(caf::error why, bool tell) {
     self->reads_.reset();
     self->writes_.reset();
   });
+  if (!why && !open.empty())
+    why = closed();
   // In their order; by extraction, which needs no memory.
   auto tags = std::vector<uint32_t>{};
   try {
@@ -834,7 +836,7 @@ void link::lose(caf::error why, bool tell) {
 }
 
 void link::close() {
-  lose(lost("the connection is closed"), false);
+  lose(caf::none, false); // Most have nothing to fail, and make no error.
 }
 
 void link::abandon_after_fork() noexcept {

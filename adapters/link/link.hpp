@@ -196,7 +196,7 @@ private:
   void read_for(const waiter& x, std::optional<clock::time_point> deadline,
                 std::unique_lock<std::mutex>& lock);
   void await_readable(clock::time_point deadline);
-  caf::error receive(bool wait);
+  caf::error receive(bool wait, bool& has_more);
   caf::error take_frames(std::string_view bytes);
   void on_frame(const wire::frame& x);
   void on_reply(const wire::frame& x);

@@ -4,6 +4,8 @@
 #include "c_api/halves/halves.hpp"
 #include "c_api/helpers/failure.hpp"
 
+#include <caf/error.hpp>
+
 #include <dlfcn.h>
 
 #include <atomic>
@@ -19,6 +21,9 @@
 namespace troupe::c_api {
 
 namespace {
+
+// As late_caf.cpp has it.
+static_assert(sizeof(caf::error) == sizeof(void*));
 
 std::atomic<const server_half*> loaded{nullptr};
 

@@ -35,6 +35,12 @@ check_equal "C2.1" "the client's half loads neither it nor what only servers nee
   "$(ldd "$libpmix" | grep -E 'troupe_server|spdlog|fmt|sqlite|ssl|crypto')"
 check_equal "C2.1" "the client's half loads hwloc, munge and zlib when they are called" "" \
   "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libhwloc|libmunge|libz\.')"
+if [ -z "${TROUPE_SANITIZER:-}" ] && [ "$(uname -m)" = x86_64 ]; then
+  check_equal "C2.1" "the client's half loads CAF when it is called" "" \
+    "$(readelf -d "$libpmix" | grep NEEDED | grep libcaf)"
+  check_equal "C2.1" "the launcher loads OpenSSL when it is called" "" \
+    "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libssl|libcrypto')"
+fi
 if [ -z "${TROUPE_SANITIZER:-}" ]; then
   strip -o stripped.so "$libpmix"
   check "C2.1" "the client's half has 4 MB at most: $(stat -Lc %s stripped.so) bytes" \

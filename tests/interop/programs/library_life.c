@@ -53,9 +53,13 @@ static void one_thread(void) {
   int ids[16];
   demand(threads(ids, 16) == 1, "one thread before init");
   begin();
+  demand(threads(ids, 16) == 1, "none more until something is asked");
+  end();
+  demand(threads(ids, 16) == 1, "none is left of an init alone");
+  begin();
   meet();
   const int n = threads(ids, 16);
-  demand(n == 2, "one thread more after init");
+  demand(n == 2, "one thread more after a fence");
   const int other = ids[0] == getpid() ? ids[1] : ids[0];
   /* What the fence left to do is done. */
   pause_ms(100);

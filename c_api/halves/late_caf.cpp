@@ -1,0 +1,205 @@
+// CAF, loaded when a client needs it: for its first error, handler or other actor. Of
+// what the loader takes for a client half was CAF's, and its pages that relocations
+// write are each client's own; most processes start, connect, meet and end without.
+//
+// All functions of CAF are late (base/late_function.hpp; CMake makes a list of them),
+// but for those that an error without a cause goes through.
+
+#include "base/late_function.hpp"
+
+#include <caf/config.hpp>
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+static_assert(CAF_VERSION == 1706);
+
+// -- objects -----------------------------------------------------------------
+
+// What our classes name of CAF's: what RTTI knows of their bases, and tables of
+// functions that constructors in headers set. Nobody reads them before CAF is there:
+// then they are filled with the bytes of its own. Types are compared by name.
+
+/// Defines an object, by the name that the linker knows.
+#define TROUPE_LATE_OBJECT(name, bytes)                                        \
+  extern "C" __attribute__((visibility("hidden"),                              \
+                            aligned(32))) char late_##name[bytes] asm(#name);  \
+  char late_##name[bytes];
+#include "late_caf_objects.inc"
+#undef TROUPE_LATE_OBJECT
+
+namespace {
+
+using troupe::late_function;
+
+struct late_object {
+  char* here;
+  size_t size;
+  const char* name;
+};
+
+#define TROUPE_LATE_OBJECT(name, bytes) {late_##name, bytes, #name},
+const late_object objects[] = {
+#include "late_caf_objects.inc"
+};
+#undef TROUPE_LATE_OBJECT
+
+std::atomic<void*> loaded{nullptr};
+
+[[noreturn]] void give_up(const char* what, const char* why) {
+  std::fprintf(stderr, "libpmix.so.2: %s: %s\n", what,
+               why != nullptr ? why : "not found");
+  ::_exit(127); // As the loader does.
+}
+
+/// How often, and how long apart in microseconds, CAF is asked for: there may be no
+/// memory or descriptor for it just now.
+constexpr int attempts = 100;
+constexpr unsigned pause = 10'000;
+
+/// Has whoever keeps memory for bad times give it back.
+void free_memory() noexcept try {
+  if (const auto handler = std::get_new_handler())
+    handler();
+} catch (const std::bad_alloc&) {
+  // There is none any more.
+}
+
+void* open_caf() {
+  for (auto i = 1;; ++i) {
+    if (auto* x = ::dlopen(TROUPE_CAF_NAME, RTLD_LAZY | RTLD_LOCAL))
+      return x;
+    if (i == attempts)
+      give_up(TROUPE_CAF_NAME, ::dlerror());
+    free_memory();
+    ::usleep(pause);
+  }
+}
+
+/// No lock: a forked child would find it taken. Two threads copy the same bytes.
+void* load() {
+  if (auto* x = loaded.load(std::memory_order_acquire))
+    return x;
+  auto* x = open_caf();
+  for (const auto& y : objects) {
+    const auto* there = ::dlsym(x, y.name);
+    if (there == nullptr)
+      give_up(y.name, ::dlerror());
+    std::memcpy(y.here, there, y.size);
+  }
+  loaded.store(x, std::memory_order_release);
+  return x;
+}
+
+constexpr auto few_descriptors = rlim_t{256};
+
+/// Where there may be nothing left to load CAF with when it is needed, since there is
+/// a limit of memory or a low one of descriptors, it is loaded with the library.
+__attribute__((constructor)) void load_early() {
+  const auto at_most = [](auto which, rlim_t x) {
+    auto limit = rlimit{};
+    return ::getrlimit(which, &limit) == 0 && limit.rlim_cur <= x;
+  };
+  if (at_most(RLIMIT_AS, RLIM_INFINITY - 1)
+      || at_most(RLIMIT_DATA, RLIM_INFINITY - 1)
+      || at_most(RLIMIT_NOFILE, few_descriptors))
+    load();
+}
+
+} // namespace
+
+void* troupe_find_late(late_function* x) noexcept {
+  auto* found = ::dlsym(load(), x->name);
+  if (found == nullptr)
+    give_up(x->name, ::dlerror());
+  __atomic_store_n(&x->address, found, __ATOMIC_RELEASE);
+  return found;
+}
+
+// -- functions ---------------------------------------------------------------
+
+TROUPE_LATE_LOADER
+#include "late_caf_functions.inc"
+
+// An error is a pointer to its cause, null if there is none: then it needs nobody.
+// client_half.cpp knows whether it is as large.
+
+namespace {
+
+late_function copy_error = {nullptr, "_ZN3caf5errorC1ERKS0_"};
+late_function assign_error = {nullptr, "_ZN3caf5erroraSERKS0_"};
+late_function destroy_error = {nullptr, "_ZN3caf5errorD1Ev"};
+
+template <class Result, class... Ts>
+Result call(late_function& x, Ts... xs) {
+  auto* address = __atomic_load_n(&x.address, __ATOMIC_ACQUIRE);
+  if (address == nullptr)
+    address = troupe_find_late(&x);
+  return reinterpret_cast<Result (*)(Ts...)>(address)(xs...);
+}
+
+} // namespace
+
+/// Declares a function by the name that the linker knows.
+#define TROUPE_NAMED(symbol)                                                   \
+  asm(symbol) __attribute__((visibility("hidden"), used))
+
+extern "C" {
+
+void error_default(void** x) TROUPE_NAMED("_ZN3caf5errorC1Ev");
+void error_none(void** x) TROUPE_NAMED("_ZN3caf5errorC1ENS_6none_tE");
+void error_move(void** x, void** from) TROUPE_NAMED("_ZN3caf5errorC1EOS0_");
+void* error_take(void** x, void** from) TROUPE_NAMED("_ZN3caf5erroraSEOS0_");
+void error_copy(void** x, void** from) TROUPE_NAMED("_ZN3caf5errorC1ERKS0_");
+void* error_assign(void** x, void** from) TROUPE_NAMED("_ZN3caf5erroraSERKS0_");
+void error_end(void** x) TROUPE_NAMED("_ZN3caf5errorD1Ev");
+
+/// caf::error::error()
+void error_default(void** x) {
+  *x = nullptr;
+}
+
+/// caf::error::error(caf::none_t)
+void error_none(void** x) {
+  *x = nullptr;
+}
+
+/// caf::error::error(caf::error&&)
+void error_move(void** x, void** from) {
+  *x = std::exchange(*from, nullptr);
+}
+
+/// caf::error::operator=(caf::error&&)
+void* error_take(void** x, void** from) {
+  std::swap(*x, *from);
+  return x;
+}
+
+/// caf::error::error(const caf::error&)
+void error_copy(void** x, void** from) {
+  *x = nullptr;
+  if (*from != nullptr)
+    call<void>(copy_error, x, from);
+}
+
+/// caf::error::operator=(const caf::error&)
+void* error_assign(void** x, void** from) {
+  return *x == nullptr && *from == nullptr ? x
+                                           : call<void*>(assign_error, x, from);
+}
+
+/// caf::error::~error()
+void error_end(void** x) {
+  if (*x != nullptr)
+    call<void>(destroy_error, x);
+}
+
+} // extern "C"
