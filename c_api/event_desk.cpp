@@ -4,6 +4,7 @@
 #include "adapters/loop/memory_reserve.hpp"
 #include "base/escape.hpp"
 #include "c_api/group_desk.hpp"
+#include "c_api/library_core.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
@@ -256,7 +257,7 @@ event_desk* event_desk::current() {
   return the_desk;
 }
 
-event_desk::event_desk(library& lib) : lib_(lib) {
+event_desk::event_desk(library& lib) : lib_(lib), core_(lib.core().get()) {
   events_of_ours().reset();
   the_desk = this;
 }
@@ -311,17 +312,19 @@ event_desk::~event_desk() {
 
 /// The chain must know who we are to tell events for us from others.
 void event_desk::tell_identity() {
-  if (lib_.proc() != told_)
+  if (core_->identities != told_)
     meet_server();
 }
 
 void event_desk::meet_server() {
   if (!chain_)
     return; // It will be told when it begins.
-  if (lib_.proc().nspace.empty())
+  const auto number = core_->identities.load();
+  const auto self = lib_.proc();
+  if (self.nspace.empty())
     return; // Not connected yet, or no longer.
-  told_ = lib_.proc();
-  caf::anon_send(chain_, connect_accepted{told_, lib_.server(), 0});
+  told_ = number;
+  caf::anon_send(chain_, connect_accepted{self, lib_.server(), 0});
 }
 
 void event_desk::register_handler(struct register_handler request,

@@ -149,6 +149,10 @@ private:
   std::optional<handler_verdict> run(const handler_turn& x);
 
   library& lib_;
+
+  /// Lives longer: see `library::end`.
+  const library_core* core_;
+
   caf::actor handle_;
   caf::event_based_actor* self_ = nullptr;
   event_session_actor session_;
@@ -166,8 +170,8 @@ private:
   uint64_t running_ = 0;
   std::optional<handler_verdict> reported_;
 
-  /// Who the chain thinks we are.
-  proc_id told_;
+  /// Which of `library_core::identities` the chain knows.
+  uint64_t told_ = 0;
 };
 
 } // namespace troupe::c_api

@@ -163,14 +163,14 @@ pmix_status_t fault_of(const notify_request& x) {
 }
 
 /// Takes an event to our own handlers, if they are among those whom it is for.
-pmix_status_t raise_here(const library& lib, const notify_request& x) {
+pmix_status_t raise_here(const library& lib, notify_request x) {
   if (x.code == status::group_construct_abort)
     at_desk(lib, [x](event_desk&) { group_desk::current()->raise(x); });
   auto self = lib.proc();
   if (!is_for_notifier(x, self))
     return PMIX_SUCCESS;
   return event_desk::events_of_ours().push(
-    lib, event{x.code, std::move(self), x.range, x.infos});
+    lib, event{x.code, std::move(self), x.range, std::move(x.infos)});
 }
 
 } // namespace
@@ -211,16 +211,17 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
   if (cbfunc == nullptr && !waits && request.range == data_range::local) {
     // Others first: they have the longer way.
     const auto code = lib.tell<ack>(request);
-    const auto own = raise_here(lib, request);
+    const auto own = raise_here(lib, std::move(request));
     return code != PMIX_SUCCESS ? code : own;
+  }
+  if (request.range == data_range::proc_local) {
+    const auto code = raise_here(lib, std::move(request));
+    if (code == PMIX_SUCCESS && cbfunc != nullptr)
+      lib.post([=] { tell(PMIX_SUCCESS); });
+    return code;
   }
   if (const auto code = raise_here(lib, request); code != PMIX_SUCCESS)
     return code;
-  if (request.range == data_range::proc_local) {
-    if (cbfunc != nullptr)
-      lib.post([=] { tell(PMIX_SUCCESS); });
-    return PMIX_SUCCESS;
-  }
   if (waits)
     return code_of(lib.ask_and_wait<ack>(std::move(request)));
   if (cbfunc == nullptr)

@@ -278,7 +278,10 @@ void library::set_proc(proc_id y) {
   if (!x)
     return;
   const auto guard = std::lock_guard{x->mutex};
+  if (x->self == y)
+    return;
   x->self = std::move(y);
+  ++x->identities;
 }
 
 void library::set_self(const proc_id& self, const std::string& hostname,

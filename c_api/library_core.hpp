@@ -211,6 +211,9 @@ public:
   std::function<void()> on_server;
   std::shared_ptr<input_pusher> inputs;
 
+  /// How often `self` has become another.
+  std::atomic<uint64_t> identities{0};
+
   mutable std::mutex mutex;
   proc_id self;             // guarded by mutex
   proc_id server;           // guarded by mutex

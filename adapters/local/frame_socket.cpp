@@ -19,6 +19,10 @@ namespace {
 /// Bytes to ask the kernel for at a time.
 constexpr size_t chunk_size = size_t{64} << 10;
 
+/// How long a peer that waits for its answer goes without an acknowledgement: what it
+/// loses if it sends more all the same. Less than the kernel's own 40 ms.
+constexpr auto acknowledgement_delay = std::chrono::milliseconds{5};
+
 /// Made with the first socket: when it is needed there may be no memory.
 const caf::error& cut_short() {
   static const auto result =
@@ -96,7 +100,8 @@ bool frame_socket::read_some() {
       return false;
     if (size == 0)
       break;
-    owes_acknowledgement_ = bounds_.peer_gathers;
+    if (bounds_.peer_gathers)
+      acknowledgement_.note_read();
     left.bytes -= size;
     reader_.push({chunk.data(), size});
     if (size < chunk.size()) {
@@ -104,10 +109,8 @@ bool frame_socket::read_some() {
       break;
     }
   }
-  if (owes_acknowledgement_) {
-    awaits_answers_ = true;
-    end_of_pass_.fire_now();
-  }
+  if (acknowledgement_.is_owed())
+    acknowledge_later();
   after_turn(frames_before);
   if (!stream_.is_reading())
     return false;
@@ -120,16 +123,24 @@ bool frame_socket::read_some() {
   return left.messages == 0 || left.bytes == 0;
 }
 
+void frame_socket::acknowledge_later() {
+  awaits_answers_ = !acknowledgement_.may_wait();
+  if (awaits_answers_)
+    end_of_pass_.fire_now();
+  else if (!end_of_pass_.is_pending())
+    end_of_pass_.fire_after(acknowledgement_delay);
+}
+
 /// Comes first after the actors, who answer, and then after what they have answered
-/// is written.
+/// is written; to peers that wait for answers a while later.
 void frame_socket::on_end_of_pass() {
-  if (!owes_acknowledgement_ || !stream_.is_open())
+  if (!acknowledgement_.is_owed() || !stream_.is_open())
     return;
   if (std::exchange(awaits_answers_, false)) {
     end_of_pass_.fire_now();
     return;
   }
-  owes_acknowledgement_ = false;
+  acknowledgement_.note_told();
   ++acknowledgements_;
   acknowledge_now(stream_.fd());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/local/acknowledgement_rule.hpp"
 #include "adapters/loop/loop_event.hpp"
 #include "adapters/loop/timer.hpp"
 #include "adapters/loop/unique_fd.hpp"
@@ -101,7 +102,9 @@ public:
   /// Sends bytes, at once if the kernel takes them. Failures come later, by
   /// `on_end`.
   void send(std::string_view bytes) {
-    owes_acknowledgement_ = false;
+    if (acknowledgement_.is_owed())
+      end_of_pass_.remove();
+    acknowledgement_.note_sent();
     stream_.send(bytes);
   }
 
@@ -151,6 +154,7 @@ private:
   bool read_turn();
   bool read_some();
   void after_turn(uint64_t frames_before);
+  void acknowledge_later();
   void on_end_of_pass();
   void on_late();
   bool take_frames(turn_budget& left);
@@ -170,10 +174,10 @@ private:
   /// Runs while a message is not whole.
   timer late_;
 
-  /// Whether something has been read and nothing was sent since: what is sent
-  /// carries the acknowledgement. If nothing is by the end of the pass, the
-  /// peer gets one of its own.
-  bool owes_acknowledgement_ = false;
+  /// Whether the peer is owed one: what is sent carries it. If nothing is by the end
+  /// of the pass, or a while later to peers that wait for answers, the peer gets one
+  /// of its own.
+  acknowledgement_rule acknowledgement_;
   bool awaits_answers_ = false;
   uint64_t acknowledgements_ = 0;
   loop_event end_of_pass_;

@@ -210,6 +210,8 @@ void event_loop::on_bell() {
 
 /// Whoever posts a task meanwhile need not ring.
 void event_loop::look_for_tasks() {
+  // The next look, before somebody waits for what comes of a task.
+  linger_begin_.fire_after(std::chrono::nanoseconds::zero());
   {
     const auto guard = std::lock_guard{mutex_};
     has_news_ = !tasks_.empty();
@@ -221,9 +223,9 @@ void event_loop::look_for_tasks() {
     relax();
   const auto has_paid = has_news_.load();
   linger_.learn(has_paid);
+  if (!has_paid)
+    linger_begin_.remove();
   run_tasks();
-  if (has_paid)
-    linger_begin_.fire_after(std::chrono::nanoseconds::zero());
 }
 
 void event_loop::run_tasks() {

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace troupe {
 
@@ -46,29 +47,25 @@ fd_watch::fd_watch(event_loop& loop, int fd, callback on_readable,
 // Most calls change nothing, and libevent would take its lock to find out.
 
 bool fd_watch::enable_read() noexcept {
-  return reads() || (read_ && read_->add());
+  if (!reads_)
+    reads_ = read_ && read_->add();
+  return reads_;
 }
 
 void fd_watch::disable_read() noexcept {
-  if (reads())
+  if (std::exchange(reads_, false))
     read_->remove();
 }
 
 bool fd_watch::enable_write() noexcept {
-  return writes() || (write_ && write_->add());
+  if (!writes_)
+    writes_ = write_ && write_->add();
+  return writes_;
 }
 
 void fd_watch::disable_write() noexcept {
-  if (writes())
+  if (std::exchange(writes_, false))
     write_->remove();
-}
-
-bool fd_watch::reads() const noexcept {
-  return read_ && read_->is_pending();
-}
-
-bool fd_watch::writes() const noexcept {
-  return write_ && write_->is_pending();
 }
 
 } // namespace troupe

@@ -40,13 +40,19 @@ public:
 
   void disable_write() noexcept;
 
-  bool reads() const noexcept;
+  bool reads() const noexcept {
+    return reads_;
+  }
 
-  bool writes() const noexcept;
+  bool writes() const noexcept {
+    return writes_;
+  }
 
 private:
   std::optional<loop_event> read_;
   std::optional<loop_event> write_;
+  bool reads_ = false;
+  bool writes_ = false;
 };
 
 } // namespace troupe

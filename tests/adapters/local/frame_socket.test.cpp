@@ -137,6 +137,33 @@ CAF_TEST(what is answered in the same pass is not acknowledged as well) {
   CAF_CHECK(read() > 0);
 }
 
+CAF_TEST(a peer that waits for its answers is not told at once that it was read) {
+  start();
+  auto answers = true;
+  on_frame = [&] {
+    if (answers)
+      uut->send(frame("answer"));
+  };
+  const auto ask = [&] {
+    const auto before = frames.size();
+    write(frame("question"));
+    run_until([&] { return frames.size() > before; });
+  };
+  for (uint32_t i = 0; i < acknowledgement_rule::least_waits; ++i)
+    ask();
+  CAF_CHECK_EQUAL(uut->acknowledgements(), 0u);
+  // In the end it is told.
+  answers = false;
+  const auto begin = std::chrono::steady_clock::now();
+  ask();
+  run_until([&] { return uut->acknowledgements() == 1; });
+  CAF_CHECK(std::chrono::steady_clock::now() - begin >= 5ms);
+  // From now on it is one that goes on without.
+  ask();
+  settle();
+  CAF_CHECK_EQUAL(uut->acknowledgements(), 2u);
+}
+
 CAF_TEST(MND-A6 a message has its time and no more) {
   auto bounds = frame_socket::bounds{};
   bounds.message_time = 100ms;
