@@ -102,11 +102,11 @@ caf::error fetch_job(process_store& store, link& to, peer_role role) {
   auto reply = to.call(wire::request{job_info_request{}});
   if (!reply)
     return make_error(status::unreach, reason_of(reply.error()));
-  const auto* job = std::get_if<job_info>(&*reply);
+  auto* job = std::get_if<job_info>(&*reply);
   // A tool that chose its own name may have got another one from the host.
   if (job == nullptr || (!is_tool(role) && job->nspace != to.self().nspace))
     return make_error(status::error, "the server sends data of another job");
-  store.add_job(*job);
+  store.add_job(std::move(*job));
   return caf::none;
 }
 

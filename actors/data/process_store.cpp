@@ -106,10 +106,10 @@ void process_store::add_part(std::vector<part>& to, const value& x,
 }
 
 void process_store::add_rank(job& to, uint32_t rank,
-                             const std::vector<key_value>& xs) {
+                             std::vector<key_value> xs) {
   auto& data = to.ranks[rank];
-  for (const auto& x : xs)
-    data.insert_or_assign(storage_key(x.key, x.val), x.val);
+  for (auto& x : xs)
+    data.insert_or_assign(storage_key(x.key, x.val), std::move(x.val));
 }
 
 void process_store::add_entry(job& to, const key_value& x) {
@@ -142,13 +142,13 @@ void process_store::add_entry(job& to, const key_value& x) {
   }
 }
 
-void process_store::add_job(const job_info& x) {
+void process_store::add_job(job_info x) {
   const auto guard = std::lock_guard{mutex_};
   auto& to = job_of(x.nspace);
   for (const auto& y : x.entries)
     add_entry(to, y);
-  for (const auto& y : x.ranks)
-    add_rank(to, y.rank, y.entries);
+  for (auto& y : x.ranks)
+    add_rank(to, y.rank, std::move(y.entries));
 }
 
 void process_store::add_job(const spawn_result& x) {

@@ -40,7 +40,7 @@ public:
   // -- what comes from the server --
 
   /// Takes the data of a job. The job level and ranks are replaced key by key.
-  void add_job(const job_info& x);
+  void add_job(job_info x);
 
   /// The same for a job that was spawned.
   void add_job(const spawn_result& x);
@@ -133,7 +133,7 @@ private:
 
   job& job_of(const std::string& nspace);
   void add_entry(job& to, const key_value& x);
-  void add_rank(job& to, uint32_t rank, const std::vector<key_value>& xs);
+  void add_rank(job& to, uint32_t rank, std::vector<key_value> xs);
   static entries all_of(const job& x, uint32_t rank);
   static const value* find_posted(const job& x, uint32_t rank,
                                   std::string_view key);

@@ -461,6 +461,9 @@ std::vector<proc_id> unpack_procs(reader& r) {
 
 std::vector<key_value> unpack_key_values(reader& r) {
   auto result = std::vector<key_value>{};
+  // Each comes in a pack of its own; a rank's data are about as many.
+  if (r.left() > 0)
+    result.reserve(12);
   while (r.left() > 0) {
     const auto n = r.pack(data_type::kval);
     for (size_t i = 0; i < n && r.ok(); ++i)
