@@ -329,6 +329,21 @@ typename Inspector::result_type inspect(Inspector& f, group_changed& x) {
   }
 }
 
+/// From a GROUP TRACKER: the group is complete and nothing about it is open. If
+/// nothing is under way to the tracker it is let go, and another one goes on from
+/// its state when something happens.
+struct group_rests {
+  group_key group;
+
+  /// How many messages the tracker has taken.
+  uint64_t taken = 0;
+
+  /// For trackers alone: see `group_tracker_options::rest`.
+  std::string state;
+};
+
+TROUPE_MESSAGE(group_rests, x.group, x.taken, x.state)
+
 /// From a GROUP TRACKER: nothing of the group is left.
 struct group_over {
   group_key group;

@@ -65,18 +65,15 @@ group_directory::place(const proc_id& caller, const std::string& id,
                          && (key.generation & invitation_bit) == 0;
     if (is_same)
       last = std::max(last, key.generation);
-    const auto local = group.local.find(caller);
-    const auto has_called =
-      local != group.local.end() && local->second == use::taking_part;
+    const auto how = group.local.of(caller);
+    const auto has_called = how == use::taking_part;
     if (has_called && is_same)
       return make_error(status::exists,
                         to_string(caller) + " has to do with group " + id
                           + " already; let it end, or take another name");
-    const auto is_awaited =
-      local != group.local.end() && local->second == use::awaited;
+    const auto is_awaited = how == use::awaited;
     if (is_same) {
-      const auto may_join =
-        is_awaited || (local == group.local.end() && group.members == nullptr);
+      const auto may_join = is_awaited || (!how && group.members == nullptr);
       if (may_join && result.key.generation == 0)
         result.key.generation = key.generation;
       continue;
@@ -148,7 +145,9 @@ group_directory::invitation(const proc_id& leader, const std::string& id,
 group_directory::open_group& group_directory::add(const group_key& key,
                                                   const std::string& nspace,
                                                   bool is_counted) {
-  auto& result = groups_[key];
+  const auto i = groups_.try_emplace(key).first;
+  auto& result = i->second;
+  result.key = &i->first;
   result.nspace = nspace;
   if (is_counted && (key.generation & invitation_bit) == 0) {
     auto& n = counts_[nspace][signature(key)];
@@ -196,8 +195,8 @@ group_directory::of(const proc_id& proc, const std::string& id) {
   auto result = std::vector<std::pair<const group_key*, open_group*>>{};
   for (auto i = groups_.lower_bound({id, 0, 0});
        i != groups_.end() && i->first.id == id; ++i) {
-    const auto local = i->second.local.find(proc);
-    if (local != i->second.local.end() && local->second != use::released)
+    const auto how = i->second.local.of(proc);
+    if (how && how != use::released)
       result.emplace_back(&i->first, &i->second);
   }
   std::stable_sort(result.begin(), result.end(),

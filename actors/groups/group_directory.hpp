@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/groups/local_uses.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
@@ -23,21 +24,24 @@ namespace troupe {
 /// Source: RFC0033; guarantees 5.5, 5.6; limits L17.
 class group_directory {
 public:
-  /// What a local process has to do with a group.
-  enum class use : uint8_t {
-    /// It is named, and has not called.
-    awaited,
-    taking_part,
-
-    /// It has done with the group.
-    released,
-  };
+  using use = group_use;
 
   struct open_group {
+    /// What it is found by, here.
+    const group_key* key = nullptr;
+
+    /// None while the group rests: there is only what its tracker said last.
     group_tracker_actor tracker;
+    std::string rest;
+
+    /// How many messages the tracker has been sent.
+    uint64_t sent = 0;
+
+    /// Whether somebody else has been given the tracker, and may ask it.
+    bool is_lent = false;
 
     /// The participants on this node.
-    std::map<proc_id, use> local;
+    local_uses local;
 
     /// As the tracker has told last; null: it is no group.
     std::shared_ptr<const std::vector<proc_id>> members;

@@ -44,6 +44,34 @@ struct group_history {
 
 TROUPE_MESSAGE(group_history, x.mark, x.participants, x.entries)
 
+/// What a tracker needs to go on when something happens to a group at rest.
+struct tracker_rest {
+  process_group::rest group;
+
+  /// As in its state. No nodes: this one alone keeps the log.
+  std::vector<uint32_t> hosts;
+  uint32_t here = 0;
+  bool is_meshed = false;
+
+  /// What `context_id` says.
+  uint64_t context_id = 0;
+
+  std::vector<proc_id> local;
+  std::vector<proc_id> away;
+  std::vector<uint32_t> away_on;
+  std::vector<proc_id> placeless;
+  std::set<uint32_t> lost_before;
+  std::set<uint32_t> lost;
+  std::vector<proc_id> released;
+  std::vector<proc_id> leaving;
+};
+
+TROUPE_INSPECT(tracker_rest, x.group, x.hosts, x.here, x.is_meshed,
+               x.context_id, in_runs<Inspector>(x.local),
+               in_runs<Inspector>(x.away), x.away_on,
+               in_runs<Inspector>(x.placeless), x.lost_before, x.lost,
+               in_runs<Inspector>(x.released), in_runs<Inspector>(x.leaving))
+
 /// Who keeps the log.
 enum class log_keeper : uint8_t {
   /// Not known yet: the host is asked where the participants are.
@@ -150,6 +178,19 @@ struct tracker_state {
   bool is_host_asked[2] = {false, false};
   bool is_over = false;
 
+  /// Whether it is known where the participants are, and what is on its way to the
+  /// log: until then the group does not rest.
+  bool is_located = false;
+  size_t under_way = 0;
+
+  /// Messages so far, and how many there were when it was said last that the group
+  /// rests.
+  uint64_t taken = 0;
+  uint64_t rested_at = 0;
+
+  /// The context id that was drawn for it, if it has rested.
+  std::optional<uint64_t> context_id;
+
   reminders waits;
 
   bool is_local(const proc_id& proc) const;
@@ -178,6 +219,9 @@ void speak_for_all(self_pointer self);
 
 /// Whether this is the lowest of the nodes that live and keep the log.
 bool is_lowest(const tracker_state& state);
+
+/// Tells the server if nothing about the group is open.
+void look_for_rest(self_pointer self);
 
 /// Answers all calls with an error and ends.
 void give_up(self_pointer self, status code, const std::string& why);
@@ -308,8 +352,8 @@ void speak_for_all(self_pointer self) {
 
 /// The number that no other group of the DVM has: nodes count for themselves.
 uint64_t context_id(const tracker_state& state) {
-  if (state.options.context_id)
-    return *state.options.context_id;
+  if (state.context_id)
+    return *state.context_id;
   return (uint64_t{state.here} << 32) | state.options.number;
 }
 
@@ -319,10 +363,12 @@ void begin(self_pointer self) {
     submit(self, std::move(what));
   gather(self, group_operation::construct);
   speak_for_all(self);
+  look_for_rest(self);
 }
 
 void learn_places(self_pointer self, const proc_places& found) {
   auto& state = self->state;
+  state.is_located = true;
   state.here = found.here;
   auto hosts = std::set<uint32_t>{state.hosts.begin(), state.hosts.end()};
   hosts.insert(found.here);
@@ -350,6 +396,7 @@ void locate(self_pointer self) {
   if (!state.options.spans_nodes
       && state.options.local == state.options.participants) {
     state.keeper = log_keeper::tracker;
+    state.is_located = true;
     return;
   }
   self->request(state.host, caf::infinite, locate_procs{state.options.written})
@@ -364,21 +411,6 @@ void locate(self_pointer self) {
             self->state.keeper = log_keeper::host;
             begin(self);
           });
-}
-
-/// All participants have made the group before we heard of it.
-void note_made(self_pointer self) {
-  auto& state = self->state;
-  state.keeper = log_keeper::tracker;
-  auto calls =
-    group_calls{group_operation::construct, state.options.written, {}};
-  auto wishes = std::vector<info>{};
-  if (state.options.context_id)
-    wishes.push_back(
-      make_info(attr::group_assign_context_id, value::boolean(true)));
-  for (const auto& proc : state.options.participants)
-    calls.callers.push_back({proc, wishes, {}});
-  submit(self, std::move(calls));
 }
 
 caf::result<ack> take(self_pointer self, group_entry_ordered& what) {
@@ -429,12 +461,15 @@ void submit(self_pointer self, group_step what, bool may_wait) {
     drain(self);
     return;
   }
+  ++state.under_way;
   self
     ->request(state.host, caf::infinite,
               order_group_entry{std::move(entry), state.hosts, may_wait})
     .then(
-      [](ack) {
+      [self](ack) {
         // It has come back as an entry of the log, or will.
+        --self->state.under_way;
+        look_for_rest(self);
       },
       [self](const caf::error& err) {
         const auto code = status_of(err);
@@ -567,9 +602,11 @@ void submit_with_data(self_pointer self, group_calls calls) {
   auto ask = group_data{};
   for (const auto& caller : calls.callers)
     ask.procs.push_back({caller.proc, {}});
+  ++self->state.under_way;
   self->request(self->state.server, caf::infinite, std::move(ask))
     .then(
       [self, calls = std::move(calls)](group_data& found) mutable {
+        --self->state.under_way;
         for (size_t i = 0; i < found.procs.size() && i < calls.callers.size();
              ++i)
           calls.callers[i].posted = std::move(found.procs[i].entries);
@@ -1164,6 +1201,7 @@ void take_in(self_pointer self, const group_entry& entry,
     give_up_on(self, unknown);
     if (is_one_lost)
       speak_for_all(self);
+    look_for_rest(self);
   };
   self->request(state.host, caf::infinite, locate_procs{added})
     .then([go_on](const proc_places& found) { go_on(found, {}); },
@@ -1220,6 +1258,101 @@ bool take_snapshot(self_pointer self, const group_entry& entry) {
   return true;
 }
 
+// -- rest ---------------------------------------------------------------------
+
+// Most groups are kept for long while nothing happens to them, and this actor
+// takes several times as much memory as what is to be known of one. So it tells
+// the server when nothing is open. Where the host conducts groups they stay as they
+// are.
+
+bool may_rest(const tracker_state& state) {
+  const auto keeps_log =
+    state.keeper == log_keeper::tracker || state.keeper == log_keeper::mesh;
+  const auto nobody_waits = state.constructs.empty() && state.destructs.empty()
+                            && state.notices.empty();
+  const auto nobody_joins = state.joining == 0 && state.joining_hosts.empty()
+                            && state.history_due.empty() && !state.joining_mark;
+  return keeps_log && nobody_waits && nobody_joins && state.is_located
+         && state.under_way == 0 && state.queue.empty() && !state.is_held
+         && !state.is_over;
+}
+
+/// As bytes, no more than they are: one is kept for each group.
+std::string pack(const tracker_rest& x) {
+  auto result = encode(x);
+  result.shrink_to_fit();
+  return result;
+}
+
+void look_for_rest(self_pointer self) {
+  auto& state = self->state;
+  if (state.taken == state.rested_at || !may_rest(state))
+    return;
+  auto group = state.group->at_rest();
+  if (!group)
+    return;
+  state.rested_at = state.taken;
+  auto result = tracker_rest{};
+  result.group = std::move(*group);
+  result.hosts = state.hosts;
+  result.here = state.here;
+  result.is_meshed = state.keeper == log_keeper::mesh;
+  result.context_id = context_id(state);
+  result.local = state.options.local;
+  for (const auto& [proc, rank] : state.places) {
+    result.away.push_back(proc);
+    result.away_on.push_back(rank);
+  }
+  result.placeless = state.placeless;
+  result.lost_before = state.options.lost;
+  result.lost = state.lost;
+  result.released.assign(state.released.begin(), state.released.end());
+  result.leaving.assign(state.leaving.begin(), state.leaving.end());
+  self->send(state.server,
+             group_rests{state.options.key, state.taken, pack(result)});
+}
+
+/// Goes on from what another tracker has said.
+void wake(tracker_state& state) {
+  auto from = decode<tracker_rest>(std::exchange(state.options.rest, {}));
+  if (!from)
+    return; // No tracker writes that.
+  state.group = process_group::after(state.options.key, std::move(from->group));
+  state.releases = state.group->releases();
+  state.hosts = std::move(from->hosts);
+  state.here = from->here;
+  state.keeper = from->is_meshed ? log_keeper::mesh : log_keeper::tracker;
+  state.context_id = from->context_id;
+  state.options.local = std::move(from->local);
+  for (size_t i = 0; i < from->away.size() && i < from->away_on.size(); ++i)
+    state.places.emplace(std::move(from->away[i]), from->away_on[i]);
+  state.placeless = std::move(from->placeless);
+  state.options.lost = std::move(from->lost_before);
+  state.lost = std::move(from->lost);
+  state.released = {from->released.begin(), from->released.end()};
+  state.leaving = {from->leaving.begin(), from->leaving.end()};
+  state.has_begun = true;
+  state.is_located = true;
+}
+
+/// Counts a message, and looks whether the group rests once it is handled.
+class message_turn {
+public:
+  explicit message_turn(self_pointer self) : self_(self) {
+    ++self_->state.taken;
+  }
+
+  message_turn(const message_turn&) = delete;
+  message_turn& operator=(const message_turn&) = delete;
+
+  ~message_turn() {
+    look_for_rest(self_);
+  }
+
+private:
+  self_pointer self_;
+};
+
 // -- messages -----------------------------------------------------------------
 
 /// Apart from `behavior`: the type of a lambda there is named after all that the
@@ -1227,26 +1360,43 @@ bool take_snapshot(self_pointer self, const group_entry& entry) {
 group_tracker_actor::behavior_type handlers(self_pointer self) {
   return {
     [self](const requester& who, group_construct_request& request) {
+      const auto turn = message_turn{self};
       return construct(self, who, request);
     },
     [self](const requester& who, group_destruct_request& request) {
+      const auto turn = message_turn{self};
       return destruct(self, who, request);
     },
     [self](const requester& who, const group_leave_request&) {
+      const auto turn = message_turn{self};
       return leave(self, who);
     },
     [self](const requester& who, notify_request& request) {
+      const auto turn = message_turn{self};
       return notify(self, who, request);
     },
-    [self](group_entry_ordered& what) { return take(self, what); },
-    [self](const proc_ended& what) { note_end(self, what); },
+    [self](group_entry_ordered& what) {
+      const auto turn = message_turn{self};
+      return take(self, what);
+    },
+    [self](const proc_ended& what) {
+      const auto turn = message_turn{self};
+      note_end(self, what);
+    },
     [self](host_node_lost what) {
+      const auto turn = message_turn{self};
       self->state.lost.insert(what.rank);
       say_again_who_joins(self);
       speak_for_all(self);
     },
-    [self](get_group_status) { return self->state.group->describe(); },
-    [self](deadline due) { self->state.waits.fire(due.id); },
+    [self](get_group_status) {
+      const auto turn = message_turn{self};
+      return self->state.group->describe();
+    },
+    [self](deadline due) {
+      self->state.waits.fire(due.id);
+      look_for_rest(self);
+    },
   };
 }
 
@@ -1258,14 +1408,15 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
   state.server = std::move(server);
   state.host = std::move(host);
   state.events = std::move(events);
+  if (!state.options.rest.empty()) {
+    wake(state);
+    return handlers(self);
+  }
   state.hosts = state.options.hosts;
   state.group.emplace(state.options.key, state.options.participants);
   if (!state.hosts.empty())
     state.keeper = log_keeper::mesh;
-  if (state.options.is_made)
-    note_made(self);
-  else
-    locate(self);
+  locate(self);
   return handlers(self);
 }
 
@@ -1277,6 +1428,37 @@ group_tracker_actor spawn_group_tracker(caf::actor_system& sys,
                                         event_cache_actor events) {
   return sys.spawn(behavior, std::move(options), std::move(server),
                    std::move(host), std::move(events));
+}
+
+std::string rest_of_made_group(const group_key& key,
+                               const std::vector<proc_id>& participants,
+                               std::optional<uint64_t> context_id) {
+  auto entry = group_entry{};
+  auto calls = group_calls{group_operation::construct, participants, {}};
+  auto wishes = std::vector<info>{};
+  if (context_id)
+    wishes.push_back(
+      make_info(attr::group_assign_context_id, value::boolean(true)));
+  for (const auto& proc : participants)
+    calls.callers.push_back({proc, wishes, {}});
+  entry.what = std::move(calls);
+  entry.context_id = context_id.value_or(0);
+  auto group = process_group{key, participants};
+  auto nobody_hears = process_group::effects{};
+  group.apply(entry, nobody_hears);
+  auto result = tracker_rest{};
+  if (auto rest = group.at_rest())
+    result.group = std::move(*rest);
+  result.context_id = entry.context_id;
+  result.local = participants;
+  return pack(result);
+}
+
+group_status describe_rest(const group_key& key, const std::string& state) {
+  auto from = decode<tracker_rest>(state);
+  if (!from)
+    return {}; // No tracker writes that.
+  return process_group::after(key, std::move(from->group)).describe();
 }
 
 } // namespace troupe

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,10 +62,9 @@ struct group_tracker_options {
   /// Counts the groups of this node, from 1: gives the group a context id.
   uint64_t number = 1;
 
-  /// Whether all of them, on this node, have called the construction already, and
-  /// the context id that they have got.
-  bool is_made = false;
-  std::optional<uint64_t> context_id;
+  /// What the tracker before it has said in `group_rests`: it goes on from that,
+  /// and of the above it is told the key and `spans_nodes` alone.
+  std::string rest;
 
   /// The process's own log.
   journal log;
@@ -77,5 +77,16 @@ group_tracker_actor spawn_group_tracker(caf::actor_system& sys,
                                         group_tracker_options options,
                                         server_actor server, host_actor host,
                                         event_cache_actor events);
+
+/// What a tracker of a group would say in `group_rests` that all of its
+/// participants have made by themselves, on this node.
+/// @param participants Spelt out, each once, ascending.
+/// @param context_id The one that they have got, if they wanted one.
+std::string rest_of_made_group(const group_key& key,
+                               const std::vector<proc_id>& participants,
+                               std::optional<uint64_t> context_id);
+
+/// How a group stands whose tracker has said this in `group_rests`.
+group_status describe_rest(const group_key& key, const std::string& state);
 
 } // namespace troupe

@@ -21,6 +21,12 @@ namespace {
 /// is asked about.
 constexpr size_t max_questions = 64;
 
+// How a participant of a group at rest stands: its standing, and these.
+constexpr auto standing_mask = 7;
+constexpr auto leader_bit = 8;
+constexpr auto invited_bit = 16;
+constexpr auto arrived_bit = 32;
+
 /// What a caller gives to the other members: the content of PMIX_GROUP_INFO,
 /// and what older releases give beside it. Source: OpenPMIx 6.1,
 /// src/client/pmix_client_group.c.
@@ -112,6 +118,67 @@ process_group::process_group(group_key key, std::vector<proc_id> participants)
   constexpr auto mix = uint64_t{0x9e3779b97f4a7c15};
   const auto start = (key_.participants ^ (key_.generation * mix)) * mix;
   next_round_ = ((start >> 33) << 20) + 1;
+}
+
+// Of a complete group much is never asked again: the wishes of its callers, but
+// for NOTIFY_TERMINATION, and whoever was named or invited in which order.
+
+process_group process_group::after(group_key key, rest from) {
+  auto result = process_group{std::move(key), std::vector<proc_id>{}};
+  result.phase_ = group_phase::complete;
+  auto& all = result.participants_;
+  all.resize(std::min(from.participants.size(), from.standings.size()));
+  for (size_t i = 0; i < all.size(); ++i) {
+    auto& x = all[i];
+    const auto how = static_cast<uint8_t>(from.standings[i]);
+    x.proc = std::move(from.participants[i]);
+    x.state = static_cast<standing>(how & standing_mask);
+    x.is_leader = (how & leader_bit) != 0;
+    x.is_invited = (how & invited_bit) != 0;
+    if ((how & arrived_bit) != 0)
+      x.arrival = ++result.arrivals_;
+    result.awaited_ += x.state == standing::awaited ? 1 : 0;
+    result.joined_ += x.state == standing::joined ? 1 : 0;
+    if (x.is_invited)
+      result.invitation_.invited.push_back(x.proc);
+  }
+  result.members_ =
+    std::make_shared<const std::vector<proc_id>>(std::move(from.members));
+  result.construct_ =
+    outcome{group_operation::construct, from.code, {}, nullptr};
+  result.context_id_ = from.context_id;
+  result.lost_ = std::move(from.lost);
+  result.notifies_termination_ = from.notifies_termination;
+  if (from.is_concluded)
+    result.invitation_.completion.emplace();
+  result.election_.count = from.elections;
+  result.next_round_ = from.next_round;
+  result.entries_ = from.entries;
+  return result;
+}
+
+std::optional<process_group::rest> process_group::at_rest() const {
+  if (phase_ != group_phase::complete || !inquiries_.empty()
+      || invitation_.owing > 0)
+    return std::nullopt;
+  auto result = rest{};
+  for (const auto& x : participants_) {
+    result.participants.push_back(x.proc);
+    const auto how =
+      static_cast<uint8_t>(x.state) | (x.is_leader ? leader_bit : 0)
+      | (x.is_invited ? invited_bit : 0) | (x.arrival > 0 ? arrived_bit : 0);
+    result.standings.push_back(static_cast<char>(how));
+  }
+  result.members = *members_;
+  result.code = construct_->code;
+  result.context_id = context_id_;
+  result.lost = lost_;
+  result.notifies_termination = notifies_termination_;
+  result.is_concluded = invitation_.completion.has_value();
+  result.elections = election_.count;
+  result.next_round = next_round_;
+  result.entries = entries_;
+  return result;
 }
 
 void process_group::apply(const group_entry& entry, effects& out) {

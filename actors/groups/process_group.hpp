@@ -81,9 +81,39 @@ public:
     std::optional<status> refused;
   };
 
+  /// What a complete group needs to go on if nothing about it is open.
+  struct rest {
+    /// Ascending, and how each of them stands, a byte each.
+    std::vector<proc_id> participants;
+    std::string standings;
+
+    /// In the order of their ranks.
+    std::vector<proc_id> members;
+
+    /// Of the construction.
+    status code = status::success;
+    std::optional<uint64_t> context_id;
+
+    std::optional<proc_id> lost;
+    bool notifies_termination = false;
+
+    /// Whether the leader has said that all whom it has invited have come.
+    bool is_concluded = false;
+
+    uint64_t elections = 0;
+    uint64_t next_round = 1;
+    uint64_t entries = 0;
+  };
+
   /// @param participants Who is named when the group begins, spelt out, each
   ///                     once.
   process_group(group_key key, std::vector<proc_id> participants);
+
+  /// A group that goes on from what `at_rest` has said of it.
+  static process_group after(group_key key, rest from);
+
+  /// Nothing while the group is not complete, ends, or asks handlers.
+  std::optional<rest> at_rest() const;
 
   /// Applies the next entry of the log. Never fails: what makes no sense is
   /// passed over, by all nodes alike.
@@ -507,5 +537,10 @@ private:
   uint64_t entries_ = 0;
   uint64_t releases_ = 0;
 };
+
+TROUPE_INSPECT(process_group::rest, in_runs<Inspector>(x.participants),
+               x.standings, in_runs<Inspector>(x.members), x.code, x.context_id,
+               x.lost, x.notifies_termination, x.is_concluded, x.elections,
+               x.next_round, x.entries)
 
 } // namespace troupe

@@ -118,9 +118,7 @@ bool groups::is_leaderless(const open_group& group) const {
     if (!entry.is_tool && !entry.is_local())
       return false;
     for (const auto& [rank, proc] : entry.procs) {
-      const auto call = group.local.find({nspace, rank});
-      if (!proc.is_gone()
-          && (call == group.local.end() || call->second != use::taking_part))
+      if (!proc.is_gone() && group.local.of({nspace, rank}) != use::taking_part)
         return false;
     }
   }
@@ -158,8 +156,8 @@ groups::first_elsewhere(const group_construct_request& request) const {
 
 // -- conflicts --
 
-void groups::tell_fault(const proc_id& proc, const group_tracker_actor& tracker,
-                        status code, std::string why) {
+void groups::tell_fault(const proc_id& proc, open_group& group, status code,
+                        std::string why) {
   auto what =
     notify_request{status::group_construct_abort, data_range::local, {}};
   what.infos.push_back(
@@ -168,7 +166,7 @@ void groups::tell_fault(const proc_id& proc, const group_tracker_actor& tracker,
     make_info(group_conflict_code, value::integer(static_cast<int32_t>(code))));
   auto who = requester{};
   who.proc = proc;
-  self_->request(tracker, caf::infinite, std::move(who), std::move(what))
+  self_->request(reach(group), caf::infinite, std::move(who), std::move(what))
     .then(
       [](ack) {
         // All its callers hear of it.
@@ -178,24 +176,26 @@ void groups::tell_fault(const proc_id& proc, const group_tracker_actor& tracker,
       });
 }
 
-void groups::tell_conflict(const proc_id& proc,
-                           const group_tracker_actor& tracker,
-                           const std::string& id) {
-  tell_fault(proc, tracker, status::exists,
-             to_string(proc) + " names different participants for group " + id);
+void groups::tell_conflict(const proc_id& proc, open_group& group) {
+  tell_fault(proc, group, status::exists,
+             to_string(proc) + " names different participants for group "
+               + group.key->id);
 }
 
 std::optional<proc_id> groups::busy_participant(const group_key& key) {
   auto* group = directory_.find(key);
   if (group == nullptr || group->members != nullptr || group->leader)
     return std::nullopt;
-  for (const auto& [proc, how] : group->local)
-    if (how == use::awaited)
-      for (const auto& [other, x] : directory_.of(proc, key.id))
-        if (other->participants != key.participants
-            && x->local.at(proc) == use::taking_part)
-          return proc;
-  return std::nullopt;
+  auto result = std::optional<proc_id>{};
+  group->local.for_each([&](const proc_id& proc, use how) {
+    if (result || how != use::awaited)
+      return;
+    for (const auto& [other, x] : directory_.of(proc, key.id))
+      if (other->participants != key.participants
+          && x->local.of(proc) == use::taking_part)
+        result = proc;
+  });
+  return result;
 }
 
 /// A construction that waits for a member of another group of its name cannot
@@ -211,9 +211,9 @@ void groups::look_for_conflict(const group_key& key) {
       return;
     for (const auto& [other, x] : directory_.of(*proc, key.id))
       if (other->participants != key.participants && x->members == nullptr
-          && !x->leader && x->local.at(*proc) == use::taking_part)
-        tell_conflict(*proc, x->tracker, key.id);
-    tell_conflict(*proc, directory_.find(key)->tracker, key.id);
+          && !x->leader && x->local.of(*proc) == use::taking_part)
+        tell_conflict(*proc, *x);
+    tell_conflict(*proc, *directory_.find(key));
   });
 }
 
@@ -272,25 +272,21 @@ void groups::carry_out(const std::string& nspace, const shared_group& what) {
 }
 
 void groups::note_made(const std::string& nspace, const shared_group& what) {
-  const auto written = std::vector<proc_id>{{nspace, rank_wildcard}};
-  const auto procs = known_.spelt_out(written);
+  const auto procs = known_.spelt_out({{nspace, rank_wildcard}});
   const auto key =
     group_key{what.id, group_directory::hash(procs), directory_.next_number()};
-  auto options = options_of(key, procs, written);
-  options.is_made = true;
-  options.context_id = what.context_id;
-  options.number = directory_.next_number();
   auto& group = directory_.add(key, nspace, false);
-  group.tracker =
-    spawn_group_tracker(self_->home_system(), std::move(options),
-                        server_actor{self_}, actors_.host, actors_.events);
-  // The tracker says the same, but others ask before that.
+  group.rest = rest_of_made_group(key, procs, what.context_id);
   group.members = std::make_shared<const std::vector<proc_id>>(procs);
   auto news = news_of_sessions{};
   for (const auto& proc : procs) {
-    group.local.emplace(proc, use::taking_part);
+    group.local.set(proc, use::taking_part);
     news.emplace(proc, group.members);
   }
+  for (const auto& proc : procs)
+    if (const auto* local = known_.find_local(proc);
+        local != nullptr && local->is_gone())
+      self_->send(reach(group), proc_ended{proc, proc_state::terminated});
   tell_sessions(what.id, news);
 }
 
@@ -307,9 +303,10 @@ void groups::note_ended(const std::string& nspace, const std::string& id) {
     return;
   const auto key = *i->first;
   auto news = news_of_sessions{};
-  for (const auto& [proc, how] : i->second->local)
-    news.emplace(proc, nullptr);
-  caf::anon_send_exit(i->second->tracker, caf::exit_reason::user_shutdown);
+  i->second->local.for_each(
+    [&](const proc_id& proc, use) { news.emplace(proc, nullptr); });
+  if (i->second->tracker)
+    caf::anon_send_exit(i->second->tracker, caf::exit_reason::user_shutdown);
   directory_.remove(key);
   tell_sessions(id, news);
   self_->send(server_actor{self_}, group_over{key});
@@ -319,7 +316,7 @@ void groups::note_ended(const std::string& nspace, const std::string& id) {
 
 groups::open_group* groups::joined(const proc_id& proc, const std::string& id) {
   for (auto& [key, group] : directory_.of(proc, id))
-    if (group->local.at(proc) == use::taking_part)
+    if (group->local.of(proc) == use::taking_part)
       return group;
   return nullptr;
 }
@@ -342,9 +339,8 @@ groups::open_group* groups::group_of(const requester& who,
     range != nullptr ? procs_of(*range) : std::vector<proc_id>{};
   auto found = std::pair<uint64_t, open_group*>{UINT64_MAX, nullptr};
   for (auto& [key, group] : directory_.all()) {
-    const auto local = group.local.find(who.proc);
-    if (local == group.local.end() || local->second == use::released
-        || (id && key.id != *id)
+    const auto how = group.local.of(who.proc);
+    if (!how || how == use::released || (id && key.id != *id)
         || (invitation && key.generation != *invitation))
       continue;
     // A leader invites once for each group that is open; one who leads since
@@ -393,8 +389,36 @@ bool groups::has_another(const proc_id& proc, const std::string& id,
                          const open_group* but) {
   const auto of = directory_.of(proc, id);
   return std::any_of(of.begin(), of.end(), [&](const auto& x) {
-    return x.second != but && x.second->local.at(proc) == use::taking_part;
+    return x.second != but && x.second->local.of(proc) == use::taking_part;
   });
+}
+
+// -- trackers -----------------------------------------------------------------
+
+const group_tracker_actor& groups::reach(open_group& group) {
+  if (!group.tracker) {
+    auto options = group_tracker_options{};
+    options.key = *group.key;
+    options.spans_nodes = options_.spans_nodes;
+    options.rest = std::exchange(group.rest, {});
+    options.log = options_.log;
+    group.tracker =
+      spawn_group_tracker(self_->home_system(), std::move(options),
+                          server_actor{self_}, actors_.host, actors_.events);
+    group.sent = 0;
+  }
+  ++group.sent;
+  return group.tracker;
+}
+
+void groups::let_rest(group_rests& what) {
+  auto* group = directory_.find(what.group);
+  if (group == nullptr || !group->tracker || group->is_lent
+      || group->sent != what.taken)
+    return;
+  group->rest = std::move(what.state);
+  caf::anon_send_exit(std::exchange(group->tracker, {}),
+                      caf::exit_reason::user_shutdown);
 }
 
 // -- how a group begins --
@@ -432,7 +456,7 @@ groups::open_tracker(const group_key& key, const std::string& nspace,
   auto options = options_of(key, participants, std::move(written));
   for (const auto& proc : options.local)
     if (!known_.find_local(proc)->is_gone())
-      group.local.emplace(proc, use::awaited);
+      group.local.set(proc, use::awaited);
   options.hosts = std::move(hosts);
   options.number = directory_.next_number();
   group.tracker =
@@ -489,20 +513,17 @@ groups::begin_by_event(const requester& who, const std::string& id,
   auto& group = open_tracker(*key, who.proc.nspace, false, participants,
                              std::move(written), {});
   group.leader = who.proc;
-  group.local[who.proc] = use::taking_part;
+  group.local.set(who.proc, use::taking_part);
   return &group;
 }
 
 caf::error groups::begin_to_take_part(const proc_id& proc, open_group& group) {
-  const auto i =
-    std::find_if(directory_.all().begin(), directory_.all().end(),
-                 [&](const auto& x) { return &x.second == &group; });
-  if (has_another(proc, i->first.id, &group)) {
-    tell_conflict(proc, group.tracker, i->first.id);
-    return name_in_use(proc, i->first.id);
+  if (has_another(proc, group.key->id, &group)) {
+    tell_conflict(proc, group);
+    return name_in_use(proc, group.key->id);
   }
   if (group.members == nullptr)
-    group.local[proc] = use::taking_part;
+    group.local.set(proc, use::taking_part);
   return {};
 }
 
@@ -527,9 +548,9 @@ groups::construct(const requester& who, group_construct_request& request) {
     request.procs.clear();
   } else if (request.procs.empty()) {
     auto* group = construction_of(request.id);
-    if (group != nullptr && group->local.count(who.proc) == 0) {
-      group->local[who.proc] = use::taking_part;
-      return self_->delegate(group->tracker, who, std::move(request));
+    if (group != nullptr && !group->local.of(who.proc)) {
+      group->local.set(who.proc, use::taking_part);
+      return self_->delegate(reach(*group), who, std::move(request));
     }
   }
   if (auto why = take_endpoints(who, request.directives))
@@ -549,22 +570,21 @@ groups::construct(const requester& who, group_construct_request& request) {
                   ? open_tracker(place->key, who.proc.nspace, place->is_counted,
                                  participants, request.procs, {})
                   : *directory_.find(place->key);
-  group.local[who.proc] = use::taking_part;
+  group.local.set(who.proc, use::taking_part);
   group.is_led = group.is_led || leads;
   tell_sessions(request.id, {{who.proc, nullptr}});
   const auto id = request.id;
-  const auto tracker = group.tracker;
   const auto is_hopeless = request.procs.empty() && is_leaderless(group);
-  auto result = self_->delegate(tracker, who, std::move(request));
+  auto result = self_->delegate(reach(group), who, std::move(request));
   if (is_hopeless)
-    tell_fault(who.proc, tracker, status::bad_param,
+    tell_fault(who.proc, group, status::bad_param,
                "nobody is named for group " + id
                  + ", and there is nobody left who could lead it: name its"
                    " processes, or give PMIX_GROUP_BOOTSTRAP");
   if (place->is_conflict)
-    tell_conflict(who.proc, tracker, id);
+    tell_conflict(who.proc, group);
   for (const auto& key : place->conflicting)
-    tell_conflict(who.proc, directory_.find(key)->tracker, id);
+    tell_conflict(who.proc, *directory_.find(key));
   return result;
 }
 
@@ -577,7 +597,7 @@ caf::result<ack> groups::destruct(const requester& who,
   if (auto why = timeout_refusal(request.directives))
     return why;
   meetings_.note_end(who.proc.nspace, request.id);
-  return self_->delegate(group->tracker, who, std::move(request));
+  return self_->delegate(reach(*group), who, std::move(request));
 }
 
 caf::result<ack> groups::leave(const requester& who,
@@ -588,7 +608,7 @@ caf::result<ack> groups::leave(const requester& who,
     return no_group(who, request.id);
   // The others are to end it without this one.
   meetings_.close(who.proc.nspace);
-  return self_->delegate(group->tracker, who, std::move(request));
+  return self_->delegate(reach(*group), who, std::move(request));
 }
 
 caf::result<ack> groups::notify(const requester& who, notify_request& request) {
@@ -626,16 +646,15 @@ caf::result<ack> groups::notify(const requester& who, notify_request& request) {
   if (request.code == status::group_invite_accepted
       || request.code == status::group_invite_declined)
     return pass_answer(who, *group, std::move(request));
-  return self_->delegate(group->tracker, who, std::move(request));
+  return self_->delegate(reach(*group), who, std::move(request));
 }
 
-caf::result<ack> groups::pass_answer(const requester& who,
-                                     const open_group& group,
+caf::result<ack> groups::pass_answer(const requester& who, open_group& group,
                                      notify_request request) {
   const auto declines = request.code == status::group_invite_declined;
   return answer_later<ack>(self_, [&](completion<ack> done) {
     ask<ack>(
-      self_, group.tracker,
+      self_, reach(group),
       [done = std::move(done), declines, who](caf::expected<ack> x) {
         if (x || status_of(x.error()) != status::unreach)
           done(std::move(x));
@@ -693,7 +712,7 @@ caf::result<ack> groups::enter(group_entry_ordered& what) {
     if (notice != nullptr)
       group->leader = notice->source;
   }
-  return self_->delegate(group->tracker, std::move(what));
+  return self_->delegate(reach(*group), std::move(what));
 }
 
 void groups::change(const group_changed& what) {
@@ -707,7 +726,7 @@ void groups::change(const group_changed& what) {
   if (is_known)
     group->members = what.members;
   for (const auto& proc : what.released) {
-    group->local[proc] = use::released;
+    group->local.set(proc, use::released);
     news[proc] = nullptr;
   }
   if (group->members != what.members) {
@@ -717,19 +736,17 @@ void groups::change(const group_changed& what) {
       for (const auto& proc : *what.members)
         if (const auto* local = known_.find_local(proc);
             local != nullptr && !local->is_gone()) {
-          auto& it = group->local[proc];
-          if (it == use::released)
+          if (group->local.of(proc) == use::released)
             continue;
-          it = use::taking_part;
+          group->local.set(proc, use::taking_part);
           news[proc] = what.members;
           now.insert(proc);
         }
     // Whoever has done with it may have made another of its name.
     if (had_members)
       for (const auto& proc : *group->members)
-        if (const auto i = group->local.find(proc);
-            i != group->local.end() && now.count(proc) == 0
-            && i->second != use::released)
+        if (const auto how = group->local.of(proc);
+            how && now.count(proc) == 0 && how != use::released)
           news[proc] = nullptr;
     group->members = what.members;
   }
@@ -778,23 +795,22 @@ void groups::tell(const proc_ended& what) {
   directory_.note_ended(what.proc);
   for (auto& [key, group] : directory_.all())
     // While a group is being made, others may add it.
-    if (group.local.erase(what.proc) > 0 || group.members == nullptr)
-      self_->send(group.tracker, what);
+    if (group.local.erase(what.proc) || group.members == nullptr)
+      self_->send(reach(group), what);
 }
 
 void groups::tell(const host_node_lost& what) {
   catch_up();
   directory_.note_lost(what.rank);
-  for (const auto& [key, group] : directory_.all())
-    self_->send(group.tracker, what);
+  for (auto& [key, group] : directory_.all())
+    self_->send(reach(group), what);
 }
 
 void groups::greet(const sessions::entry& session) {
   catch_up();
   for (const auto& [key, group] : directory_.all()) {
-    const auto i = group.local.find(session.who.proc);
-    if (group.members != nullptr && i != group.local.end()
-        && i->second == use::taking_part)
+    if (group.members != nullptr
+        && group.local.of(session.who.proc) == use::taking_part)
       self_->send(session.handle, group_known{key.id, group.members});
   }
 }
@@ -828,13 +844,21 @@ caf::result<group_list> groups::list() {
   if (directory_.all().empty())
     return group_list{};
   return answer_later<group_list>(self_, [this](completion<group_list> done) {
-    const auto all =
-      all_of<group_list>{{}, [done = std::move(done)](group_list& found) {
-                           done(std::move(found));
-                         }};
-    for (const auto& [key, group] : directory_.all()) {
+    const auto all = all_of<group_list>{
+      {}, [done = std::move(done)](group_list& found) {
+        const auto by_key = [](const group_status& x, const group_status& y) {
+          return x.group < y.group;
+        };
+        std::sort(found.groups.begin(), found.groups.end(), by_key);
+        done(std::move(found));
+      }};
+    for (auto& [key, group] : directory_.all()) {
+      if (!group.tracker) {
+        all->groups.push_back(describe_rest(key, group.rest));
+        continue;
+      }
       all.add();
-      self_->request(group.tracker, caf::infinite, get_group_status{})
+      self_->request(reach(group), caf::infinite, get_group_status{})
         .then(
           [all](group_status& x) {
             all->groups.push_back(std::move(x));
@@ -847,8 +871,10 @@ caf::result<group_list> groups::list() {
 }
 
 caf::result<group_tracker_actor> groups::tracker_of(const group_key& key) {
-  if (const auto* group = directory_.find(key))
-    return group->tracker;
+  if (auto* group = directory_.find(key)) {
+    group->is_lent = true;
+    return reach(*group);
+  }
   return make_error(status::not_found, "no group " + key.id + " is here");
 }
 

@@ -64,6 +64,9 @@ public:
   /// Notes the members of a group, and tells their sessions.
   void change(const group_changed& what);
 
+  /// Lets the tracker of a group go, unless something is under way to it.
+  void let_rest(group_rests& what);
+
   void close(const group_over& what);
 
   /// Keeps entries that members have for each other; of processes without
@@ -149,12 +152,11 @@ private:
   // -- conflicts --
 
   /// Has a tracker let its construction fail with this status, for this reason.
-  void tell_fault(const proc_id& proc, const group_tracker_actor& tracker,
-                  status code, std::string why);
+  void tell_fault(const proc_id& proc, open_group& group, status code,
+                  std::string why);
 
   /// Has a tracker let its construction fail, or go on without a process.
-  void tell_conflict(const proc_id& proc, const group_tracker_actor& tracker,
-                     const std::string& id);
+  void tell_conflict(const proc_id& proc, open_group& group);
 
   /// A local participant that is in another group of the name.
   std::optional<proc_id> busy_participant(const group_key& key);
@@ -200,6 +202,11 @@ private:
   bool has_another(const proc_id& proc, const std::string& id,
                    const open_group* but);
 
+  // -- trackers --
+
+  /// The tracker of a group, for one message; makes one anew if the group rests.
+  const group_tracker_actor& reach(open_group& group);
+
   // -- how a group begins --
 
   /// Makes the tracker of a group.
@@ -235,7 +242,7 @@ private:
   /// Gives an answer to an invitation to its group. The tracker may be gone by
   /// then: whoever declines has its will, whoever accepts is too late.
   /// Source: requirements, G36.
-  caf::result<ack> pass_answer(const requester& who, const open_group& group,
+  caf::result<ack> pass_answer(const requester& who, open_group& group,
                                notify_request request);
 
   /// Opens a group that has begun on another node, and gives its tracker what

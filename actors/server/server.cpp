@@ -511,6 +511,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
       state.collectives->reduce(what);
       state.groups->change(what);
     },
+    [&state](group_rests& what) { state.groups->let_rest(what); },
     [&state](const group_over& what) {
       state.collectives->forget(what.group);
       state.groups->close(what);

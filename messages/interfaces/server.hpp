@@ -95,6 +95,8 @@ using server_actor = caf::typed_actor<
   // -- from its groups --
   // INTERNAL: which local processes are members has changed.
   caf::reacts_to<group_changed>,
+  // INTERNAL: nothing about a group is open.
+  caf::reacts_to<group_rests>,
   // INTERNAL: nothing of a group is left.
   caf::reacts_to<group_over>,
   // INTERNAL: fills in what local processes have posted for others.

@@ -321,6 +321,44 @@ CAF_TEST(G56 the time of the end is up for all edge 170) {
   CAF_CHECK(group.is_over());
 }
 
+CAF_TEST(LIM17 a group rests while it is complete and nothing is open) {
+  construct({0, 1}, {notifies, wants_id, yes(attr::group_leader)});
+  CAF_CHECK(!group.at_rest());
+  construct({2});
+  const auto rest = group.at_rest();
+  CAF_REQUIRE(rest);
+  CAF_CHECK_EQUAL(list(rest->members), " 0 1 2");
+  CAF_CHECK_EQUAL(rest->context_id, std::optional<uint64_t>{42});
+  // Those who led are asked who leads now.
+  end({1});
+  CAF_CHECK(group.at_rest());
+  end({0});
+  CAF_CHECK(!group.at_rest());
+  time_up(1);
+  CAF_CHECK(group.at_rest());
+  destruct({2});
+  CAF_CHECK(!group.at_rest());
+  CAF_CHECK(group.is_over());
+}
+
+CAF_TEST(LIM17 a group that goes on after its rest has the same members) {
+  make({notifies});
+  leave(1);
+  const auto rest = group.at_rest();
+  CAF_REQUIRE(rest);
+  auto other = process_group::after(group.key(), *rest);
+  CAF_CHECK_EQUAL(list(*other.members()), " 0 2");
+  CAF_CHECK(!other.is_member({"job", 1}));
+  CAF_CHECK(other.is_released({"job", 1}));
+  auto entry = group_entry{};
+  entry.what = group_procs_ended{{{{"job", 2}, proc_state::terminated}}};
+  auto follows = process_group::effects{};
+  other.apply(entry, follows);
+  CAF_REQUIRE_EQUAL(follows.events.size(), 1u);
+  CAF_CHECK_EQUAL(event_in_words(follows.events[0]),
+                  "MEMBER_FAILED about 2 > 0");
+}
+
 CAF_TEST(G55 a construction cannot be ended edge 170) {
   construct({0});
   CAF_CHECK_EQUAL(destruct({0}), words{});

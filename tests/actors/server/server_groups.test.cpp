@@ -9,7 +9,10 @@
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
+#include <map>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -120,6 +123,12 @@ struct fixture : deterministic {
     for (const auto& x : result)
       CAF_REQUIRE_EQUAL(x->code, status::success);
     return result;
+  }
+
+  /// Whether there are groups, and none has a tracker.
+  bool is_at_rest() {
+    return sys.registry().running() <= running_when_quiet
+           && !listed().groups.empty();
   }
 
   /// Whether no tracker is left.
@@ -531,6 +540,207 @@ CAF_TEST(174 many groups one after the other) {
     CAF_REQUIRE_EQUAL(destruct(peers[0])->code, status::success);
   }
   CAF_CHECK(is_quiet());
+}
+
+// -- rest ---------------------------------------------------------------------
+
+CAF_TEST(LIM17 a group at rest has no tracker and is listed all the same) {
+  const auto wants = with(attr::group_assign_context_id, value::boolean(true));
+  const auto x = construct(peers[0], all, "g", {wants});
+  construct(peers[1], all);
+  CAF_CHECK(!is_at_rest());
+  construct(peers[2], all);
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK(is_at_rest());
+  for (auto i = 0; i < 2; ++i) {
+    const auto found = listed();
+    CAF_REQUIRE_EQUAL(found.groups.size(), 1u);
+    const auto& how = found.groups[0];
+    CAF_CHECK_EQUAL(how.group.id, "g");
+    CAF_CHECK(how.phase == group_phase::complete);
+    CAF_CHECK_EQUAL(how.members, ranks({0, 1, 2}));
+    CAF_CHECK_EQUAL(how.context_id, x->value.context_id);
+    CAF_CHECK_EQUAL(how.entries, 3u);
+    CAF_CHECK(how.missing.empty());
+  }
+  CAF_CHECK(is_at_rest());
+}
+
+CAF_TEST(G52 LIM17 a group rests again when somebody has left) {
+  make();
+  listen(peers[0], status::group_left);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(leave(peers[1])->code, status::success);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(told(peers[0]), std::vector<status>{status::group_left});
+  CAF_CHECK_EQUAL(listed().groups.at(0).members, ranks({0, 2}));
+  // What is refused does not change anything.
+  CAF_CHECK_EQUAL(leave(peers[1])->code, status::not_found);
+  CAF_CHECK_EQUAL(construct(peers[0], all)->code, status::exists);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(construct(peers[1], ranks({1}))->code, status::success);
+  CAF_CHECK(is_at_rest());
+  const auto x = destruct(peers[0]);
+  CAF_CHECK(!is_at_rest());
+  CAF_CHECK_EQUAL(destruct(peers[2])->code, status::success);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  destruct(peers[1]);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(G58 LIM17 a group rests again when somebody has ended) {
+  make({notifies});
+  listen(peers[0], status::group_member_failed);
+  end_process(1);
+  CAF_CHECK(is_at_rest());
+  end_process(2);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(told(peers[0]),
+                  (std::vector<status>{status::group_member_failed,
+                                       status::group_member_failed}));
+  CAF_CHECK_EQUAL(listed().groups.at(0).members, ranks({0}));
+  CAF_CHECK_EQUAL(destruct(peers[0])->code, status::success);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(G57 LIM17 a group at rest knows who has ended in silence) {
+  make();
+  end_process(2);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(destruct(peers[0])->code, status::lost_connection);
+  CAF_CHECK_EQUAL(destruct(peers[1])->code, status::lost_connection);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(G18 LIM17 whoever comes late finds a group at rest) {
+  const auto x = construct(peers[0], all, "g", {optional, timeout(1)});
+  elapse(1100ms);
+  CAF_REQUIRE_EQUAL(x->value.outcome, status::partial_success);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(construct(peers[1], all)->code, status::timeout);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(construct(peers[2], all)->code, status::timeout);
+  CAF_CHECK_EQUAL(listed().groups.at(0).members, ranks({0}));
+  CAF_CHECK_EQUAL(destruct(peers[0])->code, status::success);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(G36 LIM17 events of an invitation find a group at rest) {
+  const auto about = [](status code, procs range) {
+    return notify_request{
+      code,
+      data_range::custom,
+      {with(attr::group_id, value::string("g")),
+       with(attr::event_custom_range, value::procs(std::move(range)))}};
+  };
+  it->ask<ack>(peers[0], about(status::group_invited, ranks({0, 1, 2})));
+  consume_messages();
+  it->ask<ack>(peers[1], about(status::group_invite_accepted, ranks({0})));
+  consume_messages();
+  CAF_CHECK(!is_at_rest());
+  const auto made = it->ask<ack>(
+    peers[0], about(status::group_construct_complete, ranks({0, 1, 2})));
+  consume_messages();
+  CAF_REQUIRE_EQUAL(made->code, status::success);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(listed().groups.at(0).members, ranks({0, 1}));
+  const auto notify = [&](const peer_ptr& who, status code) {
+    const auto result = it->ask<ack>(who, about(code, ranks({0, 1, 2})));
+    consume_messages();
+    return result->code;
+  };
+  // Who has accepted is in, and the leader has no say in it any more.
+  CAF_CHECK_EQUAL(notify(peers[1], status::group_invite_accepted),
+                  status::success);
+  CAF_CHECK_EQUAL(notify(peers[1], status::group_invite_declined),
+                  status::success);
+  CAF_CHECK_EQUAL(notify(peers[0], status::group_construct_abort),
+                  status::exists);
+  CAF_CHECK_EQUAL(notify(peers[0], status::group_construct_complete),
+                  status::exists);
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(listed().groups.at(0).members, ranks({0, 1}));
+  destruct(peers[0]);
+  CAF_CHECK_EQUAL(destruct(peers[1])->code, status::success);
+  CAF_CHECK(is_quiet());
+}
+
+CAF_TEST(LIM17 a call that crosses the rest of its group is answered) {
+  // It comes at each step between the last call of the construction and the end of
+  // the tracker.
+  for (auto steps = 0; steps < 24; ++steps) {
+    start(false);
+    construct(peers[0], ranks({0, 1}));
+    const auto last = it->ask<group_construct_result>(
+      peers[1], group_construct_request{"g", ranks({0, 1}), {}});
+    for (auto i = 0; i < steps; ++i)
+      sched.try_run_once();
+    const auto early =
+      it->ask<ack>(peers[0], group_destruct_request{"g", {}, {}});
+    consume_messages();
+    CAF_CHECK_EQUAL(last->code, status::success);
+    CAF_MESSAGE("after " << steps << " messages: " << to_string(early->code));
+    const auto is_too_early = early->code == status::not_found;
+    CAF_CHECK(is_too_early || early->is_pending());
+    if (is_too_early)
+      destruct(peers[0]);
+    CAF_CHECK_EQUAL(destruct(peers[1])->code, status::success);
+    CAF_CHECK(is_quiet());
+  }
+}
+
+CAF_TEST(LIM17 whoever has the tracker of a group keeps it) {
+  make();
+  const auto key = listed().groups.at(0).group;
+  const auto tracker =
+    request<group_tracker_actor>(it->server, find_group{key});
+  consume_messages();
+  CAF_CHECK(!is_at_rest());
+  for (auto i = 0; i < 2; ++i) {
+    const auto how = request<group_status>(tracker, get_group_status{});
+    consume_messages();
+    CAF_CHECK_EQUAL(how.members, ranks({0, 1, 2}));
+  }
+  for (const auto& peer : peers)
+    destruct(peer);
+  CAF_CHECK(listed().groups.empty());
+}
+
+CAF_TEST(LIM17 a group of four takes at most 1536 bytes at rest) {
+  // As launchers name jobs; one may have so many groups.
+  const auto jobs = std::vector<std::string>{"troupe-node0001-12345@1",
+                                             "troupe-node0001-12345@2"};
+  auto members = std::map<std::string, std::vector<peer_ptr>>{};
+  for (const auto& job : jobs) {
+    it->add_job(job, 4);
+    consume_messages();
+    for (uint32_t rank = 0; rank < 4; ++rank)
+      members[job].push_back(it->connect(job, rank));
+    consume_messages();
+  }
+  running_when_quiet = sys.registry().running();
+  const auto make_more = [&](const std::string& prefix, size_t count) {
+    for (const auto& job : jobs)
+      for (size_t i = 0; i < count; ++i) {
+        auto last = made{};
+        for (const auto& peer : members[job])
+          last =
+            construct(peer, {{job, rank_wildcard}}, prefix + std::to_string(i));
+        CAF_REQUIRE_EQUAL(last->code, status::success);
+      }
+  };
+  make_more("first.", 20);
+  const auto before = mallinfo2().uordblks;
+  constexpr auto count = size_t{1000};
+  make_more("bench.", count);
+  const auto used = mallinfo2().uordblks - before;
+  CAF_CHECK(is_at_rest());
+  CAF_CHECK_EQUAL(listed().groups.size(), 2 * (count + 20));
+  if (used == 0)
+    return; // Another allocator, such as that of a sanitizer.
+  CAF_MESSAGE(used / (2 * count) << " bytes each");
+  CAF_CHECK_GREATER(used, 2 * count * 300);
+  CAF_CHECK_LESS_OR_EQUAL(used, 2 * count * 1536);
 }
 
 // -- invitations --------------------------------------------------------------
