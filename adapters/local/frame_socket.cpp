@@ -125,10 +125,17 @@ bool frame_socket::read_some() {
 
 void frame_socket::acknowledge_later() {
   awaits_answers_ = !acknowledgement_.may_wait();
-  if (awaits_answers_)
-    end_of_pass_.fire_now();
-  else if (!end_of_pass_.is_pending())
-    end_of_pass_.fire_after(acknowledgement_delay);
+  if (!awaits_answers_ && end_of_pass_.is_pending())
+    return;
+  try {
+    if (!awaits_answers_) {
+      end_of_pass_.fire_after(acknowledgement_delay);
+      return;
+    }
+  } catch (const std::bad_alloc&) {
+    awaits_answers_ = true; // Takes no memory.
+  }
+  end_of_pass_.fire_now();
 }
 
 /// Comes first after the actors, who answer, and then after what they have answered
