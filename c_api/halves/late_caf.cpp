@@ -10,7 +10,9 @@
 #include <caf/config.hpp>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -60,6 +62,34 @@ std::atomic<void*> loaded{nullptr};
   ::_exit(127); // As the loader does.
 }
 
+/// A descriptor that is there to be given back when none is left to load CAF with:
+/// what it is open on, since others may close it and have its number then.
+struct spare_descriptor {
+  std::atomic<int> fd{-1};
+  dev_t device = 0;
+  ino_t file = 0;
+};
+
+spare_descriptor spare;
+
+void keep_spare() {
+  const auto fd = ::memfd_create("troupe-spare", MFD_CLOEXEC);
+  struct stat found;
+  if (fd < 0 || ::fstat(fd, &found) != 0)
+    return;
+  spare.device = found.st_dev;
+  spare.file = found.st_ino;
+  spare.fd = fd;
+}
+
+void give_spare_back() {
+  const auto fd = spare.fd.exchange(-1);
+  struct stat found;
+  if (fd >= 0 && ::fstat(fd, &found) == 0 && found.st_dev == spare.device
+      && found.st_ino == spare.file)
+    ::close(fd);
+}
+
 /// How often, and how long apart in microseconds, CAF is asked for: there may be no
 /// memory or descriptor for it just now.
 constexpr int attempts = 100;
@@ -74,6 +104,7 @@ void free_memory() noexcept try {
 }
 
 void* open_caf() {
+  give_spare_back();
   for (auto i = 1;; ++i) {
     if (auto* x = ::dlopen(TROUPE_CAF_NAME, RTLD_LAZY | RTLD_LOCAL))
       return x;
@@ -112,6 +143,8 @@ __attribute__((constructor)) void load_early() {
       || at_most(RLIMIT_DATA, RLIM_INFINITY - 1)
       || at_most(RLIMIT_NOFILE, few_descriptors))
     load();
+  else
+    keep_spare();
 }
 
 } // namespace
