@@ -303,7 +303,8 @@ static void fenced(void) {
     put_string(PMIX_GLOBAL, key, text);
     post("fenced", text);
     fence_with(&collect, 1);
-    for (pmix_rank_t rank = 0; rank < job_size; ++rank) {
+    /* Down: who reads up is given the next ones with an answer. */
+    for (pmix_rank_t rank = job_size; rank-- > 0;) {
       if (rank == me.rank)
         continue;
       const pmix_proc_t whom = rank_of(rank);
