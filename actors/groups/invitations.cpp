@@ -720,7 +720,8 @@ invitations::received* invitations::find_received(const event& what,
            != x.former.end();
     if (is_leader || (number && x.number))
       return &x;
-    if (result == nullptr && id)
+    // What we tell ourselves is of an invitation of our own.
+    if (result == nullptr && id && what.source != self_)
       result = &x;
   }
   return result;

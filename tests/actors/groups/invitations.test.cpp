@@ -183,6 +183,19 @@ CAF_TEST(G49 two leaders may invite to the same name) {
   CAF_CHECK_EQUAL(membership(2, 2), (procs{rank(0), rank(2)}));
 }
 
+CAF_TEST(G49 the end of an own invitation is not that of another of its name) {
+  invite(0, 1, {rank(0), rank(2)});
+  invite(1, 1, {rank(1), rank(0)});
+  CAF_CHECK_EQUAL(join(2, 1, 0, false), status::success);
+  CAF_CHECK_EQUAL(code(0, 1), aborted);
+  CAF_CHECK(has_seen(0, aborted));
+  CAF_CHECK_EQUAL(code(1, 1), pending);
+  // Its answer goes to who has invited it.
+  CAF_CHECK_EQUAL(join(0, 2, 1, false), status::success);
+  CAF_CHECK(has_seen(1, status::group_invite_declined));
+  CAF_CHECK_EQUAL(code(1, 1), aborted);
+}
+
 CAF_TEST(G48 who is not invited or names another leader is refused) {
   // Edge case 162.
   CAF_CHECK_EQUAL(join(1, 1, 0), status::not_found);
