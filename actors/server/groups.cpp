@@ -337,7 +337,14 @@ groups::open_group* groups::group_of(const requester& who,
   const auto* range = find(request.infos, attr::event_custom_range);
   const auto named =
     range != nullptr ? procs_of(*range) : std::vector<proc_id>{};
-  auto found = std::pair<uint64_t, open_group*>{UINT64_MAX, nullptr};
+  // What a leader says before it has heard the number is of what it leads, not of a
+  // group of that name that waits for its call.
+  const auto prefers_led =
+    !invitation
+    && (request.code == status::group_construct_complete
+        || request.code == status::group_construct_abort);
+  auto* result = static_cast<open_group*>(nullptr);
+  auto first = std::pair{true, UINT64_MAX};
   for (auto& [key, group] : directory_.all()) {
     const auto how = group.local.of(who.proc);
     if (!how || how == use::released || (id && key.id != *id)
@@ -355,15 +362,19 @@ groups::open_group* groups::group_of(const requester& who,
             || std::find(named.begin(), named.end(), *group.leader)
                  == named.end()))
       continue;
-    const auto age = key.generation & 0xffffffff;
-    if (age < found.first)
-      found = {age, &group};
+    const auto leads = group.leader == who.proc && group.members == nullptr;
+    const auto order =
+      std::pair{prefers_led && !leads, key.generation & 0xffffffff};
+    if (order < first) {
+      first = order;
+      result = &group;
+    }
   }
-  if (found.second != nullptr
+  if (result != nullptr
       || (request.code != status::group_invite_accepted
           && request.code != status::group_invite_declined
           && request.code != status::group_verdict))
-    return found.second;
+    return result;
   // Those that are added to a group are not named when it begins.
   return later_group_of(id, invitation, named);
 }

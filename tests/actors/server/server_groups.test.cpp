@@ -771,6 +771,29 @@ CAF_TEST(G35 an invitation makes a group that its answers find) {
                   std::optional<std::string>{"g"});
 }
 
+CAF_TEST(G46 G49 what a leader says is of what it leads) {
+  // It has been asked to join another group of that name before, and has not.
+  const auto waits = construct(peers[1], ranks({0, 1}));
+  const auto about = [](status code) {
+    return notify_request{
+      code,
+      data_range::custom,
+      {with(attr::group_id, value::string("g")),
+       with(attr::event_custom_range, value::procs(ranks({0, 2})))}};
+  };
+  it->ask<ack>(peers[0], about(status::group_invited));
+  consume_messages();
+  CAF_REQUIRE_EQUAL(listed().groups.size(), 2u);
+  // No event has told it the number of its invitation yet.
+  const auto aborts =
+    it->ask<ack>(peers[0], about(status::group_construct_abort));
+  consume_messages();
+  CAF_CHECK_EQUAL(aborts->code, status::success);
+  CAF_REQUIRE_EQUAL(listed().groups.size(), 1u);
+  CAF_CHECK(listed().groups[0].phase == group_phase::constructing);
+  CAF_CHECK(waits->is_pending());
+}
+
 CAF_TEST(G36 an answer that crosses the end is told that it is too late) {
   // It comes at each step between the abort and the end of the tracker.
   for (const auto code :
