@@ -394,7 +394,6 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
     if (entry->memory)
       entry->memory->drop(who.proc.rank);
   }
-  ++posts_;
   entry->posted.refresh(who.proc.rank);
   const auto before = entry->posted.size_bytes();
   const auto outcome = entry->posted.commit(who.proc.rank, request.blocks);
@@ -535,7 +534,6 @@ void gets::get(const requester& who, get_request request,
   }
   auto x = look_up(*entry, who, request);
   if (x.result) {
-    read_ahead(*entry, who, request, *x.result);
     reply(std::move(*x.result));
     return;
   }
@@ -553,41 +551,6 @@ void gets::get(const requester& who, get_request request,
     wait_for(who, std::move(request), has_committed, std::move(reply));
   if (is_remote)
     ask_for_remote(asked, id);
-}
-
-void gets::read_ahead(const namespace_entry& entry, const requester& who,
-                      const get_request& request, get_result& to) {
-  const auto& target = request.target;
-  // Those that share memory look there.
-  if (who.index == 0 || entry.memory || target.rank > rank_valid_max
-      || target.nspace != who.proc.nspace || !request.key
-      || is_reserved(*request.key)
-      || !qualifiers_of(request.directives).empty())
-    return;
-  auto& x = scans_[who.index];
-  const auto goes_on = x.next == target.rank && x.posts == posts_;
-  x.width =
-    goes_on ? std::clamp(2 * x.width, 2u, defaults::read_ahead_ranks) : 0;
-  x.posts = posts_;
-  x.next = target.rank + 1;
-  auto room = defaults::read_ahead_bytes;
-  for (auto left = x.width; left > 0; ++x.next) {
-    if (x.next == who.proc.rank)
-      continue;
-    if (entry.posted.visible_here(x.next).count(*request.key) == 0
-        || entry.posted.is_large(x.next))
-      break;
-    auto block =
-      proc_data{{target.nspace, x.next}, posted_by(entry, x.next, request.key)};
-    for (const auto& y : block.entries)
-      room -= std::min(room, y.key.size() + size_of(y.val));
-    if (room == 0)
-      break;
-    to.blocks.push_back(std::move(block));
-    --left;
-  }
-  if (x.next == who.proc.rank)
-    ++x.next;
 }
 
 /// Keeps the request until its key is posted, its process ends, or its time is
@@ -654,7 +617,6 @@ void gets::ask_for_remote(const get_request& request, uint64_t id) {
 }
 
 void gets::store(std::vector<proc_data> data) {
-  ++posts_;
   for (auto& x : data)
     // A host may bring back what it got from here.
     if (auto* entry = known_.find(x.proc.nspace);
@@ -694,7 +656,6 @@ void gets::wake(const proc_id& proc) {
 }
 
 void gets::forget(uint32_t session) {
-  scans_.erase(session);
   for (auto i = gets_.begin(); i != gets_.end();)
     i = i->second.who.index == session ? gets_.erase(i) : std::next(i);
 }

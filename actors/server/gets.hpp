@@ -25,11 +25,6 @@ using namespace std::chrono_literals;
 /// rely on, waits 2 s.
 inline constexpr auto get_wait = 2s;
 
-/// What a process that reads rank after rank is given of the next ranks: that many of
-/// them at most, and about as many bytes.
-inline constexpr uint32_t read_ahead_ranks = 64;
-inline constexpr size_t read_ahead_bytes = size_t{16} << 10;
-
 /// What a process may post in shared memory at least, or there is none: a
 /// commit has to meet its bound.
 inline constexpr size_t least_shared = size_t{16} << 10;
@@ -146,18 +141,6 @@ private:
     bool asks_again = false;
   };
 
-  /// The gets of a session that go from rank to rank of its own job.
-  struct scan {
-    /// The rank that comes next, if it goes on.
-    uint32_t next = 0;
-
-    /// How many ranks it was given ahead.
-    uint32_t width = 0;
-
-    /// `posts_` at that time.
-    uint64_t posts = 0;
-  };
-
   /// Another node that waits for data of a local process.
   struct waiting_modex {
     const proc_id& target() const {
@@ -182,13 +165,6 @@ private:
 
   /// See `datastore::age_of`.
   uint64_t age_of(const proc_id& proc) const;
-
-  /// Adds to the answer to a get of a posted key what the next ranks have posted, if
-  /// the process reads rank after rank: libraries keep it, and do not ask again.
-  /// Each time twice as much, and only while nobody posts: who has waited for
-  /// others to post again is not to find what was there before.
-  void read_ahead(const namespace_entry& entry, const requester& who,
-                  const get_request& request, get_result& to);
 
   /// Keeps what the host has found of a process, and wakes who waits for it.
   /// @param age As it was when the host was asked.
@@ -247,10 +223,6 @@ private:
   std::map<std::string, std::vector<std::function<void(const caf::error&)>>>
     fetching_;
   uint64_t bytes_posted_ = 0;
-
-  /// How often somebody has posted, or a fence has brought what was posted.
-  uint64_t posts_ = 0;
-  std::map<uint32_t, scan> scans_; ///< By session.
 };
 
 /// Everything known of a job, the ranks as `pmix.pdata` arrays.

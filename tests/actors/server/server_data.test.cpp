@@ -76,20 +76,6 @@ struct fixture : deterministic {
     return result;
   }
 
-  /// Twelve processes of a job, each of which has posted.
-  std::vector<peer_ptr> connect_many() {
-    constexpr auto size = uint32_t{12};
-    uut.add_job("many", size);
-    consume_messages();
-    auto result = std::vector<peer_ptr>{};
-    for (uint32_t rank = 0; rank < size; ++rank)
-      result.push_back(uut.connect("many", rank));
-    consume_messages();
-    for (const auto& x : result)
-      commit(x, {post(scope::global, key, "v")});
-    return result;
-  }
-
   status commit(const peer_ptr& from, std::vector<posted_data> blocks) {
     const auto result = uut.commit(from, std::move(blocks));
     consume_messages();
@@ -194,49 +180,6 @@ CAF_TEST(F4.15 one commits for oneself only) {
   CAF_CHECK_EQUAL(get(ranks[1], {"job", 1}, key, {with(attr::optional)})->code,
                   status::not_found);
   CAF_CHECK_EQUAL(text_in(get(ranks[1], {"job", 0})->value, key), "mine");
-}
-
-CAF_TEST(F4.15 who reads rank after rank is given the next ones) {
-  const auto all = connect_many();
-  using ranks_list = std::vector<uint32_t>;
-  const auto read = [&](uint32_t rank) {
-    auto result = ranks_list{};
-    for (const auto& block : get(all[3], {"many", rank})->value.blocks)
-      result.push_back(block.proc.rank);
-    return result;
-  };
-  CAF_CHECK(read(0) == ranks_list{0});
-  // Not itself.
-  CAF_CHECK(read(1) == (ranks_list{1, 2, 4}));
-  CAF_CHECK(read(5) == (ranks_list{5, 6, 7, 8, 9}));
-  CAF_CHECK(read(10) == (ranks_list{10, 11}));
-  // In another order nobody knows what comes next.
-  CAF_CHECK(read(7) == ranks_list{7});
-  CAF_CHECK(read(4) == ranks_list{4});
-  CAF_CHECK(read(5) == (ranks_list{5, 6, 7}));
-  // Nor is somebody who reads one rank each time that all have posted.
-  commit(all[0], {post(scope::global, key, "new")});
-  CAF_CHECK(read(8) == ranks_list{8});
-  CAF_CHECK(read(9) == (ranks_list{9, 10, 11}));
-}
-
-CAF_TEST(F4.15 of the next ranks a reader is given what they have posted and not much) {
-  const auto all = connect_many();
-  const auto blocks = [&](uint32_t rank) {
-    return get(all[3], {"many", rank})->value.blocks.size();
-  };
-  commit(all[6], {post(scope::local, key,
-                       std::string(defaults::read_ahead_bytes, 'x'))});
-  CAF_CHECK_EQUAL(blocks(4), 1u);
-  CAF_CHECK_EQUAL(blocks(5), 1u);
-  CAF_CHECK_EQUAL(blocks(6), 5u);
-  // What is not there is waited for by who asks for it.
-  const auto other = std::string{"other"};
-  commit(all[0], {post(scope::global, other, "0")});
-  commit(all[1], {post(scope::global, other, "1")});
-  CAF_CHECK_EQUAL(get(all[3], {"many", 0}, other)->value.blocks.size(), 1u);
-  CAF_CHECK_EQUAL(get(all[3], {"many", 1}, other)->value.blocks.size(), 1u);
-  CAF_CHECK(get(all[3], {"many", 2}, other)->is_pending());
 }
 
 CAF_TEST(F4.26 a rank of another job comes with that job) {
