@@ -124,7 +124,8 @@ bool frame_socket::read_some() {
 }
 
 void frame_socket::acknowledge_later() {
-  awaits_answers_ = !acknowledgement_.may_wait();
+  // Of part of a message there is no answer, and its rest may wait for the word.
+  awaits_answers_ = !acknowledgement_.may_wait() || reader_.pending() > 0;
   if (!awaits_answers_ && end_of_pass_.is_pending())
     return;
   try {
