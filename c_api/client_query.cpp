@@ -85,9 +85,10 @@ pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
     if (cbfunc == nullptr)
       return PMIX_OPERATION_SUCCEEDED;
     // Before init nobody else could call back.
-    const auto is_kept = lib.post([here = *here, cbfunc, cbdata] {
-      show_infos(PMIX_SUCCESS, here, cbfunc, cbdata);
-    });
+    const auto is_kept =
+      lib.check() == PMIX_SUCCESS && lib.post([here = *here, cbfunc, cbdata] {
+        show_infos(PMIX_SUCCESS, here, cbfunc, cbdata);
+      });
     if (!is_kept)
       show_infos(PMIX_SUCCESS, *here, cbfunc, cbdata);
     return PMIX_SUCCESS;

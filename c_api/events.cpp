@@ -104,6 +104,9 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     });
     return PMIX_SUCCESS;
   }
+  // Here, not on the thread that we wait for: it may load CAF, and who calls from a
+  // constructor of a library that is being loaded has the loader's lock.
+  lib.loop().actors();
   const auto done = std::make_shared<waiter>();
   begin([done](const caf::expected<handler_registered>& x) {
     done->set(code_of_handler(x));

@@ -204,7 +204,11 @@ pmix_status_t PMIx_tool_finalize(void) try {
 }
 
 bool PMIx_tool_is_connected(void) try {
-  const auto to = library::instance().current_link();
+  const auto& lib = library::instance();
+  // Somebody has to read that it is lost.
+  if (lib.check() != PMIX_SUCCESS)
+    return false;
+  const auto to = lib.current_link();
   return to && to->is_open();
 } catch (...) {
   return false;

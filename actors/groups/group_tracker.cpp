@@ -17,10 +17,12 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
@@ -1265,6 +1267,10 @@ bool take_snapshot(self_pointer self, const group_entry& entry) {
 // the server when nothing is open. Where the host conducts groups they stay as they
 // are.
 
+/// Participants of a group that rests: the lists of a larger one weigh more than its
+/// tracker, and what is said of it would be more than `decode` takes.
+constexpr size_t max_resting = 16384;
+
 bool may_rest(const tracker_state& state) {
   const auto keeps_log =
     state.keeper == log_keeper::tracker || state.keeper == log_keeper::mesh;
@@ -1289,9 +1295,8 @@ void look_for_rest(self_pointer self) {
   if (state.taken == state.rested_at || !may_rest(state))
     return;
   auto group = state.group->at_rest();
-  if (!group)
+  if (!group || group->participants.size() > max_resting)
     return;
-  state.rested_at = state.taken;
   auto result = tracker_rest{};
   result.group = std::move(*group);
   result.hosts = state.hosts;
@@ -1310,13 +1315,18 @@ void look_for_rest(self_pointer self) {
   result.leaving.assign(state.leaving.begin(), state.leaving.end());
   self->send(state.server,
              group_rests{state.options.key, state.taken, pack(result)});
+  state.rested_at = state.taken;
 }
 
 /// Goes on from what another tracker has said.
-void wake(tracker_state& state) {
+void wake(self_pointer self) {
+  auto& state = self->state;
   auto from = decode<tracker_rest>(std::exchange(state.options.rest, {}));
-  if (!from)
-    return; // No tracker writes that.
+  if (!from) {
+    state.group.emplace(state.options.key, std::vector<proc_id>{});
+    give_up(self, status_of(from.error()), reason_of(from.error()));
+    return;
+  }
   state.group = process_group::after(state.options.key, std::move(from->group));
   state.releases = state.group->releases();
   state.hosts = std::move(from->hosts);
@@ -1345,8 +1355,15 @@ public:
   message_turn(const message_turn&) = delete;
   message_turn& operator=(const message_turn&) = delete;
 
+  /// After a failure the tracker ends, and no rest is worth ending the process.
   ~message_turn() {
-    look_for_rest(self_);
+    if (std::uncaught_exceptions() > 0)
+      return;
+    try {
+      look_for_rest(self_);
+    } catch (const std::bad_alloc&) {
+      // It rests after another message.
+    }
   }
 
 private:
@@ -1409,7 +1426,7 @@ behavior(self_pointer self, group_tracker_options options, server_actor server,
   state.host = std::move(host);
   state.events = std::move(events);
   if (!state.options.rest.empty()) {
-    wake(state);
+    wake(self);
     return handlers(self);
   }
   state.hosts = state.options.hosts;
@@ -1457,7 +1474,7 @@ std::string rest_of_made_group(const group_key& key,
 group_status describe_rest(const group_key& key, const std::string& state) {
   auto from = decode<tracker_rest>(state);
   if (!from)
-    return {}; // No tracker writes that.
+    return process_group{key, {}}.describe();
   return process_group::after(key, std::move(from->group)).describe();
 }
 

@@ -149,6 +149,7 @@ process_group process_group::after(group_key key, rest from) {
   result.context_id_ = from.context_id;
   result.lost_ = std::move(from.lost);
   result.notifies_termination_ = from.notifies_termination;
+  result.invitation_.is_open = from.is_open;
   if (from.is_concluded)
     result.invitation_.completion.emplace();
   result.election_.count = from.elections;
@@ -174,6 +175,7 @@ std::optional<process_group::rest> process_group::at_rest() const {
   result.context_id = context_id_;
   result.lost = lost_;
   result.notifies_termination = notifies_termination_;
+  result.is_open = invitation_.is_open;
   result.is_concluded = invitation_.completion.has_value();
   result.elections = election_.count;
   result.next_round = next_round_;

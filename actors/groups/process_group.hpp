@@ -97,7 +97,9 @@ public:
     std::optional<proc_id> lost;
     bool notifies_termination = false;
 
-    /// Whether the leader has said that all whom it has invited have come.
+    /// Whether anybody may join, and whether the leader has said that all whom it
+    /// has invited have come.
+    bool is_open = false;
     bool is_concluded = false;
 
     uint64_t elections = 0;
@@ -540,7 +542,7 @@ private:
 
 TROUPE_INSPECT(process_group::rest, in_runs<Inspector>(x.participants),
                x.standings, in_runs<Inspector>(x.members), x.code, x.context_id,
-               x.lost, x.notifies_termination, x.is_concluded, x.elections,
-               x.next_round, x.entries)
+               x.lost, x.notifies_termination, x.is_open, x.is_concluded,
+               x.elections, x.next_round, x.entries)
 
 } // namespace troupe

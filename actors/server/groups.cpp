@@ -411,11 +411,12 @@ const group_tracker_actor& groups::reach(open_group& group) {
     auto options = group_tracker_options{};
     options.key = *group.key;
     options.spans_nodes = options_.spans_nodes;
-    options.rest = std::exchange(group.rest, {});
+    options.rest = group.rest;
     options.log = options_.log;
     group.tracker =
       spawn_group_tracker(self_->home_system(), std::move(options),
                           server_actor{self_}, actors_.host, actors_.events);
+    group.rest = {};
     group.sent = 0;
   }
   ++group.sent;

@@ -797,8 +797,12 @@ void link::lose(caf::error why, bool tell) {
   auto open = std::unordered_map<uint32_t, pending>{};
   {
     const auto guard = std::lock_guard{mutex_};
-    if (!std::exchange(is_open_, false))
+    if (!is_open_)
       return;
+    // There may be no memory for it: then nothing is changed.
+    if (!why && !pending_.empty())
+      why = closed();
+    is_open_ = false;
     failure_ = why;
     open.swap(pending_);
     queue_.clear();
@@ -812,8 +816,6 @@ void link::lose(caf::error why, bool tell) {
     self->reads_.reset();
     self->writes_.reset();
   });
-  if (!why && !open.empty())
-    why = closed();
   // In their order; by extraction, which needs no memory.
   auto tags = std::vector<uint32_t>{};
   try {

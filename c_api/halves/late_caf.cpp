@@ -10,6 +10,7 @@
 #include <caf/config.hpp>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -73,7 +74,12 @@ struct spare_descriptor {
 spare_descriptor spare;
 
 void keep_spare() {
-  const auto fd = ::memfd_create("troupe-spare", MFD_CLOEXEC);
+  const auto first = ::memfd_create("troupe-spare", MFD_CLOEXEC);
+  if (first < 0)
+    return;
+  // Not in the place of standard streams that a program runs without.
+  const auto fd = ::fcntl(first, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  ::close(first);
   struct stat found;
   if (fd < 0 || ::fstat(fd, &found) != 0)
     return;
