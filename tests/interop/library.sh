@@ -19,6 +19,8 @@ check "C3.10" "programs find our library" \
 
 check "C3.1" "one thread more, and it does not wake while idle" \
   job -n 1 ./library_life one_thread
+check "C3.1" "the first call of all is answered" \
+  job -n 1 ./library_life first_call
 check "C3.6" "init and finalize are counted" job -n 2 ./library_life counted
 cycles=10000
 [ -z "${TROUPE_SANITIZER:-}" ] || cycles=200

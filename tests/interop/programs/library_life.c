@@ -70,6 +70,29 @@ static void one_thread(void) {
   demand(threads(ids, 16) == 1, "one thread after finalize");
 }
 
+static void on_infos(pmix_status_t outcome, pmix_info_t* info, size_t ninfo,
+                     void* data, pmix_release_cbfunc_t release,
+                     void* release_data) {
+  demand(outcome == PMIX_SUCCESS && ninfo == 1, "the version is told");
+  (void)info;
+  if (release != NULL)
+    release(release_data);
+  happen(data, outcome);
+}
+
+/* The first call of all is answered on the library's thread. */
+static void first_call(void) {
+  struct pending told = PENDING;
+  pmix_query_t query;
+  char* keys[] = {PMIX_QUERY_STABLE_ABI_VERSION, NULL};
+  PMIX_QUERY_CONSTRUCT(&query);
+  query.keys = keys;
+  begin();
+  succeed(PMIx_Query_info_nb(&query, 1, on_infos, &told), "a query");
+  demand(happens(&told, 1, 10), "the query is answered");
+  end();
+}
+
 static void cycles(void) {
   const int count = case_args[0] != NULL ? atoi(case_args[0]) : 1000;
   long memory = 0;
@@ -271,10 +294,10 @@ static void external(void) {
 
 int main(int argc, char** argv) {
   const struct test_case cases[] = {
-    {"one_thread", one_thread}, {"cycles", cycles},
-    {"counted", counted},       {"forks", forks},
-    {"exits", exits},           {"forks_in_calls", forks_in_calls},
-    {"external", external},
+    {"one_thread", one_thread}, {"first_call", first_call},
+    {"cycles", cycles},         {"counted", counted},
+    {"forks", forks},           {"exits", exits},
+    {"external", external},     {"forks_in_calls", forks_in_calls},
   };
   return RUN_CASE(cases);
 }
