@@ -36,7 +36,7 @@ static_assert(CAF_VERSION == 1706);
   extern "C" __attribute__((visibility("hidden"),                              \
                             aligned(32))) char late_##name[bytes] asm(#name);  \
   char late_##name[bytes];
-#include "late_caf_objects.inc"
+#include "c_api/halves/late_caf_objects.inc"
 #undef TROUPE_LATE_OBJECT
 
 namespace {
@@ -51,7 +51,7 @@ struct late_object {
 
 #define TROUPE_LATE_OBJECT(name, bytes) {late_##name, bytes, #name},
 const late_object objects[] = {
-#include "late_caf_objects.inc"
+#include "c_api/halves/late_caf_objects.inc"
 };
 #undef TROUPE_LATE_OBJECT
 
@@ -166,7 +166,7 @@ void* troupe_find_late(late_function* x) noexcept {
 // -- functions ---------------------------------------------------------------
 
 TROUPE_LATE_LOADER
-#include "late_caf_functions.inc"
+#include "c_api/halves/late_caf_functions.inc"
 
 // An error is a pointer to its cause, null if there is none: then it needs nobody.
 // client_half.cpp knows whether it is as large.
