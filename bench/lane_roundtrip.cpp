@@ -1,6 +1,6 @@
-// What a lane costs: two processes on this node, over loopback, by the NETWORKS
-// actor with TLS and without, and, for comparison, by CAF's own remoting in
-// plain text.
+// What a lane costs: two processes on this node, over loopback and over a UNIX
+// socket, by the NETWORKS actor with TLS and without, and, for comparison, by
+// CAF's own remoting in plain text.
 //
 //   lane_roundtrip [RUNS]
 //
@@ -206,26 +206,32 @@ lane_user_actor::behavior_type lane_user(lane_user_actor::pointer,
 lane_owner_actor::behavior_type lane_owner(lane_owner_actor::pointer self,
                                            lane_side* side) {
   auto user = self->spawn(lane_user, side);
-  return {[side, user](const lane_opened& x) {
-            side->lane = x.lane;
-            caf::anon_send(side->networks, x.lane, user);
-            if (side->drive)
-              side->drive->start();
-          },
-          [](const lane_closed&) {},
-          [](const lane_failed& x) { fail(x.reason); },
-          [side](const networks_changed& x) {
-            if (!side->drive)
-              side->port->put(x.addresses.at(0).port);
-            else
-              caf::anon_send(
-                side->networks,
-                reach_node{2, "n2", {{"lo", "127.0.0.1", side->port->get()}}});
-          }};
+  return {
+    [side, user](const lane_opened& x) {
+      side->lane = x.lane;
+      caf::anon_send(side->networks, x.lane, user);
+      if (side->drive)
+        side->drive->start();
+    },
+    [](const lane_closed&) {}, [](const lane_failed& x) { fail(x.reason); },
+    [side](const networks_changed& x) {
+      if (!side->drive) {
+        const auto& here = x.addresses.at(0);
+        side->port->put_text(here.network);
+        side->port->put_text(here.address);
+        side->port->put(here.port);
+        return;
+      }
+      auto there = node_address{};
+      there.network = side->port->get_text();
+      there.address = side->port->get_text();
+      there.port = side->port->get();
+      caf::anon_send(side->networks, reach_node{2, "n2", {std::move(there)}});
+    }};
 }
 
 figures run_lane_side(uint32_t rank, context_ptr context, port_pipe& port,
-                      bool own_progress) {
+                      lane_kinds kinds, bool own_progress) {
   lane_side side;
   side.port = &port;
   if (rank == 1)
@@ -236,6 +242,7 @@ figures run_lane_side(uint32_t rank, context_ptr context, port_pipe& port,
       [&] { side.sys.stop(); });
   networks_options options;
   options.own_progress = own_progress;
+  options.kinds = kinds;
   options.interfaces.include = {"lo"};
   options.owner = side.sys.actors().spawn(lane_owner, &side);
   options.random = [] { return uint64_t{0}; };
@@ -269,13 +276,17 @@ context_ptr context_of(const authority& issuer, uint32_t rank, bool is_secure) {
   return value_of(secure_context::make(value_of(issuer.issue(rank, name))));
 }
 
-figures measure_lane(bool is_secure, bool own_progress) {
+constexpr auto only_tcp = lane_kinds{true, false};
+constexpr auto only_unix = lane_kinds{false, true};
+
+figures measure_lane(lane_kinds kinds, bool is_secure, bool own_progress) {
   port_pipe port;
   const auto issuer = value_of(authority::make("bench"));
   const auto one = context_of(issuer, 1, is_secure);
   const auto two = context_of(issuer, 2, is_secure);
-  return beside([&] { run_lane_side(2, two, port, own_progress); },
-                [&] { return run_lane_side(1, one, port, own_progress); });
+  return beside(
+    [&] { run_lane_side(2, two, port, kinds, own_progress); },
+    [&] { return run_lane_side(1, one, port, kinds, own_progress); });
 }
 
 // -- CAF's remoting ----------------------------------------------------------
@@ -376,9 +387,17 @@ int main(int argc, char** argv) {
     std::vector<figures> results;
   };
   candidate all[] = {
-    {"lane (TLS)", [] { return measure_lane(true, false); }, {}},
-    {"lane (TLS, own thread)", [] { return measure_lane(true, true); }, {}},
-    {"lane (plain)", [] { return measure_lane(false, false); }, {}},
+    {"lane (TLS)", [] { return measure_lane(only_tcp, true, false); }, {}},
+    {"lane (TLS, own thread)",
+     [] { return measure_lane(only_tcp, true, true); },
+     {}},
+    {"lane (plain)", [] { return measure_lane(only_tcp, false, false); }, {}},
+    {"lane (unix, TLS)",
+     [] { return measure_lane(only_unix, true, false); },
+     {}},
+    {"lane (unix, plain)",
+     [] { return measure_lane(only_unix, false, false); },
+     {}},
     {"CAF remoting (plain)", [] { return measure_remoting(); }, {}},
   };
   for (auto i = 0; i < runs; ++i)

@@ -168,7 +168,7 @@ class OneNode(Troupe):
         self.shell.chmod(0o755)
 
     def network_words(self):
-        return ["--remote-shell", self.shell, "--networks", "lo",
+        return ["--remote-shell", self.shell, "--networks", "lo", "--lanes", "tcp",
                 *(["--insecure"] if self.is_plain else [])]
 
 

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 
-/// Tells the other process of a benchmark a port.
+/// Tells the other process of a benchmark an address or a port.
 /// @throws std::runtime_error if that is gone.
 struct port_pipe {
   port_pipe() {
@@ -16,6 +17,25 @@ struct port_pipe {
   void put(uint16_t port) {
     if (::write(ends[1], &port, sizeof(port)) != sizeof(port))
       throw std::runtime_error{"the other process is gone"};
+  }
+
+  /// @param x Without line ends.
+  void put_text(const std::string& x) {
+    const auto line = x + '\n';
+    if (::write(ends[1], line.data(), line.size())
+        != static_cast<ssize_t>(line.size()))
+      throw std::runtime_error{"the other process is gone"};
+  }
+
+  std::string get_text() {
+    auto result = std::string{};
+    for (char c = 0;;) {
+      if (::read(ends[0], &c, 1) != 1)
+        throw std::runtime_error{"the other process is gone"};
+      if (c == '\n')
+        return result;
+      result += c;
+    }
   }
 
   uint16_t get() {

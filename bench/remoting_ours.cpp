@@ -57,6 +57,7 @@ struct node {
     auto options = mesh_member_options{};
     options.context = std::move(context);
     options.networks = {"lo"};
+    options.lanes = {"tcp"}; // As CAF's.
     if (rank == 0) {
       options.names = {"n0", "n1"};
       options.port = port;

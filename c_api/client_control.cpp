@@ -82,6 +82,12 @@ bool is_heartbeat(const monitor_request& x) {
   return x.monitor.key == attr::send_heartbeat;
 }
 
+/// Nobody else reads the directives of a beat.
+pmix_status_t check_beat(const monitor_request& x) {
+  return to_c(
+    check_required(pmix_call::process_monitor, x.directives, next_host::ours));
+}
+
 /// Sends a beat, unless the value is one that says not to.
 pmix_status_t beat(const library& lib, const value& x) {
   if (x.type == data_type::bool_ && !x.truth())
@@ -160,8 +166,10 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor,
   TROUPE_ENTER(lib)
   clear(results, nresults);
   TROUPE_TAKE(x, make_monitor_request(monitor, error, directives, ndirs));
-  if (is_heartbeat(*x))
-    return beat(lib, x->monitor.val);
+  if (is_heartbeat(*x)) {
+    const auto code = check_beat(*x);
+    return code == PMIX_SUCCESS ? beat(lib, x->monitor.val) : code;
+  }
   const auto limit = limit_of(x->directives);
   return await_control(lib, std::move(*x), results, nresults, limit);
 } catch (...) {
@@ -176,7 +184,9 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor,
   TROUPE_ENTER(lib)
   TROUPE_TAKE(x, make_monitor_request(monitor, error, directives, ndirs));
   if (is_heartbeat(*x)) {
-    const auto code = beat(lib, x->monitor.val);
+    auto code = check_beat(*x);
+    if (code == PMIX_SUCCESS)
+      code = beat(lib, x->monitor.val);
     return code == PMIX_SUCCESS && cbfunc != nullptr ? PMIX_OPERATION_SUCCEEDED
                                                      : code;
   }
@@ -225,7 +235,8 @@ pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive,
                                   size_t ninfo) try {
   TROUPE_ENTER_BLOCKING(lib)
   TROUPE_TAKE(x, make_block(directive, block, res, nres, info, ninfo));
-  return await_op(lib, std::move(*x));
+  const auto limit = limit_of(x->directives);
+  return await_op(lib, std::move(*x), limit);
 } catch (...) {
   return status_of_exception();
 }
@@ -253,8 +264,9 @@ pmix_status_t PMIx_Session_control(uint32_t sessionID,
     return code;
   TROUPE_TAKE(options, to_infos(directives, ndirs));
   auto x = session_control_request{sessionID, std::move(*options)};
+  const auto limit = limit_of(x.directives);
   if (cbfunc == nullptr)
-    return await_infos(lib, std::move(x), nullptr, nullptr);
+    return await_infos(lib, std::move(x), nullptr, nullptr, limit);
   return ask_infos(lib, std::move(x), cbfunc, cbdata);
 } catch (...) {
   return status_of_exception();
@@ -398,8 +410,9 @@ pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric,
   if (fabric == nullptr)
     return PMIX_ERR_BAD_PARAM;
   TROUPE_TAKE(options, to_infos(directives, ndirs));
+  const auto limit = limit_of(*options);
   return fill(*fabric, lib.ask_and_wait<info_result>(
-                         fabric_register_request{std::move(*options)}));
+                         fabric_register_request{std::move(*options)}, limit));
 } catch (...) {
   return status_of_exception();
 }

@@ -3,6 +3,9 @@
 
 #include "actors/data/datastore.hpp"
 #include "actors/data/get_options.hpp"
+#include "actors/groups/group_keys.hpp"
+#include "adapters/hwloc/handles.hpp"
+#include "adapters/hwloc/locality.hpp"
 #include "adapters/wire/frame.hpp"
 #include "adapters/wire/reader.hpp"
 #include "base/make_info.hpp"
@@ -47,11 +50,11 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
   if (!is_key(key) || scope < PMIX_LOCAL || scope > PMIX_DEL_INTERNAL)
     return PMIX_ERR_BAD_PARAM;
   if (scope > PMIX_INTERNAL) {
-    const auto whose = scope == PMIX_DEL_INTERNAL ? PMIX_INTERNAL
-                       : scope == PMIX_DEL_LOCAL  ? PMIX_LOCAL
-                       : scope == PMIX_DEL_REMOTE ? PMIX_REMOTE
-                                                  : PMIX_GLOBAL;
-    return to_c(store->take_back(static_cast<enum scope>(whose), key));
+    // Others than ours would take no notice.
+    const auto to = library::instance().current_link();
+    const auto can_tell = !to || to->is_of_ours();
+    return to_c(store->take_back(taken_from(static_cast<enum scope>(scope)),
+                                 key, can_tell));
   }
   if (val == nullptr)
     return PMIX_ERR_BAD_PARAM;
@@ -168,7 +171,7 @@ caf::expected<lookup> make_lookup(const library_core& core,
   if (auto why = core.groups->spell_out(x.proc))
     return why;
   if (ninfo > 0) {
-    auto directives = to_infos(infos, ninfo);
+    auto directives = to_directives(pmix_call::get, infos, ninfo);
     if (!directives)
       return std::move(directives.error());
     x.directives = std::move(*directives);
@@ -210,14 +213,40 @@ std::optional<value> locality(const library& lib, const process_store& store,
   return value::uint16(result);
 }
 
+/// Where a process is that no server has bound: a process knows of itself, and one
+/// of this node has all of it. Source: PMIx Standard v5, PMIX_LOCALITY_STRING.
+std::optional<value> unbound_locality(const library& lib,
+                                      const process_store& store,
+                                      const proc_id& proc) {
+  const auto self = lib.proc();
+  auto result = std::optional<std::string>{};
+  if (proc == self) {
+    auto* cpus = hwloc::bound_cpus(true);
+    result = hwloc::locality_of(hwloc::shared_topology(), cpus);
+    hwloc::release_cpus(cpus);
+  } else if (const auto to = lib.current_link(); to && to->is_of_ours()) {
+    // Of a rank that is none the host's name would be that of this node.
+    const auto is_one =
+      store.get({proc, attr::local_rank}, {}, [](const value&) {})
+      == status::success;
+    const auto here = text_here(store, self, attr::hostname);
+    if (is_one && here && here == text_here(store, proc, attr::hostname))
+      result = hwloc::locality_of_all(hwloc::shared_topology());
+  }
+  return result ? std::optional{value::string(std::move(*result))}
+                : std::nullopt;
+}
+
 template <class F>
 status find_here(const library& lib, const process_store& store,
                  const lookup& x, F use) {
   const auto code = store.get(x.target(), x.options, use);
-  if (code == status::success || !x.key || *x.key != attr::locality
-      || x.proc.rank > rank_valid_max)
+  if (code == status::success || !x.key || x.proc.rank > rank_valid_max
+      || (*x.key != attr::locality && *x.key != attr::locality_string))
     return code;
-  const auto made = locality(lib, store, x.proc);
+  const auto made = *x.key == attr::locality
+                      ? locality(lib, store, x.proc)
+                      : unbound_locality(lib, store, x.proc);
   if (!made)
     return code;
   use(*made);
@@ -235,6 +264,30 @@ std::optional<value> find_shared(const library_core& core, const lookup& x) {
       || how.data_scope != scope::undef)
     return std::nullopt;
   return core.shared->find(x.proc, *x.key);
+}
+
+// -- what a group has exchanged ----------------------------------------------
+
+/// A lookup of what a member has posted, by the context identifier of a group that
+/// we are in: what all had posted when it was made is with our server since then,
+/// so that PMIX_OPTIONAL finds it. Source: OpenPMIx 7, PMIX_GROUP_CONTEXT_ID.
+std::optional<lookup> in_group(const library_core& core, const lookup& x) {
+  const auto& by = x.options.qualifiers;
+  if (!x.key || by.size() != 1 || by.front().key != attr::group_context_id
+      || is_given_by_host(*x.key) || x.proc.rank > rank_valid_max
+      || x.has_level() || x.options.refresh
+      || x.options.data_scope != scope::undef)
+    return std::nullopt;
+  const auto context_id = by.front().val.number<uint64_t>();
+  auto id = context_id ? core.groups->find(*context_id, x.proc) : std::nullopt;
+  if (!id)
+    return std::nullopt;
+  auto result = lookup{x.proc, x.key, {}, x.options};
+  result.options.qualifiers.clear();
+  result.directives = {
+    make_info(group_keys::exchanged, value::string(std::move(*id))),
+    make_info(attr::immediate, value::boolean(true))};
+  return result;
 }
 
 // -- what the server has -----------------------------------------------------
@@ -371,6 +424,34 @@ void call_back(pmix_status_t code, pmix_value_t* x, pmix_value_cbfunc_t f,
   free_array(x, x != nullptr ? 1 : 0);
 }
 
+/// Asks the server, and hands over what it answers.
+pmix_status_t ask_server(const library& lib, lookup x, pmix_value_cbfunc_t f,
+                         void* data) {
+  auto request = make_request(lib, x);
+  return lib.ask<get_result>(
+    std::move(request),
+    [x = std::move(x), f, data](const caf::expected<get_result>& answer) {
+      pmix_value_t* found = nullptr;
+      auto outcome = pmix_status_t{PMIX_SUCCESS};
+      const auto code =
+        take_answer(library::instance(), x, answer, [&](const value& y) {
+          if (found == nullptr)
+            found = to_c_value(y, outcome);
+        });
+      call_back(code == PMIX_SUCCESS ? outcome : code, found, f, data);
+    });
+}
+
+/// The same for a call that has returned: it hears of every fault by its callback.
+void ask_later(const lookup& x, pmix_value_cbfunc_t f, void* data) {
+  const auto& lib = library::instance();
+  auto code = pmix_status_t{PMIX_ERR_NOT_FOUND};
+  if (is_worth_asking(lib, x))
+    code = ask_server(lib, x, f, data);
+  if (code != PMIX_SUCCESS)
+    call_back(code, nullptr, f, data);
+}
+
 } // namespace
 
 pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
@@ -394,8 +475,22 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[],
   const auto use = [&](const value& found) { outcome = give(*x, found, val); };
   if (!x->options.refresh && find_here(lib, store, *x, use) == status::success)
     return outcome;
+  if (store.has_taken_back(x->target()))
+    return PMIX_ERR_NOT_FOUND;
   if (const auto found = find_shared(*core, *x))
     return give(*x, *found, val);
+  if (const auto y = in_group(*core, *x)) {
+    if (find_here(lib, store, *y, use) == status::success)
+      return outcome;
+    if (const auto found = find_shared(*core, *y))
+      return give(*x, *found, val);
+    if (lib.current_link() && !lib.in_progress_thread()) {
+      const auto answer = lib.ask_and_wait<get_result>(
+        get_request{y->proc, y->directives, y->key}, limit_of(x->directives));
+      if (const auto* found = answer ? find_in(*answer, *y->key) : nullptr)
+        return give(*x, *found, val);
+    }
+  }
   if (wants_topology(lib, *x))
     return give_topology(*x, val);
   if (!is_worth_asking(lib, *x))
@@ -430,7 +525,9 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
   };
   auto is_here =
     !x->options.refresh && find_here(lib, store, *x, here) == status::success;
-  if (const auto found = is_here ? std::nullopt : find_shared(*core, *x)) {
+  const auto is_gone = !is_here && store.has_taken_back(x->target());
+  if (const auto found =
+        is_here || is_gone ? std::nullopt : find_shared(*core, *x)) {
     is_here = true;
     here(*found);
   }
@@ -445,25 +542,28 @@ pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
       lib.post([=] { call_back(code, result, cbfunc, cbdata); });
     return is_kept ? PMIX_SUCCESS : PMIX_ERR_INIT;
   }
-  if (!is_worth_asking(lib, *x)) {
+  const auto y = is_gone ? std::nullopt : in_group(*core, *x);
+  if (y && lib.current_link())
+    return lib.ask<get_result>(get_request{y->proc, y->directives, y->key},
+                               [x = std::move(*x), cbfunc, cbdata](
+                                 const caf::expected<get_result>& answer) {
+                                 const auto* there =
+                                   answer ? find_in(*answer, *x.key) : nullptr;
+                                 if (there == nullptr) {
+                                   ask_later(x, cbfunc, cbdata);
+                                   return;
+                                 }
+                                 auto outcome = pmix_status_t{PMIX_SUCCESS};
+                                 auto* found = to_c_value(*there, outcome);
+                                 call_back(outcome, found, cbfunc, cbdata);
+                               });
+  if (is_gone || !is_worth_asking(lib, *x)) {
     lib.post([=] { cbfunc(PMIX_ERR_NOT_FOUND, nullptr, cbdata); });
     return PMIX_SUCCESS;
   }
   if (x->options.refresh)
     store.forget(x->proc);
-  auto request = make_request(lib, *x);
-  return lib.ask<get_result>(
-    std::move(request), [x = std::move(*x), cbfunc,
-                         cbdata](const caf::expected<get_result>& answer) {
-      pmix_value_t* found = nullptr;
-      auto outcome = pmix_status_t{PMIX_SUCCESS};
-      const auto code =
-        take_answer(library::instance(), x, answer, [&](const value& y) {
-          if (found == nullptr)
-            found = to_c_value(y, outcome);
-        });
-      call_back(code == PMIX_SUCCESS ? outcome : code, found, cbfunc, cbdata);
-    });
+  return ask_server(lib, std::move(*x), cbfunc, cbdata);
 } catch (...) {
   return status_of_exception();
 }

@@ -175,7 +175,7 @@ std::vector<info> enter(const library& lib, const std::string& id,
   const auto core = lib.core();
   if (!core)
     return result;
-  core->groups->add(id, std::move(members));
+  core->groups->add(id, std::move(members), x.context_id);
   if (!core->follows_members.exchange(true))
     lib.post([] {
       if (auto* desk = group_desk::current())
@@ -385,8 +385,9 @@ pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t info[],
   const auto core = lib.core();
   if (!core)
     return PMIX_ERR_INIT;
+  const auto limit = limit_of(x->directives);
   core->shared_groups->begin_end(grp);
-  const auto y = lib.ask_and_wait<ack>(std::move(*x));
+  const auto y = lib.ask_and_wait<ack>(std::move(*x), limit);
   core->shared_groups->end();
   return exit_group(lib, grp, y);
 } catch (...) {
@@ -499,6 +500,9 @@ caf::expected<desk_call> make_invite(const library& lib, const char* grp,
   auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
+  if (auto why =
+        check_required(pmix_call::group_invite, *directives, next_host::ours))
+    return why;
   if (nprocs == 0)
     return make_error(status::bad_param);
   auto whom = to_procs_of_jobs(lib, procs, nprocs);
@@ -519,6 +523,9 @@ caf::expected<desk_call> make_join(const library& lib, const char* grp,
   auto directives = to_group_directives(lib, grp, infos, ninfo);
   if (!directives)
     return std::move(directives.error());
+  if (auto why =
+        check_required(pmix_call::group_join, *directives, next_host::ours))
+    return why;
   if (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE)
     return make_error(status::bad_param, "neither accepted nor declined");
   auto from = std::optional<proc_id>{};

@@ -116,9 +116,10 @@ pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
   x.directives = std::move(*options);
   x.channels = static_cast<io_channels>(channel);
   x.handler = number;
+  const auto limit = limit_of(x.directives);
   if (regcbfunc == nullptr)
     return settle(*handlers, number,
-                  lib.ask_and_wait<io_pull_result>(std::move(x)));
+                  lib.ask_and_wait<io_pull_result>(std::move(x), limit));
   const auto asked = lib.ask<io_pull_result>(
     std::move(x), [handlers, number, regcbfunc,
                    regcbdata](const caf::expected<io_pull_result>& y) {
@@ -139,9 +140,8 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr,
   const auto code = cbfunc == nullptr ? lib.check_blocking() : lib.check();
   if (code != PMIX_SUCCESS)
     return code;
-  TROUPE_TAKE(options, to_infos(directives, ndirs));
-  if (auto why = check_required(io_call::deregister, *options))
-    return to_c(why);
+  TROUPE_TAKE(options,
+              to_directives(pmix_call::iof_deregister, directives, ndirs));
   const auto handlers = lib.core()->outputs;
   const auto handler = handlers->find(iofhdlr);
   if (!handler)
@@ -197,8 +197,13 @@ pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets,
     x.bytes = to_bytes(bo);
   else if (!is_end
            && (flag(x.directives, attr::iof_push_stdin)
-               || flag(x.directives, attr::iof_stop)))
+               || flag(x.directives, attr::iof_stop))) {
+    // What comes of the pieces is told to nobody.
+    if (auto why =
+          check_required(pmix_call::iof_push, x.directives, next_host::ours))
+      return to_c(why);
     return forward_stdin(lib, std::move(x), cbfunc, cbdata);
+  }
   if (cbfunc != nullptr)
     return push(lib, std::move(x), [cbfunc, cbdata](pmix_status_t outcome) {
       cbfunc(outcome, cbdata);

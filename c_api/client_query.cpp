@@ -1,11 +1,13 @@
 // Queries and logs; peers and nodes, from what is here, else from the server.
 
+#include "base/abi_version.hpp"
 #include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/request.hpp"
 #include "messages/data.hpp"
 #include "messages/query.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 using namespace troupe;
@@ -40,24 +42,45 @@ caf::expected<log_request> make_log(const pmix_info_t* data, size_t ndata,
                      std::move(*texts), std::move(*options)};
 }
 
-/// The version of the Standard's interface that we keep. The Standard wants it
-/// answered before init as well. Source: PMIx Standard v5, "Querying the ABI".
-constexpr auto abi_version = "0.0";
-
+/// The Standard wants it answered before init as well.
+/// Source: PMIx Standard v5, "Querying the ABI".
 bool is_abi_key(const std::string& key) {
   return key == attr::query_stable_abi_version
          || key == attr::query_provisional_abi_version;
 }
 
-/// Answers queries that ask for nothing else.
+/// Whether a qualifier asks what this library acts upon.
+bool is_of_library(const info& x) {
+  return x.key == attr::client_functions || x.key == attr::client_attributes
+         || x.key == attr::tool_functions || x.key == attr::tool_attributes;
+}
+
+/// Answers queries that concern this library and nobody else.
 std::optional<std::vector<info>> answer_here(const query_request& x) {
   auto result = std::vector<info>{};
-  for (const auto& y : x.queries)
-    for (const auto& key : y.keys) {
-      if (!is_abi_key(key))
+  for (const auto& y : x.queries) {
+    if (check_required(pmix_call::query_info, y.qualifiers, next_host::ours))
+      return std::nullopt;
+    const auto is_ours =
+      !y.qualifiers.empty()
+      && std::all_of(y.qualifiers.begin(), y.qualifiers.end(), is_of_library);
+    for (const auto& key : y.keys)
+      if (is_abi_key(key))
+        result.push_back({key, 0, value::string(abi_version)});
+      else if (key == attr::query_attribute_support && is_ours)
+        result.push_back({key, 0, value::infos(supported(y.qualifiers))});
+      else
         return std::nullopt;
-      result.push_back({key, 0, value::string(abi_version)});
-    }
+  }
+  return result;
+}
+
+/// How long all of a query may take.
+std::optional<std::chrono::milliseconds> limit_of(const query_request& x) {
+  auto result = std::optional<std::chrono::milliseconds>{};
+  for (const auto& y : x.queries)
+    if (const auto limit = c_api::limit_of(y.qualifiers))
+      result = std::max(result.value_or(*limit), *limit);
   return result;
 }
 
@@ -72,7 +95,8 @@ pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries,
     return give_infos(PMIX_SUCCESS, *here, results, nresults);
   if (const auto code = lib.check_blocking(); code != PMIX_SUCCESS)
     return code;
-  return await_infos(lib, std::move(*x), results, nresults);
+  const auto limit = limit_of(*x);
+  return await_infos(lib, std::move(*x), results, nresults, limit);
 } catch (...) {
   return status_of_exception();
 }

@@ -73,7 +73,8 @@ pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
     return PMIX_ERR_BAD_PARAM;
   if (ncodes > defaults::event_codes_per_client)
     return PMIX_ERR_OUT_OF_RESOURCE;
-  TROUPE_TAKE(directives, to_infos(info, ninfo));
+  TROUPE_TAKE(directives,
+              to_directives(pmix_call::register_event_handler, info, ninfo));
   if (const auto why = spell_out_groups(lib, *directives))
     return to_c(why);
   auto request = register_handler{};

@@ -220,8 +220,8 @@ void group_desk::carry_out(invitations::effects what) {
     });
   }
   auto& book = *lib_.core()->groups;
-  for (auto& [id, members] : what.formed) {
-    book.add(id, spell_out(lib_, members));
+  for (auto& x : what.formed) {
+    book.add(std::move(x.id), spell_out(lib_, x.members), x.context_id);
     follow_members();
   }
   book.keep_out(invitations_.open_groups());

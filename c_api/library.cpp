@@ -116,8 +116,10 @@ pmix_status_t library::begin() const noexcept try {
   const auto guard = std::lock_guard{s.core_mutex};
   if (!s.core)
     return PMIX_ERR_INIT;
-  s.core->begin();
-  s.has_begun.store(true, std::memory_order_release);
+  if (!s.core->begin())
+    return PMIX_ERR_INIT;
+  if (s.core->has_begun())
+    s.has_begun.store(true, std::memory_order_release);
   return PMIX_SUCCESS;
 } catch (...) {
   return status_of_exception();

@@ -48,10 +48,12 @@ library_core::library_core(bool external)
   // nop
 }
 
-void library_core::begin() {
+bool library_core::begin() {
   const auto guard = std::lock_guard{drive_mutex_};
-  if (has_begun() || is_ending_)
-    return;
+  if (has_begun())
+    return true;
+  if (is_ending_)
+    return ender_ == std::this_thread::get_id();
   if (!is_external) {
     const auto block = signal_block{};
     thread_ = std::thread{[this] {
@@ -60,11 +62,13 @@ void library_core::begin() {
     }};
   }
   has_begun_ = true;
+  return true;
 }
 
 void library_core::begin_end() {
   const auto guard = std::lock_guard{drive_mutex_};
   is_ending_ = true;
+  ender_ = std::this_thread::get_id();
 }
 
 bool library_core::runs_some_loop() noexcept {

@@ -54,14 +54,19 @@ private:
 /// The groups that this process is in. Safe on any thread.
 class group_book {
 public:
-  void add(std::string id, std::vector<proc_id> members) {
+  void add(std::string id, std::vector<proc_id> members,
+           std::optional<uint64_t> context_id = {}) {
     const auto guard = std::lock_guard{mutex_};
+    if (context_id)
+      by_context_[*context_id] = id;
     learn(std::move(id),
           std::make_shared<const std::vector<proc_id>>(std::move(members)));
   }
 
   void remove(std::string id) {
     const auto guard = std::lock_guard{mutex_};
+    for (auto i = by_context_.begin(); i != by_context_.end();)
+      i = i->second == id ? by_context_.erase(i) : std::next(i);
     learn(std::move(id), nullptr);
   }
 
@@ -92,6 +97,23 @@ public:
     return found != nullptr ? std::optional{*found} : std::nullopt;
   }
 
+  /// @returns the name of the group with a context identifier, if a process is a
+  ///          member of it.
+  std::optional<std::string> find(uint64_t context_id,
+                                  const proc_id& member) const {
+    if (!is_used_)
+      return std::nullopt;
+    const auto guard = std::lock_guard{mutex_};
+    const auto i = by_context_.find(context_id);
+    if (i == by_context_.end())
+      return std::nullopt;
+    const auto* found = names_.find(i->second);
+    const auto is_member =
+      found != nullptr
+      && std::find(found->begin(), found->end(), member) != found->end();
+    return is_member ? std::optional{i->second} : std::nullopt;
+  }
+
   /// Puts members in the place of groups: in a process, in processes, or in
   /// infos. Costs nothing in a process that is in no group.
   template <class T>
@@ -112,7 +134,8 @@ private:
 
   std::atomic<bool> is_used_{false};
   mutable std::mutex mutex_;
-  group_names names_; // guarded by mutex_
+  group_names names_;                          // guarded by mutex_
+  std::map<uint64_t, std::string> by_context_; // guarded by mutex_
 };
 
 class input_pusher;
@@ -138,11 +161,13 @@ public:
   /// Makes the loop's thread, once. Until then the loop belongs to the thread that
   /// brings the library up or takes it down: what it does itself costs no switch to
   /// another. Safe on any thread.
+  /// @returns whether the caller may go on: false while another thread takes the
+  ///          library down, and did so before there was a thread.
   /// @throws std::system_error if the system has no more threads.
-  void begin();
+  bool begin();
 
-  /// From now on `begin` makes no thread: who takes the library down does without, if
-  /// there is none yet.
+  /// From now on `begin` makes no thread: the caller, who takes the library down, does
+  /// without, if there is none yet.
   void begin_end();
 
   bool has_begun() const noexcept {
@@ -228,6 +253,7 @@ private:
   std::condition_variable drive_changed_;
   bool is_driven_ = false; // guarded by drive_mutex_
   bool is_ending_ = false; // guarded by drive_mutex_
+  std::thread::id ender_;  // guarded by drive_mutex_
   std::atomic<bool> has_begun_{false};
 };
 

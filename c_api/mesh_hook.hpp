@@ -3,6 +3,7 @@
 #include "actors/mesh/embedded/job_mesh.hpp"
 #include "adapters/loop/loop_system.hpp"
 #include "base/journal.hpp"
+#include "config/settings.hpp"
 #include "messages/value.hpp"
 
 #include <caf/expected.hpp>
@@ -20,7 +21,8 @@ inline constexpr std::string_view mesh_key = "troupe.mesh";
 
 /// Puts the mesh between a server and its host.
 using mesh_maker = host_actor (*)(loop_system& loop, host_actor host,
-                                  const host_offers& offers, journal log);
+                                  const host_offers& offers, journal log,
+                                  const site_settings& settings);
 
 /// Null unless the library has the mesh inside: no client should load OpenSSL
 /// for it, so there are two, and `mesh/inside.cpp` is the difference.

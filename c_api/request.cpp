@@ -12,6 +12,15 @@ constexpr auto grace = std::chrono::milliseconds{2000};
 
 } // namespace
 
+caf::expected<std::vector<info>>
+to_directives(pmix_call call, const pmix_info_t* infos, size_t ninfo) {
+  auto result = to_infos(infos, ninfo);
+  if (result)
+    if (auto why = check_required(call, *result, next_host::ours))
+      return why;
+  return result;
+}
+
 std::optional<std::chrono::milliseconds>
 limit_of(const std::vector<info>& directives) {
   const auto patience = timeout_of(directives);

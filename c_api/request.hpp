@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/directives.hpp"
 #include "c_api/library_core.hpp"
 #include "messages/attributes.hpp"
 #include "messages/denial.hpp"
@@ -39,6 +40,12 @@ namespace troupe::c_api {
   auto name = conversion;                                                      \
   if (!name)                                                                   \
     return ::troupe::c_api::to_c(name.error());
+
+/// Converts the infos of a call that the library carries out, or of which it does
+/// a part before it asks the server.
+/// @returns `not_supported` for one that is required and not acted upon.
+caf::expected<std::vector<info>>
+to_directives(pmix_call call, const pmix_info_t* infos, size_t ninfo);
 
 /// How long a call waits at most: what PMIX_TIMEOUT says, and a little longer,
 /// since the server should be the one that says so.

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -69,8 +70,59 @@ std::vector<rendezvous_kind> rendezvous_of(const std::vector<info>& infos) {
   return result;
 }
 
-server_node_options options_of(const std::vector<info>& infos) {
+/// Before the name of a setting of ours (config/settings.def): the host sets it.
+/// A boolean, a number, or text as people write it; times are text.
+constexpr auto setting_prefix = std::string_view{"troupe."};
+
+/// Sets what an info asks for.
+caf::error apply(site_settings& to, const setting_info& x, const value& val) {
+  const auto key = std::string{setting_prefix} + std::string{x.name};
+  if (const auto* text = val.text())
+    return to.set(x.id, std::string_view{*text}, key);
+  if (x.type == setting_type::flag
+      && (val.type == data_type::bool_ || val.type == data_type::undef))
+    return to.set(x.id, val.truth() ? uint64_t{1} : uint64_t{0}, key);
+  if (x.type == setting_type::number || x.type == setting_type::bytes)
+    if (const auto count = val.number<uint64_t>())
+      return to.set(x.id, *count, key);
+  return make_error(status::bad_param,
+                    key + " has a value of another type; give it as text");
+}
+
+/// What the environment sets, for hosts that cannot be changed, and over it what
+/// the host does.
+/// @returns `bad_param` in a sentence.
+caf::expected<site_settings> settings_of(const std::vector<info>& infos) {
+  auto result = site_settings{};
+  if (auto err = result.apply_environment(environ))
+    return err;
+  if (const auto x = number<uint64_t>(infos, cache_size_key)) {
+    const auto most = info_of(setting_id::events_environment).most;
+    if (auto err = result.set(setting_id::events_environment,
+                              std::min(*x, most), cache_size_key))
+      return err;
+  }
+  for (const auto& x : infos) {
+    const auto key = std::string_view{x.key};
+    if (key.substr(0, setting_prefix.size()) != setting_prefix)
+      continue;
+    if (const auto* known = find_setting(key.substr(setting_prefix.size())))
+      if (auto err = apply(result, *known, x.val))
+        return err;
+  }
+  return result;
+}
+
+/// @returns `bad_param` for settings that are none, which has been logged.
+caf::expected<server_node_options> options_of(const std::vector<info>& infos) {
   auto result = server_node_options{};
+  result.log = server_log();
+  auto settings = settings_of(infos);
+  if (!settings) {
+    result.log(severity::error, reason_of(settings.error()));
+    return std::move(settings.error());
+  }
+  result.settings = std::move(*settings);
   result.id.nspace = text(infos, attr::server_nspace).value_or("");
   if (const auto* x = find(infos, attr::server_rank))
     result.id.rank = x->number<uint32_t>().value_or(0);
@@ -78,8 +130,6 @@ server_node_options options_of(const std::vector<info>& infos) {
   result.session_directory = text(infos, attr::server_tmpdir).value_or("");
   if (const auto x = text(infos, attr::system_tmpdir))
     result.system_directory = *x;
-  if (const auto x = number<size_t>(infos, cache_size_key))
-    result.event_cache_size = *x;
   if (wants_spool(infos))
     result.make_spool = [](loop_system& loop, const std::string& directory) {
       return spawn_spool(loop.actors(), loop.pool(), directory);
@@ -90,7 +140,6 @@ server_node_options options_of(const std::vector<info>& infos) {
   result.enable_monitoring = flag(infos, attr::server_enable_monitoring);
   result.monitoring_fallback = flag(infos, monitor_fallback_key);
   result.share_memory = !flag(infos, no_shared_memory_key);
-  result.log = server_log();
   return result;
 }
 
@@ -134,13 +183,17 @@ pmix_status_t bring_up(library& lib, const std::vector<info>& infos,
   auto code = PMIX_SUCCESS;
   lib.run_in_loop([&] {
     auto options = options_of(infos);
-    const auto mesh = wants_mesh(infos, options.log);
+    if (!options) {
+      code = to_c(options.error());
+      return;
+    }
+    const auto mesh = wants_mesh(infos, options->log);
     if (!mesh) {
       code = to_c(mesh.error());
       return;
     }
     auto started =
-      server_role::start(lib, std::move(options), module, size, *mesh);
+      server_role::start(lib, std::move(*options), module, size, *mesh);
     if (started)
       server_role::set_current(std::move(*started));
     else
@@ -161,8 +214,14 @@ pmix_status_t become_server(library& lib, const pmix_server_module_t* module) {
   return lib.start(role::server, [&] {
     auto code = pmix_status_t{PMIX_SUCCESS};
     lib.run_in_loop([&] {
-      auto started = server_role::start(
-        lib, options_of({}), copy_module(module, module_size_4), module_size_4);
+      auto options = options_of({});
+      if (!options) {
+        code = to_c(options.error());
+        return;
+      }
+      auto started =
+        server_role::start(lib, std::move(*options),
+                           copy_module(module, module_size_4), module_size_4);
       if (started)
         server_role::set_current(std::move(*started));
       else

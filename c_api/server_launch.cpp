@@ -4,6 +4,7 @@
 #include "actors/io/io_patterns.hpp"
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_values/c_types.hpp"
+#include "adapters/hwloc/handles.hpp"
 #include "adapters/wire/uri.hpp"
 #include "base/make_info.hpp"
 #include "c_api/helpers/failure.hpp"
@@ -211,7 +212,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
   TROUPE_ENTER_SERVER(role)
   if (source == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos, to_directives(pmix_call::server_iof_deliver, info, ninfo));
   const auto from = to_proc(*source);
   const auto stream = static_cast<io_channels>(channel);
   if (!is_output(stream) || from.nspace.empty() || from.rank > rank_valid_max)
@@ -261,6 +262,11 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
   TROUPE_TAKE(infos, to_infos(directives, ndirs));
   auto node = std::vector<struct info>{
     make_info(attr::hostname, value::string(role->hostname()))};
+  // All of the hardware that hwloc knows, as servers of OpenPMIx send it to their
+  // root.
+  if (auto xml = hwloc::export_topology(hwloc::shared_topology()))
+    node.push_back(
+      make_info(attr::hwloc_xml_v2, value::string(std::move(*xml))));
   auto found = std::vector<struct info>{
     make_info(attr::node_info_array, value::infos(std::move(node)))};
   const auto is_kept =

@@ -6,10 +6,6 @@
 
 #include <unistd.h>
 
-#include <map>
-#include <mutex>
-#include <set>
-
 namespace troupe::c_api {
 
 namespace {
@@ -47,17 +43,6 @@ pmix_status_t tell_and_wait(Request x) {
     // Nobody can wait for it here.
   });
   return PMIX_SUCCESS;
-}
-
-/// What hosts say that their functions support; never destroyed.
-struct attribute_table {
-  std::mutex mutex;
-  std::map<std::string, std::set<std::string>> functions; // guarded by mutex
-};
-
-attribute_table& attribute_support() {
-  static auto& result = *new attribute_table;
-  return result;
 }
 
 } // namespace
@@ -188,18 +173,12 @@ pmix_status_t PMIx_server_delete_process_set(char* pset_name) try {
 }
 
 pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) try {
-  if (!library::instance().has_role(role::server))
-    return PMIX_ERR_INIT;
+  TROUPE_ENTER_SERVER(role)
   if (function == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  auto names = to_strings(attrs);
-  auto& known = attribute_support();
-  const auto guard = std::lock_guard{known.mutex};
-  const auto is_new =
-    known.functions
-      .emplace(function, std::set<std::string>{names.begin(), names.end()})
-      .second;
-  return is_new ? PMIX_SUCCESS : PMIX_ERR_REPEAT_ATTR_REGISTRATION;
+  return role->attributes().add(function, to_strings(attrs))
+           ? PMIX_SUCCESS
+           : PMIX_ERR_REPEAT_ATTR_REGISTRATION;
 } catch (...) {
   return status_of_exception();
 }

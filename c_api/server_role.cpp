@@ -281,6 +281,7 @@ server_role::start(library& lib, server_node_options options,
   host.module = module;
   host.module_size = module_size;
   host.objects = result->objects_;
+  host.attributes = result->attributes_;
   result->gate_ = host.gate;
   host.make_sink =
     [&lib, weak = result->weak_](const requester& who, uint64_t handler,
@@ -304,11 +305,13 @@ server_role::start(library& lib, server_node_options options,
     if (const auto self = weak.lock())
       tell_of_violation(self->id_, client, why);
   };
+  const auto settings = options.settings;
   auto node = server_node::start(
     lib.loop(), std::move(options), [&](const host_context& x) -> host_actor {
       const auto offers = offers_of(module);
       auto& sys = x.loop.actors();
       auto streams = node_streams_options{};
+      streams.settings = settings;
       streams.log = x.log;
       result->log_ = x.log;
       result->streams_ =
@@ -317,12 +320,12 @@ server_role::start(library& lib, server_node_options options,
       host.desk = result->desk_;
       auto rm = host_actor{spawn_c_host(sys, std::move(host))};
       if (with_mesh) {
-        rm = make_mesh(x.loop, std::move(rm), offers, x.log);
+        rm = make_mesh(x.loop, std::move(rm), offers, x.log, settings);
         result->mesh_ = caf::actor_cast<caf::actor>(rm);
       }
-      auto control = spawn_local_control(sys, std::move(rm),
-                                         sys.spawn(cleaner, &x.loop.pool()),
-                                         result->cleanup_, ::geteuid());
+      auto control = spawn_local_control(
+        sys, std::move(rm), sys.spawn(cleaner, &x.loop.pool()),
+        result->cleanup_, ::geteuid(), result->desk_);
       result->control_ = caf::actor_cast<caf::actor>(control);
       return control;
     });
@@ -356,7 +359,7 @@ void server_role::open_session(library& lib) {
   who.proc = id_;
   who.creds = {::geteuid(), ::getegid()};
   session_ = spawn_client(sys, who, server_, node_->events(), node_->host(),
-                          connection_, node_->monitors());
+                          connection_, node_->monitors(), next_host::foreign);
 }
 
 void server_role::join(library& lib) const {

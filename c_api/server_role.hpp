@@ -2,6 +2,7 @@
 
 #include "actors/control/local_control.hpp"
 #include "adapters/c_host/host_module.hpp"
+#include "adapters/c_host/registered_attributes.hpp"
 #include "c_api/library.hpp"
 #include "c_api/request.hpp"
 #include "c_api/server_calls.hpp"
@@ -107,6 +108,11 @@ public:
     return *objects_;
   }
 
+  /// What the host says that it acts upon.
+  registered_attributes& attributes() {
+    return *attributes_;
+  }
+
   /// Gives whoever wants it what the host delivers. `on_taken` runs on the
   /// progress thread when they have taken it.
   /// @returns false if too much of it waits already.
@@ -162,6 +168,8 @@ private:
   std::weak_ptr<server_role> weak_;
   std::unique_ptr<server_node> node_;
   std::shared_ptr<server_objects> objects_ = std::make_shared<server_objects>();
+  std::shared_ptr<registered_attributes> attributes_ =
+    std::make_shared<registered_attributes>();
   io_desk_actor desk_;
   delivered_bytes delivered_;
 

@@ -25,13 +25,23 @@ class packed_commit {
 public:
   /// @returns whether all of it can be packed.
   bool add(const commit_request& x) {
+    // What is taken back comes first, and has no values.
+    auto first = size_t{0};
     for (const auto& block : x.blocks) {
-      const auto views = static_cast<uint8_t>(block.visible_to);
+      const auto from = taken_from(block.visible_to);
+      const auto views =
+        static_cast<uint8_t>(from != scope::undef ? from : block.visible_to);
       constexpr auto all = store_view::here | store_view::elsewhere;
       if (views == 0 || (views & ~all) != 0)
         return false;
+      if (from != scope::undef) {
+        for (const auto& entry : block.entries)
+          posts_.push_back({storage_key(entry.key, entry.val), {}, views});
+        first = posts_.size();
+        continue;
+      }
       // What goes to both stands in two blocks, in the same order.
-      auto twin = size_t{0};
+      auto twin = first;
       const auto before = posts_.size();
       for (const auto& entry : block.entries) {
         auto name = storage_key(entry.key, entry.val);
@@ -66,8 +76,13 @@ private:
   };
 
   /// Whether the server reads it as it would a message, and takes no more memory
-  /// for it than it counts on.
+  /// for it than it counts on. Bytes and numbers it does.
   static bool is_readable(const post& x, const key_value& of) {
+    const auto kind = storage_of(of.val.type);
+    if (of.val.type == data_type::byte_object
+        || kind == storage_class::unsigned_integer
+        || kind == storage_class::signed_integer)
+      return true;
     return unpack_from_store(x.val, wire::origin::client)
            && size_of(of.val)
                 <= most_expansion * (x.val.size() + expansion_allowance);

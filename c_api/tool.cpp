@@ -175,7 +175,7 @@ std::shared_ptr<troupe::link> find_link(const library& lib,
 pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[],
                              size_t ninfo) try {
   auto& lib = library::instance();
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos, to_directives(pmix_call::tool_init, info, ninfo));
   const auto code = lib.start(
     role::tool, [&] { return bring_up(lib, *infos); },
     flag(*infos, attr::external_progress));
@@ -222,7 +222,8 @@ pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc,
     return code;
   if (info == nullptr || ninfo == 0)
     return PMIX_ERR_BAD_PARAM; // Which one?
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos,
+              to_directives(pmix_call::tool_attach_to_server, info, ninfo));
   const auto make_primary =
     flag(*infos, attr::primary_server) || !lib.current_link();
   const auto before = links(lib);
@@ -248,7 +249,8 @@ pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[],
     return code;
   if (info == nullptr || ninfo == 0)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos,
+              to_directives(pmix_call::tool_connect_to_server, info, ninfo));
   const auto old = lib.current_link();
   const auto code = connect_tool(lib, *infos, true);
   if (code != PMIX_SUCCESS)
@@ -307,7 +309,7 @@ pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server,
     return code;
   if (server == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos, to_directives(pmix_call::tool_set_server, info, ninfo));
   const auto to = find_link(lib, to_proc(*server));
   if (!to || !to->is_open())
     return PMIX_ERR_UNREACH;

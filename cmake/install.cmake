@@ -10,8 +10,9 @@
 #                            <prefix>/lib/troupe/mesh: the same with the mesh
 #                            inside, for daemons of resource managers
 #
-# and the programs, and <prefix>/share/doc/troupe: what there is to read, and the
-# examples. Source: reference, "Install layout".
+# and the programs, their units for systemd (TROUPE_UNIT_DIR), a module file that chooses
+# our libpmix.so.2, and <prefix>/share/doc/troupe: what there is to read, and the examples.
+# Source: reference, "Install layout".
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -44,6 +45,9 @@ install(TARGETS troupe_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT static EXCLUDE_FROM_ALL)
 set(TROUPE_PRIVATE_LIBRARIES "-levent_pthreads -levent_core -lhwloc -lspdlog -lfmt -lz -lmunge -lsqlite3 -ldl")
 
+# The prefix as seen from there: two folders up, or three (lib/x86_64-linux-gnu).
+file(RELATIVE_PATH troupe_pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" troupe_pc_up "${troupe_pc_up}")
 foreach(name troupe troupe_mesh)
   configure_file(cmake/troupe.pc.in "${PROJECT_BINARY_DIR}/install/${name}.pc" @ONLY)
 endforeach()
@@ -74,6 +78,9 @@ set(pmix_prefix "${CMAKE_INSTALL_LIBDIR}/troupe/pmix")
 set_source_files_properties(
   tools/own_libpmix.cpp TARGET_DIRECTORY troupe_tools
   PROPERTIES COMPILE_DEFINITIONS "TROUPE_PMIX_FOLDER=\"${pmix_prefix}/lib\"")
+set_source_files_properties(
+  tools/version.cpp TARGET_DIRECTORY troupe_tools
+  PROPERTIES COMPILE_DEFINITIONS "TROUPE_PMIX_VERSION=\"${PMIX_VERSION}\"")
 # Each with its server beside it; and the path of that, should libpmix.so.2 be
 # put into the place of another's.
 install(TARGETS pmix pmix_server LIBRARY DESTINATION "${pmix_prefix}/lib")
@@ -99,15 +106,77 @@ install(FILES "${PROJECT_BINARY_DIR}/install/PMIxConfig.cmake"
 
 # -- the programs --------------------------------------------------------------
 
-install(TARGETS troupe trouped RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS troupe troupe_page trouped RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+
+# What writes metrics, which they load when somebody wants some.
+set(metrics_folder "${CMAKE_INSTALL_LIBDIR}/troupe")
+set_source_files_properties(
+  adapters/metrics/metrics_writer.cpp TARGET_DIRECTORY troupe_metrics
+  PROPERTIES COMPILE_DEFINITIONS "TROUPE_METRICS_FOLDER=\"${metrics_folder}\"")
+install(TARGETS troupe_metrics_module LIBRARY DESTINATION "${metrics_folder}")
+# Units name the programs by where they have been put, which is known when they are.
+set(TROUPE_UNIT_DIR "lib/systemd/system" CACHE STRING "Where units of systemd go, in the prefix")
+file(READ packaging/systemd/common.in TROUPE_UNIT_COMMON)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+                                       packaging/systemd/common.in)
+set(TROUPE_BINDIR "@TROUPE_BINDIR@")
+foreach(unit trouped troupe-root)
+  set(template "${PROJECT_BINARY_DIR}/install/${unit}.service.in")
+  configure_file("packaging/systemd/${unit}.service.in" "${template}" @ONLY)
+  # Straight to where it goes: two installations at a time name their programs each.
+  install(CODE "
+set(TROUPE_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+set(file \"${TROUPE_UNIT_DIR}/${unit}@.service\")
+if(NOT IS_ABSOLUTE \"\${file}\")
+  set(file \"\${CMAKE_INSTALL_PREFIX}/\${file}\")
+endif()
+message(STATUS \"Installing: \$ENV{DESTDIR}\${file}\")
+configure_file(\"${template}\" \"\$ENV{DESTDIR}\${file}\" @ONLY)
+list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${file}\")")
+endforeach()
+
+# Lmod and environment-modules read it.
+configure_file(packaging/troupe-pmix.in "${PROJECT_BINARY_DIR}/install/troupe-pmix" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/install/troupe-pmix"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/modules/modulefiles")
+
+# -- manual pages, completion --------------------------------------------------
+
+install(FILES tools/completion/troupe.bash
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME troupe)
+install(FILES tools/completion/troupe.bash
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" RENAME trouped)
+install(FILES tools/completion/_troupe
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+
+# Made of what the programs say of themselves.
+find_program(TROUPE_SCDOC scdoc)
+if(TROUPE_SCDOC AND NOT TROUPE_SANITIZER)
+  file(GLOB manual_sources CONFIGURE_DEPENDS docs/man/*.scd)
+  add_custom_command(
+    OUTPUT "${PROJECT_BINARY_DIR}/man/made"
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${PROJECT_BINARY_DIR}/man"
+    COMMAND "${PROJECT_SOURCE_DIR}/scripts/manual" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
+            "${PROJECT_BINARY_DIR}/man"
+    COMMAND "${CMAKE_COMMAND}" -E touch "${PROJECT_BINARY_DIR}/man/made"
+    DEPENDS troupe troupe_page trouped scripts/manual ${manual_sources}
+    COMMENT "Manual pages" VERBATIM)
+  add_custom_target(manual ALL DEPENDS "${PROJECT_BINARY_DIR}/man/made")
+  install(DIRECTORY "${PROJECT_BINARY_DIR}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}"
+          FILES_MATCHING PATTERN "*.[1-8]")
+endif()
 
 # -- to read, and to try -------------------------------------------------------
 
-install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md
+install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md SECURITY.md
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        FILES_MATCHING PATTERN "*.md" PATTERN "*.json")
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.json" PATTERN "*.svg" PATTERN "*.png"
+        PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# For who watches it: docs/metrics.md.
+install(DIRECTORY packaging/prometheus packaging/grafana
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/troupe")
 
 # -- pages of the headers ------------------------------------------------------
 

@@ -199,8 +199,10 @@ static std::string launch(head_pointer self, const gateway_actor& gateway,
             self->send(of.shares[rank], stop_atom::value);
         },
         [=, rank = rank](const caf::error&) {
+          const auto is_there = self->state.nodes.count(rank) > 0;
           finish_share(self, plan.name, rank,
-                       "node " + std::to_string(rank) + " starts nothing");
+                       "node " + std::to_string(rank)
+                         + (is_there ? " starts nothing" : " is lost"));
         });
   }
   return line + "\n";

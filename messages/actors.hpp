@@ -19,3 +19,4 @@
 // What CAF needs to send all that stands there.
 #include "messages/actor_ids.hpp"
 #include "messages/inspect_extern.hpp"
+#include "messages/interface_texts.hpp"

@@ -22,6 +22,7 @@ enum class control_action : uint8_t {
   resume,    ///< they go on
   terminate, ///< SIGTERM; their end is wanted, and no failure
   kill,      ///< SIGKILL, likewise
+  restart,   ///< SIGKILL; then they are started again where they ran
 };
 
 /// To the node of processes, and there to their JOB and the PROCESS LAUNCHER:
@@ -36,9 +37,14 @@ struct control_procs {
 
   /// For `signal`: 1 to 64, or 0 to find out who runs.
   int32_t signal = 0;
+
+  /// For `restart`: the name of the checkpoint that they begin from; empty:
+  /// none.
+  std::string checkpoint = {};
 };
 
-TROUPE_MESSAGE(control_procs, x.nspace, x.ranks, x.action, x.signal)
+TROUPE_MESSAGE(control_procs, x.nspace, x.ranks, x.action, x.signal,
+               x.checkpoint)
 
 /// The answer: to whom it was done.
 struct procs_controlled {

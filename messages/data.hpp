@@ -51,7 +51,7 @@ typename Inspector::result_type inspect(Inspector& f, job_info_reply& x) {
   }
 }
 
-/// Posted keys of one scope.
+/// Posted keys of one scope; of one that takes keys back, without values.
 struct posted_data {
   scope visible_to = scope::undef;
   std::vector<key_value> entries;

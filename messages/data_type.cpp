@@ -1,5 +1,8 @@
 #include "messages/data_type.hpp"
 
+#include <array>
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
 namespace troupe {
@@ -94,11 +97,21 @@ constexpr row rows[] = {
   {t::alloc_inherit, "ALLOC_INHERIT", s::unsigned_integer, 1},
 };
 
+/// Types are numbers below this.
+constexpr size_t end_of_types = 128;
+
+/// Where the row of a type is, counted from 1: each value that is packed asks.
+constexpr auto places = [] {
+  auto result = std::array<uint8_t, end_of_types>{};
+  for (size_t i = 0; i < std::size(rows); ++i)
+    result[static_cast<size_t>(rows[i].type)] = static_cast<uint8_t>(i + 1);
+  return result;
+}();
+
 const row* find(data_type x) {
-  for (const auto& r : rows)
-    if (r.type == x)
-      return &r;
-  return nullptr;
+  const auto number = static_cast<size_t>(x);
+  const auto place = number < end_of_types ? places[number] : uint8_t{0};
+  return place != 0 ? rows + (place - 1) : nullptr;
 }
 
 } // namespace

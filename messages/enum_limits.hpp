@@ -35,7 +35,7 @@ constexpr group_phase last_of(group_phase) {
 }
 
 constexpr control_action last_of(control_action) {
-  return control_action::kill;
+  return control_action::restart;
 }
 
 constexpr node_state last_of(node_state) {

@@ -4,8 +4,33 @@
 
 namespace troupe {
 
-/// Who may get a posted key. Source: PMIx Standard v5, `pmix_scope_t`.
-enum class scope : uint8_t { undef, local, remote, global, internal };
+/// Who may get a posted key. Source: PMIx Standard v5, `pmix_scope_t`. The last
+/// four take a key back from those of a scope; source: OpenPMIx 7, PMIX_DEL_LOCAL.
+enum class scope : uint8_t {
+  undef,
+  local,
+  remote,
+  global,
+  internal,
+  del_local,
+  del_remote,
+  del_global,
+  del_internal,
+};
+
+/// The scope from which one of the last four takes a key back; `undef` for others.
+constexpr scope taken_from(scope x) {
+  constexpr auto before = static_cast<uint8_t>(scope::internal);
+  return x < scope::del_local || x > scope::del_internal
+           ? scope::undef
+           : static_cast<scope>(static_cast<uint8_t>(x) - before);
+}
+
+/// The scope that takes a key back from `local`, `remote`, `global` or `internal`.
+constexpr scope taking_from(scope x) {
+  return static_cast<scope>(static_cast<uint8_t>(x)
+                            + static_cast<uint8_t>(scope::internal));
+}
 
 /// Who may see an event or a published key.
 /// Source: PMIx Standard v5, `pmix_data_range_t`.

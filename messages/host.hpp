@@ -127,12 +127,23 @@ struct proc_ended {
 
 TROUPE_MESSAGE(proc_ended, x.proc, x.state)
 
+/// Which event of an order it is, for the trace of a node: see `trace_id`. 0: it
+/// stands in none.
+struct event_mark {
+  uint64_t order = 0;
+  uint64_t number = 0;
+  uint32_t node = 0;
+};
+
 /// An event for local processes. Source: Standard v5, `PMIx_Notify_event`.
 struct deliver_event {
   event what;
 
   /// Whom it is for; none: whom its range names.
   std::vector<proc_id> targets;
+
+  /// Does not travel: each node knows it.
+  event_mark mark = {};
 };
 
 TROUPE_MESSAGE(deliver_event, x.what, x.targets)

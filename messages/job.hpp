@@ -35,10 +35,15 @@ struct job_mapped {
   /// The policies in force, such as `core`, `slot`.
   std::string map_by;
   std::string bind_to;
+
+  /// Whether whoever asked for the job wants people to see where its processes
+  /// go, and where they are bound. PMIX_DISPLAY_MAP, PMIX_REPORT_BINDINGS.
+  bool shows_map = false;
+  bool shows_bindings = false;
 };
 
 TROUPE_MESSAGE(job_mapped, x.nspace, x.hostname, x.procs, x.hosts, x.map_by,
-               x.bind_to)
+               x.bind_to, x.shows_map, x.shows_bindings)
 
 /// A process changed its state.
 struct proc_changed {

@@ -285,6 +285,9 @@ struct peer_status {
   uint64_t resent = 0;
   uint64_t delivered = 0;
   uint64_t duplicates = 0;
+
+  /// How often traffic has left a lane that had failed for another one.
+  uint64_t failovers = 0;
   uint64_t waiting_bytes = 0;
 
   /// Why there is no lane, if there is none.
@@ -292,7 +295,8 @@ struct peer_status {
 };
 
 TROUPE_MESSAGE(peer_status, x.rank, x.name, x.is_connected, x.lanes, x.sent,
-               x.resent, x.delivered, x.duplicates, x.waiting_bytes, x.trouble)
+               x.resent, x.delivered, x.duplicates, x.failovers,
+               x.waiting_bytes, x.trouble)
 
 /// What the node is allowed to do.
 enum class mesh_duty : uint8_t {

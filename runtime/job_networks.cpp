@@ -7,6 +7,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "adapters/networks/networks.hpp"
 #include "messages/status.hpp"
+#include "runtime/mesh_settings.hpp"
 #include "runtime/mesh_sources.hpp"
 
 #include <caf/actor_system.hpp>
@@ -18,13 +19,17 @@ namespace troupe {
 namespace {
 
 /// Makes the networks of a server in the mesh of a job.
-caf::expected<job_mesh_means> make_means(loop_system& loop, const journal& log,
-                                         const mesh_seat& seat,
-                                         const lane_owner_actor& owner) {
+caf::expected<job_mesh_means>
+make_means(loop_system& loop, const journal& log,
+           const caf::expected<site_settings>& settings, const mesh_seat& seat,
+           const lane_owner_actor& owner) {
   auto kernel = make_network_kernel(loop.loop());
   if (!kernel)
     return std::move(kernel.error());
   auto nets = networks_options{};
+  if (!settings)
+    return settings.error();
+  apply_settings(*settings, nets);
   const auto all = (*kernel)->interfaces();
   if (!all)
     return all.error();
@@ -46,6 +51,7 @@ caf::expected<job_mesh_means> make_means(loop_system& loop, const journal& log,
   if (!certificate)
     return std::move(certificate.error());
   nets.owner = owner;
+  nets.kinds = lane_kinds{};
   nets.random = random_number;
   nets.kernel = std::move(*kernel);
   nets.log = log;
@@ -62,15 +68,20 @@ caf::expected<job_mesh_means> make_means(loop_system& loop, const journal& log,
 } // namespace
 
 host_actor mesh_around(loop_system& loop, host_actor host,
-                       const host_offers& offers, journal log) {
+                       const host_offers& offers, journal log,
+                       const site_settings& settings) {
+  auto site = with_environment(settings);
   auto options = embedded_mesh_options{};
   options.host = std::move(host);
   options.offers = offers;
   options.node = node_with_sources();
+  // Who has set something wrong gets no mesh, see `make_means`.
+  if (site)
+    apply_settings(*site, options.node);
   options.log = log;
-  options.make_means = [&loop, log = std::move(log)](
+  options.make_means = [&loop, log = std::move(log), site = std::move(site)](
                          const mesh_seat& seat, const lane_owner_actor& owner) {
-    return make_means(loop, log, seat, owner);
+    return make_means(loop, log, site, seat, owner);
   };
   return spawn_embedded_mesh(loop.actors(), std::move(options));
 }

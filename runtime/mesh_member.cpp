@@ -7,6 +7,9 @@
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/networks/networks.hpp"
 #include "adapters/sockets/system_error.hpp"
+#include "base/lane_kind.hpp"
+#include "base/log_levels.hpp"
+#include "runtime/mesh_settings.hpp"
 #include "runtime/mesh_sources.hpp"
 
 #include <caf/actor_system.hpp>
@@ -60,10 +63,19 @@ mesh_member::start(loop_system& loop, mesh_member_options options) {
   auto nets = networks_options{};
   nets.port = options.port;
   nets.interfaces.include = options.networks;
+  const auto kinds = read_lane_kinds(options.lanes);
+  if (!kinds)
+    return kinds.error();
+  nets.kinds = *kinds;
   nets.random = random_number;
-  nets.log = options.log;
-  if (auto err = check_networks(**kernel, nets.interfaces))
-    return err;
+  nets.log = about(options.log, log_subject::networks);
+  const auto settings = with_environment(options.settings);
+  if (!settings)
+    return settings.error();
+  apply_settings(*settings, nets);
+  if (nets.kinds.tcp)
+    if (auto err = check_networks(**kernel, nets.interfaces))
+      return err;
   nets.kernel = std::move(*kernel);
 
   auto result = std::unique_ptr<mesh_member>{new mesh_member};
@@ -71,6 +83,7 @@ mesh_member::start(loop_system& loop, mesh_member_options options) {
   result->name_ = options.context->self().name;
   result->user_ = options.context->self().user;
   auto node = node_with_sources();
+  apply_settings(*settings, node);
   node.rank = result->rank_;
   node.membership.name = result->name_;
   result->incarnation_ = node.membership.incarnation;

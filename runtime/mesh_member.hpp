@@ -3,6 +3,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "base/journal.hpp"
 #include "config/defaults.hpp"
+#include "config/settings.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>
@@ -33,8 +34,15 @@ struct mesh_member_options {
   /// The interfaces to use; none: all that are fit.
   std::vector<std::string> networks;
 
+  /// The kinds of lanes to have, see `read_lane_kinds`; none: all.
+  std::vector<std::string> lanes;
+
   /// Where to take lanes; 0: at any port.
   uint16_t port = 0;
+
+  /// What holds for the node and networks, above what the environment sets
+  /// (`TROUPE_...`); what nobody has set has its default.
+  site_settings settings;
 
   journal log;
 };

@@ -69,6 +69,7 @@ node_monitors::node_monitors(loop_system& loop, node_monitors_options options)
   add_own_kinds(*kinds_, sys, means);
   peers_.gateway = options.gateway;
   auto make = monitor_maker_options{};
+  lent_.most = options.most_lent;
   make.here = lent_;
   make.server = [to = server_] { return *to; };
   make.gateway = options.gateway;

@@ -38,6 +38,9 @@ struct node_monitors_options {
   /// are none.
   gateway_actor gateway;
   std::optional<uint32_t> rank;
+
+  /// How many monitors other nodes may have of it.
+  size_t most_lent = defaults::monitors_per_node;
   journal log;
 };
 

@@ -22,6 +22,8 @@ node_streams::node_streams(loop_system& loop, node_streams_options options)
   auto streams = io_desk_options{};
   streams.node = options.node;
   streams.launcher = std::move(options.input);
+  options.settings.give(setting_id::streams_waiting, streams.waiting);
+  options.settings.give(setting_id::streams_kept, streams.kept);
   streams.log = options.log;
   auto own = [name = std::move(options.hostname)](const proc_id&) {
     return name;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/journal.hpp"
+#include "config/settings.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
@@ -22,6 +23,9 @@ struct node_streams_options {
 
   /// What the node is called in marks on output in files; empty: unknown.
   std::string hostname = {};
+
+  /// What the site has set; what it has not has its default.
+  site_settings settings = {};
 
   journal log = {};
 

@@ -24,6 +24,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <csignal>
@@ -231,6 +232,10 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
   if (auto err = node_monitors::check(options.monitors))
     return err;
   serve.monitors = std::move(options.monitors);
+  if (auto err = serve.settings.apply_environment(environ))
+    return err;
+  serve.settings.apply(options.settings);
+  const auto settings = serve.settings;
   // The host monitors, unless it refuses to (RFC0015, "Monitoring"; A18).
   serve.enable_monitoring = false;
   serve.monitoring_fallback = true;
@@ -254,9 +259,13 @@ runtime::start(std::unique_ptr<implementation> result, runtime_options options,
     result->loop, std::move(serve), [&](const host_context& x) {
       auto& sys = x.loop.actors();
       result->log = x.log;
-      result->pipes = std::make_shared<process_pipes>(sys, x.loop.loop());
+      auto waiting = size_t{defaults::io_window_total};
+      settings.give(setting_id::streams_waiting, waiting);
+      result->pipes =
+        std::make_shared<process_pipes>(sys, x.loop.loop(), waiting);
       result->streams = std::make_unique<node_streams>(
-        x.loop, node_streams_options{0, result->pipes->writer(), {}, x.log});
+        x.loop,
+        node_streams_options{0, result->pipes->writer(), {}, settings, x.log});
       result->writer = result->pipes->writer();
       result->desk = result->streams->desk();
       result->host = make_host(sys);

@@ -4,6 +4,7 @@
 #include "base/monitor_kind.hpp"
 #include "config/monitor_settings.hpp"
 #include "config/sensor_settings.hpp"
+#include "config/settings.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/expected.hpp>
@@ -84,6 +85,11 @@ struct runtime_options {
 
   /// What holds for monitors and reactions to alerts.
   monitor_settings monitors;
+
+  /// What holds for events, posted data and connections, above what the
+  /// environment sets (`TROUPE_...`): docs/settings.md. What a host sets
+  /// on networks goes to who makes them, `job_meshes` or `mesh_member_options`.
+  site_settings settings;
 
   /// Completes the configuration: message types of one's own. Not of a loop that
   /// is there already.

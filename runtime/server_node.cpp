@@ -13,6 +13,7 @@
 #include "adapters/process/control_groups.hpp"
 #include "adapters/process/usage.hpp"
 #include "adapters/wire/uri.hpp"
+#include "base/log_levels.hpp"
 #include "base/supervisor.hpp"
 
 #include <caf/actor_system.hpp>
@@ -24,9 +25,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -63,31 +61,14 @@ constexpr size_t parts_at_most = 8;
 /// The shortest that the longest message may be: what starts jobs fits.
 constexpr size_t least_message = size_t{1} << 20;
 
-/// How much processes may keep posted: TROUPE_POSTED_BYTES for each, such as
-/// 64M; else by the memory there is (`memory_limit`), and never less than the
-/// defaults unless that is too much of it.
-/// @returns `bad_param` for what is no size.
-caf::expected<datastore::limits> posted_limits() {
+/// How much processes may keep posted: as the site has set, else by the memory
+/// there is (`memory_limit`), and never less than the defaults unless that is too
+/// much of it.
+datastore::limits posted_limits(const site_settings& site) {
   auto result = datastore::limits{};
-  if (const auto* text = ::getenv("TROUPE_POSTED_BYTES"); text != nullptr) {
-    char* rest = nullptr;
-    errno = 0;
-    const auto count = std::strtoull(text, &rest, 10);
-    const auto unit = std::string_view{rest};
-    const auto shift = unit.empty()  ? 0
-                       : unit == "K" ? 10
-                       : unit == "M" ? 20
-                       : unit == "G" ? 30
-                                     : -1;
-    constexpr auto most = uint64_t{1} << 50;
-    if (*text < '0' || *text > '9' || errno != 0 || shift < 0
-        || count > (most >> shift))
-      return make_error(status::bad_param,
-                        "TROUPE_POSTED_BYTES is \"" + std::string{text}
-                          + "\", not a number of bytes such as 67108864, 64M"
-                            " or 1G");
-    result.process_bytes = static_cast<size_t>(count) << shift;
-    result.namespace_bytes = result.process_bytes * processes_per_namespace;
+  if (const auto bytes = site.get(setting_id::posted_bytes); bytes > 0) {
+    result.process_bytes = bytes;
+    result.namespace_bytes = bytes * processes_per_namespace;
     return result;
   }
   if (const auto memory = memory_limit(); memory > 0) {
@@ -101,18 +82,62 @@ caf::expected<datastore::limits> posted_limits() {
   return result;
 }
 
-/// What local connections may have on its way, where there is little memory.
-local_limits connection_limits() {
+/// Those of the event log that the site has set.
+void apply(const site_settings& site, event_cache_options& x) {
+  auto& log = x.log;
+  site.give(setting_id::events_history, log.per_namespace.holds_history);
+  site.give(setting_id::events_memory, log.per_namespace.memory);
+  site.give(setting_id::events_disk, log.per_namespace.spool);
+  site.give(setting_id::events_backlog, log.per_namespace.backlog);
+  site.give(setting_id::events_node, log.node_bytes);
+  // What one namespace may have is no more than what all may.
+  log.node_spool = std::max(log.node_spool, log.per_namespace.spool);
+  site.give(setting_id::events_node_disk, log.node_spool);
+  site.give(setting_id::events_environment, log.ring_size);
+  site.give(setting_id::events_codes, log.codes_per_client);
+  site.give(setting_id::events_stall, log.stall);
+  site.give(setting_id::events_disconnect_stalled, x.disconnects_stalled);
+}
+
+/// Whether the site wants no events on disk.
+bool has_no_disk(const site_settings& site) {
+  return site.get(setting_id::events_disk) == 0;
+}
+
+/// What local connections may have, as far as memory and the site say.
+local_limits connection_limits(const site_settings& site) {
   auto result = local_limits{};
-  const auto memory = memory_limit();
-  if (memory == 0)
-    return result;
-  const auto most = memory / parts_at_most;
-  result.message_size =
-    std::min(result.message_size, std::max(most, least_message));
-  result.unfinished_per_namespace =
-    std::min(result.unfinished_per_namespace, most);
-  result.unfinished_per_node = std::min(result.unfinished_per_node, most * 2);
+  if (const auto memory = memory_limit(); memory > 0) {
+    const auto most = memory / parts_at_most;
+    result.message_size =
+      std::min(result.message_size, std::max(most, least_message));
+    result.unfinished_per_namespace =
+      std::min(result.unfinished_per_namespace, most);
+    result.unfinished_per_node = std::min(result.unfinished_per_node, most * 2);
+  }
+  if (const auto bytes = site.get(setting_id::connections_message_bytes))
+    result.message_size = bytes;
+  site.give(setting_id::connections_half_open, result.half_open);
+  auto greeting_time = result.greeting_time;
+  site.give(setting_id::connections_greeting_time, greeting_time);
+  result.set_greeting_time(greeting_time);
+  site.give(setting_id::connections_requests, result.in_flight);
+  site.give(setting_id::connections_log_lines, result.log_lines);
+  return result;
+}
+
+monitor_limits limits_of_monitors(const site_settings& site) {
+  auto result = monitor_limits{};
+  site.give(setting_id::monitors_per_process, result.per_process);
+  site.give(setting_id::monitors_node, result.node);
+  return result;
+}
+
+file_check_limits limits_of_looks(const site_settings& site) {
+  auto result = file_check_limits{};
+  site.give(setting_id::files_threads, result.threads);
+  site.give(setting_id::files_hung_per_user, result.hung_per_user);
+  site.give(setting_id::files_patience, result.patience);
   return result;
 }
 
@@ -154,11 +179,12 @@ void server_node::spawn_actors(const host_factory& make_host) {
                      options_.session_directory, options_.log});
   auto events = event_cache_options{};
   events.host = host_;
-  events.log.ring_size = options_.event_cache_size;
   events.log.server = options_.id;
   events.host_orders_events = options_.host_orders_events;
-  events.lines = options_.log;
-  if (options_.make_spool)
+  events.lines = about(options_.log, log_subject::events);
+  events.log.trace = options_.trace;
+  apply(options_.settings, events);
+  if (options_.make_spool && !has_no_disk(options_.settings))
     spool_ = options_.make_spool(loop_, options_.session_directory);
   events.spool = spool_;
   events_ = spawn_event_cache(sys, std::move(events));
@@ -194,8 +220,13 @@ void server_node::spawn_actors(const host_factory& make_host) {
   sample.host = host_;
   sample.events = events_;
   sample.desk = [this] { return monitors_; };
+  options_.settings.give(setting_id::monitors_updates_per_process,
+                         sample.per_process);
+  options_.settings.give(setting_id::monitors_updates, sample.all);
   usage_monitor_ = spawn_usage_monitor(sys, std::move(sample));
-  files_ = std::make_unique<file_checking>(loop_);
+  files_ =
+    std::make_unique<file_checking>(loop_, limits_of_looks(options_.settings));
+  const auto monitors = limits_of_monitors(options_.settings);
   auto kinds = node_monitors_options{};
   kinds.server = options_.id;
   kinds.hostname = options_.hostname;
@@ -206,12 +237,14 @@ void server_node::spawn_actors(const host_factory& make_host) {
     kinds.launcher = options_.launcher();
   kinds.gateway = options_.gateway;
   kinds.rank = options_.node_id;
-  kinds.log = options_.log;
+  kinds.most_lent = monitors.node;
+  kinds.log = about(options_.log, log_subject::monitors);
   kinds_ = std::make_unique<node_monitors>(loop_, std::move(kinds));
   auto watch = monitor_desk_options{};
   watch.host = host_;
   watch.events = events_;
   watch.files = files_->checker();
+  watch.limits = monitors;
   watch.usage = usage_monitor_;
   watch.is_enabled = options_.enable_monitoring;
   watch.is_fallback = options_.monitoring_fallback;
@@ -225,20 +258,26 @@ void server_node::spawn_actors(const host_factory& make_host) {
   watch.react = kinds_->reactor();
   const auto beats = std::make_shared<job_beats>();
   watch.beats = beats;
-  watch.log = options_.log;
+  watch.log = about(options_.log, log_subject::monitors);
   monitors_ = spawn_monitor_desk(sys, std::move(watch));
   auto serve = server_options{};
   serve.id = options_.id;
   serve.hostname = options_.hostname;
   serve.owner = owner;
   serve.spans_nodes = options_.spans_nodes;
+  serve.next = options_.has_own_host ? next_host::ours : next_host::foreign;
   serve.pid = static_cast<uint32_t>(::getpid());
-  if (auto bounds = posted_limits())
-    serve.posted = *bounds;
+  serve.posted = posted_limits(options_.settings);
+  options_.settings.give(setting_id::tools_per_user, serve.tools_per_user);
+  options_.settings.give(setting_id::collectives_in_flight,
+                         serve.collectives_in_flight);
+  options_.settings.give(setting_id::groups_per_namespace,
+                         serve.groups_per_namespace);
   if (options_.share_memory)
     serve.make_memory = make_shared_job_memory;
   serve.beats = beats;
-  serve.log = options_.log;
+  serve.log = about(options_.log, log_subject::server);
+  serve.trace = options_.trace;
   registered_ = serve.registered;
   server_ = spawn_server(sys, std::move(serve),
                          {host_, events_, logs_, usage_, monitors_});
@@ -248,9 +287,9 @@ void server_node::spawn_actors(const host_factory& make_host) {
 caf::error server_node::listen() {
   auto where = listener_options{};
   where.server = options_.id;
-  where.limits = connection_limits();
+  where.limits = connection_limits(options_.settings);
   where.security = options_.security;
-  where.log = options_.log;
+  where.log = about(options_.log, log_subject::connections);
   where.launcher = options_.launcher;
   where.on_violation = options_.on_violation;
   where.awaited = [counts = registered_](uint32_t uid) {
@@ -311,8 +350,6 @@ server_node::start(loop_system& loop, server_node_options options,
     std::unique_ptr<server_node>{new server_node{loop, std::move(options)}};
   if (auto err = result->open_directory())
     return err;
-  if (auto bounds = posted_limits(); !bounds)
-    return std::move(bounds.error());
   result->spawn_actors(make_host);
   if (auto err = result->listen())
     return err;

@@ -8,6 +8,7 @@
 #include "base/journal.hpp"
 #include "config/defaults.hpp"
 #include "config/monitor_settings.hpp"
+#include "config/settings.hpp"
 #include "messages/actors.hpp"
 #include "runtime/node_monitors.hpp"
 #include "runtime/session_files.hpp"
@@ -22,6 +23,7 @@ namespace troupe {
 
 class fd_writer;
 class file_checking;
+class trace_ring;
 
 struct server_node_options {
   /// The server's name; empty namespace: made from the node's name and the
@@ -54,8 +56,6 @@ struct server_node_options {
 
   std::string system_directory = system_tmpdir();
 
-  size_t event_cache_size = defaults::event_cache_size;
-
   /// Makes what keeps events on disk, in a directory; empty: they are kept in
   /// memory only.
   std::function<spool_actor(loop_system& loop, const std::string& directory)>
@@ -67,6 +67,9 @@ struct server_node_options {
 
   /// Whether the host is that of a mesh: see `server_options`.
   bool spans_nodes = false;
+
+  /// Whether the host is one of ours: see `server_options`.
+  bool has_own_host = false;
 
   /// Whether the host orders events: see `event_cache_options`.
   bool host_orders_events = false;
@@ -81,6 +84,9 @@ struct server_node_options {
   /// What holds for monitors of named kinds, and for reactions to alerts.
   monitor_settings monitors;
 
+  /// What the site has set; what it has not has its default.
+  site_settings settings;
+
   /// Who starts the processes of the node, once there is one; empty: nobody
   /// here does.
   std::function<process_launcher_actor()> launcher;
@@ -94,6 +100,10 @@ struct server_node_options {
 
   /// The server's own log.
   journal log;
+
+  /// Remembers what becomes of collective operations and events; null: nothing
+  /// does.
+  std::shared_ptr<trace_ring> trace;
 
   /// Standard output and standard error for what processes log there; empty:
   /// the process's own.

@@ -74,7 +74,7 @@ int ask(report_kind what, const std::string& command,
     std::cout << json_document(json_name(what), shown);
   else
     std::cout << to_text(what, shown);
-  return std::cout.flush() ? 0 : fail(command, "cannot write the answer");
+  return 0;
 }
 
 int down(std::vector<std::string> args) {

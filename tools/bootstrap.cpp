@@ -4,7 +4,9 @@
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
+#include "adapters/settings/settings_file.hpp"
 #include "adapters/sockets/system_error.hpp"
+#include "base/lane_kind.hpp"
 #include "config/defaults.hpp"
 #include "runtime/mesh_member.hpp"
 #include "tools/command_line.hpp"
@@ -118,9 +120,10 @@ caf::expected<bool> read_insecure(const bootstrap_settings& x,
                       + " is neither yes nor no; write yes or no");
 }
 
-std::vector<std::string> networks_of(const bootstrap_settings& x) {
+/// The words of a list with commas; none if the file does not have it.
+std::vector<std::string> list_of(const bootstrap_settings& x, const char* key) {
   auto result = std::vector<std::string>{};
-  const auto i = x.others.find("DVMNetworks");
+  const auto i = x.others.find(key);
   if (i == x.others.end())
     return result;
   for (size_t begin = 0; begin <= i->second.size();) {
@@ -130,6 +133,21 @@ std::vector<std::string> networks_of(const bootstrap_settings& x) {
     begin = end + 1;
   }
   return result;
+}
+
+/// Why the file's kinds of lanes make no sense. Its nodes find their root by an
+/// address, which leads over TCP.
+caf::error check_lanes(const bootstrap_settings& x, const std::string& file) {
+  const auto kinds = read_lane_kinds(list_of(x, "DVMLanes"));
+  if (!kinds)
+    return make_error(status::bad_param,
+                      file + ": DVMLanes: " + reason_of(kinds.error()));
+  if (!kinds->tcp)
+    return make_error(status::bad_param,
+                      file
+                        + ": DVMLanes has no tcp, over which nodes find their "
+                          "root; write unix,tcp");
+  return caf::none;
 }
 
 /// The addresses that the controller's name stands for.
@@ -166,11 +184,18 @@ int run_root(bootstrap_part x, const bootstrap_options& options) {
   ignore_broken_pipes();
   auto setup = root_settings(std::move(x));
   setup.node.log_level = options.log_level;
-  setup.node.log_json = options.log_json;
+  setup.node.logs_as = options.logs_as;
   setup.node.sensors = options.sensors;
   setup.node.hooks = options.hooks;
   setup.node.monitors = options.monitors;
   setup.node.share_memory = options.share_memory;
+  setup.node.metrics = options.metrics;
+  setup.node.needs_metrics = !options.metrics.empty();
+  auto site = load_settings(options.settings);
+  if (!site)
+    return complain("trouped", reason_of(site.error()));
+  setup.node.settings = std::move(*site);
+  setup.node.is_service = true;
   setup.on_ready = [] { std::cout << "DVM ready" << std::endl; };
   auto root = std::unique_ptr<dvm_root>{};
   const auto end = [&root] {
@@ -217,15 +242,18 @@ int run_other(const bootstrap_part& x, const bootstrap_options& options) {
   settings.contacts = std::move(*contacts);
   settings.radix =
     x.settings.radix > 0 ? x.settings.radix : defaults::tree_radix;
-  settings.networks = networks_of(x.settings);
+  settings.networks = list_of(x.settings, "DVMNetworks");
+  settings.lanes = list_of(x.settings, "DVMLanes");
   settings.is_insecure = x.is_insecure;
   settings.patience = patience;
   settings.log_level = options.log_level;
-  settings.log_json = options.log_json;
+  settings.logs_as = options.logs_as;
   settings.sensors = options.sensors;
   settings.hooks = options.hooks;
   settings.monitors = options.monitors;
   settings.share_memory = options.share_memory;
+  settings.settings = options.settings;
+  settings.metrics = options.metrics;
   return run_member(std::move(settings), std::move(*context), detached::none(),
                     true);
 }
@@ -250,6 +278,8 @@ caf::expected<bootstrap_part> read_bootstrap(const std::string& file,
   const auto is_insecure = read_insecure(*settings, file);
   if (!is_insecure)
     return is_insecure.error();
+  if (auto err = check_lanes(*settings, file))
+    return err;
   const auto here = this_host::find();
   const auto& nodes = settings->nodes;
   const auto i =
@@ -279,7 +309,8 @@ dvm_root::settings root_settings(bootstrap_part part) {
   auto result = dvm_root::settings{};
   for (const auto& name : part.settings.nodes)
     result.plan.nodes.push_back({name, {}, 0});
-  result.plan.networks = networks_of(part.settings);
+  result.plan.networks = list_of(part.settings, "DVMNetworks");
+  result.plan.lanes = list_of(part.settings, "DVMLanes");
   if (part.settings.radix > 0)
     result.options.radix = part.settings.radix;
   result.options.is_insecure = part.is_insecure;

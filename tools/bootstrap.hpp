@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/lane/authority.hpp"
+#include "adapters/log/logger.hpp"
 #include "base/journal.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/host_list.hpp"
@@ -23,7 +24,7 @@ caf::expected<authority> read_authority_file(const std::string& path);
 /// What its command line says beside the file.
 struct bootstrap_options {
   severity log_level = severity::warning;
-  bool log_json = false;
+  log_format logs_as = log_format::text;
 
   /// Settings of the node's sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
@@ -36,6 +37,12 @@ struct bootstrap_options {
 
   /// Whether the node shares memory with processes that can.
   bool share_memory = true;
+
+  /// What `--set` was given.
+  std::vector<std::string> settings;
+
+  /// What `--metrics` was given.
+  std::string metrics;
 };
 
 /// The part of a node in a DVM that a file describes and nobody launches.

@@ -1,5 +1,6 @@
 #include "tools/command_line.hpp"
 
+#include "tools/command_words.hpp"
 #include "tools/printing.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,32 @@
 #include <iostream>
 
 namespace troupe {
+
+namespace {
+
+/// What is wrong with a command line, and what helps.
+std::string explain(const CLI::App& cli, const CLI::ParseError& why) {
+  const auto see = cli.get_name() + " --help";
+  const auto left = cli.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&why) == nullptr || left.empty()) {
+    const auto said = std::string{why.what()};
+    return said.find(';') == std::string::npos ? said + "; see " + see : said;
+  }
+  const auto word = left.front().substr(0, left.front().find('='));
+  if (word.empty() || word.front() != '-')
+    return "\"" + left.front() + "\" is one argument too many; see " + see;
+  auto names = std::vector<std::string>{};
+  for (const auto* x : cli.get_options())
+    for (const auto& name : x->get_lnames())
+      names.push_back("--" + name);
+  // Others have long names with one dash.
+  const auto near =
+    nearest_name(word.compare(0, 2, "--") == 0 ? word : "-" + word, names);
+  return word + " is no option of " + cli.get_name() + "; "
+         + (near ? "did you mean " + *near + "?" : "see " + see);
+}
+
+} // namespace
 
 int complain(const std::string& who, const std::string& why) {
   std::cerr << notice(who, why);
@@ -18,6 +45,19 @@ void add_dvm_option(CLI::App& cli, std::string& x) {
   cli.add_option("--dvm", x,
                  "The DVM or launcher: its name, pid:N, file:PATH or URI "
                  "(default: your only one)");
+}
+
+void add_log_format(CLI::App& cli, log_format& x) {
+  cli
+    .add_option_function<std::string>(
+      "--log-format",
+      [&x](const std::string& word) { x = read_log_format(word).value_or(x); },
+      "text (default; entries of the journal if standard error leads there), "
+      "json: an object a line, or journald")
+    ->check(CLI::IsMember({"text", "json", "journald"}));
+  cli.add_flag_callback(
+    "--log-json", [&x] { x = log_format::json; },
+    "The same as --log-format json");
 }
 
 std::optional<int> parse_arguments(CLI::App& cli, std::vector<std::string> args,
@@ -32,7 +72,7 @@ std::optional<int> parse_arguments(CLI::App& cli, std::vector<std::string> args,
   } catch (const CLI::Success& x) {
     return cli.exit(x);
   } catch (const CLI::ParseError& x) {
-    return complain(cli.get_name(), x.what());
+    return complain(cli.get_name(), explain(cli, x));
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "adapters/log/logger.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,6 +25,9 @@ int complain(const std::string& who, const std::string& why);
 
 /// Makes a command line understand `--dvm`, as `find_dvm` takes it.
 void add_dvm_option(CLI::App& cli, std::string& x);
+
+/// Makes one understand `--log-format`, and `--log-json`.
+void add_log_format(CLI::App& cli, log_format& x);
 
 /// Reads the arguments of a command, whose name is that of `cli`.
 /// @param then Reads what the words mean; may raise `CLI::ParseError`.

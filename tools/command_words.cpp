@@ -120,7 +120,7 @@ const std::vector<option_word>& all_words() {
     {"--display-topo", 0, refused, "lstopo of hwloc shows the topology"},
     {"--do-not-launch", 0, ours, "--dry-run"},
     {"--output-proctable", only_attached, ours, "--display=map"},
-    {"--show-progress", 0, ours, "--verbose"},
+    {"--show-progress", 0, ours, "--progress"},
     {"--info", 0, refused, "troupe version tells it"},
     {"-Q", 0, ours, "--quiet"},
     {"--prepend-rank", 0, ours, "--label"},
@@ -154,15 +154,10 @@ const std::vector<option_word>& all_words() {
     {"-K", 0, notice,
      "a job ends with its first process that fails unless --rtos recoverable "
      "is given"},
-    {"--max-restarts", 1, refused,
-     "processes are not started again by themselves; troupe ctl restart does "
-     "it (docs/checkpoints.md)"},
     {"--with-ft", 1, refused,
      "fault tolerance is a setting of the program: --rtos recoverable --mca "
      "mpi_ft_enable 1"},
     {"-t", 1, ours, "--time={1}"},
-    {"--spawn-timeout", 1, refused,
-     "--join-timeout limits the start of daemons, --timeout the whole job"},
     {"--wait", 1, refused, "--timeout limits the whole job"},
     {"-W", 1, refused, "--timeout limits the whole job"},
     {"--report-state-on-timeout", 0, refused,
@@ -177,19 +172,14 @@ const std::vector<option_word>& all_words() {
      "the first Ctrl-C ends the job, the second kills it"},
     {"-X", 0, notice, "the first Ctrl-C ends the job, the second kills it"},
     {"--stop-on-exec", 0, refused,
-     "no debugger is served; start the program under gdbserver"},
-    {"--stop-in-init", 0, refused,
-     "no debugger is served; start the program under gdbserver"},
-    {"--stop-in-app", 0, refused,
-     "no debugger is served; start the program under gdbserver"},
+     "--stop-in-init has processes wait for a debugger in PMIx_Init; or start "
+     "the program under gdbserver"},
     {"--debug", 0, refused, no_debugger},
     {"--debugger", 1, refused, no_debugger},
     {"--tv", 0, refused, no_debugger},
     {"--test-suicide", 1, refused, "it is a test of prterun itself"},
     {"--report-events", 1, refused,
      "troupe events watch shows what happens (docs/events.md)"},
-    {"--index-argv-by-rank", 0, refused,
-     "PMIX_RANK tells each process its rank"},
     {"--set-cwd-to-session-dir", 0, refused, "name a directory with --wdir"},
 
     // The environment.

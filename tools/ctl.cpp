@@ -86,8 +86,10 @@ namespace {
 /// How long a DVM may take for what takes no time of the processes.
 constexpr auto answer_time = std::chrono::seconds{120};
 
-/// What a DVM gets to answer beyond the time that the request has.
+/// What a DVM gets to answer beyond the time that the request has; and how long
+/// the two mails of a request may take.
 constexpr auto answer_margin = std::chrono::seconds{5};
+constexpr auto mail_time = std::chrono::seconds{60};
 
 constexpr auto usage = R"(Usage: troupe ctl COMMAND [options]
 
@@ -119,9 +121,11 @@ struct words {
   std::string event;
   std::string then = "terminate";
   std::string id;
+  std::string mail;
   std::optional<double> grace;
   uint32_t timeout = 0;
   bool json = false;
+  bool in_place = false;
 };
 
 /// One command: its options, and the directives that they come to.
@@ -234,12 +238,23 @@ const command commands[] = {
    true},
   {"restart", "Starts again what was saved by a checkpoint.",
    [](CLI::App& cli, words& x) {
-     cli.add_option("ID", x.name, "What the checkpoint is called")->required();
+     cli
+       .add_option("ID", x.name,
+                   "What the checkpoint is called; with --in-place, -: none")
+       ->required();
      add_targets(cli, x);
      cli.get_option("TARGET")->required(false);
+     cli.add_flag("--in-place", x.in_place,
+                  "Start the processes again where they run, under their names "
+                  "(jobs with --max-restarts)");
    },
    [](const words& x, std::vector<info>& out) -> caf::error {
-     add(out, attr::job_ctrl_restart, value::string(x.name));
+     if (x.in_place && x.targets.empty())
+       return bad("--in-place needs a TARGET");
+     if (!x.in_place || x.name != "-")
+       add(out, attr::job_ctrl_restart, value::string(x.name));
+     if (x.in_place)
+       add(out, control_key::in_place, value::boolean(true));
      return caf::none;
    },
    true},
@@ -302,6 +317,9 @@ caf::expected<ctl_order> read(const command& kind, const words& x) {
     return why;
   if (!x.id.empty())
     add(directives, attr::job_ctrl_id, value::string(x.id));
+  if (!x.mail.empty())
+    directives.push_back({std::string{attr::log_email_addr}, info_required,
+                          value::string(x.mail)});
   if (x.timeout > 0) {
     add(directives, attr::timeout,
         value::integer(static_cast<int32_t>(x.timeout)));
@@ -311,6 +329,8 @@ caf::expected<ctl_order> read(const command& kind, const words& x) {
       answer_time
       + std::chrono::seconds{static_cast<int64_t>(x.grace.value_or(0))};
   }
+  if (result.limit && !x.mail.empty())
+    *result.limit += mail_time;
   return ctl_order{std::move(result)};
 }
 
@@ -355,6 +375,9 @@ std::variant<ctl_order, int> parse_ctl_options(std::vector<std::string> args) {
                  "A name for this request, for `status` and `cancel`");
   cli.add_option("--timeout", x.timeout,
                  "Seconds after which the request is given up");
+  cli.add_option("--mail", x.mail,
+                 "Have these addresses, with commas between, told what is "
+                 "asked for and what comes of it");
   if (const auto status = parse_arguments(cli, std::move(args)))
     return *status;
   auto order = read(*kind, x);
@@ -559,8 +582,6 @@ int show(const ctl_request& order, const control_answer& x) {
     std::cout << json_document(to_json(x));
   else if (const auto done = to_text(x); !done.empty())
     std::cout << done << '\n';
-  if (!std::cout.flush())
-    return fail(order.command, "cannot write the answer");
   if (x.code != status::success && !order.json)
     fail(order.command, complaint_of(x));
   return exit_status_of(x);
@@ -607,7 +628,7 @@ int carry_out(const ctl_status_request& order) {
     std::cout << json_document("requests", requests);
   else
     std::cout << requests_to_text(requests);
-  return std::cout.flush() ? 0 : fail("status", "cannot write the answer");
+  return 0;
 }
 
 } // namespace

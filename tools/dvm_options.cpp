@@ -4,8 +4,10 @@
 #include "adapters/sockets/system_error.hpp"
 #include "adapters/wire/number_range.hpp"
 #include "base/escape.hpp"
+#include "base/lane_kind.hpp"
 #include "messages/status.hpp"
 #include "tools/defaults.hpp"
+#include "tools/local_node.hpp"
 
 #include <CLI/CLI.hpp>
 #include <arpa/inet.h>
@@ -223,6 +225,9 @@ void add_dvm_options(CLI::App& cli, dvm_options& x) {
     ->check(CLI::Range(uint32_t{1}, most_children));
   cli.add_option("--networks", x.networks,
                  "Interfaces to use, with commas between (default: all)");
+  cli.add_option("--lanes", x.lanes,
+                 "Kinds of connections between daemons: unix (on one machine), "
+                 "tcp (default: unix,tcp)");
   cli.add_flag("--insecure", x.is_insecure,
                "Plain text between nodes; on loopback only");
   cli
@@ -233,6 +238,7 @@ void add_dvm_options(CLI::App& cli, dvm_options& x) {
                "Daemons stay children of the remote shell");
   cli.add_option("--log-directory", x.log_directory,
                  "Daemons log to trouped.NAME.log there (default: nowhere)");
+  cli.add_option("--set", x.settings, set_help)->allow_extra_args(false);
 }
 
 dvm_surroundings dvm_surroundings::find() {
@@ -252,6 +258,15 @@ dvm_surroundings dvm_surroundings::find() {
 caf::expected<std::optional<dvm_plan>> plan_dvm(const dvm_options& x,
                                                 const dvm_surroundings& where) {
   auto result = dvm_plan{};
+  result.networks = split_at_commas(x.networks);
+  for (const auto& name : result.networks)
+    if (name.empty())
+      return make_error(status::bad_param,
+                        "--networks has an empty name; write eth0,eth1");
+  result.lanes = split_at_commas(x.lanes);
+  if (const auto kinds = read_lane_kinds(result.lanes); !kinds)
+    return make_error(status::bad_param,
+                      "--lanes: " + reason_of(kinds.error()));
   auto hosts = host_list{};
   if (!x.hosts.empty() || !x.hostfile.empty()) {
     auto listed = listed_hosts(x, where);
@@ -289,11 +304,6 @@ caf::expected<std::optional<dvm_plan>> plan_dvm(const dvm_options& x,
       return std::move(words.error());
     result.agent = std::move(*words);
   }
-  result.networks = split_at_commas(x.networks);
-  for (const auto& name : result.networks)
-    if (name.empty())
-      return make_error(status::bad_param,
-                        "--networks has an empty name; write eth0,eth1");
   return std::optional<dvm_plan>{std::move(result)};
 }
 

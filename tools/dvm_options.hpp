@@ -88,6 +88,9 @@ struct dvm_options {
   /// Interfaces, with commas; empty: all that are fit.
   std::string networks;
 
+  /// Kinds of lanes, with commas; empty: all.
+  std::string lanes;
+
   bool is_insecure = false;
 
   /// Seconds that a daemon has to join.
@@ -98,6 +101,10 @@ struct dvm_options {
 
   /// The directory for the daemons' logs, on their nodes; empty: no logs.
   std::string log_directory;
+
+  /// What `--set` was given, for this node and for the daemons, whose own files
+  /// it comes after: `NAME=VALUE`.
+  std::vector<std::string> settings;
 };
 
 /// Makes a command line understand these options.
@@ -112,6 +119,9 @@ struct dvm_plan {
   /// The daemon's program and its arguments before ours.
   std::vector<std::string> agent;
   std::vector<std::string> networks;
+
+  /// Kinds of lanes, see `read_lane_kinds`; none: all.
+  std::vector<std::string> lanes;
 };
 
 /// Where the nodes may come from beside the options.

@@ -3,6 +3,8 @@
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/orphan_guard.hpp"
+#include "base/lane_kind.hpp"
+#include "tools/metrics_option.hpp"
 #include "tools/tool_session.hpp"
 
 #include <caf/actor_system.hpp>
@@ -24,6 +26,15 @@ using namespace std::chrono_literals;
 /// How long and how often the root asks its networks where they listen.
 constexpr auto address_delay = 20ms;
 constexpr auto address_attempts = 250;
+
+/// Whether daemons can come: over TCP, as long as there is to be any.
+bool takes_lanes(const std::vector<node_address>& places,
+                 const std::vector<std::string>& wanted) {
+  const auto kinds = read_lane_kinds(wanted);
+  return std::any_of(places.begin(), places.end(), [&](const auto& x) {
+    return (kinds && !kinds->tcp) || lane_kind_of(x.address) == lane_kind::tcp;
+  });
+}
 
 /// How long jobs, and then daemons, have to end. A daemon gives its processes
 /// `kill_grace`.
@@ -110,6 +121,7 @@ caf::error dvm_root::make_member(mesh_member_options& x) {
   x.context = std::move(*context);
   x.radix = settings_.options.radix;
   x.networks = plan.networks;
+  x.lanes = plan.lanes;
   x.port = settings_.port;
   for (const auto& node : plan.nodes)
     x.names.push_back(node.name);
@@ -157,7 +169,7 @@ void dvm_root::ask_addresses(int attempts) {
         [this, attempts](const mesh_status& x) {
           if (is_ending_ || has_failed_)
             return;
-          if (!x.addresses.empty()) {
+          if (takes_lanes(x.addresses, settings_.plan.lanes)) {
             if (settings_.launches)
               start_daemons(x.addresses);
             else
@@ -202,13 +214,19 @@ void dvm_root::start_daemons(const std::vector<node_address>& contacts) {
     tell.contacts = contacts;
     tell.radix = options.radix;
     tell.networks = plan.networks;
+    tell.lanes = plan.lanes;
     tell.patience = options.patience;
     tell.log_level = settings_.node.log_level;
-    tell.log_json = settings_.node.log_json;
+    tell.logs_as = settings_.node.logs_as;
     tell.sensors = settings_.node.sensors;
     tell.hooks = settings_.node.hooks;
     tell.monitors = settings_.node.monitors;
     tell.share_memory = settings_.node.share_memory;
+    tell.settings = options.settings;
+    // Daemons of a job leave the ports to those that are there for all jobs.
+    tell.metrics = settings_.is_for_a_job
+                     ? "off"
+                     : metrics_for_others(settings_.node.metrics);
     tell.is_insecure = options.is_insecure;
     if (!options.log_directory.empty())
       tell.log_file = options.log_directory + "/trouped." + name + ".log";
@@ -266,6 +284,7 @@ void dvm_root::on_member(const member_changed& x) {
     return;
   }
   live_.erase(x.rank);
+  show_members();
   if (!is_ready_ && !is_ending_ && settings_.launches)
     fail("the daemon on " + x.name + " ended before the DVM was ready");
 }
@@ -273,12 +292,25 @@ void dvm_root::on_member(const member_changed& x) {
 void dvm_root::look_whether_ready() {
   const auto others = settings_.plan.nodes.size() - 1;
   live_.insert(0);
+  show_members();
+  // Daemons that come by themselves may do so much later.
+  if (!settings_.launches && !is_ending_ && !has_failed_)
+    node_->service().set_ready();
   if (is_ready_ || is_ending_ || has_failed_
       || (settings_.launches && joined_.size() < others)
       || live_.size() < others + 1)
     return;
   is_ready_ = true;
+  node_->service().set_ready();
   settings_.on_ready();
+}
+
+/// What a service manager shows of the DVM.
+void dvm_root::show_members() {
+  if (!is_ending_)
+    node_->service().set_status(
+      "root of " + settings_.name + ": " + std::to_string(live_.size()) + " of "
+      + std::to_string(settings_.plan.nodes.size()) + " nodes");
 }
 
 void dvm_root::fail(const std::string& reason) {
@@ -309,6 +341,7 @@ void dvm_root::end(std::function<void()> done) {
   if (is_ending_)
     return;
   is_ending_ = true;
+  node_->service().set_stopping();
   done_ = std::move(done);
   if (starter_)
     starter_->give_up();

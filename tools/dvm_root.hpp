@@ -69,6 +69,16 @@ public:
     return settings_.name;
   }
 
+  /// How many nodes there are to be, this one among them, and how many are
+  /// members now.
+  size_t all_nodes() const {
+    return settings_.plan.nodes.size();
+  }
+
+  size_t present_nodes() const {
+    return live_.count(0) > 0 ? live_.size() : live_.size() + 1;
+  }
+
   /// Slots of all nodes. Known once the DVM is ready.
   uint32_t slots() const;
 
@@ -87,6 +97,7 @@ private:
   void on_outcome(const node_outcome& x);
   void on_member(const member_changed& x);
   void look_whether_ready();
+  void show_members();
   void fail(const std::string& reason);
   void leave();
   void await_shells();

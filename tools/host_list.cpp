@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -117,8 +118,15 @@ bool is_name_character(char c) {
 
 /// A part of a name: a text, or numbers of which each name has one.
 struct part {
+  struct range {
+    wire::interval numbers;
+    size_t digits;
+    /// How many numbers the ranges before have.
+    uint64_t before;
+  };
+
   std::string_view text;
-  std::vector<std::pair<wire::interval, size_t>> ranges;
+  std::vector<range> ranges;
   uint64_t count = 1;
 };
 
@@ -156,8 +164,9 @@ caf::expected<part> parse_ranges(std::string_view text,
     const auto n = range->last - range->first + 1;
     if (n > most_names - result.count)
       return too_many(place, item);
+    result.ranges.push_back(
+      {*range, std::min(item.find('-'), item.size()), result.count});
     result.count += n;
-    result.ranges.emplace_back(*range, std::min(item.find('-'), item.size()));
   }
   return result;
 }
@@ -193,13 +202,11 @@ caf::expected<std::vector<part>> parse_name(std::string_view name,
 
 /// The number at `index` of a part, with its digits.
 std::string number_at(const part& x, uint64_t index) {
-  for (const auto& [range, width] : x.ranges) {
-    const auto n = range.last - range.first + 1;
-    if (index < n)
-      return wire::pad(range.first + index, width);
-    index -= n;
-  }
-  return {};
+  const auto after = std::upper_bound(
+    x.ranges.begin(), x.ranges.end(), index,
+    [](uint64_t i, const part::range& y) { return i < y.before; });
+  const auto& range = *std::prev(after);
+  return wire::pad(range.numbers.first + index - range.before, range.digits);
 }
 
 /// Adds what one name stands for.
@@ -606,12 +613,13 @@ namespace {
 
 /// Keys that we understand elsewhere, or that say how PRRTE works inside.
 constexpr auto other_keys =
-  std::array<std::string_view, 19>{"ControllerLogJobState",
+  std::array<std::string_view, 20>{"ControllerLogJobState",
                                    "ControllerLogPath",
                                    "ControllerLogProcState",
                                    "DVMConnectMaxTime",
                                    "DVMControllerPort",
                                    "DVMIPVersion",
+                                   "DVMLanes",
                                    "DVMNetmask",
                                    "DVMNetworks",
                                    "DVMRetryMaxDelay",

@@ -619,7 +619,7 @@ int show(const list_order& order) {
     std::cout << (order.command == "io list"
                     ? streams_text(stream_rows(shown))
                     : offsets_text(stream_rows(shown)));
-  return std::cout.flush() ? 0 : fail(order.command, "cannot write the answer");
+  return 0;
 }
 
 } // namespace

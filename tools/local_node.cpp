@@ -1,6 +1,8 @@
 #include "tools/local_node.hpp"
 
+#include "actors/control/checkpoint_records.hpp"
 #include "actors/mesh/host/mesh_host.hpp"
+#include "adapters/files/kept_file.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
 #include "adapters/hwloc/topology.hpp"
 #include "adapters/log/fd_writer.hpp"
@@ -9,6 +11,7 @@
 #include "adapters/log/output_sink.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/loop/thread_pool.hpp"
+#include "adapters/metrics/metrics_service.hpp"
 #include "adapters/process/children.hpp"
 #include "adapters/process/cleaner.hpp"
 #include "adapters/process/command_runner.hpp"
@@ -18,7 +21,9 @@
 #include "adapters/process/process_launcher.hpp"
 #include "adapters/spool/spool.hpp"
 #include "adapters/wire/uri.hpp"
+#include "base/log_levels.hpp"
 #include "base/supervisor.hpp"
+#include "base/trace_ring.hpp"
 #include "messages/status.hpp"
 #include "runtime/node_streams.hpp"
 #include "tools/output_options.hpp"
@@ -34,6 +39,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 namespace troupe {
@@ -67,8 +73,9 @@ std::vector<std::string> inherited_environment() {
   auto result = std::vector<std::string>{};
   for (auto** x = environ; *x != nullptr; ++x) {
     const auto variable = std::string_view{*x};
-    if (variable != daemon_variable
-        && !wire::is_hostile_variable(variable.substr(0, variable.find('='))))
+    const auto name = variable.substr(0, variable.find('='));
+    if (variable != daemon_variable && !is_service_variable(name)
+        && !wire::is_hostile_variable(name))
       result.emplace_back(variable);
   }
   return result;
@@ -96,6 +103,13 @@ caf::error check_descriptors() {
                         "value (ulimit -Hn)");
 }
 
+/// Since 1970.
+int64_t nanoseconds_now() {
+  using namespace std::chrono;
+  return duration_cast<nanoseconds>(system_clock::now().time_since_epoch())
+    .count();
+}
+
 loop_system::settings loop_settings(const journal& log) {
   auto result = loop_system::settings{};
   result.print = [log](const auto& line) {
@@ -109,8 +123,8 @@ loop_system::settings loop_settings(const journal& log) {
 local_node::local_node(const local_node_options& options)
   : orphan_guard_(options.guard),
     log_(
-      open_log({"troupe", options.log_level, options.log_json, STDERR_FILENO})),
-    loop_(loop_settings(log_)),
+      open_log({"troupe", options.log_level, options.logs_as, STDERR_FILENO})),
+    loop_(loop_settings(log_)), service_(loop_.loop()),
     out_(std::make_shared<fd_writer>(
       loop_.loop(), STDOUT_FILENO,
       [this, tell = options.on_unwritten](const std::string& why) {
@@ -131,14 +145,16 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
                                  const sensor_settings& sensors) {
   auto& sys = loop_.actors();
   auto launch = process_launcher_settings{};
-  launch.log = log_;
+  launch.log = about(log_, log_subject::jobs);
   if (orphan_guard_)
     launch.mark = orphan_guard_->mark();
   launch.window = options.window;
-  pmi1_ = std::make_unique<pmi1::service>(loop_.loop(), sys, log_);
+  pmi1_ = std::make_unique<pmi1::service>(
+    loop_.loop(), sys, about(log_, log_subject::connections));
   launch.serve_pmi1 = [this](const proc_id& proc, unique_fd fd) {
     pmi1_->serve(proc, std::move(fd));
   };
+  options.settings.give(setting_id::streams_waiting, launch.total_window);
   launcher_ = sys.spawn(process_launcher, &loop_.loop(), launch);
   sys.registry().put(memory_source, sys.spawn(memory_gauges));
   auto work = mesh_host_options{};
@@ -158,7 +174,16 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
     *hosts = std::move(known);
   };
   work.hooks = hooks_;
-  work.log = log_;
+  if (checkpoints_) {
+    work.checkpoints = checkpoints_->take_found();
+    work.keep_checkpoints = [to = checkpoints_](std::string content,
+                                                std::function<void()> then) {
+      to->keep(std::move(content), std::move(then));
+    };
+  }
+  work.log = about(log_, log_subject::nodes);
+  work.trace = trace_;
+  work.owner = ::geteuid();
   if (part != nullptr && !member_ && !part->nodes.empty())
     work.slots = part->nodes.front().slots.value_or(slots_);
   if (part != nullptr)
@@ -190,15 +215,17 @@ host_actor local_node::make_host(const host_context& context, dvm_part* part,
   streams.node = work.rank;
   streams.input = launcher_;
   streams.hostname = context.hostname;
-  streams.log = log_;
+  streams.settings = options.settings;
+  streams.log = about(log_, log_subject::io);
   streams.on_unwritten = [this] { lacks_output_ = true; };
   streams_ = std::make_shared<node_streams>(loop_, std::move(streams));
   desk_ = streams_->desk();
+  sys.registry().put(stream_source, desk_);
   host_ =
     spawn_mesh_host(sys, std::move(work),
                     {launcher_, processors, cleaning, sink_, commands_, desk_});
-  sensors_ =
-    std::make_unique<node_sensors>(loop_, context.hostname, sensors, log_);
+  sensors_ = std::make_unique<node_sensors>(loop_, context.hostname, sensors,
+                                            about(log_, log_subject::events));
   caf::anon_send(host_, sensors_->desk());
   return host_;
 }
@@ -253,6 +280,20 @@ local_node::start(local_node_options options) {
   if (!hooks)
     return std::move(hooks.error());
   result->hooks_ = std::move(*hooks);
+  if (!options.checkpoints.empty()) {
+    auto kept =
+      kept_file::open(options.checkpoints, result->loop_.pool(), result->log_);
+    if (!kept)
+      return std::move(kept.error());
+    result->checkpoints_ = std::move(*kept);
+    // The next checkpoint would take the place of what is there.
+    const auto& found = result->checkpoints_->found();
+    if (!found.empty())
+      if (const auto why = checkpoint_records{}.load(found))
+        return make_error(status::bad_param, options.checkpoints + ": "
+                                               + reason_of(why)
+                                               + "; name another file");
+  }
   auto monitors = monitor_settings{};
   if (auto err = apply_settings(monitors, options.monitors))
     return err;
@@ -260,11 +301,12 @@ local_node::start(local_node_options options) {
     return err;
   auto* part = options.dvm ? &*options.dvm : nullptr;
   if (part != nullptr && part->member.context) {
-    part->member.log = [node = result.get(), log = result->log_](
-                         severity level, const std::string& line) {
-      if (!node->mesh_is_given_up_ || level == severity::error)
-        log(level, line);
-    };
+    part->member.log =
+      only_if(about(result->log_, log_subject::nodes),
+              [node = result.get()](severity x) {
+                return !node->mesh_is_given_up_ || x == severity::error;
+              });
+    part->member.settings = options.settings;
     auto member = mesh_member::start(result->loop_, std::move(part->member));
     if (!member)
       return std::move(member.error());
@@ -272,15 +314,19 @@ local_node::start(local_node_options options) {
     // Programs that embed a member ask all nodes for a name, and wait for one
     // that has no gateway.
     auto handles = remoting_options{};
-    handles.log = result->log_;
+    handles.log = about(result->log_, log_subject::nodes);
     result->remoting_ =
       remoting::start(result->loop_, *result->member_, std::move(handles));
   }
+  result->trace_ = std::make_shared<trace_ring>(
+    nanoseconds_now, result->member_ ? result->member_->rank() : 0);
+  result->trace_->echo_to(result->log_);
   auto serve = server_node_options{};
   serve.id = std::move(options.id);
   serve.hostname = std::move(options.hostname);
   serve.spans_nodes = result->member_ != nullptr;
   serve.node_id = result->member_ ? result->member_->rank() : 0;
+  serve.has_own_host = true;
   serve.host_orders_events = true;
   serve.make_spool = [](loop_system& loop, const std::string& directory) {
     return spawn_spool(loop.actors(), loop.pool(), directory);
@@ -291,7 +337,9 @@ local_node::start(local_node_options options) {
   serve.launcher = [node = result.get()] { return node->launcher_; };
   serve.security = options.security;
   serve.share_memory = options.share_memory;
+  serve.settings = options.settings;
   serve.log = result->log_;
+  serve.trace = result->trace_;
   serve.out = result->out_;
   serve.err = result->err_;
   if (!options.directory.empty())
@@ -318,15 +366,48 @@ local_node::start(local_node_options options) {
   caf::anon_send(result->host_, result->node_->server(),
                  result->node_->events());
   caf::anon_send(result->host_, result->node_->usage_monitor());
+  auto& registry = result->loop_.actors().registry();
+  registry.put(monitor_source, result->node_->monitors());
+  registry.put(usage_source, result->node_->usage_monitor());
   if (result->member_) {
     // The node begins once it has its user.
     caf::anon_send(result->host_, result->member_->node());
     caf::anon_send(result->member_->node(), mesh_user_actor{result->host_});
   }
   result->watch_actors();
+  if (auto err = result->tell_metrics(options)) {
+    if (options.needs_metrics)
+      return err;
+    result->log_(severity::warning, reason_of(err));
+  }
   if (auto err = check_descriptors())
     return err;
+  if (options.is_service)
+    result->service_.attach(result->log_);
   return result;
+}
+
+/// Tells metrics, if it is to tell some.
+caf::error local_node::tell_metrics(const local_node_options& options) {
+  auto where = metrics_place_of(options.metrics, options.settings);
+  if (!where)
+    return std::move(where.error());
+  if (!*where)
+    return {};
+  auto failure = std::error_code{};
+  auto what = metrics_options{};
+  what.program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  what.where = std::move(**where);
+  what.host = host_;
+  what.version = TROUPE_VERSION;
+  what.dvm = id().nspace;
+  const auto place = to_string(what.where);
+  auto started = metrics_service::start(loop_, std::move(what));
+  if (!started)
+    return std::move(started.error());
+  metrics_ = std::move(*started);
+  log_(severity::info, "metrics are told at http://" + place + "/metrics");
+  return {};
 }
 
 void local_node::control(job_control_request request,
@@ -344,12 +425,16 @@ void local_node::control(job_control_request request,
 
 local_node::~local_node() {
   *is_over_ = true;
+  metrics_.reset();
   caf::anon_send_exit(guard_, caf::exit_reason::kill);
   // The launcher first: it takes what still runs with it.
   caf::anon_send_exit(launcher_, caf::exit_reason::user_shutdown);
   if (pmi1_)
     pmi1_->set_server({});
-  loop_.actors().registry().erase(memory_source);
+  // Remoting takes back its own.
+  for (const auto name :
+       {memory_source, stream_source, monitor_source, usage_source})
+    loop_.actors().registry().erase(name);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();
   node_.reset();

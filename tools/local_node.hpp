@@ -2,7 +2,9 @@
 
 #include "actors/io/output_formatter.hpp"
 #include "actors/mesh/host/mesh_host.hpp"
+#include "adapters/log/logger.hpp"
 #include "adapters/pmi1/service.hpp"
+#include "adapters/service/service_manager.hpp"
 #include "messages/actors.hpp"
 #include "runtime/mesh_member.hpp"
 #include "runtime/node_sensors.hpp"
@@ -30,7 +32,9 @@ inline constexpr auto hook_help =
 caf::expected<site_hooks> read_hooks(const std::vector<std::string>& settings);
 
 class fd_writer;
+class metrics_service;
 class node_streams;
+class kept_file;
 class orphan_guard;
 
 /// What makes a node one of a DVM.
@@ -62,6 +66,11 @@ inline constexpr auto monitor_help =
 inline constexpr auto shared_memory_help =
   "Have what processes post go by their connections only (docs/operating.md)";
 
+/// The same of `--set`.
+inline constexpr auto set_help =
+  "NAME=VALUE sets a bound or a time, also of daemons that this starts; may "
+  "come again (troupe config show lists them)";
+
 struct local_node_options {
   /// The server's name; empty namespace: made from the node's name and the
   /// process's number.
@@ -78,7 +87,7 @@ struct local_node_options {
 
   /// What the node's own log holds.
   severity log_level = severity::warning;
-  bool log_json = false;
+  log_format logs_as = log_format::text;
 
   /// How output of processes is shown.
   output_format output;
@@ -98,8 +107,22 @@ struct local_node_options {
   /// Commands of the site, as `read_hooks` takes them.
   std::vector<std::string> hooks;
 
+  /// A file of this user alone that keeps the checkpoints of a DVM for the next
+  /// one; empty: they end with it.
+  std::string checkpoints;
+
   /// Settings of the node's monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
+
+  /// What the site has set.
+  site_settings settings;
+
+  /// Where it tells its metrics: see `metrics_place_of`. Programs that are there
+  /// for one job tell none.
+  std::string metrics = "off";
+
+  /// Whether it is of no use without; if not, it says why there are none.
+  bool needs_metrics = false;
 
   /// Sees that nothing outlives this process; none: `start` makes one.
   std::shared_ptr<orphan_guard> guard;
@@ -111,6 +134,9 @@ struct local_node_options {
   /// Called once when standard output cannot be written any more, with the
   /// reason; empty: it is logged.
   std::function<void(int error, const std::string& reason)> on_unwritten;
+
+  /// Whether this process is the service, if a service manager has started it.
+  bool is_service = false;
 
   /// Whether tools that look for the system server find this one.
   bool system_server = false;
@@ -200,6 +226,11 @@ public:
     return node_->statistics();
   }
 
+  /// Whoever has started this process as a service; nobody, as a rule.
+  service_manager& service() {
+    return service_;
+  }
+
   /// The first address at which the server listens.
   std::string uri() const {
     return node_->uri();
@@ -220,6 +251,8 @@ private:
 
   void watch_actors();
 
+  caf::error tell_metrics(const local_node_options& options);
+
   host_actor make_host(const host_context& context, dvm_part* part,
                        const local_node_options& options,
                        const sensor_settings& sensors);
@@ -228,6 +261,10 @@ private:
   std::shared_ptr<orphan_guard> orphan_guard_;
   journal log_;
   loop_system loop_;
+  service_manager service_;
+
+  /// What has become of collective operations and events.
+  std::shared_ptr<trace_ring> trace_;
 
   /// Where jobs start that name no directory.
   std::string working_directory_;
@@ -250,6 +287,9 @@ private:
   /// Runs the hooks of the site; none without hooks.
   site_hooks hooks_;
   command_runner_actor commands_;
+
+  /// None: checkpoints end with the DVM.
+  std::shared_ptr<kept_file> checkpoints_;
   mesh_host_actor host_;
   std::unique_ptr<node_sensors> sensors_;
   uint32_t slots_ = 0;
@@ -259,6 +299,7 @@ private:
   std::unique_ptr<mesh_member> member_;
   std::unique_ptr<remoting> remoting_;
   std::unique_ptr<server_node> node_;
+  std::unique_ptr<metrics_service> metrics_;
 
   /// Sees that none of the actors fails whose state others rely on.
   caf::actor guard_;

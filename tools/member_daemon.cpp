@@ -6,9 +6,12 @@
 #include "adapters/loop/timer.hpp"
 #include "adapters/process/descriptors.hpp"
 #include "adapters/process/orphan_guard.hpp"
+#include "adapters/settings/settings_file.hpp"
 #include "adapters/wire/number_range.hpp"
+#include "base/lane_kind.hpp"
 #include "messages/status.hpp"
 #include "runtime/mesh_member.hpp"
+#include "tools/command_line.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"
 #include "tools/printing.hpp"
@@ -128,14 +131,17 @@ std::string encode(const join_settings& x) {
                         {"contacts", std::move(contacts)},
                         {"radix", x.radix},
                         {"networks", x.networks},
+                        {"lanes", x.lanes},
                         {"sensors", x.sensors},
                         {"hooks", x.hooks},
                         {"monitors", x.monitors},
+                        {"settings", x.settings},
+                        {"metrics", x.metrics},
                         {"share_memory", x.share_memory},
                         {"insecure", x.is_insecure},
                         {"patience", x.patience},
                         {"log_level", static_cast<unsigned>(x.log_level)},
-                        {"log_json", x.log_json},
+                        {"log_format", static_cast<unsigned>(x.logs_as)},
                         {"log_file", x.log_file},
                         {"directory", x.directory}};
   return std::string{mark}
@@ -161,6 +167,7 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
   auto result = join_settings{};
   auto from = reader{object};
   auto level = uint8_t{0};
+  auto format = uint8_t{0};
   from.read("dvm", result.dvm);
   from.read("rank", result.rank);
   from.read("name", result.name);
@@ -178,21 +185,26 @@ caf::expected<join_settings> decode_join_settings(std::string_view bytes,
     };
   };
   from.each("networks", texts_into(result.networks));
+  from.each("lanes", texts_into(result.lanes));
   from.each("sensors", texts_into(result.sensors));
   from.each("hooks", texts_into(result.hooks));
   from.each("monitors", texts_into(result.monitors));
+  from.each("settings", texts_into(result.settings));
+  from.read("metrics", result.metrics);
   from.read("share_memory", result.share_memory);
   from.read("insecure", result.is_insecure);
   from.read("patience", result.patience);
   from.read("log_level", level);
-  from.read("log_json", result.log_json);
+  from.read("log_format", format);
   from.read("log_file", result.log_file);
   from.read("directory", result.directory);
-  if (!from.is_good() || level > static_cast<uint8_t>(severity::error))
+  if (!from.is_good() || level > static_cast<uint8_t>(severity::error)
+      || format > static_cast<uint8_t>(log_format::journald))
     return make_error(status::bad_param,
                       "the settings on standard input are damaged; start the "
                       "daemon by troupe up");
   result.log_level = static_cast<severity>(level);
+  result.logs_as = static_cast<log_format>(format);
   rest = bytes.substr(end + 1);
   return result;
 }
@@ -246,12 +258,13 @@ public:
   int run();
 
 private:
-  caf::error start();
+  caf::error start(site_settings settings);
   int fail(int status, const std::string& reason);
   void on_duty(const mesh_duty_changed& x);
   void on_late();
   void give_up(const std::string& why);
   void leave(const std::string& reason);
+  void show(const std::string& what);
 
   detached self_;
   join_settings settings_;
@@ -277,18 +290,22 @@ int daemon::fail(int status, const std::string& reason) {
   return status;
 }
 
-caf::error daemon::start() {
+caf::error daemon::start(site_settings settings) {
   auto options = local_node_options{};
+  options.settings = std::move(settings);
   options.guard = guard_;
   options.id = {settings_.dvm, settings_.rank};
   options.hostname = settings_.name;
   options.log_level = settings_.log_level;
-  options.log_json = settings_.log_json;
+  options.logs_as = settings_.logs_as;
   options.directory = settings_.directory;
   options.sensors = settings_.sensors;
   options.hooks = settings_.hooks;
   options.monitors = settings_.monitors;
+  options.metrics = settings_.metrics;
   options.share_memory = settings_.share_memory;
+  // What a root has started is no service of its own.
+  options.is_service = keeps_streams_;
   // Tools of the root's node find the root alone.
   options.tools = settings_.root_host != node_name();
   auto part = dvm_part{};
@@ -297,6 +314,7 @@ caf::error daemon::start() {
   part.member.root_addresses = settings_.contacts;
   part.member.radix = settings_.radix;
   part.member.networks = settings_.networks;
+  part.member.lanes = settings_.lanes;
   part.on_duty = [this](const mesh_duty_changed& x) { on_duty(x); };
   part.on_fenced = [this](const std::string&) { node_->loop().stop(); };
   options.dvm = std::move(part);
@@ -304,6 +322,8 @@ caf::error daemon::start() {
   if (!node)
     return std::move(node.error());
   node_ = std::move(*node);
+  show("looks for its root " + settings_.root);
+  node_->service().set_ready();
   auto& loop = node_->loop().loop();
   limit_ = std::make_unique<timer>(loop, [this] {
     if (has_joined_ || is_leaving_ || exit_status_ != 0)
@@ -327,7 +347,17 @@ caf::error daemon::start() {
   return {};
 }
 
+/// Tells a service manager what this daemon does.
+void daemon::show(const std::string& what) {
+  node_->service().set_status("node " + settings_.name + " of " + settings_.dvm
+                              + ": " + what);
+}
+
 void daemon::on_duty(const mesh_duty_changed& x) {
+  if (x.now == mesh_duty::active)
+    show("serves");
+  else if (x.now == mesh_duty::suspended)
+    show("takes no work: " + x.reason);
   if (x.now == mesh_duty::active && !has_joined_) {
     has_joined_ = true;
     limit_->cancel();
@@ -336,6 +366,8 @@ void daemon::on_duty(const mesh_duty_changed& x) {
     if (!self_.is_in_background() && !keeps_streams_)
       redirect_standard_streams(settings_.log_file);
   } else if (x.now == mesh_duty::fenced) {
+    show("ends: " + x.reason);
+    node_->service().set_stopping();
     if (!has_joined_ && !is_leaving_)
       exit_status_ =
         fail(join_failure, "the root does not take this node: " + x.reason);
@@ -365,8 +397,11 @@ void daemon::give_up(const std::string& why) {
     return;
   auto where = std::string{};
   for (const auto& x : settings_.contacts)
-    where += (where.empty() ? "" : ", ") + x.address + " port "
-             + std::to_string(x.port);
+    if (lane_kind_of(x.address) == lane_kind::tcp)
+      where += (where.empty() ? "" : ", ") + x.address + " port "
+               + std::to_string(x.port);
+  if (where.empty())
+    where = "its local socket";
   const auto reason = "cannot reach the root " + settings_.root + " at " + where
                       + " within " + std::to_string(patience_.count()) + " s"
                       + (why.empty() ? "" : ": " + why)
@@ -396,7 +431,10 @@ int daemon::run() {
     return fail(cannot_work, "cannot write the log " + settings_.log_file + ": "
                                + std::strerror(errno)
                                + "; correct --log-directory");
-  if (auto err = start())
+  auto settings = load_settings(settings_.settings);
+  if (!settings)
+    return fail(usage_error, reason_of(settings.error()));
+  if (auto err = start(std::move(*settings)))
     return fail(failure_status(err), reason_of(err));
   node_->loop().run();
   if (node_->has_failed())

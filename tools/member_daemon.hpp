@@ -1,5 +1,6 @@
 #pragma once
 
+#include "adapters/log/logger.hpp"
 #include "base/journal.hpp"
 #include "messages/lane.hpp"
 #include "tools/detached.hpp"
@@ -35,6 +36,9 @@ struct join_settings {
   /// The interfaces to use; none: all that are fit.
   std::vector<std::string> networks;
 
+  /// The kinds of lanes to have, see `read_lane_kinds`; none: all.
+  std::vector<std::string> lanes;
+
   /// Settings of its sensors, as `apply_setting` takes them.
   std::vector<std::string> sensors;
 
@@ -43,6 +47,12 @@ struct join_settings {
 
   /// Settings of its monitors, as `apply_setting` takes them.
   std::vector<std::string> monitors;
+
+  /// What the root was told by `--set`, over what its own node says.
+  std::vector<std::string> settings;
+
+  /// Where it tells its metrics, see `metrics_place_of`.
+  std::string metrics;
 
   /// Whether it shares memory with processes that can.
   bool share_memory = true;
@@ -54,7 +64,7 @@ struct join_settings {
   uint32_t patience = 60;
 
   severity log_level = severity::warning;
-  bool log_json = false;
+  log_format logs_as = log_format::text;
 
   /// Where its log goes; empty: nowhere.
   std::string log_file;

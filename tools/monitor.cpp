@@ -14,6 +14,7 @@
 #include "tools/tool_session.hpp"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,6 +50,8 @@ struct words {
   std::string drops;
   std::string dvm;
   uint64_t number = 0;
+  bool non_default = false;
+  bool json = false;
 };
 
 void add_add(CLI::App& cli, words& x) {
@@ -80,6 +83,10 @@ void add_add(CLI::App& cli, words& x) {
   cli.add_option("--range", x.range,
                  "Who hears of them: local, namespace, session or global "
                  "(default namespace)");
+  cli.add_flag("--non-default", x.non_default,
+               "Only for handlers of that code: the default handler of Open "
+               "MPI ends its process");
+  cli.add_flag("--json", x.json, "Print JSON");
 }
 
 caf::error read_settings(const words& x, std::vector<info>& to) {
@@ -108,7 +115,7 @@ caf::error read_settings(const words& x, std::vector<info>& to) {
 }
 
 caf::expected<monitor_order> read_add(const words& x) {
-  auto result = add_monitor{x.dvm, {}};
+  auto result = add_monitor{x.dvm, {}, x.json};
   auto& what = result.what;
   what.monitor = make_info(monitor_kind_key, value::string(x.kind));
   what.error_code = status::proc_sensor_bound_exceeded;
@@ -135,6 +142,9 @@ caf::expected<monitor_order> read_add(const words& x) {
       make_info(attr::range,
                 value{data_type::data_range, static_cast<uint64_t>(*range)}));
   }
+  if (x.non_default)
+    what.directives.push_back(
+      make_info(attr::event_non_default, value::boolean(true)));
   if (auto why = read_settings(x, what.directives))
     return why;
   return monitor_order{std::move(result)};
@@ -209,8 +219,9 @@ std::string words_of(const caf::error& why) {
 }
 
 /// Asks for something that is done or refused.
+/// @param as_json Whether the number of what was added is printed as JSON.
 int carry_out(const std::string& command, const std::string& dvm,
-              const monitor_request& what) {
+              const monitor_request& what, bool as_json = false) {
   auto session = tool_session::open(dvm, false, {});
   if (!session)
     return fail(command, reason_of(session.error()));
@@ -219,13 +230,18 @@ int carry_out(const std::string& command, const std::string& dvm,
     return fail(command, words_of(got.error()));
   const auto* result = std::get_if<info_result>(&*got);
   if (command == "add" && result != nullptr)
-    if (const auto which = number<uint64_t>(result->infos, monitor_number_key))
-      std::cout << *which << '\n';
-  return std::cout.flush() ? 0 : fail(command, "cannot write the answer");
+    if (const auto which =
+          number<uint64_t>(result->infos, monitor_number_key)) {
+      auto shown = nlohmann::json::object();
+      shown["number"] = *which;
+      std::cout << (as_json ? json_document(std::move(shown))
+                            : std::to_string(*which) + "\n");
+    }
+  return 0;
 }
 
 int run(const add_monitor& order) {
-  return carry_out("add", order.dvm, order.what);
+  return carry_out("add", order.dvm, order.what, order.json);
 }
 
 /// Finds out whom a monitor watches: numbers are those of a node.

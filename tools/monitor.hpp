@@ -13,6 +13,7 @@ namespace troupe {
 struct add_monitor {
   std::string dvm;
   monitor_request what;
+  bool json = false;
 };
 
 /// `troupe monitor cancel`.

@@ -19,7 +19,9 @@ caf::expected<std::string> own_libpmix(const std::filesystem::path& program) {
   }
   return make_error(status::not_found,
                     "our libpmix.so.2 is not in "
-                      + (prefix / TROUPE_PMIX_FOLDER).string());
+                      + (prefix / TROUPE_PMIX_FOLDER).string()
+                      + "; install it (Debian: libpmix-troupe2), or leave out "
+                        "--own-libpmix");
 }
 
 } // namespace troupe

@@ -17,6 +17,30 @@ std::string notice(std::string_view who, std::string_view text) {
 
 namespace {
 
+/// Takes the first character off a text, whatever it is.
+void drop_character(std::string_view& text) {
+  const auto length = utf8_length(text);
+  text.remove_prefix(length > 0 ? length : 1);
+}
+
+} // namespace
+
+size_t width_of(std::string_view text) {
+  auto result = size_t{0};
+  for (; !text.empty(); ++result)
+    drop_character(text);
+  return result;
+}
+
+std::string fitted(std::string_view text, size_t columns) {
+  auto rest = text;
+  for (size_t n = 0; n < columns && !rest.empty(); ++n)
+    drop_character(rest);
+  return std::string{text.substr(0, text.size() - rest.size())};
+}
+
+namespace {
+
 using nlohmann::json;
 
 /// Controls above 0x7e, which terminals obey and JSON lets through; they occur

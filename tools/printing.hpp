@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,13 @@ namespace troupe {
 /// standard error of a program of ours goes through here.
 /// Source: requirement X31.
 std::string notice(std::string_view who, std::string_view text);
+
+/// How many columns of a terminal a text takes: one for each character.
+/// @pre It has no control characters.
+size_t width_of(std::string_view text);
+
+/// As much of the begin of a text as fits into so many columns.
+std::string fitted(std::string_view text, size_t columns);
 
 // What `--json` prints. Its members, and when the number changes, are in
 // docs/json.md.

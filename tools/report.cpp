@@ -99,11 +99,12 @@ std::string network_text(const json& x) {
     result += ", parent " + cell(x, "parent");
   result += "\n";
   for (const auto& y : member(x, "addresses"))
-    result += fmt::format("listens on {} {} port {}\n", cell(y, "network"),
-                          cell(y, "address"), cell(y, "port"));
-  auto rows =
-    std::vector<row>{{"RANK", "NAME", "NETWORK", "LOCAL", "REMOTE", "USABLE",
-                      "ROUND TRIP", "SENT", "RESENT", "DELIVERED", "WAITING"}};
+    result += fmt::format(
+      "listens on {} {}{}\n", cell(y, "network"), cell(y, "address"),
+      cell(y, "kind") == "unix" ? "" : " port " + cell(y, "port"));
+  auto rows = std::vector<row>{{"RANK", "NAME", "NETWORK", "KIND", "LOCAL",
+                                "REMOTE", "USABLE", "ROUND TRIP", "SENT",
+                                "RESENT", "DELIVERED", "WAITING"}};
   for (const auto& peer : member(x, "peers")) {
     const auto begin = row{cell(peer, "rank"), cell(peer, "name")};
     const auto end = row{cell(peer, "sent"), cell(peer, "resent"),
@@ -115,10 +116,10 @@ std::string network_text(const json& x) {
     };
     const auto& lanes = member(peer, "lanes");
     for (const auto& lane : lanes)
-      add({way_of(lane), cell(lane, "local"), cell(lane, "remote"),
-           cell(lane, "usable"), round_trip_of(lane)});
+      add({way_of(lane), cell(lane, "kind"), cell(lane, "local"),
+           cell(lane, "remote"), cell(lane, "usable"), round_trip_of(lane)});
     if (lanes.empty())
-      add({"-", "-", "-", "no", "-"});
+      add({"-", "-", "-", "-", "no", "-"});
   }
   result += align(rows);
   for (const auto& peer : member(x, "peers"))

@@ -4,12 +4,15 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/descriptors.hpp"
+#include "adapters/settings/settings_file.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
+#include "tools/job_progress.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_options.hpp"
 #include "tools/printing.hpp"
+#include "tools/progress_line.hpp"
 #include "tools/run_in_dvm.hpp"
 #include "tools/run_observer.hpp"
 #include "tools/run_options.hpp"
@@ -24,6 +27,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -55,6 +59,8 @@ private:
   void leave(int number);
   void end(int status);
   void end_job(int status, const std::string& reason);
+  void show_progress();
+  std::string progress_text() const;
   void on_unwritten(int error, const std::string& reason);
   signal_forwarder::settings passing_on();
   void flush_then_stop();
@@ -71,7 +77,12 @@ private:
   std::unique_ptr<signal_forwarder> forwarder_;
   std::shared_ptr<std::set<std::string>> running_ =
     std::make_shared<std::set<std::string>>();
+
+  /// None: nobody wants to see it, or nobody could.
+  std::shared_ptr<job_progress> progress_;
+  std::unique_ptr<progress_line> line_;
   bool has_job_ = false;
+  bool is_ending_ = false;
   user_interrupts interrupts_{[this](int x) { on_interrupt(x); },
                               [this](int x) { leave(x); }};
   int exit_status_ = 1;
@@ -88,11 +99,36 @@ local_node_options own_job::node_options() {
   return result;
 }
 
-/// Takes the signals of the user.
+/// Takes the signals of the user, and keeps him company.
 void own_job::listen() {
   auto& loop = node_->loop().loop();
   interrupts_.listen(loop);
   forwarder_ = std::make_unique<signal_forwarder>(loop, passing_on());
+  if (options_.shows_progress && progress_line::is_possible(*node_->err()))
+    show_progress();
+}
+
+void own_job::show_progress() {
+  progress_ = std::make_shared<job_progress>();
+  const auto& out = node_->out();
+  line_ = std::make_unique<progress_line>(node_->loop().loop(), node_->err(),
+                                          out->is_terminal() ? out : nullptr,
+                                          [this] { return progress_text(); });
+}
+
+/// How far it is: the daemons, then the processes, then the daemons.
+std::string own_job::progress_text() const {
+  if (!root_ || (has_job_ && !is_ending_))
+    return progress_->text();
+  const auto here = root_->present_nodes();
+  const auto all = root_->all_nodes();
+  if (all == 1)
+    return {};
+  if (!is_ending_)
+    return "started " + std::to_string(here) + " of " + std::to_string(all)
+           + " nodes";
+  return "ended " + std::to_string(all - std::min(here, all)) + " of "
+         + std::to_string(all) + " nodes";
 }
 
 /// @returns why the job cannot be started.
@@ -113,6 +149,7 @@ caf::error own_job::start_job() {
   setup.out = node_->out();
   setup.err = node_->err();
   setup.statistics = &node_->statistics();
+  setup.progress = progress_;
   setup.on_started = [this](const std::string& name) {
     streams_->begin(name, node_->host());
   };
@@ -137,6 +174,8 @@ void own_job::on_interrupt(int number) {
 }
 
 void own_job::end_job(int status, const std::string& reason) {
+  if (progress_)
+    progress_->end();
   auto request = troupe::end_job{};
   // The host names its first job after the server.
   request.nspace = node_->id().nspace + "@1";
@@ -188,6 +227,7 @@ void own_job::flush_then_stop() {
 /// @returns the exit status.
 int own_job::wait() {
   node_->loop().run();
+  line_.reset();
   forwarder_.reset();
   streams_.reset();
   observer_ = nullptr;
@@ -199,6 +239,7 @@ int own_job::wait() {
 /// Ends what has been started, then the loop.
 void own_job::end(int status) {
   exit_status_ = status;
+  is_ending_ = true;
   if (root_)
     root_->end([this] { flush_then_stop(); });
   else
@@ -290,8 +331,16 @@ int run(std::vector<std::string> args) {
     std::cerr << notice("troupe run", reason_of(why));
     return exit_status_of(why);
   }
+  if (options.dvm && !options.nodes.settings.empty())
+    return complain("troupe run",
+                    "--set is for daemons that are started, and those of "
+                    "--dvm run already; give it to troupe up");
   if (options.dvm)
     return run_in_dvm(std::move(options));
+  auto settings = load_settings(options.nodes.settings);
+  if (!settings)
+    return complain("troupe run", reason_of(settings.error()));
+  options.node.settings = std::move(*settings);
   if (options.nodes.hosts.empty() && options.nodes.hostfile.empty())
     if (const auto hint = hint_of_dvms(names_of_dvms()); !hint.empty())
       std::cerr << notice("troupe", hint);

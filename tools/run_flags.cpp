@@ -181,8 +181,19 @@ void add_ends(CLI::App& cli, job_flags& x) {
                 "The same as srun has it: a number counts minutes")
     ->group(ends_group);
   cli
+    .add_option("--spawn-timeout", x.spawn_timeout,
+                "Give the job up if not all its processes run by then, as "
+                "--timeout has it")
+    ->group(ends_group);
+  cli
+    .add_option("--max-restarts", x.max_restarts,
+                "Start a process that fails again, in its place, up to so many "
+                "times each; 0: only troupe ctl restart does it")
+    ->group(ends_group);
+  cli
     .add_option("--rtos,--runtime-options", x.rtos,
-                "recoverable: the job goes on when a process fails")
+                "recoverable: the job goes on when a process fails; "
+                "stop-in-init, stop-in-app: as the options of that name")
     ->allow_extra_args(false)
     ->group(ends_group);
   cli
@@ -218,6 +229,11 @@ void add_shows(CLI::App& cli, job_flags& x) {
               "Show where processes would go, and start nothing")
     ->group(shows_group);
   cli.add_flag("--json", x.json, "Report everything as lines of JSON")
+    ->group(shows_group);
+  cli
+    .add_flag("--progress", x.shows_progress,
+              "At a terminal, show how far the start or the end of the job is "
+              "if it takes longer than a second")
     ->group(shows_group);
   cli
     .add_option("--report-pid", x.report_pid,
@@ -286,6 +302,20 @@ void add_later_app_flags(CLI::App& cli, app_flags& x) {
 }
 
 void add_job_flags(CLI::App& cli, job_flags& x, dvm_options& nodes) {
+  cli
+    .add_flag("--index-argv-by-rank", x.index_argv,
+              "Put its rank behind the name that each process finds as its "
+              "first argument, as in prog-3")
+    ->group(programs_group);
+  cli
+    .add_flag("--stop-in-init", x.stops_in_init,
+              "Have processes wait in PMIx_Init until a debugger releases them")
+    ->group(programs_group);
+  cli
+    .add_flag("--stop-in-app", x.stops_in_app,
+              "The same where their program has a place for it, as MPI_Init of "
+              "Open MPI 5 is")
+    ->group(programs_group);
   cli
     .add_option("--app", x.app_file,
                 "FILE with a line `[options] program [arguments]` for each "

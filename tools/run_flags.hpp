@@ -47,6 +47,12 @@ struct job_flags {
   std::string timeout;
   std::string time;
 
+  /// The same for the start; a number counts seconds.
+  std::string spawn_timeout;
+
+  /// How often each process is started again if it fails; absent: never.
+  std::optional<uint32_t> max_restarts;
+
   std::vector<std::string> variables;
   std::vector<std::string> exports;
   std::vector<std::string> tune_files;
@@ -72,9 +78,13 @@ struct job_flags {
   int verbosity = 0;
   bool is_quiet = false;
   bool is_dry = false;
+  bool shows_progress = false;
   bool preloads_program = false;
   bool only_primary = false;
   bool report_bindings = false;
+  bool index_argv = false;
+  bool stops_in_init = false;
+  bool stops_in_app = false;
   bool label = false;
   bool timestamp = false;
   bool oversubscribe = false;

@@ -14,10 +14,12 @@
 #include "messages/job_keys.hpp"
 #include "tools/dvm_options.hpp"
 #include "tools/input_forwarder.hpp"
+#include "tools/job_progress.hpp"
 #include "tools/job_streams.hpp"
 #include "tools/output_intake.hpp"
 #include "tools/output_options.hpp"
 #include "tools/printing.hpp"
+#include "tools/progress_line.hpp"
 #include "tools/report.hpp"
 #include "tools/run_options.hpp"
 #include "tools/signals.hpp"
@@ -49,6 +51,9 @@ constexpr auto answer_time = 30s;
 /// How long after the refusal of a job its reason may come.
 constexpr auto reason_time = 1s;
 
+/// How often a DVM is asked how far the job is.
+constexpr auto look_interval = 1s;
+
 /// How long a job that is killed may take to end before it is left alone.
 constexpr auto kill_time = 5s;
 
@@ -78,6 +83,9 @@ private:
   signal_forwarder::settings passing_on();
   void leave();
   void end_job();
+  void show_progress();
+  void look_at_progress();
+  std::string progress_text() const;
   void finish(int status, const std::string& reason);
   void tell_end(const std::string& nspace, int status,
                 const std::string& reason);
@@ -118,6 +126,11 @@ private:
                                 signal_ = x;
                                 leave();
                               }};
+  /// How far the job is, if the user wants to see it, and when to ask again.
+  job_progress progress_;
+  std::unique_ptr<progress_line> line_;
+  std::unique_ptr<timer> look_;
+  bool is_asking_ = false;
   int exit_status_ = 1;
   bool is_over_ = false;
 };
@@ -394,6 +407,7 @@ void dvm_job::leave() {
 }
 
 void dvm_job::end_job() {
+  progress_.end();
   const auto* how = interrupts_.is_repeated() ? &attr::job_ctrl_kill
                                               : &attr::job_ctrl_terminate;
   for (const auto& x : running_) {
@@ -402,6 +416,49 @@ void dvm_job::end_job() {
     request.directives = {{std::string{*how}, 0, value::boolean(true)}};
     session_->to()->submit(request, [](const link::outcome&) {});
   }
+}
+
+void dvm_job::show_progress() {
+  auto& loop = session_->loop().loop();
+  line_ = std::make_unique<progress_line>(loop, err_,
+                                          out_->is_terminal() ? out_ : nullptr,
+                                          [this] { return progress_text(); });
+  look_ = std::make_unique<timer>(loop, [this] { look_at_progress(); });
+  look_->start(look_interval);
+}
+
+/// Before the DVM has named the job, and when it is to end: the DVM alone knows.
+void dvm_job::look_at_progress() {
+  look_->start(look_interval);
+  if (is_asking_ || (!nspace_.empty() && signal_ == 0))
+    return;
+  is_asking_ = true;
+  auto question = query_request{};
+  question.queries.emplace_back().keys = {
+    std::string{query_key(report_kind::jobs)},
+    std::string{query_key(report_kind::processes)}};
+  session_->to()->submit(question, [this](const link::outcome& outcome) {
+    is_asking_ = false;
+    const auto* result =
+      outcome ? std::get_if<info_result>(&*outcome) : nullptr;
+    if (result == nullptr)
+      return;
+    const auto* jobs = find(result->infos, query_key(report_kind::jobs));
+    const auto* procs = find(result->infos, query_key(report_kind::processes));
+    if (jobs == nullptr || procs == nullptr)
+      return;
+    auto nspaces = running_;
+    if (nspaces.empty())
+      nspaces.insert(starting_job_of(to_json(*jobs)));
+    progress_.read(to_json(*procs), nspaces);
+  });
+}
+
+std::string dvm_job::progress_text() const {
+  if (is_over_ || (!nspace_.empty() && signal_ == 0))
+    return {};
+  auto result = progress_.text();
+  return result.empty() && nspace_.empty() ? "the DVM starts the job" : result;
 }
 
 /// There is no job, or none any more that we hear of.
@@ -476,8 +533,12 @@ int dvm_job::run() {
   interrupts_.listen(loop.loop());
   auto forwarder =
     std::make_unique<signal_forwarder>(loop.loop(), passing_on());
+  if (options_.shows_progress && progress_line::is_possible(*err_))
+    show_progress();
   start();
   loop.run();
+  look_.reset();
+  line_.reset();
   forwarder.reset();
   caf::anon_send_exit(sink_, caf::exit_reason::user_shutdown);
   intake_.reset();

@@ -1,8 +1,10 @@
 #include "tools/run_observer.hpp"
 
+#include "actors/jobs/job_outcome.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "adapters/log/fd_writer.hpp"
 #include "messages/attributes.hpp"
+#include "tools/job_progress.hpp"
 #include "tools/output_options.hpp"
 #include "tools/printing.hpp"
 #include "tools/report.hpp"
@@ -72,6 +74,10 @@ std::string text_of(proc_state x) {
       return "failed to start";
     case proc_state::killed_by_cmd:
       return "not started";
+    case proc_state::restart:
+      return "started again";
+    case proc_state::cannot_restart:
+      return "could not be started again";
     default:
       return "changed";
   }
@@ -100,11 +106,13 @@ void show_map(const run_state& state, const job_mapped& map) {
                       {"procs", std::move(procs)}});
     return;
   }
-  if (flag(state.setup.options.job.job_infos, attr::report_bindings))
+  if (map.shows_bindings
+      || flag(state.setup.options.job.job_infos, attr::report_bindings))
     for (size_t i = 0; i < map.procs.size(); ++i)
       tell(state, binding_text(map.procs[i].rank, host_of(map, i),
                                to_ranges(map.procs[i].cpus)));
-  if (shows(state, "map") || shows(state, "bind"))
+  const auto shows_map = map.shows_map || shows(state, "map");
+  if (shows_map || shows(state, "bind"))
     tell(state, fmt::format("job {}: {} process{} on {}, mapped by {}, bound "
                             "to {}",
                             map.nspace, map.procs.size(),
@@ -116,7 +124,7 @@ void show_map(const run_state& state, const job_mapped& map) {
       tell(state, fmt::format("  rank {}: app {}, node {}, cpus {}", x.rank,
                               x.app, host_of(map, i),
                               x.cpus.empty() ? "any" : to_ranges(x.cpus)));
-    else if (shows(state, "map"))
+    else if (shows_map)
       tell(state, fmt::format("  rank {}: app {}, node {}", x.rank, x.app,
                               host_of(map, i)));
   }
@@ -131,6 +139,8 @@ void show_change(const run_state& state, const proc_changed& x) {
                       {"pid", x.pid},
                       {"exit_code", x.exit_code},
                       {"signal", x.signal}});
+  else if (x.state == proc_state::restart)
+    tell(state, describe_end(x) + "; it is started again");
 }
 
 void show_end(const run_state& state, const job_ended& x) {
@@ -215,12 +225,21 @@ job_observer_actor::behavior_type behavior(self_pointer self, run_setup setup) {
         state.primary = map.nspace;
       ++state.num_jobs;
       state.num_procs += map.procs.size();
+      if (state.setup.progress)
+        state.setup.progress->add_job(map.nspace, map.procs.size());
       show_map(state, map);
     },
-    [self](const proc_changed& x) { show_change(self->state, x); },
+    [self](const proc_changed& x) {
+      const auto& state = self->state;
+      if (state.setup.progress)
+        state.setup.progress->change(x.proc, x.state);
+      show_change(state, x);
+    },
     [self](const job_ended& x) {
       auto& state = self->state;
       state.setup.running->erase(x.nspace);
+      if (state.setup.progress)
+        state.setup.progress->remove_job(x.nspace);
       // A job that could not be mapped is the one that was asked for.
       const auto counts = !state.setup.options.only_primary
                           || state.primary.empty() || x.nspace == state.primary;

@@ -5,6 +5,8 @@
 
 namespace troupe {
 
+class job_progress;
+
 /// What the observer of a run needs besides the options.
 struct run_setup {
   run_options options;
@@ -17,6 +19,9 @@ struct run_setup {
   std::shared_ptr<fd_writer> out;
   std::shared_ptr<fd_writer> err;
   const local_statistics* statistics = nullptr;
+
+  /// Hears how far the jobs are; may be none.
+  std::shared_ptr<job_progress> progress;
 
   /// The jobs that run: ours, and those that it starts.
   std::shared_ptr<std::set<std::string>> running =

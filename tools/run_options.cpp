@@ -196,14 +196,19 @@ caf::error preload(const std::vector<preloaded_file>& files,
       return system_error("cannot copy " + x.from);
     if (!S_ISREG(what.st_mode))
       return make_error(status::bad_param,
-                        "cannot copy " + x.from + ": it is no file");
+                        "cannot copy " + x.from
+                          + ": it is no file; name the files of a directory "
+                            "one by one");
     const auto ended =
       run_to_end(preload_command(x, self.string(), nodes, what.st_mode & 0777));
     if (!ended)
       return ended.error();
     if (*ended != 0)
       return make_error(status::error, "could not copy " + x.from
-                                         + " to all nodes as " + x.to);
+                                         + " to all nodes as " + x.to
+                                         + ": the lines above name the node; "
+                                           "see that the directory is there "
+                                           "and yours");
   }
   return caf::none;
 }
@@ -570,27 +575,54 @@ void apply(const job_flags& x, const command_segment& from,
   add_places(result.job, x, from);
   if (const auto seconds = timeout_of(x, from); seconds > 0)
     infos.push_back(make_info(attr::job_timeout, value::integer(seconds)));
+  if (!x.spawn_timeout.empty()) {
+    const auto limit =
+      parse_time_span(x.spawn_timeout, std::chrono::seconds{1});
+    if (!limit)
+      refuse("--spawn-timeout is no time; write 90, 5m, 1h30m or MM:SS");
+    infos.push_back(
+      make_info(attr::spawn_timeout,
+                value::integer(static_cast<int32_t>(limit->count()))));
+  }
+  if (x.max_restarts)
+    infos.push_back(
+      make_info(attr::max_restarts, value::uint32(*x.max_restarts)));
+  if (x.index_argv)
+    infos.push_back(make_info(attr::index_argv, value::boolean(true)));
   for (const auto& reaction : x.reactions) {
     if (const auto parsed = parse_reaction(reaction); !parsed)
       refuse(reason_of(parsed.error()));
     infos.push_back(make_info(monitor_reaction_key, value::string(reaction)));
   }
+  auto stops_in_init = x.stops_in_init;
+  auto stops_in_app = x.stops_in_app;
   for (const auto& list : x.rtos)
     for (const auto& option : parts(list)) {
       if (option == "recoverable")
         infos.push_back(make_info(attr::job_recoverable, value::boolean(true)));
+      else if (option == "stop-in-init")
+        stops_in_init = true;
+      else if (option == "stop-in-app")
+        stops_in_app = true;
       else if (!option.empty())
-        refuse("--rtos knows recoverable, not " + option);
+        refuse("--rtos knows recoverable, stop-in-init and stop-in-app, not "
+               + option);
     }
+  if (stops_in_init)
+    infos.push_back(make_info(attr::debug_stop_in_init, value::boolean(true)));
+  if (stops_in_app)
+    infos.push_back(make_info(attr::debug_stop_in_app, value::boolean(true)));
   add_streams(result, x);
   apply_display(x, result);
   result.signals = x.signals;
   add_variables(result.job, x, launcher);
   result.json = x.json;
+  result.shows_progress = x.shows_progress;
   result.only_primary = x.only_primary;
   result.report_pid = x.report_pid;
   result.node.log_level = level_of(x);
-  result.node.log_json = x.json;
+  if (x.json)
+    result.node.logs_as = log_format::json;
   result.node.sensors = x.sensors;
   result.node.monitors = x.monitors;
   result.node.share_memory = x.share_memory;
@@ -680,7 +712,8 @@ std::optional<int> answer(const command_words& words, const CLI::App& cli) {
   const auto text = help_about(words.topic, cli);
   if (!text)
     refuse("--help " + words.topic
-           + ": there is no such option; troupe run --help lists them");
+           + ": there is no such option; troupe run --help lists them, troupe "
+             "help the commands, troupe help topics the topics");
   std::cout << *text;
   return 0;
 }

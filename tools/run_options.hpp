@@ -99,6 +99,9 @@ struct run_options {
 
   bool json = false;
 
+  /// Whether a terminal shows how far a start or an end is that takes long.
+  bool shows_progress = false;
+
   /// Whether our exit status is that of the job alone, without those that it
   /// starts.
   bool only_primary = false;

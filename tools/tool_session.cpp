@@ -124,7 +124,9 @@ caf::expected<link_settings> find_dvm(const std::string& what) {
     if (!result)
       return make_error(status::unreach,
                         "process " + std::to_string(*pid)
-                          + " is no DVM of yours on this node");
+                          + " is no DVM or launcher of yours on this node; "
+                            "troupe run --report-pid - and troupe up --json "
+                            "tell theirs");
     return result;
   }
   if (what.compare(0, 5, "file:") == 0

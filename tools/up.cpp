@@ -3,17 +3,20 @@
 #include "adapters/log/fd_writer.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/process/descriptors.hpp"
+#include "adapters/settings/settings_file.hpp"
 #include "tools/bootstrap.hpp"
 #include "tools/command_line.hpp"
 #include "tools/detached.hpp"
 #include "tools/dvm_root.hpp"
 #include "tools/guarded_main.hpp"
 #include "tools/local_node.hpp"
+#include "tools/metrics_option.hpp"
 #include "tools/printing.hpp"
 #include "tools/signals.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,7 +42,9 @@ struct up_options {
   std::string report_uri;
   bool reports_uri = false;
   bool daemonizes = false;
+  bool json = false;
   std::string log_level = "warning";
+  std::string metrics;
   local_node_options node;
 };
 
@@ -57,29 +62,37 @@ std::optional<int> parse(std::vector<std::string> args, up_options& x) {
     "themselves (trouped --bootstrap on the other nodes)");
   for (const auto* other :
        {"--host", "--hostfile", "--name", "--launch-agent", "--remote-shell",
-        "--radix", "--networks", "--insecure", "--join-timeout",
+        "--radix", "--networks", "--lanes", "--insecure", "--join-timeout",
         "--leave-session-attached", "--log-directory"})
     file->excludes(other);
   cli
     .add_option("--report-uri", x.report_uri,
                 "Print the URI of its server, to a file if one is named")
     ->expected(0, 1);
+  cli.add_flag("--json", x.json,
+               "Print a line of JSON in the place of `DVM ready`");
   cli.add_flag("--daemonize", x.daemonizes,
                "Return once it is ready, and go on in the background");
   cli.add_flag("--system-server", x.node.system_server,
                "Be the server that tools and singletons of this node find");
   cli.add_option("--log-level", x.log_level, "debug, info, warning, error")
     ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  cli.add_flag("--log-json", x.node.log_json, "Log lines of JSON");
+  add_metrics_option(cli, x.metrics);
+  add_log_format(cli, x.node.logs_as);
   cli.add_option("--monitor", x.node.monitors, monitor_help)
     ->allow_extra_args(false);
   cli.add_option("--sensor", x.node.sensors, sensor_help)
     ->allow_extra_args(false);
   cli.add_flag("!--no-shared-memory", x.node.share_memory, shared_memory_help);
   cli.add_option("--hook", x.node.hooks, hook_help)->allow_extra_args(false);
+  cli.add_option("--checkpoints", x.node.checkpoints,
+                 "Keep the checkpoints of jobs in this file, and take those "
+                 "that an earlier DVM has kept there");
   if (const auto status = parse_arguments(cli, std::move(args)))
     return status;
   x.reports_uri = cli.count("--report-uri") > 0;
+  x.node.metrics = x.metrics;
+  x.node.needs_metrics = !x.metrics.empty();
   x.node.log_level = x.log_level == "debug"   ? severity::debug
                      : x.log_level == "info"  ? severity::info
                      : x.log_level == "error" ? severity::error
@@ -191,7 +204,14 @@ void up_command::on_ready() {
     }
     has_file_ = true;
   }
-  self_.report(0, text + "DVM ready\n");
+  if (options_.json)
+    text += json_line({{"type", "ready"},
+                       {"dvm", root_->name()},
+                       {"uri", root_->node().uri()},
+                       {"pid", ::getpid()}});
+  else
+    text += "DVM ready\n";
+  self_.report(0, text);
   if (self_.is_in_background())
     redirect_standard_streams({});
 }
@@ -202,6 +222,10 @@ void up_command::end(int status) {
 }
 
 int up_command::run() {
+  auto settings = load_settings(options_.dvm.settings);
+  if (!settings)
+    return complain("troupe up", reason_of(settings.error()));
+  options_.node.settings = std::move(*settings);
   auto prepared = prepare(options_);
   if (!prepared) {
     std::cerr << notice("troupe up", reason_of(prepared.error()));
@@ -213,6 +237,8 @@ int up_command::run() {
   ignore_broken_pipes();
   auto setup = std::move(*prepared);
   setup.node = options_.node;
+  // A manager knows the process that it has started.
+  setup.node.is_service = !options_.daemonizes;
   setup.on_ready = [this] { on_ready(); };
   setup.on_failed = [this](const std::string& reason) {
     fail(remote_failure, reason);

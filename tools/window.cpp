@@ -4,6 +4,7 @@
 #include "adapters/loop/read_write.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/process/descriptors.hpp"
+#include "tools/command_line.hpp"
 #include "tools/printing.hpp"
 #include "tools/terminal_mode.hpp"
 
@@ -52,6 +53,11 @@ unique_fd connect_to(const std::string& path) {
 } // namespace
 
 int window(const std::vector<std::string>& args) {
+  if (args.size() == 1
+      && gives_help(args.front(),
+                    "Usage: troupe window [--raw] SOCKET\n\nWhat "
+                    "troupe run --screen starts in each window.\n"))
+    return 0;
   const auto is_raw = args.size() == 2 && args.front() == "--raw";
   if (args.size() != (is_raw ? 2 : 1)) {
     std::cerr << notice("troupe window",

@@ -212,9 +212,36 @@ private:
       return;
     release();
     const auto result = round_.result();
-    if (result.code == status::success)
-      keep();
-    done(result);
+    if (result.code != status::success) {
+      done(result);
+      return;
+    }
+    keep();
+    if (means_.keep)
+      answer_when_kept(done, result);
+    else
+      done(result);
+  }
+
+  /// Who is told that it is complete may end the DVM. A disk may hang, though,
+  /// and this DVM can start from it in any case.
+  void answer_when_kept(const completion& done, const control_result& result) {
+    const auto owed = std::make_shared<completion>(done);
+    const auto answer = [owed, result] {
+      if (const auto x = std::exchange(*owed, nullptr))
+        x(result);
+    };
+    means_.keep(state_->records.save(), answer);
+    if (*owed)
+      means_.call_later(defaults::checkpoint_keep_time, [owed, answer, id = id_,
+                                                         log = means_.log] {
+        if (*owed && log)
+          log(severity::warning,
+              "checkpoint " + id
+                + " is not on disk yet: this DVM can start from it, and "
+                  "another one perhaps not; see the disk of --checkpoints");
+        answer();
+      });
   }
 
   void keep() {
@@ -225,11 +252,13 @@ private:
     for (const auto& proc : round_.saved())
       x.ranks.insert(proc.rank);
     x.is_by_hook = !plan_.by_hook.empty();
-    const auto forgotten = state_->records.add(std::move(x));
-    if (!forgotten.empty() && means_.log)
-      means_.log(severity::warning,
-                 "checkpoint " + forgotten + " is forgotten: no more than "
-                   + std::to_string(defaults::checkpoints_kept) + " are kept");
+    for (const auto& forgotten : state_->records.add(std::move(x)))
+      if (means_.log)
+        means_.log(severity::warning,
+                   "checkpoint " + forgotten + " is forgotten: no more than "
+                     + std::to_string(defaults::checkpoints_kept) + ", and "
+                     + std::to_string(defaults::checkpoints_bytes >> 20)
+                     + " MiB of them, are kept");
   }
 
   void release() {
@@ -357,6 +386,14 @@ private:
       make_info(attr::timeout,
                 value::integer(static_cast<int32_t>((ms + 999) / 1000))),
       make_info(attr::event_non_default, value::boolean(true))};
+    // Source: PMIx Standard v5, PMIX_EVENT_TERMINATE_JOB, _ACTION_TIMEOUT.
+    if (*order_.directives.preempt != "pause") {
+      what.infos.push_back(
+        make_info(attr::event_terminate_job, value::boolean(true)));
+      what.infos.push_back(
+        make_info(attr::event_action_timeout,
+                  value::integer(static_cast<int32_t>((ms + 999) / 1000))));
+    }
     means_.raise(what, {waiting_.begin(), waiting_.end()},
                  [](const caf::expected<ack>&) {
                    // Whoever does not hear it has its time all the same.
@@ -666,9 +703,61 @@ make_preempt_step(const control_means& means, const control_order& order,
     std::make_shared<preempt_step>(means, order, state)};
 }
 
+namespace {
+
+/// Why the targets cannot be started again where they run, if so.
+caf::error refuse_in_place(const control_means& means,
+                           const control_order& order,
+                           const checkpoint_state& state) {
+  const auto& id = order.directives.restart;
+  const auto* from =
+    id ? state.records.find(order.who.creds.uid, *id) : nullptr;
+  if (id && from == nullptr)
+    return make_error(status::not_found,
+                      "no checkpoint \"" + *id + "\" of yours was completed");
+  if (from != nullptr && from->is_by_hook)
+    return make_error(status::not_supported,
+                      "checkpoint " + *id
+                        + " was taken by the site's hook: it starts a new job");
+  for (const auto& x : order.targets.shares) {
+    const auto job = means.record(x.nspace);
+    if (job == nullptr || !job->restarts_in_place)
+      return make_error(status::not_supported,
+                        "processes of job " + x.nspace
+                          + " cannot be started again where they run: start "
+                            "it with --max-restarts (PMIX_MAX_RESTARTS)");
+    if (state.ending.count(x.nspace) > 0)
+      return make_error(status::resource_busy,
+                        "job " + x.nspace
+                          + " is being restarted or preempted already");
+    if (from == nullptr)
+      continue;
+    // One of an earlier DVM is of a job that may have had the same name.
+    if (job != from->job && x.nspace != from->latest)
+      return make_error(status::bad_param, "checkpoint " + *id + " is of job "
+                                             + from->nspace
+                                             + (x.nspace == from->nspace
+                                                  ? " of an earlier DVM"
+                                                  : ", not of " + x.nspace));
+    for (const auto rank : x.ranks)
+      if (from->ranks.count(rank) == 0)
+        return make_error(status::not_found,
+                          "checkpoint " + *id + " has no state of "
+                            + to_string(proc_id{x.nspace, rank}));
+  }
+  return caf::none;
+}
+
+} // namespace
+
 caf::expected<std::shared_ptr<control_step>>
 make_restart_step(const control_means& means, const control_order& order,
                   const checkpoint_state_ptr& state) {
+  if (order.directives.in_place) {
+    if (auto why = refuse_in_place(means, order, *state))
+      return why;
+    return make_act_step(means, order, control_action::restart);
+  }
   const auto id = order.directives.restart.value_or("");
   const auto* from = state->records.find(order.who.creds.uid, id);
   if (from == nullptr)
@@ -723,6 +812,10 @@ make_provision_step(const control_means& means, const control_order& order) {
                       "name the nodes to provision (PMIX_JOB_CTRL_PROVISION)");
   return std::shared_ptr<control_step>{
     std::make_shared<provision_step>(means, order)};
+}
+
+caf::error checkpoint_desk::restore(std::string_view kept) {
+  return state_->records.load(kept);
 }
 
 void checkpoint_desk::join(job_controller& controller) {

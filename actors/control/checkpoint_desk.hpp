@@ -68,6 +68,10 @@ make_preempt_step(const control_means& means, const control_order& order,
 
 /// Starts a job, or some ranks of it, again from a checkpoint: ends first what
 /// of it still runs. Answers with the namespace of the new job (PMIX_NSPACE).
+/// With `control_key::in_place` the targets are ended and started again under
+/// their names, from a checkpoint of theirs or from the beginning; refused with
+/// `not_supported` for jobs that were not started for that, and for checkpoints
+/// of the site's hook.
 /// Refused with `not_found` for a checkpoint that is not there, `bad_param` for
 /// targets that are not of its job and for ranks that cannot end without their
 /// job.
@@ -96,6 +100,10 @@ public:
 
   /// Offers these verbs.
   void join(job_controller& controller);
+
+  /// Takes the checkpoints that an earlier DVM has kept.
+  /// @returns `bad_param` for what is none.
+  caf::error restore(std::string_view kept);
 
   /// A process says by which methods it saves its state, or that its job can be
   /// preempted.

@@ -3,32 +3,92 @@
 #include "actors/control/checkpoint_round.hpp"
 #include "base/make_info.hpp"
 #include "messages/attributes.hpp"
+#include "messages/bounded_codec.hpp"
+#include "messages/inspect.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace troupe {
 
-std::string checkpoint_records::add(checkpoint what) {
-  const auto is_same = [&what](const checkpoint& x) {
-    return x.id == what.id && x.job->owner.uid == what.job->owner.uid;
-  };
-  all_.erase(std::remove_if(all_.begin(), all_.end(), is_same), all_.end());
+namespace {
+
+/// A checkpoint as it is kept.
+struct kept_checkpoint {
+  std::string id;
+  std::string nspace;
+  spawn_request request;
+  credentials owner;
+  std::vector<std::string> hosts;
+  std::vector<uint32_t> apps;
+  bool is_recoverable = false;
+  std::set<uint32_t> ranks;
+  bool is_by_hook = false;
+};
+
+TROUPE_INSPECT(kept_checkpoint, x.id, x.nspace, x.request, x.owner, x.hosts,
+               x.apps, x.is_recoverable, x.ranks, x.is_by_hook)
+
+/// What is kept begins with this: another layout has another number.
+constexpr auto kept_version = std::string_view{"troupe checkpoints 1\n"};
+
+kept_checkpoint kept_of(const checkpoint& x) {
+  return {x.id,         x.nspace,    x.job->request,        x.job->owner,
+          x.job->hosts, x.job->apps, x.job->is_recoverable, x.ranks,
+          x.is_by_hook};
+}
+
+/// Whether each rank has a program and a node, as those that were saved here.
+bool is_sound(const kept_checkpoint& x) {
+  const auto is_program = [&](uint32_t i) { return i < x.request.apps.size(); };
+  return !x.ranks.empty() && *x.ranks.rbegin() < x.hosts.size()
+         && x.hosts.size() == x.apps.size()
+         && std::all_of(x.apps.begin(), x.apps.end(), is_program);
+}
+
+} // namespace
+
+void checkpoint_records::append(checkpoint what) {
+  const auto bytes = encode(kept_of(what)).size();
+  size_bytes_ += bytes;
+  all_.push_back({std::move(what), bytes});
+}
+
+/// @returns the names of those that go.
+std::vector<std::string> checkpoint_records::trim() {
+  auto result = std::vector<std::string>{};
+  while (all_.size() > bound_
+         || (all_.size() > 1 && size_bytes_ > most_bytes_)) {
+    size_bytes_ -= all_.front().bytes;
+    result.push_back(std::move(all_.front().what.id));
+    all_.pop_front();
+  }
+  return result;
+}
+
+std::vector<std::string> checkpoint_records::add(checkpoint what) {
+  for (auto i = all_.begin(); i != all_.end();) {
+    if (i->what.id == what.id
+        && i->what.job->owner.uid == what.job->owner.uid) {
+      size_bytes_ -= i->bytes;
+      i = all_.erase(i);
+    } else {
+      ++i;
+    }
+  }
   if (what.latest.empty())
     what.latest = what.nspace;
-  all_.push_back(std::move(what));
-  if (all_.size() <= bound_)
-    return {};
-  auto forgotten = std::move(all_.front().id);
-  all_.pop_front();
-  return forgotten;
+  append(std::move(what));
+  return trim();
 }
 
 const checkpoint* checkpoint_records::find(uint32_t uid,
                                            const std::string& id) const {
-  const auto first = [&](auto predicate) {
-    const auto i = std::find_if(all_.rbegin(), all_.rend(), predicate);
-    return i != all_.rend() ? &*i : nullptr;
+  const auto first = [&](auto predicate) -> const checkpoint* {
+    const auto i =
+      std::find_if(all_.rbegin(), all_.rend(),
+                   [&](const entry& x) { return predicate(x.what); });
+    return i != all_.rend() ? &i->what : nullptr;
   };
   const auto* own = first(
     [&](const checkpoint& x) { return x.id == id && x.job->owner.uid == uid; });
@@ -39,9 +99,45 @@ const checkpoint* checkpoint_records::find(uint32_t uid,
 
 void checkpoint_records::restarted(uint32_t owner, const std::string& id,
                                    const std::string& nspace) {
-  for (auto& x : all_)
+  for (auto& [x, bytes] : all_)
     if (x.id == id && x.job->owner.uid == owner)
       x.latest = nspace;
+}
+
+std::string checkpoint_records::save() const {
+  auto kept = std::vector<kept_checkpoint>{};
+  for (const auto& x : all_)
+    kept.push_back(kept_of(x.what));
+  return std::string{kept_version} + encode(kept);
+}
+
+caf::error checkpoint_records::load(std::string_view bytes) {
+  const auto refused = make_error(
+    status::bad_param, "these are no checkpoints that this version has kept");
+  if (bytes.substr(0, kept_version.size()) != kept_version)
+    return refused;
+  auto kept =
+    decode<std::vector<kept_checkpoint>>(bytes.substr(kept_version.size()));
+  if (!kept || !std::all_of(kept->begin(), kept->end(), is_sound))
+    return refused;
+  for (auto& x : *kept) {
+    auto job = std::make_shared<recorded_job>();
+    job->request = std::move(x.request);
+    job->owner = x.owner;
+    job->hosts = std::move(x.hosts);
+    job->apps = std::move(x.apps);
+    job->is_recoverable = x.is_recoverable;
+    auto made = checkpoint{};
+    made.id = std::move(x.id);
+    made.nspace = std::move(x.nspace);
+    made.job = std::move(job);
+    made.ranks = std::move(x.ranks);
+    made.is_by_hook = x.is_by_hook;
+    // Another job may have its name by now: it is not this one's.
+    append(std::move(made));
+  }
+  trim();
+  return caf::none;
 }
 
 std::string checkpoint_variable(const std::string& id) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace troupe {
 
@@ -28,19 +30,20 @@ struct checkpoint {
 };
 
 /// The checkpoints of a DVM, by their owner and id. A newer one takes the place
-/// of an older one of the same name; beyond the bound the oldest is forgotten.
+/// of an older one of the same name; beyond a bound the oldest are forgotten.
 /// What the processes have written is theirs: this is only how to start again.
 /// Source: RFC0015, PMIX_JOB_CTRL_CHECKPOINT, PMIX_JOB_CTRL_RESTART.
 class checkpoint_records {
 public:
-  explicit checkpoint_records(size_t bound = defaults::checkpoints_kept)
-    : bound_(bound) {
+  explicit checkpoint_records(size_t bound = defaults::checkpoints_kept,
+                              size_t bytes = defaults::checkpoints_bytes)
+    : bound_(bound), most_bytes_(bytes) {
     // nop
   }
 
   /// Notes a checkpoint that is complete.
-  /// @returns the name of one that had to be forgotten for it; may be empty.
-  std::string add(checkpoint what);
+  /// @returns the names of those that had to be forgotten for it, oldest first.
+  std::vector<std::string> add(checkpoint what);
 
   /// A checkpoint that this user may start from: of its own, or any for root.
   /// Null if there is none.
@@ -54,9 +57,34 @@ public:
     return all_.size();
   }
 
+  /// Bytes of all of them as they are kept.
+  size_t size_bytes() const {
+    return size_bytes_;
+  }
+
+  /// All of them as bytes, for another DVM.
+  std::string save() const;
+
+  /// Takes those of an earlier DVM, none of whose jobs runs any more.
+  /// @param bytes Of `save`.
+  /// @returns `bad_param` for bytes of something else; then nothing is taken.
+  caf::error load(std::string_view bytes);
+
 private:
+  struct entry {
+    checkpoint what;
+
+    /// As it is kept.
+    size_t bytes;
+  };
+
+  void append(checkpoint what);
+  std::vector<std::string> trim();
+
   size_t bound_;
-  std::deque<checkpoint> all_; // oldest first
+  size_t most_bytes_;
+  std::deque<entry> all_; // oldest first
+  size_t size_bytes_ = 0;
 };
 
 /// The environment's line that tells a process what it starts from.

@@ -128,6 +128,11 @@ private:
     return read_text(x, out_.restart);
   }
 
+  caf::error read_in_place(const info& x) {
+    out_.in_place = x.val.truth();
+    return caf::none;
+  }
+
   caf::error read_preempt(const info& x) {
     if (auto err = read_text(x, out_.preempt))
       return err;
@@ -259,6 +264,7 @@ const directive_reader::entry directive_reader::table[] = {
   {attr::job_ctrl_define_pset, &directive_reader::read_define_set},
   {attr::timeout, &directive_reader::read_timeout},
   {control_key::preempt, &directive_reader::read_preempt},
+  {control_key::in_place, &directive_reader::read_in_place},
   {control_key::grace, &directive_reader::read_grace},
   {control_key::user, &directive_reader::read_user},
 };
@@ -292,9 +298,10 @@ caf::error check(const control_directives& x) {
     return contradiction(control_verb::pause, control_verb::terminate);
   if (x.pause && x.kill)
     return contradiction(control_verb::pause, control_verb::kill);
-  if (x.restart && x.terminate)
+  const auto restarts = x.restart || x.in_place;
+  if (restarts && x.terminate)
     return contradiction(control_verb::restart, control_verb::terminate);
-  if (x.restart && x.kill)
+  if (restarts && x.kill)
     return contradiction(control_verb::restart, control_verb::kill);
   if (x.image && !x.provision)
     return make_error(status::bad_param,
@@ -399,7 +406,7 @@ std::vector<control_verb> control_directives::verbs() const {
       result.push_back(x);
   };
   add(provision.has_value(), control_verb::provision);
-  add(restart.has_value(), control_verb::restart);
+  add(restart || in_place, control_verb::restart);
   add(define_set.has_value(), control_verb::define_set);
   add(resume, control_verb::resume);
   add(checkpoint.has_value() && !preempt, control_verb::checkpoint);
@@ -426,7 +433,8 @@ std::string control_directives::summary() const {
     else if (x == control_verb::checkpoint)
       text += " " + *checkpoint;
     else if (x == control_verb::restart)
-      text += " " + *restart;
+      text += (restart ? " " + *restart : "")
+              + std::string{in_place ? " in place" : ""};
     else if (x == control_verb::provision)
       text += " " + *provision;
     else if (x == control_verb::define_set)

@@ -27,6 +27,11 @@ inline constexpr std::string_view grace = "troupe.control.grace";
 /// the alert: `terminate`, `kill`, `pause` or `checkpoint`.
 inline constexpr std::string_view preempt = "troupe.control.preempt";
 
+/// Directive, `bool`: the targets are started again where they run, under their
+/// names: from the checkpoint that PMIX_JOB_CTRL_RESTART names, or without it
+/// from the beginning.
+inline constexpr std::string_view in_place = "troupe.control.in_place";
+
 /// Key of a query, qualified by PMIX_JOB_CTRL_ID or not: the requester's
 /// requests. The answer is an array of infos named `item`, each an array of
 /// infos: see `control_table::describe`.
@@ -117,6 +122,9 @@ struct control_directives {
   /// The names of checkpoints.
   std::optional<std::string> checkpoint;
   std::optional<std::string> restart;
+
+  /// `control_key::in_place`.
+  bool in_place = false;
 
   /// What follows a preemption: one of the texts of `control_key::preempt`.
   std::optional<std::string> preempt;

@@ -69,7 +69,8 @@ public:
   act_step(const control_means& means, const control_order& order,
            control_action action)
     : means_(means), shares_(order.targets.shares), action_(action),
-      signal_(order.directives.signal.value_or(0)) {
+      signal_(order.directives.signal.value_or(0)),
+      checkpoint_(order.directives.restart.value_or("")) {
     // nop
   }
 
@@ -78,9 +79,11 @@ public:
     const auto all = all_of<act_step*>{this, &act_step::finish};
     for (const auto& x : shares_) {
       all.add();
-      const auto what =
+      auto what =
         control_procs{x.nspace, x.ranks, action_,
                       action_ == control_action::signal ? signal_ : 0};
+      if (action_ == control_action::restart)
+        what.checkpoint = checkpoint_;
       means_.act(
         x.node, what,
         guard([this, all, what](const caf::expected<procs_controlled>& x) {
@@ -109,6 +112,7 @@ private:
   std::vector<control_share> shares_;
   control_action action_;
   int32_t signal_;
+  std::string checkpoint_;
   control_result result_;
   completion done_;
 };

@@ -29,6 +29,9 @@ struct recorded_job {
 
   /// Whether it goes on without some of its processes.
   bool is_recoverable = false;
+
+  /// Whether its processes can be started again where they run.
+  bool restarts_in_place = false;
 };
 
 /// What control works with: the root's MESH HOST gives it. Nothing here blocks;
@@ -96,6 +99,10 @@ struct control_means {
   /// What the programs of a job start with that is restored by the site's hook;
   /// none: there is no such hook.
   std::vector<std::string> restart_command;
+
+  /// Keeps all checkpoints for the next DVM; empty: they end with this one.
+  /// @param then Comes when they are safe, or cannot be kept.
+  std::function<void(std::string checkpoints, std::function<void()> then)> keep;
 
   /// Whether this is the owner of the whole DVM, or root.
   std::function<bool(const requester& who)> is_administrator;
@@ -172,7 +179,8 @@ using control_step_maker =
   std::function<caf::expected<std::shared_ptr<control_step>>(
     const control_means& means, const control_order& order)>;
 
-/// Signals, pauses or resumes the targets: done when every node has answered.
+/// Signals, pauses, resumes or restarts the targets: done when every node has
+/// answered.
 /// Source: PMIx Standard v5, PMIX_JOB_CTRL_SIGNAL, _PAUSE, _RESUME.
 caf::expected<std::shared_ptr<control_step>>
 make_act_step(const control_means& means, const control_order& order,

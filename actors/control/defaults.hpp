@@ -25,4 +25,11 @@ inline constexpr size_t checkpoint_declarers = size_t{1} << 20;
 /// forgotten.
 inline constexpr size_t checkpoints_kept = 256;
 
+/// Bytes that they take as they are kept, the newest in any case: it is how to
+/// start a job again, with all that its programs are given.
+inline constexpr size_t checkpoints_bytes = size_t{32} << 20;
+
+/// How long whoever asks for a checkpoint waits until it is on disk.
+inline constexpr auto checkpoint_keep_time = std::chrono::seconds{30};
+
 } // namespace troupe::defaults

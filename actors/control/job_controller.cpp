@@ -202,8 +202,9 @@ struct job_controller::state : std::enable_shared_from_this<state> {
                             + " is not supported by this host");
     order.named = what.targets;
     const auto needs_targets =
-      std::any_of(verbs.begin(), verbs.end(), [](control_verb x) {
-        return x != control_verb::restart && x != control_verb::provision;
+      std::any_of(verbs.begin(), verbs.end(), [&](control_verb x) {
+        return x == control_verb::restart ? directives.in_place
+                                          : x != control_verb::provision;
       });
     if (needs_targets) {
       auto targets =

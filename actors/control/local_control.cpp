@@ -1,5 +1,6 @@
 #include "actors/control/local_control.hpp"
 
+#include "actors/io/stream_lists.hpp"
 #include "base/make_info.hpp"
 #include "base/sturdy.hpp"
 #include "messages/attributes.hpp"
@@ -158,6 +159,7 @@ struct local_control_state {
 
   caf::actor host;
   cleaner_actor cleaner;
+  io_desk_actor desk;
   std::shared_ptr<cleanup_book> book;
   std::optional<local_declarations> kept;
 };
@@ -198,6 +200,21 @@ std::optional<info_result> answer_here(self_pointer self, const requester& who,
   return result;
 }
 
+caf::result<info_result> list_streams(self_pointer self, const requester& who,
+                                      query_request& request) {
+  auto out = stream_list_means{};
+  out.list = [self](list_io what, completion<io_list> then) {
+    ask<io_list>(self, self->state.desk, std::move(then), std::move(what));
+  };
+  out.ask_host = [self, who](query_request what, completion<info_result> then) {
+    ask<info_result>(self, caf::actor_cast<host_actor>(self->state.host),
+                     std::move(then), who, std::move(what));
+  };
+  return answer_later<info_result>(self, [&](completion<info_result> done) {
+    answer_with_streams(who, std::move(request), out, std::move(done));
+  });
+}
+
 void forget(self_pointer self, const std::string& nspace) {
   auto& state = self->state;
   state.kept->job_ended(nspace);
@@ -230,6 +247,8 @@ caf::behavior handlers(self_pointer self) {
            query_request& request) -> caf::result<info_result> {
       if (auto known = answer_here(self, who, request))
         return std::move(*known);
+      if (self->state.desk && asks_for_streams(request))
+        return list_streams(self, who, request);
       auto promise = self->make_response_promise<info_result>();
       promise.delegate(self->state.host, who, std::move(request));
       return promise;
@@ -249,8 +268,10 @@ caf::behavior handlers(self_pointer self) {
 
 caf::behavior behavior(self_pointer self, const host_actor& host,
                        cleaner_actor cleaner,
-                       std::shared_ptr<cleanup_book> book, uint32_t uid) {
+                       std::shared_ptr<cleanup_book> book, uint32_t uid,
+                       io_desk_actor desk) {
   auto& state = self->state;
+  state.desk = std::move(desk);
   state.host = caf::actor_cast<caf::actor>(host);
   state.cleaner = std::move(cleaner);
   state.book = std::move(book);
@@ -262,10 +283,11 @@ caf::behavior behavior(self_pointer self, const host_actor& host,
 
 host_actor spawn_local_control(caf::actor_system& sys, host_actor host,
                                cleaner_actor cleaner,
-                               std::shared_ptr<cleanup_book> book,
-                               uint32_t uid) {
-  return caf::actor_cast<host_actor>(sys.spawn(
-    behavior, std::move(host), std::move(cleaner), std::move(book), uid));
+                               std::shared_ptr<cleanup_book> book, uint32_t uid,
+                               io_desk_actor desk) {
+  return caf::actor_cast<host_actor>(
+    sys.spawn(behavior, std::move(host), std::move(cleaner), std::move(book),
+              uid, std::move(desk)));
 }
 
 } // namespace troupe

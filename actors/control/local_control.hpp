@@ -81,9 +81,10 @@ private:
 /// server, see `local_declarations`; everything else goes to the other host.
 /// Takes `deregister_nspace` as well: what the job leaves is removed. Ends with
 /// the other host, and that with it.
+/// @param desk Knows the streams of this node, for queries; may be missing.
 host_actor spawn_local_control(caf::actor_system& sys, host_actor host,
                                cleaner_actor cleaner,
-                               std::shared_ptr<cleanup_book> book,
-                               uint32_t uid);
+                               std::shared_ptr<cleanup_book> book, uint32_t uid,
+                               io_desk_actor desk = {});
 
 } // namespace troupe

@@ -32,6 +32,12 @@ bool goes_elsewhere(scope x) {
   return x == scope::remote || x == scope::global;
 }
 
+/// Whose view of a key a block changes, whether it posts or takes back.
+scope changed_by(const posted_data& x) {
+  const auto from = taken_from(x.visible_to);
+  return from != scope::undef ? from : x.visible_to;
+}
+
 } // namespace
 
 size_t size_of(const value& x) {
@@ -97,8 +103,10 @@ void datastore::follow(news_of news, std::function<void(size_t)> on_growth,
 }
 
 void datastore::tell_of_remote(
-  std::function<void(uint32_t, const std::vector<key_value>&)> on_remote) {
+  std::function<void(uint32_t, const std::vector<key_value>&)> on_remote,
+  std::function<void(uint32_t)> on_forgotten) {
   on_remote_ = std::move(on_remote);
+  on_forgotten_ = std::move(on_forgotten);
 }
 
 void datastore::refresh(uint32_t rank) const {
@@ -132,15 +140,20 @@ status datastore::merge(uint32_t rank, const std::vector<posted_data>& blocks) {
   struct posting {
     std::string name;
     scope visible_to;
+
+    /// Null: it is taken back.
     const value* val;
   };
   auto postings = std::vector<posting>{};
-  for (const auto& block : blocks)
-    if (goes_here(block.visible_to) || goes_elsewhere(block.visible_to))
+  for (const auto& block : blocks) {
+    const auto whose = changed_by(block);
+    const auto takes_back = whose != block.visible_to;
+    if (goes_here(whose) || goes_elsewhere(whose))
       for (const auto& entry : block.entries)
         if (!is_given_by_host(entry.key))
-          postings.push_back(
-            {storage_key(entry.key, entry.val), block.visible_to, &entry.val});
+          postings.push_back({storage_key(entry.key, entry.val), whose,
+                              takes_back ? nullptr : &entry.val});
+  }
   std::stable_sort(
     postings.begin(), postings.end(),
     [](const posting& x, const posting& y) { return x.name < y.name; });
@@ -205,7 +218,13 @@ status datastore::merge(uint32_t rank, const std::vector<posted_data>& blocks) {
     if (!is_shared && x.after.elsewhere != nullptr
         && (was_shared || x.after.elsewhere != x.before.elsewhere))
       mine.elsewhere.insert_or_assign(x.name, value{*x.after.elsewhere});
-    if (x.before.here == nullptr && x.after.here != nullptr)
+    else if (x.after.elsewhere == nullptr)
+      mine.elsewhere.erase(x.name);
+    // A place for what is not there yet is before the next name, which is looked
+    // at later.
+    if (x.before.here != nullptr && x.after.here == nullptr)
+      mine.here.erase(x.here);
+    else if (x.before.here == nullptr && x.after.here != nullptr)
       mine.here.emplace_hint(x.here, x.name, *x.after.here);
     else if (x.after.here != x.before.here)
       x.here->second = *x.after.here;
@@ -245,13 +264,58 @@ void datastore::store_remote(uint32_t rank, std::vector<key_value> entries) {
 }
 
 void datastore::store_fenced(uint32_t rank, std::vector<key_value> entries) {
+  if (has_others(rank, entries))
+    forget_remote(rank);
+  store_exchanged(rank, std::move(entries));
+}
+
+void datastore::store_exchanged(uint32_t rank, std::vector<key_value> entries) {
   auto& x = fenced_[rank];
   ++x.age;
   x.digest.reset();
   store_remote(rank, std::move(entries));
 }
 
+void datastore::store_given(uint32_t rank, std::vector<key_value> entries) {
+  auto& names = ranks_[rank].given;
+  for (const auto& x : entries)
+    names.insert(storage_key(x.key, x.val));
+  store_remote(rank, std::move(entries));
+}
+
+/// Whether other posted keys of a rank are seen here than these.
+bool datastore::has_others(uint32_t rank,
+                           const std::vector<key_value>& entries) const {
+  const auto i = ranks_.find(rank);
+  if (i == ranks_.end())
+    return false;
+  const auto& here = i->second.here;
+  const auto& given = i->second.given;
+  auto known = given.size();
+  if (known >= here.size())
+    return false;
+  for (const auto& x : entries) {
+    const auto name = storage_key(x.key, x.val);
+    if (here.count(name) > 0 && given.count(name) == 0)
+      ++known;
+  }
+  return known < here.size();
+}
+
 void datastore::forget_remote(uint32_t rank) {
+  auto given = std::vector<key_value>{};
+  if (const auto i = ranks_.find(rank); i != ranks_.end())
+    for (const auto& name : i->second.given)
+      if (const auto x = i->second.here.find(name); x != i->second.here.end())
+        given.push_back({std::string{posted_key(name)}, x->second});
+  forget_all_of(rank);
+  if (!given.empty())
+    store_given(rank, std::move(given));
+}
+
+void datastore::forget_all_of(uint32_t rank) {
+  if (on_forgotten_)
+    on_forgotten_(rank);
   const auto i = ranks_.find(rank);
   if (i == ranks_.end())
     return;
@@ -267,6 +331,15 @@ bool datastore::forget_fenced(uint32_t rank, uint64_t digest) {
   ++x.age;
   forget_remote(rank);
   return true;
+}
+
+void datastore::forget_life(uint32_t rank) {
+  refresh(rank);
+  forget_all_of(rank);
+  refused_.erase(rank);
+  auto& x = fenced_[rank];
+  x.digest.reset();
+  ++x.age;
 }
 
 uint64_t datastore::age_of(uint32_t rank) const {
@@ -299,6 +372,15 @@ datastore::visible_here(uint32_t rank) const {
   refresh(rank);
   const auto i = ranks_.find(rank);
   return i != ranks_.end() ? i->second.here : nothing;
+}
+
+const value* datastore::find(uint32_t rank, const std::string& name) const {
+  refresh(rank);
+  const auto i = ranks_.find(rank);
+  if (i == ranks_.end())
+    return nullptr;
+  const auto seen = seen_of(i->second, name);
+  return seen.here != nullptr ? seen.here : seen.elsewhere;
 }
 
 std::vector<key_value> datastore::visible_elsewhere(uint32_t rank) const {

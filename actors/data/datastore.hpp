@@ -55,14 +55,17 @@ public:
   void follow(news_of news, std::function<void(size_t)> on_growth,
               std::function<void(uint32_t)> on_refusal);
 
-  /// Has somebody hear of all data of processes of other nodes that come.
+  /// Has somebody hear of all data of processes of other nodes that come, and that
+  /// all of a process are forgotten.
   void tell_of_remote(
-    std::function<void(uint32_t, const std::vector<key_value>&)> on_remote);
+    std::function<void(uint32_t, const std::vector<key_value>&)> on_remote,
+    std::function<void(uint32_t)> on_forgotten);
 
   /// Takes the news of a rank.
   void refresh(uint32_t rank) const;
 
-  /// Merges what `rank` commits: a key posted again replaces the old value.
+  /// Merges what `rank` commits: a key posted again replaces the old value, a key
+  /// that is taken back is nobody's any more who was to see it.
   /// Keys of the host (`is_given_by_host`) are left out: only it says what they
   /// are, and whoever asks is not to be told otherwise.
   /// @returns `out_of_resource` if a bound would be exceeded; then nothing of
@@ -73,17 +76,33 @@ public:
   /// Takes data of a process on another node, all of it visible here.
   void store_remote(uint32_t rank, std::vector<key_value> entries);
 
-  /// The same for what a fence brings: from now on what was asked for before is
-  /// old.
+  /// The same for what a fence brings, which is all that the process shows to other
+  /// nodes: keys that are not among it have been taken back. From now on what was
+  /// asked for before is old.
   void store_fenced(uint32_t rank, std::vector<key_value> entries);
 
-  /// Forgets what has come of a process on another node.
+  /// The same for what a group brings, which is what the process showed to other
+  /// nodes when it called: it may have posted more since, and nothing is forgotten.
+  void store_exchanged(uint32_t rank, std::vector<key_value> entries);
+
+  /// Takes what a process has given to a group beside what it posts
+  /// (PMIX_GROUP_INFO). It stays whatever fences bring, and when the group is over:
+  /// programs ask by its context identifier, which is used once.
+  /// Source: Open MPI 5, `ompi_comm_ext_cid_new_block`.
+  void store_given(uint32_t rank, std::vector<key_value> entries);
+
+  /// Forgets what has come of a process on another node, but for what it has given
+  /// to groups.
   void forget_remote(uint32_t rank);
 
   /// The same for a fence that brings no more than a digest of what the process
   /// has posted (`posted_digest`).
   /// @returns false if the last one has brought the same: all is kept then.
   bool forget_fenced(uint32_t rank, uint64_t digest);
+
+  /// Forgets all that the former life of a process has posted, here or on
+  /// another node.
+  void forget_life(uint32_t rank);
 
   /// How often fences have replaced data of a process on another node, or had them
   /// forgotten: an answer that was asked for at another count is old.
@@ -100,6 +119,10 @@ public:
   /// `storage_key` gives.
   const std::map<std::string, value>& visible_here(uint32_t rank) const;
 
+  /// What `rank` has posted under a name that `storage_key` gives, whoever may see
+  /// it; of two values, that of this node. Null: nothing.
+  const value* find(uint32_t rank, const std::string& name) const;
+
   /// What processes on other nodes may see of `rank`.
   std::vector<key_value> visible_elsewhere(uint32_t rank) const;
 
@@ -115,8 +138,15 @@ public:
 private:
   status merge(uint32_t rank, const std::vector<posted_data>& blocks);
 
+  bool has_others(uint32_t rank, const std::vector<key_value>& entries) const;
+
+  void forget_all_of(uint32_t rank);
+
   struct posted {
     std::map<std::string, value> here;
+
+    /// What of `here` has been given to groups.
+    std::set<std::string> given;
 
     /// What of `here` other nodes see as well.
     std::set<std::string> shared;
@@ -146,6 +176,7 @@ private:
   std::function<void(size_t)> on_growth_;
   std::function<void(uint32_t)> on_refusal_;
   std::function<void(uint32_t, const std::vector<key_value>&)> on_remote_;
+  std::function<void(uint32_t)> on_forgotten_;
   std::map<uint32_t, posted> ranks_;
 
   /// Of processes on other nodes.

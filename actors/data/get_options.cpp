@@ -181,10 +181,6 @@ get_options get_options_of(const std::vector<info>& directives) {
   return x;
 }
 
-bool is_reserved_key(std::string_view key) {
-  return key.substr(0, 4) == "pmix";
-}
-
 bool is_given_by_host(std::string_view key) {
   // Where a process runs, Open MPI 4 says itself.
   return is_reserved_key(key) && key != attr::hostname && key != attr::nodeid

@@ -92,7 +92,9 @@ get_options get_options_of(const std::vector<info>& directives);
 
 /// Whether the key is defined by the Standard: it begins with `pmix`.
 /// Source: PMIx Standard v5, "Reserved keys".
-bool is_reserved_key(std::string_view key);
+inline bool is_reserved_key(std::string_view key) {
+  return key.substr(0, 4) == "pmix";
+}
 
 /// Whether the host alone says what a reserved key means: who takes part in a
 /// session, job, application or node, and which process is which. Other

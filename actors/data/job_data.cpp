@@ -2,6 +2,7 @@
 
 #include "messages/attributes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace troupe {
@@ -90,6 +91,29 @@ std::vector<info> job_data::of_session() const {
 std::optional<uint32_t> job_data::job_size() const {
   const auto* x = find(attr::job_size);
   return x != nullptr ? x->number<uint32_t>() : std::nullopt;
+}
+
+uint32_t job_data::count_restart(uint32_t rank) {
+  const auto i = index_.find(rank);
+  if (i == index_.end())
+    return 0;
+  // Others may be reading what there is.
+  auto all = *all_;
+  auto& entries = all.ranks[i->second].entries;
+  auto result = uint32_t{1};
+  const auto known =
+    std::find_if(entries.begin(), entries.end(), [](const key_value& x) {
+      return x.key == attr::reincarnation;
+    });
+  if (known != entries.end()) {
+    result += known->val.number<uint32_t>().value_or(0);
+    known->val = value::uint32(result);
+  } else {
+    entries.push_back(
+      {std::string{attr::reincarnation}, value::uint32(result)});
+  }
+  all_ = std::make_shared<const job_info>(std::move(all));
+  return result;
 }
 
 const value* job_data::find(std::string_view key) const {

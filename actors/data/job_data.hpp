@@ -2,10 +2,17 @@
 
 #include "messages/data.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 
 namespace troupe {
+
+/// BOOL, in the infos of a registration: processes of the job may be started
+/// again where they ran. Their server does not take the end of a connection for
+/// their end: whoever runs them says what comes of it.
+inline constexpr std::string_view restarts_key = "troupe.restarts";
 
 /// What a server knows of a job from its host: job level, sessions, nodes,
 /// applications and ranks. Does not hold what processes post.
@@ -46,6 +53,10 @@ public:
 
   /// The number of processes, if the host gave it.
   std::optional<uint32_t> job_size() const;
+
+  /// Counts a life of a process more: PMIX_REINCARNATION of its rank.
+  /// @returns how often it has been started again.
+  uint32_t count_restart(uint32_t rank);
 
   /// The value of a job-level key; null if it is not there.
   const value* find(std::string_view key) const;

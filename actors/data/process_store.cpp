@@ -58,6 +58,11 @@ inline std::vector<uint32_t> ranks_in(std::string_view text) {
 /// What the rank's own data are called in job data, see `add_entry`.
 constexpr auto per_rank_array = std::string_view{"pmix.pdata"};
 
+/// Local and remote are bits, global is both, internal another one.
+constexpr uint8_t bits_of(scope x) {
+  return static_cast<uint8_t>(x);
+}
+
 template <class Entries>
 void append(const Entries& from, std::vector<info>& to) {
   for (const auto& [key, val] : from)
@@ -197,27 +202,67 @@ void process_store::forget_job(const std::string& nspace) {
 void process_store::put(scope visible_to, std::string key, value x) {
   const auto guard = std::lock_guard{mutex_};
   const auto travels = visible_to != scope::internal;
-  auto name = storage_key(key, x);
-  posted_.insert_or_assign(std::move(name),
-                           posted{std::move(x), visible_to, !travels});
+  auto& to = posted_[storage_key(key, x)];
+  to.val = std::move(x);
+  to.visible_to = visible_to;
+  to.is_committed = !travels;
   has_news_ = has_news_ || travels;
 }
 
-status process_store::take_back(scope visible_to, const std::string& key) {
-  // Local and remote are bits, global is both.
-  const auto bits = [](scope x) { return static_cast<unsigned>(x); };
+status process_store::take_back(scope visible_to, const std::string& key,
+                                bool can_tell) {
+  const auto from = bits_of(visible_to);
   const auto guard = std::lock_guard{mutex_};
-  const auto i = posted_.find(key);
-  if (i == posted_.end()
-      || (bits(i->second.visible_to) & bits(visible_to)) == 0)
-    return status::not_found;
-  auto& x = i->second;
-  if (x.is_committed && x.visible_to != scope::internal)
+  auto found = std::vector<decltype(posted_)::iterator>{};
+  if (const auto i = posted_.find(key); i != posted_.end())
+    found.push_back(i);
+  const auto prefix = qualified_prefix(key);
+  for (auto i = posted_.lower_bound(prefix);
+       i != posted_.end() && i->first.compare(0, prefix.size(), prefix) == 0;
+       ++i)
+    found.push_back(i);
+  const auto is_told = [&](const auto& i) {
+    return (i->second.told & from) != 0;
+  };
+  if (!can_tell && std::any_of(found.begin(), found.end(), is_told))
     return status::not_supported;
-  x.visible_to = static_cast<scope>(bits(x.visible_to) & ~bits(visible_to));
-  if (x.visible_to == scope::undef)
-    posted_.erase(i);
+  for (const auto& i : found) {
+    auto& [name, x] = *i;
+    if (is_told(i)) {
+      auto& gone = removed_[name];
+      gone.from |= x.told & from;
+      if (posted_key(name) != name)
+        gone.val = x.val;
+      has_news_ = true;
+    }
+    x.told &= static_cast<uint8_t>(~from);
+    x.visible_to = static_cast<scope>(bits_of(x.visible_to) & ~from);
+    if (x.visible_to == scope::undef && x.told == 0)
+      posted_.erase(i);
+  }
+  if ((from & bits_of(scope::local)) != 0)
+    if (const auto i = jobs_.find(self_.nspace); i != jobs_.end())
+      if (const auto mine = i->second.fetched.find(self_.rank);
+          mine != i->second.fetched.end()) {
+        auto& known = mine->second;
+        known.erase(key);
+        auto next = known.lower_bound(prefix);
+        while (next != known.end()
+               && next->first.compare(0, prefix.size(), prefix) == 0)
+          next = known.erase(next);
+      }
   return status::success;
+}
+
+bool process_store::has_taken_back(const target& x) const {
+  const auto guard = std::lock_guard{mutex_};
+  if (!x.key || x.proc != self_)
+    return false;
+  const auto i = removed_.find(*x.key);
+  if (i == removed_.end() || (i->second.from & bits_of(scope::local)) == 0)
+    return false;
+  const auto now = posted_.find(*x.key);
+  return now == posted_.end() || now->second.visible_to == scope::undef;
 }
 
 void process_store::store(const proc_id& proc, std::string key, value x) {
@@ -234,11 +279,22 @@ commit_request process_store::take_commit() {
   auto result = commit_request{};
   if (!std::exchange(has_news_, false))
     return result;
+  // What is taken back goes before what is posted anew.
+  for (const auto whose : {scope::local, scope::remote, scope::global}) {
+    auto block = posted_data{taking_from(whose), {}};
+    for (const auto& [name, x] : removed_)
+      if (x.from == bits_of(whose))
+        block.entries.push_back({std::string{posted_key(name)}, x.val});
+    if (!block.entries.empty())
+      result.blocks.push_back(std::move(block));
+  }
+  removed_.clear();
   auto local = posted_data{scope::local, {}};
   auto remote = posted_data{scope::remote, {}};
   for (auto& [key, x] : posted_) {
-    if (std::exchange(x.is_committed, true))
+    if (std::exchange(x.is_committed, true) || x.visible_to == scope::undef)
       continue;
+    x.told |= bits_of(x.visible_to);
     if (x.visible_to == scope::local || x.visible_to == scope::global)
       local.entries.push_back({std::string{posted_key(key)}, x.val});
     if (x.visible_to == scope::remote || x.visible_to == scope::global)
@@ -406,7 +462,7 @@ const value* process_store::find_in_rank(const job& x, const proc_id& proc,
                                          scope wanted) const {
   if (proc == self_) {
     if (const auto i = posted_.find(key);
-        i != posted_.end()
+        i != posted_.end() && i->second.visible_to != scope::undef
         && (wanted == scope::undef || wanted == i->second.visible_to))
       return &i->second.val;
     if (wanted != scope::undef && !is_reserved_key(key))
@@ -534,8 +590,9 @@ process_store::find_with_qualifiers(const target& x,
     for (auto i = posted_.lower_bound(prefix);
          i != posted_.end() && i->first.compare(0, prefix.size(), prefix) == 0;
          ++i)
-      if (const auto* y = match_qualifiers(i->second.val, options.qualifiers))
-        return y;
+      if (i->second.visible_to != scope::undef)
+        if (const auto* y = match_qualifiers(i->second.val, options.qualifiers))
+          return y;
   }
   const auto* from = find_job(x.proc.nspace);
   if (from == nullptr)
@@ -615,7 +672,8 @@ std::optional<value> process_store::make(const target& x,
       append(all_of(*from, x.proc.rank), infos);
     if (x.proc == self_)
       for (const auto& [key, y] : posted_)
-        infos.push_back(make_info(posted_key(key), y.val));
+        if (y.visible_to != scope::undef)
+          infos.push_back(make_info(posted_key(key), y.val));
   }
   if (infos.empty())
     return std::nullopt;

@@ -62,10 +62,16 @@ public:
   /// `internal`.
   void put(scope visible_to, std::string key, value x);
 
-  /// Takes a key back from those of a scope.
-  /// @returns `not_found` if they were not to see it, `not_supported` if the
-  ///          server has it already. Source: OpenPMIx 7, PMIX_DEL_GLOBAL.
-  status take_back(scope visible_to, const std::string& key);
+  /// Takes a key back from those of a scope, its values with qualifiers as well:
+  /// from this process at once, from others with the next commit. A key that they
+  /// were not to see stays so. Source: OpenPMIx 7, PMIX_DEL_GLOBAL.
+  /// @param can_tell Whether the server understands that a key is taken back.
+  /// @returns `not_supported` if it does not, and has the key already.
+  status take_back(scope visible_to, const std::string& key, bool can_tell);
+
+  /// Whether this process has taken its key back from those of this node and the
+  /// server has not heard of it: nobody else is to be asked for it.
+  bool has_taken_back(const target& x) const;
 
   /// Keeps a value for this process only. Source: `PMIx_Store_internal`.
   void store(const proc_id& proc, std::string key, value x);
@@ -127,8 +133,20 @@ private:
 
   struct posted {
     value val;
+
+    /// `undef`: it has been taken back from this process.
     scope visible_to = scope::undef;
     bool is_committed = false;
+
+    /// The scopes in which the server has a value of this name, as bits.
+    uint8_t told = 0;
+  };
+
+  /// What the next commit takes back: from which scopes, as bits, and of a value
+  /// with qualifiers itself.
+  struct removal {
+    uint8_t from = 0;
+    value val;
   };
 
   job& job_of(const std::string& nspace);
@@ -160,11 +178,12 @@ private:
                                         const get_options& options) const;
 
   mutable std::mutex mutex_;
-  proc_id self_;                                      // guarded by mutex_
-  std::string hostname_;                              // guarded by mutex_
-  std::unordered_map<std::string, job> jobs_;         // guarded by mutex_
-  std::map<std::string, posted, std::less<>> posted_; // guarded by mutex_
-  bool has_news_ = false;                             // guarded by mutex_
+  proc_id self_;                                        // guarded by mutex_
+  std::string hostname_;                                // guarded by mutex_
+  std::unordered_map<std::string, job> jobs_;           // guarded by mutex_
+  std::map<std::string, posted, std::less<>> posted_;   // guarded by mutex_
+  std::map<std::string, removal, std::less<>> removed_; // guarded by mutex_
+  bool has_news_ = false;                               // guarded by mutex_
 };
 
 } // namespace troupe

@@ -4,6 +4,7 @@
 #include "actors/data/get_options.hpp"
 #include "messages/attributes.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr size_t overhead = 256;
 
 /// About what an entry takes for each process that may see it.
 constexpr size_t target_size = 96;
+
+/// About what each user or group takes that may see an entry.
+constexpr size_t admitted_size = 48;
 
 /// How many times the bound of a process all that a user has published may be,
 /// as what a namespace posts: what stays indefinitely outlives any number of
@@ -60,10 +64,40 @@ void published_data::erase(map::const_iterator i) {
   entries_.erase(i);
 }
 
+/// Source: PMIx Standard v5, PMIX_ACCESS_PERMISSIONS, PMIX_ACCESS_USERIDS and
+/// PMIX_ACCESS_GRPIDS.
+std::optional<published_data::admission>
+published_data::read_admission(const std::vector<info>& xs) {
+  auto result = admission{};
+  const auto read = [&result](const info& x) {
+    const auto is_user = x.key == attr::access_userids;
+    if (!is_user && x.key != attr::access_grpids)
+      return true;
+    const auto* array = x.val.array();
+    if (array == nullptr)
+      return false;
+    for (const auto& y : array->elements) {
+      const auto id = y.number<uint32_t>();
+      if (!id)
+        return false;
+      (is_user ? result.users : result.groups).insert(*id);
+    }
+    return true;
+  };
+  auto is_sound = std::all_of(xs.begin(), xs.end(), read);
+  if (const auto* more = find(xs, attr::access_permissions)) {
+    const auto inside = infos_of(*more);
+    is_sound &= std::all_of(inside.begin(), inside.end(), read);
+  }
+  return is_sound ? std::optional{std::move(result)} : std::nullopt;
+}
+
 bool published_data::may_see(const entry& x, const requester& who,
                              data_range asked) const {
-  // Data of another user is not there.
-  if (x.publisher.creds.uid != who.creds.uid)
+  // Data of another user is not there, unless he lets this one see it.
+  if (x.publisher.creds.uid != who.creds.uid
+      && x.others.users.count(who.creds.uid) == 0
+      && x.others.groups.count(who.creds.gid) == 0)
     return false;
   if (asked == data_range::nspace && x.publisher.proc.nspace != who.proc.nspace)
     return false;
@@ -94,6 +128,11 @@ status published_data::publish(const requester& who,
       targets_size += target_size + proc.nspace.size();
       targets.insert(std::move(proc));
     }
+  const auto others = read_admission(request.infos);
+  if (!others)
+    return status::bad_param;
+  targets_size +=
+    admitted_size * (others->users.size() + others->groups.size());
   const auto held = size_bytes_.find(who.proc);
   auto total = held != size_bytes_.end() ? held->second : 0;
   const auto held_by_user = size_bytes_.find(sum_of(who.creds.uid));
@@ -128,7 +167,8 @@ status published_data::publish(const requester& who,
   size_bytes_[who.proc] = total;
   size_bytes_[sum_of(who.creds.uid)] = users_total;
   for (const auto& [x, cost] : entries)
-    entries_.emplace(x->key, entry{who, x->val, range, stays, targets, cost});
+    entries_.emplace(x->key,
+                     entry{who, x->val, range, stays, targets, *others, cost});
   return status::success;
 }
 
@@ -136,10 +176,16 @@ published_data::map::const_iterator
 published_data::find_visible(const std::string& key, const requester& who,
                              data_range asked) const {
   const auto [first, last] = entries_.equal_range(key);
+  auto result = entries_.end();
   for (auto i = first; i != last; ++i)
-    if (may_see(i->second, who, asked))
-      return i;
-  return entries_.end();
+    if (may_see(i->second, who, asked)) {
+      // One's own comes before what others let one see.
+      if (i->second.publisher.creds.uid == who.creds.uid)
+        return i;
+      if (result == entries_.end())
+        result = i;
+    }
+  return result;
 }
 
 std::vector<pdata> published_data::look_up(const requester& who,

@@ -5,6 +5,7 @@
 #include "messages/status.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 
 namespace troupe {
@@ -22,14 +23,17 @@ public:
   }
 
   /// Publishes the keys of a request; range and persistence stand among them,
-  /// and no other reserved key is published.
+  /// and no other reserved key is published. Processes of other users see what
+  /// PMIX_ACCESS_USERIDS names their users for, or PMIX_ACCESS_GRPIDS their first
+  /// groups: in the request, or in its PMIX_ACCESS_PERMISSIONS.
   /// @returns
   ///   - `success`,
   ///   - `duplicate_key` if a key is published already in a range that
   ///     overlaps, or named twice; then nothing is published,
   ///   - `out_of_resource` if the bound of the publisher or of its user is
   ///     exceeded,
-  ///   - `bad_param` if there is no key at all.
+  ///   - `bad_param` if there is no key at all, or who may see them is no array
+  ///     of numbers.
   status publish(const requester& who, const publish_request& request);
 
   /// Finds the keys that the requester may see, and removes those that go with
@@ -51,12 +55,22 @@ public:
   void nspace_ended(const std::string& nspace);
 
 private:
+  /// Other users that may see an entry, by themselves and by their groups.
+  struct admission {
+    std::set<uint32_t> users;
+    std::set<uint32_t> groups;
+  };
+
+  /// @returns nothing if a list is none of numbers.
+  static std::optional<admission> read_admission(const std::vector<info>& xs);
+
   struct entry {
     requester publisher;
     value val;
     data_range range;
     persistence stays;
     std::set<proc_id> targets;
+    admission others;
     size_t size_bytes;
   };
 

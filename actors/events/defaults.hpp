@@ -13,12 +13,15 @@ using namespace std::chrono_literals;
 inline constexpr size_t event_bytes = size_t{1} << 20;
 
 /// Bytes of the events of a namespace in memory, those of them that wait to be
-/// read back from disk, and those on disk; those of a node; those of events of
-/// the environment, and of the state table of a namespace (L9).
+/// read back from disk, those on disk, and those on disk that connections have
+/// registered for and not taken; those of a node in memory and on disk; those of
+/// events of the environment, and of the state table of a namespace (L9).
 inline constexpr size_t event_log_memory = size_t{4} << 20;
 inline constexpr size_t event_log_loaded = size_t{1} << 20;
-inline constexpr size_t event_log_spool = size_t{64} << 20;
+inline constexpr size_t event_log_spool = size_t{2} << 30;
+inline constexpr size_t event_log_backlog = size_t{64} << 20;
 inline constexpr size_t event_node_bytes = size_t{256} << 20;
+inline constexpr size_t event_node_spool = size_t{4} << 30;
 inline constexpr size_t event_ring_bytes = size_t{4} << 20;
 inline constexpr size_t event_state_bytes = size_t{4} << 20;
 

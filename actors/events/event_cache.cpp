@@ -8,7 +8,6 @@
 #include "base/reminders.hpp"
 #include "base/sturdy.hpp"
 #include "messages/attributes.hpp"
-#include "messages/bounded_codec.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/send.hpp>
@@ -49,11 +48,27 @@ struct processes_here {
   bool are_all = false;
 };
 
+/// What has come of events since the start; for gauges.
+struct event_counts {
+  /// Those that processes and tools of this node have raised.
+  uint64_t raised = 0;
+
+  /// Those that the logs of this node were offered, of whatever source.
+  uint64_t offered = 0;
+
+  /// Handed to connections, once for each that gets an event.
+  uint64_t delivered = 0;
+
+  /// Those that connections have been told they missed.
+  uint64_t missed = 0;
+};
+
 struct event_cache_state {
   static inline const char* name = "event-cache";
 
   event_cache_options options;
   std::unique_ptr<event_log> log;
+  event_counts counts;
 
   /// Sessions that have registered something, by connection.
   std::map<uint32_t, client_actor> sessions;
@@ -104,13 +119,14 @@ void deliver_soon(self_pointer self);
 /// The number of the `deadline` by which the actor tells itself to deliver.
 constexpr uint64_t for_deliveries = UINT64_MAX;
 
-// -- the disk: events are bytes there -----------------------------------------
+// -- the disk -----------------------------------------------------------------
 
 void write(self_pointer self, uint64_t log,
-           const std::vector<spool_effects::payload>& batch) {
+           std::vector<spool_effects::payload> batch) {
   auto request = write_spool{log, {}};
-  for (const auto& [number, what] : batch)
-    request.records.push_back({number, encode(*what)});
+  request.records.reserve(batch.size());
+  for (auto& [number, bytes] : batch)
+    request.records.push_back({number, std::move(bytes)});
   self->request(self->state.options.spool, caf::infinite, std::move(request))
     .then([self, log](ack) { self->state.log->note_written(log, true); },
           [self, log](const caf::error& why) {
@@ -125,12 +141,11 @@ void read(self_pointer self, uint64_t log,
     ->request(self->state.options.spool, caf::infinite,
               read_spool{log, numbers})
     .then(
-      [self, log](const spool_content& content) {
+      [self, log](spool_content& content) {
         auto found = std::vector<spool_effects::payload>{};
-        for (const auto& x : content.records)
-          if (auto what = decode<event>(x.bytes))
-            found.emplace_back(x.number,
-                               std::make_shared<const event>(std::move(*what)));
+        found.reserve(content.records.size());
+        for (auto& x : content.records)
+          found.emplace_back(x.number, std::move(x.bytes));
         self->state.log->note_loaded(log, found);
       },
       [self, log, numbers](const caf::error&) {
@@ -144,9 +159,8 @@ void read(self_pointer self, uint64_t log,
 /// What the log does with the disk.
 spool_effects means_of_disk(self_pointer self) {
   auto out = spool_effects{};
-  out.write = [self](uint64_t log,
-                     const std::vector<spool_effects::payload>& batch) {
-    write(self, log, batch);
+  out.write = [self](uint64_t log, std::vector<spool_effects::payload> batch) {
+    write(self, log, std::move(batch));
   };
   out.read = [self](uint64_t log, const std::vector<uint64_t>& numbers) {
     read(self, log, numbers);
@@ -228,22 +242,27 @@ value retained_by(const event_log& log, const requester& who,
 /// How full the logs are.
 gauge_list gauges_of(const event_cache_state& state) {
   auto entries = uint64_t{0};
-  auto bytes = uint64_t{0};
   auto result = gauge_list{};
   for (const auto& x : state.log->count()) {
     entries += x.entries;
-    bytes += x.bytes;
     if (x.nspace == "*")
       result.gauges.push_back(
         {"events.ring", x.entries, state.options.log.ring_size, "events"});
   }
+  const auto& taken = state.log->budget();
+  result.gauges.push_back({"events.memory", taken.used, taken.limit, "bytes"});
   result.gauges.push_back(
-    {"events.memory", bytes, state.options.log.node_bytes, "bytes"});
+    {"events.disk", taken.on_disk, taken.disk_limit, "bytes"});
   result.gauges.push_back({"events.retained", entries, 0, "events"});
   result.gauges.push_back(
     {"events.subscribers", state.sessions.size(), 0, "processes"});
   result.gauges.push_back(
     {"events.waiting", state.waiting.size(), 0, "events"});
+  const auto& counts = state.counts;
+  result.gauges.push_back({"events.raised", counts.raised, 0, "events"});
+  result.gauges.push_back({"events.offered", counts.offered, 0, "events"});
+  result.gauges.push_back({"events.delivered", counts.delivered, 0, "events"});
+  result.gauges.push_back({"events.missed", counts.missed, 0, "events"});
   return result;
 }
 
@@ -317,6 +336,8 @@ void deliver(self_pointer self, uint32_t to,
   auto& state = self->state;
   if (state.sessions.count(to) == 0)
     return;
+  ++state.counts.delivered;
+  state.counts.missed += missed.count;
   auto& list = state.deliveries[to];
   const auto is_marked = what->source.nspace.empty()
                          && is_of_environment(what->code)
@@ -366,6 +387,7 @@ void offer(self_pointer self, offered_event what,
   const auto ticket = state.next_ticket++;
   const auto code = static_cast<int32_t>(what.what.code);
   const auto source = what.what.source;
+  ++state.counts.offered;
   state.is_offering = true;
   const auto outcome = state.log->offer(ticket, std::move(what));
   state.is_offering = false;
@@ -539,6 +561,7 @@ caf::result<ack> notify(self_pointer self, const requester& who,
                       to_string(who.proc) + " raises an event of more than "
                         + std::to_string(defaults::event_bytes)
                         + " bytes (L8)");
+  ++state.counts.raised;
   const auto whom = range_filter{what};
   const auto leaves = whom.leaves_node();
   // One for this node only must not overtake those before it.
@@ -595,6 +618,7 @@ caf::result<ack> take_event(self_pointer self, deliver_event& request) {
   offered.what = std::move(request.what);
   offered.targets = std::move(request.targets);
   offered.is_from_host = true;
+  offered.mark = request.mark;
   offer(self, std::move(offered), pass_on_outcome(promise));
   return promise;
 }

@@ -1,6 +1,7 @@
 #include "actors/events/event_log.hpp"
 
 #include "actors/events/defaults.hpp"
+#include "base/trace_ring.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
@@ -102,11 +103,24 @@ caf::expected<event_levels> levels_of(const std::vector<info>& directives,
   return result;
 }
 
+namespace {
+
+/// What the processes of one namespace do not take fills no more than half of the
+/// node's disk: else one that stalls would hold up all others.
+event_log_options bounded(event_log_options x) {
+  auto& each = x.per_namespace;
+  each.backlog = std::min(each.backlog, x.node_spool / 2);
+  return x;
+}
+
+} // namespace
+
 event_log::event_log(event_log_options options, effects out)
-  : options_(std::move(options)), out_(std::move(out)),
+  : options_(bounded(std::move(options))), out_(std::move(out)),
     open_({}, options_.per_namespace, node_, 0, nullptr, true),
     ring_(options_.ring_size), filters_(max_filters) {
   node_.limit = options_.node_bytes;
+  node_.disk_limit = options_.node_spool;
 }
 
 event_log::~event_log() {
@@ -208,6 +222,10 @@ void event_log::forget(const std::string& nspace) {
       x.lacks = nullptr;
   open_.forget_source(nspace);
   logs_.erase(i);
+  // Those of its events nobody asks for again.
+  for (auto& x : filters_)
+    if (x.use_count() == 1)
+      x = nullptr;
   retry();
 }
 
@@ -226,16 +244,16 @@ caf::error event_log::subscribe(client_id id, std::vector<status> codes,
   for (const auto code : codes)
     if (code != default_events && i->second.codes.count(code) == 0)
       fresh.insert(code);
-  if (i->second.codes.size() + fresh.size() > defaults::event_codes_per_client)
+  const auto most = options_.codes_per_client;
+  if (i->second.codes.size() + fresh.size() > most)
     return make_error(status::out_of_resource,
                       to_string(proc) + " registers for more than "
-                        + std::to_string(defaults::event_codes_per_client)
-                        + " event codes (L6)");
+                        + std::to_string(most) + " event codes (L6)");
   i->second.codes.insert(fresh.begin(), fresh.end());
   if (levels.job)
-    log->subscribe(id, proc, codes);
+    log->subscribe(id, proc, codes, most);
   if (levels.environment)
-    ring_.subscribe(id, proc, codes);
+    ring_.subscribe(id, proc, codes, most);
   return {};
 }
 
@@ -297,6 +315,8 @@ void event_log::hand_over(client_id id, client& to) {
     const auto what = x->get();
     to.in_flight.push_back({from, x->number, x->bytes});
     to.in_flight_bytes += x->bytes;
+    if (options_.trace)
+      options_.trace->note_delivery(x->number, to.proc);
     auto missed = ring_.take_missed(id);
     if (to.log != nullptr) {
       const auto more = to.log->take_missed(id);
@@ -400,11 +420,15 @@ event_log::filter_of(const offered_event& x) {
   auto result = range_filter{x.what, x.targets};
   if (x.is_from_host && result.is_for_all())
     result.exclude(options_.server);
-  if (result.has_targets())
+  if (result.target_count() > defaults::event_shared_targets)
     return std::make_shared<const range_filter>(std::move(result));
   const auto& source = x.what.source;
-  const auto number = std::hash<std::string>{}(source.nspace) + 8 * source.rank
-                      + static_cast<size_t>(x.what.range);
+  auto number = std::hash<std::string>{}(source.nspace) + 8 * source.rank
+                + static_cast<size_t>(x.what.range);
+  // Else events to this process and that one in turn had a filter each.
+  for (const auto& target : result.targets())
+    number = 31 * number + std::hash<std::string>{}(target.nspace)
+             + 8 * target.rank + 1;
   auto& known = filters_[number % filters_.size()];
   if (known == nullptr || *known != result)
     known = std::make_shared<const range_filter>(std::move(result));
@@ -447,21 +471,47 @@ bool event_log::has_waiting(namespace_log* log, namespace_log*& lacks) const {
   return lacks == nullptr || waits_for(log);
 }
 
-/// Drops history until so many bytes are free, beginning with the log that has
-/// most of it.
-bool event_log::make_node_room(size_t bytes) {
-  const auto free = [&] {
-    return node_.limit - std::min(node_.limit, node_.used);
-  };
-  auto droppable = open_.droppable();
-  for (const auto& [nspace, log] : logs_)
-    droppable += log->droppable();
-  if (free() + droppable < bytes)
+/// Whether room in memory will be had without dropping anything: the log that
+/// has most there sends a batch to the disk.
+bool event_log::is_moving_to_disk(size_t bytes) {
+  if (node_.used + bytes <= node_.limit)
     return false;
-  while (free() < bytes) {
+  namespace_log* most = nullptr;
+  for (const auto& [nspace, log] : logs_)
+    if (most == nullptr || log->in_memory() > most->in_memory())
+      most = log.get();
+  // Less than a batch is not worth the wait.
+  if (most == nullptr || most->in_memory() < options_.per_namespace.batch)
+    return false;
+  most->spool();
+  return most->is_writing();
+}
+
+/// Drops history until so many bytes of memory are free, and no more than its
+/// share is on disk, beginning with the log that has most of it.
+bool event_log::make_node_room(size_t bytes) {
+  const auto lacks_memory = [&](size_t freed) {
+    return node_.used + bytes > node_.limit + freed;
+  };
+  const auto lacks_disk = [&](size_t freed) {
+    return node_.on_disk > node_.disk_limit + freed;
+  };
+  if (!lacks_memory(0) && !lacks_disk(0))
+    return true;
+  auto memory = open_.droppable();
+  auto disk = size_t{0};
+  for (const auto& [nspace, log] : logs_) {
+    memory += log->droppable();
+    disk += log->droppable_on_disk();
+  }
+  if (lacks_memory(memory) || lacks_disk(disk))
+    return false;
+  while (lacks_memory(0) || lacks_disk(0)) {
+    const auto share = lacks_memory(0) ? &namespace_log::droppable
+                                       : &namespace_log::droppable_on_disk;
     auto* most = &open_;
     for (const auto& [nspace, log] : logs_)
-      if (log->droppable() > most->droppable())
+      if ((log.get()->*share)() > (most->*share)())
         most = log.get();
     if (!most->drop_oldest())
       return false;
@@ -469,12 +519,27 @@ bool event_log::make_node_room(size_t bytes) {
   return true;
 }
 
+void event_log::trace(const offered_event& x, uint64_t number) const {
+  if (!options_.trace)
+    return;
+  auto id = trace_id{};
+  if (x.mark.number > 0) {
+    id.kind = trace_kind::event;
+    id.node = x.mark.node;
+    id.name = x.mark.order;
+    id.number = x.mark.number;
+  } else {
+    id = options_.trace->local_event(x.what.source.nspace, number);
+    options_.trace->note_proc(id, trace_step::raised, x.what.source);
+  }
+  options_.trace->note(id, trace_step::logged, number);
+}
+
 bool event_log::try_offer(offered_event& x, bool may_pass,
                           namespace_log*& lacks) {
   const auto filter = filter_of(x);
   auto entry = event_entry{};
   entry.code = x.what.code;
-  entry.bytes = static_cast<uint32_t>(cost_of(x.what));
   entry.admits_default = filter->admits_default();
   entry.is_kept = !flag(x.what.infos, attr::event_do_not_cache);
   entry.filter = filter;
@@ -502,10 +567,17 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
       : std::any_of(logs.begin(), logs.end(), [&](const auto* log) {
           return log->is_anybody_interested(entry_for(*log));
         });
+  auto bytes = cost_of(x.what);
   if (!is_expected && (is_of_environment || !logs.empty())) {
     entry.what = kept_event::packed(x.what);
-    entry.bytes = static_cast<uint32_t>(cost_of(*entry.what));
+    bytes = cost_of(*entry.what);
   }
+  if (has_own_filter(entry))
+    bytes += filter->memory();
+  // That may be more than what `offer` has looked at: there must be room some
+  // time.
+  entry.bytes = static_cast<uint32_t>(
+    std::min({bytes, options_.per_namespace.memory, node_.limit}));
   for (auto* log : logs) {
     if (!row.empty() && !log->has_state_room(entry.bytes))
       row.clear();
@@ -514,13 +586,18 @@ bool event_log::try_offer(offered_event& x, bool may_pass,
     if (!may_pass && has_waiting(log, lacks))
       return false;
     lacks = log;
-    if (!log->fits(entry.bytes))
+    if (!log->make_room(entry.bytes))
       return false;
   }
   lacks = nullptr;
-  if (!logs.empty() && !make_node_room(entry.bytes * logs.size()))
+  // For many namespaces it may be more than there will ever be.
+  bytes = entry.bytes * logs.size();
+  if (bytes > node_.limit)
+    bytes = node_.limit / 2;
+  if (!logs.empty() && (is_moving_to_disk(bytes) || !make_node_room(bytes)))
     return false;
   ++next_number_;
+  trace(x, entry.number);
   if (entry.what == nullptr)
     entry.what =
       kept_event::whole(std::make_shared<const event>(std::move(x.what)));

@@ -5,6 +5,7 @@
 #include "actors/events/namespace_log.hpp"
 #include "base/journal.hpp"
 #include "config/defaults.hpp"
+#include "messages/host.hpp"
 
 #include <caf/expected.hpp>
 
@@ -20,6 +21,8 @@
 #include <vector>
 
 namespace troupe {
+
+class trace_ring;
 
 namespace defaults {
 
@@ -91,8 +94,12 @@ private:
 struct event_log_options {
   namespace_log_limits per_namespace;
 
-  /// Bytes of all events of the node (L9).
+  /// Bytes of all events of the node in memory, and on disk (L9). Beyond either
+  /// the namespace that has most of what nobody has registered for loses the
+  /// oldest of it; if there is none, sources wait. Of the disk a namespace may be
+  /// owed half at most, whatever its backlog.
   size_t node_bytes = defaults::event_node_bytes;
+  size_t node_spool = defaults::event_node_spool;
 
   /// Events of the environment to keep (L10).
   size_t ring_size = defaults::event_cache_size;
@@ -100,12 +107,18 @@ struct event_log_options {
   /// Bytes handed to a connection that it has not taken (L11).
   size_t window = defaults::event_window;
 
+  /// Codes that one process may register for (L6).
+  size_t codes_per_client = defaults::event_codes_per_client;
+
   /// How long a process may take nothing while others wait (L12).
   std::chrono::nanoseconds stall = defaults::event_stall;
 
   /// The server's own name: only what is meant for the resource manager, or
   /// asked for by its code, is for it.
   proc_id server;
+
+  /// Remembers what becomes of events; null: nothing does.
+  std::shared_ptr<trace_ring> trace = {};
 };
 
 /// Which events a registration asks for. Source: RFC0002, "Event
@@ -127,6 +140,9 @@ struct offered_event {
 
   /// Whether the host or the server raises it: it does not go back to the host.
   bool is_from_host = false;
+
+  /// Which it is in the order of a namespace.
+  event_mark mark = {};
 };
 
 /// The events of a node: a log for each namespace with processes here, one for
@@ -248,6 +264,11 @@ public:
 
   std::vector<counts> count() const;
 
+  /// What the events of the node take.
+  const event_budget& budget() const noexcept {
+    return node_;
+  }
+
   /// Those of `procs` that have registered `code` and are connected; default
   /// handlers do not count.
   std::vector<proc_id> listeners(status code,
@@ -300,7 +321,11 @@ private:
   std::shared_ptr<const range_filter> filter_of(const offered_event& x);
   std::vector<namespace_log*> logs_for(const range_filter& filter);
   bool has_waiting(namespace_log* log, namespace_log*& lacks) const;
+  bool is_moving_to_disk(size_t bytes);
   bool make_node_room(size_t bytes);
+
+  /// Notes that an event is in the log.
+  void trace(const offered_event& x, uint64_t number) const;
 
   /// @returns whether it is taken; if not, `lacks` says who has no room.
   bool try_offer(offered_event& x, bool may_pass, namespace_log*& lacks);

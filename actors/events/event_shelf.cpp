@@ -1,7 +1,6 @@
 #include "actors/events/event_shelf.hpp"
 
 #include "actors/data/datastore.hpp"
-#include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 
 #include <algorithm>
@@ -525,14 +524,13 @@ void event_shelf::drop(event_entry& x) {
 // -- readers -----------------------------------------------------------------
 
 void event_shelf::subscribe(client_id id, const proc_id& proc,
-                            const std::vector<status>& codes) {
+                            const std::vector<status>& codes, size_t most) {
   auto& to = readers_.try_emplace(id, proc).first->second;
   for (const auto code : codes) {
     if (to.wants(code))
       continue;
-    const auto given_up =
-      to.add(code, index_, defaults::event_codes_per_client + 1,
-             [this](event_entry& x) { begin_owing(x); });
+    const auto given_up = to.add(code, index_, most + 1,
+                                 [this](event_entry& x) { begin_owing(x); });
     for (const auto old : given_up)
       leave_code(old, id);
     by_code_[code].insert(id);

@@ -365,8 +365,9 @@ public:
 
   /// Registers codes for a connection; `default_events` stands for its default
   /// handlers. Costs as much as there are events with these codes (CACHE-7).
+  /// @param most Codes that it may register: cursors of as many are kept.
   void subscribe(client_id id, const proc_id& proc,
-                 const std::vector<status>& codes);
+                 const std::vector<status>& codes, size_t most);
 
   void unsubscribe(client_id id, const std::vector<status>& codes);
 

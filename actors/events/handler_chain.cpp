@@ -100,6 +100,7 @@ struct walk {
   /// after its turn counts for nothing.
   uint64_t current = 0;
   std::string current_name;
+  bool current_is_own = false;
   uint64_t turn = 0;
 
   /// Ticks since the turn began.
@@ -121,6 +122,9 @@ struct registration {
 
   /// Nobody but us knows of it yet.
   bool is_pending = true;
+
+  /// Whether the library has it for itself, see `own_handler_key`.
+  bool is_own = false;
 };
 
 struct handler_chain_state {
@@ -189,7 +193,7 @@ bool stays_here(const info& x) {
          || x.key == attr::event_hdlr_before || x.key == attr::event_hdlr_after
          || x.key == attr::event_hdlr_prepend
          || x.key == attr::event_hdlr_append || x.key == attr::event_oneshot
-         || x.key == attr::event_return_object
+         || x.key == attr::event_return_object || x.key == own_handler_key
          || x.key == attr::event_affected_proc
          || x.key == attr::event_affected_procs || x.key == attr::range
          || x.key == attr::event_custom_range;
@@ -273,7 +277,8 @@ caf::result<handler_registered> add(self_pointer self,
   for (const auto code : codes_of(x))
     ++state.codes[code];
   state.registrations[*id] = {request.function,
-                              state.history.seen_from(request.function), true};
+                              state.history.seen_from(request.function), true,
+                              flag(request.directives, own_handler_key)};
   ++state.pending;
   if (!wanted)
     return handler_registered{*id};
@@ -357,6 +362,13 @@ void note_verdict(handler_chain_state& state, walk& x,
   x.results.push_back({std::move(name), 0, value::infos(std::move(all))});
 }
 
+/// What a handler of the library's has completed, as what releases a process that
+/// waits for a debugger in PMIx_Init, is none of the program's.
+void note_taken(handler_chain_state& state, const walk& x) {
+  if (x.current_is_own)
+    state.history.forget(x.number);
+}
+
 /// Adds what a handler said to what all of them decide.
 void note_decision(walk& x, const handler_verdict& verdict) {
   if (!x.decision)
@@ -399,6 +411,7 @@ progress advance(self_pointer self, walk& x) {
     x.waited = 0;
     x.current = id;
     x.current_name = entry->name;
+    x.current_is_own = state.registrations[id].is_own;
     const auto turn = handler_turn{
       id, x.id, x.turn, entry->code_of(*x.what), *x.what, x.results};
     if (entry->is_oneshot)
@@ -409,8 +422,10 @@ progress advance(self_pointer self, walk& x) {
     if (!state.overdue.empty())
       state.overdue.erase(id);
     note_decision(x, *verdict);
-    if (verdict->outcome == status::action_complete)
+    if (verdict->outcome == status::action_complete) {
+      note_taken(state, x);
       return progress::ended;
+    }
     if (x.next < x.handlers.size())
       note_verdict(state, x, *verdict);
   }
@@ -512,10 +527,12 @@ void take_verdict(self_pointer self, handler_done& done) {
   }
   const auto x = i->second;
   note_decision(*x, done.verdict);
-  if (done.verdict.outcome == status::action_complete)
+  if (done.verdict.outcome == status::action_complete) {
+    note_taken(state, *x);
     x->next = x->handlers.size();
-  else
+  } else {
     note_verdict(state, *x, done.verdict);
+  }
   run(self, x);
 }
 
@@ -690,6 +707,16 @@ void event_history::end(uint64_t number) {
   const auto i = std::lower_bound(under_way_.begin(), under_way_.end(), number);
   if (i != under_way_.end() && *i == number)
     under_way_.erase(i);
+}
+
+void event_history::forget(uint64_t number) {
+  const auto i =
+    std::lower_bound(kept_.begin(), kept_.end(), number,
+                     [](const entry& x, uint64_t y) { return x.number < y; });
+  if (i == kept_.end() || i->number != number)
+    return;
+  bytes_ -= i->bytes;
+  kept_.erase(i);
 }
 
 event_history::horizon event_history::seen_from(uint64_t function) const {

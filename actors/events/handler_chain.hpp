@@ -14,9 +14,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace troupe {
+
+/// BOOL, to `PMIx_Register_event_handler`, by the library itself: what this handler
+/// completes was for it, and is not kept for the program's (E49 is of theirs).
+inline constexpr std::string_view own_handler_key = "troupe.handler.own";
 
 namespace defaults {
 
@@ -70,6 +75,9 @@ public:
 
   /// An event is through.
   void end(uint64_t number);
+
+  /// It was for the library alone: no handler of the program's has missed it.
+  void forget(uint64_t number);
 
   /// What a handler that is registered now has missed. Not what is under way:
   /// a handler does not see an event during which it was registered.

@@ -3,7 +3,6 @@
 #include "messages/bounded_codec.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace troupe {
@@ -20,15 +19,31 @@ kept_event::pointer kept_event::packed(const event& what) {
   return result;
 }
 
+kept_event::pointer kept_event::of_bytes(std::string_view bytes) {
+  auto result = pointer{new kept_event};
+  result->keep(bytes);
+  return result;
+}
+
 void kept_event::write(const event& what) {
   auto bytes = std::string{};
   bytes.reserve(512); // Most are smaller.
   auto out = codec_writer{bytes};
   out.write(what.range);
   out.write(what.infos);
+  keep(bytes);
+}
+
+void kept_event::keep(std::string_view bytes) {
   bytes_ = std::make_unique<char[]>(bytes.size());
   std::copy(bytes.begin(), bytes.end(), bytes_.get());
   size_ = static_cast<uint32_t>(bytes.size());
+}
+
+std::string_view kept_event::bytes() {
+  if (bytes_ == nullptr)
+    write(*whole_);
+  return {bytes_.get(), size_};
 }
 
 std::shared_ptr<const event> kept_event::get(status code,
@@ -50,8 +65,7 @@ bool kept_event::unpack(status code, const proc_id& source) {
 }
 
 void kept_event::pack() {
-  if (bytes_ == nullptr)
-    write(*whole_);
+  bytes();
   whole_ = nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace troupe {
 
@@ -25,6 +26,9 @@ public:
   /// Of an event that nobody is about to get: it is bytes.
   static pointer packed(const event& what);
 
+  /// Of bytes that `bytes` has given.
+  static pointer of_bytes(std::string_view bytes);
+
   kept_event(const kept_event&) = delete;
   kept_event& operator=(const kept_event&) = delete;
 
@@ -39,6 +43,9 @@ public:
 
   /// Makes it bytes: nobody is about to get it.
   void pack();
+
+  /// What it is, or would be, when it is bytes; valid as long as this.
+  std::string_view bytes();
 
   bool is_packed() const noexcept {
     return whole_ == nullptr;
@@ -58,6 +65,7 @@ private:
   kept_event() = default;
 
   void write(const event& what);
+  void keep(std::string_view bytes);
 
   friend void intrusive_ptr_add_ref(const kept_event* x) noexcept {
     ++x->references_;

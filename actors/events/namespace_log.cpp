@@ -13,6 +13,25 @@ inline constexpr size_t event_spool_pause = 1024;
 
 } // namespace defaults
 
+namespace {
+
+bool is_on_disk(const event_entry& x) {
+  return x.place == event_place::disk || x.place == event_place::loaded;
+}
+
+} // namespace
+
+bool has_own_filter(const event_entry& x) {
+  return x.filter->target_count() > defaults::event_shared_targets;
+}
+
+size_t memory_on_disk(const event_entry& x) {
+  if (!has_own_filter(x))
+    return defaults::event_spool_entry;
+  return std::min(size_t{x.bytes},
+                  defaults::event_spool_entry + x.filter->memory());
+}
+
 namespace_log::namespace_log(std::string nspace,
                              const namespace_log_limits& limits,
                              event_budget& node, uint64_t id,
@@ -23,7 +42,8 @@ namespace_log::namespace_log(std::string nspace,
 }
 
 namespace_log::~namespace_log() {
-  node_.used -= memory_ + state_ + spooled_;
+  node_.used -= memory_.bytes + state_.bytes + spooled_.places;
+  node_.on_disk -= spooled_.bytes;
   if (has_spooled_)
     disk_->erase(id_, {});
 }
@@ -131,10 +151,16 @@ void namespace_log::end(uint32_t rank) {
 
 // -- events ------------------------------------------------------------------
 
-bool namespace_log::fits(size_t bytes) const {
-  // What is on its way to the disk is no loss yet: its answer makes room.
-  const auto may_drop = !holds() && writing_.empty();
-  return memory_ - (may_drop ? history_bytes_ : 0) + bytes <= limits_.memory;
+bool namespace_log::make_room(size_t bytes) {
+  if (memory_.bytes + bytes <= limits_.memory)
+    return true;
+  spool();
+  // What is on its way to the disk is no loss yet. Neither is what a backlog
+  // keeps from it: some connection takes that, or ends.
+  const auto waits_for_backlog =
+    disk_ != nullptr && disk_pause_ == 0 && backlog() > 0;
+  return writing_.empty() && !waits_for_backlog && !holds()
+         && memory_.bytes - history_in_memory_.bytes + bytes <= limits_.memory;
 }
 
 bool namespace_log::is_wanted(const event_entry& x) const {
@@ -150,8 +176,7 @@ namespace_log::append(event_entry x, const std::string& row) {
   x.is_state = !row.empty();
   if (x.is_state)
     supersede(row);
-  (x.is_state ? state_ : memory_) += x.bytes;
-  node_.used += x.bytes;
+  enter(x);
   auto result = add(std::move(x));
   auto* entry = index_.find(number);
   if (entry->is_state) {
@@ -161,7 +186,12 @@ namespace_log::append(event_entry x, const std::string& row) {
   if (entry->owed == 0)
     on_settled(*entry);
   trim(number);
-  spool();
+  if (is_half_full()) {
+    if (disk_pause_ > 0)
+      --disk_pause_;
+    else
+      spool();
+  }
   return result;
 }
 
@@ -182,7 +212,7 @@ void namespace_log::supersede(const std::string& row) {
 
 /// Drops the oldest until the rest is within the budget.
 void namespace_log::trim(uint64_t except) {
-  while (memory_ > limits_.memory && !holds()) {
+  while (memory_.bytes > limits_.memory && !holds()) {
     const auto oldest = oldest_in_memory();
     if (!oldest || *oldest == except)
       return;
@@ -227,23 +257,33 @@ void namespace_log::take(client_id id, uint32_t rank, uint64_t number) {
 
 // -- places ------------------------------------------------------------------
 
-size_t& namespace_log::bytes_of(const event_entry& x) {
-  if (x.is_state)
-    return state_;
-  return x.place == event_place::disk || x.place == event_place::loaded
-           ? spooled_
-           : memory_;
+/// Counts an event where it is.
+void namespace_log::enter(const event_entry& x) {
+  amount_of(x).add(x);
+  node_.used += is_on_disk(x) ? memory_on_disk(x) : x.bytes;
+  node_.on_disk += is_on_disk(x) ? x.bytes : 0;
 }
 
-size_t& namespace_log::history_of(const event_entry& x) {
-  return x.place == event_place::disk || x.place == event_place::loaded
-           ? history_on_disk_
-           : history_bytes_;
+/// Ceases to.
+void namespace_log::leave(const event_entry& x) {
+  amount_of(x).remove(x);
+  node_.used -= is_on_disk(x) ? memory_on_disk(x) : x.bytes;
+  node_.on_disk -= is_on_disk(x) ? x.bytes : 0;
+}
+
+event_amount& namespace_log::amount_of(const event_entry& x) {
+  if (x.is_state)
+    return state_;
+  return is_on_disk(x) ? spooled_ : memory_;
+}
+
+event_amount& namespace_log::history_of(const event_entry& x) {
+  return is_on_disk(x) ? history_on_disk_ : history_in_memory_;
 }
 
 void namespace_log::on_owed(event_entry& x) {
   if (history_.erase(x.number))
-    history_of(x) -= x.bytes;
+    history_of(x).remove(x);
 }
 
 void namespace_log::on_settled(event_entry& x) {
@@ -251,15 +291,14 @@ void namespace_log::on_settled(event_entry& x) {
     erase(x);
   } else if (!x.is_state) {
     history_.insert(x.number);
-    history_of(x) += x.bytes;
+    history_of(x).add(x);
     freed_ = true;
   }
 }
 
 void namespace_log::on_erased(const event_entry& x) {
   on_owed(const_cast<event_entry&>(x));
-  bytes_of(x) -= x.bytes;
-  node_.used -= x.bytes;
+  leave(x);
   freed_ = true;
   if (x.place != event_place::memory) {
     if (x.place == event_place::loaded)
@@ -277,54 +316,64 @@ void namespace_log::on_erased(const event_entry& x) {
 
 // -- the disk -----------------------------------------------------------------
 
+/// Whether it is time to send some to the disk.
+bool namespace_log::is_half_full() const {
+  return memory_.bytes > limits_.memory / 2;
+}
+
 /// The oldest history that takes memory.
 std::optional<uint64_t> namespace_log::oldest_in_memory() const {
   return history_.first_from(writing_.empty() ? spool_from_ : writing_.front());
 }
 
-bool namespace_log::make_disk_room(size_t bytes) {
-  while (spooled_ + bytes > limits_.spool) {
+/// Whether the disk may take a batch, be it that older history is dropped.
+/// @param owed Bytes of the batch that somebody is owed.
+bool namespace_log::make_disk_room(size_t bytes, size_t owed) {
+  // A single batch may exceed the limit: else nothing would ever get there.
+  if (owed > 0 && backlog() > 0 && backlog() + owed > limits_.backlog)
+    return false;
+  while (spooled_.bytes + bytes > limits_.spool) {
     const auto oldest = history_.first_from(0);
     if (!oldest || holds())
       return false;
     auto* x = index_.find(*oldest);
-    if (x->place != event_place::disk && x->place != event_place::loaded)
+    if (!is_on_disk(*x))
       return false;
     drop(*x);
   }
   return true;
 }
 
-/// Sends the oldest of what is in memory to the disk, a batch at a time, when
-/// half of the memory is taken.
 void namespace_log::spool() {
-  if (disk_ == nullptr || !writing_.empty() || memory_ <= limits_.memory / 2)
+  if (disk_ == nullptr || !writing_.empty() || disk_pause_ > 0)
     return;
-  if (disk_pause_ > 0) {
-    --disk_pause_;
-    return;
-  }
-  auto batch = std::vector<spool_effects::payload>{};
+  auto numbers = std::vector<uint64_t>{};
   auto bytes = size_t{0};
+  auto owed = size_t{0};
   for (auto* x = index_.next(spool_from_ > 0 ? spool_from_ - 1 : 0);
-       x != nullptr && batch.size() < defaults::event_spool_records;
+       x != nullptr && numbers.size() < defaults::event_spool_records;
        x = index_.next(x->number)) {
     if (x->is_state)
       continue;
-    if (!batch.empty() && bytes + x->bytes > limits_.batch)
+    if (!numbers.empty() && bytes + x->bytes > limits_.batch)
       break;
     bytes += x->bytes;
-    batch.emplace_back(x->number, x->get());
+    owed += x->owed > 0 ? x->bytes : 0;
+    numbers.push_back(x->number);
   }
-  if (batch.empty() || !make_disk_room(bytes))
+  if (numbers.empty() || !make_disk_room(bytes, owed))
     return;
-  for (const auto& [number, what] : batch) {
-    index_.find(number)->place = event_place::writing;
-    writing_.push_back(number);
+  auto batch = std::vector<spool_effects::payload>{};
+  batch.reserve(numbers.size());
+  for (const auto number : numbers) {
+    auto* x = index_.find(number);
+    batch.emplace_back(number, std::string{x->what->bytes()});
+    x->place = event_place::writing;
   }
-  spool_from_ = batch.back().first + 1;
+  writing_ = std::move(numbers);
+  spool_from_ = writing_.back() + 1;
   has_spooled_ = true;
-  disk_->write(id_, batch);
+  disk_->write(id_, std::move(batch));
 }
 
 void namespace_log::note_written(bool is_done) {
@@ -340,18 +389,19 @@ void namespace_log::note_written(bool is_done) {
       continue;
     }
     const auto is_history = history_.contains(number);
-    bytes_of(*x) -= x->bytes;
+    leave(*x);
     if (is_history)
-      history_of(*x) -= x->bytes;
+      history_of(*x).remove(*x);
     x->place = event_place::disk;
     x->what = nullptr;
-    bytes_of(*x) += x->bytes;
+    enter(*x);
     if (is_history)
-      history_of(*x) += x->bytes;
+      history_of(*x).add(*x);
   }
   freed_ = true; // Or history may go again.
   if (is_done) {
-    spool();
+    if (is_half_full())
+      spool();
     return;
   }
   spool_from_ = batch.front();
@@ -392,22 +442,22 @@ bool namespace_log::load(const event_entry& first) {
 
 void namespace_log::note_loaded(
   const std::vector<spool_effects::payload>& found) {
-  auto missing = std::exchange(reading_, {});
-  auto there = std::map<uint64_t, std::shared_ptr<const event>>{found.begin(),
-                                                                found.end()};
+  const auto asked = std::exchange(reading_, {});
+  auto next = found.begin(); // In the order asked.
   auto lost = size_t{0};
-  for (const auto number : missing) {
+  for (const auto number : asked) {
+    const auto is_there = next != found.end() && next->first == number;
+    const auto i = is_there ? next++ : next;
     auto* x = index_.find(number);
     if (x == nullptr || x->place != event_place::disk)
       continue;
-    const auto i = there.find(number);
-    if (i == there.end() || i->second == nullptr) {
+    if (!is_there) {
       ++lost;
       drop(*x);
       continue;
     }
     x->place = event_place::loaded;
-    x->what = kept_event::whole(i->second);
+    x->what = kept_event::of_bytes(i->second);
     loaded_.push_back(number);
     loaded_bytes_ += x->bytes;
   }

@@ -18,41 +18,93 @@ namespace troupe {
 namespace defaults {
 
 /// Events, and their bytes, that go to the disk or come back at a time.
-inline constexpr size_t event_spool_records = 64;
+inline constexpr size_t event_spool_records = 256;
 inline constexpr size_t event_spool_batch = size_t{256} << 10;
+
+/// Bytes of memory that an event takes whose payload is on disk: its entry, and
+/// its share of what finds it.
+inline constexpr size_t event_spool_entry = 64;
+
+static_assert(sizeof(event_entry) <= event_spool_entry);
+
+/// Processes that a filter of several events names at most; an event for more
+/// has a filter of its own.
+inline constexpr size_t event_shared_targets = 4;
 
 } // namespace defaults
 
-/// Bytes that the events of a node take, and may take.
+/// Whether an event has a filter of its own, which counts for it.
+bool has_own_filter(const event_entry& x);
+
+/// Bytes of memory that an event takes whose payload is on disk.
+size_t memory_on_disk(const event_entry& x);
+
+/// Bytes that the events of a node take, and may take: in memory, where one
+/// whose payload is on disk takes what `memory_on_disk` says, and on disk.
 struct event_budget {
   size_t used = 0;
   size_t limit = defaults::event_node_bytes;
+  size_t on_disk = 0;
+  size_t disk_limit = defaults::event_node_spool;
 };
 
+/// Room for the events of a namespace on a node. An event counts for its values
+/// and 256 bytes more, in memory and on disk. Source: guarantees 5.1, L9.
 struct namespace_log_limits {
-  /// Bytes in memory, and of the state table (L9).
+  /// Bytes in memory; beyond half of it the oldest go to the disk.
   size_t memory = defaults::event_log_memory;
+
+  /// Bytes of the state table: what the resource manager tells of processes.
   size_t state = defaults::event_state_bytes;
 
-  /// Bytes on disk, of which so many are in memory for those who are about to
-  /// get them. 0: there is no disk.
+  /// Bytes on disk; 0: there is no disk. Beyond it the oldest that nobody has
+  /// registered for is dropped: those who come later are told how many.
   size_t spool = 0;
+
+  /// Bytes on disk that connections have registered for and not taken. Beyond it
+  /// sources wait, even if there is room on the disk.
+  size_t backlog = defaults::event_log_backlog;
+
+  /// Bytes on disk that are in memory, too, for those who are about to get them.
   size_t loaded = defaults::event_log_loaded;
 
   /// Bytes that go to the disk, or come back, at a time.
   size_t batch = defaults::event_spool_batch;
 
-  /// Whether what processes that have yet to connect may want counts as owed.
-  /// Source: guarantees, section 4, `event_history = hold`.
+  /// Whether sources wait when there is no room any more for what processes that
+  /// have yet to connect may want; if not, the oldest of it is dropped. With it
+  /// nothing is lost, and a job stalls of which a process never connects.
+  /// Source: guarantees, section 4, `events.history`.
   bool holds_history = false;
+};
+
+/// How many events there are somewhere, their bytes, and the memory that they
+/// take when these are on disk.
+struct event_amount {
+  size_t count = 0;
+  size_t bytes = 0;
+  size_t places = 0;
+
+  void add(const event_entry& x) {
+    ++count;
+    bytes += x.bytes;
+    places += memory_on_disk(x);
+  }
+
+  void remove(const event_entry& x) {
+    --count;
+    bytes -= x.bytes;
+    places -= memory_on_disk(x);
+  }
 };
 
 /// What a log does with the disk. Each write and each read is answered, in the
 /// order asked. Source: guarantees 5.1, "Spool".
 struct spool_effects {
-  using payload = std::pair<uint64_t, std::shared_ptr<const event>>;
+  /// The number of an event, and its content as bytes (`kept_event`).
+  using payload = std::pair<uint64_t, std::string>;
 
-  std::function<void(uint64_t log, const std::vector<payload>&)> write;
+  std::function<void(uint64_t log, std::vector<payload>)> write;
   std::function<void(uint64_t log, std::vector<uint64_t> numbers)> read;
 
   /// @param numbers None: all of the log.
@@ -64,9 +116,10 @@ struct spool_effects {
 
 /// The events that processes of a namespace on this node may see. An event
 /// stays while somebody is owed it, and for later registrations while a process
-/// that it is for has not had it; of the latter the oldest go when there is too
-/// much. What the system tells are the rows of a state table, which need no
-/// room. Source: guarantees 5.1; RFC0002, "Notifications".
+/// that it is for has not had it: in memory, and what is too much there on disk.
+/// Of what nobody is owed, the oldest go when there is no room on disk either.
+/// What the system tells are the rows of a state table, which need no room.
+/// Source: guarantees 5.1; RFC0002, "Description" and "Notifications".
 class namespace_log : public event_shelf {
 public:
   /// @param node Outlives this.
@@ -96,8 +149,9 @@ public:
 
   // -- events --
 
-  /// Whether there is room for an event, be it that others are dropped.
-  bool fits(size_t bytes) const;
+  /// Whether there is room for an event, be it that others are dropped. If there
+  /// is none, some go to the disk: the answer to that write makes room.
+  bool make_room(size_t bytes);
 
   /// Whether anybody is to get such an event now, or may want it later.
   bool is_wanted(const event_entry& x) const;
@@ -109,7 +163,7 @@ public:
 
   /// Whether the state table has room for an event.
   bool has_state_room(size_t bytes) const {
-    return state_ + bytes <= limits_.state;
+    return state_.bytes + bytes <= limits_.state;
   }
 
   /// A connection has taken an event.
@@ -124,6 +178,10 @@ public:
   bool drop_oldest();
 
   // -- the disk --
+
+  /// Sends the oldest of what is in memory to the disk, a batch, unless one is on
+  /// its way, or there is no room.
+  void spool();
 
   /// Asks for the payload of an entry that somebody is about to get.
   /// @returns whether it does: only one question is on its way at a time.
@@ -142,7 +200,7 @@ public:
   }
 
   size_t in_memory() const noexcept {
-    return memory_;
+    return memory_.bytes;
   }
 
   bool is_writing() const noexcept {
@@ -150,12 +208,16 @@ public:
   }
 
   size_t on_disk() const noexcept {
-    return spooled_;
+    return spooled_.bytes;
   }
 
-  /// What could be dropped.
+  /// Bytes of memory, and of the disk, that could be had by dropping events.
   size_t droppable() const noexcept {
-    return holds() ? 0 : history_bytes_ + history_on_disk_;
+    return holds() ? 0 : history_in_memory_.bytes + history_on_disk_.places;
+  }
+
+  size_t droppable_on_disk() const noexcept {
+    return holds() ? 0 : history_on_disk_.bytes;
   }
 
   uint64_t accepted() const noexcept {
@@ -192,11 +254,19 @@ private:
   void supersede(const std::string& row);
   void trim(uint64_t except);
 
-  size_t& bytes_of(const event_entry& x);
-  size_t& history_of(const event_entry& x);
+  void enter(const event_entry& x);
+  void leave(const event_entry& x);
+  event_amount& amount_of(const event_entry& x);
+  event_amount& history_of(const event_entry& x);
   std::optional<uint64_t> oldest_in_memory() const;
-  void spool();
-  bool make_disk_room(size_t bytes);
+
+  /// Bytes on disk that somebody is owed.
+  size_t backlog() const {
+    return spooled_.bytes - history_on_disk_.bytes;
+  }
+
+  bool make_disk_room(size_t bytes, size_t owed);
+  bool is_half_full() const;
   void unload();
   void flush_erased();
 
@@ -208,20 +278,20 @@ private:
 
   /// What nobody is owed and somebody may want: what can be dropped.
   number_set history_;
-  size_t history_bytes_ = 0;
-  size_t history_on_disk_ = 0;
+  event_amount history_in_memory_;
+  event_amount history_on_disk_;
 
   std::map<std::string, uint64_t> rows_;
   std::map<uint64_t, std::string> row_names_;
 
-  size_t memory_ = 0;
-  size_t state_ = 0;
+  event_amount memory_;
+  event_amount state_;
   uint64_t accepted_ = 0;
   bool freed_ = false;
 
   uint64_t id_;
   const spool_effects* disk_;
-  size_t spooled_ = 0;
+  event_amount spooled_;
 
   /// Entries with smaller numbers are on disk, or on their way.
   uint64_t spool_from_ = 0;

@@ -49,6 +49,7 @@ std::optional<status> code_of(const proc_changed& what, bool was_told) {
       return status::proc_failed_to_start;
     case proc_state::comm_failed:
     case proc_state::aborted:
+    case proc_state::cannot_restart:
       return status::proc_aborted;
     default:
       return std::nullopt;
@@ -85,6 +86,20 @@ std::optional<event> make_end_event(const proc_changed& what, bool was_told,
   return result;
 }
 
+event make_restart_event(const proc_changed& what, uint32_t number,
+                         const std::string& in_words) {
+  auto result = make_event(status::proc_restart, what.proc);
+  add(result, attr::exit_code,
+      value::integer(what.signal != 0 ? 128 + what.signal : what.exit_code));
+  if (what.signal != 0)
+    add(result, exit_signal_key, value::integer(what.signal));
+  add(result, attr::reincarnation, value::uint32(number));
+  add(result, attr::event_text_message,
+      value::string(in_words + "; it is started again"));
+  hide_from_default_handlers(result);
+  return result;
+}
+
 event make_unsynced_event(const proc_changed& what) {
   auto result = make_event(status::proc_term_wo_sync, what.proc);
   add(result, attr::exit_code, value::integer(what.exit_code));
@@ -111,13 +126,19 @@ event make_job_event(status code, const std::string& nspace) {
   return result;
 }
 
+event make_stop_event(const std::string& nspace,
+                      const std::string& breakpoint) {
+  auto result = make_job_event(status::ready_for_debug, nspace);
+  if (!breakpoint.empty())
+    add(result, attr::breakpoint, value::string(breakpoint));
+  return result;
+}
+
 event make_job_end_event(const job_ended& outcome) {
   auto result = make_job_event(status::job_end, outcome.nspace);
   add(result, attr::exit_code, value::integer(outcome.exit_status));
-  add(result, attr::job_term_status,
-      value::of_status(static_cast<int32_t>(outcome.exit_status == 0
-                                              ? status::success
-                                              : status::job_non_zero_term)));
+  // As PRRTE says it, whose tools end with it.
+  add(result, attr::job_term_status, value::of_status(outcome.exit_status));
   if (!outcome.reason.empty())
     add(result, attr::event_text_message, value::string(outcome.reason));
   return result;

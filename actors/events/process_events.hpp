@@ -29,6 +29,12 @@ std::optional<event> make_end_event(const proc_changed& what, bool was_told,
                                     bool recoverable,
                                     const std::string& in_words);
 
+/// A life of a process is over, and it is started again where it ran, for the
+/// n-th time: PMIX_ERR_PROC_RESTART. The event holds how the life ended, and the
+/// number (PMIX_REINCARNATION).
+event make_restart_event(const proc_changed& what, uint32_t number,
+                         const std::string& in_words);
+
 /// A process has ended well, but without disconnecting: for those that it was
 /// connected to. Source: PMIx Standard v5, "Connecting and Disconnecting
 /// Processes".
@@ -41,6 +47,12 @@ event make_lost_connection_event(const proc_id& proc);
 /// The first process of a job runs (`job_start`), or all do
 /// (`launch_complete`).
 event make_job_event(status code, const std::string& nspace);
+
+/// All processes of a job that were to stop for a debugger have done so.
+/// @param breakpoint Where, as they call it; may be empty.
+/// Source: PMIx Standard v5, PMIX_READY_FOR_DEBUG, PMIX_BREAKPOINT; PRRTE 4.1,
+/// which tells the namespace by PMIX_NSPACE.
+event make_stop_event(const std::string& nspace, const std::string& breakpoint);
 
 /// A job is over everywhere.
 event make_job_end_event(const job_ended& outcome);

@@ -27,6 +27,13 @@ bool range_filter::operator==(const range_filter& x) const {
          && except_ == x.except_ && targets_ == x.targets_;
 }
 
+size_t range_filter::memory() const {
+  auto result = sizeof(*this) + targets_.capacity() * sizeof(proc_id);
+  for (const auto& x : targets_)
+    result += x.nspace.size();
+  return result;
+}
+
 bool range_filter::admits(const proc_id& proc) const {
   if ((proc == source_ && !reaches_source_) || proc == except_)
     return false;

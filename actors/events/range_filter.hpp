@@ -52,10 +52,19 @@ public:
   /// excluded.
   std::optional<std::set<uint32_t>> ranks_of(const std::string& nspace) const;
 
-  /// Whether it names whom the event is for.
-  bool has_targets() const {
-    return !targets_.empty();
+  /// The processes and namespaces that it names; none: it is for whom its range
+  /// names.
+  const std::vector<proc_id>& targets() const {
+    return targets_;
   }
+
+  /// How many there are.
+  size_t target_count() const {
+    return targets_.size();
+  }
+
+  /// Bytes of memory that it takes, about.
+  size_t memory() const;
 
   /// Keeps the event from one process: whoever had it raised.
   void exclude(proc_id proc) {

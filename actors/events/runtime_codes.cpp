@@ -29,6 +29,7 @@ bool is_of_runtime(status code) {
     case status::proc_failed_to_start:
     case status::proc_aborted_by_sig:
     case status::exit_nonzero_term:
+    case status::proc_restart:
       return true;
     default:
       return false;

@@ -118,15 +118,14 @@ size_t group_directory::room(const std::string& nspace) const {
   const auto alive = static_cast<size_t>(
     std::count_if(groups_.begin(), groups_.end(),
                   [&](const auto& x) { return x.second.nspace == nspace; }));
-  constexpr auto most = size_t{defaults::groups_per_namespace};
-  return alive < most ? most - alive : 0;
+  return alive < most_ ? most_ - alive : 0;
 }
 
 caf::error group_directory::refusal(const std::string& nspace) const {
   if (room(nspace) == 0)
     return make_error(status::out_of_resource,
                       "processes of namespace " + nspace + " have begun "
-                        + std::to_string(defaults::groups_per_namespace)
+                        + std::to_string(most_)
                         + " groups already; let some of them end");
   return {};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/groups/local_uses.hpp"
+#include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
 #include <cstdint>
@@ -55,6 +56,12 @@ public:
     /// Whether a call of this node says who bootstraps it.
     bool is_led = false;
   };
+
+  /// @param most Groups that processes of one namespace may have begun (L17).
+  explicit group_directory(size_t most = defaults::groups_per_namespace)
+    : most_(most) {
+    // nop
+  }
 
   /// To what a call of a construction leads.
   struct placement {
@@ -165,6 +172,7 @@ private:
   /// Why a process of this namespace may not begin another group, if so.
   caf::error refusal(const std::string& nspace) const;
 
+  size_t most_;
   std::map<group_key, open_group> groups_;
 
   /// How many groups each set has had, by the namespace that they count for.

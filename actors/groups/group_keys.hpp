@@ -34,6 +34,10 @@ inline constexpr std::string_view pending = "troupe.grp.pending";
 /// tells its server.
 inline constexpr std::string_view fence = "troupe.grp.fence";
 
+/// By which group (string) a process asks for what another of its members has
+/// posted, whoever of them was to see it: a process tells its server.
+inline constexpr std::string_view exchanged = "troupe.grp.exchanged";
+
 /// A result of a handler that stands for the status of this name.
 /// Source: RFC0033, Group_construct; reading A31.
 inline constexpr std::string_view abort = "PMIX_GROUP_CONSTRUCT_ABORT";

@@ -289,10 +289,11 @@ void invitations::take_answer(const event& what, const group_verdict& verdict,
     return;
   }
   auto& who = *find_invitee(*x, what.source);
-  if (who.how == standing::accepted || who.how == standing::out)
+  if (who.how == standing::accepted || who.how == standing::out
+      || who.has_declined)
     return;
   if (what.code == status::group_invite_declined) {
-    drop(*x, who, status::group_construct_abort, verdict, now, out);
+    take_decline(*x, who, verdict, now, out);
     return;
   }
   if (wish_of(verdict, who.proc).aborts) {
@@ -333,7 +334,11 @@ void invitations::take_failure(const event& what, const group_verdict& verdict,
     if (x == nullptr)
       continue;
     auto& who = *find_invitee(*x, proc);
-    if (who.how == standing::out || std::exchange(who.is_back, false))
+    // What we have shown of it ourselves asks nothing if it is invited anew.
+    const auto is_shown_only =
+      what.source == self_ && who.how != standing::doubtful && !who.is_back;
+    if (who.how == standing::out || is_shown_only
+        || std::exchange(who.is_back, false))
       continue;
     drop(*x, who,
          who.was_silent ? status::timeout : status::group_construct_abort,
@@ -382,15 +387,35 @@ void invitations::add_invitees(sent& x, const std::vector<proc_id>& procs,
                           x.number, x.directives, out);
 }
 
+/// An invitee has declined: what handlers of that say counts, or else what those of
+/// its failure say. They see it in any case, as under OpenPMIx 7.
+void invitations::take_decline(sent& x, invitee& who,
+                               const group_verdict& verdict, time now,
+                               effects& out) {
+  who.has_declined = true;
+  const auto wish = wish_of(verdict, who.proc);
+  if (!wish.aborts && !wish.goes_on && wish.replacements.empty()) {
+    doubt(x, who, out);
+    return;
+  }
+  show_failure(x, who.proc, out);
+  drop(x, who, status::group_construct_abort, verdict, now, out);
+}
+
 /// Asks our handlers what becomes of the invitation without `who`.
 void invitations::doubt(sent& x, invitee& who, effects& out) {
   who.how = standing::doubtful;
+  show_failure(x, who.proc, out);
+}
+
+void invitations::show_failure(const sent& x, const proc_id& who,
+                               effects& out) const {
   auto what = event{};
   what.code = status::group_invite_failed;
   what.source = self_;
   what.range = data_range::proc_local;
   what.infos = {make(attr::group_id, value::string(x.id)),
-                make(attr::event_affected_proc, value::of_proc(who.proc)),
+                make(attr::event_affected_proc, value::of_proc(who)),
                 make(attr::event_non_default, value::boolean(true))};
   out.own.push_back(std::move(what));
 }
@@ -450,7 +475,7 @@ void invitations::end(sent& x, status code, effects& out) {
       result.infos.push_back(
         make(attr::group_context_id, value::size(*x.context_id)));
     if (is_named)
-      out.formed.emplace_back(x.id, x.members);
+      out.formed.push_back({x.id, x.members, x.context_id});
   }
   if (is_named && !x.was_shown && x.last_notice != 0) {
     auto what = event{};
@@ -749,7 +774,9 @@ void invitations::end_received(const event& what, effects& out) {
     std::any_of(members.begin(), members.end(),
                 [&](const proc_id& y) { return matches(y, self_); });
   if (is_member && (id || x != nullptr))
-    out.formed.emplace_back(id ? *id : x->id, members);
+    out.formed.push_back(
+      {id ? *id : x->id, members,
+       troupe::number<uint64_t>(what.infos, attr::group_context_id)});
   if (x == nullptr)
     return;
   auto infos = std::vector<info>{make(attr::group_id, value::string(x->id))};

@@ -49,14 +49,20 @@ public:
     std::vector<info> infos;
   };
 
+  /// A group that the process is in from now on. Its members are in the order of
+  /// their ranks; a wildcard stands for a whole namespace.
+  struct formed_group {
+    std::string id;
+    std::vector<proc_id> members;
+    std::optional<uint64_t> context_id;
+  };
+
   /// What is to be done, in this order.
   struct effects {
     /// Tell others; the server's answer goes to `confirm` with the number.
     std::vector<std::pair<uint64_t, notify_request>> notices;
 
-    /// Groups that the process is in from now on, with their members in the
-    /// order of their ranks; a wildcard stands for a whole namespace.
-    std::vector<std::pair<std::string, std::vector<proc_id>>> formed;
+    std::vector<formed_group> formed;
 
     std::vector<outcome> outcomes;
 
@@ -139,7 +145,8 @@ private:
     /// Lost; the server has time to say so.
     lost,
 
-    /// Our handlers are being asked, because it is silent or lost.
+    /// Our handlers are being asked, because it is silent or lost, or has declined
+    /// and they have said nothing of that.
     doubtful,
     accepted,
 
@@ -156,6 +163,8 @@ private:
 
     /// It has accepted while our handlers were asked.
     bool is_back = false;
+
+    bool has_declined = false;
 
     /// While `lost`: when our handlers are asked.
     time due{0};
@@ -246,7 +255,10 @@ private:
             time now, effects& out);
   void add_invitees(sent& x, const std::vector<proc_id>& procs, time now,
                     effects& out);
+  void take_decline(sent& x, invitee& who, const group_verdict& verdict,
+                    time now, effects& out);
   void doubt(sent& x, invitee& who, effects& out);
+  void show_failure(const sent& x, const proc_id& who, effects& out) const;
   void settle(sent& x, effects& out);
   void complete(sent& x, effects& out);
   void abort(sent& x, status code, effects& out);

@@ -897,8 +897,12 @@ void process_group::join(const group_calls& what, const proc_id& proc,
     }
   if (auto infos = contributed(asks); !infos.empty())
     contributions_.push_back({proc, std::move(infos)});
-  if (!caller.posted.empty())
+  if (!caller.posted.empty()) {
+    who->has_given = true;
     out.data.push_back({proc, caller.posted});
+  }
+  if (who->is_added && key_.participants != 0)
+    want_data(out);
   if (const auto* more = troupe::find(asks, attr::group_add_members)) {
     auto invited = add_all(procs_of(*more), out);
     note_invited(invited);
@@ -1242,6 +1246,14 @@ void process_group::set_owes_data(participant& who, bool owes) {
     --invitation_.owing;
 }
 
+void process_group::want_data(effects& out) {
+  for (auto& x : participants_)
+    if (x.state == standing::joined && !x.has_given) {
+      set_owes_data(x, true);
+      out.needs_data = true;
+    }
+}
+
 bool process_group::is_undecided() const {
   return !construct_ && !invitation_.completion;
 }
@@ -1297,8 +1309,7 @@ void process_group::accept(const group_notice& what, effects& out) {
   pass_on(what, leaders(), out);
   if (phase_ == group_phase::constructing) {
     who.has_answered = true;
-    set_owes_data(who, true);
-    out.needs_data = true;
+    want_data(out);
   }
 }
 
@@ -1426,6 +1437,7 @@ void process_group::take(const group_data& what, effects& out) {
     if (who == nullptr || !who->owes_data)
       continue;
     set_owes_data(*who, false);
+    who->has_given = true;
     out.data.push_back(x);
   }
 }

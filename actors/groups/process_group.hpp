@@ -200,8 +200,11 @@ private:
     /// Has joined by an answer to an invitation: CONSTRUCT_COMPLETE tells it.
     bool has_answered = false;
 
-    /// Has joined by an event, and what it has posted has not come.
+    /// Others wait for what it has posted.
     bool owes_data = false;
+
+    /// That has come.
+    bool has_given = false;
 
     /// Has called the end of the group.
     bool has_called_destruct = false;
@@ -393,6 +396,10 @@ private:
 
   /// What `who` has posted is wanted, or no longer is.
   void set_owes_data(participant& who, bool owes);
+
+  /// Somebody has joined whom not all nodes knew when the first ones called: wants
+  /// what has come of nobody yet.
+  void want_data(effects& out);
 
   /// Whether it is open what the construction comes to.
   bool is_undecided() const;

@@ -122,6 +122,8 @@ void drop(self_pointer self, uint64_t id) {
 void send(self_pointer self, uint64_t id, const channel_sink& to,
           io_fragment what) {
   self->state.sign(what);
+  if (what.missed > 0 && self->state.options.on_missed)
+    self->state.options.on_missed(what.missed);
   const auto serial = to.serial;
   self->request(to.handle, caf::infinite, std::move(what))
     .then(

@@ -31,6 +31,9 @@ struct io_channel_options {
   /// Called when a sink was dropped because it ended or refused bytes, with the
   /// number of its subscription, and the first byte that it has not answered.
   std::function<void(uint64_t id, uint64_t offset)> on_dropped = {};
+
+  /// Called when a sink gets a fragment before which it has missed bytes.
+  std::function<void(uint64_t bytes)> on_missed = {};
 };
 
 /// Makes the I/O CHANNEL of a stream. Answers `process_output`, and fragments

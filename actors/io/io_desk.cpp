@@ -121,17 +121,25 @@ struct dropped_sink {
 
 /// What a desk shares with its channels.
 struct shared_with_channels {
-  tail_budget tails{defaults::io_tails_total};
+  explicit shared_with_channels(const io_desk_options& bounds)
+    : tails(bounds.kept),
+      here(std::make_shared<shared_window>(bounds.waiting / 4)) {
+    // nop
+  }
+
+  tail_budget tails;
 
   /// What is on its way to the sinks of this node, and to other nodes, by the
   /// numbers of their sinks. The sinks here make other bytes of it, and keep
   /// these: what they have is but a part of what waits for them.
-  std::shared_ptr<shared_window> here =
-    std::make_shared<shared_window>(defaults::io_window_total / 4);
+  std::shared_ptr<shared_window> here;
   std::map<uint64_t, std::shared_ptr<shared_window>> nodes;
 
   /// What the desk has to be told.
   std::vector<dropped_sink> dropped;
+
+  /// Bytes that readers have missed, since the start.
+  uint64_t missed = 0;
 };
 
 /// What the mesh has been told of a namespace.
@@ -165,6 +173,9 @@ struct desk_state {
   std::deque<size_t> past;
 
   uint64_t last_id = 0;
+
+  /// Bytes that the processes of this node have written, since the start.
+  uint64_t written = 0;
   io_subscriptions subscriptions;
 
   std::map<std::string, desk_interest> interests;
@@ -175,8 +186,7 @@ struct desk_state {
   std::map<uint64_t, std::pair<io_stream, uint32_t>> again;
   io_inputs inputs;
 
-  std::shared_ptr<shared_with_channels> shared =
-    std::make_shared<shared_with_channels>();
+  std::shared_ptr<shared_with_channels> shared;
 
   desk_state() = default;
   desk_state(const desk_state&) = delete;
@@ -292,10 +302,6 @@ void give_sinks(self_pointer self, const desk_job& job, const desk_stream& x) {
 
 // -- channels: of our own processes, and copies of other nodes' ---------------
 
-/// Bytes of one stream that somebody may ask to have kept: a part of what the
-/// node keeps.
-constexpr uint64_t tail_most = defaults::io_tails_total;
-
 /// Whether one more stream of a job may come.
 bool has_room(const desk_state& state, const std::string& nspace) {
   const auto i = state.jobs.find(nspace);
@@ -324,8 +330,9 @@ desk_stream& open(self_pointer self, const io_stream& name,
   x.number = ++state.last_id;
   auto options = io_channel_options{};
   options.stream = name;
-  options.tail = static_cast<size_t>(
-    std::min(tail_most, job.wiring.tail.value_or(defaults::io_tail)));
+  // A part of what the node keeps.
+  options.tail = static_cast<size_t>(std::min<uint64_t>(
+    state.options.kept, job.wiring.tail.value_or(defaults::io_tail)));
   options.overflow = job.wiring.overflow;
   if (origin)
     options.elsewhere = state.mesh;
@@ -336,6 +343,9 @@ desk_stream& open(self_pointer self, const io_stream& name,
   options.on_held = [shared = state.shared, number = x.number](size_t held,
                                                                size_t needed) {
     shared->tails.set(number, held, needed);
+  };
+  options.on_missed = [shared = state.shared](uint64_t bytes) {
+    shared->missed += bytes;
   };
   options.on_dropped =
     [shared = state.shared, name, number = x.number,
@@ -469,6 +479,7 @@ caf::result<ack> take_output(self_pointer self, process_output& what) {
                       "output comes from a process and one of its streams, "
                       "not from "
                         + to_string(name.source));
+  state.written += what.bytes.size();
   auto* x = state.find(name);
   if (x == nullptr) {
     // A process that writes nothing has no channel.
@@ -708,8 +719,8 @@ void give_node(self_pointer self, desk_stream& x, uint32_t number,
 
 /// What a node may be sent at once is what it wants for any of its jobs, so
 /// that it is not too much for the largest.
-void set_window(desk_node& node) {
-  auto least = uint64_t{defaults::io_window_total};
+void set_window(const desk_state& state, desk_node& node) {
+  auto least = uint64_t{state.options.waiting};
   for (const auto& [nspace, x] : node.wants)
     if (x.window > 0)
       least = std::min(least, x.window);
@@ -804,8 +815,7 @@ caf::result<ack> take_interest(self_pointer self, uint32_t number,
     i = state.nodes.emplace(number, desk_node{}).first;
     i->second.id = ++state.last_id;
     i->second.sink = self->system().spawn(node_sink, state.mesh, number);
-    i->second.window =
-      std::make_shared<shared_window>(defaults::io_window_total);
+    i->second.window = std::make_shared<shared_window>(state.options.waiting);
     state.shared->nodes.emplace(i->second.id, i->second.window);
   }
   auto& node = i->second;
@@ -813,7 +823,7 @@ caf::result<ack> take_interest(self_pointer self, uint32_t number,
     node.wants.erase(nspace);
   else
     node.wants[nspace] = std::move(what);
-  set_window(node);
+  set_window(state, node);
   for (auto* x : streams_of(state, {{nspace, rank_wildcard}}))
     if (!x->origin)
       give_node(self, *x, number, node);
@@ -881,7 +891,7 @@ void give_again(self_pointer self, uint64_t id) {
 void forget_interests(self_pointer self, const std::string& nspace) {
   for (auto& [number, node] : self->state.nodes)
     if (node.wants.erase(nspace) > 0)
-      set_window(node);
+      set_window(self->state, node);
 }
 
 void lose_node(self_pointer self, const io_node_lost& what) {
@@ -995,6 +1005,23 @@ caf::result<io_list> list(self_pointer self, const list_io& what) {
   return promise;
 }
 
+/// How much there is, and has been.
+gauge_list gauges_of(const desk_state& state) {
+  auto streams = size_t{0};
+  for (const auto& [nspace, job] : state.jobs)
+    streams += job.streams.size();
+  for (const auto& job : state.closing)
+    streams += job.streams.size();
+  const auto& shared = *state.shared;
+  return {{{"streams.open", streams, 0, "streams"},
+           {"streams.readers", state.subscriptions.size(), 0, "readers"},
+           {"streams.kept", shared.tails.held(), state.options.kept, "bytes"},
+           {"streams.waiting", shared.here->used(), state.options.waiting / 4,
+            "bytes"},
+           {"streams.written", state.written, 0, "bytes"},
+           {"streams.missed", shared.missed, 0, "bytes"}}};
+}
+
 // -- input --------------------------------------------------------------------
 
 /// Takes input for processes of this node.
@@ -1036,8 +1063,11 @@ io_inputs::effects means_of_input(self_pointer self) {
 
 io_desk_actor::behavior_type behavior(self_pointer self,
                                       io_desk_options options) {
-  self->state.options = std::move(options);
-  self->state.inputs = io_inputs{means_of_input(self)};
+  auto& state = self->state;
+  state.options = std::move(options);
+  state.shared = std::make_shared<shared_with_channels>(state.options);
+  state.subscriptions = io_subscriptions{state.options.kept};
+  state.inputs = io_inputs{means_of_input(self)};
   self->set_down_handler(
     [self](const caf::down_msg& x) { note_down(self, x.source); });
   auto handlers = io_desk_actor::behavior_type{
@@ -1064,6 +1094,7 @@ io_desk_actor::behavior_type behavior(self_pointer self,
     },
     [self](const io_fetch& what) { return fetch(self, what); },
     [self](const io_node_lost& what) { lose_node(self, what); },
+    [self](get_gauges) { return gauges_of(self->state); },
     [self](deadline due) {
       take_dropped(self);
       retry_interest(self, due.id);

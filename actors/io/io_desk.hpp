@@ -1,6 +1,8 @@
 #pragma once
 
+#include "actors/io/defaults.hpp"
 #include "base/journal.hpp"
+#include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/fwd.hpp>
@@ -29,6 +31,11 @@ inline constexpr auto io_interest_retry_most = 30s;
 struct io_desk_options {
   /// Which node this is in its DVM.
   uint32_t node = 0;
+
+  /// Bytes of all streams that wait for their readers, and that are kept for
+  /// those to come (L14).
+  size_t waiting = defaults::io_window_total;
+  size_t kept = defaults::io_tails_total;
 
   /// Writes the input of processes; none: input is refused.
   input_writer_actor launcher = {};

@@ -1,5 +1,6 @@
 #include "actors/io/io_options.hpp"
 
+#include "base/directives.hpp"
 #include "base/ranks_named.hpp"
 #include "messages/attributes.hpp"
 #include "messages/io_keys.hpp"
@@ -16,67 +17,10 @@ namespace troupe {
 
 namespace {
 
-template <class Keys>
-bool is_among(const Keys& keys, std::string_view key) {
-  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
-}
-
-/// How output is shown and kept together.
-bool is_format(std::string_view key) {
-  static constexpr std::string_view keys[] = {
-    attr::iof_tag_output,          attr::tag_output,
-    attr::iof_tag_detailed_output, attr::iof_tag_fullname_output,
-    attr::iof_rank_output,         attr::iof_timestamp_output,
-    attr::timestamp_output,        attr::iof_xml_output,
-    attr::iof_output_raw,          attr::iof_buffering_size,
-    attr::iof_buffering_time,      io_offsets_key};
-  return is_among(keys, key);
-}
-
-/// What becomes of too much. Input is never too much: its source waits.
-bool is_bound(std::string_view key) {
-  static constexpr std::string_view keys[] = {
-    attr::iof_cache_size, attr::iof_drop_oldest, attr::iof_drop_newest};
-  return is_among(keys, key);
-}
-
-bool is_of_pull(std::string_view key) {
-  // Each reader has a copy: nothing is taken from others by PMIX_IOF_REDIRECT.
-  static constexpr std::string_view keys[] = {attr::iof_copy, io_offset_key,
-                                              io_start_key};
-  return is_format(key) || is_bound(key) || is_among(keys, key);
-}
-
-bool is_of_push(std::string_view key) {
-  static constexpr std::string_view keys[] = {
-    attr::iof_push_stdin, attr::iof_complete, attr::iof_stop, io_offset_key};
-  return is_bound(key) || is_among(keys, key);
-}
-
-bool is_of_spawn(std::string_view key) {
-  static constexpr std::string_view keys[] = {attr::iof_copy,
-                                              attr::iof_inherit,
-                                              attr::iof_merge_stderr_stdout,
-                                              attr::iof_output_to_file,
-                                              attr::iof_file_pattern,
-                                              attr::iof_output_to_directory,
-                                              attr::iof_file_only};
-  constexpr auto ours = std::string_view{"pmix.iof."};
-  return key.substr(0, ours.size()) != ours || is_format(key) || is_bound(key)
-         || is_among(keys, key);
-}
-
-bool is_known(io_call call, std::string_view key) {
-  switch (call) {
-    case io_call::pull:
-      return is_of_pull(key);
-    case io_call::push:
-      return is_of_push(key);
-    case io_call::spawn:
-      return is_of_spawn(key);
-    default:
-      return key == attr::iof_stop;
-  }
+/// Whether a directive of a job concerns its streams; others are read elsewhere.
+bool is_of_streams(std::string_view key) {
+  constexpr auto prefix = std::string_view{"pmix.iof."};
+  return key.substr(0, prefix.size()) == prefix;
 }
 
 /// The directives of a job. Launchers give them with its programs, too.
@@ -232,16 +176,16 @@ void read_window(reader& in, const std::vector<info>& infos, io_wiring& to) {
 } // namespace
 
 caf::error check_required(io_call call, const std::vector<info>& directives) {
-  for (const auto& x : directives) {
-    if ((x.flags & info_required) == 0 || is_known(call, x.key))
-      continue;
-    const auto* known = attribute_of(x.key);
-    return make_error(
-      status::not_supported,
-      "directive " + std::string{known != nullptr ? known->c_name : x.key}
-        + " is required, but I/O forwarding does not act upon it");
-  }
-  return {};
+  // Our own I/O DESK reads them, whoever the host is.
+  if (call != io_call::spawn)
+    return check_required(call == io_call::pull ? pmix_call::iof_pull
+                                                : pmix_call::iof_push,
+                          directives, next_host::ours);
+  auto of_streams = std::vector<info>{};
+  std::copy_if(directives.begin(), directives.end(),
+               std::back_inserter(of_streams),
+               [](const info& x) { return is_of_streams(x.key); });
+  return check_required(pmix_call::spawn, of_streams, next_host::ours);
 }
 
 caf::expected<io_wiring> read_io_wiring(const spawn_request& request) {

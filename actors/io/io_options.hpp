@@ -21,7 +21,7 @@ namespace troupe {
 inline constexpr std::string_view io_flush_key = "troupe.iof.flush";
 
 /// The calls of I/O forwarding that take directives.
-enum class io_call { pull, push, deregister, spawn };
+enum class io_call { pull, push, spawn };
 
 /// Refuses what is marked as required and not acted upon by the call; of a
 /// spawn, only what is about I/O forwarding.

@@ -1,6 +1,7 @@
 #include "actors/io/io_report.hpp"
 
 #include "base/report_values.hpp"
+#include "messages/attributes.hpp"
 
 #include <algorithm>
 #include <string>
@@ -68,6 +69,18 @@ value make_io_report(const io_list& x) {
            < std::tie(b->stream.source, b->stream.channel);
   });
   return report_list(sorted, [](const auto* y) { return report_of(*y); });
+}
+
+list_io streams_wanted(const requester& who, const query& what) {
+  auto result = list_io{};
+  if (who.creds.uid != 0)
+    result.uid = who.creds.uid;
+  if (auto nspace = text(what.qualifiers, attr::nspace)) {
+    const auto rank = number<uint32_t>(what.qualifiers, attr::rank);
+    result.sources.push_back(
+      {std::move(*nspace), rank.value_or(rank_wildcard)});
+  }
+  return result;
 }
 
 } // namespace troupe

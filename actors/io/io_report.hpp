@@ -1,6 +1,8 @@
 #pragma once
 
+#include "messages/connection.hpp"
 #include "messages/io_stream.hpp"
+#include "messages/query.hpp"
 #include "messages/value.hpp"
 
 #include <string_view>
@@ -17,5 +19,10 @@ std::string_view text_of(io_policy x);
 /// rank and stream. An object is an array of infos; a list is one whose infos
 /// all have the key `item`.
 value make_io_report(const io_list& x);
+
+/// What a query for `io_streams_key` asks the I/O DESK: streams of the process,
+/// or job, that its qualifiers name, or of all; only of the requester's user,
+/// unless that is root.
+list_io streams_wanted(const requester& who, const query& what);
 
 } // namespace troupe

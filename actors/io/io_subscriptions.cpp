@@ -1,6 +1,5 @@
 #include "actors/io/io_subscriptions.hpp"
 
-#include "actors/io/defaults.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -8,14 +7,6 @@
 #include <utility>
 
 namespace troupe {
-
-namespace {
-
-/// Bytes of one stream that may wait for a sink that asks for more: as much as
-/// a node holds.
-constexpr uint64_t window_most = defaults::io_tails_total;
-
-} // namespace
 
 caf::error io_subscriptions::check(const io_subscription& how,
                                    const output_sink_actor& sink) const {
@@ -54,7 +45,7 @@ bool io_subscriptions::add(uint64_t id, io_subscription how,
                            output_sink_actor sink) {
   if (how.window == 0)
     how.window = defaults::io_window;
-  how.window = std::min(how.window, window_most);
+  how.window = std::min(how.window, window_most_);
   patterns_.add(id, how.sources, how.channels);
   auto& of_sink = by_sink_[sink.address()];
   of_sink.insert(id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/io/defaults.hpp"
 #include "actors/io/io_patterns.hpp"
 #include "messages/actors.hpp"
 
@@ -34,6 +35,13 @@ public:
     bool was_last = false;
   };
 
+  /// @param window_most Bytes of one stream that may wait for a sink that asks
+  ///                    for more: as much as a node holds.
+  explicit io_subscriptions(size_t window_most = defaults::io_tails_total)
+    : window_most_(window_most) {
+    // nop
+  }
+
   /// @returns `bad_param` for a subscription that names nothing that there can
   ///          be, `out_of_resource` if the node, or whoever asks, has too many.
   caf::error check(const io_subscription& how,
@@ -51,6 +59,10 @@ public:
 
   bool contains(uint64_t id) const {
     return all_.count(id) > 0;
+  }
+
+  size_t size() const noexcept {
+    return all_.size();
   }
 
   /// @pre There is one of this number.
@@ -75,6 +87,7 @@ public:
 private:
   removed take_out(uint64_t id);
 
+  uint64_t window_most_;
   std::map<uint64_t, subscription> all_;
   io_patterns patterns_;
   std::map<caf::actor_addr, std::set<uint64_t>> by_sink_;

@@ -3,6 +3,7 @@
 #include "actors/io/input_queue.hpp"
 #include "actors/io/input_spread.hpp"
 #include "actors/io/io_options.hpp"
+#include "actors/io/stream_lists.hpp"
 #include "actors/io/stream_readers.hpp"
 #include "base/answer.hpp"
 #include "base/pass_on.hpp"
@@ -143,6 +144,27 @@ void forget_reader(self_pointer self, const requester& who) {
     self->send_exit(x.sink, caf::exit_reason::user_shutdown);
 }
 
+/// Which streams there are.
+caf::result<info_result> list_streams(self_pointer self, const requester& who,
+                                      query_request& request) {
+  auto& state = self->state;
+  auto host = caf::actor_cast<host_actor>(state.host);
+  if (!asks_for_streams(request))
+    return self->delegate(host, who, std::move(request));
+  auto out = stream_list_means{};
+  out.list = [self](list_io what, completion<io_list> then) {
+    ask<io_list>(self, self->state.options.desk, std::move(then),
+                 std::move(what));
+  };
+  out.ask_host = [self, host, who](query_request what,
+                                   completion<info_result> then) {
+    ask<info_result>(self, host, std::move(then), who, std::move(what));
+  };
+  return answer_later<info_result>(self, [&](completion<info_result> done) {
+    answer_with_streams(who, std::move(request), out, std::move(done));
+  });
+}
+
 // -- jobs
 
 void open(self_pointer self, const register_nspace& what) {
@@ -255,6 +277,9 @@ caf::behavior behavior(self_pointer self, streams_host_options options) {
     },
     [self](const requester& who, io_push_request& request) {
       return push(self, who, request);
+    },
+    [self](const requester& who, query_request& request) {
+      return list_streams(self, who, request);
     },
     [self](const register_client& what) {
       const auto i = self->state.jobs.find(what.proc.nspace);

@@ -2,6 +2,7 @@
 
 #include "actors/events/event_askers.hpp"
 #include "actors/events/process_events.hpp"
+#include "actors/jobs/debugger_daemons.hpp"
 #include "actors/jobs/job_plan.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
@@ -25,6 +26,9 @@ constexpr uint32_t root = 0;
 /// How long the exits of one node wait for what the others say: those may have
 /// to wait themselves for the end of a process that lost its connection.
 constexpr auto inquiry_wait = 2 * defaults::lost_connection_wait;
+
+/// How often to look whether a limit of a job is still one.
+constexpr auto limit_look = std::chrono::seconds{10};
 
 constexpr std::string_view objects_key = "troupe.objects";
 
@@ -73,6 +77,23 @@ std::string describe_map(const job_mapped& map) {
   return result;
 }
 
+/// Only launchers show where processes go.
+caf::error refuse_display(const spawn_request& request, bool has_launcher) {
+  auto infos = request.job_infos;
+  // Launchers give a job's directives with its first program, too.
+  if (!request.apps.empty())
+    infos.insert(infos.end(), request.apps.front().infos.begin(),
+                 request.apps.front().infos.end());
+  for (const auto& x : infos)
+    if ((x.flags & info_required) != 0 && !has_launcher
+        && (x.key == attr::display_map || x.key == attr::report_bindings))
+      return make_error(status::not_supported,
+                        std::string{attribute_of(x.key)->c_name}
+                          + " is required, but no launcher of ours shows this "
+                            "job; ask for PMIX_QUERY_PROC_TABLE");
+  return {};
+}
+
 all_of<std::monostate> when_all(std::function<void()> then) {
   return {{}, [then = std::move(then)](std::monostate) { then(); }};
 }
@@ -89,6 +110,10 @@ dvm_jobs::dvm_jobs(settings config, dvm_nodes nodes, job_locations& places,
     out_(std::move(out)), sets_(config_.nspace),
     control_(std::make_unique<job_controller>(means_of_control())) {
   checkpoints_.join(*control_);
+  if (const auto kept = std::exchange(config_.checkpoints, {}); !kept.empty())
+    if (const auto why = checkpoints_.restore(kept); why && config_.log)
+      config_.log(severity::warning,
+                  "kept checkpoints are not used: " + reason_of(why));
   control_->take_declarations(
     [this](const requester& who, const control_directives& what) {
       return checkpoints_.declare(who, what, find(who.proc.nspace) != nullptr);
@@ -159,6 +184,10 @@ void dvm_jobs::begin(job_order order) {
   job.observer = std::move(order.observer);
   job.reply = std::move(order.reply);
   job.outcome = job_outcome{nspace};
+  if (auto why = put_beside_target(job.parent, order.request)) {
+    give_up(job, why);
+    return;
+  }
   auto options = read_options(order.request);
   if (!options) {
     give_up(job, options.error());
@@ -168,6 +197,11 @@ void dvm_jobs::begin(job_order order) {
   job.options.oversubscribe |=
     order.oversubscribe && !job.options.never_oversubscribe;
   job.oversubscribe = job.options.oversubscribe;
+  if (auto why = refuse_display(order.request, job.observer != nullptr)) {
+    give_up(job, why);
+    return;
+  }
+  limit_start(nspace, job.options.spawn_timeout);
   auto size = uint64_t{0};
   for (const auto& x : order.request.apps)
     size += static_cast<uint64_t>(std::max(0, x.max_procs));
@@ -188,6 +222,58 @@ void dvm_jobs::begin(job_order order) {
     job->pending = 0;
     map(*job, *request, &found);
   });
+}
+
+/// Puts daemons of a debugger where their target runs; leaves other jobs alone.
+/// @param who Asks for them, and has to be the target's user.
+caf::error dvm_jobs::put_beside_target(const requester& who,
+                                       spawn_request& request) const {
+  const auto daemons = read_debugger_daemons(request);
+  if (!daemons)
+    return daemons.error();
+  if (!*daemons)
+    return {};
+  const auto* target = find((*daemons)->target.nspace);
+  if (target == nullptr)
+    return unknown_job((*daemons)->target.nspace);
+  if (!may_control(*target, who))
+    return make_error(status::no_permissions,
+                      "job " + target->map.nspace + " is another user's");
+  return put_beside(**daemons, target->map, request);
+}
+
+/// Source: PMIx Standard v5, PMIX_SPAWN_TIMEOUT.
+void dvm_jobs::limit_start(const std::string& nspace,
+                           const std::optional<caf::timespan>& limit) {
+  if (!limit)
+    return;
+  const auto starts = [this, nspace] {
+    const auto* job = find(nspace);
+    return job != nullptr && job->reply != nullptr && !job->ending;
+  };
+  call_at(out_.now() + *limit, starts, [this, nspace] {
+    give_up(*find(nspace),
+            make_error(status::timeout, "the job did not start within its "
+                                        "time-out (PMIX_SPAWN_TIMEOUT)"));
+  });
+}
+
+/// Calls `then` at a time, if it is wanted until then. Looks whether it is now and
+/// then: of a job that has started or is over nothing is kept for the hours that
+/// its limit may have.
+void dvm_jobs::call_at(time when, std::function<bool()> is_wanted,
+                       std::function<void()> then) {
+  const auto left = std::max(when - out_.now(), time{0});
+  out_.call_later(
+    std::min(left, time{limit_look}),
+    [this, when, is_wanted = std::move(is_wanted), then = std::move(then)] {
+      if (!is_wanted())
+        return;
+      if (out_.now() >= when)
+        then();
+      else
+        call_at(when, is_wanted, then);
+    });
 }
 
 /// Has all nodes that take work count the objects of a kind of theirs.
@@ -330,12 +416,13 @@ void dvm_jobs::start(job_record& job) {
     return;
   }
   if (job.options.timeout)
-    out_.call_later(*job.options.timeout, [this, nspace] {
-      if (auto* job = find(nspace)) {
-        job->outcome.end("the job ran longer than its time-out", 124);
+    call_at(
+      out_.now() + *job.options.timeout,
+      [this, nspace] { return find(nspace) != nullptr; },
+      [this, nspace] {
+        find(nspace)->outcome.end("the job ran longer than its time-out", 124);
         end_processes(nspace, SIGTERM);
-      }
-    });
+      });
   const auto nodes = job.shares;
   job.pending = nodes.size();
   for (const auto node : nodes)
@@ -505,6 +592,10 @@ struct dvm_jobs::noted_states {
 
   /// Who has ended.
   std::vector<proc_ended> gone;
+
+  /// Whose life is over, and who is started again; and how often each has been.
+  std::vector<proc_ended> restarted;
+  std::vector<uint32_t> restarts;
 };
 
 dvm_jobs::noted_states
@@ -523,21 +614,63 @@ dvm_jobs::note_states(job_record& job, uint32_t from,
       job.observer(x);
     if (change.begins_job)
       tell_of_job(job, status::job_start);
+    // What happens to a life is told after what has ended the one before.
+    if (change.loses_connection || change.is_end)
+      tell_restarts(job, x.proc.rank, UINT32_MAX);
     if (change.loses_connection)
       raise(make_lost_connection_event(x.proc), audience_of(job));
+    if (change.is_restart)
+      note_restart(job, x, result);
     if (!change.is_end)
       continue;
     result.gone.push_back({x.proc, x.state});
+    if (change.completes_stop && !change.is_fatal && !job.ending)
+      tell_of_stop(job, *change.completes_stop);
     if (!change.has_run)
       continue;
-    tell_of_process(job, x);
+    tell_of_process(job, x, change.is_fatal);
     out_.proc_gone(x.proc);
     if (change.ends_job)
       result.failed.push_back(x.proc);
   }
   if (!result.gone.empty() && !job.ending)
     spread(job, from, result.gone);
+  // Whoever asks a process for something because of the event must not get what
+  // its former life has posted.
+  for (size_t i = 0; i < result.restarted.size(); ++i) {
+    const auto& x = result.restarted[i];
+    spread(job, from, {x},
+           [this, nspace = job.map.nspace, rank = x.proc.rank,
+            number = result.restarts[i]] {
+             if (auto* job = find(nspace))
+               tell_restarts(*job, rank, number);
+           });
+  }
   return result;
+}
+
+/// A life of a process is over: what it published, or waits for, is dropped.
+/// Others hear of it when all nodes have forgotten it, see `tell_restarts`.
+void dvm_jobs::note_restart(job_record& job, const proc_changed& what,
+                            noted_states& noted) {
+  const auto& proc = job.procs[what.proc.rank];
+  ++restarts_;
+  job.untold.emplace(
+    std::pair{what.proc.rank, proc.restarts},
+    make_restart_event(what, proc.restarts, describe_end(what)));
+  out_.proc_gone(what.proc);
+  noted.restarted.push_back({what.proc, what.state});
+  noted.restarts.push_back(proc.restarts);
+}
+
+/// Raises the events of the first restarts of a process that have not been told.
+void dvm_jobs::tell_restarts(job_record& job, uint32_t rank, uint32_t up_to) {
+  auto i = job.untold.lower_bound({rank, 0});
+  while (i != job.untold.end() && i->first.first == rank
+         && i->first.second <= up_to) {
+    raise(std::move(i->second), audience_of(job));
+    i = job.untold.erase(i);
+  }
 }
 
 void dvm_jobs::note_progress(uint32_t from, const share_progress& what) {
@@ -551,6 +684,7 @@ void dvm_jobs::note_progress(uint32_t from, const share_progress& what) {
   } else if (!job->held.empty() && !job->inquires) {
     inquire(*job, from);
   }
+  note_controlled(noted.restarted);
   note_controlled(noted.gone);
 }
 
@@ -756,6 +890,8 @@ void dvm_jobs::check_over(const std::string& nspace) {
 
 /// All shares have ended: lets the nodes forget the job, then reports.
 void dvm_jobs::report_end(job_record& job) {
+  while (!job.untold.empty())
+    tell_restarts(job, job.untold.begin()->first.first, UINT32_MAX);
   job.reporting = true;
   job.cancel();
   auto nodes = std::vector<uint32_t>{};
@@ -775,8 +911,12 @@ void dvm_jobs::close(const std::string& nspace) {
     return;
   auto& job = node.mapped();
   tell_of_end(job);
+  const auto report = job.outcome.report();
+  ++jobs_ended_;
+  if (report.exit_status != 0)
+    ++jobs_failed_;
   if (job.observer)
-    job.observer(job.outcome.report());
+    job.observer(report);
   checkpoints_.job_over(nspace);
   control_->job_over(nspace);
   places_.remove(nspace);
@@ -820,19 +960,32 @@ void dvm_jobs::inform(job_record& job, uint32_t node) {
 
 /// All nodes that have heard of the job, and those of its parent, will miss
 /// these; and this one.
+/// @param heard Called when all of them have heard of it, or are lost, unless the
+///              job is over by then; null: nobody waits.
 void dvm_jobs::spread(job_record& job, uint32_t from,
-                      const std::vector<proc_ended>& gone) {
+                      const std::vector<proc_ended>& gone,
+                      const std::function<void()>& heard) {
   auto nodes = job.informed;
   nodes.insert(root);
   if (const auto* parent = find(job.parent.proc.nspace))
     nodes.insert(parent->shares.begin(), parent->shares.end());
   nodes.erase(from);
   const auto nspace = job.map.nspace;
+  // An answer may come at once.
+  auto all = when_all([heard] {
+    if (heard)
+      heard();
+  });
   for (const auto node : nodes) {
-    auto& waiting = job.gone[node].waiting;
-    waiting.insert(waiting.end(), gone.begin(), gone.end());
+    auto& queue = job.gone[node];
+    queue.waiting.insert(queue.waiting.end(), gone.begin(), gone.end());
+    if (heard) {
+      all.add();
+      queue.heard.push_back([all] { all.done(); });
+    }
     tell_gone(nspace, node);
   }
+  all.done();
 }
 
 void dvm_jobs::tell_gone(const std::string& nspace, uint32_t node) {
@@ -844,7 +997,10 @@ void dvm_jobs::tell_gone(const std::string& nspace, uint32_t node) {
     return;
   queue.is_telling = true;
   out_.ask(node, procs_gone{std::exchange(queue.waiting, {})},
-           [this, nspace, node](const caf::expected<host_reply>&) {
+           [this, nspace, node, heard = std::exchange(queue.heard, {})](
+             const caf::expected<host_reply>&) {
+             for (const auto& then : heard)
+               then();
              if (auto* job = find(nspace)) {
                job->gone[node].is_telling = false;
                tell_gone(nspace, node);
@@ -873,12 +1029,17 @@ void dvm_jobs::raise(event what, std::vector<std::string> audience,
 }
 
 /// A process has ended, of which those that are connected to it hear, too.
-void dvm_jobs::tell_of_process(const job_record& job,
-                               const proc_changed& what) {
+/// @param is_fatal Whether its job is ended for it: the event says so.
+/// Source: PMIx Standard v5, PMIX_EVENT_TERMINATE_JOB.
+void dvm_jobs::tell_of_process(const job_record& job, const proc_changed& what,
+                               bool is_fatal) {
   auto x = make_end_event(what, job.ending, job.options.recoverable,
                           describe_end(what));
   if (!x)
     return;
+  if (is_fatal)
+    x->infos.push_back(
+      make_info(attr::event_terminate_job, value::boolean(true)));
   const auto audience = audience_of(job);
   const auto peers = connected_.peers_of(what.proc);
   // A good end is none for those that it is still connected to.
@@ -901,6 +1062,21 @@ void dvm_jobs::tell_of_process(const job_record& job,
 /// `job_start` or `launch_complete`.
 void dvm_jobs::tell_of_job(const job_record& job, status code) {
   raise(make_job_event(code, job.map.nspace), audience_of(job));
+}
+
+/// Processes wait for a debugger: whoever asked for the job hears of it, and those
+/// who ask for what happens to jobs.
+/// Source: PMIx Standard v5, PMIX_READY_FOR_DEBUG.
+void dvm_jobs::tell_of_stop(const job_record& job, stop_point place) {
+  auto what = make_stop_event(job.map.nspace,
+                              job.breakpoints[static_cast<size_t>(place)]);
+  const auto& parent = job.parent.proc;
+  if (!parent.nspace.empty())
+    out_.notify(what, {parent}, [](const caf::expected<ack>&) {
+      // Who is gone waits for nothing.
+    });
+  out_.raise_for_askers(
+    make_copy_for_askers(std::move(what), std::vector<proc_id>{parent}));
 }
 
 /// A job is ended since one of its processes, or one that they are connected
@@ -949,9 +1125,21 @@ void dvm_jobs::control(uint32_t from, const requester& who,
                     });
 }
 
+bool dvm_jobs::listens_to(status code) {
+  return code == status::ready_for_debug || job_controller::listens_to(code);
+}
+
 void dvm_jobs::hear(const event& what) {
   if (job_controller::listens_to(what.code))
     control_->hear(what);
+  if (what.code != status::ready_for_debug)
+    return;
+  auto* job = find(what.source.nspace);
+  if (job == nullptr)
+    return;
+  if (const auto place = job->note_stopped(
+        what.source.rank, text(what.infos, attr::breakpoint).value_or("")))
+    tell_of_stop(*job, *place);
 }
 
 /// Whether a job of this name has been: they are numbered.
@@ -1043,6 +1231,7 @@ control_means dvm_jobs::means_of_control() {
     run_hook(node, std::move(what), std::move(then));
   };
   out.restart_command = config_.restart_command;
+  out.keep = config_.keep_checkpoints;
   out.is_administrator = [this](const requester& who) {
     return may_act_for(who, config_.owner.value_or(who.creds.uid));
   };
@@ -1093,15 +1282,24 @@ void dvm_jobs::tell_sets(uint32_t node) {
 std::vector<gauge> dvm_jobs::gauges() const {
   auto procs = size_t{0};
   auto gone = size_t{0};
+  auto alive = uint64_t{0};
   for (const auto& [nspace, x] : all_) {
     procs += x.procs.size();
     for (const auto& [node, queue] : x.gone)
       gone += queue.waiting.size();
   }
-  auto result = std::vector<gauge>{{"root.jobs", all_.size(), 0, "jobs"},
-                                   {"root.processes", procs, 0, "processes"},
-                                   // A process ends once.
-                                   {"root.ends_to_tell", gone, 0, "processes"}};
+  for (const auto& [node, count] : used())
+    alive += count;
+  auto result =
+    std::vector<gauge>{{"root.jobs", all_.size(), 0, "jobs"},
+                       {"root.jobs_begun", next_job_ - 1, 0, "jobs"},
+                       {"root.jobs_ended", jobs_ended_, 0, "jobs"},
+                       {"root.jobs_failed", jobs_failed_, 0, "jobs"},
+                       {"root.processes", procs, 0, "processes"},
+                       {"root.processes_alive", alive, 0, "processes"},
+                       {"root.restarts", restarts_, 0, "restarts"},
+                       // A process ends once.
+                       {"root.ends_to_tell", gone, 0, "processes"}};
   for (auto& x : control_->gauges())
     result.push_back(std::move(x));
   return result;

@@ -80,6 +80,12 @@ public:
     std::function<bool(site_hook)> has_hook;
     std::vector<std::string> restart_command;
 
+    /// The checkpoints of an earlier DVM; may be empty. See
+    /// `control_means::keep`.
+    std::string checkpoints;
+    std::function<void(std::string checkpoints, std::function<void()> then)>
+      keep_checkpoints;
+
     journal log;
   };
 
@@ -184,7 +190,10 @@ public:
   /// A node says who has connected, or disconnected. X41: it runs one of them.
   caf::expected<ack> note_connection(uint32_t from, connection_changed what);
 
-  /// A process has raised an event that control may listen to.
+  /// Whether an event of a process concerns jobs or their control.
+  static bool listens_to(status code);
+
+  /// A process has raised an event, maybe such a one.
   void hear(const event& what);
 
   void offer(uint32_t node, uint32_t slots) {
@@ -250,6 +259,12 @@ private:
   // The start.
   std::vector<mapping_node> mapping_nodes(const object_counts* objects) const;
   std::vector<uint32_t> oversubscribed(const job_record& job) const;
+  caf::error put_beside_target(const requester& who,
+                               spawn_request& request) const;
+  void limit_start(const std::string& nspace,
+                   const std::optional<caf::timespan>& limit);
+  void call_at(time when, std::function<bool()> is_wanted,
+               std::function<void()> then);
   void count_objects(resource_kind kind,
                      std::function<void(const object_counts&)> then);
   void map(job_record& job, spawn_request& request,
@@ -268,6 +283,9 @@ private:
   struct noted_states;
   noted_states note_states(job_record& job, uint32_t from,
                            const std::vector<proc_changed>& procs);
+  void note_restart(job_record& job, const proc_changed& what,
+                    noted_states& noted);
+  void tell_restarts(job_record& job, uint32_t rank, uint32_t up_to);
   void note_controlled(const std::vector<proc_ended>& gone);
   void lose_node(uint32_t node);
   void inquire(job_record& job, uint32_t from);
@@ -284,13 +302,16 @@ private:
   // Who hears of it.
   void inform(job_record& job, uint32_t node);
   void spread(job_record& job, uint32_t from,
-              const std::vector<proc_ended>& gone);
+              const std::vector<proc_ended>& gone,
+              const std::function<void()>& heard = nullptr);
   void tell_gone(const std::string& nspace, uint32_t node);
   std::vector<std::string> audience_of(const job_record& job) const;
   void raise(event what, std::vector<std::string> audience,
              const std::string& told = {});
-  void tell_of_process(const job_record& job, const proc_changed& what);
+  void tell_of_process(const job_record& job, const proc_changed& what,
+                       bool is_fatal);
   void tell_of_job(const job_record& job, status code);
+  void tell_of_stop(const job_record& job, stop_point place);
   void tell_of_failure(const job_record& job,
                        const std::vector<std::string>& connected);
   void tell_of_end(const job_record& job);
@@ -312,6 +333,12 @@ private:
   effects out_;
   std::map<std::string, job_record> all_; // by namespace
   uint32_t next_job_ = 1;
+
+  /// Since the start: jobs that are over, those of them whose exit status is not
+  /// 0, and lives of processes that followed another one.
+  uint64_t jobs_ended_ = 0;
+  uint64_t jobs_failed_ = 0;
+  uint64_t restarts_ = 0;
 
   /// Who waits for the end of all jobs; then no new one begins.
   std::vector<completion<ack>> closing_;

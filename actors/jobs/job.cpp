@@ -1,8 +1,10 @@
 #include "actors/jobs/job.hpp"
 
+#include "actors/control/checkpoint_records.hpp"
 #include "actors/control/cleanup_request.hpp"
 #include "actors/data/job_data.hpp"
 #include "actors/jobs/job_outcome.hpp"
+#include "base/all_of.hpp"
 #include "base/answer.hpp"
 #include "base/pass_on.hpp"
 #include "base/reminders.hpp"
@@ -54,8 +56,27 @@ struct member {
   /// Whether somebody wants its end: then that is no failure.
   bool told_to_end = false;
 
+  /// How often it has been started again, and how often because it failed.
+  uint32_t lives = 0;
+  uint32_t failures = 0;
+
+  /// How its former life ended.
+  process_ended former;
+
+  /// Whether somebody wants it started again, and the checkpoint it begins from.
+  bool told_to_restart = false;
+
+  /// Whether it has waited long enough for its next life.
+  bool is_due = false;
+  std::string checkpoint;
+
   bool is_running() const {
     return state >= proc_state::running && state <= proc_state::connected;
+  }
+
+  /// Whether its next life is about to begin.
+  bool is_starting_again() const {
+    return lives > 0 && state == proc_state::launch_underway;
   }
 
   bool has_ended() const {
@@ -80,6 +101,10 @@ struct job_state_data {
   job_context context;
   job_directory directory;
   journal log;
+
+  /// Where the output of processes goes: if they may be started again, past
+  /// somebody who keeps the ends of their streams to himself.
+  output_receiver_actor output;
 
   prepare_share order;
   job_options options;
@@ -132,7 +157,12 @@ void finish_if_over(self_pointer self);
 
 void start_next(self_pointer self, size_t index);
 
+void end_for_good(self_pointer self, member& x, proc_state how);
+
 void judge_followers(self_pointer self, bool at_once = false);
+
+void call_later(self_pointer self, caf::timespan delay,
+                std::function<void()> then);
 
 inline proc_id proc_of(const job_state_data& state, const member& x) {
   return {state.nspace(), x.rank};
@@ -201,22 +231,42 @@ void note_resumed(self_pointer self, const std::vector<uint32_t>& ranks) {
   note_paused(self, ranks, false);
 }
 
-/// Signals, pauses, resumes or ends some of the processes.
+/// Signals, pauses, resumes, ends or restarts some of the processes.
 caf::result<procs_controlled> control(self_pointer self,
                                       const control_procs& what) {
   auto& state = self->state;
+  const auto restarts = what.action == control_action::restart;
+  if (restarts && !state.options.max_restarts)
+    return make_error(status::not_supported,
+                      "job " + state.nspace()
+                        + " was not started with PMIX_MAX_RESTARTS");
   const auto ends = what.action == control_action::terminate
                     || what.action == control_action::kill;
   auto order = what;
   order.ranks.clear();
+  // Those between two lives, of whom the launcher knows nothing.
+  auto others = procs_controlled{};
   for (const auto rank : what.ranks)
     if (auto* x = state.find({what.nspace, rank});
-        x != nullptr && x->is_running()) {
+        x != nullptr && x->state == proc_state::restart && (ends || restarts)) {
+      others.ranks.push_back(rank);
+      if (ends)
+        end_for_good(self, *x, proc_state::killed_by_cmd);
+      else
+        x->checkpoint = what.checkpoint;
+    } else if (x != nullptr && x->is_starting_again() && ends) {
+      others.ranks.push_back(rank);
+      x->told_to_end = true;
+    } else if (x != nullptr && x->is_running()) {
       x->told_to_end |= ends;
+      if (restarts && !x->told_to_end) {
+        x->told_to_restart = true;
+        x->checkpoint = what.checkpoint;
+      }
       order.ranks.push_back(rank);
     }
   if (order.ranks.empty())
-    return procs_controlled{};
+    return others;
   if (what.action == control_action::signal && what.signal == 0)
     return find_running(self, std::move(order));
   // Excused before it stands still.
@@ -226,13 +276,48 @@ caf::result<procs_controlled> control(self_pointer self,
   auto owed = std::make_shared<answer<procs_controlled>>(promise);
   self->request(state.directory.launcher, caf::infinite, std::move(order))
     .then(
-      [self, owed, what](procs_controlled& x) {
+      [self, owed, what, others](procs_controlled& x) {
         if (resumes(what))
           note_paused(self, x.ranks, false);
+        x.ranks.insert(x.ranks.end(), others.ranks.begin(), others.ranks.end());
         owed->give(std::move(x));
       },
       [owed](caf::error& why) { owed->fail(std::move(why)); });
   return promise;
+}
+
+// -- the streams of processes that may be started again -------------------------
+
+/// Takes the output of processes whose streams go on in their next lives: passes
+/// on all but their ends, which are told when a process has ended for good.
+output_receiver_actor::behavior_type
+keep_streams(output_receiver_actor::pointer self,
+             const output_receiver_actor& to) {
+  return {[self, to](process_output& what) -> caf::result<ack> {
+    if (what.bytes.empty())
+      return ack{};
+    return self->delegate(to, std::move(what));
+  }};
+}
+
+/// Ends the streams of a process; nothing of it comes any more.
+void end_streams(self_pointer self, const proc_id& proc) {
+  const auto done = [self, proc] {
+    if (auto* x = self->state.find(proc))
+      x->drained = true;
+    finish_if_over(self);
+  };
+  auto all = all_of<std::monostate>{{}, [done](std::monostate) { done(); }};
+  for (const auto channel :
+       {io_channels::stdout_, io_channels::stderr_, io_channels::stddiag}) {
+    all.add();
+    self
+      ->request(self->state.directory.output, caf::infinite,
+                process_output{proc, channel, {}, 0, 0})
+      .then([all](ack) { all.done(); },
+            [all](const caf::error&) { all.done(); });
+  }
+  all.done();
 }
 
 // -- the start ----------------------------------------------------------------
@@ -324,7 +409,7 @@ void start_next(self_pointer self, size_t index) {
         self
           ->request(self->state.directory.launcher, caf::infinite,
                     std::move(spec), process_owner_actor{job_actor{self}},
-                    self->state.directory.output)
+                    self->state.output)
           .then(
             [=](process_started started) {
               note_started(self, index, started.pid);
@@ -424,6 +509,9 @@ caf::result<job_map> prepare(self_pointer self, prepare_share& order) {
     return promise;
   }
   state.options = std::move(*options);
+  state.output = state.options.max_restarts
+                   ? self->spawn(keep_streams, state.directory.output)
+                   : state.directory.output;
   auto size = size_t{0};
   for (const auto& x : state.order.map.shares)
     size += x.procs.size();
@@ -557,11 +645,165 @@ void end_all(self_pointer self, const end_job& how) {
     if (x.state == proc_state::prepped) {
       x.state = proc_state::killed_by_cmd;
       x.drained = true;
+    } else if (x.state == proc_state::restart) {
+      end_for_good(self, x, proc_state::killed_by_cmd);
     }
   if (signal != SIGKILL)
     call_later(self, how.grace.value_or(defaults::kill_grace),
                [self] { signal_all(self, SIGKILL); });
   finish_if_over(self);
+}
+
+// -- another life of a process --------------------------------------------------
+
+/// How much longer each failure of a process has it wait for its next life, and
+/// the longest wait.
+constexpr auto restart_pause = std::chrono::milliseconds{100};
+constexpr auto most_restart_pauses = uint32_t{20};
+
+/// In the environment of a process: how often it has been started again.
+constexpr auto restarts_variable = "TROUPE_RESTARTS=";
+
+/// Whether a process whose life is over, in the state that this comes to, gets
+/// another one. Whoever aborts its job, or is told to end, does not.
+/// Source: PMIx Standard v5, PMIX_MAX_RESTARTS; RFC0015, PMIX_JOB_CTRL_RESTART.
+bool lives_on(const job_state_data& state, const member& x) {
+  if (!state.options.max_restarts || state.ending || x.told_to_end
+      || x.called_abort)
+    return false;
+  return x.told_to_restart
+         || (is_failure(x.state, state.options.abort_non_zero)
+             && x.failures < *state.options.max_restarts);
+}
+
+/// It ends, though nothing of it runs.
+void end_for_good(self_pointer self, member& x, proc_state how) {
+  auto& state = self->state;
+  const auto proc = proc_of(state, x);
+  x.state = how;
+  self->send(state.directory.server, proc_ended{proc, how});
+  report(self, x, x.former.exit_code, x.former.signal);
+  if (x.drained) {
+    x.drained = false;
+    end_streams(self, proc);
+  }
+}
+
+/// What starts a process that has run before. Its former life has read what came
+/// for its standard input.
+start_process plan_restart(const job_state_data& state, const member& x) {
+  const auto& order = state.order;
+  auto plan = plan_job(order.map, order.request, order.parent, state.options,
+                       state.context, {});
+  const auto index = static_cast<size_t>(&x - state.members.data());
+  auto result = std::move(plan.processes[index]);
+  result.with_stdin = false;
+  auto variables =
+    std::vector<std::string>{restarts_variable + std::to_string(x.lives)};
+  if (!x.checkpoint.empty())
+    variables.push_back(checkpoint_variable(x.checkpoint));
+  set_variables(result.env, std::move(variables));
+  return result;
+}
+
+void note_restarted(self_pointer self, const proc_id& proc, uint32_t pid) {
+  auto& state = self->state;
+  auto* x = state.find(proc);
+  if (x == nullptr)
+    return;
+  x->pid = pid;
+  if (x->has_ended())
+    return;
+  x->state = x->connected ? proc_state::connected : proc_state::running;
+  report(self, *x);
+  if (state.ending || x->told_to_end)
+    self->send(state.directory.launcher, signal_process{proc, SIGKILL});
+}
+
+void note_failed_restart(self_pointer self, const proc_id& proc,
+                         const caf::error& why) {
+  auto* x = self->state.find(proc);
+  if (x == nullptr || x->has_ended())
+    return;
+  const auto is_wanted = self->state.ending || x->told_to_end;
+  if (self->state.log && !is_wanted)
+    self->state.log(severity::error,
+                    to_string(proc)
+                      + " cannot be started again: " + reason_of(why));
+  x->drained = true;
+  end_for_good(self, *x,
+               is_wanted ? proc_state::killed_by_cmd
+                         : proc_state::cannot_restart);
+}
+
+/// Has the server forget the former life, then starts the next one.
+void start_again(self_pointer self, const proc_id& proc) {
+  auto& state = self->state;
+  auto* x = state.find(proc);
+  if (x == nullptr || x->state != proc_state::restart || !x->drained
+      || !x->is_due)
+    return;
+  x->state = proc_state::launch_underway;
+  x->drained = x->is_due = false;
+  const auto fail = [self, proc](const caf::error& why) {
+    note_failed_restart(self, proc, why);
+  };
+  const auto launch = [self, proc, fail](client_environment& env) {
+    auto* x = self->state.find(proc);
+    if (self->state.ending || x->told_to_end) {
+      fail(make_error(status::job_canceled, "it is being ended"));
+      return;
+    }
+    auto spec = plan_restart(self->state, *x);
+    set_variables(spec.env, std::move(env.variables));
+    self
+      ->request(self->state.directory.launcher, caf::infinite, std::move(spec),
+                process_owner_actor{job_actor{self}}, self->state.output)
+      .then(
+        [self, proc](process_started started) {
+          note_restarted(self, proc, started.pid);
+        },
+        fail);
+  };
+  self
+    ->request(state.directory.server, caf::infinite,
+              register_client{proc, state.order.parent.creds})
+    .then(
+      [self, proc, launch, fail](ack) {
+        self
+          ->request(self->state.directory.server, caf::infinite,
+                    setup_fork{proc})
+          .then(launch, fail);
+      },
+      fail);
+}
+
+/// A life of a process is over, and another one follows when its output has been
+/// taken: it keeps its name and its place.
+void begin_restart(self_pointer self, member& x, const process_ended& what) {
+  auto& state = self->state;
+  const auto is_wanted = std::exchange(x.told_to_restart, false);
+  if (!is_wanted)
+    ++x.failures;
+  ++x.lives;
+  x.former = what;
+  x.state = proc_state::restart;
+  x.connected = x.finalized = x.lost = x.is_paused = false;
+  // Before others hear of it: they may join a fence that waits for its next
+  // life.
+  self->send(state.directory.server, proc_ended{what.proc, x.state});
+  report(self, x, what.exit_code, what.signal);
+  // What it has started goes with it.
+  self->send(state.directory.launcher, signal_process{what.proc, SIGKILL});
+  const auto pauses =
+    is_wanted ? 0 : std::min(x.failures - 1, most_restart_pauses);
+  call_later(self, pauses * restart_pause, [self, proc = what.proc] {
+    if (auto* x = self->state.find(proc)) {
+      x->is_due = true;
+      start_again(self, proc);
+    }
+  });
+  judge_followers(self);
 }
 
 // -- end of a process ---------------------------------------------------------
@@ -573,7 +815,7 @@ constexpr auto last_words_wait = std::chrono::seconds{5};
 void judge_end(self_pointer self, const process_ended& what) {
   auto& state = self->state;
   auto* x = state.find(what.proc);
-  if (x == nullptr || x->has_ended())
+  if (x == nullptr || x->has_ended() || x->state == proc_state::restart)
     return;
   x->end.reset();
   x->may_follow = false;
@@ -581,10 +823,28 @@ void judge_end(self_pointer self, const process_ended& what) {
                              : final_state(what, x->connected, x->finalized);
   if (x->told_to_end && x->state != proc_state::terminated)
     x->state = proc_state::killed_by_cmd;
+  if (lives_on(state, *x)) {
+    begin_restart(self, *x, what);
+    return;
+  }
   self->send(state.directory.server, proc_ended{what.proc, x->state});
   report(self, *x, what.exit_code, what.signal);
+  if (state.options.max_restarts && x->drained) {
+    x->drained = false;
+    end_streams(self, what.proc);
+  }
   judge_followers(self);
   finish_if_over(self);
+}
+
+/// Judges an end later, which is one of the life that the process has now.
+std::function<void()> judge_later(self_pointer self, const member& x,
+                                  const process_ended& what) {
+  return [self, what, lives = x.lives] {
+    if (const auto* x = self->state.find(what.proc);
+        x != nullptr && x->lives == lives)
+      judge_end(self, what);
+  };
 }
 
 /// Whether a process has lost its connection and has not ended, as far as we
@@ -628,8 +888,7 @@ void conclude_exit(self_pointer self, const process_ended& what) {
     return;
   }
   x->may_follow = true;
-  call_later(self, defaults::lost_connection_wait,
-             [self, what] { judge_end(self, what); });
+  call_later(self, defaults::lost_connection_wait, judge_later(self, *x, what));
 }
 
 /// Judges an end as soon as it is known whether it is a consequence.
@@ -648,7 +907,11 @@ void conclude(self_pointer self, const process_ended& what) {
   // The launcher tells us of an exit at once; that a connection is lost comes by
   // way of the server and the host. The host knew before the peers did: when it
   // answers anything, we know, too. One that answers nothing holds back no end.
-  const auto then = [self, what] { conclude_exit(self, what); };
+  const auto then = [self, what, lives = x.lives] {
+    if (const auto* x = self->state.find(what.proc);
+        x != nullptr && x->lives == lives)
+      conclude_exit(self, what);
+  };
   self
     ->request(state.directory.host, defaults::lost_connection_wait,
               locate_procs{})
@@ -664,10 +927,27 @@ void note_end(self_pointer self, const process_ended& what) {
   if (x->connected && !x->finalized && !x->lost && what.signal == 0
       && what.exit_code == 0) {
     x->end = what;
-    call_later(self, last_words_wait, [self, what] { judge_end(self, what); });
+    call_later(self, last_words_wait, judge_later(self, *x, what));
     return;
   }
   conclude(self, what);
+}
+
+/// All output of a life of a process has been taken. Its end may not be judged
+/// yet.
+void note_drained(self_pointer self, const proc_id& proc) {
+  auto* x = self->state.find(proc);
+  if (x == nullptr)
+    return;
+  if (!self->state.options.max_restarts) {
+    x->drained = true;
+    finish_if_over(self);
+  } else if (x->has_ended()) {
+    end_streams(self, proc);
+  } else {
+    x->drained = true;
+    start_again(self, proc);
+  }
 }
 
 /// Nothing more comes from a process that has ended.
@@ -681,6 +961,8 @@ void note_lost(self_pointer self, const proc_id& proc) {
   auto* x = self->state.find(proc);
   if (x == nullptr || x->has_ended())
     return;
+  if (x->lives > 0 && !x->connected)
+    return; // Of its former life.
   x->lost = true;
   if (x->end) {
     note_last_words(self, *x);
@@ -763,7 +1045,8 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
     [self](const control_procs& what) { return control(self, what); },
     [self](const forget_job&) { return forget(self); },
     [self](const client_connected& what) {
-      if (auto* x = self->state.find(what.who.proc)) {
+      if (auto* x = self->state.find(what.who.proc);
+          x != nullptr && x->state != proc_state::restart) {
         x->connected = true;
         x->finalized = false;
         x->lost = false;
@@ -775,18 +1058,15 @@ job_actor::behavior_type behavior(self_pointer self, job_context context,
       }
     },
     [self](const client_finalized& what) {
-      if (auto* x = self->state.find(what.who.proc)) {
+      if (auto* x = self->state.find(what.who.proc);
+          x != nullptr && x->state != proc_state::restart) {
         x->finalized = true;
         note_last_words(self, *x);
       }
     },
     [self](const client_lost& what) { note_lost(self, what.who.proc); },
     [self](const process_ended& what) { note_end(self, what); },
-    [self](const process_drained& what) {
-      if (auto* x = self->state.find(what.proc))
-        x->drained = true;
-      finish_if_over(self);
-    },
+    [self](const process_drained& what) { note_drained(self, what.proc); },
     [self](deadline due) { self->state.waits.fire(due.id); },
   };
 }

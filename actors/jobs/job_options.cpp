@@ -2,6 +2,7 @@
 
 #include "actors/io/io_options.hpp"
 #include "actors/jobs/number_list.hpp"
+#include "actors/jobs/spawn_directives.hpp"
 #include "base/timeout.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
@@ -20,12 +21,14 @@ namespace troupe {
 namespace {
 
 /// The options that PRRTE's launcher hands over as text, with commas between.
+/// @returns `not_supported` for one that says how processes begin, and is not
+///          done.
 /// Source: PMIX_RUNTIME_OPTIONS; PRRTE's `--runtime-options`.
-void read_runtime_options(const std::vector<info>& infos,
-                          job_options& options) {
+caf::error read_runtime_options(const std::vector<info>& infos,
+                                job_options& options) {
   const auto given = text(infos, attr::runtime_options);
   if (!given)
-    return;
+    return {};
   for (size_t begin = 0; begin <= given->size();) {
     const auto end = std::min(given->find(',', begin), given->size());
     auto name = lower_case(given->substr(begin, end - begin));
@@ -40,8 +43,43 @@ void read_runtime_options(const std::vector<info>& infos,
       options.recoverable = is_set;
     else if (name == "error-nonzero-status")
       options.abort_non_zero = is_set;
+    else if (name == "stop-in-init" && is_set)
+      options.stops.in_init = rank_wildcard;
+    else if (name == "stop-in-app" && is_set)
+      options.stops.in_app = rank_wildcard;
+    else if (name == "stop-on-exec" && is_set)
+      return check_directives(
+        {{info{std::string{attr::debug_stop_on_exec}, 0, {}}}, {}});
     begin = end + 1;
   }
+  return {};
+}
+
+/// Source: PMIx Standard v5, PMIX_MAX_RESTARTS and PMIX_JOB_CONTINUOUS, whose
+/// failed processes are "immediately restarted".
+caf::error read_restarts(const std::vector<info>& infos, job_options& options) {
+  if (flag(infos, attr::job_continuous))
+    options.max_restarts = UINT32_MAX;
+  const auto* given = find(infos, attr::max_restarts);
+  if (given == nullptr)
+    return {};
+  options.max_restarts = given->number<uint32_t>();
+  if (!options.max_restarts)
+    return make_error(status::bad_param,
+                      "PMIX_MAX_RESTARTS is no number; give 0 or more");
+  return {};
+}
+
+caf::error check_timeouts(const std::vector<info>& infos) {
+  for (const auto& [key, name] :
+       {std::pair{attr::timeout, "PMIX_TIMEOUT"},
+        std::pair{attr::spawn_timeout, "PMIX_SPAWN_TIMEOUT"},
+        std::pair{attr::job_timeout, "PMIX_JOB_TIMEOUT"}})
+    if (find(infos, key) != nullptr && !number<int32_t>(infos, key))
+      return make_error(status::bad_param,
+                        std::string{name}
+                          + " is no number of seconds; give 0 or more");
+  return {};
 }
 
 /// An attribute that says where processes go, taken apart: the value
@@ -472,6 +510,8 @@ private:
 } // namespace
 
 caf::expected<job_options> read_options(const spawn_request& request) {
+  if (auto why = check_directives(request))
+    return why;
   auto result = job_options{};
   auto infos = request.job_infos;
   // Launchers give a job's directives with its first program, too.
@@ -480,13 +520,32 @@ caf::expected<job_options> read_options(const spawn_request& request) {
                  request.apps.front().infos.end());
   if (auto err = read_mapping_words(infos, result))
     return err;
-  read_runtime_options(infos, result);
+  auto stops = read_debug_stops(request);
+  if (!stops)
+    return std::move(stops.error());
+  result.stops = *stops;
+  if (auto err = read_runtime_options(infos, result))
+    return err;
   if (find(infos, attr::job_recoverable) != nullptr)
     result.recoverable = flag(infos, attr::job_recoverable);
   if (const auto* x = find(infos, attr::abort_non_zero_term))
     result.abort_non_zero = x->truth();
   result.is_dry = flag(infos, dry_run_key);
+  if (auto err = check_timeouts(infos))
+    return err;
   result.timeout = timeout_of(infos, attr::job_timeout);
+  result.spawn_timeout = timeout_of(infos, attr::spawn_timeout);
+  if (!result.spawn_timeout)
+    result.spawn_timeout = timeout_of(infos, attr::timeout);
+  if (auto err = read_restarts(infos, result))
+    return err;
+  if (result.stops.any() && result.max_restarts)
+    return make_error(status::not_supported,
+                      "a job whose processes wait for a debugger does not "
+                      "start them again: leave out PMIX_DEBUG_STOP_IN_INIT and "
+                      "_IN_APP, or PMIX_MAX_RESTARTS and PMIX_JOB_CONTINUOUS");
+  result.display_map = flag(infos, attr::display_map);
+  result.index_argv = flag(infos, attr::index_argv);
   auto wiring = read_io_wiring(request);
   if (!wiring)
     return std::move(wiring.error());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/jobs/debug_stops.hpp"
 #include "actors/jobs/rank_file.hpp"
 #include "messages/io_wiring.hpp"
 #include "messages/spawn.hpp"
@@ -102,6 +103,13 @@ struct job_options {
   /// Whether the launcher tells where each process is bound.
   bool report_bindings = false;
 
+  /// Whether the launcher tells where each process goes. PMIX_DISPLAY_MAP.
+  bool display_map = false;
+
+  /// Whether each process has its rank behind its first argument, as in
+  /// `prog-3`. PMIX_INDEX_ARGV.
+  bool index_argv = false;
+
   /// With `node_policy::seq`: nodes by rank; none: those of PMIX_HOST.
   std::vector<std::string> sequence;
 
@@ -115,11 +123,23 @@ struct job_options {
   /// PMIX_ABORT_NON_ZERO_TERM.
   bool abort_non_zero = true;
 
+  /// How often each process is started again where it ran if it fails; it may
+  /// be so on request, too, if only 0. Absent: never. PMIX_MAX_RESTARTS;
+  /// PMIX_JOB_CONTINUOUS is any number.
+  std::optional<uint32_t> max_restarts;
+
+  /// Where its processes wait for a debugger.
+  debug_stops stops;
+
   /// Whether it is only mapped.
   bool is_dry = false;
 
   /// Longest run. PMIX_JOB_TIMEOUT, in seconds.
   std::optional<caf::timespan> timeout;
+
+  /// How long it may take until all processes run. PMIX_SPAWN_TIMEOUT,
+  /// PMIX_TIMEOUT, in seconds.
+  std::optional<caf::timespan> spawn_timeout;
 
   /// Where its streams go.
   io_wiring io;

@@ -1,6 +1,8 @@
 #include "actors/jobs/job_plan.hpp"
 
+#include "actors/data/job_data.hpp"
 #include "actors/data/job_memory.hpp"
+#include "actors/jobs/debugger_daemons.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/jobs/placement.hpp"
 #include "actors/monitors/reaction_policy.hpp"
@@ -80,17 +82,34 @@ std::string job_directory(const job_map& map, const job_context& context) {
 
 /// Data that whoever asks for the job gives it. What the host says cannot be
 /// overridden.
-void add_preset(const spawn_request& request, std::vector<info>& to) {
+void add_preset(const spawn_request& request, bool restarts,
+                std::vector<info>& to) {
   if (auto policy = job_policy(request.job_infos))
     to.push_back(std::move(*policy));
-  if (flag(request.job_infos, no_shared_memory_key))
+  // What the former life of a process has left in memory would mislead others.
+  if (flag(request.job_infos, no_shared_memory_key) || restarts)
     to.push_back(make_info(no_shared_memory_key, value::boolean(true)));
+  if (restarts)
+    to.push_back(make_info(restarts_key, value::boolean(true)));
   const auto* preset = find(request.job_infos, preset_data);
   if (preset == nullptr)
     return;
   for (auto& x : infos_of(*preset))
     if (x.key.compare(0, 4, "pmix") != 0 || x.key == attr::job_ctrl_restart)
       to.push_back(std::move(x));
+}
+
+/// What processes are told that wait for a debugger. Whoever reads no ranks there
+/// takes any value for all: true is understood by everybody.
+/// Source: OpenPMIx 3.2 to 6.1; Open MPI 5.0, which wants a boolean.
+void add_stops(const debug_stops& stops, std::vector<info>& to) {
+  const auto add = [&](std::string_view key, std::optional<uint32_t> rank) {
+    if (rank)
+      to.push_back(make_info(key, *rank == rank_wildcard ? value::boolean(true)
+                                                         : value::rank(*rank)));
+  };
+  add(attr::debug_stop_in_init, stops.in_init);
+  add(attr::debug_stop_in_app, stops.in_app);
 }
 
 /// Clients take a node for oversubscribed if the key is there, whatever its
@@ -173,7 +192,12 @@ std::vector<info> job_level(const job_map& map, const spawn_request& request,
     result.push_back(make_info(attr::spawned, value::boolean(true)));
     result.push_back(make_info(attr::parent_id, value::of_proc(parent.proc)));
   }
-  add_preset(request, result);
+  add_stops(options.stops, result);
+  if (const auto target = debug_target_of(request)) {
+    result.push_back(make_info(attr::debug_target, value::of_proc(*target)));
+    result.push_back(make_info(attr::debug_job, value::string(target->nspace)));
+  }
+  add_preset(request, options.max_restarts.has_value(), result);
   return result;
 }
 
@@ -310,9 +334,22 @@ void add(environment& env, const std::vector<std::string>& variables,
   }
 }
 
+/// Puts what is installed in a directory before everything else.
+/// Source: PMIx Standard v5, PMIX_PREFIX.
+void use_prefix(environment& env, const std::string& prefix) {
+  const std::pair<const char*, const char*> folders[] = {
+    {"PATH", "/bin"}, {"LD_LIBRARY_PATH", "/lib"}};
+  for (const auto& [name, folder] : folders) {
+    auto& variable = env[name];
+    variable = prefix + folder + (variable.empty() ? "" : ":") + variable;
+  }
+}
+
 /// Applies the changes that a spawn request asks for.
 /// Source: PMIx Standard v5, "Environment variable attributes".
 void change(environment& env, const std::vector<info>& infos) {
+  if (const auto prefix = text(infos, attr::prefix); prefix && !prefix->empty())
+    use_prefix(env, *prefix);
   for (const auto& x : infos) {
     if (x.key == attr::unset_envar) {
       if (const auto* name = x.val.text())
@@ -457,6 +494,8 @@ job_plan plan_job(const job_map& map, const spawn_request& request,
     auto& added = plan.processes.back();
     if (added.argv.empty())
       added.argv.push_back(program.cmd);
+    if (options.index_argv)
+      added.argv.front() += "-" + std::to_string(proc.rank);
     wire(added, options.io);
     added.with_pmi1 = context.with_pmi1;
   }

@@ -5,6 +5,13 @@
 
 namespace troupe {
 
+namespace {
+
+/// What is kept of the name of a breakpoint.
+constexpr size_t max_breakpoint = 256;
+
+} // namespace
+
 std::string dvm_nodes::name_of(uint32_t rank) const {
   const auto i = all_.find(rank);
   return i != all_.end() ? i->second.name : "number " + std::to_string(rank);
@@ -78,6 +85,7 @@ void job_record::record(const spawn_request& request, const dvm_nodes& nodes) {
   x->request = request;
   x->owner = parent.creds;
   x->is_recoverable = options.recoverable;
+  x->restarts_in_place = options.max_restarts.has_value();
   for (const auto& proc : procs) {
     x->hosts.push_back(nodes.name_of(proc.node));
     x->apps.push_back(proc.app);
@@ -97,6 +105,8 @@ job_mapped job_record::mapped(const dvm_nodes& nodes) const {
   auto result = job_mapped{};
   result.nspace = map.nspace;
   result.map_by = mapping_of(options);
+  result.shows_map = options.display_map;
+  result.shows_bindings = options.report_bindings;
   const auto is_bound =
     std::any_of(map.shares.begin(), map.shares.end(), [](const auto& x) {
       return std::any_of(x.procs.begin(), x.procs.end(),
@@ -139,7 +149,19 @@ noted_change job_record::note(uint32_t from, const proc_changed& what,
     what.state != proc_state::failed_to_start
     && (what.state != proc_state::killed_by_cmd || what.pid != 0);
   result.begins_job = result.has_run && !std::exchange(has_begun, true);
+  result.is_restart = what.state == proc_state::restart;
+  if (result.is_restart)
+    ++proc.restarts;
   result.is_end = proc.has_ended();
+  if (result.is_end)
+    for (const auto x : {stop_point::in_init, stop_point::in_app}) {
+      auto& left = awaited[static_cast<size_t>(x)];
+      // If nobody is left, nobody waits.
+      if (left.erase(rank) > 0 && left.empty()
+          && std::any_of(procs.begin(), procs.end(),
+                         [](const auto& y) { return !y.has_ended(); }))
+        result.completes_stop = x;
+    }
   if (!result.is_end || !result.has_run)
     return result;
   const auto end = proc_outcome{rank,        what.state, what.exit_code,
@@ -148,6 +170,7 @@ noted_change job_record::note(uint32_t from, const proc_changed& what,
                         && what.state != proc_state::killed_by_cmd
                         && is_failure(what.state, options.abort_non_zero);
   has_failed |= is_fatal;
+  result.is_fatal = is_fatal;
   if (may_follow(from, what)) {
     held.push_back({end, is_fatal});
     return result;
@@ -155,6 +178,27 @@ noted_change job_record::note(uint32_t from, const proc_changed& what,
   outcome.add(end);
   result.ends_job = is_fatal;
   return result;
+}
+
+std::optional<stop_point>
+job_record::note_stopped(uint32_t rank, const std::string& breakpoint) {
+  const auto place =
+    breakpoint == init_breakpoint ? stop_point::in_init : stop_point::in_app;
+  const auto whom =
+    place == stop_point::in_init ? options.stops.in_init : options.stops.in_app;
+  const auto is_meant = whom && (*whom == rank_wildcard || *whom == rank);
+  if (!is_meant || rank >= procs.size() || procs[rank].has_ended())
+    return std::nullopt;
+  auto& left = awaited[static_cast<size_t>(place)];
+  if (left.empty())
+    for (uint32_t x = 0; x < procs.size(); ++x)
+      if ((*whom == rank_wildcard || *whom == x) && !procs[x].has_ended())
+        left.insert(x);
+  if (left.erase(rank) == 0)
+    return std::nullopt;
+  breakpoints[static_cast<size_t>(place)] =
+    breakpoint.substr(0, max_breakpoint);
+  return left.empty() ? std::make_optional(place) : std::nullopt;
 }
 
 std::vector<proc_changed> job_record::lost_with(uint32_t node) const {

@@ -4,16 +4,19 @@
 #include "actors/jobs/job_options.hpp"
 #include "actors/jobs/job_outcome.hpp"
 #include "base/may_act_for.hpp"
+#include "messages/event.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -99,6 +102,9 @@ struct proc_record {
   uint32_t pid = 0;
   int32_t exit_code = 0;
 
+  /// How often it has been started again.
+  uint32_t restarts = 0;
+
   bool has_ended() const {
     return state >= proc_state::terminated;
   }
@@ -113,9 +119,15 @@ struct held_exit {
   bool is_fatal = false;
 };
 
+/// Where processes wait for a debugger.
+enum class stop_point : uint8_t { in_init, in_app };
+
 /// Processes that a node has to hear of: one call at a time.
 struct gone_queue {
   std::vector<proc_ended> waiting;
+
+  /// Called when the node has heard of them, or is lost.
+  std::vector<std::function<void()>> heard;
   bool is_telling = false;
 };
 
@@ -133,10 +145,20 @@ struct noted_change {
   /// The process goes on without its server.
   bool loses_connection = false;
 
+  /// A life of the process is over, and another one follows.
+  bool is_restart = false;
+
   bool is_end = false;
 
   /// At the end: whether it has been a process at all.
   bool has_run = false;
+
+  /// Where all that were to stop for a debugger and still run have done so, for
+  /// this one has ended.
+  std::optional<stop_point> completes_stop;
+
+  /// Whether the job is ended for it, sooner or later.
+  bool is_fatal = false;
 
   /// Whether the job is to be ended now. An exit that is held does so later.
   bool ends_job = false;
@@ -182,10 +204,19 @@ struct job_record {
 
   std::map<uint32_t, gone_queue> gone;
 
+  /// Events of restarts, by rank and how often it has been restarted, until all
+  /// nodes have forgotten the life before.
+  std::map<std::pair<uint32_t, uint32_t>, event> untold;
+
   /// Answers to the current step of the start that are missing.
   size_t pending = 0;
   bool ending = false;
   bool reporting = false;
+
+  /// Who is to stop for a debugger and has not, from the first on that has; and
+  /// how the last one called the place. By `stop_point`.
+  std::array<std::set<uint32_t>, 2> awaited;
+  std::array<std::string, 2> breakpoints;
 
   /// Whether a process of it has run.
   bool has_begun = false;
@@ -227,6 +258,13 @@ struct job_record {
   /// @param from The node that says so; it speaks for its own processes only.
   noted_change note(uint32_t from, const proc_changed& what,
                     const dvm_nodes& nodes);
+
+  /// A process says that it waits for a debugger. Who is not to stop is passed
+  /// over.
+  /// @param breakpoint PMIX_BREAKPOINT.
+  /// @returns where, if all that were to stop there have done so.
+  std::optional<stop_point> note_stopped(uint32_t rank,
+                                         const std::string& breakpoint);
 
   /// Those of a node that have not ended, as its loss ends them.
   std::vector<proc_changed> lost_with(uint32_t node) const;

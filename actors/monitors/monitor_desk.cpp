@@ -67,6 +67,23 @@ struct alert_facts {
   std::vector<info> infos;
 };
 
+/// Says what is done on an alert to the process or its job, as far as the
+/// monitor itself says it.
+/// Source: PMIx Standard v5, PMIX_EVENT_TERMINATE_PROC, _JOB.
+void add_intent(const monitor_entry& of, std::vector<info>& to) {
+  if (of.app_control || !of.extras)
+    return;
+  for (const auto& text : reactions_in(of.extras->settings)) {
+    const auto x = parse_reaction(text);
+    if (!x)
+      continue;
+    if (x->kind == reaction_kind::kill)
+      to.push_back(make_info(attr::event_terminate_proc, value::boolean(true)));
+    else if (x->kind == reaction_kind::restart)
+      to.push_back(make_info(attr::event_terminate_job, value::boolean(true)));
+  }
+}
+
 /// The event of an alert, for everybody in its range who has a handler for its
 /// code, the process itself included. It carries PMIX_EVENT_AFFECTED_PROC,
 /// PMIX_MONITOR_ID, PMIX_MONITOR_FILE, and PMIX_EVENT_TEXT_MESSAGE.
@@ -84,6 +101,7 @@ notify_request make_alert(const monitor_entry& of, const alert_facts& facts) {
   if (!facts.file.empty())
     add(attr::monitor_file, value::string(facts.file));
   add(attr::event_text_message, value::string(facts.reason));
+  add_intent(of, result.infos);
   for (const auto& x : facts.infos)
     result.infos.push_back(x);
   const auto is_own = of.range == data_range::proc_local;
@@ -124,6 +142,9 @@ struct monitor_desk_state {
 
   std::map<uint64_t, beginning> beginnings;
   uint64_t next_beginning = 1;
+
+  /// Alerts since the start.
+  uint64_t alerts = 0;
 
   /// When the next reminder comes, and its number; earlier ones are stale.
   std::optional<std::chrono::nanoseconds> reminded_at;
@@ -259,6 +280,7 @@ void raise(self_pointer self, monitor_table::item x, alert_facts facts) {
                      + (entry.id.empty() ? "" : " \"" + entry.id + "\"")
                      + " of " + to_string(of.proc);
   state.note(severity::info, title + ": " + facts.reason);
+  ++state.alerts;
   const auto number = state.table.number_of(x);
   self
     ->request(state.options.events, caf::infinite, who,
@@ -711,7 +733,7 @@ caf::result<info_result>
 begin_later(self_pointer self, const requester& who, monitor_plan& plan,
             const monitored_session_actor& session, F begin) {
   auto& state = self->state;
-  if (state.beginnings.size() >= defaults::monitors_per_node)
+  if (state.beginnings.size() >= state.options.limits.node)
     return make_error(status::out_of_resource,
                       "too many monitors begin at the same time (L7)");
   auto promise = self->make_response_promise<info_result>();
@@ -1025,16 +1047,17 @@ void note_down(self_pointer self, const caf::down_msg& x) {
 }
 
 gauge_list gauges_of(const monitor_desk_state& state) {
-  return {{{"monitors.all", state.table.size(), defaults::monitors_per_node,
-            "monitors"},
-           {"monitors.beginning", state.beginnings.size(),
-            defaults::monitors_per_node, "requests"}}};
+  const auto most = state.options.limits.node;
+  return {{{"monitors.all", state.table.size(), most, "monitors"},
+           {"monitors.beginning", state.beginnings.size(), most, "requests"},
+           {"monitors.alerts", state.alerts, 0, "alerts"}}};
 }
 
 monitor_desk_actor::behavior_type behavior(self_pointer self,
                                            monitor_desk_options options) {
   auto& state = self->state;
   state.options = std::move(options);
+  state.table = monitor_table{state.options.limits};
   if (const auto& beats = state.options.beats) {
     const auto proc = [&state](uint32_t process) -> const proc_id& {
       return state.table.of(process).proc;

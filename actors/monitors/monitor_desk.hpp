@@ -2,6 +2,7 @@
 
 #include "actors/data/job_beats.hpp"
 #include "actors/monitors/monitor_kinds.hpp"
+#include "actors/monitors/monitor_table.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -25,6 +26,9 @@ struct monitor_desk_options {
 
   /// Tells of the use of resources; null: nobody does here.
   usage_monitor_actor usage;
+
+  /// How many monitors there may be.
+  monitor_limits limits;
 
   /// Whether the node monitors by itself; if not, it leaves that to its host.
   /// Source: PMIX_SERVER_ENABLE_MONITORING; reading A18.

@@ -1,5 +1,6 @@
 #include "actors/monitors/monitor_directives.hpp"
 
+#include "base/directives.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/monitor.hpp"
@@ -47,31 +48,17 @@ constexpr auto usage_keys = std::array<std::string_view, 4>{
   attr::monitor_proc_resource_usage, attr::monitor_node_resource_usage,
   attr::monitor_disk_resource_usage, attr::monitor_net_resource_usage};
 
+/// What samples are told: PMIX_MONITOR_PROC_RESOURCE_USAGE and its neighbours.
+constexpr auto sampling_keys = std::array<std::string_view, 8>{
+  attr::monitor_resource_rate,  attr::monitor_target_procs,
+  attr::monitor_target_pids,    attr::monitor_target_nodes,
+  attr::monitor_target_nodeids, attr::monitor_target_disks,
+  attr::monitor_target_nets,    attr::monitor_local_only};
+
 /// What an alert carries as it was given.
 constexpr auto event_keys = std::array<std::string_view, 4>{
   attr::event_custom_range, attr::event_non_default, attr::event_do_not_cache,
   attr::event_stays_local};
-
-constexpr auto other_keys =
-  std::array<std::string_view, 10>{attr::monitor_id,
-                                   attr::monitor_cancel,
-                                   attr::monitor_app_control,
-                                   attr::monitor_heartbeat,
-                                   attr::monitor_heartbeat_time,
-                                   attr::monitor_heartbeat_drops,
-                                   attr::monitor_file_check_time,
-                                   attr::monitor_file_drops,
-                                   attr::send_heartbeat,
-                                   attr::range};
-
-bool has_prefix(std::string_view x, std::string_view prefix) {
-  return x.substr(0, prefix.size()) == prefix;
-}
-
-bool is_known(std::string_view key) {
-  return is_any(file_keys, key) || is_any(event_keys, key)
-         || is_any(other_keys, key) || has_prefix(key, monitor_key_prefix);
-}
 
 caf::error bad(std::string what) {
   return make_error(status::bad_param, std::move(what));
@@ -279,16 +266,18 @@ caf::error read_id(const std::vector<info>& all, monitor_plan& plan) {
   return {};
 }
 
+/// Our own desk reads them, whoever the host is.
 /// Source: PMIx Standard v5, PMIX_INFO_REQD.
 caf::error check_required(const std::vector<info>& directives,
                           monitor_task task) {
   for (const auto& x : directives)
-    if ((x.flags & info_required) != 0 && !is_known(x.key)
+    if ((x.flags & info_required) != 0 && is_any(sampling_keys, x.key)
         && !(task == monitor_task::kind && x.key == attr::monitor_target_procs))
       return make_error(status::not_supported,
-                        "directive " + name_of(x.key)
-                          + " is required, but monitors do not know it");
-  return {};
+                        name_of(x.key)
+                          + " is required, but is of samples, not of monitors");
+  return check_required(pmix_call::process_monitor, directives,
+                        next_host::ours);
 }
 
 } // namespace
@@ -306,10 +295,10 @@ caf::expected<monitor_plan> plan_monitor(const monitor_request& request) {
   all.insert(all.begin(), request.monitor);
   if (auto why = read_id(all, plan))
     return why;
-  if (plan.task == monitor_task::cancel || plan.task == monitor_task::beat)
-    return plan;
   if (auto why = check_required(request.directives, plan.task))
     return why;
+  if (plan.task == monitor_task::cancel || plan.task == monitor_task::beat)
+    return plan;
   if (auto why = read_range(request.directives, plan))
     return why;
   plan.code = request.error_code;

@@ -68,7 +68,7 @@ lent_monitor(monitor_actor::stateful_pointer<lent_monitor_state> self,
 
 caf::expected<monitor_actor>
 lend(caf::actor_system& sys, const lent_kinds& from, const std::string& kind) {
-  if (*from.count >= defaults::monitors_per_node)
+  if (*from.count >= from.most)
     return make_error(status::out_of_resource,
                       "too many monitors have monitors on this node (L7)");
   auto made = from.kinds->make(kind);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/monitor_kinds.hpp"
 #include "messages/actors.hpp"
 
@@ -17,8 +18,9 @@ namespace troupe {
 struct lent_kinds {
   std::shared_ptr<const monitor_kinds> kinds;
 
-  /// How many there are.
+  /// How many there are, and may be (L7).
   std::shared_ptr<size_t> count = std::make_shared<size_t>(0);
+  size_t most = defaults::monitors_per_node;
 };
 
 struct monitor_maker_options {

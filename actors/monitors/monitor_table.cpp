@@ -1,7 +1,5 @@
 #include "actors/monitors/monitor_table.hpp"
 
-#include "actors/monitors/defaults.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -26,15 +24,14 @@ uint32_t take_number(std::vector<T>& all, std::vector<uint32_t>& free) {
 caf::error monitor_table::room(const proc_id& proc, size_t more) const {
   const auto known = find(proc);
   const auto own = known ? processes_[*known].items.size() : 0;
-  if (own + more > defaults::monitors_per_client)
+  if (own + more > bounds_.per_process)
     return make_error(status::out_of_resource,
                       to_string(proc) + " asks for more than "
-                        + std::to_string(defaults::monitors_per_client)
+                        + std::to_string(bounds_.per_process)
                         + " monitors (L7); cancel some");
-  if (size_ + more > defaults::monitors_per_node)
+  if (size_ + more > bounds_.node)
     return make_error(status::out_of_resource,
-                      "the node has "
-                        + std::to_string(defaults::monitors_per_node)
+                      "the node has " + std::to_string(bounds_.node)
                         + " monitors (L7); cancel some");
   return {};
 }

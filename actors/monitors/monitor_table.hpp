@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/monitors/defaults.hpp"
 #include "messages/connection.hpp"
 #include "messages/custom_monitor.hpp"
 #include "messages/enums.hpp"
@@ -48,6 +49,12 @@ struct monitor_entry {
   bool app_control = false;
 };
 
+/// How many monitors there may be (L7).
+struct monitor_limits {
+  size_t per_process = defaults::monitors_per_client;
+  size_t node = defaults::monitors_per_node;
+};
+
 /// The monitors of a node, by small numbers that are used again, and by numbers
 /// that are not.
 /// Source: guarantees, L7.
@@ -61,6 +68,10 @@ public:
     credentials creds;
     std::vector<item> items;
   };
+
+  explicit monitor_table(monitor_limits bounds = {}) : bounds_(bounds) {
+    // nop
+  }
 
   /// Whether there is room for more of a process.
   caf::error room(const proc_id& proc, size_t more) const;
@@ -132,6 +143,7 @@ private:
   // With its place in the `heartbeat_watch` at most 128 bytes. Source: limit L7.
   static_assert(sizeof(slot) + sizeof(item) <= 80);
 
+  monitor_limits bounds_;
   std::vector<slot> slots_;
   std::vector<item> free_slots_;
   std::vector<process> processes_;

@@ -23,10 +23,7 @@ inline constexpr auto reaction_time = std::chrono::seconds{60};
 
 } // namespace defaults
 
-namespace {
-
-/// Prints the stacks of all threads of $TROUPE_MONITOR_PID with what there is.
-constexpr auto stack_command =
+const char* const stack_command =
   "if command -v eu-stack >/dev/null 2>&1; then\n"
   "  exec eu-stack -p \"$TROUPE_MONITOR_PID\"\n"
   "elif command -v gdb >/dev/null 2>&1; then\n"
@@ -35,6 +32,8 @@ constexpr auto stack_command =
   "fi\n"
   "echo 'neither eu-stack nor gdb is installed on this node' >&2\n"
   "exit 127\n";
+
+namespace {
 
 run_command command_for(const react_to_alert& alert, std::string text) {
   auto result = run_command{};
@@ -163,7 +162,7 @@ struct executor {
     settle(self, x, {});
   }
 
-  void operator()(log_line& line) const {
+  void operator()(log_sentence& line) const {
     log(self, severity::warning, line.text);
     settle(self, x, {});
   }
@@ -314,7 +313,7 @@ caf::expected<reaction_step> plan_reaction(const std::string& text,
   };
   switch (parsed->kind) {
     case reaction_kind::log:
-      return step(log_line{sentence_of(alert)});
+      return step(log_sentence{sentence_of(alert)});
     case reaction_kind::stack:
       if (alert.pid == 0)
         return make_error(status::not_found,

@@ -27,8 +27,12 @@ inline constexpr size_t reactions_in_flight = 256;
 
 } // namespace defaults
 
+/// Of the shell: prints the stacks of all threads of the process whose number is in
+/// TROUPE_MONITOR_PID, with what is installed.
+extern const char* const stack_command;
+
 /// A line for the daemon's log.
-struct log_line {
+struct log_sentence {
   std::string text;
 };
 
@@ -44,7 +48,7 @@ struct control_of_process {
 };
 
 /// What a reaction comes to; nothing for `event`.
-using reaction_step = std::variant<std::monostate, log_line, take_stack,
+using reaction_step = std::variant<std::monostate, log_sentence, take_stack,
                                    run_command, control_of_process, log_entry>;
 
 /// Where reactions happen.

@@ -1,5 +1,6 @@
 #include "actors/monitors/usage_monitor.hpp"
 
+#include "actors/events/range_filter.hpp"
 #include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "base/all_of.hpp"
@@ -591,26 +592,41 @@ void sample(self_pointer self, const pending_sample& job) {
   job.done();
 }
 
+/// Tells the requester, or the range that it wants told: then in its name.
+/// Source: RFC0015, "The range of the notification ... can be changed by
+/// providing a PMIX_RANGE directive".
 void tell(self_pointer self, const usage_monitors::entry& to,
           info_result sample) {
-  auto what = event{};
+  const auto& range = to.request.range;
+  auto what = notify_request{};
   what.code = to.request.code;
-  what.source = self->state.options.server;
-  what.range = data_range::custom;
+  what.range = range.value_or(data_range::custom);
   const auto add = [&](std::string_view key, value x) {
     what.infos.push_back(make_info(key, std::move(x)));
   };
   add(attr::event_non_default, value::boolean(true));
-  add(attr::event_custom_range, value::procs({to.who.proc}));
+  if (!range)
+    add(attr::event_custom_range, value::procs({to.who.proc}));
+  else if (to.request.custom_range)
+    add(attr::event_custom_range, *to.request.custom_range);
   // An update that nobody waits for is of no use later.
   add(attr::event_do_not_cache, value::boolean(true));
   if (to.request.id)
     add(attr::monitor_id, value::string(*to.request.id));
   std::move(sample.infos.begin(), sample.infos.end(),
             std::back_inserter(what.infos));
+  const auto& options = self->state.options;
+  if (range) {
+    add(event_reaches_source, value::boolean(true));
+    self->request(options.events, caf::infinite, to.who, std::move(what))
+      .then([](ack) {}, [](const caf::error&) {});
+    return;
+  }
+  auto own =
+    event{what.code, options.server, what.range, std::move(what.infos)};
   self
-    ->request(self->state.options.events, caf::infinite,
-              deliver_event{std::move(what), {to.who.proc}})
+    ->request(options.events, caf::infinite,
+              deliver_event{std::move(own), {to.who.proc}})
     .then([](ack) {}, [](const caf::error&) {});
 }
 
@@ -717,7 +733,10 @@ caf::result<info_result> begin_for_other(self_pointer self,
 
 usage_monitor_actor::behavior_type behavior(self_pointer self,
                                             usage_monitor_options options) {
-  self->state.options = std::move(options);
+  auto& state = self->state;
+  state.options = std::move(options);
+  state.monitors =
+    usage_monitors{{state.options.per_process, state.options.all}};
   return {
     [self](const requester& who, monitor_request& what) {
       return begin(self, who, what);
@@ -732,7 +751,7 @@ usage_monitor_actor::behavior_type behavior(self_pointer self,
     },
     [self](get_gauges) {
       return gauge_list{{{"usage.monitors", self->state.monitors.size(),
-                          defaults::usage_monitors, "monitors"}}};
+                          self->state.options.all, "monitors"}}};
     },
     [self](deadline) { wake(self); },
   };

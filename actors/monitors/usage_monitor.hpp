@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "messages/actors.hpp"
 
@@ -15,6 +16,10 @@ struct usage_monitor_options {
   proc_id server;
   std::string hostname;
   std::optional<uint32_t> node_id;
+
+  /// Requests for updates that one process may have, and all (L7).
+  size_t per_process = defaults::usage_monitors_per_client;
+  size_t all = defaults::usage_monitors;
 
   /// The user of the server.
   credentials owner;

@@ -98,6 +98,10 @@ public:
     for (const auto& y : x.directives)
       if (auto err = take(y))
         return err;
+    if (out_.range == data_range::custom && !out_.custom_range)
+      return bad(attr::range,
+                 "is PMIX_RANGE_CUSTOM: PMIX_EVENT_CUSTOM_RANGE says whom "
+                 "that means");
     return std::move(out_);
   }
 
@@ -148,6 +152,12 @@ private:
       return fine(rate && *rate <= defaults::usage_longest_rate,
                   "is no number of seconds up to a year");
     }
+    if (x.key == attr::range)
+      return fine(take_range(x.val), "is no pmix_data_range_t");
+    if (x.key == attr::event_custom_range) {
+      out_.custom_range = x.val;
+      return fine(!procs_of(x.val).empty(), "names no process");
+    }
     if (x.key == attr::monitor_local_only) {
       out_.is_local = x.val.truth();
       return caf::none;
@@ -165,10 +175,22 @@ private:
       return fine(add_texts(x.val, out_.disk_names), "is no array of names");
     if (x.key == attr::monitor_target_nets)
       return fine(add_texts(x.val, out_.net_names), "is no array of names");
-    if ((x.flags & info_required) != 0 && x.key != attr::monitor_app_control)
+    if ((x.flags & info_required) != 0 && x.key != attr::monitor_app_control
+        && x.key != attr::timeout)
       return make_error(status::not_supported,
                         x.key + " is required, but not known here");
     return caf::none;
+  }
+
+  /// Whoever names the process alone, or no range, has what is usual.
+  bool take_range(const value& x) {
+    const auto range = x.number<uint8_t>();
+    if (!range || *range > static_cast<uint8_t>(data_range::proc_local))
+      return false;
+    const auto which = static_cast<data_range>(*range);
+    if (which != data_range::undef && which != data_range::proc_local)
+      out_.range = which;
+    return true;
   }
 
   template <class T>

@@ -2,6 +2,7 @@
 
 #include "messages/connection.hpp"
 #include "messages/control.hpp"
+#include "messages/enums.hpp"
 #include "messages/usage.hpp"
 
 #include <caf/expected.hpp>
@@ -54,6 +55,11 @@ struct usage_request {
 
   /// PMIX_MONITOR_LOCAL_ONLY.
   bool is_local = false;
+
+  /// Who hears of the updates; nothing: the requester alone. With
+  /// PMIX_RANGE_CUSTOM, PMIX_EVENT_CUSTOM_RANGE says whom it means.
+  std::optional<data_range> range;
+  std::optional<value> custom_range;
 
   /// The code of the updates.
   status code = status::monitor_resusage_update;

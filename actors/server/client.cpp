@@ -4,6 +4,7 @@
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_names.hpp"
 #include "actors/io/input_queue.hpp"
+#include "actors/server/required_directives.hpp"
 #include "base/pass_on.hpp"
 #include "config/defaults.hpp"
 #include "messages/event.hpp"
@@ -30,6 +31,9 @@ struct client_state {
   host_actor host;
   connection_actor connection;
   monitor_desk_actor monitors;
+
+  /// Who gets what the server does not act upon.
+  next_host next{};
 
   /// Groups that the process may name.
   group_names groups{};
@@ -85,6 +89,9 @@ caf::error check_user(self_pointer self, uint32_t uid) {
 /// @returns why it is not.
 template <class Request>
 caf::error prepare(self_pointer self, Request& request) {
+  if constexpr (has_directives<Request>::value)
+    if (auto why = check_directives(request, self->state.next))
+      return why;
   if constexpr (names_user<Request>::value)
     if (auto why = check_user(self, request.uid))
       return why;
@@ -148,6 +155,8 @@ void add_alias(get_result& to, const proc_id& member, const proc_id& asked) {
 
 caf::result<get_result> get(self_pointer self, get_request& request) {
   auto& state = self->state;
+  if (auto why = check_directives(request, state.next))
+    return why;
   if (state.groups.empty())
     return self->delegate(state.server, state.who, std::move(request));
   auto asked = request.target;
@@ -304,7 +313,7 @@ caf::result<unread> read_connection(self_pointer self) {
 
 caf::result<ack> register_events(self_pointer self,
                                  register_events_request& request) {
-  if (auto why = name_members(self, request))
+  if (auto why = prepare(self, request))
     return why;
   return self->delegate(self->state.events, self->state.who, std::move(request),
                         client_actor{self});
@@ -314,7 +323,7 @@ caf::result<ack> register_events(self_pointer self,
 /// comes after it waits. Source: guarantees 5.7.
 caf::result<ack> push_input(self_pointer self, io_push_request& request) {
   auto& state = self->state;
-  if (auto why = name_members(self, request))
+  if (auto why = prepare(self, request))
     return why;
   const auto size = request.bytes ? request.bytes->size() : 0;
   if (size <= defaults::io_input_window / 4
@@ -402,17 +411,17 @@ own_messages::behavior_type handlers(self_pointer self) {
   };
 }
 
-client_actor::behavior_type behavior(self_pointer self, requester who,
-                                     server_actor server,
-                                     event_cache_actor events, host_actor host,
-                                     connection_actor connection,
-                                     monitor_desk_actor monitors) {
+client_actor::behavior_type
+behavior(self_pointer self, requester who, server_actor server,
+         event_cache_actor events, host_actor host, connection_actor connection,
+         monitor_desk_actor monitors, next_host next) {
   self->state = {std::move(who),
                  std::move(server),
                  std::move(events),
                  std::move(host),
                  std::move(connection),
                  std::move(monitors),
+                 next,
                  {},
                  {},
                  {}};
@@ -429,10 +438,10 @@ client_actor::behavior_type behavior(self_pointer self, requester who,
 client_actor spawn_client(caf::actor_system& sys, requester who,
                           server_actor server, event_cache_actor events,
                           host_actor host, connection_actor connection,
-                          monitor_desk_actor monitors) {
+                          monitor_desk_actor monitors, next_host next) {
   return sys.spawn(behavior, std::move(who), std::move(server),
                    std::move(events), std::move(host), std::move(connection),
-                   std::move(monitors));
+                   std::move(monitors), next);
 }
 
 } // namespace troupe

@@ -157,6 +157,12 @@ collective_table::drop(const proc_id& proc) {
   return result;
 }
 
+void collective_table::renew(const proc_id& proc) {
+  for (auto& [id, x] : operations_)
+    if (!x.failed && !x.members.is_settled())
+      x.members.renew(proc);
+}
+
 std::vector<uint64_t> collective_table::incomplete() const {
   auto result = std::vector<uint64_t>{};
   for (const auto& [id, x] : operations_)

@@ -40,6 +40,12 @@ public:
     return is_missing(proc) && gone_.insert(proc).second;
   }
 
+  /// Notes that `proc` begins anew: it is missing again.
+  void renew(const proc_id& proc) {
+    joined_.erase(proc);
+    gone_.erase(proc);
+  }
+
   /// Whether `proc` is expected and has neither joined nor gone.
   bool is_missing(const proc_id& proc) const {
     return expected_.count(proc) > 0 && joined_.count(proc) == 0
@@ -183,6 +189,10 @@ public:
   /// Notes that `proc` will join nothing any more.
   /// @returns the operations that missed it.
   std::vector<operation*> drop(const proc_id& proc);
+
+  /// Notes that `proc` begins anew: those that wait for others on this node wait
+  /// for it again.
+  void renew(const proc_id& proc);
 
   /// The operations in flight.
   size_t size() const {

@@ -56,8 +56,9 @@ connect_procs_result jobs_of_others(const std::vector<job_info>& all,
 
 } // namespace
 
-collectives::collectives(registry& known, bool spans_nodes, effects out)
-  : known_(known), spans_nodes_(spans_nodes), out_(std::move(out)),
+collectives::collectives(registry& known, bool spans_nodes, size_t most,
+                         effects out)
+  : known_(known), spans_nodes_(spans_nodes), most_(most), out_(std::move(out)),
     parts_(known) {
   // nop
 }
@@ -248,8 +249,7 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
   // The host may have registered others since they began to meet.
   if (!meeting.door.is_open() || meeting.given_up == round || meeting.round
       || !can_meet(*entry) || !entry->memory->has_gathered(round)
-      || table_.has_fence({everybody})
-      || table_.size() >= defaults::collectives_in_flight
+      || table_.has_fence({everybody}) || table_.size() >= most_
       || table_.counted() >= defaults::collective_signatures) {
     meeting.given_up = round;
     return false;
@@ -263,6 +263,7 @@ bool collectives::join_round(const proc_id& caller, uint32_t round,
   meeting.departed.clear();
   auto& fresh = open_[id];
   fresh.round = round;
+  fresh.name = name_of(*table_.find(id));
   if (entry->memory->has_collected(round))
     fresh.directives.push_back(
       make_info(attr::collect_data, value::boolean(true)));
@@ -329,16 +330,16 @@ void collectives::join(const requester& who, collective_kind kind,
     interrupt(participants, round.has_value());
   x->is_fault_tolerant |= flag(directives, attr::group_ft_collective);
   if (is_new) {
-    if (table_.size() > defaults::collectives_in_flight
+    if (table_.size() > most_
         || table_.counted() > defaults::collective_signatures) {
       table_.retire(id);
       reply(make_error(status::out_of_resource,
-                       "more than "
-                         + std::to_string(defaults::collectives_in_flight)
+                       "more than " + std::to_string(most_)
                          + " collective operations in flight"));
       return;
     }
     auto& fresh = open_[id];
+    fresh.name = name_of(*x);
     for (const auto& y : directives)
       if (y.key != group_keys::fence && y.key != fence_round)
         fresh.directives.push_back(y);
@@ -347,6 +348,8 @@ void collectives::join(const requester& who, collective_kind kind,
   }
   auto& open = open_.at(id);
   open.calls.push_back({who.proc.nspace, std::move(reply)});
+  if (out_.trace)
+    out_.trace->note_proc(open.name, trace_step::called, who.proc);
   if (!open.has_deadline)
     if (const auto timeout = timeout_of(directives)) {
       open.has_deadline = true;
@@ -394,7 +397,22 @@ void collectives::check_complete(uint64_t id) {
     complete(*x);
 }
 
+trace_id collectives::name_of(const operation& x) const {
+  if (!out_.trace)
+    return {};
+  return x.generation > 0
+           ? out_.trace->collective(x.kind, x.procs, x.generation)
+           : out_.trace->local_collective(x.kind, x.procs, x.id);
+}
+
+void collectives::note(const entry& x, trace_step what, size_t detail,
+                       status code) const {
+  if (out_.trace)
+    out_.trace->note(x.name, what, detail, code);
+}
+
 void collectives::complete(const operation& x) {
+  note(open_.at(x.id), trace_step::gathered, x.members.joined().size());
   const auto ends_connection = disconnects(x);
   auto jobs = x.kind == collective_kind::connect ? jobs_of(x.procs)
                                                  : std::vector<job_info>{};
@@ -445,6 +463,8 @@ void collectives::succeed(uint64_t id, const std::vector<job_info>& jobs) {
   auto& open = open_.at(id);
   end_round(open, x->procs.front().nspace, open.failure);
   auto calls = std::move(open.calls);
+  if (!x->failed)
+    note(open, trace_step::answered, calls.size());
   retire(id);
   for (auto& call : calls)
     call.reply(jobs_of_others(jobs, call.nspace));
@@ -490,6 +510,7 @@ collectives::jobs_of(const std::vector<proc_id>& procs) const {
 void collectives::fail_calls(entry& x, caf::error why) {
   auto calls = std::move(x.calls);
   x.calls.clear();
+  note(x, trace_step::answered, calls.size(), status_of(why));
   for (auto& call : calls)
     call.reply(why);
 }
@@ -502,9 +523,11 @@ void collectives::conclude(uint64_t id, status code, const std::string& why) {
   if (!std::exchange(x->failed, true)) {
     const auto reason =
       to_string(x->kind) + " of " + names(x->procs) + ": " + why;
-    if (out_.log)
-      out_.log(severity::info, reason);
     auto& open = open_.at(id);
+    if (out_.log)
+      out_.log(severity::info,
+               out_.trace ? reason + " (" + out_.trace->text_of(open.name) + ")"
+                          : reason);
     open.failure = make_error(code, reason);
     end_round(open, x->procs.front().nspace, open.failure);
     fail_calls(open, open.failure);
@@ -572,6 +595,10 @@ void collectives::leave(const proc_id& proc, const std::string& reason) {
       fail(*x, status::lost_connection,
            troupe::to_string(proc) + " can not join: " + reason);
   }
+}
+
+void collectives::renew(const proc_id& proc) {
+  table_.renew(proc);
 }
 
 void collectives::reduce(const group_changed& what) {

@@ -7,6 +7,7 @@
 #include "actors/server/registry.hpp"
 #include "base/journal.hpp"
 #include "base/pass_on.hpp"
+#include "base/trace_ring.hpp"
 #include "messages/group.hpp"
 
 #include <caf/timespan.hpp>
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +26,6 @@ namespace troupe {
 namespace defaults {
 
 using namespace std::chrono_literals;
-
-/// Collective operations of a node in flight.
-inline constexpr size_t collectives_in_flight = 1024;
 
 /// After how long a server asks whether an operation has failed elsewhere that
 /// processes of its node have not all joined.
@@ -57,11 +56,15 @@ public:
       find_group;
 
     journal log;
+
+    /// Remembers what becomes of operations; null: nothing does.
+    std::shared_ptr<trace_ring> trace = {};
   };
 
   /// @param spans_nodes Whether the host has all nodes agree when an operation
   ///                    fails.
-  collectives(registry& known, bool spans_nodes, effects out);
+  /// @param most Operations in flight at a time (L18).
+  collectives(registry& known, bool spans_nodes, size_t most, effects out);
 
   /// A process joins the operation that its call belongs to, or begins one.
   /// @param procs All participants; none: the job of the caller.
@@ -78,6 +81,10 @@ public:
 
   /// Fails the operations that wait for `proc`, or has them go on without it.
   void leave(const proc_id& proc, const std::string& reason);
+
+  /// A process begins anew: operations that wait for others of this node wait for
+  /// it again, though its former life had joined.
+  void renew(const proc_id& proc);
 
   /// Members have left a group: fences over it that are fault tolerant go on
   /// without them, others fail.
@@ -143,6 +150,9 @@ private:
 
     /// The round of the memory in which all of this node have joined it.
     std::optional<uint32_t> round{};
+
+    /// What it is called in the trace.
+    trace_id name{};
   };
 
   /// Whether the processes of a job meet in fences by themselves, in the memory
@@ -224,6 +234,13 @@ private:
   /// Notes what an operation that has succeeded means for connections.
   void note_connection(const operation& x);
 
+  /// What an operation is called in the trace; nothing if there is none.
+  trace_id name_of(const operation& x) const;
+
+  /// Notes a step of an operation.
+  void note(const entry& x, trace_step what, size_t detail = 0,
+            status code = status::success) const;
+
   /// What local participants have posted for others.
   std::vector<proc_data> contributions(const operation& x) const;
 
@@ -261,6 +278,7 @@ private:
 
   registry& known_;
   bool spans_nodes_;
+  size_t most_;
   effects out_;
   collective_table table_;
   std::map<uint64_t, entry> open_;

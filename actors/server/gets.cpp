@@ -218,13 +218,6 @@ bool is_elsewhere(const namespace_entry& entry, uint32_t rank) {
          && entry.procs.count(rank) == 0;
 }
 
-/// Forgets what has come of a rank of another node.
-void forget_all_of(namespace_entry& entry, uint32_t rank) {
-  entry.posted.forget_remote(rank);
-  if (entry.memory)
-    entry.memory->drop(rank);
-}
-
 /// Entries that a local process shows to other nodes.
 get_result posted_for_others(const namespace_entry& entry,
                              const proc_id& proc) {
@@ -301,7 +294,8 @@ std::shared_ptr<job_memory> gets::share(namespace_entry& entry,
   entry.posted.tell_of_remote(
     [memory = entry.memory](uint32_t rank, const std::vector<key_value>& xs) {
       memory->bring(rank, xs);
-    });
+    },
+    [memory = entry.memory](uint32_t rank) { memory->drop(rank); });
   // Who asked before the first of them connected waits for news from there.
   for (const auto& [id, x] : gets_)
     want(entry, nspace, x.target());
@@ -410,7 +404,8 @@ caf::error gets::commit(const requester& who, const commit_request& request) {
     wake(who.proc);
     return make_error(outcome, why);
   }
-  bytes_posted_ += entry->posted.size_bytes() - before;
+  if (entry->posted.size_bytes() > before)
+    bytes_posted_ += entry->posted.size_bytes() - before;
   wake(who.proc);
   return {};
 }
@@ -440,7 +435,7 @@ void gets::renew(const proc_id& target, std::vector<info> directives,
                   auto* entry = known_.find(target.nspace);
                   // Who cannot be asked has what it had.
                   if (found && entry != nullptr && age_of(target) == age) {
-                    forget_all_of(*entry, target.rank);
+                    entry->posted.forget_remote(target.rank);
                     keep(target, age, *found);
                   }
                   then();
@@ -553,6 +548,17 @@ void gets::get(const requester& who, get_request request,
     ask_for_remote(asked, id);
 }
 
+caf::expected<get_result> gets::exchanged(const get_request& request) const {
+  const auto& target = request.target;
+  const auto* entry = known_.find(target.nspace);
+  const auto* found = entry != nullptr && request.key
+                        ? entry->posted.find(target.rank, *request.key)
+                        : nullptr;
+  if (found == nullptr)
+    return make_error(status::not_found, describe(request) + " is not known");
+  return get_result{{{target, {{*request.key, *found}}}}};
+}
+
 /// Keeps the request until its key is posted, its process ends, or its time is
 /// up.
 /// @returns the number of the request.
@@ -624,10 +630,18 @@ void gets::store(std::vector<proc_data> data) {
       const auto* digest = find(x.entries, posted_digest);
       if (digest == nullptr)
         entry->posted.store_fenced(x.proc.rank, std::move(x.entries));
-      else if (entry->posted.forget_fenced(
-                 x.proc.rank, digest->number<uint64_t>().value_or(0))
-               && entry->memory)
-        entry->memory->drop(x.proc.rank);
+      else
+        entry->posted.forget_fenced(x.proc.rank,
+                                    digest->number<uint64_t>().value_or(0));
+      wake(x.proc);
+    }
+}
+
+void gets::store_exchanged(std::vector<proc_data> data) {
+  for (auto& x : data)
+    if (auto* entry = known_.find(x.proc.nspace);
+        entry != nullptr && entry->procs.count(x.proc.rank) == 0) {
+      entry->posted.store_exchanged(x.proc.rank, std::move(x.entries));
       wake(x.proc);
     }
 }

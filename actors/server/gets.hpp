@@ -61,6 +61,10 @@ public:
   void get(const requester& who, get_request request,
            completion<get_result> reply);
 
+  /// What is here of a process that has posted it for the members of a group,
+  /// which ask for a key of it: at once.
+  caf::expected<get_result> exchanged(const get_request& request) const;
+
   /// Makes the memory in which the processes of a namespace post, if they may.
   /// @returns null if they share none.
   std::shared_ptr<job_memory> share(namespace_entry& entry,
@@ -74,8 +78,12 @@ public:
   /// Data of a local process for another node.
   void answer_modex(const direct_modex& request, completion<get_result> reply);
 
-  /// Keeps what the host brings of processes of other nodes.
+  /// Keeps what a fence of the host brings of processes of other nodes: all that
+  /// they show there.
   void store(std::vector<proc_data> data);
+
+  /// Keeps what members of a group on other nodes had posted when they called.
+  void store_exchanged(std::vector<proc_data> data);
 
   /// What a process posts is with us from now on, and not in shared memory.
   void take_over(const proc_id& proc);

@@ -3,6 +3,7 @@
 #include "actors/groups/group_keys.hpp"
 #include "actors/groups/group_tracker.hpp"
 #include "base/all_of.hpp"
+#include "base/log_levels.hpp"
 #include "base/make_info.hpp"
 #include "base/timeout.hpp"
 #include "config/defaults.hpp"
@@ -54,6 +55,7 @@ groups::groups(server_actor::pointer self, const server_options& options,
                const sessions& connections, call_later later)
   : self_(self), options_(options), actors_(directory), known_(known),
     data_(data), sessions_(connections), call_later_(std::move(later)),
+    directory_(options.groups_per_namespace),
     meetings_(
       known,
       {[this](const std::string& nspace, const shared_group& what) {
@@ -412,7 +414,7 @@ const group_tracker_actor& groups::reach(open_group& group) {
     options.key = *group.key;
     options.spans_nodes = options_.spans_nodes;
     options.rest = group.rest;
-    options.log = options_.log;
+    options.log = about(options_.log, log_subject::groups);
     group.tracker =
       spawn_group_tracker(self_->home_system(), std::move(options),
                           server_actor{self_}, actors_.host, actors_.events);
@@ -455,7 +457,7 @@ groups::options_of(const group_key& key,
     if (const auto* local = known_.find_local(proc);
         local != nullptr && local->is_gone())
       result.ended.insert(proc);
-  result.log = options_.log;
+  result.log = about(options_.log, log_subject::groups);
   return result;
 }
 
@@ -788,7 +790,7 @@ group_data groups::exchange(const group_data& what) {
   for (const auto& x : what.procs) {
     auto* entry = known_.find(x.proc.nspace);
     if (entry != nullptr && !x.entries.empty()) {
-      entry->posted.store_remote(x.proc.rank, x.entries);
+      entry->posted.store_given(x.proc.rank, x.entries);
       data_.wake(x.proc);
     }
     result.procs.push_back(
@@ -839,6 +841,17 @@ void groups::tell_sessions(const std::string& id,
                                                  : news.find(session.who.proc);
         i != news.end())
       self_->send(session.handle, group_known{id, i->second});
+}
+
+bool groups::are_members(const proc_id& who, const std::string& id,
+                         const proc_id& other) {
+  catch_up();
+  for (const auto& [key, group] : directory_.of(who, id))
+    if (group->members
+        && std::find(group->members->begin(), group->members->end(), other)
+             != group->members->end())
+      return true;
+  return false;
 }
 
 std::optional<group_key> groups::find_member(const proc_id& proc,

@@ -73,6 +73,10 @@ public:
   /// entries, says what they have posted for others.
   group_data exchange(const group_data& what);
 
+  /// Whether two processes are members of a group that the first one calls so.
+  bool are_members(const proc_id& who, const std::string& id,
+                   const proc_id& other);
+
   // -- processes, nodes and sessions --
 
   /// A local process takes part in nothing any more.

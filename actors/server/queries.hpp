@@ -7,16 +7,6 @@
 
 namespace troupe {
 
-/// What the server or its host supports, as `PMIx_Query_info` with
-/// PMIX_QUERY_ATTRIBUTE_SUPPORT asks it.
-/// @param qualifiers PMIX_SERVER_FUNCTIONS or PMIX_HOST_FUNCTIONS: the names of
-///                   the functions; PMIX_SERVER_ATTRIBUTES or
-///                   PMIX_HOST_ATTRIBUTES with a list of functions or `all`:
-///                   the attributes of each.
-/// @returns one info per qualifier answered and per function.
-/// Source: PMIx Standard v5, "Query keys", "Descriptive Attributes".
-std::vector<info> supported(const std::vector<info>& qualifiers);
-
 /// Questions about the node and its jobs: some are answered here, the rest is
 /// asked of the EVENT CACHE, the MONITOR DESK, the groups and the host.
 /// Source: PMIx Standard v5, `PMIx_Query_info`, `PMIx_Resolve_peers`.

@@ -79,6 +79,11 @@ struct namespace_entry {
     return size && *size == procs.size();
   }
 
+  /// Whether its processes may be started again: `restarts_key`.
+  bool restarts() const {
+    return data.find(restarts_key) != nullptr;
+  }
+
   /// Whether a process on this node posts in its memory, by one connection.
   bool shares_memory(uint32_t rank) const;
 

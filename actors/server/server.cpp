@@ -1,13 +1,15 @@
 #include "actors/server/server.hpp"
 
+#include "actors/control/logs.hpp"
+#include "actors/groups/group_keys.hpp"
 #include "actors/server/collectives.hpp"
 #include "actors/server/defaults.hpp"
 #include "actors/server/gets.hpp"
 #include "actors/server/groups.hpp"
-#include "actors/server/logs.hpp"
 #include "actors/server/queries.hpp"
 #include "actors/server/registry.hpp"
 #include "actors/server/sessions.hpp"
+#include "base/log_levels.hpp"
 #include "base/make_info.hpp"
 #include "base/pass_on.hpp"
 #include "base/reminders.hpp"
@@ -120,7 +122,7 @@ void start(self_pointer self) {
   state.groups.emplace(self, options, state.directory, *state.known,
                        *state.data, *state.sessions, call_later);
   state.collectives.emplace(
-    *state.known, options.spans_nodes,
+    *state.known, options.spans_nodes, options.collectives_in_flight,
     collectives::effects{host_asker<host_collective_result>(self), call_later,
                          [&state](std::vector<proc_data> data) {
                            state.data->store(std::move(data));
@@ -128,7 +130,8 @@ void start(self_pointer self) {
                          [&state](const proc_id& proc, const std::string& id) {
                            return state.groups->find_member(proc, id);
                          },
-                         options.log});
+                         about(options.log, log_subject::collectives),
+                         options.trace});
   state.queries.emplace(self, options, state.directory, *state.known);
 }
 
@@ -198,8 +201,60 @@ caf::result<ack> remove_client(self_pointer self, const proc_id& proc) {
   return ack{};
 }
 
+/// The former life of a process is over, and another one begins: whoever waits
+/// for what it does waits for that.
+void forget_life(server_state& state, const proc_id& proc) {
+  state.collectives->renew(proc);
+  if (auto* entry = state.known->find(proc.nspace))
+    entry->posted.forget_life(proc.rank);
+}
+
+/// A process of this node is about to be started again.
+caf::error begin_anew(self_pointer self, const register_client& what) {
+  auto& state = self->state;
+  auto* entry = state.known->find(what.proc.nspace);
+  auto* proc = state.known->find_local(what.proc);
+  if (entry == nullptr || proc == nullptr)
+    return make_error(status::not_found,
+                      to_string(what.proc) + " is not registered any more");
+  state.known->stop_awaiting(what.proc);
+  state.sessions->drop(what.proc);
+  proc->state = proc_state::aborted;
+  const auto ended = proc_ended{what.proc, proc->state};
+  self->send(state.directory.events, ended);
+  tell_monitors(self, ended);
+  state.groups->tell(ended);
+  // Also what it has said since its end was known.
+  forget_life(state, what.proc);
+  entry->data.count_restart(what.proc.rank);
+  return state.known->add(what);
+}
+
+caf::result<ack> add_client(self_pointer self, const register_client& request) {
+  auto& state = self->state;
+  const auto* entry = state.known->find(request.proc.nspace);
+  if (entry == nullptr || !entry->restarts()
+      || state.known->find_local(request.proc) == nullptr)
+    return done(state.known->add(request));
+  // What it has said last counts.
+  return answer_later<ack>(self, [&](completion<ack> reply) {
+    state.sessions->read_sessions_of(request.proc,
+                                     [self, request, reply = std::move(reply)] {
+                                       if (auto why = begin_anew(self, request))
+                                         reply(std::move(why));
+                                       else
+                                         reply(ack{});
+                                     });
+  });
+}
+
 void note_end(self_pointer self, const proc_ended& what) {
   auto& state = self->state;
+  if (what.state == proc_state::restart) {
+    // One of this node begins anew when its output has been taken.
+    forget_life(state, what.proc);
+    return;
+  }
   tell_monitors(self, what);
   auto* proc = state.known->find_local(what.proc);
   if (proc == nullptr || proc->is_gone())
@@ -220,9 +275,10 @@ caf::result<ack> finalize(self_pointer self, const requester& who) {
 
 void end_session(self_pointer self, const requester& who, bool finalized) {
   auto& state = self->state;
+  // Also when its job has been deregistered: what it waits for may be another's.
+  state.data->forget(who.index);
   if (!state.sessions->end(who, finalized))
     return;
-  state.data->forget(who.index);
   auto* proc = state.known->find_local(who.proc);
   if (proc != nullptr && proc->posts_by == who.index)
     proc->posts_by = 0;
@@ -236,7 +292,7 @@ void end_session(self_pointer self, const requester& who, bool finalized) {
     state.groups->forget(who.proc);
     if (entry.procs.empty())
       forget_namespace(self, who.proc.nspace);
-  } else if (!finalized && !proc->is_gone()) {
+  } else if (!finalized && !proc->is_gone() && !entry.restarts()) {
     if (state.options.log)
       state.options.log(severity::info,
                         to_string(who.proc)
@@ -260,6 +316,20 @@ caf::result<client_environment> environment_of(server_state& state,
   result.variables.push_back("PMIX_NAMESPACE=" + request.proc.nspace);
   result.variables.push_back("PMIX_RANK=" + std::to_string(request.proc.rank));
   return result;
+}
+
+/// Answers a get. Members of a group see what all of them had posted when it was
+/// made. Source: OpenPMIx 7, PMIx_Group_construct and PMIX_GROUP_CONTEXT_ID.
+void look_up(server_state& state, const requester& who, get_request& request,
+             completion<get_result> reply) {
+  const auto id = text(request.directives, group_keys::exchanged);
+  if (!id)
+    state.data->get(who, std::move(request), std::move(reply));
+  else if (state.groups->are_members(who.proc, *id, request.target))
+    reply(state.data->exchanged(request));
+  else
+    reply(make_error(status::not_found, to_string(request.target)
+                                          + " is no member of group " + *id));
 }
 
 /// Has a process join an operation when all jobs that it names are known.
@@ -352,12 +422,15 @@ gauge_list gauges_of(const server_state& state) {
      {"server.namespaces", known.namespaces().size(), 0, "namespaces"},
      {"server.sessions", state.sessions->all().size(),
       known.counts().total * defaults::connections_per_rank, "connections"},
-     {"server.collectives", state.collectives->size(), 0, "operations"},
+     {"server.collectives", state.collectives->size(),
+      state.options.collectives_in_flight, "operations"},
      {"server.fence_parts", state.collectives->parts(), 0, "sets"},
      {"server.connected", state.collectives->connected().size(),
       defaults::connected_sets, "sets"},
+     {"server.processes", known.counts().total, 0, "processes"},
      {"server.processes_ended", groups.ended().size(), known.counts().total,
       "processes"},
+     {"server.groups", groups.all().size(), 0, "groups"},
      {"server.collective_signatures", state.collectives->counted(),
       defaults::collective_signatures, "signatures"},
      {"server.group_signatures", groups.counted(),
@@ -416,7 +489,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     [self](const requester& who, get_request& request) {
       return answer_later<get_result>(self, [&](completion<get_result> reply) {
-        self->state.data->get(who, std::move(request), std::move(reply));
+        look_up(self->state, who, request, std::move(reply));
       });
     },
     [self](const requester&, const refresh_cache_request& request) {
@@ -456,8 +529,8 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     [self](const deregister_nspace& request) {
       return remove_namespace(self, request);
     },
-    [&state](const register_client& request) {
-      return done(state.known->add(request));
+    [self](const register_client& request) {
+      return add_client(self, request);
     },
     [self](const deregister_client& request) {
       return remove_client(self, request.proc);
@@ -518,7 +591,7 @@ server_actor::behavior_type behavior(self_pointer self, server_options options,
     },
     [&state](const group_data& what) { return state.groups->exchange(what); },
     [&state](host_collective_result& result) {
-      state.data->store(std::move(result.data));
+      state.data->store_exchanged(std::move(result.data));
     },
     [&state](deadline due) { state.waits.fire(due.id); },
   };

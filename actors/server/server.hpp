@@ -3,13 +3,18 @@
 #include "actors/data/datastore.hpp"
 #include "actors/data/job_beats.hpp"
 #include "actors/data/job_memory.hpp"
+#include "actors/server/defaults.hpp"
 #include "actors/server/registrations.hpp"
+#include "base/directives.hpp"
 #include "base/journal.hpp"
+#include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
 #include <memory>
 
 namespace troupe {
+
+class trace_ring;
 
 /// What a server is told when it starts.
 struct server_options {
@@ -33,8 +38,21 @@ struct server_options {
   /// also asked which jobs there are.
   bool spans_nodes = false;
 
+  /// Whose host it is: one of ours does what the table of directives says, and
+  /// nothing else.
+  next_host next = next_host::foreign;
+
   /// How much processes may keep posted.
   datastore::limits posted{};
+
+  /// Tools of one user at a time (L19).
+  size_t tools_per_user = defaults::tools_per_user;
+
+  /// Collective operations of the node in flight (L18).
+  size_t collectives_in_flight = defaults::collectives_in_flight;
+
+  /// Groups that processes of one namespace may have begun (L17).
+  size_t groups_per_namespace = defaults::groups_per_namespace;
 
   /// Makes the memory that the server shares with the processes of a job; empty:
   /// they share none.
@@ -45,6 +63,9 @@ struct server_options {
 
   /// The process's own log.
   journal log;
+
+  /// Remembers what becomes of collective operations; null: nothing does.
+  std::shared_ptr<trace_ring> trace{};
 };
 
 /// The actors that a server works with.

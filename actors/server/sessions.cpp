@@ -86,7 +86,7 @@ caf::error sessions::tool_refusal(uint32_t uid) const {
       return x.second.who.creds.uid == uid
              && x.second.who.role != peer_role::client;
     });
-  if (static_cast<size_t>(tools) >= defaults::tools_per_user)
+  if (static_cast<size_t>(tools) >= options_.tools_per_user)
     return make_error(status::out_of_resource,
                       "user " + std::to_string(uid) + " has "
                         + std::to_string(tools) + " tools attached already");
@@ -288,7 +288,7 @@ void sessions::admit(const requester& who, const std::string& shared,
   proc.state = proc_state::connected;
   auto session = spawn_client(self_->home_system(), who, server_actor{self_},
                               directory_.events, directory_.host, connection,
-                              directory_.monitors);
+                              directory_.monitors, options_.next);
   on_admitted_(sessions_.emplace(who.index, entry{who, session}).first->second);
   ++statistics_.connections;
   log(severity::debug, to_string(who.proc) + " connected");
@@ -318,17 +318,28 @@ void sessions::close_all(const std::string& reason) const {
     self_->send(session.handle, close_connection{reason});
 }
 
-void sessions::forget(const std::string& nspace) {
+template <class Predicate>
+void sessions::forget_those(Predicate are_meant, const char* reason) {
   for (auto i = sessions_.begin(); i != sessions_.end();) {
     const auto& session = i->second;
-    if (session.who.proc.nspace != nspace) {
+    if (!are_meant(session.who.proc)) {
       ++i;
       continue;
     }
-    self_->send(session.handle, close_connection{"its job is over"});
+    self_->send(session.handle, close_connection{reason});
     self_->send(directory_.events, session.who, connection_lost{});
     i = sessions_.erase(i);
   }
+}
+
+void sessions::forget(const std::string& nspace) {
+  forget_those([&](const proc_id& x) { return x.nspace == nspace; },
+               "its job is over");
+}
+
+void sessions::drop(const proc_id& proc) {
+  forget_those([&](const proc_id& x) { return x == proc; },
+               "its process has been started again");
 }
 
 caf::result<ack> sessions::pass_output(const requester& who,

@@ -15,9 +15,6 @@ namespace defaults {
 
 using namespace std::chrono_literals;
 
-/// Tools of one user at a time.
-inline constexpr size_t tools_per_user = 16;
-
 /// How long the host may take to answer before a connection is refused.
 inline constexpr auto host_answer = 30s;
 
@@ -63,6 +60,15 @@ public:
   /// may be registered anew before they are closed.
   void forget(const std::string& nspace);
 
+  /// Calls `then` when all that has come from those who are `proc` has been
+  /// read, up to the end of their connections: a tool may come back as soon as
+  /// it has closed its own.
+  void read_sessions_of(const proc_id& proc, std::function<void()> then);
+
+  /// The former life of a process is over: its connections are closed, and
+  /// forgotten at once.
+  void drop(const proc_id& proc);
+
   /// Output for a connected process; refused with `unreach` if it has gone.
   caf::result<ack> pass_output(const requester& who, io_delivery& what) const;
 
@@ -75,6 +81,9 @@ public:
   }
 
 private:
+  template <class Predicate>
+  void forget_those(Predicate are_meant, const char* reason);
+
   using promise = caf::typed_response_promise<connect_accepted, client_actor>;
 
   /// Why nobody of this user may be `proc`, if so. The kernel's word counts,
@@ -118,11 +127,6 @@ private:
 
   /// Makes the namespace of its own that a tool has.
   void add_tool(const requester& who);
-
-  /// Calls `then` when all that has come from those who are `proc` has been
-  /// read, up to the end of their connections: a tool may come back as soon as
-  /// it has closed its own.
-  void read_sessions_of(const proc_id& proc, std::function<void()> then);
 
   /// Shares memory with a process that can.
   /// @returns where the process finds it; empty: there is none.

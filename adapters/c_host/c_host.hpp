@@ -1,6 +1,7 @@
 #pragma once
 
 #include "adapters/c_host/host_module.hpp"
+#include "adapters/c_host/registered_attributes.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
 
@@ -28,6 +29,10 @@ struct c_host_settings {
   size_t module_size = module_size_4;
 
   std::shared_ptr<server_objects> objects = std::make_shared<server_objects>();
+
+  /// What the host says that it acts upon.
+  std::shared_ptr<registered_attributes> attributes =
+    std::make_shared<registered_attributes>();
 
   /// Who may push input.
   std::shared_ptr<input_gate> gate = std::make_shared<input_gate>();

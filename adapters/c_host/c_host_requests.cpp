@@ -237,6 +237,33 @@ void c_host_requests::conduct_group(host_group& request,
 
 // -- events, logs and queries ------------------------------------------------
 
+namespace {
+
+/// Takes PMIX_QUERY_ATTRIBUTE_SUPPORT out of queries, and answers it: hosts are
+/// not asked, since they register what they support.
+/// Source: PMIx Standard v5, `PMIx_Register_attributes`.
+std::vector<info> take_support(std::vector<query>& queries,
+                               const registered_attributes& registered) {
+  auto result = std::vector<info>{};
+  for (auto& x : queries) {
+    const auto end =
+      std::remove(x.keys.begin(), x.keys.end(), attr::query_attribute_support);
+    if (end == x.keys.end())
+      continue;
+    x.keys.erase(end, x.keys.end());
+    auto found = registered.describe(x.qualifiers);
+    if (!found.empty())
+      result.push_back(make_info(attr::query_attribute_support,
+                                 value::infos(std::move(found))));
+  }
+  queries.erase(std::remove_if(queries.begin(), queries.end(),
+                               [](const query& x) { return x.keys.empty(); }),
+                queries.end());
+  return result;
+}
+
+} // namespace
+
 void c_host_requests::notify(const requester& who, notify_request& request,
                              upcall_receiver<ack> done) {
   const auto is_heard =
@@ -325,13 +352,30 @@ void c_host_requests::log(const requester& who, const log_request& request,
 
 void c_host_requests::query(const requester& who, const query_request& request,
                             upcall_receiver<info_result> done) {
+  auto asked = request.queries;
+  auto known = take_support(asked, *settings_.attributes);
+  const auto is_all = asked.empty() && !request.queries.empty();
   const auto f = module_.query;
-  if (f == nullptr)
-    return done(missing("query"));
+  if (f == nullptr || is_all) {
+    if (known.empty())
+      return done(f == nullptr ? missing("query")
+                               : make_error(status::not_found,
+                                            "the host registered nothing"));
+    return done(info_result{std::move(known), is_all});
+  }
   auto args = arguments_of(who.proc);
-  args->take(args->queries, c_api::to_c_queries(request.queries));
+  args->take(args->queries, c_api::to_c_queries(asked));
   calls_.make<info_result>(
-    "query", args, usual_limit(), std::move(done), [&](void* cbdata) {
+    "query", args, usual_limit(),
+    [known = std::move(known),
+     done = std::move(done)](caf::expected<info_result> x) {
+      if (!x && !known.empty())
+        return done(info_result{known, false});
+      if (x)
+        x->infos.insert(x->infos.begin(), known.begin(), known.end());
+      done(std::move(x));
+    },
+    [&](void* cbdata) {
       return f(&args->proc, args->queries.data(), args->queries.size(),
                upcalls::on_info, cbdata);
     });

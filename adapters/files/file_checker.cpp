@@ -30,10 +30,7 @@ namespace troupe {
 
 namespace defaults {
 
-/// Threads that look at files, how many of them may hang for one user, and how
-/// many files a thread looks at in a row.
-inline constexpr size_t file_check_threads = 16;
-inline constexpr size_t file_check_threads_per_user = 4;
+/// How many files a thread looks at in a row.
 inline constexpr size_t file_check_batch = 1024;
 
 /// Paths that wait to be looked at.
@@ -246,8 +243,8 @@ file_batches make_batches(self_pointer self) {
   auto bounds = file_batches::limits{};
   bounds.waiting = defaults::file_checks_waiting;
   bounds.per_batch = defaults::file_check_batch;
-  bounds.hung_per_user = defaults::file_check_threads_per_user;
-  bounds.patience = defaults::file_check_patience;
+  bounds.hung_per_user = self->state.options.limits.hung_per_user;
+  bounds.patience = self->state.options.limits.patience;
   auto out = file_batches::effects{};
   out.find = [self](const std::string& path) {
     return find_place(self->state, path);
@@ -278,7 +275,8 @@ file_checker_actor::behavior_type file_checker(self_pointer self,
       return gauge_list{
         {{"files.waiting", x.waiting(), defaults::file_checks_waiting, "paths"},
          {"files.under_way", x.under_way(), 0, "batches"},
-         {"files.hung", x.hung(), defaults::file_check_threads, "mounts"}}};
+         {"files.hung", x.hung(), self->state.options.limits.threads,
+          "mounts"}}};
     },
     [self](const deadline& x) { remind(self, x.id); },
   };
@@ -305,10 +303,10 @@ struct file_checking::threads {
   std::unique_ptr<thread_pool> own;
 };
 
-file_checking::file_checking(loop_system& loop)
+file_checking::file_checking(loop_system& loop, const file_check_limits& limits)
   : threads_(std::make_shared<threads>()) {
   auto bounds = thread_pool::limits{};
-  bounds.threads = defaults::file_check_threads;
+  bounds.threads = limits.threads;
   bounds.grace = grace_of_threads;
   threads_->own = std::make_unique<thread_pool>(loop.loop(), bounds);
   threads_->common = &loop.pool();
@@ -321,6 +319,7 @@ file_checking::file_checking(loop_system& loop)
            && x->common->post(std::move(work), std::move(done));
   };
   options.mounts = read_mounts;
+  options.limits = limits;
   checker_ = spawn_file_checker(loop.actors(), std::move(options));
 }
 

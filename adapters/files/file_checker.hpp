@@ -16,6 +16,11 @@ namespace defaults {
 
 using namespace std::chrono_literals;
 
+/// Threads that look at files, and how many of them may hang for one user
+/// (L21).
+inline constexpr size_t file_check_threads = 16;
+inline constexpr size_t file_check_threads_per_user = 4;
+
 /// How long a mount may take for a batch of files before they count as timed
 /// out; it is asked again once it has answered. Source: guarantees 5.9, MON-4.
 inline constexpr auto file_check_patience = 1s;
@@ -29,6 +34,13 @@ inline constexpr auto mount_table_age = 1s;
 
 class loop_system;
 class thread_pool;
+
+/// How much looks at files may take (L21).
+struct file_check_limits {
+  size_t threads = defaults::file_check_threads;
+  size_t hung_per_user = defaults::file_check_threads_per_user;
+  std::chrono::milliseconds patience = defaults::file_check_patience;
+};
 
 /// What a FILE CHECKER works with.
 struct file_checker_options {
@@ -46,6 +58,8 @@ struct file_checker_options {
   /// Looks at a path with the rights of the calling thread; empty: `look_at`.
   std::function<look_result(const std::string& point, const std::string& path)>
     look;
+
+  file_check_limits limits = {};
 };
 
 /// Looks at files on threads, one batch per mount and tick.
@@ -58,7 +72,7 @@ file_checker_actor spawn_file_checker(caf::actor_system& sys,
 class file_checking {
 public:
   /// @param loop Must outlive the object.
-  explicit file_checking(loop_system& loop);
+  file_checking(loop_system& loop, const file_check_limits& limits);
 
   /// Ends the actor. Threads that hang are left behind.
   ~file_checking();

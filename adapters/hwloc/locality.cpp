@@ -190,6 +190,12 @@ std::optional<std::string> locality_of(const void* topology, const void* cpus) {
   return result;
 }
 
+std::optional<std::string> locality_of_all(const void* topology) {
+  auto* x = topology_of(topology);
+  auto* all = x != nullptr ? hwloc_get_root_obj(x) : nullptr;
+  return all != nullptr ? locality_of(topology, all->cpuset) : std::nullopt;
+}
+
 std::optional<uint16_t> relative_locality(std::string_view first,
                                           std::string_view second) {
   const auto xs = parse_locality(first);

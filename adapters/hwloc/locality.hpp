@@ -37,6 +37,9 @@ void* bound_cpus(bool whole_process);
 /// Source: OpenPMIx, whose libraries compare these strings.
 std::optional<std::string> locality_of(const void* topology, const void* cpus);
 
+/// The same for all processors of the topology: that of a process that is not bound.
+std::optional<std::string> locality_of_all(const void* topology);
+
 /// What two processes of one node share, from their locality strings with or
 /// without the prefix `hwloc:`; nothing if one is damaged.
 std::optional<uint16_t> relative_locality(std::string_view first,

@@ -1,5 +1,6 @@
 #include "adapters/lane/lane_connector.hpp"
 
+#include "adapters/sockets/socket_kind.hpp"
 #include "messages/status.hpp"
 
 #include <utility>
@@ -11,7 +12,8 @@ lane_connector::lane_connector(event_loop& loop, const secure_context& context,
                                const lane_limits& limits, callback done)
   : loop_(loop), context_(context), peer_(std::move(peer)), limits_(limits),
     done_(std::move(done)), deadline_(loop, [this] { on_timer(); }) {
-  auto socket = begin_connect(path.from, path.to, path.port);
+  auto socket =
+    socket_kind_of(path.to).begin_connect(path.from, path.to, path.port);
   if (!socket) {
     failure_ = std::move(socket.error());
     deadline_.start(std::chrono::nanoseconds::zero());
@@ -35,7 +37,10 @@ void lane_connector::on_timer() {
 void lane_connector::on_connected() {
   watch_->disable_write();
   deadline_.cancel();
-  if (auto err = connect_outcome(socket_.get())) {
+  auto err = connect_outcome(socket_.get());
+  if (!err)
+    err = socket_kind_of(socket_.get()).prepare(socket_.get());
+  if (err) {
     fail(std::move(err));
     return;
   }

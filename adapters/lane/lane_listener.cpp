@@ -2,6 +2,7 @@
 
 #include "adapters/sockets/acceptor.hpp"
 #include "adapters/sockets/local_log.hpp"
+#include "adapters/sockets/socket_kind.hpp"
 #include "messages/status.hpp"
 
 #include <map>
@@ -36,10 +37,11 @@ public:
 
   caf::error open() {
     for (const auto& network : options_.networks) {
-      auto fd = listen_on(network, options_.port, options_.limits.backlog);
+      const auto& kind = socket_kind_of(network.address);
+      auto fd = kind.listen(network, options_.port, options_.limits.backlog);
       if (!fd)
         return std::move(fd.error());
-      addresses_.push_back(local_address(fd->get()));
+      addresses_.push_back(kind.local_end(fd->get()));
       acceptor_.add(std::move(*fd));
     }
     if (!acceptor_.has_doors())
@@ -100,13 +102,16 @@ void lane_listener::implementation::on_pause() {
 void lane_listener::implementation::receive(unique_fd socket, size_t network) {
   ++statistics_.accepted;
   newcomer x;
-  x.from = remote_address(socket.get());
+  const auto& kind = socket_kind_of(socket.get());
+  x.from = kind.remote_end(socket.get());
   x.is_member = options_.is_member && options_.is_member(x.from.address);
-  if (auto err = make_room(x)) {
+  auto err = kind.prepare(socket.get());
+  if (!err)
+    err = make_room(x);
+  if (err) {
     refuse(x, err);
     return;
   }
-  set_no_delay(socket.get());
   const auto id = ++last_id_;
   x.handshake = std::make_unique<secure_handshake>(
     loop_, *context_, std::move(socket), options_.admit, options_.limits,
@@ -147,9 +152,11 @@ void lane_listener::implementation::refuse(const newcomer& x,
                                            const caf::error& why) {
   ++statistics_.refused;
   // Strangers share their lines: their addresses would cost memory.
-  log_.write(x.is_member ? "node at " + x.from.address : "strangers",
-             severity::warning,
-             "lane from " + to_string(x.from) + ": refused: " + reason_of(why));
+  log_.write(
+    x.is_member ? "node at " + x.from.address : "strangers", severity::warning,
+    "lane from "
+      + (x.from.address.empty() ? "a socket without a name" : to_string(x.from))
+      + ": refused: " + reason_of(why));
 }
 
 void lane_listener::implementation::on_outcome(

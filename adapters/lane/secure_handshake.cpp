@@ -1,7 +1,7 @@
 #include "adapters/lane/secure_handshake.hpp"
 
+#include "adapters/sockets/socket_kind.hpp"
 #include "adapters/sockets/system_error.hpp"
-#include "adapters/sockets/tcp_socket.hpp"
 #include "messages/status.hpp"
 
 #include <openssl/err.h>
@@ -23,16 +23,7 @@ constexpr std::string_view prefix = "troupe-plain-1 ";
 /// The longest identity, and what is around it.
 constexpr size_t line_max = 400;
 
-bool is_loopback(const std::string& address) {
-  return address.compare(0, 4, "127.") == 0 || address == "::1";
-}
-
 } // namespace
-
-bool is_on_loopback(int fd) {
-  return is_loopback(local_address(fd).address)
-         && is_loopback(remote_address(fd).address);
-}
 
 caf::error plain_greeting::send(const node_identity& self) {
   auto line = std::string{prefix};
@@ -176,7 +167,8 @@ void secure_handshake::advance() {
 }
 
 void secure_handshake::begin_insecurely() {
-  if (!is_on_loopback(channel_.way->fd())) {
+  const auto fd = channel_.way->fd();
+  if (!socket_kind_of(fd).stays_here(fd)) {
     refuse(make_error(status::no_permissions,
                       "without security only loopback is allowed"));
     return;

@@ -21,9 +21,6 @@ namespace troupe {
 
 class event_loop;
 
-/// Whether both ends of a connection are on this node.
-bool is_on_loopback(int fd);
-
 /// What the ends of a connection without security tell each other first: who
 /// they say they are. A line from each, whoever has dialled begins.
 class plain_greeting {

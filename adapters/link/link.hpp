@@ -133,6 +133,12 @@ public:
   /// events and answers never wait behind it.
   bool counts_output() const;
 
+  /// Whether the server is one of this library, which says so before the answer to
+  /// the first request.
+  bool is_of_ours() const {
+    return counts_output();
+  }
+
   /// How much there is room for. On the thread of the loop.
   void set_intake(intake x);
 

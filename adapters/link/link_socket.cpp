@@ -25,10 +25,6 @@ namespace troupe {
 
 // -- proof of identity -------------------------------------------------------
 
-namespace {
-
-/// Makes a munge credential without contents. Munged is asked over a socket of
-/// this node and answers at once.
 caf::error make_munge_credential(std::string& to) {
   char* text = nullptr;
   const auto code = ::munge_encode(&text, nullptr, nullptr, 0);
@@ -42,6 +38,8 @@ caf::error make_munge_credential(std::string& to) {
                       std::string{"munge: "} + ::munge_strerror(code));
   return caf::none;
 }
+
+namespace {
 
 /// Fills in how a greeting proves who we are: the first of `accepted` that we
 /// have.

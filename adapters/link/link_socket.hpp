@@ -54,6 +54,11 @@ struct link_settings {
 /// those named. Source: guarantees, attack X10.
 bool may_be_our_server(uint32_t uid, const std::vector<uint32_t>& trusted);
 
+/// Makes a munge credential without contents, and the zero at its end. Munged is
+/// asked over a socket of this node and answers at once.
+/// @returns `unreach` if it is not there.
+caf::error make_munge_credential(std::string& to);
+
 /// A connection whose greeting has been answered.
 struct server_connection {
   unique_fd fd;

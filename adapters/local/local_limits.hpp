@@ -3,6 +3,7 @@
 #include "adapters/sockets/acceptor.hpp"
 #include "adapters/wire/frame.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 
@@ -38,6 +39,13 @@ struct local_limits {
   /// Time for the first 16 bytes, and for the whole greeting (L2).
   std::chrono::milliseconds header_time{2000};
   std::chrono::milliseconds greeting_time{5000};
+
+  /// Gives greetings another time. Less is less for the header, too; more is all
+  /// for it: whoever asks for it has peers that are slow from the first byte on.
+  void set_greeting_time(std::chrono::milliseconds x) {
+    header_time = x > greeting_time ? x : std::min(header_time, x / 2);
+    greeting_time = x;
+  }
 
   /// Connections to take, and greetings to read, in one pass of the loop: a
   /// storm of them must not hold up those that are served. Greetings of several

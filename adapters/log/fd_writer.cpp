@@ -56,6 +56,7 @@ struct fd_writer::state {
   bool is_writing = false;
   int error = 0;
   failure_callback on_failed;
+  callback before_writing;
   std::optional<fd_watch> watch;
   std::deque<chunk> waiting;
   size_t held_bytes = 0;
@@ -195,10 +196,20 @@ void fd_writer::write(std::string bytes, callback on_done) {
       on_done();
     return;
   }
+  if (self->before_writing && !bytes.empty()) {
+    // It may write here itself, and is not called then.
+    auto f = std::exchange(self->before_writing, {});
+    f();
+    self->before_writing = std::move(f);
+  }
   self->held_bytes += bytes.size();
   self->waiting.push_back({std::move(bytes), 0, std::move(on_done)});
   if (!self->watch || !self->watch->writes())
     self->write_waiting();
+}
+
+void fd_writer::before_writing(callback f) {
+  state_->before_writing = std::move(f);
 }
 
 size_t fd_writer::held_bytes() const noexcept {

@@ -41,6 +41,11 @@ public:
   ///                destroyed earlier.
   void write(std::string bytes, callback on_done = {});
 
+  /// Has `f` called before bytes are written that `write` is given, as long as
+  /// nobody is called by it: for whoever keeps a line on the same terminal, which
+  /// has to go first. Empty: nobody.
+  void before_writing(callback f);
+
   /// @returns how much has not been written yet.
   size_t held_bytes() const noexcept;
 

@@ -1,7 +1,7 @@
 #include "adapters/networks/frame_lane.hpp"
 
 #include "adapters/loop/event_loop.hpp"
-#include "adapters/sockets/tcp_socket.hpp"
+#include "adapters/sockets/socket_kind.hpp"
 #include "adapters/sockets/tls_transport.hpp"
 #include "messages/mesh_payload.hpp"
 #include "messages/status.hpp"
@@ -52,7 +52,7 @@ frame_lane::frame_lane(event_loop& loop, secure_channel channel,
              [this] { schedule_patient(); },
              [this] { read_turn(); }}) {
   // What is urgent does not overtake what the kernel has.
-  set_unsent_max(socket_.fd(), unsent_max);
+  socket_kind_of(socket_.fd()).bound_unsent(socket_.fd(), unsent_max);
 }
 
 void frame_lane::resume() {

@@ -1,6 +1,7 @@
 #include "adapters/networks/network.hpp"
 
 #include "adapters/loop/timer.hpp"
+#include "adapters/sockets/socket_kind.hpp"
 #include "messages/status.hpp"
 
 #include <algorithm>
@@ -164,8 +165,9 @@ void network::add_lane(dial_id dial, secure_channel channel) {
   x.name = channel.peer.name;
   x.user = channel.peer.user;
   x.network = settings_.name;
-  x.local = local_address(channel.way->fd()).address;
-  x.remote = remote_address(channel.way->fd()).address;
+  const auto fd = channel.way->fd();
+  x.local = socket_kind_of(fd).local_end(fd).address;
+  x.remote = socket_kind_of(fd).remote_end(fd).address;
   x.is_dialled = dial != 0;
   lanes_.emplace(
     x.lane, std::make_unique<lane_entry>(*this, x.lane, std::move(channel)));

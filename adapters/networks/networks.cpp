@@ -3,6 +3,7 @@
 #include "adapters/lane/secure_context.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/networks/network_runner.hpp"
+#include "adapters/sockets/local_socket.hpp"
 #include "base/watches.hpp"
 #include "messages/status.hpp"
 
@@ -73,6 +74,10 @@ private:
     bool is_paused = false;
   };
 
+  caf::error prepare_local();
+  std::vector<own_network>
+  usable(const std::vector<network_interface>& all) const;
+  caf::expected<network_route> route_to(const std::string& address) const;
   void look_again();
   void compare(std::vector<own_network> now);
   void add_network(const own_network& x);
@@ -97,6 +102,9 @@ private:
   std::shared_ptr<const secure_context> context_;
   networks_options options_;
   std::vector<own_network> own_;
+
+  /// Our name among the daemons of this machine; empty: there are no such lanes.
+  std::string local_name_;
 
   /// Addresses of nodes of the DVM; read by the threads of networks.
   class member_addresses;
@@ -130,6 +138,10 @@ using namespace std::chrono_literals;
 
 /// Addresses whose ports are remembered.
 constexpr size_t ports_max = 256;
+
+/// The network of the daemons of this machine; the number is no interface's.
+constexpr auto local_network = "unix";
+constexpr int local_index = -1;
 
 class network_set::member_addresses {
 public:
@@ -181,7 +193,9 @@ caf::error network_set::start() {
   auto all = options_.kernel->interfaces();
   if (!all)
     return std::move(all.error());
-  if (context_->is_insecure()) {
+  if (auto err = prepare_local())
+    return err;
+  if (context_->is_insecure() && options_.kinds.tcp) {
     auto& wanted = options_.interfaces.include;
     for (const auto& x : *all)
       if (x.is_loopback && wanted.empty())
@@ -193,8 +207,48 @@ caf::error network_set::start() {
                             + " cannot be used without security: leave it out "
                               "or do without --insecure");
   }
-  compare(choose_networks(*all, options_.interfaces));
+  compare(usable(*all));
   return caf::none;
+}
+
+/// Finds our name among the daemons of this machine.
+caf::error network_set::prepare_local() {
+  if (!options_.kinds.local)
+    return caf::none;
+  auto name = make_local_name();
+  if (name)
+    local_name_ = std::move(*name);
+  else if (!options_.kinds.tcp)
+    return std::move(name.error());
+  else
+    log(severity::info,
+        "no lanes within this machine: " + reason_of(name.error()));
+  return caf::none;
+}
+
+/// The networks of all kinds that lanes may use now.
+std::vector<own_network>
+network_set::usable(const std::vector<network_interface>& all) const {
+  auto result = std::vector<own_network>{};
+  if (options_.kinds.tcp)
+    result = choose_networks(all, options_.interfaces);
+  const auto is_taken =
+    std::any_of(result.begin(), result.end(),
+                [](const auto& x) { return x.name == local_network; });
+  if (!local_name_.empty() && !is_taken)
+    result.push_back(
+      {local_network, local_index, true, {local_name_}, {local_name_}});
+  return result;
+}
+
+/// Each kind of lanes has routes of its own.
+caf::expected<network_route>
+network_set::route_to(const std::string& address) const {
+  if (lane_kind_of(address) == lane_kind::tcp)
+    return options_.kernel->route_to(address);
+  if (!is_in_place_of(local_name_, address))
+    return make_error(status::unreach, address + " is not on this machine");
+  return network_route{local_index, local_name_, false};
 }
 
 void network_set::look_again() {
@@ -204,7 +258,7 @@ void network_set::look_again() {
     look_again_.start(1s);
     return;
   }
-  compare(choose_networks(*all, options_.interfaces));
+  compare(usable(*all));
   reach_.review(own_);
 }
 
@@ -258,7 +312,8 @@ void network_set::add_network(const own_network& x) {
     return;
   network_settings settings;
   settings.name = x.name;
-  settings.port = options_.port;
+  settings.port =
+    lane_kind_of(x.listening.front()) == lane_kind::tcp ? options_.port : 0;
   settings.is_member = [members = members_](const std::string& y) {
     return members->contains(y);
   };
@@ -295,6 +350,10 @@ void network_set::tell_addresses() {
   networks_changed x;
   for (const auto& [name, addresses] : listening_)
     x.addresses.insert(x.addresses.end(), addresses.begin(), addresses.end());
+  // First what leads to most.
+  std::stable_partition(
+    x.addresses.begin(), x.addresses.end(),
+    [](const auto& y) { return lane_kind_of(y.address) == lane_kind::tcp; });
   self_->send(options_.owner, std::move(x));
 }
 
@@ -345,7 +404,7 @@ reach_table::means network_set::means() {
     self_->send(options_.owner, std::move(x));
   };
   result.route = [this](const std::string& address) {
-    return options_.kernel->route_to(address);
+    return route_to(address);
   };
   result.random = options_.random;
   return result;

@@ -3,6 +3,7 @@
 #include "adapters/networks/network_kernel.hpp"
 #include "adapters/networks/reach_table.hpp"
 #include "base/journal.hpp"
+#include "base/lane_kind.hpp"
 #include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
@@ -27,6 +28,10 @@ struct networks_options {
   uint16_t port = 0;
 
   interface_choice interfaces;
+
+  /// Without TCP interfaces are not looked at. Lanes of the machine only if
+  /// somebody wants them.
+  lane_kinds kinds{true, false};
 
   /// Each network has a thread and a loop of its own (O8): a busy one delays
   /// neither others nor the rest of the process.
@@ -62,7 +67,8 @@ struct [[gnu::visibility("hidden")]] networks_state {
   std::unique_ptr<network_set> networks;
 };
 
-/// The lanes of this node on all its networks: listens on each, opens lanes to
+/// The lanes of this node on all its networks, and within its machine, which is
+/// one more network, `unix`, of its own kind: listens on each, opens lanes to
 /// the nodes that are to be reached, and opens them again when they end or when
 /// a network comes back. When the kernel says that an interface is down, or an
 /// address gone, its lanes end at once.
@@ -71,7 +77,8 @@ struct [[gnu::visibility("hidden")]] networks_state {
 /// are an error.
 ///
 /// Ends with an error if the kernel's networks cannot be asked for.
-/// Source: guarantees 5.3; requirements O4, O5, O7 to O10, L1, L2, L6, P-N1.
+/// Source: guarantees 5.3; requirements O4, O5, O7 to O10, O12, O16, L1, L2, L3,
+/// L6, P-N1.
 networks_actor::behavior_type
 networks(networks_actor::stateful_pointer<networks_state> self,
          event_loop* loop, std::shared_ptr<const secure_context> context,

@@ -1,5 +1,6 @@
 #include "adapters/networks/reach_table.hpp"
 
+#include "base/lane_kind.hpp"
 #include "config/defaults.hpp"
 #include "messages/status.hpp"
 
@@ -52,11 +53,15 @@ reach_plan plan_reach(const reach_node& node,
                       const route_source& route) {
   reach_plan result;
   std::vector<std::pair<std::string, unreached_address>> failures;
+  const auto is_local = [](const node_address& x) {
+    return lane_kind_of(x.address) == lane_kind::local;
+  };
   const auto is_ours = [&](const node_address& x) {
     return owner_of(own, x.address) != nullptr;
   };
-  const auto is_on_this_host =
-    std::all_of(node.addresses.begin(), node.addresses.end(), is_ours);
+  const auto is_on_this_host = std::all_of(
+    node.addresses.begin(), node.addresses.end(),
+    [&](const node_address& x) { return is_local(x) || is_ours(x); });
   const auto count = std::min(node.addresses.size(), addresses_max);
   for (size_t i = 0; i < count; ++i) {
     const auto& x = node.addresses[i];
@@ -64,6 +69,9 @@ reach_plan plan_reach(const reach_node& node,
       continue;
     const auto way = route(x.address);
     if (!way) {
+      // That a node is on another machine is no failure.
+      if (is_local(x))
+        continue;
       failures.emplace_back(
         x.network, unreached_address{x.address, reason_of(way.error())});
       continue;
@@ -235,9 +243,11 @@ void reach_table::on_dial_failed(dial_id id, const caf::error& why) {
   retry_later(x);
   if (was_hasty)
     return;
+  const auto port =
+    end.port != 0 ? "port " + std::to_string(end.port) + " " : std::string{};
   report(std::get<0>(i->first), end.to,
-         "port " + std::to_string(end.port) + " over " + x.path.network + ": "
-           + reason_of(why) + remedy_for(why));
+         port + "over " + x.path.network + ": " + reason_of(why)
+           + remedy_for(why));
 }
 
 void reach_table::on_lane(dial_id id) {

@@ -59,7 +59,9 @@ using route_source =
 /// both nodes have for themselves, such as a bridge of containers, unless all
 /// of them are: then the node is on this host. Everything else is asked of the
 /// kernel, so that peers behind a gateway are reached as well.
-/// Source: requirements O9, O10, O12, L6.
+/// Each kind of lanes has routes of its own: a name of a local socket leads to
+/// daemons of this machine, and of another one nowhere.
+/// Source: requirements O9, O10, O12, O16, L3, L6.
 reach_plan plan_reach(const reach_node& node,
                       const std::vector<own_network>& own,
                       const route_source& route);

@@ -62,19 +62,24 @@ public:
     auto is_whole = true;
     auto left = most_taken_;
     const auto use = [&](const store_entry& x) {
-      auto val = is_whole ? unpack_from_store(x.value, wire::origin::client)
-                          : std::nullopt;
+      // Without a value: it has been taken back.
+      const auto is_gone = x.value.empty();
+      auto val = !is_whole ? std::nullopt
+                 : is_gone ? std::optional{value{}}
+                           : unpack_from_store(x.value, wire::origin::client);
       const auto bytes = val ? size_of(*val) : 0;
       if (!val || (x.views & ~most_views) != 0 || bytes > left) {
         is_whole = false;
         return;
       }
       left -= bytes;
-      const auto visible_to = static_cast<scope>(x.views);
+      const auto whose = static_cast<scope>(x.views);
+      const auto visible_to = is_gone ? taking_from(whose) : whose;
       if (result.empty() || result.back().visible_to != visible_to)
         result.push_back({visible_to, {}});
+      // The names of values with qualifiers say all that is needed to find them.
       result.back().entries.push_back(
-        {std::string{posted_key(x.name)}, std::move(*val)});
+        {std::string{is_gone ? x.name : posted_key(x.name)}, std::move(*val)});
     };
     store_->take(rank, use);
     if (!is_whole)

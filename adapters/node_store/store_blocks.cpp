@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <utility>
 
@@ -193,6 +192,44 @@ std::vector<store_entry> without_replaced(std::vector<store_entry> xs) {
   return result;
 }
 
+/// So many are compared each with each.
+constexpr size_t few_entries = 16;
+
+/// The same for a few of them, whose names may change meanwhile.
+void drop_replaced(std::vector<store_entry>& xs) {
+  auto kept = xs.end();
+  for (auto i = xs.end(); i != xs.begin();) {
+    --i;
+    auto seen = uint8_t{0};
+    for (auto j = kept; j != xs.end(); ++j)
+      if (j->name == i->name)
+        seen = static_cast<uint8_t>(seen | j->views);
+    if ((seen & i->views) != i->views)
+      *--kept = *i;
+  }
+  xs.erase(xs.begin(), kept);
+}
+
+/// The blocks of a chain, newest first.
+class blocks_of_chain {
+public:
+  void add(const block& x) {
+    blocks_[size_++] = x;
+  }
+
+  size_t size() const {
+    return size_;
+  }
+
+  const block& operator[](size_t i) const {
+    return blocks_[i];
+  }
+
+private:
+  size_t size_ = 0;
+  block blocks_[store_chain_limit]; // Left as it is: most chains are short.
+};
+
 } // namespace
 
 // -- reading -----------------------------------------------------------------
@@ -326,46 +363,53 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   const auto last = chain_.last.load(std::memory_order_relaxed);
   const auto next = std::max(
     aligned(chain_.writing.load(std::memory_order_relaxed)), store_alignment);
-  auto all = entries;
-  auto bytes = size_of_block(all);
-  auto previous = last;
+  blocks_of_chain chain;
   auto lowest = next;
-  const auto newest = last != 0 ? place_of_block(area, last) : std::nullopt;
-  if (next > UINT64_MAX / 2 || next < last || next - last > size
-      || (newest && next < newest->end)
-      || !walk(area, last, 0, [&](const block&, uint64_t offset) {
-           lowest = offset;
-           return true;
-         }))
+  const auto is_readable = walk(area, last, 0, [&](const block& x, uint64_t y) {
+    lowest = y;
+    chain.add(x);
+    return true;
+  });
+  if (next > UINT64_MAX / 2 || next < last || next - last > size || !is_readable
+      || (last != 0 && next < last + chain[0].header.size))
     return false;
-  // Half of the ring is in use: all of the chain is written anew.
+  // Half of the ring is in use: all of the chain is written anew. Otherwise each
+  // block of a chain is more than twice as large as the next.
+  auto bytes = size_of_block(entries);
   const auto is_full = next - lowest + bytes > size / 2;
+  auto count = entries.size();
+  auto merged = size_t{0};
+  for (; merged < chain.size(); ++merged) {
+    const auto& x = chain[merged].header;
+    if (count + x.count > store_entry_limit || (!is_full && x.size > 2 * bytes))
+      break;
+    count += x.count;
+    bytes += x.size;
+  }
   auto left = size_t{0};
   auto left_bytes = uint64_t{0};
-  auto is_merging = true;
-  auto is_readable = true;
-  // Others may write there meanwhile.
-  auto copies = std::deque<std::string>{};
-  const auto merge = [&](const block& x, uint64_t) {
-    // Each block of a chain is more than twice as large as the next.
-    is_merging = is_merging && all.size() + x.header.count <= store_entry_limit
-                 && (is_full || x.header.size <= 2 * bytes);
-    if (!is_merging) {
-      left += x.header.count;
-      left_bytes += x.header.size;
-      return true;
-    }
-    auto older = std::vector<store_entry>{};
-    const auto& copy = copies.emplace_back(x.data, x.header.size);
-    is_readable = entries_of({x.header, copy.data()}, older);
-    all.insert(all.begin(), older.begin(), older.end());
-    bytes = size_of_block(all);
-    previous = x.header.previous;
-    return is_readable;
-  };
-  if (!walk(area, last, 0, merge) || !is_readable)
-    return false;
-  all = without_replaced(std::move(all));
+  for (auto i = merged; i < chain.size(); ++i) {
+    left += chain[i].header.count;
+    left_bytes += chain[i].header.size;
+  }
+  const auto previous = merged > 0 ? chain[merged - 1].header.previous : last;
+  auto all = std::vector<store_entry>{};
+  all.reserve(count);
+  // Others may write there meanwhile: names that are sorted must not change.
+  auto copies = std::vector<std::string>{};
+  copies.reserve(count > few_entries ? merged : 0);
+  for (auto i = merged; i > 0; --i) {
+    auto x = chain[i - 1];
+    if (count > few_entries)
+      x.data = copies.emplace_back(x.data, x.header.size).data();
+    if (!entries_of(x, all))
+      return false;
+  }
+  all.insert(all.end(), entries.begin(), entries.end());
+  if (count > few_entries)
+    all = without_replaced(std::move(all));
+  else
+    drop_replaced(all);
   bytes = size_of_block(all);
   if (all.size() + left > store_entry_limit
       || bytes + left_bytes > size / store_live_part || bytes > UINT32_MAX)

@@ -46,7 +46,8 @@ inline constexpr uint8_t elsewhere = 2;
 
 } // namespace store_view
 
-/// A name and its value, as bytes.
+/// A name and its value, as bytes. Without bytes: those who may see it are to see
+/// nothing there any more.
 struct store_entry {
   std::string_view name;
   std::string_view value;

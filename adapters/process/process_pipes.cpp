@@ -44,8 +44,7 @@ struct process_pipes::state {
   self_pointer self = nullptr;
   event_loop* loop = nullptr;
   std::shared_ptr<std::deque<arrival>> arrivals;
-  output_credit credit{
-    std::make_shared<shared_window>(defaults::io_window_total)};
+  output_credit credit;
   uint64_t last_id = 0;
   std::map<proc_id, record> records;
 
@@ -128,11 +127,13 @@ struct process_pipes::state {
 
 process_pipes_actor::behavior_type
 process_pipes::behavior(self_pointer self, event_loop* loop,
-                        std::shared_ptr<std::deque<arrival>> arrivals) {
+                        std::shared_ptr<std::deque<arrival>> arrivals,
+                        size_t waiting) {
   auto* x = &self->state;
   x->self = self;
   x->loop = loop;
   x->arrivals = std::move(arrivals);
+  x->credit.window = std::make_shared<shared_window>(waiting);
   return {
     [self, x](write_stdin& request) -> caf::result<ack> {
       if (x->records.count(request.proc) == 0)
@@ -174,9 +175,10 @@ process_pipes::behavior(self_pointer self, event_loop* loop,
   };
 }
 
-process_pipes::process_pipes(caf::actor_system& sys, event_loop& loop)
+process_pipes::process_pipes(caf::actor_system& sys, event_loop& loop,
+                             size_t waiting)
   : arrivals_(std::make_shared<std::deque<arrival>>()),
-    actor_(sys.spawn(behavior, &loop, arrivals_)) {
+    actor_(sys.spawn(behavior, &loop, arrivals_, waiting)) {
   // nop
 }
 

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "adapters/loop/unique_fd.hpp"
+#include "config/defaults.hpp"
 #include "messages/actors.hpp"
 
 #include <caf/fwd.hpp>
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 
@@ -36,7 +38,10 @@ struct process_ends {
 /// loop. Source: guarantees 5.7.
 class process_pipes {
 public:
-  process_pipes(caf::actor_system& sys, event_loop& loop);
+  /// @param waiting Bytes of all streams that receivers have not answered; see
+  ///                `process_launcher_settings::total_window`.
+  process_pipes(caf::actor_system& sys, event_loop& loop,
+                size_t waiting = defaults::io_window_total);
 
   /// Closes all of them.
   ~process_pipes();
@@ -62,7 +67,7 @@ private:
 
   static process_pipes_actor::behavior_type
   behavior(self_pointer self, event_loop* loop,
-           std::shared_ptr<std::deque<arrival>> arrivals);
+           std::shared_ptr<std::deque<arrival>> arrivals, size_t waiting);
 
   /// What the actor has not taken.
   std::shared_ptr<std::deque<arrival>> arrivals_;

@@ -490,6 +490,7 @@ procs_controlled process_table::control(const control_procs& what) {
       resume(found);
       break;
     case control_action::kill:
+    case control_action::restart:
       kill_families(found);
       break;
   }

@@ -126,8 +126,12 @@ void erase(self_pointer self, erase_spool& request) {
   const auto file = self->state.queue->file;
   self->state.queue->add(
     {[file, request = std::make_shared<erase_spool>(std::move(request))] {
-       if (file->store)
-         file->store->erase(*request);
+       if (!file->store)
+         return;
+       file->store->erase(*request);
+       // The space of a log that is over goes back to the file system.
+       if (request->numbers.empty() && file->store->is_empty())
+         file->store.reset();
      },
      [] {
        // Nobody waits for it.

@@ -129,6 +129,7 @@ spool_store::open(const std::string& directory) {
                    &result->select_},
          std::pair{"DELETE FROM record WHERE key BETWEEN ?1 AND ?2",
                    &result->erase_},
+         std::pair{"SELECT 1 FROM record LIMIT 1", &result->any_},
        })
     if (auto err = result->prepare(sql, *to))
       return err;
@@ -188,9 +189,20 @@ void spool_store::erase(const erase_spool& what) {
   };
   if (what.numbers.empty())
     apply(0, UINT64_MAX);
-  for (const auto number : what.numbers)
-    apply(number, number);
+  // Mostly they follow each other.
+  for (auto i = what.numbers.begin(); i != what.numbers.end();) {
+    const auto first = *i;
+    auto last = first;
+    while (++i != what.numbers.end() && *i == last + 1)
+      last = *i;
+    apply(first, last);
+  }
   run("COMMIT");
+}
+
+bool spool_store::is_empty() {
+  const auto in_use = use_of{any_.get()};
+  return sqlite3_step(any_.get()) == SQLITE_DONE;
 }
 
 } // namespace troupe

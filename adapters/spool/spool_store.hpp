@@ -40,6 +40,9 @@ public:
 
   void erase(const erase_spool& what);
 
+  /// Whether it is sure that nothing is kept.
+  bool is_empty();
+
 private:
   struct closer {
     void operator()(sqlite3* x) const noexcept;
@@ -58,6 +61,7 @@ private:
   statement insert_;
   statement select_;
   statement erase_;
+  statement any_;
 };
 
 } // namespace troupe

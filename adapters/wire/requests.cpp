@@ -4,6 +4,8 @@
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
 
+#include <algorithm>
+
 namespace troupe::wire {
 
 namespace {
@@ -636,18 +638,37 @@ bool can_be_refused(command x) {
   return x != command::deregister_events && x != command::job_info;
 }
 
+namespace {
+
+/// Whether what was read as the members of a group is processes: a list of
+/// attributes reads as one now and then, and the other way round.
+bool names_members(const caf::expected<request>& x) {
+  const auto* found = x ? std::get_if<group_destruct_request>(&*x) : nullptr;
+  const auto is_namespace = [](const proc_id& y) {
+    return !y.nspace.empty() && y.nspace.compare(0, 5, "pmix.") != 0;
+  };
+  return found != nullptr && found->procs && !found->procs->empty()
+         && std::all_of(found->procs->begin(), found->procs->end(),
+                        is_namespace);
+}
+
+} // namespace
+
 caf::expected<request> decode_request(std::string_view payload,
                                       const dialect& d) {
-  const auto with_members = destructs_with_members(d.peer);
-  auto result = decode(payload, d, with_members);
+  if (command_in(payload, d) != command::group_destruct)
+    return decode(payload, d, false);
   // Which patch release began to send the members is known from the source of
-  // some releases only: try the other layout before giving up.
-  if (!result && command_in(payload, d) == command::group_destruct) {
-    auto other = decode(payload, d, !with_members);
-    if (other || is_too_much(other.error()))
-      return other;
-  }
-  return result;
+  // some releases only, and our library does whatever it claims to be: members
+  // are what reads as such.
+  auto with = decode(payload, d, true);
+  if (names_members(with) || destructs_with_members(d.peer))
+    if (with || is_too_much(with.error()))
+      return with;
+  auto without = decode(payload, d, false);
+  if (without || is_too_much(without.error()))
+    return without;
+  return with || destructs_with_members(d.peer) ? with : without;
 }
 
 caf::expected<request> decode_long_request(std::string memory, size_t size,

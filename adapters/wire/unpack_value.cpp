@@ -196,11 +196,10 @@ namespace {
 
 // -- scalars -----------------------------------------------------------------
 
+/// Whatever is not 0 is true. Source: OpenPMIx, whose programs send what they have
+/// not set (prun of PRRTE 4.1).
 bool unpack_bool(reader& r) {
-  const auto x = r.byte();
-  if (x > 1)
-    r.fail("a boolean is neither 0 nor 1");
-  return x != 0;
+  return r.byte() != 0;
 }
 
 storage unpack_text(reader& r, data_type x) {

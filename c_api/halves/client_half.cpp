@@ -2,6 +2,7 @@
 
 #include "adapters/loop/memory_reserve.hpp"
 #include "c_api/halves/halves.hpp"
+#include "c_api/halves/own_cxx.hpp"
 #include "c_api/helpers/failure.hpp"
 
 #include <caf/error.hpp>
@@ -60,6 +61,9 @@ const server_half* load() {
     found = ::dlopen(server_half_name, RTLD_NOW | RTLD_LOCAL);
   if (found == nullptr)
     return say(why);
+#ifdef TROUPE_OWN_CXX
+  share_new_handler(found);
+#endif
   auto* open =
     reinterpret_cast<open_server_half*>(::dlsym(found, open_server_half_name));
   auto own = own_half;

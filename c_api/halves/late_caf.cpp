@@ -1,11 +1,13 @@
-// CAF, loaded when a client needs it: for its first error, handler or other actor. Of
-// what the loader takes for a client half was CAF's, and its pages that relocations
-// write are each client's own; most processes start, connect, meet and end without.
+// CAF and libevent, each loaded when a client needs it: CAF for its first error, handler
+// or other actor, libevent for its thread. Of what the loader takes for a client half was
+// CAF's, and its pages that relocations write are each client's own; most processes
+// start, connect, meet and end without either.
 //
 // All functions of CAF are late (base/late_function.hpp; CMake makes a list of them),
 // but for those that an error without a cause goes through.
 
 #include "base/late_function.hpp"
+#include "c_api/halves/own_cxx.hpp"
 
 #include <caf/config.hpp>
 
@@ -21,6 +23,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 
 static_assert(CAF_VERSION == 1706);
@@ -55,7 +58,9 @@ const late_object objects[] = {
 };
 #undef TROUPE_LATE_OBJECT
 
-std::atomic<void*> loaded{nullptr};
+std::atomic<void*> loaded_caf{nullptr};
+std::atomic<void*> loaded_libevent_core{nullptr};
+std::atomic<void*> loaded_libevent_pthreads{nullptr};
 
 [[noreturn]] void give_up(const char* what, const char* why) {
   std::fprintf(stderr, "libpmix.so.2: %s: %s\n", what,
@@ -63,7 +68,7 @@ std::atomic<void*> loaded{nullptr};
   ::_exit(127); // As the loader does.
 }
 
-/// A descriptor that is there to be given back when none is left to load CAF with:
+/// A descriptor that is there to be given back when none is left to load them with:
 /// what it is open on, since others may close it and have its number then.
 struct spare_descriptor {
   std::atomic<int> fd{-1};
@@ -96,8 +101,8 @@ void give_spare_back() {
     ::close(fd);
 }
 
-/// How often, and how long apart in microseconds, CAF is asked for: there may be no
-/// memory or descriptor for it just now.
+/// How often, and how long apart in microseconds, a library is asked for: there may be
+/// no memory or descriptor for it just now.
 constexpr int attempts = 100;
 constexpr unsigned pause = 10'000;
 
@@ -109,37 +114,80 @@ void free_memory() noexcept try {
   // There is none any more.
 }
 
-void* open_caf() {
+/// Does not return without.
+void* open_library(const char* name) {
   give_spare_back();
   for (auto i = 1;; ++i) {
-    if (auto* x = ::dlopen(TROUPE_CAF_NAME, RTLD_LAZY | RTLD_LOCAL))
+    if (auto* x = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL))
       return x;
     if (i == attempts)
-      give_up(TROUPE_CAF_NAME, ::dlerror());
+      give_up(name, ::dlerror());
+    free_memory();
+    ::usleep(pause);
+  }
+}
+
+/// Does not return without. To look for a name takes memory, too.
+void* find(void* library, const char* name) {
+  for (auto i = 1;; ++i) {
+    if (auto* x = ::dlsym(library, name))
+      return x;
+    if (i == attempts)
+      give_up(name, ::dlerror());
     free_memory();
     ::usleep(pause);
   }
 }
 
 /// No lock: a forked child would find it taken. Two threads copy the same bytes.
-void* load() {
-  if (auto* x = loaded.load(std::memory_order_acquire))
+void* load_caf() {
+  if (auto* x = loaded_caf.load(std::memory_order_acquire))
     return x;
-  auto* x = open_caf();
+  auto* x = open_library(TROUPE_CAF_NAME);
+  troupe::c_api::share_new_handler(x);
   for (const auto& y : objects) {
-    const auto* there = ::dlsym(x, y.name);
-    if (there == nullptr)
-      give_up(y.name, ::dlerror());
-    std::memcpy(y.here, there, y.size);
+    std::memcpy(y.here, find(x, y.name), y.size);
   }
-  loaded.store(x, std::memory_order_release);
+  loaded_caf.store(x, std::memory_order_release);
   return x;
+}
+
+/// @param which The one of libevent's libraries, of which each has names of its own: a
+///              library that was loaded while memory was short may not know its others.
+void* load_libevent(std::atomic<void*>& which, const char* name) {
+  if (auto* x = which.load(std::memory_order_acquire))
+    return x;
+  auto* x = open_library(name);
+  // Others may have to be loaded yet, with no descriptor left.
+  auto* none = static_cast<void*>(nullptr);
+  if (which.compare_exchange_strong(none, x)
+      && (loaded_caf == nullptr || loaded_libevent_core == nullptr
+          || loaded_libevent_pthreads == nullptr))
+    keep_spare();
+  return x;
+}
+
+void* load_libevent_core() {
+  return load_libevent(loaded_libevent_core, TROUPE_LIBEVENT_CORE);
+}
+
+void* load_libevent_pthreads() {
+  return load_libevent(loaded_libevent_pthreads, TROUPE_LIBEVENT_PTHREADS);
+}
+
+void* load_library_of(const char* function) {
+  const auto begins = [function](std::string_view x) {
+    return std::strncmp(function, x.data(), x.size()) == 0;
+  };
+  return begins("_Z")         ? load_caf()
+         : begins("evthread") ? load_libevent_pthreads()
+                              : load_libevent_core();
 }
 
 constexpr auto few_descriptors = rlim_t{256};
 
-/// Where there may be nothing left to load CAF with when it is needed, since there is
-/// a limit of memory or a low one of descriptors, it is loaded with the library.
+/// Where there may be nothing left to load them with when they are needed, since there
+/// is a limit of memory or a low one of descriptors, they are loaded with the library.
 __attribute__((constructor)) void load_early() {
   const auto at_most = [](auto which, rlim_t x) {
     auto limit = rlimit{};
@@ -147,18 +195,19 @@ __attribute__((constructor)) void load_early() {
   };
   if (at_most(RLIMIT_AS, RLIM_INFINITY - 1)
       || at_most(RLIMIT_DATA, RLIM_INFINITY - 1)
-      || at_most(RLIMIT_NOFILE, few_descriptors))
-    load();
-  else
+      || at_most(RLIMIT_NOFILE, few_descriptors)) {
+    load_caf();
+    load_libevent_core();
+    load_libevent_pthreads();
+  } else {
     keep_spare();
+  }
 }
 
 } // namespace
 
 void* troupe_find_late(late_function* x) noexcept {
-  auto* found = ::dlsym(load(), x->name);
-  if (found == nullptr)
-    give_up(x->name, ::dlerror());
+  auto* found = find(load_library_of(x->name), x->name);
   __atomic_store_n(&x->address, found, __ATOMIC_RELEASE);
   return found;
 }
@@ -167,6 +216,23 @@ void* troupe_find_late(late_function* x) noexcept {
 
 TROUPE_LATE_LOADER
 #include "c_api/halves/late_caf_functions.inc"
+
+// What our loop calls of libevent; the linker says if one is missing.
+TROUPE_LATE_FUNCTION(event_active)
+TROUPE_LATE_FUNCTION(event_add)
+TROUPE_LATE_FUNCTION(event_base_free)
+TROUPE_LATE_FUNCTION(event_base_loop)
+TROUPE_LATE_FUNCTION(event_base_loopbreak)
+TROUPE_LATE_FUNCTION(event_base_new_with_config)
+TROUPE_LATE_FUNCTION(event_config_free)
+TROUPE_LATE_FUNCTION(event_config_new)
+TROUPE_LATE_FUNCTION(event_config_set_flag)
+TROUPE_LATE_FUNCTION(event_del_noblock)
+TROUPE_LATE_FUNCTION(event_free)
+TROUPE_LATE_FUNCTION(event_get_fd)
+TROUPE_LATE_FUNCTION(event_new)
+TROUPE_LATE_FUNCTION(event_pending)
+TROUPE_LATE_FUNCTION(evthread_use_pthreads)
 
 // An error is a pointer to its cause, null if there is none: then it needs nobody.
 // client_half.cpp knows whether it is as large.

@@ -1,5 +1,6 @@
 #include "adapters/c_values/c_types.hpp"
 #include "adapters/c_values/convert.hpp"
+#include "adapters/wire/compression.hpp"
 #include "adapters/wire/node_map.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "c_api/helpers/regex_text.hpp"
@@ -86,31 +87,57 @@ pmix_status_t PMIx_generate_ppn(const char* input, char** ppn) try {
 
 // -- the form of OpenPMIx after 6 ---------------------------------------------
 
+namespace {
+
+// Forms: the list as it is with its final zero, and a compressed string.
+// Source: OpenPMIx 7, its components of regular expressions.
+constexpr auto raw_form = "raw";
+constexpr auto compressed_form = "compress";
+
+/// A list that is not longer goes as it is.
+constexpr size_t least_compressed = 4096;
+
+} // namespace
+
 pmix_status_t PMIx_generate_regex2(const char* input, pmix_info_t*, size_t,
                                    pmix_regex2_t* regex) try {
   if (input == nullptr || regex == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  // The list as it is, with its final zero.
-  auto raw = std::string{"raw"};
+  const auto size = std::strlen(input);
+  auto form = std::string{raw_form};
+  auto bytes = std::string{input, size + 1};
+  // What nobody would expand is not made.
+  if (size > least_compressed && size <= wire::max_inflated_size)
+    if (auto shorter = wire::deflate_text({input, size});
+        shorter.size() < size && wire::inflate_text(shorter)) {
+      form = compressed_form;
+      bytes = std::move(shorter);
+    }
   const auto from = pmix_regex2_t{
-    raw.data(), reinterpret_cast<uint8_t*>(const_cast<char*>(input)),
-    std::strlen(input) + 1};
+    form.data(), reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()};
   return c_api::copy(PMIX_REGEX2, regex, &from);
 } catch (...) {
   return c_api::status_of_exception();
 }
 
-// Not supported: a form other than `raw`, which is all that we generate.
+// Not supported: a form other than `raw` and `compress`.
 pmix_status_t PMIx_parse_regex2(const pmix_regex2_t* regex, pmix_info_t*,
                                 size_t, char** output) try {
   if (regex == nullptr || output == nullptr || regex->type == nullptr
       || regex->bytes == nullptr)
     return PMIX_ERR_BAD_PARAM;
   *output = nullptr;
-  if (std::strcmp(regex->type, "raw") != 0)
+  const auto* bytes = reinterpret_cast<const char*>(regex->bytes);
+  if (std::strcmp(regex->type, compressed_form) == 0) {
+    const auto text = wire::inflate_text({bytes, regex->len});
+    if (!text)
+      return PMIX_ERR_BAD_PARAM;
+    *output = c_api::duplicate(*text);
+  } else if (std::strcmp(regex->type, raw_form) == 0) {
+    *output = c_api::duplicate({bytes, strnlen(bytes, regex->len)});
+  } else {
     return PMIX_ERR_NOT_SUPPORTED;
-  const auto* text = reinterpret_cast<const char*>(regex->bytes);
-  *output = c_api::duplicate({text, strnlen(text, regex->len)});
+  }
   return *output != nullptr ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 } catch (...) {
   return c_api::status_of_exception();

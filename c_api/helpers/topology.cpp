@@ -2,6 +2,7 @@
 #include "adapters/c_values/convert.hpp"
 #include "adapters/hwloc/handles.hpp"
 #include "adapters/hwloc/locality.hpp"
+#include "base/directives.hpp"
 #include "c_api/helpers/failure.hpp"
 #include "messages/attributes.hpp"
 
@@ -71,6 +72,9 @@ caf::expected<c_api::c_distances> compute(const pmix_topology_t* topology,
   const auto directives = c_api::to_infos(infos, ninfo);
   if (!directives)
     return directives.error();
+  if (auto why = check_required(pmix_call::compute_distances, *directives,
+                                next_host::ours))
+    return why;
   const auto filter = filter_of(*directives);
   // Null is this node and what the process is bound to.
   auto* cpus = cpuset != nullptr ? hwloc::duplicate_cpus(cpuset->bitmap)

@@ -72,6 +72,10 @@ extern "C" {
 #define PMIX_ERR_SYS_OTHER                            (-330)
 #define PMIX_INTERNAL_ERR_BASE                        (-1330)
 #define PMIX_ERR_SYS_BASE  PMIX_EVENT_SYS_BASE
+
+/* As RFC0002, "Client-Based Notifications", spells them. */
+#define PMIX_ERR_LOST_SERVER_CONNECTION  PMIX_ERR_LOST_CONNECTION
+#define PMIX_ERR_FAILED_COMM  PMIX_ERR_COMM_FAILURE
 /* clang-format on */
 
 /* -- old types and states -------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "messages/connection.hpp"
 #include "messages/deadline.hpp"
 #include "messages/fwd.hpp"
+#include "messages/gauge.hpp"
 #include "messages/host.hpp"
 #include "messages/io.hpp"
 #include "messages/io_stream.hpp"
@@ -105,6 +106,8 @@ using io_desk_actor = output_receiver_actor::extend<
   caf::replies_to<io_fetch>::with<io_fragment>,
   // A node is gone.
   caf::reacts_to<io_node_lost>,
+  // How much there is, and has been.
+  caf::replies_to<get_gauges>::with<gauge_list>,
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 

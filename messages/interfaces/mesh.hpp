@@ -157,6 +157,8 @@ using mesh_host_actor = host_actor::extend<
   caf::reacts_to<sensor_desk_actor>,
   // Who samples this node for others.
   caf::reacts_to<usage_monitor_actor>,
+  // How this node is connected, and how full its queues are.
+  caf::replies_to<get_mesh_status>::with<mesh_status>,
   // Something has happened to this node.
   caf::reacts_to<environment_event>,
   // -- from the shares of its node --

@@ -20,23 +20,7 @@ check_equal "C7.1" "ours exports all of them" "" \
 
 # Every public type and function of Debian's headers, used by functions and
 # variables that are compared. Their debug information says what they are.
-headers_of() {
-  printf '#include <%s.h>\n' pmix pmix_server pmix_tool
-}
-python3 - >uses.c <<PROGRAM
-import re, subprocess
-text = subprocess.run(["cc", "-E", "-P", "-I$theirs", "-"], text=True, check=True,
-    input="""$(headers_of)""", stdout=subprocess.PIPE).stdout
-types = set(re.findall(r"typedef\b[^;{}()]*\b(pmix_\w+)(?:\[\d+\])?;", text))
-types |= set(re.findall(r"typedef\b[^;{}]*\(\s*\*\s*(pmix_\w+)\)", text))
-types |= set(re.findall(r"}\s*(pmix_\w+)\s*;", text))
-print("""$(headers_of)""")
-for x in sorted(types):
-    print(f"{x}* use_{x}({x}* x);\n{x}* use_{x}({x}* x) {{ return x; }}")
-for x in open("functions.txt").read().split():
-    if re.search(rf"\b{x}\s*\(", text):
-        print(f"__typeof__(&{x}) use_{x} = &{x};")
-PROGRAM
+python3 "$TROUPE_SOURCE/scripts/abi_uses.py" "$theirs" functions.txt >uses.c
 check "C7.1" "public types are found" \
   test "$(grep -c '^pmix_.*;$' uses.c)" -ge 80
 check "C7.1" "public functions are declared" \

@@ -22,6 +22,10 @@ check_equal "C1.2" "every status and attribute of messages has its value" \
   "$(comm -23 tables.txt ours.txt)"
 check "C1.2" "at least 845 statuses and attributes were compared" \
   test "$(wc -l <tables.txt)" -ge 845
+check_equal "C1.2 E55 E56 A14" "names of RFC0002 are those of today" \
+  'PMIX_ERR_FAILED_COMM -49
+PMIX_ERR_LOST_SERVER_CONNECTION -61' \
+  "$(grep -E '^PMIX_ERR_(FAILED_COMM|LOST_SERVER_CONNECTION) ' ours.txt)"
 check_equal "C1.2" "every attribute of the headers is in messages" "" \
   "$(comm -13 tables.txt ours.txt | grep '"pmix\.')"
 

@@ -19,6 +19,9 @@ static void note(const char* text) {
   pthread_mutex_unlock(&calls.mutex);
 }
 
+/* Where the case runs: handlers run on a thread of the library. */
+static pthread_t case_thread;
+
 /* Each handler is a function of its own, so that its name is known. */
 #define HANDLER(name)                                                          \
   static void name(size_t id UNUSED, pmix_status_t code UNUSED,                \
@@ -27,6 +30,7 @@ static void note(const char* text) {
                    size_t nresults UNUSED,                                     \
                    pmix_event_notification_cbfunc_fn_t done, void* data) {     \
     demand(source != NULL, "there is a source");                               \
+    demand(!pthread_equal(pthread_self(), case_thread), "another thread");     \
     note(#name);                                                               \
     done(answer, NULL, 0, NULL, NULL, data);                                   \
     happen(&calls, PMIX_SUCCESS);                                              \
@@ -622,5 +626,6 @@ int main(int argc, char** argv) {
     {"too_many", too_many},
     {"bad_events", bad_events},
   };
+  case_thread = pthread_self();
   return RUN_CASE(cases);
 }

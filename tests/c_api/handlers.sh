@@ -16,36 +16,38 @@ limit=60
 
 # -- one process ---------------------------------------------------------------
 
-check "C3.14" "handlers run in their order" job -n 1 ./handlers order
-check "C3.14" "directives place them" job -n 1 ./handlers placement
-check "C3.14" "numbers name them until they go" job -n 1 ./handlers numbers
-check "C3.14" "default and one-shot handlers" job -n 1 ./handlers defaults
-check "C3.14" "bad arguments are refused" job -n 1 ./handlers bad_arguments
-check "C3.14" "results go from handler to handler" job -n 1 ./handlers results
-check "C3.14" "a handler completes on any thread, once" \
+check "C3.14 E14 E15 E34 E37 E50 1 7 9" "handlers run in their order" \
+  job -n 1 ./handlers order
+check "C3.14 E16 2 3 5" "directives place them" job -n 1 ./handlers placement
+check "C3.14 E33 E58 12 13" "numbers name them until they go" job -n 1 ./handlers numbers
+check "C3.14 E35 16 21" "default and one-shot handlers" job -n 1 ./handlers defaults
+check "C3.14 E33 43" "bad arguments are refused" job -n 1 ./handlers bad_arguments
+check "C3.14 E18 E19 E21 E22 E23 E24 E25 E27 E29 E30 E32 E36 E51 22 28 29 31" \
+  "results go from handler to handler" job -n 1 ./handlers results
+check "C3.14 E17 E20 E31 33 34" "a handler completes on any thread, once" \
   job -n 1 ./handlers other_thread
-check "C3.14" "calls from inside a handler" job -n 1 ./handlers from_inside
+check "C3.14 E26 14" "calls from inside a handler" job -n 1 ./handlers from_inside
 check "C3.14" "a process has its own events as the range says" \
   job -n 1 ./handlers ranges
 check "C3.14" "2000 handlers" job -n 1 ./handlers many
 check "C3.14" "four threads register, raise and deregister" \
   job -n 1 ./handlers threads
 
-check "E49" "handlers that come later get what was raised before, once" \
+check "E8 E49 53 55" "handlers that come later get what was raised before, once" \
   job -n 1 ./handlers later
 check "E52" "a process may end with events under way" \
   job -n 1 ./handlers busy_end
 check "E12" "200,000 events of four threads: none is lost, all in order" \
   job -n 1 ./handlers own_flood
 check "E33" "handlers have a bound" job -n 1 ./handlers too_many
-check "E57" "ranges that are none, large events, odd codes" \
+check "E57 45" "ranges that are none, large events, odd codes" \
   job -n 1 ./handlers bad_events
 
 stuck() {
   job -n 1 ./handlers stuck 2>"$TROUPE_WORK/stderr" \
     && grep -q 'event handler 0 (stuck) has not completed' "$TROUPE_WORK/stderr"
 }
-check "C3.15" "a handler that never completes is bounded and named" stuck
+check "C3.15 32" "a handler that never completes is bounded and named" stuck
 
 # The guard would kill the process, too, perhaps before it has heard: it goes first,
 # once it has taken its name.
@@ -57,7 +59,7 @@ lost_server() {
   eventually 10 grep -qx "heard of it" "$TROUPE_WORK/lost" \
     || { cat "$TROUPE_WORK/lost"; false; }
 }
-check "C3.14" "the loss of the server is an event, once" lost_server
+check "C3.14 E32 E53 E55 47" "the loss of the server is an event, once" lost_server
 
 # -- several processes ---------------------------------------------------------
 

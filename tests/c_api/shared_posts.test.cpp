@@ -71,6 +71,36 @@ CAF_TEST(what is committed is found by others and by the server) {
   CAF_CHECK(x.server->take(1).empty());
 }
 
+CAF_TEST(C3.16 what is taken back is found by nobody) {
+  fixture x;
+  CAF_CHECK(x.one.post(
+              {{post(scope::local, "a", "1"),
+                post(scope::remote, "a", "1"),
+                {scope::local,
+                 {{std::string{attr::qualified_value}, qualified("2", "x")}}}}})
+            == posting::done);
+  x.server->take(1);
+  CAF_CHECK(
+    x.one.post({{{scope::del_global,
+                  {{"a", {}},
+                   {std::string{attr::qualified_value}, qualified("2", "x")}}},
+                 post(scope::local, "b", "3")}})
+    == posting::done);
+  CAF_CHECK_EQUAL(x.find("a"), "nothing");
+  CAF_CHECK_EQUAL(x.find("b"), "3");
+  const auto blocks = x.server->take(1);
+  CAF_REQUIRE_EQUAL(blocks.size(), 2u);
+  CAF_CHECK(blocks[0].visible_to == scope::del_global);
+  CAF_CHECK_EQUAL(blocks[0].entries.at(0).key, "a");
+  CAF_CHECK_EQUAL(
+    blocks[0].entries.at(1).key,
+    storage_key(std::string{attr::qualified_value}, qualified("2", "x")));
+  CAF_CHECK(blocks[1].visible_to == scope::local);
+  // And posted anew.
+  CAF_CHECK(x.one.post({{post(scope::local, "a", "4")}}) == posting::done);
+  CAF_CHECK_EQUAL(x.find("a"), "4");
+}
+
 CAF_TEST(what cannot be opened is handed over) {
   fixture x;
   auto where = parse_store_address(x.server->lend(1));

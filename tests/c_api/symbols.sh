@@ -36,8 +36,8 @@ check_equal "C2.1" "the client's half loads neither it nor what only servers nee
 check_equal "C2.1" "the client's half loads hwloc, munge and zlib when they are called" "" \
   "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libhwloc|libmunge|libz\.')"
 if [ -z "${TROUPE_SANITIZER:-}" ] && [ "$(uname -m)" = x86_64 ]; then
-  check_equal "C2.1" "the client's half loads CAF when it is called" "" \
-    "$(readelf -d "$libpmix" | grep NEEDED | grep libcaf)"
+  check_equal "C2.1" "the client's half loads CAF and libevent when they are called" "" \
+    "$(readelf -d "$libpmix" | grep NEEDED | grep -E 'libcaf|libevent')"
   check_equal "C2.1" "the launcher loads OpenSSL when it is called" "" \
     "$(readelf -d "$(command -v troupe)" | grep NEEDED | grep -E 'libssl|libcrypto')"
 fi

@@ -3,6 +3,12 @@
 # Installs, stripped, into a directory of its own.
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
+# What has not changed since it was compiled the last time is what it was.
+if [ -d /usr/lib/ccache ]; then
+  PATH=/usr/lib/ccache:$PATH
+  export CCACHE_BASEDIR=$TROUPE_WORK CCACHE_NOHASHDIR=1
+fi
+
 prefix=$TROUPE_WORK/prefix
 check "C5.3 PKG-4" "cmake --install --strip" \
   cmake --install "$TROUPE_BUILD" --prefix "$prefix" --strip
@@ -25,16 +31,31 @@ check "C5.3" "libpmix has a prefix of its own" there \
   "$pmix"/include/pmix{,_common,_deprecated,_server,_tool,_version}.h
 check "C5.3" "the C++ library stands in the prefix itself" there \
   "$lib"/libtroupe{,_mesh}.so "$lib"/pkgconfig/troupe{,_mesh}.pc "$include"/troupe_monitor.h \
-  "$lib"/cmake/Troupe/{TroupeConfig,FindCAF}.cmake "$prefix"/bin/troupe
+  "$lib"/cmake/Troupe/{TroupeConfig,FindCAF}.cmake "$prefix"/bin/troupe{,d,-page}
 check "PKG-5" "examples, docs, licence and README are there" there \
   "$doc"/{LICENSE,README.md,CHANGELOG.md,docs/library.md} \
   "$doc"/examples/{embed_rm.c,embed_rm.cpp,CMakeLists.txt}
+check "OBS-5" "rules, a dashboard, and what writes metrics are there" there \
+  "$prefix"/share/troupe/{prometheus/troupe_alerts.yml,grafana/troupe.json} \
+  "$lib"/troupe/libtroupe_metrics.so
+check "MAN-1 MAN-3" "manual pages and completion are there" there \
+  "$prefix"/share/man/man1/troupe{,-run,-ctl}.1 "$prefix"/share/man/man5/troupe.toml.5 \
+  "$prefix"/share/man/man8/trouped.8 "$prefix"/share/man/man3/libtroupe.3 \
+  "$prefix"/share/bash-completion/completions/troupe{,d} \
+  "$prefix"/share/zsh/site-functions/_troupe
 check_equal "C5.3" "no libpmix where a distribution's is" "" \
   "$(find "$lib" -maxdepth 1 -name 'libpmix*')"
+# Units name programs by their paths, which here are in the build.
 check_equal "C5.3" "no path of the build in what was installed" "" \
-  "$(grep -rlF -e "$TROUPE_BUILD" -e "$TROUPE_SOURCE" "$prefix")"
+  "$(grep -rlF --exclude='*.service' -e "$TROUPE_BUILD" -e "$TROUPE_SOURCE" "$prefix")"
+units=$prefix/lib/systemd/system
+check_equal "PKG-11" "units start the installed programs" \
+  "ExecStart=$prefix/bin/troupe ExecStart=$prefix/bin/trouped" \
+  "$(grep -oh '^ExecStart=[^ ]*' "$units"/troupe-root@.service "$units"/trouped@.service | xargs)"
+check_equal "PKG-11" "and have nothing that was to be filled in" "" \
+  "$(grep -E '@[A-Z_]+@' "$units"/*.service "$prefix/share/modules/modulefiles/troupe-pmix")"
 
-binaries=("$prefix"/bin/troupe{,d} "$(realpath "$lib/libtroupe.so")"
+binaries=("$prefix"/bin/troupe{,d,-page} "$(realpath "$lib/libtroupe.so")"
   "$(realpath "$lib/libtroupe_mesh.so")"
   "$(realpath "$pmix/lib/libpmix.so.2")" "$(realpath "$lib/troupe/mesh/libpmix.so.2")"
   "$lib"/troupe/{pmix/lib,mesh}/libtroupe_server.so)
@@ -70,14 +91,17 @@ stands_alone() {
     *.def | messages/inspect_extern.hpp) return 0 ;;
     *.h) echo "#include <$1>" | cc -std=c99 -Wall -Wextra -Wpedantic -Werror \
       -fsyntax-only -I"$include" -x c - && return 0 ;;
-    *.hpp) echo "#include <$1>" | c++ -std=c++17 -Wall -Werror -fsyntax-only \
-      -DCAF_ENABLE_TYPE_ID_CHECKS -I"$include" -x c++ - && return 0 ;;
+    *.hpp) echo "#include <$1>" >"$alone/${1//\//.}.cpp"
+      c++ -std=c++17 -Wall -Werror -DCAF_ENABLE_TYPE_ID_CHECKS -I"$include" \
+        -c "$alone/${1//\//.}.cpp" -o "$alone/${1//\//.}.o" && return 0 ;;
   esac
   echo "$1 does not compile by itself"
   return 1
 }
 export -f stands_alone
-export include
+alone=$TROUPE_WORK/alone
+mkdir "$alone"
+export include alone
 check "PKG-3" "each installed header compiles by itself" within 900 bash -c '
   cd "$include" && find . -type f | sed "s|^\./||" \
     | xargs -P "$(nproc)" -I{} bash -c "stands_alone {}"'
@@ -125,6 +149,21 @@ lib=$moved${lib#"$prefix"}
 doc=$moved${doc#"$prefix"}
 pmix=$lib/troupe/pmix
 examples=$doc/examples
+
+# What a module file does to the environment: a shell's words.
+module_words() {
+  tclsh <<END_OF_TCL
+foreach word {module-whatis conflict} { proc \$word args {} }
+proc prepend-path {name value} { puts "\$name=\$value" }
+set ModulesCurrentModulefile "$1"
+source "$1"
+END_OF_TCL
+}
+check_equal "PKG-11" "the module file leads to our libpmix, wherever the tree is" \
+  "LD_LIBRARY_PATH=$pmix/lib
+PKG_CONFIG_PATH=$pmix/lib/pkgconfig
+CMAKE_PREFIX_PATH=$pmix" \
+  "$(module_words "$moved/share/modules/modulefiles/troupe-pmix")"
 PATH=$moved/bin:$PATH
 check "C5.3" "a project finds both CMake packages" \
   within 120 cmake -S "$TROUPE_SOURCE/tests/install/project" -B project \
@@ -198,6 +237,10 @@ check "C11.3" "the commands at the head of queue_monitor.cpp" bash -c \
 check "C12.1" "pkg-config knows the library with the mesh" bash -c "
   c++ -std=c++17 '$TROUPE_SOURCE/tests/interop/programs/two_daemons.cpp' \
     \$(pkg-config --cflags --libs troupe_mesh) -o two_daemons && timeout 60 ./two_daemons"
+mkdir as_library
+check "MAN-8" "docs/tutorials/library.md: each command" \
+  within 300 env PREFIX="$moved" "$TROUPE_SOURCE/tests/install/tutorial" \
+  "$doc/docs/tutorials/library.md" as_library
 mkdir remoting
 check "C12.2" "docs/remoting.md: each command" \
   within 300 "$TROUPE_SOURCE/tests/install/tutorial" "$doc/docs/remoting.md" remoting

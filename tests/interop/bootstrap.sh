@@ -168,6 +168,10 @@ variant far.conf 's/^DVMControllerHost=.*/DVMControllerHost=no.such.host.invalid
 check "" "a controller without an address" \
   refuses 125 "no.such.host.invalid has no address" \
   trouped --bootstrap far.conf --node b
+check "" "a wrong setting, at the root" refuses 2 "no setting \"events.histroy" \
+  trouped --bootstrap nodes.conf --node "$root" --set events.histroy=1
+check "" "and elsewhere" refuses 2 "no setting \"events.histroy" \
+  trouped --bootstrap nodes.conf --node b --set events.histroy=1
 variant plain.conf '$aInsecure=perhaps'
 check "" "what is neither yes nor no" refuses 1 "Insecure=perhaps" \
   trouped --bootstrap plain.conf --node b

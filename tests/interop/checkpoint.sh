@@ -21,10 +21,17 @@ chmod +x here.sh provision.sh
 
 ctl() { within "$((20 * slow))" troupe ctl "$@" --dvm saved; }
 
-troupe up --name saved --host a:2,b:2 --remote-shell "$PWD/here.sh" \
-  --hook "provision=$PWD/provision.sh" >up 2>up.err </dev/null &
-up=$!
-eventually 30 grep -qx 'DVM ready' up || { failed "" "a DVM"; cat up.err; finish; }
+# begin_dvm: sets up.
+begin_dvm() {
+  : >up
+  troupe up --name saved --host a:2,b:2 --remote-shell "$PWD/here.sh" \
+    --hook "provision=$PWD/provision.sh" --checkpoints "$PWD/kept" \
+    >up 2>up.err </dev/null &
+  up=$!
+  eventually 30 grep -qx 'DVM ready' up \
+    || { failed "" "a DVM"; cat up.err; finish; }
+}
+begin_dvm
 
 # compute FOLDER METHOD...: a job of 4 ranks on two nodes. Sets nspace.
 compute() {
@@ -119,6 +126,47 @@ check_equal "J16 J17" "nodes and an image go to the site's hook" \
   "0|n3,n4 debian12" \
   "$(provision n3,n4 debian12)|$(cat n3,n4.provisioned)"
 check_equal "J16" "whose failure is told" "-1" "$(provision n5 slackware)"
+
+# -- another DVM ---------------------------------------------------------------
+
+check "" "a job is saved" compute fifth signal
+check "J11" "in a file of this user alone" ctl checkpoint c5 "$nspace"
+check_equal "J11" "that nobody else may read" 600 "$(stat -c %a kept)"
+check "" "the DVM ends" within $((20 * slow)) troupe down --dvm saved
+wait "$job"
+wait "$up"
+begin_dvm
+goes_on_elsewhere() {
+  rm -f fifth/nspace.*
+  ctl restart c5 || return 1
+  runs fifth || { echo "it does not run again"; return 1; }
+  touch fifth/stop
+  eventually 10 all_wrote fifth/result || { echo "it does not end"; return 1; }
+  cat fifth/result.*
+  [ "$(cat fifth/result.* | tr '\n' '|')" = \
+    "restored a|restored b|restored a|restored b|" ]
+}
+check "J10 J11" "a job goes on from its state in another DVM" goes_on_elsewhere
+check "J10" "and from no checkpoint that was not complete" \
+  status 1 ctl restart c3
+chmod 644 kept
+stranger() {
+  status 125 within 20 troupe up --name other --host a:1 \
+    --remote-shell "$PWD/here.sh" --checkpoints "$PWD/kept" 2>said || return 1
+  cat said
+  grep -q "is not a file of this user alone" said
+}
+check "J11" "a file that others may read is not used" stranger
+echo "something else" >kept.not
+chmod 600 kept.not
+not_ours() {
+  status 1 within 20 troupe up --name other --host a:1 \
+    --remote-shell "$PWD/here.sh" --checkpoints "$PWD/kept.not" 2>said || return 1
+  cat said
+  grep -q "no checkpoints that this version has kept" said \
+    && [ "$(cat kept.not)" = "something else" ]
+}
+check "J11" "a file of something else is left as it is" not_ours
 
 # -- the end -------------------------------------------------------------------
 

@@ -206,7 +206,7 @@ check "F5.23" "peers hear of a process that exits early" \
   status 1 job -n 3 --rtos recoverable ./events unfinalized
 check "F5.23" "peers hear of a process that ends with an error" \
   status 3 job -n 3 --rtos recoverable ./events non_zero
-check "F4.38" "later issues' requests are answered not supported" \
+check "F4.38" "an allocation, which no launcher has, is answered not supported" \
   job -n 2 ./requests not_supported
 
 clean "F5.20" "nothing is left of these jobs"

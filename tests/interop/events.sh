@@ -247,7 +247,7 @@ if command -v mpicc >/dev/null; then
   mpi_quiet() {
     in_daemon -n 2 ./mpi_steady 4 >steady 2>&1 </dev/null &
     local job_pid=$!
-    sleep 1
+    eventually 10 pgrep -x mpi_steady
     in_daemon --rtos recoverable -n 3 ./events killed >/dev/null 2>&1
     in_daemon -n 2 ./event_deaths aborts >/dev/null 2>&1
     in_daemon -n 2 false >/dev/null 2>&1

@@ -115,7 +115,7 @@ elsewhere() {
   local left
   left=$(cd "$TROUPE_SOURCE/tools" && {
     tr -s '\n ' ' ' <"$1" | grep -oE '(std::cerr <<|err_?(\(\))?->write\().{0,60}' \
-      | grep -vE '(cerr <<|write\() ?((troupe::)?notice\(|usage|line\)|"", |allocation_text|map_text|"watching " \+ escape|// |flag\(options_.job)'
+      | grep -vE '(cerr <<|write\() ?((troupe::)?notice\(|usage|line\)|"", |"\\r" \+ (line|std::string\{erase_line\})|allocation_text|map_text|"watching " \+ escape|// |flag\(options_.job)'
   })
   [ -z "$left" ] || { echo "$1: $left"; return 1; }
 }

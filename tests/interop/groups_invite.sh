@@ -9,6 +9,14 @@ build groups_invite group_sessions
 # invited CASE...: four processes.
 invited() { job -n 4 ./groups_invite "$@"; }
 
+# over_nodes [OPTION]... PROGRAM...: on two daemons of this machine.
+over_nodes() {
+  printf '#!/bin/sh\nshift\nexec "$@"\n' >here.sh
+  chmod +x here.sh
+  within "$((60 * slow))" troupe run --remote-shell "$PWD/here.sh" \
+    --host a:2,b:2 --map-by node "$@"
+}
+
 # bereft CASE...: four processes, one of which kills itself; nobody else fails.
 bereft() {
   local outcome=0
@@ -23,6 +31,11 @@ check "G33 G35 G36 G37 G38 G41 G43 G44 G47 G48 G49 G50" "all join and nothing hi
 check "G34 G48" "without waiting; wrong leaders and strangers" invited nb
 check "G36 G39 G46" "who declines ends it for all, or makes it smaller" \
   invited declined
+check "G26 G41" "what members have put is found by the context identifier" \
+  invited exchanged
+check "G26 G41" "the same by messages" \
+  job --no-shared-memory -n 4 ./groups_invite exchanged
+check "G26 G41" "the same over nodes" over_nodes -n 4 ./groups_invite exchanged
 check "G22 G39 N11" "a handler names a replacement" invited replaced
 check "G23 G39 G46 N11" "a handler goes on with fewer, or aborts" \
   invited decided

@@ -1,7 +1,8 @@
-# What a daemon costs when nothing happens.
+# What a daemon costs when nothing happens, or when it is asked for metrics.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
+. "$TROUPE_SOURCE/tests/interop/metrics_tools.sh"
 
 build dies
 
@@ -63,6 +64,28 @@ check "F4.3" "idle client sessions cost the server no CPU time in 10 s" \
 sed 's/^/     /' "$TROUPE_WORK/output"
 kill -TERM "$launcher"
 wait "$launcher"
+
+port=$(free_port)
+start_trouped --metrics "127.0.0.1:$port"
+scrape() { fetch "http://127.0.0.1:$port/metrics"; }
+within "$((60 * slow))" troupe run --dvm "pid:$trouped_pid" --oversubscribe -n 2 true
+# The first makes what those after it use.
+check_match "OBS-1" "a daemon tells metrics" '^troupe_jobs_started_total 1$' "$(scrape)"
+eventually 10 at_rest "$trouped_pid"
+# In the time between two scrapes, and one of them.
+cost() {
+  local before used allowed=15000000
+  [ "$slow" -eq 1 ] || allowed=1000000000
+  before=$(cpu_ns "$trouped_pid")
+  scrape >/dev/null
+  sleep 15 # The time that is measured.
+  used=$(($(cpu_ns "$trouped_pid") - before))
+  echo "$used ns in 15 s"
+  [ "$used" -lt "$allowed" ]
+}
+check "OBS-4" "a scrape every 15 s takes less than 0.1 % of a processor" cost
+sed 's/^/     /' "$TROUPE_WORK/output"
+stop_trouped >/dev/null 2>&1
 
 clean "F5.20" "nothing is left"
 finish

@@ -98,6 +98,12 @@ name_of() { sed -n 's/^troupe: job \([^:]*\): .*/\1/p' "$1" | head -n 1; }
 ./io_bytes write $size >input
 mkfifo hold
 exec 8<>hold
+# more_is_given: whether the process has been given more of its input than `before`.
+more_is_given() {
+  given=$(tool io offsets --dvm faults "$job:1" | sed -n 's/.* stdin \([0-9]*\) .*/\1/p')
+  given=${given:-0}
+  [ "$given" -gt "$before" ]
+}
 resumed() {
   troupe run --dvm faults --display map -n 2 --stdin 1 sh -c '
     [ $PMIX_RANK = 1 ] || exit 0
@@ -107,15 +113,16 @@ resumed() {
   job=$(name_of err)
   for i in 1 2 3 4; do
     # Its end does not come before it is killed.
-    { cat input; exec sleep 3; } \
+    { cat input; exec sleep 10; } \
       | troupe attach --dvm faults -i --resume-input "$job:1" >/dev/null 2>&1 &
     source=$!
+    # The first one until something has come of it.
+    [ $i -ne 1 ] || eventually 5 more_is_given
     sleep 0.3
     kill -KILL $source
     wait $source 2>/dev/null
-    given=$(tool io offsets --dvm faults "$job:1" | sed -n 's/.* stdin \([0-9]*\) .*/\1/p')
-    [ "${given:-0}" -le "$before" ] || moved=1
-    before=${given:-0}
+    ! more_is_given || moved=1
+    before=$given
   done
   tool attach --dvm faults -i --resume-input "$job:1" <input >/dev/null || return 1
   wait $launcher

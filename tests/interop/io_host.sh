@@ -25,8 +25,10 @@ delivers() {
   [ -n "$memory" ] && { [ -n "${TROUPE_SANITIZER:-}" ] || [ "$memory" -lt 40000 ]; }
 }
 for client in ./ours ./theirs; do
-  check "I8 I15 C4.10" "what came before the first who asks, $client" \
+  check "I8 I15 C4.10 F4.41" "what came before the first who asks, $client" \
     delivers fast 100001 "$client"
+  check "I18 C4.10" "streams of a daemon in C are listed, $client" \
+    delivers lists 100001 "$client"
   check "I18 C4.10 193" "20 MB to who takes them, $client" \
     delivers fast 20000000 "$client"
   check "I18 C4.10 193" "50 MB to who sleeps, $client" \

@@ -346,11 +346,12 @@ if [ "$(id -u)" -eq 0 ] && id nobody >/dev/null 2>&1; then
       env TMPDIR="$there/tmp" HOME=/ timeout 30 "$there/troupe" "$@")
   }
   lists_own() {
-    as_nobody run -n 1 sh -c 'echo 12345; exec sleep 3' >own.out 2>own.err &
+    as_nobody run -n 1 sh -c 'echo 12345; exec sleep 20' >own.out 2>own.err &
     local runner=$! launcher listed
     eventually 10 grep -q 12345 own.out || { cat own.err; return 1; }
     launcher=$(pgrep -u nobody -f "^$there/troupe run")
     as_nobody io list --dvm "pid:$launcher" >listed 2>&1
+    kill "$launcher"
     wait "$runner"
     cat listed
     grep -q ' stdout  *0 *6 ' listed

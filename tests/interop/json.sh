@@ -57,10 +57,11 @@ rm -rf odd
 
 # -- a DVM ---------------------------------------------------------------------
 
-troupe up --name json --host a:4,b:4 --remote-shell "$PWD/here.sh" >up.out 2>up.err \
-  </dev/null &
+troupe up --json --name json --host a:4,b:4 --remote-shell "$PWD/here.sh" >up.out \
+  2>up.err </dev/null &
 dvm_pid=$!
-eventually 30 grep -qx "DVM ready" up.out || { failed "" "a DVM"; cat up.err; finish; }
+eventually 30 grep -q '"ready"' up.out || { failed "" "a DVM"; cat up.err; finish; }
+check "MAN-5" "up: it is ready" as_told "up ready" up.out ready
 within $((120 * slow)) troupe run --dvm json -n 4 ./group_stays stays >groups.out 2>&1 \
   </dev/null &
 first=$!
@@ -75,18 +76,51 @@ eventually 60 test -e written.0 -a -e written.1
 eventually 20 sh -c "troupe group list --dvm json | grep -q '^app.shown  *complete'"
 nspace=$(troupe ps --dvm json | awk '$NF == "sh" { print $1; exit }')
 
-for command in nodes jobs ps net; do
+for command in nodes jobs ps net top; do
   check "DIR-8" "$command" answers "$command" "$command"
 done
-check "DIR-8" "monitor add" tool monitor add cpu_progress --proc "$nspace:0" \
-  --interval 30
+check "MAN-5" "monitor add" answers "monitor add" monitor add cpu_progress \
+  --proc "$nspace:0" --interval 30
 check "DIR-8" "monitor list" answers "monitor list" monitor list
+number=$(/usr/bin/python3 -c '
+import json
+print(json.load(open("answer"))["monitors"][0]["troupe.monitor.number"])')
+check "MAN-5" "monitor cancel" tool monitor cancel "$number"
+check_equal "MAN-5" "which has no --json, prints nothing" "" "$(cat "$TROUPE_WORK/output")"
 check "DIR-8" "io list" answers "io list" io list "$nspace"
 check "DIR-8" "io offsets" answers "io list" io offsets "$nspace"
 check "DIR-8" "group list" answers "group list" group list
 check "DIR-8" "group show" answers "group list" group show app.shown
 check "DIR-8" "ctl" answers ctl ctl signal CONT "$nspace" --id again
 check "DIR-8" "ctl status" answers "ctl status" ctl status
+check "DIR-8" "log show" answers "log show" log show
+check "DIR-8" "log set" answers "log show" log set io=info
+troupe page --dvm json --json >page.out 2>page.log </dev/null &
+page=$!
+eventually 20 test -s page.out
+check "MAN-5" "page: where it is" as_told "page ready" page.out ready
+kill -TERM "$page"
+wait "$page"
+shows_settings() { troupe config show --json >answer </dev/null && as_told "config show" answer; }
+check "DIR-8" "config show" shows_settings
+printf 'events.histroy = true\n' >settings.toml
+finds_fault() {
+  troupe config check settings.toml --json >answer </dev/null
+  [ $? = 1 ] && as_told "config check" answer
+}
+check "MAN-5" "config check" finds_fault
+for command in version "help errors"; do
+  # shellcheck disable=SC2086
+  troupe $command --json >answer </dev/null
+  check "MAN-5" "$command" as_told "$command" answer
+done
+# A node that does not answer has findings, whatever is right elsewhere.
+shows_findings() {
+  within "$((60 * slow))" troupe doctor --json --host a,b --remote-shell /no/such/shell \
+    >answer </dev/null
+  [ $? = 1 ] && as_told doctor answer
+}
+check "DIR-8" "doctor" shows_findings
 refused() {
   tool ctl kill no-such-job --json >answer
   [ $? = 1 ] && as_told ctl answer
@@ -107,10 +141,14 @@ watcher=$!
 eventually 20 grep -q watching events
 tool events send -3055 --message told --info my.key:int=5 --non-default \
   --affected "$nspace:0" >sent 2>&1
+check_equal "MAN-5" "events send, which has no --json, prints nothing" "" "$(cat sent)"
 ends_soon() { eventually 20 ended "$1"; }
 check "DIR-8" "events watch ends" ends_soon "$watcher"
 check "DIR-8" "events: the first line" as_told "events watching" events watching
 check "DIR-8" "events: an event" as_told "events event" events event
+check "DIR-8" "trace: the latest" answers "trace list" trace
+latest=$(tool trace | awk '/^event:/ { print $1; exit }')
+check "DIR-8" "trace" answers trace trace "$latest"
 tool events list --json >events
 check "DIR-8" "events: those that are kept" as_told "events event" events event
 
@@ -137,7 +175,9 @@ assert x.pop("schema") == 1
 print(*x.values())')"
 done
 check "DIR-8" "down" tool down
+check_equal "MAN-5" "down, which has no --json, prints nothing" "" "$(cat "$TROUPE_WORK/output")"
 wait "$dvm_pid"
+check_equal "MAN-5" "nor does authority" "" "$(troupe authority --name json authority 2>&1)"
 
 check_equal "DIR-8" "each section of the page was compared" \
   "$(/usr/bin/python3 "$programs/json_schema.py" "$doc" sections | sort)" \

@@ -21,6 +21,8 @@ check "C3.1" "one thread more, and it does not wake while idle" \
   job -n 1 ./library_life one_thread
 check "C3.1" "the first call of all is answered" \
   job -n 1 ./library_life first_call
+check "C3.1 C3.7" "one that comes while another thread finalizes is refused" \
+  job -n 2 ./library_life late_call
 check "C3.6" "init and finalize are counted" job -n 2 ./library_life counted
 cycles=10000
 [ -z "${TROUPE_SANITIZER:-}" ] || cycles=200
@@ -60,12 +62,27 @@ check "C3.11 C3.14" "default handlers hear of the loss" \
 
 # -- data ----------------------------------------------------------------------
 
+# over_nodes [OPTION]... PROGRAM...: on two daemons of this machine.
+over_nodes() {
+  printf '#!/bin/sh\nshift\nexec "$@"\n' >here.sh
+  chmod +x here.sh
+  within "$((60 * slow))" troupe run --remote-shell "$PWD/here.sh" \
+    --host a:3,b:3 --map-by node "$@"
+}
+
 check "C3.16" "the processes of a node" job -n 2 ./library_data local_procs
 check "C3.16 C2.6" "the topology" job -n 1 ./library_data topology
+check "C3.16 C2.6" "where processes are that are not bound" \
+  job --bind-to none -n 3 ./library_data localities
 check "C3.9 C3.16" "own keys that are posted later" \
   job -n 1 ./library_data own_keys
 check "C3.16" "qualified values" job -n 2 ./library_data qualified
-check "C3.16" "keys are taken back" job -n 2 ./library_data taken_back
+check "C3.16" "keys are taken back" job -n 3 ./library_data taken_back
+check "C3.16" "the same by messages" \
+  job --no-shared-memory -n 3 ./library_data taken_back
+check "C3.16" "the same over nodes" over_nodes -n 5 ./library_data taken_back
+check "C3.16" "the same over nodes by messages" \
+  over_nodes --no-shared-memory -n 5 ./library_data taken_back
 check "C3.9 C3.17" "a parent that is no process" job -n 1 ./library_data parents
 
 # -- libraries side by side ----------------------------------------------------
@@ -129,6 +146,8 @@ if command -v mpirun >/dev/null; then
     under_mpirun -n 2 ./library_data local_procs
   check "C3.10 C3.16" "own keys, under Open MPI's mpirun" \
     under_mpirun -n 1 ./library_data own_keys
+  check "C3.10 C3.16" "keys are not taken back, under Open MPI's mpirun" \
+    under_mpirun -n 2 ./library_data not_taken_back
   check "C3.10" "odd arguments, under Open MPI's mpirun" \
     under_mpirun -n 2 ./library_calls arguments
   if command -v mpicc >/dev/null; then

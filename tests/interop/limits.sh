@@ -210,6 +210,7 @@ group list --dvm limits
 ctl status --dvm limits nothing
 attach --dvm limits nothing
 authority --name x /no/such/directory/authority
+config show
 down --dvm no-such-dvm
 END
   check "FIT-3" "$name: troupe up" stays "$troupe" up --name short
@@ -284,11 +285,6 @@ edge() {
 check "FIT-1" "at a limit of 256 a job runs or is refused before it begins" edge
 sed 's/^/     /' "$TROUPE_WORK/output" | tail -n 1
 
-for n in 190 220 230; do
-  check "FIT-2" "a soft limit of 1024 holds nobody up: $n ranks" \
-    bash -c "ulimit -Sn 1024 && exec timeout $((120 * slow)) \
-      '$troupe' run --oversubscribe -n $n ./dies nobody"
-done
 check_equal "FIT-2" "processes get the limits that they would have had" \
   "$(bash -c 'ulimit -Sn 512; ulimit -Hn 4096; ulimit -Sn; ulimit -Hn')" \
   "$(bash -c "ulimit -Sn 512; ulimit -Hn 4096; exec '$troupe' run -n 1 \
@@ -319,20 +315,6 @@ check "FIT-1" "a node whose limit is too low for its share is named" \
 check_equal "FIT-1" "and no process has begun anywhere" "" "$(ls began.* 2>&-)"
 check "FIT-1" "a share that fits runs" \
   within $((60 * slow)) bash -c "$functions; on_nodes 2"
-
-# -- a thousand ----------------------------------------------------------------
-
-hard=$(ulimit -Hn)
-if [ "$hard" = unlimited ] || [ "$hard" -ge 8192 ]; then
-  check "FIT-2" "1,000 ranks run on one node" \
-    bash -c "ulimit -Sn 1024 && exec timeout $((120 * slow)) \
-      '$troupe' run --oversubscribe -n 1000 /bin/true"
-  check "FIT-2" "1,000 clients of PMIx, with a fence" \
-    bash -c "ulimit -Sn 1024 && exec timeout $((300 * slow)) \
-      '$troupe' run --oversubscribe -n 1000 ./dies nobody"
-else
-  skip "FIT-2" "1,000 ranks on one node" "the hard limit of files is $hard"
-fi
 
 # -- the end -------------------------------------------------------------------
 

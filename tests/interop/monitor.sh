@@ -35,6 +35,30 @@ check "M9 M17 M18 M20 M21 M22 M23 M26 114 115" \
 check "M4 LIM7 115" "what cannot be monitored is refused" \
   job -n 1 ./monitors refused "$PWD/files"
 
+check "M15 M21" "beats and files by the second" \
+  job -n 1 ./monitors seconds "$PWD/files"
+grep ' after ' "$TROUPE_WORK/output"
+said=$(job -n 1 ./monitors access "$PWD/files" 2>&1)
+case $said in
+  "no access times"*) skip "M17 M19" "access as a sign of life" "$said" ;;
+  *) check_equal "M17 M19" "access is a sign of life, by both keys, and writing none" \
+    "access is a sign of life" "$said" ;;
+esac
+spared() {
+  status 137 job --on-alert kill -n 1 ./monitors app_control >spared 2>&1 || {
+    cat spared
+    return 1
+  }
+  grep -qx spared spared
+}
+check "M12 M24" "the system reacts, but not where the program does" spared
+touch files/there
+said=$(job -n 1 ./monitors answers "$PWD/files/there" 2>&1)
+check_match "M4" "one request is granted" '^0 ' "$said"
+check_match "M4" "one is denied" '^-27 ' "$said"
+[ -z "${TROUPE_LIBRARY_IDENTIFIER:-}" ] || check_match "M4" \
+  "and the callback says why" '^-27 .*"relative".*absolute' "$said"
+
 # paused_daemon: stops our own launcher for two seconds while its job beats.
 paused_daemon() {
   timeout --kill-after=5 $((30 * slow)) \
@@ -55,6 +79,6 @@ check "P-H1 MON-1 MON-2 113" "a server that stood still accuses nobody" \
 check "J34 M25 J1 J2" "the program of the RFC, corrected" job -n 2 ./rfc0015 1 1
 grep 'due' "$TROUPE_WORK/output"
 
-rm -rf files
+rm -rf files spared
 clean "M1" "nothing is left"
 finish

@@ -90,7 +90,7 @@ x = bytearray(b"x" * (96 << 20))
 time.sleep(1000)' ;;
 esac
 END
-timeout --kill-after=5 "$((60 * slow))" troupe run --oversubscribe -n 3 \
+timeout --kill-after=5 "$((150 * slow))" troupe run --oversubscribe -n 3 \
   --monitor "plugins=$PWD/plugins" \
   --monitor 'reaction=command:echo "$TROUPE_MONITOR_REASON" >>by_site' \
   sh roles.sh >out 2>err &
@@ -217,7 +217,7 @@ check "M24" "the others go on until they are ended" \
 wait "$job_pid"
 
 # What a job says: a second one, whose monitor says nothing.
-timeout --kill-after=5 "$((20 * slow))" troupe run --on-alert kill -n 1 \
+timeout --kill-after=5 "$((40 * slow))" troupe run --on-alert kill -n 1 \
   sh -c 'echo again; exec sleep 1000' >out 2>err &
 job_pid=$!
 eventually 10 grep -qx again out
@@ -245,7 +245,7 @@ troupe up --name kinds --remote-shell "$PWD/here.sh" --host a:1,b:1 \
   >up 2>up.err </dev/null &
 dvm=$!
 if eventually 30 grep -qx "DVM ready" up; then
-  timeout --kill-after=5 "$((30 * slow))" troupe run --dvm kinds -n 2 \
+  timeout --kill-after=5 "$((60 * slow))" troupe run --dvm kinds -n 2 \
     sh -c 'echo here; exec sleep 1000' >out 2>err &
   job_pid=$!
   lines() { [ "$(wc -l <"$1")" -eq "$2" ]; }

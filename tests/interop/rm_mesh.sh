@@ -65,4 +65,21 @@ check "O12" "both libraries have the same name and offer the same" bash -c '
   "$TROUPE_LIB"
 check "O12 I6 I9 I18" "daemons in C++ forward streams between nodes" \
   within 60 "$TROUPE_BIN/two_daemons"
+# threads_of [VARIABLE=VALUE]: how many the two of them have in one process.
+threads_of() {
+  within 60 env "$@" "$TROUPE_BIN/two_daemons" \
+    | sed -n 's/ threads$//p'
+}
+# Those of a pool end when there is nothing to do: then another look decides.
+more_threads() {
+  local plain
+  for _ in 1 2 3; do
+    plain=$(threads_of) || return 1
+    [ "$(threads_of TROUPE_NETWORKS_OWN_PROGRESS=true)" -gt "$plain" ] && return 0
+  done
+  return 1
+}
+check "O8 C12.9" "and their networks have what the environment sets" more_threads
+check "C12.9" "what it sets wrong keeps them from starting" \
+  status 1 within 60 env TROUPE_NETWORKS_HALF_OPEN=none "$TROUPE_BIN/two_daemons"
 finish

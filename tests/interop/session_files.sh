@@ -1,5 +1,5 @@
 # What a launcher or daemon keeps on disk: removed, taken by others, left behind by
-# the dead; and the first commands of docs/operating.md.
+# the dead.
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 . "$TROUPE_SOURCE/tests/interop/jobs.sh"
@@ -207,66 +207,6 @@ eventually 20 ended "$first_pid"
 eventually 20 ended "$dvm_pid"
 check_equal "DIR-7" "without a DVM it says nothing" "1" "$(hint -n 1 | wc -l)"
 
-# -- docs/operating.md ---------------------------------------------------------
-
-# The command blocks of its first part, without what is said of them.
-sed -n '/^## /q; s/^    //p' "$TROUPE_SOURCE/docs/operating.md" \
-  | sed 's/  *#.*//; /^$/d' >commands
-cat commands
-check_equal "DIR-7" "the page has the commands that are tried here" \
-  "up run down run netlab netlab netlab" \
-  "$(sed 's/^scripts.*/netlab/; s/^troupe \([a-z]*\) .*/\1/; s/^troupe //' commands \
-    | xargs)"
-command_at() { sed -n "$1p" commands; }
-
-mkdir page
-cp here.sh page/ssh
-sed -i 's/^shift/while [ "$1" != a ] \&\& [ "$1" != b ]; do shift; done; shift/; s/^exec.*/exec sh -c "$*"/' \
-  page/ssh
-printf 'a slots=32\nb slots=32\n' >page/nodes
-printf '#!/bin/sh\necho rank $PMIX_RANK on $PMIX_HOSTNAME\n' >page/app
-chmod +x page/app
-# as_on_page NUMBER: one of the commands, where ssh leads to this machine.
-as_on_page() (
-  command=$(command_at "$1")
-  cd page && PATH=$PWD:$PATH \
-    exec timeout --kill-after=5 $((60 * slow)) bash -c "$command" </dev/null
-)
-as_on_page 1 >page.out 2>page.err &
-page_pid=$!
-check "DIR-7" "operating.md: $(command_at 1)" \
-  eventually 30 grep -qx "DVM ready" page.out
-ranks() {
-  as_on_page "$1" >ranks.out 2>ranks.err || { cat ranks.err; return 1; }
-  cat ranks.err
-  [ "$(grep -c ' on a$' ranks.out) $(grep -c ' on b$' ranks.out)" = "32 32" ]
-}
-check "DIR-7" "operating.md: $(command_at 2)" ranks 2
-check "DIR-7" "operating.md: $(command_at 3)" as_on_page 3
-check "DIR-7" "which ends the first" eventually 30 ended "$page_pid"
-check "DIR-7" "operating.md: $(command_at 4)" ranks 4
-
-export TROUPE_LAB=troupe-files
-trouble=$("$TROUPE_SOURCE/scripts/netlab" check 2>&1)
-if [ -z "$trouble" ]; then
-  lab() (
-    cd "$TROUPE_SOURCE" \
-      && exec timeout --kill-after=5 $((60 * slow)) bash -c "$1" </dev/null
-  )
-  for number in 5 6; do
-    check "DIR-7" "operating.md: $(command_at "$number")" lab "$(command_at "$number")"
-  done
-  lab "$(command_at 7)" >lab.out 2>&1
-  check_equal "DIR-7" "operating.md: $(command_at 7)" \
-    "rank 0 on n1|rank 1 on n1|rank 2 on n2|rank 3 on n2|rank 4 on n3|rank 5 on n3" \
-    "$(sort lab.out | tr '\n' '|' | sed 's/|$//')"
-  check "DIR-7" "operating.md: the DVM of the lab ends" \
-    lab "scripts/netlab exec n1 troupe down"
-  lab "scripts/netlab down" >lab.out 2>&1
-else
-  skip "DIR-7" "operating.md: the lab" "$trouble"
-fi
-
-rm -rf page file
+rm -rf file
 clean "DIR-1" "nothing is left"
 finish

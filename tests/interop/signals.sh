@@ -225,6 +225,37 @@ check "SIG-5" "in a DVM: a killed launcher leaves nothing" \
   killed 10 troupe run --dvm signals --map-by node -n 2 ./family.sh
 cat "$TROUPE_WORK/output"
 
+# paused NAME DVM: pauses the job of NAME and all that it has started.
+paused() {
+  local nspace pid before
+  nspace=$(within 20 troupe jobs --dvm "$2" --json \
+    | sed -n 's/.*"nspace": "\([^"]*\)".*/\1/p' | tail -n 1)
+  within 20 troupe ctl pause "$nspace" --dvm "$2" || return 1
+  for pid in $(sed -n 's/^ready //p' "$TROUPE_WORK/$1"); do
+    before=$(cpu_ticks "$pid")
+    sleep 0.1
+    [ "$before" = "$(cpu_ticks "$pid")" ] || { echo "$pid works"; return 1; }
+  done
+}
+# A process that is stopped or frozen cannot end by itself.
+killed_paused() {
+  begin killed troupe run --oversubscribe -n 2 ./family.sh
+  eventually 30 two_ready killed || return 1
+  paused killed "pid:$launcher" || return 1
+  kill -KILL "$launcher"
+  wait "$launcher" 2>/dev/null
+  eventually 2 nobody_left || { ps -ef | grep 'sleep 99'; return 1; }
+}
+check "SIG-5 J6" "a killed launcher leaves no paused process" killed_paused
+ended_paused() {
+  begin killed troupe run --oversubscribe -n 2 ./family.sh
+  eventually 30 two_ready killed || return 1
+  paused killed "pid:$launcher" || return 1
+  kill -TERM "$launcher"
+  leaves 143 && eventually 2 nobody_left
+}
+check "SIG-5 J6" "a launcher that is told to end leaves none either" ended_paused
+
 killed_daemon() {
   local daemon
   begin killed troupe run --dvm signals --map-by node -n 2 ./family.sh

@@ -3,14 +3,19 @@
 
 . "$TROUPE_SOURCE/tests/interop/check.sh"
 
-# left_here: programs of this test that still run.
+# left_here: programs of this test that still run, once they have had time to end.
 left_here() {
-  local exe
-  sleep 0.5
-  for exe in /proc/[0-9]*/exe; do
-    exe=$(readlink "$exe" 2>/dev/null) || continue
-    [ "${exe#"$TROUPE_WORK"/}" = "$exe" ] || echo "$exe"
+  local exe left
+  for _ in $(seq 50); do
+    left=
+    for exe in /proc/[0-9]*/exe; do
+      exe=$(readlink "$exe" 2>/dev/null) || continue
+      [ "${exe#"$TROUPE_WORK"/}" = "$exe" ] || left+="$exe "
+    done
+    [ -n "$left" ] || return
+    sleep 0.1
   done
+  echo "$left"
 }
 . "$TROUPE_SOURCE/tests/interop/slurm_cluster.sh"
 

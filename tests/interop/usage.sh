@@ -16,6 +16,9 @@ check "M27" "updates come as events until they are cancelled" \
   job -n 2 ./usage updates
 grep 'updates' "$TROUPE_WORK/output"
 
+check "M27 109" "updates have the range that is asked for" \
+  job -n 3 ./usage range
+
 # Daemons of other nodes, all on this machine: the remote shell runs its command
 # here, whatever the node is called.
 cat >here.sh <<'END'

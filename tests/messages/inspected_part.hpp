@@ -1,5 +1,6 @@
 // One part of the inspected types: to be included by one file each, which
-// defines TROUPE_PART.
+// defines TROUPE_PART. With TROUPE_CARRIED_ALONE those that our programs have CAF
+// write: TROUPE_CARRIED_TYPE of messages/messages.def.
 
 #include "tests/messages/inspected.hpp"
 
@@ -174,7 +175,7 @@ private:
 /// Adds `T` if it belongs to this part.
 template <class T, int Number>
 void add(std::vector<inspected_type>& to, const char* name) {
-  if constexpr (Number % inspected_parts == TROUPE_PART)
+  if constexpr (TROUPE_PART < 0 || Number % inspected_parts == TROUPE_PART)
     to.push_back({name, []() -> std::unique_ptr<inspected> {
                     return std::make_unique<inspected_message<T>>();
                   }});
@@ -185,8 +186,12 @@ void add(std::vector<inspected_type>& to, const char* name) {
 template <>
 void add_inspected<TROUPE_PART>(std::vector<inspected_type>& to) {
   constexpr auto first = __COUNTER__ + 1;
-#define TROUPE_SENT_TYPE(type)                                                 \
+#define TROUPE_CARRIED_TYPE(type)                                              \
   add<troupe::type, __COUNTER__ - first>(to, #type);
-#define TROUPE_NESTED_TYPE(type) TROUPE_SENT_TYPE(type)
+#define TROUPE_CARRIED_PART(type) TROUPE_CARRIED_TYPE(type)
+#ifndef TROUPE_CARRIED_ALONE
+#  define TROUPE_SENT_TYPE(type) TROUPE_CARRIED_TYPE(type)
+#  define TROUPE_NESTED_TYPE(type) TROUPE_CARRIED_TYPE(type)
+#endif
 #include "messages/messages.def"
 }

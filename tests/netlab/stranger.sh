@@ -31,7 +31,8 @@ check "X36" "the root listens for others" test -n "$root_port"
 
 mesh_job -n 3 ./steady 100 "$TROUPE_WORK/stop" >"$TROUPE_WORK/steady.out" 2>&1 &
 steady_pid=$!
-sleep 2
+steady_runs() { grep -qx 'all go on' "$TROUPE_WORK/steady.out"; }
+eventually 20 steady_runs
 touch "$TROUPE_WORK/said.stop"
 rss_before=$(rss "$(daemon n2)")
 descriptors_before=$(descriptors "$(daemon n2)")

@@ -231,6 +231,95 @@ CAF_TEST(C12.9 E11 an embedder keeps events on disk unless it does not want to) 
   CAF_CHECK(kept_of(160, false) < 80);
 }
 
+namespace {
+
+/// What a site says.
+site_settings set(const std::vector<std::string>& words) {
+  auto result = site_settings{};
+  if (auto err = result.apply_words(words, "--set"))
+    CAF_FAIL(reason_of(err));
+  return result;
+}
+
+/// As `kept_of`.
+size_t heard_with(const std::vector<std::string>& words, size_t count) {
+  auto options = runtime_options{};
+  options.settings = set(words);
+  embedded daemon{std::move(options)};
+  auto what = troupe::event{an_event, {"job", 1}, data_range::nspace, {}};
+  what.infos.push_back({"text", 0, value::string(std::string(65536, 'x'))});
+  for (size_t i = 0; i < count; ++i)
+    CAF_REQUIRE(daemon.ask<ack>(daemon.rt->events(), deliver_event{what, {}}));
+  auto last = troupe::event{an_event, {"job", 1}, data_range::nspace, {}};
+  last.infos.push_back({"last", 0, value::boolean(true)});
+  caf::anon_send(daemon.rt->events(), deliver_event{last, {}});
+  client process;
+  CAF_REQUIRE(daemon.connect(process) == status::success);
+  CAF_REQUIRE(process.uut->call(register_events_request{{an_event}, {}}));
+  CAF_REQUIRE(process.eventually([&] {
+    return !process.events.empty() && flag(process.events.back().infos, "last");
+  }));
+  return process.on_loop([&] { return process.events.size() - 1; });
+}
+
+/// The bound that a gauge of the event log shows.
+uint64_t bound_of(const std::vector<std::string>& words,
+                  const std::string& gauge) {
+  auto options = runtime_options{};
+  options.settings = set(words);
+  embedded daemon{std::move(options)};
+  const auto all =
+    value_of(daemon.ask<gauge_list>(daemon.rt->events(), get_gauges{}));
+  for (const auto& x : all.gauges)
+    if (x.name == gauge)
+      return x.bound;
+  return 0;
+}
+
+} // namespace
+
+CAF_TEST(E11 E12 settings of an embedder say what is kept for who comes late) {
+  // 10 MiB of events.
+  CAF_CHECK_EQUAL(heard_with({}, 160), 160u);
+  CAF_CHECK(heard_with({"events.disk=0"}, 160) < 80);
+  CAF_CHECK_EQUAL(heard_with({"events.disk=0", "events.memory=16M"}, 160),
+                  160u);
+  CAF_CHECK(heard_with({"events.disk=0", "events.memory=2M"}, 160) < 40);
+  CAF_CHECK(heard_with({"events.disk=2M"}, 160) < 120);
+  CAF_CHECK(
+    heard_with({"events.disk=0", "events.memory=16M", "events.node=2M"}, 160)
+    < 40);
+}
+
+CAF_TEST(LIM9 LIM10 settings of an embedder are bounds of gauges) {
+  CAF_CHECK_EQUAL(bound_of({}, "events.ring"), 512u);
+  CAF_CHECK_EQUAL(bound_of({"events.environment=7"}, "events.ring"), 7u);
+  CAF_CHECK_EQUAL(bound_of({"events.node=3M"}, "events.memory"), 3u << 20);
+  CAF_CHECK_EQUAL(bound_of({}, "events.disk"), uint64_t{4} << 30);
+  CAF_CHECK_EQUAL(bound_of({"events.node_disk=3M"}, "events.disk"), 3u << 20);
+  // Else what one namespace may have would be cut.
+  CAF_CHECK_EQUAL(bound_of({"events.disk=8G"}, "events.disk"),
+                  uint64_t{8} << 30);
+}
+
+CAF_TEST(LIM15 a setting of an embedder bounds what a process posts) {
+  const auto commit = [](const std::vector<std::string>& words) {
+    auto options = runtime_options{};
+    options.settings = set(words);
+    embedded daemon{std::move(options)};
+    client process;
+    CAF_REQUIRE(daemon.connect(process) == status::success);
+    auto request = commit_request{};
+    request.blocks.push_back(
+      {scope::global, {{"key", value::string(std::string(100'000, 'x'))}}});
+    const auto session = value_of(daemon.rt->session(first));
+    const auto answer = daemon.ask<ack>(session, std::move(request));
+    return answer ? status::success : status_of(answer.error());
+  };
+  CAF_CHECK_EQUAL(commit({}), status::success);
+  CAF_CHECK_EQUAL(commit({"posted.bytes=50000"}), status::out_of_resource);
+}
+
 CAF_TEST(C12.4 a runtime on a loop that is there serves beside other actors) {
   loop_system loop;
   auto options = runtime_options{};

@@ -53,7 +53,7 @@ CAF_TEST(ACT-1 ACT-2 ACT-5 actors of three members of a DVM talk) {
   CAF_CHECK_EQUAL(rank_of(far->node()), 2u);
   auto me = caf::scoped_actor{nodes[0].loop->actors()};
   const auto check = [&](int32_t expected, auto... xs) {
-    me->request(far, patience, xs...)
+    me->request(far, long_enough, xs...)
       .receive([&](int32_t x) { CAF_CHECK_EQUAL(x, expected); },
                [](caf::error& e) { CAF_FAIL(reason_of(e)); });
   };
@@ -75,14 +75,14 @@ CAF_TEST(ACT-12 blocking detached and foreign senders get their answers) {
     threads.emplace_back([&, t] {
       auto me = caf::scoped_actor{here};
       for (int32_t i = 0; i < 300; ++i)
-        me->request(far, patience, t, i)
+        me->request(far, long_enough, t, i)
           .receive([&](int32_t x) { answered += x == t + i ? 1 : 0; },
                    [](caf::error&) {});
     });
   const auto detached =
     here.spawn<caf::detached>([&](caf::event_based_actor* self) {
       for (int32_t i = 0; i < 300; ++i)
-        self->request(far, patience, i, int32_t{1}).then([&, i](int32_t x) {
+        self->request(far, long_enough, i, int32_t{1}).then([&, i](int32_t x) {
           answered += x == i + 1 ? 1 : 0;
         });
     });
@@ -110,7 +110,7 @@ CAF_TEST(ACT-3 ACT-4 each of ten thousand requests ends when a node leaves) {
   // All are there.
   me->request(far, 1s, int32_t{2}).receive([](int32_t) {}, [](caf::error&) {});
   auto theirs = caf::scoped_actor{nodes[2].loop->actors()};
-  theirs->request(nodes[2].member->node(), patience, leave_mesh{})
+  theirs->request(nodes[2].member->node(), long_enough, leave_mesh{})
     .receive([](ack) {}, [](caf::error&) {});
   auto downs = 0;
   me->receive(
@@ -118,7 +118,7 @@ CAF_TEST(ACT-3 ACT-4 each of ten thousand requests ends when a node leaves) {
       ++downs;
       CAF_CHECK_EQUAL(x.reason, caf::exit_reason::remote_link_unreachable);
     },
-    caf::after(patience) >> [] { CAF_FAIL("no down_msg"); });
+    caf::after(long_enough) >> [] { CAF_FAIL("no down_msg"); });
   me->wait_for(asker);
   CAF_CHECK_EQUAL(*ended, requests);
   me->receive([&](const caf::down_msg&) { ++downs; },
@@ -137,10 +137,10 @@ CAF_TEST(C12.6 actors of another system of a daemon talk with other nodes) {
   // Asks itself for the double, by way of the other node.
   const auto ask = [&](caf::event_based_actor* self) {
     for (int32_t i = 0; i < 300; ++i) {
-      self->request(far, patience, i, int32_t{1}).then([&, i](int32_t x) {
+      self->request(far, long_enough, i, int32_t{1}).then([&, i](int32_t x) {
         answered += x == i + 1 ? 1 : 0;
       });
-      self->request(far, patience, caf::actor_cast<caf::actor>(self), i)
+      self->request(far, long_enough, caf::actor_cast<caf::actor>(self), i)
         .then([&, self, i](int32_t x) {
           answered += x == 2 * i ? 1 : 0;
           if (i == 299)
@@ -155,13 +155,13 @@ CAF_TEST(C12.6 actors of another system of a daemon talk with other nodes) {
   // One that is blocking, with an actor of theirs in its message.
   const auto twice = theirs.spawn(doubling);
   for (int32_t i = 0; i < 300; ++i)
-    me->request(far, patience, twice, i)
+    me->request(far, long_enough, twice, i)
       .receive([&](int32_t x) { CAF_CHECK_EQUAL(x, 2 * i); },
                [](caf::error& e) { CAF_FAIL(reason_of(e)); });
   nodes[0].remote->publish(twice, "twice");
   const auto from_there = find<caf::actor>(2, 0, "twice");
   auto other = caf::scoped_actor{nodes[2].loop->actors()};
-  other->request(from_there, patience, int32_t{21})
+  other->request(from_there, long_enough, int32_t{21})
     .receive([](int32_t x) { CAF_CHECK_EQUAL(x, 42); },
              [](caf::error& e) { CAF_FAIL(reason_of(e)); });
   other->monitor(from_there);
@@ -170,7 +170,7 @@ CAF_TEST(C12.6 actors of another system of a daemon talk with other nodes) {
     [](const caf::down_msg& x) {
       CAF_CHECK_EQUAL(x.reason, caf::exit_reason::user_shutdown);
     },
-    caf::after(patience) >> [] { CAF_FAIL("no down_msg"); });
+    caf::after(long_enough) >> [] { CAF_FAIL("no down_msg"); });
 }
 
 CAF_TEST_FIXTURE_SCOPE_END()

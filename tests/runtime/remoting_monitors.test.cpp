@@ -68,7 +68,7 @@ CAF_TEST_FIXTURE_SCOPE(remoting_server_tests, three_servers)
 CAF_TEST(C12.4 C11.5 monitors of an embedded runtime have other nodes) {
   const auto have_peers = [&] {
     return nodes[1].remote->remote_spawn<monitor_actor>(0, "monitor.peers",
-                                                        patience);
+                                                        long_enough);
   };
   auto made = have_peers();
   while (!made && made.error() == caf::sec::cannot_connect_to_node) {
@@ -97,7 +97,7 @@ CAF_TEST(C12.4 C11.5 monitors of an embedded runtime have other nodes) {
   auto me = caf::scoped_actor{nodes[0].loop->actors()};
   const auto place_of = [&](const make_monitor& what) {
     auto probe = monitor_actor{};
-    me->request(peers.maker, patience, what)
+    me->request(peers.maker, long_enough, what)
       .receive([&](monitor_actor& x) { probe = std::move(x); },
                [](caf::error& e) { CAF_FAIL(reason_of(e)); });
     auto told = std::make_shared<std::promise<std::string>>();
@@ -105,10 +105,10 @@ CAF_TEST(C12.4 C11.5 monitors of an embedded runtime have other nodes) {
       [told](monitor_user_actor::pointer) -> monitor_user_actor::behavior_type {
         return {[told](const monitor_alert& x) { told->set_value(x.reason); }};
       });
-    me->request(probe, patience, start_monitor{}, user)
+    me->request(probe, long_enough, start_monitor{}, user)
       .receive([](ack) {}, [](caf::error& e) { CAF_FAIL(reason_of(e)); });
     auto heard = told->get_future();
-    if (heard.wait_for(patience) != std::future_status::ready)
+    if (heard.wait_for(long_enough) != std::future_status::ready)
       CAF_FAIL("no alert");
     return heard.get();
   };

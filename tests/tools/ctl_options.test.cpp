@@ -99,11 +99,31 @@ CAF_TEST(J11 J12 J13 J14 a checkpoint has a name and perhaps a method) {
   CAF_CHECK(full.checkpoint_timeout == 9s);
 }
 
+CAF_TEST(J33 a mail is required if it is asked for) {
+  const auto x = order({"pause", "job@1", "--mail", "a@b,c@d"});
+  const auto& last = x.what.directives.back();
+  CAF_CHECK_EQUAL(last.key, std::string{attr::log_email_addr});
+  CAF_CHECK_EQUAL(last.flags, info_required);
+  CAF_CHECK(*last.val.text() == "a@b,c@d");
+  CAF_CHECK(*x.limit > *order({"pause", "job@1"}).limit);
+}
+
 CAF_TEST(J10 a restart needs no targets) {
   const auto x = order({"restart", "one"});
   CAF_CHECK(directives_of(x).restart == "one");
   CAF_CHECK(x.what.targets.empty());
   CAF_CHECK(!x.limit);
+}
+
+CAF_TEST(RST-2 a restart may be in place) {
+  const auto fresh = order({"restart", "-", "job@1:1", "--in-place"});
+  CAF_CHECK(directives_of(fresh).in_place);
+  CAF_CHECK(!directives_of(fresh).restart);
+  CAF_CHECK_EQUAL(fresh.what.targets.size(), 1u);
+  const auto saved =
+    directives_of(order({"restart", "one", "job@1", "--in-place"}));
+  CAF_CHECK(saved.in_place);
+  CAF_CHECK(saved.restart == "one");
 }
 
 CAF_TEST(J18 J28 a preemption says what follows) {

@@ -85,6 +85,11 @@ CAF_TEST(X48 what makes no sense is refused) {
   CAF_CHECK(planned(parsed("--host a[")).find("--host") != std::string::npos);
   CAF_CHECK_EQUAL(planned(parsed("--host a --networks eth0,,eth1")),
                   "--networks has an empty name; write eth0,eth1");
+  CAF_CHECK_EQUAL(planned(parsed("--host a --lanes tcp,udp")),
+                  "--lanes: there are no lanes of kind \"udp\"; write unix, "
+                  "tcp, or unix,tcp");
+  // Whether there is to be a DVM or not.
+  CAF_CHECK(planned(parsed("--lanes udp")).find("--lanes") == 0);
   for (const auto* x : {"--radix 0", "--radix x", "--join-timeout 0"}) {
     auto is_refused = false;
     try {

@@ -18,11 +18,15 @@ join_settings example() {
   result.contacts = {{"eth0", "10.0.0.1", 4711}, {"eth1", "fd00::1", 4712}};
   result.radix = 8;
   result.networks = {"eth0", "eth1"};
+  result.lanes = {"tcp"};
   result.sensors = {"file-system=/scratch", "off"};
   result.hooks = {"checkpoint=save -q"};
   result.monitors = {"reaction=kill"};
+  result.settings = {"events.history=true"};
+  result.metrics = "localhost:9466";
   result.patience = 17;
   result.log_level = severity::debug;
+  result.logs_as = log_format::json;
   result.log_file = "/tmp/a \"file\"\n";
   result.directory = "/tmp";
   return result;
@@ -47,9 +51,12 @@ CAF_TEST(settings arrive as they were and credentials follow) {
   CAF_CHECK_EQUAL(got->contacts.size(), 2u);
   CAF_CHECK_EQUAL(got->contacts.back().port, 4712u);
   CAF_CHECK_EQUAL(got->log_file, sent.log_file);
+  CAF_CHECK(got->lanes == sent.lanes);
   CAF_CHECK(got->sensors == sent.sensors);
   CAF_CHECK(got->hooks == sent.hooks);
   CAF_CHECK(got->monitors == sent.monitors);
+  CAF_CHECK(got->settings == sent.settings);
+  CAF_CHECK_EQUAL(got->metrics, sent.metrics);
 }
 
 CAF_TEST(X48 every cut of the settings is refused) {
@@ -70,9 +77,10 @@ CAF_TEST(X48 settings that are damaged are refused) {
   for (const auto& x :
        {with("\"rank\":3", "\"rank\":-3"), with("\"rank\":3", "\"rank\":\"3\""),
         with("\"rank\":3", "\"rank\":4294967296"), with("4711", "65536"),
-        with("\"n3\"", "7"), with("[\"eth0\",", "[7,"),
+        with("\"n3\"", "7"), with("[\"eth0\",", "[7,"), with("[\"tcp\"]", "7"),
         with("\"radix\"", "\"other\""), with("\"insecure\":false", "\"x\":1"),
-        with("\"log_level\":0", "\"log_level\":9"), with("{", "["),
+        with("\"log_level\":0", "\"log_level\":9"),
+        with("\"log_format\":1", "\"log_format\":3"), with("{", "["),
         std::string{"hello\n"}, std::string(2 * max_join_settings, 'x')})
     CAF_CHECK(!refusal(x).empty());
 }

@@ -62,6 +62,18 @@ CAF_TEST(a monitor is of a kind and watches one process) {
                   static_cast<uint8_t>(data_range::global));
 }
 
+CAF_TEST(alerts may pass by handlers that are registered for all codes) {
+  auto args =
+    std::vector<std::string>{"add", "cpu_progress", "--proc", "job:3"};
+  const auto told = [&] {
+    return flag(parse<add_monitor>(args).what.directives,
+                attr::event_non_default);
+  };
+  CAF_CHECK(!told());
+  args.emplace_back("--non-default");
+  CAF_CHECK(told());
+}
+
 CAF_TEST(alerts of kinds have a code of the Standard unless one is given) {
   const auto x = parse<add_monitor>({"add", "queue", "--proc", "job:0"});
   CAF_CHECK_EQUAL(x.what.error_code, status::proc_sensor_bound_exceeded);

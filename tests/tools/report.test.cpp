@@ -86,29 +86,31 @@ CAF_TEST(a peer has a line for each of its lanes and one for its trouble) {
   status.name = "n0";
   status.duty = mesh_duty::active;
   status.epoch = 3;
-  status.addresses = {{"eth0", "10.0.0.1", 77}};
+  status.addresses = {{"eth0", "10.0.0.1", 77}, {"unix", "@a-name", 0}};
   status.peers = {near, far};
   const auto text = to_text(
     report_kind::networks,
     to_json(report_list({net_report(status), silent_report(3, "mute")})));
-  CAF_CHECK_EQUAL(text, "node 0 (n0), active, epoch 3\n"
-                        "listens on eth0 10.0.0.1 port 77\n"
-                        "RANK  NAME  NETWORK         LOCAL       REMOTE      "
-                        "USABLE  ROUND TRIP  SENT  "
-                        "RESENT  DELIVERED  WAITING\n"
-                        "   1  n1    eth0            10.0.0.1:1  10.0.0.2:2  "
-                        "yes     0.120 ms       5  "
-                        "     0          0        0\n"
-                        "   1  n1    through 4       10.0.0.1:1  10.0.0.2:2  "
-                        "yes     0.120 ms       5  "
-                        "     0          0        0\n"
-                        "   1  n1    through others  10.0.0.1:1  10.0.0.2:2  "
-                        "yes     0.120 ms       5  "
-                        "     0          0        0\n"
-                        "   2  n2    -               -           -           "
-                        "no      -              0  "
-                        "     0          0        0\n"
-                        "n2: refused\n"
-                        "\n"
-                        "node 3: mute\n");
+  CAF_CHECK_EQUAL(text,
+                  "node 0 (n0), active, epoch 3\n"
+                  "listens on eth0 10.0.0.1 port 77\n"
+                  "listens on unix @a-name\n"
+                  "RANK  NAME  NETWORK         KIND  LOCAL       REMOTE      "
+                  "USABLE  ROUND TRIP  SENT  "
+                  "RESENT  DELIVERED  WAITING\n"
+                  "   1  n1    eth0            tcp   10.0.0.1:1  10.0.0.2:2  "
+                  "yes     0.120 ms       5  "
+                  "     0          0        0\n"
+                  "   1  n1    through 4       tcp   10.0.0.1:1  10.0.0.2:2  "
+                  "yes     0.120 ms       5  "
+                  "     0          0        0\n"
+                  "   1  n1    through others  tcp   10.0.0.1:1  10.0.0.2:2  "
+                  "yes     0.120 ms       5  "
+                  "     0          0        0\n"
+                  "   2  n2    -               -     -           -           "
+                  "no      -              0  "
+                  "     0          0        0\n"
+                  "n2: refused\n"
+                  "\n"
+                  "node 3: mute\n");
 }

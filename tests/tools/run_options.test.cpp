@@ -1,6 +1,7 @@
 #include "tools/run_options.hpp"
 
 #include "actors/data/job_memory.hpp"
+#include "actors/jobs/job_options.hpp"
 #include "tests/test.hpp"
 
 using namespace troupe;
@@ -32,4 +33,20 @@ CAF_TEST(a launcher of its own shares none with anybody then) {
   const auto x = parse({"--no-shared-memory", "-n", "2", "true"});
   CAF_CHECK(!x.node.share_memory);
   CAF_CHECK(!shares_memory(x));
+}
+
+CAF_TEST(SPW-3 a job stops for a debugger by a flag or by a runtime option) {
+  const auto stops = [](std::vector<std::string> args) {
+    args.insert(args.end(), {"-n", "2", "true"});
+    const auto options = read_options(parse(std::move(args)).job);
+    CAF_REQUIRE(options);
+    return options->stops;
+  };
+  CAF_CHECK(!stops({}).any());
+  CAF_CHECK(stops({"--stop-in-init"}).in_init == rank_wildcard);
+  CAF_CHECK(!stops({"--stop-in-init"}).in_app);
+  CAF_CHECK(stops({"--stop-in-app"}).in_app == rank_wildcard);
+  const auto both = stops({"--rtos", "stop-in-init,stop-in-app"});
+  CAF_CHECK(both.in_init == rank_wildcard);
+  CAF_CHECK(both.in_app == rank_wildcard);
 }

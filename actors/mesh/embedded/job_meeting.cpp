@@ -1,6 +1,7 @@
 #include "actors/mesh/embedded/job_meeting.hpp"
 
 #include "actors/mesh/embedded/defaults.hpp"
+#include "base/lane_kind.hpp"
 #include "messages/attributes.hpp"
 #include "messages/status.hpp"
 
@@ -38,7 +39,11 @@ void job_meeting::set_addresses(std::vector<node_address> known) {
   if (known.size() > max_greeting_addresses)
     known.resize(max_greeting_addresses);
   own_.addresses = std::move(known);
-  if (own_.addresses.empty())
+  // Names of this machine's sockets lead nobody here from elsewhere.
+  if (std::none_of(own_.addresses.begin(), own_.addresses.end(),
+                   [](const auto& x) {
+                     return lane_kind_of(x.address) == lane_kind::tcp;
+                   }))
     return;
   knows_addresses_ = true;
   release_fences();

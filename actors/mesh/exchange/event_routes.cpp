@@ -1,7 +1,7 @@
 #include "actors/mesh/exchange/event_routes.hpp"
 
-#include "actors/control/job_controller.hpp"
 #include "actors/groups/group_callers.hpp"
+#include "actors/jobs/dvm_jobs.hpp"
 #include "base/all_of.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -74,6 +74,7 @@ event_sequencer::effects event_routes::means_of_order() {
   };
   out.live = [this] { return calls_.live(); };
   out.after = out_.call_later;
+  out.trace = out_.trace;
   return out;
 }
 
@@ -128,10 +129,10 @@ event_spread::effects event_routes::means_of_spread() {
 
 void event_routes::notify(const requester& who, notify_request what,
                           completion<ack> done) {
-  // Job control hears what concerns it, whatever the range; until it has, the
-  // process is not answered, so that none can raise more than it hears. An
-  // event for the resource manager gets there anyway.
-  if (job_controller::listens_to(what.code) && what.range != data_range::rm) {
+  // Jobs and their control hear what concerns them, whatever the range; until
+  // they have, the process is not answered, so that none can raise more than
+  // they hear. An event for the resource manager gets there anyway.
+  if (dvm_jobs::listens_to(what.code) && what.range != data_range::rm) {
     const auto both = all_of<caf::expected<ack>>{
       ack{}, [done = std::move(done)](caf::expected<ack>& outcome) {
         done(std::move(outcome));

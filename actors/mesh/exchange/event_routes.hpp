@@ -29,6 +29,9 @@ public:
     std::function<void(group_entry_ordered what, action then)> carry_out;
 
     host_calls::call_later call_later;
+
+    /// Remembers what becomes of events; null: nothing does.
+    std::shared_ptr<trace_ring> trace = {};
   };
 
   /// @param calls, places, tools Outlive this.

@@ -95,6 +95,7 @@ event_sequencer::event_sequencer(uint32_t self, uint64_t incarnation,
   x.ask = out_.ask;
   x.deliver = out_.deliver;
   x.after = out_.after;
+  x.trace = out_.trace;
   x.tell_end = [this](const std::string& name,
                       const std::vector<uint32_t>& ranks,
                       uint64_t place) { tell_end(name, ranks, place); };

@@ -45,6 +45,9 @@ public:
     std::function<void(std::chrono::nanoseconds delay,
                        std::function<void()> then)>
       after;
+
+    /// Remembers what becomes of events; null: nothing does.
+    std::shared_ptr<trace_ring> trace = {};
   };
 
   /// @param places Where jobs run, and which of their nodes are lost; outlives

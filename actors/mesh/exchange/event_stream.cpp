@@ -78,6 +78,14 @@ event_stream::event_stream(std::string nspace, std::shared_ptr<const means> out,
   is_open_ = nspace_.empty();
 }
 
+std::optional<trace_id> event_stream::name_of(const ordered_content& what,
+                                              uint64_t number,
+                                              uint32_t node) const {
+  if (!out_->trace || !std::holds_alternative<deliver_event>(what))
+    return std::nullopt;
+  return out_->trace->event(nspace_, number, node);
+}
+
 bool event_stream::precedes(uint32_t x, uint32_t y) const {
   if (hosts_.empty())
     return x < y;
@@ -144,6 +152,9 @@ bool event_stream::is_member(uint32_t rank) const {
 /// lost.
 void event_stream::submit(ordered_content what, completion then,
                           bool may_wait) {
+  if (const auto name = name_of(what, next_number_, out_->self))
+    out_->trace->note_proc(*name, trace_step::raised,
+                           std::get<deliver_event>(what).what.source);
   outbox_.emplace(next_number_++,
                   outgoing{std::move(what), std::move(then), may_wait});
   pump();
@@ -264,6 +275,8 @@ void event_stream::send(uint32_t home, uint64_t number) {
     place(std::move(x));
     return;
   }
+  if (const auto name = name_of(out.what, number, out_->self))
+    out_->trace->note_node(*name, trace_step::submitted, home);
   auto what = submit_event{nspace_, number, out.what, hosts_, out.may_wait, {}};
   out_->ask(home, std::move(what),
             [weak, home, number](const caf::expected<host_reply>& x) {
@@ -299,6 +312,9 @@ void event_stream::complete(uint64_t number, caf::expected<ack> x) {
     return;
   if (number < next_to_send_ && in_flight_ > 0)
     --in_flight_;
+  if (const auto name = name_of(node.mapped().what, number, out_->self))
+    out_->trace->note(*name, trace_step::stable, 0,
+                      x ? status::success : status_of(x.error()));
   if (node.mapped().then)
     node.mapped().then(std::move(x));
 }
@@ -484,6 +500,10 @@ void event_stream::append(ordered_event what) {
     return;
   }
   auto copy = what.what;
+  if (const auto name = name_of(copy, what.number, what.origin)) {
+    out_->trace->note(*name, trace_step::placed, place);
+    std::get<deliver_event>(copy).mark = {name->name, name->number, name->node};
+  }
   kept_.push_back({std::move(what), false});
   const auto weak = weak_from_this();
   out_->deliver(nspace_, std::move(copy), [weak, place] {
@@ -779,6 +799,8 @@ void event_stream::take(uint32_t from, uint64_t incarnation, submit_event& what,
     reply(y ? host_reply{*y} : refusal(y.error()));
   };
   x.may_wait = what.may_wait;
+  if (const auto name = name_of(what.what, what.number, from))
+    out_->trace->note_node(*name, trace_step::submission_received, from);
   if (what.origins.empty()) {
     x.what = {from, hosts_.empty() ? incarnation : 0, what.number,
               std::move(what.what)};

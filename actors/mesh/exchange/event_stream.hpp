@@ -2,6 +2,7 @@
 
 #include "actors/mesh/exchange/call_merger.hpp"
 #include "actors/mesh/exchange/origin_marks.hpp"
+#include "base/trace_ring.hpp"
 #include "messages/mesh.hpp"
 
 #include <caf/expected.hpp>
@@ -114,6 +115,9 @@ public:
     /// The log of a group is over for all others, and this node has not said
     /// so itself: it has joined when there was nothing more to learn.
     std::function<void(const std::string& name)> abandon;
+
+    /// Remembers what becomes of events; null: nothing does.
+    std::shared_ptr<trace_ring> trace = {};
   };
 
   /// @param hosts Of the log of a group; none: all members keep it.
@@ -238,6 +242,11 @@ private:
   void ask_successor();
   void check_over();
   void end();
+
+  /// What an event of this order is called in the trace; nothing for entries of
+  /// groups, and if there is no trace.
+  std::optional<trace_id> name_of(const ordered_content& what, uint64_t number,
+                                  uint32_t node) const;
 
   // -- as an origin --
   void pump();

@@ -3,6 +3,7 @@
 #include "actors/mesh/exchange/environment_spread.hpp"
 #include "actors/mesh/exchange/event_routes.hpp"
 #include "actors/mesh/host/job_shares.hpp"
+#include "actors/mesh/host/log_desk.hpp"
 #include "actors/mesh/host/mesh_queries.hpp"
 #include "messages/status.hpp"
 
@@ -25,7 +26,7 @@ constexpr bool is_any_of = (std::is_same_v<T, Ts> || ...);
 /// Whether only the root may be asked for that.
 struct is_for_root {
   bool operator()(const ask_root& x) const {
-    return !is_objects_question(x);
+    return !is_objects_question(x) && !is_log_question(x);
   }
 
   template <class T>
@@ -161,7 +162,9 @@ struct host_questions::executor {
   }
 
   void operator()(ask_root& x) {
-    if (is_objects_question(x))
+    if (is_log_question(x))
+      others.logs.answer_here(x, to_member<info_result>(reply));
+    else if (is_objects_question(x))
       others.queries.count_objects_here(to_member<info_result>(reply));
     else
       of.carry_out_at_root(from.rank, x, reply);
@@ -219,11 +222,13 @@ struct host_questions::executor {
 
   void operator()(collective_part& x) {
     reply(ack{});
+    others.logs.note_received(from.rank, x);
     others.collectives.take(from.rank, std::move(x));
   }
 
   void operator()(collective_outcome& x) {
     reply(ack{});
+    others.logs.note_received(from.rank, x);
     others.collectives.take(from.rank, std::move(x));
   }
 

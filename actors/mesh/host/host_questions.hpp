@@ -16,6 +16,7 @@ class event_routes;
 class host_streams;
 class job_locations;
 class job_shares;
+class log_desk;
 class mesh_collectives;
 class mesh_queries;
 
@@ -38,6 +39,7 @@ public:
     host_streams& streams;
     job_shares& shares;
     mesh_queries& queries;
+    log_desk& logs;
 
     /// Whether this node takes work.
     std::function<bool()> may_work;

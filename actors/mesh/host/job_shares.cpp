@@ -157,8 +157,15 @@ void job_shares::start(const start_share& request,
 }
 
 void job_shares::hear_of_gone(const procs_gone& what) {
-  if (!what.procs.empty())
-    others_.collectives.procs_gone(what.procs);
+  auto gone = what.procs;
+  // Who is started again takes part in what comes.
+  gone.erase(std::remove_if(gone.begin(), gone.end(),
+                            [](const proc_ended& x) {
+                              return x.state == proc_state::restart;
+                            }),
+             gone.end());
+  if (!gone.empty())
+    others_.collectives.procs_gone(gone);
   for (const auto& x : what.procs)
     self_->send(actors_.server, x);
 }

@@ -1,11 +1,13 @@
 #include "actors/mesh/host/mesh_host.hpp"
 
+#include "actors/control/control_log.hpp"
 #include "actors/mesh/exchange/connected_tools.hpp"
 #include "actors/mesh/exchange/environment_spread.hpp"
 #include "actors/mesh/exchange/event_routes.hpp"
 #include "actors/mesh/exchange/modex_desk.hpp"
 #include "actors/mesh/host/host_questions.hpp"
 #include "actors/mesh/host/job_shares.hpp"
+#include "actors/mesh/host/log_desk.hpp"
 #include "actors/mesh/host/mesh_queries.hpp"
 #include "actors/mesh/refuse.hpp"
 #include "base/reminders.hpp"
@@ -50,6 +52,7 @@ struct mesh_host_state {
   // The parts, of which later ones use earlier ones; and `jobs`.
   std::optional<host_calls> calls;
   reminders waits;
+  std::optional<log_desk> logs;
   std::optional<mesh_collectives> collectives;
   std::optional<modex_desk> modex;
   std::optional<connected_tools> tools;
@@ -111,6 +114,7 @@ mesh_calls::effects means_of_calls(self_pointer self) {
 mesh_collectives::effects means_of_collectives(mesh_host_state& state) {
   auto out = mesh_collectives::effects{};
   out.tell = [&state](uint32_t rank, host_question what) {
+    state.logs->note_sent(rank, what);
     state.calls->tell(rank, std::move(what));
   };
   out.locate = [&state](const std::string& nspace) {
@@ -164,6 +168,7 @@ event_routes::effects means_of_events(self_pointer self) {
   out.call_later = [self](caf::timespan delay, std::function<void()> then) {
     call_later(self, delay, std::move(then));
   };
+  out.trace = self->state.options.trace;
   return out;
 }
 
@@ -218,7 +223,9 @@ dvm_jobs::settings settings_of_jobs(const mesh_host_options& options) {
     return !command_of(options.hooks, hook).empty();
   };
   result.restart_command = options.hooks.restart;
-  result.log = options.log;
+  result.checkpoints = options.checkpoints;
+  result.keep_checkpoints = options.keep_checkpoints;
+  result.log = about(options.log, log_subject::jobs);
   return result;
 }
 
@@ -315,6 +322,9 @@ mesh_status describe(const mesh_host_state& state) {
      defaults::groups_remembered, "groups"},
     {"host.shares", state.shares->all().size(), 0, "jobs"},
     {"host.progress", state.shares->rules().untold(), 0, "changes"}};
+  if (const auto& trace = state.options.trace)
+    result.gauges.push_back(
+      {"host.traced_steps", trace->size(), trace->bound(), "steps"});
   if (state.is_root()) {
     result.gauges.push_back({"root.lookups", state.published->waiting_for_all(),
                              defaults::waiting_lookups, "requests"});
@@ -334,6 +344,10 @@ void start(self_pointer self) {
   };
   auto& places = *state.places;
   auto& calls = state.calls.emplace(me, means_of_calls(self), places, later);
+  auto& logs = state.logs.emplace(
+    log_desk::settings{options.rank, options.hostname, options.owner,
+                       options.trace, log_levels_of(options.log)},
+    calls);
   auto& collectives = state.collectives.emplace(options.rank, places,
                                                 means_of_collectives(state));
   state.modex.emplace(places, means_of_modex(state));
@@ -356,11 +370,16 @@ void start(self_pointer self) {
                       streams});
   auto& queries = state.queries.emplace(
     self, options, state.actors, calls, places, jobs, streams.spread(),
-    mesh_queries::effects{[&state] { return describe(state); }});
+    mesh_queries::effects{[&state] { return describe(state); },
+                          [&logs](const requester& who,
+                                  const std::vector<query>& what,
+                                  std::function<void(std::vector<info>)> done) {
+                            logs.answer(who, what, std::move(done));
+                          }});
   state.questions.emplace(
     self, options, state.actors,
     host_questions::parts{places, tools, collectives, events, environment,
-                          published, jobs, streams, shares, queries,
+                          published, jobs, streams, shares, queries, logs,
                           [&state] { return state.may_work(); }});
 }
 
@@ -600,6 +619,32 @@ caf::result<host_collective_result> join_collective(self_pointer self,
     });
 }
 
+/// Job control; what it says of logs is for those of this node.
+caf::result<info_result> control(self_pointer self, const requester& who,
+                                 job_control_request& request) {
+  auto& state = self->state;
+  if (log_desk::sets_levels(request))
+    return answer_later<info_result>(self, [&](completion<info_result> done) {
+      state.logs->set_levels(who, request, std::move(done));
+    });
+  if (!asks_for_log(request.directives))
+    return state.shares->control(who, request);
+  auto out = control_log_means{};
+  out.write = [self, who](log_request what, completion<ack> then) {
+    ask<ack>(self, self->state.actors.server, std::move(then), who,
+             std::move(what));
+  };
+  out.perform = [self, who](job_control_request what,
+                            completion<info_result> then) {
+    ask<info_result>(self, mesh_host_actor{self}, std::move(then), who,
+                     std::move(what));
+  };
+  out.now = state.options.wall_clock;
+  return answer_later<info_result>(self, [&](completion<info_result> done) {
+    control_and_log(who, std::move(request), std::move(out), std::move(done));
+  });
+}
+
 // NOLINTNEXTLINE(readability-function-size): a flat list of messages.
 mesh_host_actor::behavior_type behavior(self_pointer self,
                                         mesh_host_options options,
@@ -608,6 +653,8 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
   state.options = std::move(options);
   static_cast<mesh_host_directory&>(state.actors) = std::move(directory);
   start(self);
+  // The jobs have taken what an earlier DVM has kept, which may be much.
+  state.options.checkpoints = {};
   if (state.options.on_hosts)
     state.options.on_hosts(state.streams->hosts());
   auto handlers = with_refusals<mesh_host_actor::behavior_type>(
@@ -689,7 +736,7 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       });
     },
     [self](const requester& who, job_control_request& request) {
-      return self->state.shares->control(who, request);
+      return control(self, who, request);
     },
     [self](const requester& who, monitor_request& request) {
       return answer_later<info_result>(self, [&](completion<info_result> done) {
@@ -778,6 +825,11 @@ mesh_host_actor::behavior_type behavior(self_pointer self,
       tell_sensors(self);
     },
     [self](const usage_monitor_actor& x) { self->state.actors.usage = x; },
+    [self](get_mesh_status) {
+      return answer_later<mesh_status>(self, [&](completion<mesh_status> done) {
+        self->state.queries->describe_node(std::move(done));
+      });
+    },
     [self](environment_event& what) { raise(self->state, std::move(what)); },
     [self](share_progress& what) {
       self->state.shares->rules().note_progress(std::move(what));

@@ -13,6 +13,7 @@
 namespace troupe {
 
 class descriptor_budget;
+class trace_ring;
 
 /// A node of the DVM, as the root is told.
 struct mesh_node {
@@ -91,6 +92,12 @@ struct mesh_host_options {
 
   site_hooks hooks;
 
+  /// At the root: the checkpoints of an earlier DVM, and what keeps those of
+  /// this one; both may be empty. See `control_means::keep`.
+  std::string checkpoints;
+  std::function<void(std::string checkpoints, std::function<void()> then)>
+    keep_checkpoints;
+
   /// Seconds since the epoch, as events of the environment say; none: they do
   /// not.
   std::function<int64_t()> wall_clock;
@@ -104,6 +111,10 @@ struct mesh_host_options {
   std::function<void(output_formatter::hosts)> on_hosts;
 
   journal log;
+
+  /// Remembers what becomes of collective operations and events; null: nothing
+  /// does.
+  std::shared_ptr<trace_ring> trace;
 };
 
 /// The actors that the host works with.

@@ -4,8 +4,10 @@
 #include "actors/io/io_report.hpp"
 #include "actors/jobs/number_list.hpp"
 #include "actors/mesh/host/defaults.hpp"
+#include "actors/mesh/host/log_desk.hpp"
 #include "actors/mesh/host/mesh_report.hpp"
 #include "base/all_of.hpp"
+#include "base/directives.hpp"
 #include "base/make_info.hpp"
 #include "base/report_values.hpp"
 #include "config/defaults.hpp"
@@ -60,7 +62,7 @@ void mesh_queries::describe_node(completion<mesh_status> done) {
     all.done();
   };
   const auto skip = [all](const caf::error&) { all.done(); };
-  for (const auto name : {memory_source, gateway_source})
+  for (const auto name : gauge_sources)
     if (const auto x = self_->home_system().registry().get(name)) {
       all.add();
       self_
@@ -123,15 +125,6 @@ constexpr std::string_view jobs_key = "troupe.jobs";
 constexpr std::string_view procs_key = "troupe.ps";
 constexpr std::string_view dvm_key = "troupe.dvm";
 
-constexpr auto spawn_support =
-  "PMIX_WDIR,PMIX_MAPBY,PMIX_RANKBY,PMIX_BINDTO,PMIX_PPR,PMIX_HOST,"
-  "PMIX_CPUS_PER_PROC,PMIX_CPU_LIST,PMIX_NO_OVERSUBSCRIBE,"
-  "PMIX_NO_PROCS_ON_HEAD,PMIX_REPORT_BINDINGS,"
-  "PMIX_STDIN_TGT,PMIX_FWD_STDOUT,PMIX_FWD_STDERR,PMIX_NOTIFY_COMPLETION,"
-  "PMIX_JOB_TIMEOUT,PMIX_JOB_RECOVERABLE,PMIX_RUNTIME_OPTIONS,"
-  "PMIX_SET_ENVAR,PMIX_UNSET_ENVAR,PMIX_ADD_ENVAR,"
-  "PMIX_PREPEND_ENVAR,PMIX_APPEND_ENVAR";
-
 value text(std::string x) {
   return value::string(std::move(x));
 }
@@ -174,6 +167,18 @@ std::string names_of_jobs(const dvm_jobs& jobs) {
   auto result = std::string{};
   for (const auto& [nspace, job] : jobs.all())
     result += (result.empty() ? "" : ",") + nspace;
+  return result;
+}
+
+/// What a spawn may be told of debuggers, by key: debuggers look for these.
+/// Source: PMIx Standard v5, PMIX_QUERY_DEBUG_SUPPORT; PRRTE 4.1.
+std::string debug_keys() {
+  auto result = std::string{};
+  for (const auto& x : all_directives())
+    if (x.call == pmix_call::spawn && x.how == treatment::done
+        && (x.key == attr::debugger_daemons
+            || x.key.substr(0, 9) == "pmix.dbg."))
+      result += (result.empty() ? "" : ",") + std::string{x.key};
   return result;
 }
 
@@ -248,15 +253,18 @@ value list_all_procs(const dvm_jobs& jobs) {
     for (uint32_t rank = 0; rank < job.procs.size(); ++rank) {
       const auto& x = job.procs[rank];
       items.push_back(make_info(
-        "item", value::infos({make_info("nspace", text(nspace)),
-                              make_info("rank", value::uint32(rank)),
-                              make_info("node", value::uint32(x.node)),
-                              make_info("host", text(hosts[x.node])),
-                              make_info("cpus", text(cpus[rank])),
-                              make_info("pid", value::uint32(x.pid)),
-                              make_info("state", text(name_of(x.state))),
-                              make_info("exit", value::integer(x.exit_code)),
-                              make_info("cmd", text(job.commands[x.app]))})));
+        "item", value::infos(
+                  {make_info("nspace", text(nspace)),
+                   make_info("rank", value::uint32(rank)),
+                   make_info("node", value::uint32(x.node)),
+                   make_info("host", text(hosts[x.node])),
+                   make_info("cpus", text(cpus[rank])),
+                   make_info("pid", value::uint32(x.pid)),
+                   make_info("state", text(name_of(x.state))),
+                   make_info("connected",
+                             value::boolean(x.state == proc_state::connected)),
+                   make_info("exit", value::integer(x.exit_code)),
+                   make_info("cmd", text(job.commands[x.app]))})));
     }
   }
   return value::infos(std::move(items));
@@ -317,9 +325,9 @@ info_result mesh_queries::answer_at_root(uint32_t from, const requester& who,
       else if (key == attr::query_local_proc_table && !found.empty())
         add(key, proc_table(found.front(), jobs_.nodes().name_of(from)));
       else if (key == attr::query_spawn_support)
-        add(key, text(spawn_support));
+        add(key, text(names_of_done(pmix_call::spawn)));
       else if (key == attr::query_debug_support)
-        add(key, text(""));
+        add(key, text(debug_keys()));
       else if (key == attr::query_available_slots)
         add(key, value::uint32(available_slots(jobs_)));
       else if (key == attr::query_namespaces)
@@ -421,15 +429,7 @@ void mesh_queries::answer_of_groups(
 void mesh_queries::answer_of_streams(
   const requester& who, const query& what,
   std::function<void(std::vector<info>)> done) {
-  auto request = list_io{};
-  if (who.creds.uid != 0)
-    request.uid = who.creds.uid;
-  if (auto nspace = troupe::text(what.qualifiers, attr::nspace)) {
-    const auto rank = number<uint32_t>(what.qualifiers, attr::rank);
-    request.sources.push_back(
-      {std::move(*nspace), rank.value_or(rank_wildcard)});
-  }
-  streams_.list_all(request,
+  streams_.list_all(streams_wanted(who, what),
                     [done = std::move(done)](caf::expected<io_list> found) {
                       auto result = std::vector<info>{};
                       if (found)
@@ -488,6 +488,12 @@ void mesh_queries::answer(const requester& who, query_request& request,
   if (!of_groups.empty()) {
     all.add();
     answer_of_groups(who, std::move(of_groups), add);
+  }
+  const auto of_logs = take_queries(
+    request, [](const std::string& key) { return log_desk::knows(key); });
+  if (!of_logs.empty()) {
+    all.add();
+    out_.answer_of_logs(who, of_logs, add);
   }
   const auto of_streams = take_queries(
     request, [](const std::string& key) { return key == io_streams_key; });

@@ -20,6 +20,11 @@ public:
   struct effects {
     /// What the parts of the MESH HOST say of this node: rank, duty, gauges.
     std::function<mesh_status()> describe_host;
+
+    /// Answers what a `log_desk` knows.
+    std::function<void(const requester& who, const std::vector<query>& what,
+                       std::function<void(std::vector<info>)> done)>
+      answer_of_logs;
   };
 
   /// @param self The MESH HOST, whose requests it makes.

@@ -1,5 +1,6 @@
 #include "actors/mesh/host/mesh_report.hpp"
 
+#include "base/lane_kind.hpp"
 #include "base/report_values.hpp"
 
 #include <string>
@@ -17,7 +18,8 @@ info list(std::string_view key, const Xs& xs, F make) {
 value report_of(const node_address& x) {
   return value::infos({report_text("network", x.network),
                        report_text("address", x.address),
-                       report_number("port", x.port)});
+                       report_number("port", x.port),
+                       report_text("kind", text_of(lane_kind_of(x.address)))});
 }
 
 value report_of(const lane_status& x) {
@@ -29,6 +31,8 @@ value report_of(const lane_status& x) {
     report_flag("usable", x.is_usable),
     report_number("round_trip_ns",
                   static_cast<uint64_t>(x.round_trip.count()))};
+  if (!x.local.empty())
+    result.push_back(report_text("kind", text_of(lane_kind_of(x.local))));
   if (x.relay)
     result.push_back(report_number("relay", *x.relay));
   return value::infos(std::move(result));
@@ -44,6 +48,7 @@ value report_of(const peer_status& x) {
     report_number("resent", x.resent),
     report_number("delivered", x.delivered),
     report_number("duplicates", x.duplicates),
+    report_number("failovers", x.failovers),
     report_number("waiting_bytes", x.waiting_bytes)};
   if (!x.trouble.empty())
     result.push_back(report_text("trouble", x.trouble));

@@ -784,12 +784,12 @@ caf::result<mesh_status> describe(self_pointer self) {
     all.add();
     self->request(peer.handle, defaults::leave_wait, get_mesh_status{})
       .then(
-        [all, why = state.routes->trouble_of(key.first)](peer_status& y) {
+        [all, why = state.routes->trouble_of(key.first),
+         window = state.options.session.window](peer_status& y) {
           y.trouble = why;
           all->gauges.push_back(
             {"mesh.to." + y.name, y.waiting_bytes,
-             defaults::peer_queue + traffic_classes * defaults::send_window,
-             "bytes"});
+             defaults::peer_queue + traffic_classes * window, "bytes"});
           all->peers.push_back(std::move(y));
           all.done();
         },

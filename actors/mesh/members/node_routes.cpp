@@ -176,7 +176,7 @@ void node_routes::retire(const peer_key& key) {
 /// Makes room for one more session with lanes of its own. If there is none, the
 /// question costs nothing for a while.
 bool node_routes::has_room(steady_time now) {
-  if (now < next_room_)
+  if (now < next_room_ || settings_.direct_peers == 0)
     return false;
   const auto all = guests();
   if (all.size() < settings_.direct_peers)

@@ -1,6 +1,7 @@
 #include "actors/mesh/sessions/lane_table.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace troupe {
 
@@ -50,11 +51,12 @@ void lane_state::excuse(steady_duration lateness) {
     x.sent_at += lateness;
 }
 
-lane_state* lane_table::add(lane_id id, steady_time now) {
+lane_state* lane_table::add(lane_id id, steady_time now, uint8_t tier) {
   if (find(id))
     return nullptr;
   lane_state result;
   result.id = id;
+  result.tier = tier;
   result.up_at = result.heard_at = result.probed_at = now;
   lanes_.push_back(std::move(result));
   return &lanes_.back();
@@ -93,8 +95,8 @@ lane_state* lane_table::find_by_peer(lane_id peer_id) {
 const lane_state* lane_table::best() const {
   const lane_state* result = nullptr;
   const auto cost = [](const lane_state& x) {
-    return std::pair{is_relay_lane(x.id),
-                     x.round_trip.value_or(steady_duration::max())};
+    return std::tuple{is_relay_lane(x.id), x.tier,
+                      x.round_trip.value_or(steady_duration::max())};
   };
   for (const auto& x : lanes_)
     if (x.is_usable() && (!result || cost(x) < cost(*result)))

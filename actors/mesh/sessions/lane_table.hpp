@@ -31,6 +31,10 @@ struct lane_state {
   /// The peer's number of it; 0 if it has not said.
   lane_id peer_id = 0;
 
+  /// Among usable lanes that are alike otherwise those with the lowest number
+  /// are used, whatever their round trips are.
+  uint8_t tier = 0;
+
   steady_time up_at;
 
   /// Both sides have agreed on the session over this lane.
@@ -81,7 +85,7 @@ struct lane_state {
 class lane_table {
 public:
   /// @returns nothing if there is one of that number.
-  lane_state* add(lane_id id, steady_time now);
+  lane_state* add(lane_id id, steady_time now, uint8_t tier = 0);
 
   bool remove(lane_id id);
 
@@ -91,9 +95,9 @@ public:
   /// Finds a lane by the peer's number. @pre `peer_id` is not 0
   lane_state* find_by_peer(lane_id peer_id);
 
-  /// The usable lane with the lowest round trip, the oldest among equals; one
-  /// through other nodes only if there is no direct one. Nothing if none is
-  /// usable.
+  /// The usable lane with the lowest round trip of the lowest tier, the oldest
+  /// among equals; one through other nodes only if there is no direct one.
+  /// Nothing if none is usable.
   const lane_state* best() const;
 
   std::vector<lane_state>& all() {

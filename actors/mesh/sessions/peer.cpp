@@ -1,5 +1,7 @@
 #include "actors/mesh/sessions/peer.hpp"
 
+#include "base/lane_kind.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -368,6 +370,7 @@ peer_status describe(const peer_actor_state& state) {
   result.resent = counters.resent;
   result.delivered = counters.delivered;
   result.duplicates = counters.duplicates;
+  result.failovers = counters.failovers;
   result.waiting_bytes = state.queue->bytes();
   for (size_t i = 0; i < traffic_classes; ++i)
     result.waiting_bytes +=
@@ -408,7 +411,8 @@ peer_actor::behavior_type behavior(self_pointer self, networks_actor networks,
       }
       self->state.lanes.insert_or_assign(x.lane, x);
       call(self, [&](auto& session, auto now, auto& out) {
-        session.on_lane_up(x.lane, now, out);
+        session.on_lane_up(x.lane, now, out,
+                           lane_tier_of(lane_kind_of(x.local)));
       });
     },
     [self](relay_frame& x) { take_frame(self, x); },

@@ -99,11 +99,12 @@ void peer_session::give_up(status why, steady_time now, peer_effects& out) {
 
 // -- the network's side -------------------------------------------------------
 
-void peer_session::on_lane_up(lane_id id, steady_time now, peer_effects& out) {
+void peer_session::on_lane_up(lane_id id, steady_time now, peer_effects& out,
+                              uint8_t tier) {
   begin(now);
   if (lanes_.all().size() >= defaults::lanes_per_peer) {
     out.emplace_back(close_lane{id, "too many lanes of one peer"});
-  } else if (auto* lane = lanes_.add(id, now)) {
+  } else if (auto* lane = lanes_.add(id, now, tier)) {
     say_hello(*lane, out);
   }
   settle(now, out);
@@ -376,8 +377,8 @@ const lane_state* peer_session::wanted_lane() const {
   const auto* other = lanes_.find(owed_lane_);
   const auto is_as_good =
     other && other->is_usable()
-    && is_relay_lane(other->id) == is_relay_lane(best->id) && other->round_trip
-    && best->round_trip
+    && is_relay_lane(other->id) == is_relay_lane(best->id)
+    && other->tier == best->tier && other->round_trip && best->round_trip
     && *other->round_trip <= 2 * *best->round_trip + options_.similar;
   return is_as_good ? other : best;
 }
@@ -386,6 +387,7 @@ void peer_session::assign_lanes() {
   const auto* best = wanted_lane();
   if (!best)
     return; // A class stays where it is: its lane may be heard again.
+  auto has_failed = false;
   for (size_t i = 0; i < traffic_classes; ++i) {
     const auto* lane = riding_[i] ? lanes_.find(*riding_[i]) : nullptr;
     // A lane through other nodes is left at once: what leads through them must
@@ -394,9 +396,12 @@ void peer_session::assign_lanes() {
                         && is_relay_lane(lane->id) <= is_relay_lane(best->id);
     if (lane == best || (is_fit && sending_[i].in_flight() > 0))
       continue;
+    has_failed |= riding_[i] && !(lane && lane->is_usable());
     riding_[i] = best->id;
     rewind(i);
   }
+  if (has_failed)
+    ++counters_.failovers;
 }
 
 void peer_session::rewind(size_t i) {

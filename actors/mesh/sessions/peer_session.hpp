@@ -151,13 +151,17 @@ struct peer_counters {
 
   /// How often a class was sent again from where the peer was.
   uint64_t rewinds = 0;
+
+  /// How often classes have left a lane that had ended or fallen silent for
+  /// another one; those that leave it together count once.
+  uint64_t failovers = 0;
 };
 
 /// Exactly-once, ordered messages to another node over lanes that come and go.
 ///
 /// Per class of traffic, messages are numbered, kept until the peer has them,
 /// and delivered in order. A class rides the usable lane with the lowest round
-/// trip; when that lane ends or falls silent, it moves, and what is not
+/// trip, of the kind that is preferred; when that lane ends or falls silent, it moves, and what is not
 /// acknowledged is sent again. A side that loses a lane tells the other one
 /// over another lane, since often only one is told by its kernel. A lane keeps
 /// the order of its frames but may lose any: the answer to a probe tells what
@@ -198,7 +202,9 @@ public:
   // -- the network's side -----------------------------------------------------
 
   /// @param lane A number that no connection to this peer has had before.
-  void on_lane_up(lane_id lane, steady_time now, peer_effects& out);
+  /// @param tier See `lane_state::tier`; both ends are to say the same.
+  void on_lane_up(lane_id lane, steady_time now, peer_effects& out,
+                  uint8_t tier = 0);
 
   void on_lane_down(lane_id lane, steady_time now, peer_effects& out);
 

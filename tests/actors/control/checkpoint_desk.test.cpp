@@ -2,7 +2,9 @@
 
 #include "actors/control/checkpoint_desk.hpp"
 
+#include "actors/control/checkpoint_records.hpp"
 #include "actors/control/checkpoint_round.hpp"
+#include "actors/control/control_directives.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
@@ -91,6 +93,15 @@ struct fixture {
         note(text);
         then(site_hook_result{hook_status, "disk full\n"});
       };
+    means.keep = [this](const std::string&, std::function<void()> then) {
+      if (hangs)
+        kept.push_back(std::move(then));
+      else
+        then();
+    };
+    means.log = [this](severity, const std::string& line) {
+      lines.push_back(line);
+    };
     means.is_administrator = [](const requester& who) {
       return who.creds.uid == owner_uid;
     };
@@ -122,6 +133,13 @@ struct fixture {
     x.record = std::move(record);
   }
 
+  void let_restart(const std::string& nspace) {
+    auto& known = jobs.at(nspace).record;
+    auto record = std::make_shared<recorded_job>(*known);
+    record->restarts_in_place = true;
+    known = std::move(record);
+  }
+
   // -- what happens
 
   void note(std::string what) {
@@ -135,8 +153,8 @@ struct fixture {
 
   void act(uint32_t node, const control_procs& what,
            const control_means::completion<procs_controlled>& then) {
-    static constexpr const char* verbs[] = {"signal", "pause", "resume",
-                                            "terminate", "kill"};
+    static constexpr const char* verbs[] = {"signal",    "pause", "resume",
+                                            "terminate", "kill",  "restart"};
     auto procs = std::set<proc_id>{};
     auto reached = procs_controlled{};
     for (const auto rank : what.ranks) {
@@ -286,6 +304,11 @@ struct fixture {
   std::set<site_hook> hooks;
   int32_t hook_status = 0;
 
+  /// Whether the disk hangs, and who waits for it.
+  bool hangs = false;
+  std::vector<std::function<void()>> kept;
+  std::vector<std::string> lines;
+
   /// Ranks that are gone without anybody's knowing.
   std::set<uint32_t> deaf;
   std::string log;
@@ -315,6 +338,40 @@ CAF_TEST(J11 J26 J27 a checkpoint is over when all who were asked say so) {
   }
   CAF_CHECK_EQUAL(text(x), "PMIX_SUCCESS");
   CAF_CHECK_EQUAL(x->result->reached, 4u);
+}
+
+CAF_TEST(J11 a checkpoint is told when it is on disk) {
+  hangs = true;
+  all_declare_event();
+  const auto x = ask({checkpoint("c1")});
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    complete(rank);
+  CAF_CHECK_EQUAL(text(x), "pending");
+  CAF_REQUIRE_EQUAL(kept.size(), 1u);
+  kept.front()();
+  CAF_CHECK_EQUAL(text(x), "PMIX_SUCCESS");
+  elapse(defaults::checkpoint_keep_time);
+  CAF_CHECK(lines.empty());
+}
+
+CAF_TEST(J11 a checkpoint does not wait for ever for a disk that hangs) {
+  hangs = true;
+  all_declare_event();
+  const auto x = ask({checkpoint("c1")});
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    complete(rank);
+  elapse(defaults::checkpoint_keep_time - 1ms);
+  CAF_CHECK_EQUAL(text(x), "pending");
+  elapse(1ms);
+  CAF_CHECK_EQUAL(text(x), "PMIX_SUCCESS");
+  CAF_REQUIRE_EQUAL(lines.size(), 1u);
+  CAF_CHECK(lines[0].find("checkpoint c1 is not on disk yet")
+            != std::string::npos);
+  // The disk goes on: nobody is answered twice.
+  for (const auto& then : kept)
+    then();
+  done();
+  CAF_CHECK_EQUAL(text(ask({restart("c1")})), "PMIX_SUCCESS");
 }
 
 CAF_TEST(J13 J19 the signal of a request is sent on each node) {
@@ -693,6 +750,28 @@ CAF_TEST(J10 ranks of a job that goes on without them start again alone) {
   CAF_REQUIRE_EQUAL(spawned.size(), 1u);
   CAF_REQUIRE_EQUAL(spawned[0].apps.size(), 2u);
   CAF_CHECK_EQUAL(spawned[0].apps[1].env.front(), "TROUPE_CHECKPOINT_RANK=2");
+}
+
+CAF_TEST(J10 RST-2 a checkpoint of an earlier DVM is of no job that runs) {
+  let_restart("job@1");
+  auto before = checkpoint_records{};
+  auto kept = troupe::checkpoint{};
+  kept.id = "kept";
+  kept.nspace = "job@1";
+  kept.job = jobs.at("job@1").record;
+  kept.ranks = {0, 1, 2, 3};
+  before.add(kept);
+  CAF_REQUIRE(!desk.restore(before.save()));
+  take_checkpoint("own");
+  const auto in_place = with(control_key::in_place);
+  const auto x = ask({restart("kept"), in_place});
+  CAF_CHECK_EQUAL(text(x), to_string(status::bad_param));
+  CAF_CHECK_EQUAL(reason(x),
+                  "checkpoint kept is of job job@1 of an earlier DVM");
+  CAF_CHECK_EQUAL(done(), "");
+  CAF_CHECK_EQUAL(text(ask({restart("own"), in_place})), "PMIX_SUCCESS");
+  CAF_CHECK_EQUAL(done(), "n0 restart job@1: ranks 0, 2; "
+                          "n1 restart job@1: ranks 1, 3");
 }
 
 CAF_TEST(J10 ranks of another job do not start again alone) {

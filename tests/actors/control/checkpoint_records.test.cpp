@@ -3,6 +3,7 @@
 #include "actors/control/checkpoint_records.hpp"
 
 #include "messages/attributes.hpp"
+#include "messages/status.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
 
@@ -157,10 +158,81 @@ CAF_TEST(J11 a newer checkpoint takes the place of one of its name) {
 
 CAF_TEST(J11 the oldest checkpoint is forgotten by name) {
   auto uut = checkpoint_records{2};
-  CAF_CHECK_EQUAL(uut.add(record("c1")), "");
-  CAF_CHECK_EQUAL(uut.add(record("c2")), "");
-  CAF_CHECK_EQUAL(uut.add(record("c1")), "");
-  CAF_CHECK_EQUAL(uut.add(record("c3")), "c2");
+  CAF_CHECK(uut.add(record("c1")).empty());
+  CAF_CHECK(uut.add(record("c2")).empty());
+  CAF_CHECK(uut.add(record("c1")).empty());
+  CAF_CHECK(uut.add(record("c3")) == std::vector<std::string>{"c2"});
   CAF_CHECK(uut.find(our_uid, "c1") != nullptr);
   CAF_CHECK(uut.find(our_uid, "c2") == nullptr);
+}
+
+CAF_TEST(J11 checkpoints have a bound in bytes and the newest is kept) {
+  auto one = checkpoint_records{};
+  one.add(record("c1"));
+  const auto bytes = one.size_bytes();
+  CAF_CHECK(bytes > 100u);
+  auto uut = checkpoint_records{256, 3 * bytes};
+  uut.add(record("c1"));
+  uut.add(record("c2"));
+  CAF_CHECK(uut.add(record("c1")).empty());
+  CAF_CHECK_EQUAL(uut.size_bytes(), 2 * bytes);
+  auto large = record("c3");
+  auto job = *large.job;
+  job.request.apps[0].env.push_back(std::string(2 * bytes, 'x'));
+  large.job = std::make_shared<const recorded_job>(std::move(job));
+  const auto gone = uut.add(std::move(large));
+  CAF_CHECK(gone == (std::vector<std::string>{"c2", "c1"}));
+  CAF_CHECK_EQUAL(uut.size(), 1u);
+  CAF_CHECK(uut.find(our_uid, "c3") != nullptr);
+  // Nor does a file bring more.
+  auto many = checkpoint_records{};
+  for (const auto* id : {"a", "b", "c", "d"})
+    many.add(record(id));
+  auto after = checkpoint_records{256, 2 * bytes};
+  CAF_REQUIRE(!after.load(many.save()));
+  CAF_CHECK_EQUAL(after.size(), 2u);
+  CAF_CHECK(after.find(our_uid, "d") != nullptr);
+  CAF_CHECK(after.size_bytes() <= 2 * bytes);
+}
+
+CAF_TEST(J10 J11 what is kept can be started from in another DVM) {
+  auto before = checkpoint_records{};
+  before.add(record("first"));
+  before.add(record("second", 2000));
+  const auto bytes = before.save();
+  auto after = checkpoint_records{};
+  CAF_CHECK(!after.load(bytes));
+  CAF_CHECK_EQUAL(after.size(), 2u);
+  CAF_CHECK(after.find(our_uid, "second") == nullptr);
+  const auto* x = after.find(our_uid, "first");
+  CAF_REQUIRE(x != nullptr);
+  // The name of its job may be another one's.
+  CAF_CHECK_EQUAL(x->latest, "");
+  CAF_CHECK_EQUAL(x->nspace, "job@1");
+  const auto again = make_restart(*x, {}, {});
+  const auto first = make_restart(*before.find(our_uid, "first"), {}, {});
+  CAF_REQUIRE(again && first);
+  CAF_CHECK(*again == *first);
+  CAF_CHECK_EQUAL(after.save(), bytes);
+}
+
+CAF_TEST(J10 X14 bytes of something else are refused and nothing is taken) {
+  auto before = checkpoint_records{};
+  before.add(record("first"));
+  const auto bytes = before.save();
+  auto after = checkpoint_records{};
+  for (size_t size = 0; size < bytes.size(); ++size)
+    CAF_CHECK_EQUAL(status_of(after.load(bytes.substr(0, size))),
+                    status::bad_param);
+  CAF_CHECK_EQUAL(status_of(after.load("x" + bytes)), status::bad_param);
+  CAF_CHECK_EQUAL(status_of(after.load(bytes + "x")), status::bad_param);
+  // A rank without a program.
+  auto wrong = record("wrong");
+  auto job = std::make_shared<recorded_job>(*wrong.job);
+  job->apps.back() = 2;
+  wrong.job = job;
+  auto of_wrong = checkpoint_records{};
+  of_wrong.add(wrong);
+  CAF_CHECK_EQUAL(status_of(after.load(of_wrong.save())), status::bad_param);
+  CAF_CHECK_EQUAL(after.size(), 0u);
 }

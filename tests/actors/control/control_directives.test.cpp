@@ -51,6 +51,18 @@ using verbs = std::vector<control_verb>;
 
 } // namespace
 
+CAF_TEST(RST-2 processes are restarted in place with or without a checkpoint) {
+  const auto fresh = read({with(control_key::in_place)});
+  CAF_CHECK(fresh.verbs() == verbs{control_verb::restart});
+  CAF_CHECK_EQUAL(fresh.summary(), "restart in place");
+  const auto saved =
+    read({with(control_key::in_place), text(attr::job_ctrl_restart, "one")});
+  CAF_CHECK(saved.in_place);
+  CAF_CHECK_EQUAL(saved.summary(), "restart one in place");
+  CAF_CHECK(refuses({with(control_key::in_place), with(attr::job_ctrl_kill)},
+                    status::bad_param, "kill"));
+}
+
 CAF_TEST(J6 J7 J9 J15 J35 each verb is read) {
   CAF_CHECK(read({with(attr::job_ctrl_pause)}).verbs()
             == verbs{control_verb::pause});

@@ -66,6 +66,43 @@ struct fixture {
 
 } // namespace
 
+CAF_TEST_FIXTURE_SCOPE(life_tests, fixture)
+
+CAF_TEST(RST-1 nothing is left of what a former life has posted) {
+  commit(0, {post(scope::global, "key", "old")});
+  commit(1, {post(scope::global, "key", "other")});
+  uut.forget_life(0);
+  CAF_CHECK(!uut.has_committed(0));
+  CAF_CHECK_EQUAL(seen_here(0, "key"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(1, "key"), "other");
+  commit(0, {post(scope::global, "key", "new")});
+  CAF_CHECK_EQUAL(seen_here(0, "key"), "new");
+}
+
+CAF_TEST(RST-1 what a fence has brought of a former life is asked for anew) {
+  uut.store_fenced(7, {{"key", value::string("old")}});
+  const auto age = uut.age_of(7);
+  uut.forget_life(7);
+  CAF_CHECK(uut.age_of(7) != age);
+  CAF_CHECK_EQUAL(seen_here(7, "key"), "nothing");
+}
+
+CAF_TEST_FIXTURE_SCOPE_END()
+
+CAF_TEST(RST-1 lives of a process are counted) {
+  auto uut = sample();
+  const auto before = uut.all();
+  CAF_CHECK_EQUAL(uut.count_restart(2), 1u);
+  CAF_CHECK_EQUAL(uut.count_restart(2), 2u);
+  const auto* x = find(*uut.of_rank(2), attr::reincarnation);
+  CAF_REQUIRE(x != nullptr);
+  CAF_CHECK(x->number<uint32_t>() == 2u);
+  CAF_CHECK(find(*uut.of_rank(1), attr::reincarnation) == nullptr);
+  // Who reads what there was is not disturbed.
+  CAF_CHECK(find(before->ranks[2].entries, attr::reincarnation) == nullptr);
+  CAF_CHECK_EQUAL(uut.count_restart(99), 0u);
+}
+
 // -- job data ----------------------------------------------------------------
 
 CAF_TEST(F4.14 job level data is what stands outside of ranks) {
@@ -162,6 +199,74 @@ CAF_TEST(F4.15 a key posted again replaces the old value) {
   CAF_CHECK_EQUAL(uut.size_bytes(), before);
 }
 
+CAF_TEST(C3.16 F4.15 a key is taken back from those of a scope) {
+  commit(0, {post(scope::global, "g", "1"), post(scope::local, "l", "2")});
+  const auto all = uut.size_bytes();
+  commit(0, {{scope::del_remote, {{"g", {}}, {"l", {}}, {"none", {}}}}});
+  CAF_CHECK_EQUAL(seen_here(0, "g"), "1");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "g"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(0, "l"), "2");
+  CAF_CHECK_EQUAL(uut.size_bytes(), all);
+  commit(0, {post(scope::global, "g", "3")});
+  commit(0, {{scope::del_local, {{"g", {}}}}});
+  CAF_CHECK_EQUAL(seen_here(0, "g"), "nothing");
+  CAF_CHECK_EQUAL(seen_elsewhere(0, "g"), "3");
+  CAF_CHECK(*uut.find(0, "g") == value::string("3"));
+  // What is posted in the same commit comes after it.
+  commit(0, {{scope::del_global, {{"g", {}}, {"l", {}}}},
+             post(scope::local, "l", "4")});
+  CAF_CHECK(uut.find(0, "g") == nullptr);
+  CAF_CHECK_EQUAL(seen_here(0, "l"), "4");
+  CAF_CHECK_LESS(uut.size_bytes(), all);
+  commit(0, {{scope::del_local, {{"l", {}}}}});
+  CAF_CHECK_EQUAL(uut.size_bytes(), 0u);
+  CAF_CHECK(uut.has_committed(0));
+}
+
+CAF_TEST(C3.16 F4.16 what a fence does not bring any more is forgotten) {
+  auto kept = std::map<std::string, std::string>{};
+  uut.tell_of_remote(
+    [&](uint32_t, const std::vector<key_value>& entries) {
+      for (const auto& x : entries)
+        kept[x.key] = *x.val.text();
+    },
+    [&](uint32_t rank) {
+      CAF_CHECK_EQUAL(rank, 5u);
+      kept.clear();
+    });
+  uut.store_fenced(5, {{"a", value::string("1")}, {"b", value::string("2")}});
+  uut.store_fenced(5, {{"b", value::string("3")}});
+  CAF_CHECK_EQUAL(seen_here(5, "a"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(5, "b"), "3");
+  CAF_CHECK_EQUAL(kept.size(), 1u);
+  uut.store_fenced(5, {});
+  CAF_CHECK_EQUAL(seen_here(5, "b"), "nothing");
+  CAF_CHECK(kept.empty());
+  CAF_CHECK(uut.has_committed(5));
+}
+
+CAF_TEST(G26 C3.16 what a process has given to groups outlives its fences) {
+  uut.store_fenced(5, {{"a", value::string("1")}});
+  uut.store_given(5, {{"cid", value::string("7")}});
+  uut.store_fenced(5, {{"b", value::string("2")}});
+  CAF_CHECK_EQUAL(seen_here(5, "a"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(5, "b"), "2");
+  CAF_CHECK_EQUAL(seen_here(5, "cid"), "7");
+  CAF_CHECK(uut.forget_fenced(5, 1));
+  CAF_CHECK_EQUAL(seen_here(5, "b"), "nothing");
+  CAF_CHECK_EQUAL(seen_here(5, "cid"), "7");
+  uut.forget_life(5);
+  CAF_CHECK_EQUAL(seen_here(5, "cid"), "nothing");
+  CAF_CHECK_EQUAL(uut.size_bytes(), 0u);
+}
+
+CAF_TEST(G26 what a group brings takes nothing away) {
+  uut.store_fenced(5, {{"a", value::string("1")}, {"b", value::string("2")}});
+  uut.store_exchanged(5, {{"a", value::string("3")}});
+  CAF_CHECK_EQUAL(seen_here(5, "a"), "3");
+  CAF_CHECK_EQUAL(seen_here(5, "b"), "2");
+}
+
 CAF_TEST(F4.15 a rank that committed nothing has committed all the same) {
   CAF_CHECK(!uut.has_committed(0));
   commit(0, {});
@@ -178,11 +283,13 @@ CAF_TEST(F4.15 data of other nodes is seen here and not sent back) {
 
 CAF_TEST(F4.21 somebody hears of what comes from other nodes) {
   auto heard = std::string{};
-  uut.tell_of_remote([&](uint32_t rank, const std::vector<key_value>& entries) {
-    for (const auto& x : entries)
-      heard += std::to_string(rank) + "." + x.key + "=" + *x.val.text() + " ";
-    CAF_CHECK_EQUAL(seen_here(rank, "k"), *entries.back().val.text());
-  });
+  uut.tell_of_remote(
+    [&](uint32_t rank, const std::vector<key_value>& entries) {
+      for (const auto& x : entries)
+        heard += std::to_string(rank) + "." + x.key + "=" + *x.val.text() + " ";
+      CAF_CHECK_EQUAL(seen_here(rank, "k"), *entries.back().val.text());
+    },
+    nullptr);
   uut.store_remote(5, {{"k", value::string("1")}});
   commit(0, {post(scope::global, "k", "here")});
   uut.store_remote(6, {{"k", value::string("2")}, {"k", value::string("3")}});

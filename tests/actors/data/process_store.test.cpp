@@ -307,25 +307,64 @@ CAF_TEST(C3.16 stored values are for this process) {
   CAF_CHECK(uut.take_commit().blocks.empty());
 }
 
-CAF_TEST(C3.16 what nobody has got yet is taken back) {
+CAF_TEST(C3.16 what nobody has got yet is taken back without a word) {
   const auto self = proc_id{"job", 1};
   uut.put(scope::global, "a", value::string("1"));
   uut.put(scope::internal, "b", value::string("2"));
-  CAF_CHECK_EQUAL(uut.take_back(scope::global, "none"), status::not_found);
-  CAF_CHECK_EQUAL(uut.take_back(scope::internal, "a"), status::not_found);
-  CAF_CHECK_EQUAL(uut.take_back(scope::global, "b"), status::not_found);
-  CAF_CHECK_EQUAL(uut.take_back(scope::local, "a"), status::success);
+  for (const auto can_tell : {false, true}) {
+    CAF_CHECK_EQUAL(uut.take_back(scope::global, "none", can_tell),
+                    status::success);
+    CAF_CHECK_EQUAL(uut.take_back(scope::internal, "a", can_tell),
+                    status::success);
+    CAF_CHECK_EQUAL(uut.take_back(scope::global, "b", can_tell),
+                    status::success);
+    CAF_CHECK_EQUAL(look(self, "a"), "1");
+    CAF_CHECK_EQUAL(look(self, "b"), "2");
+  }
+  CAF_CHECK_EQUAL(uut.take_back(scope::local, "a", false), status::success);
   CAF_CHECK_EQUAL(look(self, "a"), "1");
   const auto sent = uut.take_commit();
   CAF_REQUIRE_EQUAL(sent.blocks.size(), 1u);
   CAF_CHECK(sent.blocks[0].visible_to == scope::remote);
-  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "a"), status::not_supported);
-  CAF_CHECK_EQUAL(look(self, "a"), "1");
-  CAF_CHECK_EQUAL(uut.take_back(scope::internal, "b"), status::success);
+  CAF_CHECK_EQUAL(uut.take_back(scope::internal, "b", false), status::success);
   CAF_CHECK_EQUAL(look(self, "b"), "-");
-  uut.put(scope::global, "a", value::string("3"));
-  CAF_CHECK_EQUAL(uut.take_back(scope::global, "a"), status::success);
+  uut.put(scope::global, "c", value::string("3"));
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "c", true), status::success);
+  CAF_CHECK_EQUAL(look(self, "c"), "-");
+  CAF_CHECK(!uut.has_taken_back({self, "c"}));
+  CAF_CHECK(uut.take_commit().blocks.empty());
+}
+
+CAF_TEST(C3.16 what the server has is taken back by the next commit) {
+  const auto self = proc_id{"job", 1};
+  uut.put(scope::global, "a", value::string("1"));
+  uut.put(scope::local, "b", value::string("2"));
+  uut.take_commit();
+  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "a", false),
+                  status::not_supported);
+  CAF_CHECK_EQUAL(look(self, "a"), "1");
+  // It is not in that scope.
+  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "b", false), status::success);
+  CAF_CHECK(uut.take_commit().blocks.empty());
+  uut.add({self, {{"a", value::string("1")}}});
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "a", true), status::success);
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "b", true), status::success);
   CAF_CHECK_EQUAL(look(self, "a"), "-");
+  CAF_CHECK(uut.has_taken_back({self, "a"}));
+  CAF_CHECK(!uut.has_taken_back({self, "other"}));
+  CAF_CHECK(!uut.has_taken_back({{"job", 2}, "a"}));
+  uut.put(scope::remote, "b", value::string("3"));
+  CAF_CHECK_EQUAL(look(self, "b"), "3");
+  CAF_CHECK(!uut.has_taken_back({self, "b"}));
+  const auto sent = uut.take_commit();
+  CAF_REQUIRE_EQUAL(sent.blocks.size(), 3u);
+  CAF_CHECK(sent.blocks[0].visible_to == scope::del_local);
+  CAF_CHECK_EQUAL(sent.blocks[0].entries.at(0).key, "b");
+  CAF_CHECK(sent.blocks[1].visible_to == scope::del_global);
+  CAF_CHECK_EQUAL(sent.blocks[1].entries.at(0).key, "a");
+  CAF_CHECK(sent.blocks[2].visible_to == scope::remote);
+  // The server knows: it may be asked.
+  CAF_CHECK(!uut.has_taken_back({self, "a"}));
   CAF_CHECK(uut.take_commit().blocks.empty());
 }
 
@@ -375,6 +414,10 @@ CAF_TEST(C3.16 values of a key differ by their qualifiers) {
     CAF_CHECK(x.key.find('\0') == std::string::npos);
   uut.forget({"job", 2});
   CAF_CHECK_EQUAL(look({"job", 2}, "color", {mark("q", 2)}), "-");
+  // Taken back from this process at once, also where the server has told it.
+  uut.add({{"job", 1}, sent.blocks[0].entries});
+  CAF_CHECK_EQUAL(uut.take_back(scope::global, "color", true), status::success);
+  CAF_CHECK_EQUAL(look({"job", 1}, "color", {mark("q", 2)}), "-");
 }
 
 CAF_TEST(X50 qualified values that are none are kept as they are) {

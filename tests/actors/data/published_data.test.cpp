@@ -185,6 +185,50 @@ CAF_TEST(X28 keys of another user are not there) {
   CAF_CHECK_EQUAL(look_up(second, "k"), "v");
 }
 
+CAF_TEST(F4.23 a publisher says which other users see a key) {
+  const auto ids = [](std::string_view key, std::vector<uint32_t> xs) {
+    auto elements = std::vector<value>{};
+    for (const auto x : xs)
+      elements.push_back(value::uint32(x));
+    return with(key, value::array(data_type::uint32, std::move(elements)));
+  };
+  foreigner.creds.gid = 4711;
+  auto third = asks({"third", 0}, 5, other_uid + 1);
+  third.creds.gid = 4712;
+  CAF_CHECK(
+    publish(first, "by user", "a", {ids(attr::access_userids, {7, other_uid})})
+    == status::success);
+  CAF_CHECK(publish(first, "by group", "b", {ids(attr::access_grpids, {4711})})
+            == status::success);
+  CAF_CHECK(
+    publish(first, "inside", "c",
+            {with(attr::access_permissions,
+                  value::infos({ids(attr::access_userids, {other_uid})}))})
+    == status::success);
+  for (const auto* key : {"by user", "by group", "inside"}) {
+    CAF_CHECK(look_up(foreigner, key) != "nothing");
+    CAF_CHECK(look_up(second, key) != "nothing");
+    CAF_CHECK_EQUAL(look_up(third, key), "nothing");
+  }
+  // One's own comes first, and nobody withdraws what is another's.
+  CAF_CHECK(publish(foreigner, "by user", "own") == status::success);
+  CAF_CHECK_EQUAL(look_up(foreigner, "by user"), "own");
+  CAF_CHECK(unpublish(foreigner, {"by group"}) == status::not_found);
+  // The range holds as well.
+  CAF_CHECK(publish(first, "of job", "d",
+                    {with_range(data_range::nspace),
+                     ids(attr::access_userids, {other_uid})})
+            == status::success);
+  CAF_CHECK_EQUAL(look_up(foreigner, "of job"), "nothing");
+}
+
+CAF_TEST(F4.23 who may see a key is a list of numbers) {
+  CAF_CHECK(publish(first, "key", "a",
+                    {with(attr::access_userids, value::string("me"))})
+            == status::bad_param);
+  CAF_CHECK_EQUAL(look_up(first, "key"), "nothing");
+}
+
 CAF_TEST(F4.23 a key is published once) {
   CAF_CHECK_EQUAL(publish(first, "k", "v"), status::success);
   CAF_CHECK_EQUAL(publish(first, "k", "w"), status::duplicate_key);

@@ -12,6 +12,7 @@
 #include <caf/send.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 using namespace troupe;
@@ -102,6 +103,29 @@ CAF_TEST(F4.37 who registered for a code gets it) {
   CAF_CHECK_EQUAL(got(ranks[0]), numbers({code_a}));
   CAF_CHECK_EQUAL(got(ranks[1]), "");
   CAF_CHECK_EQUAL(got(ranks[2]), "");
+}
+
+CAF_TEST(LOAD-2 what has come of events is counted) {
+  const auto counts = [this] {
+    auto result = std::map<std::string, uint64_t>{};
+    for (const auto& x : request<gauge_list>(uut.events, get_gauges{}).gauges)
+      result[x.name] = x.value;
+    return result;
+  };
+  enroll(ranks[0], {code_a});
+  enroll(ranks[1], {code_a});
+  auto before = counts();
+  notify(ranks[2], code_a);
+  notify(ranks[2], code_b);
+  deliver(code_a);
+  auto after = counts();
+  const auto more = [&](const std::string& name) {
+    return after.at(name) - before.at(name);
+  };
+  CAF_CHECK_EQUAL(more("events.raised"), 2u);
+  CAF_CHECK_EQUAL(more("events.offered"), 3u);
+  CAF_CHECK_EQUAL(more("events.delivered"), 4u);
+  CAF_CHECK_EQUAL(after.at("events.missed"), 0u);
 }
 
 CAF_TEST(E35 E7 whoever names the code of default handlers means them) {

@@ -180,10 +180,12 @@ public:
     auto& log = options.log;
     log.per_namespace.memory = 3000 + draw(8) * 2000;
     log.per_namespace.spool = 1 + draw(3) * 15000;
+    log.per_namespace.backlog = 1 + draw(3) * 8000;
     log.per_namespace.batch = 1500;
     log.per_namespace.loaded = 2000;
     log.per_namespace.holds_history = draw(8) == 0;
     log.node_bytes = draw(4) == 0 ? 25000 : size_t{1} << 20;
+    log.node_spool = draw(4) == 0 ? 15000 : size_t{1} << 20;
     log.ring_size = 2 + draw(16);
     log.stall = std::chrono::hours{100000}; // Nobody is named.
     log.window = 400 + draw(4) * 800;

@@ -3,6 +3,7 @@
 
 #include "actors/events/event_log.hpp"
 
+#include "base/trace_ring.hpp"
 #include "config/defaults.hpp"
 #include "tests/fixtures/event_desk.hpp"
 #include "tests/fixtures/event_log_audit.hpp"
@@ -630,6 +631,154 @@ CAF_TEST(P-J5 LIM9 when the disk has no room either a source waits) {
   CAF_CHECK_EQUAL(uut.readings[2].marks, uut.accepted);
 }
 
+CAF_TEST(P-J5 E12 LIM9 a backlog beyond its bound makes sources wait) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.per_namespace.backlog = 40000;
+  auto uut = three_ranks{options};
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  flood(uut, rank0, 2000);
+  CAF_CHECK(uut.log.is_waiting());
+  CAF_CHECK(uut.counts().spooled > 30000u);
+  CAF_CHECK(uut.counts().spooled <= 40000u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.readings[2].marks, uut.accepted);
+}
+
+CAF_TEST(E11 LIM9 a backlog costs no history) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.per_namespace.backlog = 40000;
+  auto uut = three_ranks{options};
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  // What nobody has registered for stands behind what somebody takes.
+  for (auto i = 0; i < 500; ++i) {
+    uut.raise(code_a, rank0, data_range::nspace, {}, 64);
+    uut.raise(code_b, rank0, data_range::nspace, {}, 64);
+  }
+  CAF_REQUIRE(uut.log.is_waiting());
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.counts().missed, 0u);
+  uut.enroll(3, {code_a, code_b});
+  CAF_CHECK_EQUAL(uut.readings[3].marks, uut.accepted);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+}
+
+CAF_TEST(E11 LIM9 CACHE-5 history beyond the disk is counted) {
+  auto uut = event_desk{with_disk(16384, 100000)};
+  uut.log.await("job", {0, 1});
+  CAF_CHECK_EQUAL(flood(uut, rank1, 1000), 1000u);
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+  uut.connect(1, rank0);
+  uut.enroll(1, {code_a});
+  const auto& reading = uut.readings[1];
+  CAF_CHECK(reading.missed > 0u);
+  CAF_CHECK(reading.marks.size() * cost(64) > 90000u);
+  CAF_CHECK_EQUAL(reading.missed + reading.marks.size(), 1000u);
+  CAF_CHECK(std::is_sorted(reading.marks.begin(), reading.marks.end()));
+}
+
+CAF_TEST(LIM9 E11 a node that is full has its namespaces go to the disk) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.node_bytes = 48000;
+  auto uut = event_desk{options};
+  for (auto i = 0; i < 8; ++i) {
+    const auto nspace = "job" + std::to_string(i);
+    uut.log.await(nspace, {0, 1});
+    for (auto j = 0; j < 20; ++j)
+      uut.raise(code_a, {nspace, 1}, data_range::nspace, {}, 64);
+  }
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.accepted.size(), 160u);
+  CAF_CHECK(uut.log.budget().on_disk > 0u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+  for (const auto& x : uut.log.count())
+    CAF_CHECK_EQUAL(x.missed, 0u);
+}
+
+CAF_TEST(P-J5 LIM9 whom an event on disk is for counts as memory) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.node_bytes = 100000;
+  auto uut = event_desk{options};
+  uut.log.await("job", {0, 1});
+  // Each has a list of 40 bytes a target, at least, which stays in memory.
+  auto targets = std::vector<proc_id>{};
+  for (auto rank = 0u; rank < 100; ++rank)
+    targets.push_back({"job", rank});
+  for (auto i = 0; i < 100; ++i)
+    uut.raise(
+      code_a, rank1, data_range::custom,
+      {{std::string{attr::event_custom_range}, 0, value::procs(targets)}});
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.accepted.size(), 100u);
+  const auto all = uut.log.count();
+  const auto& of_job = all.front();
+  CAF_REQUIRE_EQUAL(of_job.nspace, "job");
+  CAF_CHECK(of_job.spooled > 0u);
+  CAF_CHECK(of_job.entries <= 100000u / (100 * sizeof(proc_id)));
+  CAF_CHECK_EQUAL(of_job.entries + of_job.missed, 100u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+}
+
+CAF_TEST(LIM8 LIM9 an event for more namespaces than have room holds nobody up) {
+  auto options = small(16384);
+  options.node_bytes = 16384;
+  auto uut = event_desk{options};
+  for (auto i = 0; i < 4; ++i)
+    uut.log.await("job" + std::to_string(i), {0, 1});
+  CAF_CHECK(uut.raise(code_a, {"job0", 1}, data_range::session, {}, 8000)
+            == outcome::taken);
+  CAF_CHECK(uut.raise(code_a, {"job0", 1}, data_range::session, {}, 8000)
+            == outcome::taken);
+}
+
+CAF_TEST(LIM9 the disk of a node has a budget over all namespaces) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.node_spool = 100000;
+  auto uut = event_desk{options};
+  uut.log.await("few", {0, 1});
+  CAF_CHECK_EQUAL(flood(uut, {"few", 1}, 60), 60u);
+  uut.log.await("job", {0, 1});
+  CAF_CHECK_EQUAL(flood(uut, rank1, 1000), 1000u);
+  CAF_CHECK(!uut.log.is_waiting());
+  // A batch of each namespace may be on its way.
+  CAF_CHECK(uut.log.budget().on_disk <= 100000u + 2 * 4096u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+  for (const auto& x : uut.log.count()) {
+    if (x.nspace == "few") {
+      CAF_CHECK_EQUAL(x.missed, 0u);
+    } else if (x.nspace == "job") {
+      CAF_CHECK(x.missed > 500u);
+    }
+  }
+}
+
+CAF_TEST(P-J5 LIM9 a stalled process leaves half of the disk of a node to others) {
+  auto options = with_disk(16384, size_t{1} << 20);
+  options.per_namespace.backlog = size_t{1} << 20;
+  options.node_spool = 60000;
+  auto uut = three_ranks{options};
+  uut.enroll(2, {code_a});
+  uut.readings[2].is_eager = false;
+  flood(uut, rank0, 2000);
+  CAF_REQUIRE(uut.log.is_waiting());
+  CAF_CHECK(uut.counts().spooled > 20000u);
+  CAF_CHECK(uut.log.budget().on_disk <= 30000u);
+  // Its own job waits, another one does not.
+  CAF_CHECK_EQUAL(flood(uut, {"other", 0}, 1000), 1000u);
+  CAF_CHECK_EQUAL(audit(uut.log), "");
+  uut.readings[2].is_eager = true;
+  uut.settle();
+  CAF_CHECK(!uut.log.is_waiting());
+  CAF_CHECK_EQUAL(uut.readings[2].missed, 0u);
+}
+
 CAF_TEST(X47 a disk that fails makes sources wait earlier and is told once) {
   auto uut = three_ranks{with_disk(16384, size_t{1} << 20)};
   uut.is_disk_full = true;
@@ -654,7 +803,9 @@ CAF_TEST(X46 CACHE-4 what the disk has lost is told to who was to get it) {
   const auto handed = uut.readings[2].marks.back();
   auto lost = size_t{0};
   for (auto i = uut.disk.begin(); i != uut.disk.end();) {
-    const auto mark = three_ranks::mark_of(*i->second);
+    const auto what = kept_event::of_bytes(i->second)->get(code_a, rank0);
+    CAF_REQUIRE(what != nullptr);
+    const auto mark = three_ranks::mark_of(*what);
     const auto is_lost = mark > handed && mark % 3 == 0;
     lost += is_lost ? 1 : 0;
     i = is_lost ? uut.disk.erase(i) : std::next(i);
@@ -830,6 +981,52 @@ CAF_TEST(E40 the host gets what is meant for it and no more) {
   // What it raised does not come back to it.
   uut.tell(code_b);
   CAF_CHECK_EQUAL(uut.got(0), mark_list{});
+}
+
+CAF_TEST(TRC-1 an event is noted when it is kept and when a process gets it) {
+  auto options = event_log_options{};
+  const auto trace =
+    std::make_shared<trace_ring>([] { return int64_t{0}; }, 3, 64);
+  options.trace = trace;
+  auto uut = three_ranks{options};
+  uut.enroll(2, {code_a});
+  const auto way = [&](const trace_id& id) {
+    auto result = std::string{};
+    for (const auto& x : trace->steps_of(id))
+      result += trace->text_of(x) + "\n";
+    return result;
+  };
+  auto x = offered_event{};
+  x.what = uut.make(code_a, rank0);
+  x.stream = "host";
+  x.is_from_host = true;
+  const auto name = trace->event("job", 7, 1);
+  x.mark = {name.name, name.number, name.node};
+  uut.offer(std::move(x));
+  uut.raise(code_a, rank0);
+  CAF_CHECK_EQUAL(way(name), "in the log of this node as 1\n"
+                             "handed to job:1 (1 of the log)\n");
+  CAF_CHECK_EQUAL(way(trace->local_event("job", 2)),
+                  "job:0 has raised it\nin the log of this node as 2\n"
+                  "handed to job:1 (2 of the log)\n");
+}
+
+CAF_TEST(LIM6 a site may set how many codes a process registers) {
+  auto options = event_log_options{};
+  options.codes_per_client = 2;
+  auto uut = three_ranks{options};
+  CAF_CHECK(!uut.enroll(1, {code_a, code_b}));
+  CAF_CHECK(!uut.enroll(1, {code_a})); // Once more.
+  CAF_CHECK(uut.enroll(1, {static_cast<status>(-6000)}));
+  CAF_CHECK(!uut.enroll(2, {static_cast<status>(-6000)}));
+  // Cursors of codes that are not registered any more give way.
+  for (auto i = 0; i < 100; ++i) {
+    const auto code = static_cast<status>(-10000 - i);
+    uut.log.unsubscribe(1, {code_b});
+    CAF_CHECK(!uut.enroll(1, {code}));
+    uut.log.unsubscribe(1, {code});
+  }
+  CAF_CHECK_EQUAL(audit(uut.log), "");
 }
 
 CAF_TEST(LIM6 X22 registrations beyond the limit change nothing) {

@@ -308,9 +308,11 @@ CAF_TEST(CACHE-3 CACHE-4 CACHE-6 P-J1 P-J5 LIM9 with a disk) {
     auto options = event_log_options{};
     options.per_namespace.memory = 4000;
     options.per_namespace.spool = *rc::gen::inRange<size_t>(2000, 30000);
+    options.per_namespace.backlog = *rc::gen::inRange<size_t>(1000, 30000);
     options.per_namespace.batch = 1200;
     options.per_namespace.loaded = 1500;
     options.node_bytes = *rc::gen::element<size_t>(20000, 1000000);
+    options.node_spool = *rc::gen::element<size_t>(8000, 1000000);
     options.ring_size = 100000;
     options.window = 900;
     auto world = history{options};

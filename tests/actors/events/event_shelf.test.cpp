@@ -51,7 +51,7 @@ CAF_TEST(CACHE-7 registering a code looks at the events with it alone) {
   for (auto n = 0; n < 30000; ++n)
     uut.raise(n % 10000 == 0 ? wanted : other);
   const auto before = uut.index().looked_at();
-  uut.subscribe(1, {"job", 0}, {wanted});
+  uut.subscribe(1, {"job", 0}, {wanted}, 8);
   auto got = 0;
   while (auto* x = uut.next(1)) {
     uut.hand(1, *x);
@@ -65,7 +65,7 @@ CAF_TEST(CACHE-7 registering a code looks at the events with it alone) {
 CAF_TEST(CACHE-7 an event is compared with those alone who registered its code) {
   auto uut = plain_shelf{};
   for (uint32_t id = 1; id <= 1000; ++id)
-    uut.subscribe(id, {"job", id + 1}, {id % 500 == 0 ? wanted : other});
+    uut.subscribe(id, {"job", id + 1}, {id % 500 == 0 ? wanted : other}, 8);
   const auto before = uut.considered();
   CAF_CHECK_EQUAL(uut.raise(wanted), 2u);
   CAF_CHECK_EQUAL(uut.considered() - before, 2u);

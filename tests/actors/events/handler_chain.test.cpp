@@ -688,6 +688,20 @@ CAF_TEST(E59 a handler for one event gets one of those that were kept) {
   CAF_CHECK_EQUAL(journal(), "0/-7");
 }
 
+CAF_TEST(E49 SPW-3 what a handler of the library completes is none of the program) {
+  for (const auto is_own : {false, true}) {
+    start();
+    app.calls.clear();
+    auto how = std::vector{directive(attr::event_oneshot)};
+    if (is_own)
+      how.push_back(directive(own_handler_key));
+    app.verdicts[add({code_a}, "once", how)].outcome = status::action_complete;
+    publish(code_a);
+    add({code_a});
+    CAF_CHECK_EQUAL(app.calls.size(), is_own ? 1u : 2u);
+  }
+}
+
 CAF_TEST(E49 what is kept has a bound) {
   options.history.capacity = 2;
   start();

@@ -129,6 +129,7 @@ CAF_TEST(E3 the end of a job tells its status and why) {
   const auto bad = make_job_end_event(
     {"job", job_state::terminated_with_error, 3, "rank 1 exited with 3"});
   CAF_CHECK(*find(bad.infos, attr::exit_code) == value::integer(3));
+  CAF_CHECK(*find(bad.infos, attr::job_term_status) == value::of_status(3));
   CAF_CHECK(*find(bad.infos, attr::event_text_message)
             == value::string("rank 1 exited with 3"));
 }

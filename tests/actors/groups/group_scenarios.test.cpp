@@ -297,6 +297,7 @@ a:1 accept g
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears INVITE_FAILED g by a:0 about a:2
   a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
@@ -316,6 +317,7 @@ a:1 accept g
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears INVITE_FAILED g by a:0 about a:2
   a:0 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:1
   a:1 hears CONSTRUCT_COMPLETE g by a:0 members a:0 a:1
   a:0 invite g: SUCCESS a:0 a:1
@@ -332,6 +334,7 @@ a:0 invite g a:0 a:2
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears INVITE_FAILED g by a:0 about a:2
   a:3 hears INVITED g by a:0
 a:3 accept g
   a:0 hears INVITE_ACCEPTED g by a:3 about a:3
@@ -410,6 +413,7 @@ a:1 decline g
 a:2 decline g
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears INVITE_FAILED g by a:0 about a:2
   a:0 hears CONSTRUCT_ABORT g by a:0
   a:1 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
@@ -436,6 +440,7 @@ a:2 accept two
 a:2 decline one
   a:2 join one: SUCCESS
   a:0 hears INVITE_DECLINED one by a:2 about a:2
+  a:0 hears INVITE_FAILED one by a:0 about a:2
   a:0 hears CONSTRUCT_ABORT one by a:0
   a:2 hears CONSTRUCT_ABORT one by a:0
   a:0 invite one: GROUP_CONSTRUCT_ABORT
@@ -452,6 +457,7 @@ a:1 invite g a:1 a:2
 a:2 decline g of a:0
   a:2 join g: SUCCESS
   a:0 hears INVITE_DECLINED g by a:2 about a:2
+  a:0 hears INVITE_FAILED g by a:0 about a:2
   a:0 hears CONSTRUCT_ABORT g by a:0
   a:2 hears CONSTRUCT_ABORT g by a:0
   a:0 invite g: GROUP_CONSTRUCT_ABORT

@@ -70,10 +70,36 @@ CAF_TEST(G18 G39 G44 a decline makes an optional group smaller) {
   invite(0, 1, {rank(0), rank(1), rank(2)}, {optional});
   join(1, 1, 0, false);
   CAF_CHECK_EQUAL(code(0, 1), pending);
+  CAF_CHECK(has_seen(0, status::group_invite_declined));
+  CAF_CHECK(has_seen(0, status::group_invite_failed));
   join(2, 1, 0);
   CAF_CHECK_EQUAL(membership(0, 1), (procs{rank(0), rank(2)}));
   CAF_CHECK_EQUAL(membership(2, 1), (procs{rank(0), rank(2)}));
   CAF_CHECK(!has_seen(1, status::group_construct_complete));
+}
+
+CAF_TEST(G23 G39 G40 a handler of failures decides what one of declines does not) {
+  at(0).handlers[status::group_invite_failed] = {
+    status::action_complete,
+    {make(attr::group_add_members, value::procs({rank(4)}))}};
+  invite(0, 1, {rank(0), rank(1), rank(2)});
+  join(1, 1, 0, false);
+  CAF_CHECK_EQUAL(code(0, 1), pending);
+  CAF_CHECK(has_seen(4, status::group_invited));
+  join(2, 1, 0);
+  join(4, 1, 0);
+  CAF_CHECK_EQUAL(membership(0, 1), (procs{rank(0), rank(2), rank(4)}));
+}
+
+CAF_TEST(G39 G40 who has declined and is asked again is not lost by what is shown) {
+  at(0).handlers[status::group_invite_declined] = {
+    status::action_complete,
+    {make(attr::group_add_members, value::procs({rank(1)}))}};
+  at(0).handlers[status::group_invite_failed] = {aborted, {}};
+  invite(0, 1, {rank(0), rank(1)});
+  join(1, 1, 0, false);
+  CAF_CHECK(has_seen(0, status::group_invite_failed));
+  CAF_CHECK_EQUAL(code(0, 1), pending);
 }
 
 CAF_TEST(G39 a group of those who accept ends without any of them) {
@@ -281,6 +307,7 @@ CAF_TEST(G44 the server knows better who is a member) {
     CAF_CHECK_EQUAL(
       number_in(at(0).outcomes[call].infos, attr::group_context_id), 41u);
     CAF_CHECK(has_seen(0, status::group_construct_complete));
+    CAF_CHECK(at(0).context_ids["g"] == 41u);
     at(1).uut = invitations{{2s, 8, 64}};
     at(1).uut.set_self(rank(1));
     at(2).uut = at(1).uut;

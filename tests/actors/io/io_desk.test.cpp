@@ -40,7 +40,10 @@ struct fixture : fixtures::deterministic {
   size_t answers = 0;
 
   fixture() {
-    auto options = io_desk_options{};
+    start();
+  }
+
+  void start(io_desk_options options = {}) {
     options.open_files = [this](const io_job_begun& what) {
       opened.push_back(what.nspace);
       return make(files);
@@ -92,6 +95,14 @@ struct fixture : fixtures::deterministic {
     return request<io_list>(uut, list_io{std::move(sources), uid}).streams;
   }
 
+  /// The gauges of the desk, by their names.
+  std::map<std::string, uint64_t> counts() {
+    auto result = std::map<std::string, uint64_t>{};
+    for (const auto& x : request<gauge_list>(uut, get_gauges{}).gauges)
+      result[x.name] = x.value;
+    return result;
+  }
+
   ~fixture() override {
     end(uut);
     for (const auto& x : sinks)
@@ -130,6 +141,18 @@ CAF_TEST(I3 I14 I15 a rank that writes nothing costs nothing(205)) {
   CAF_CHECK(list().empty());
   write(a0, "x");
   CAF_CHECK_EQUAL(list().size(), 1u);
+}
+
+CAF_TEST(LOAD-2 what processes write is counted) {
+  const auto [reader, id] = add(want({a0}));
+  write(a0, "1234");
+  write(a0, "5678");
+  write(a1, "9");
+  const auto found = counts();
+  CAF_CHECK_EQUAL(found.at("streams.open"), 2u);
+  CAF_CHECK_EQUAL(found.at("streams.readers"), 1u);
+  CAF_CHECK_EQUAL(found.at("streams.written"), 9u);
+  CAF_CHECK_EQUAL(found.at("streams.missed"), 0u);
 }
 
 CAF_TEST(I8 who comes later gets what is kept and then the rest(194)) {
@@ -326,6 +349,41 @@ CAF_TEST(LIM14 the tails of a node are bounded together) {
   CAF_CHECK_EQUAL(short_one[0].begin, 0u);
 }
 
+CAF_TEST(LIM14 a site may set how much of its streams a node keeps) {
+  constexpr auto kept = size_t{4} << 20;
+  auto options = io_desk_options{};
+  options.kept = kept;
+  end(uut);
+  start(std::move(options));
+  const auto chunk = std::string(defaults::io_tail, 'x');
+  for (uint32_t rank = 0; rank < 8; ++rank)
+    write({"a", rank}, chunk);
+  auto held = uint64_t{0};
+  for (const auto& x : list())
+    held += x.end - x.begin;
+  // They are cut again when an eighth has come since they were the last time.
+  CAF_CHECK_LESS_OR_EQUAL(held, kept + kept / 8);
+  CAF_CHECK_GREATER(held, kept / 2);
+}
+
+CAF_TEST(LIM14 a site may set how much of its streams waits) {
+  constexpr auto waiting = size_t{1} << 20;
+  auto options = io_desk_options{};
+  options.waiting = waiting;
+  end(uut);
+  start(std::move(options));
+  const auto [slow, id] = add(want({all_of_a}));
+  slow->is_slow = true;
+  const auto bytes = std::string(size_t{64} << 10, 'x');
+  for (uint32_t rank = 0; rank < 30; ++rank)
+    write({"a", rank}, bytes);
+  auto given = size_t{0};
+  for (const auto& x : slow->fragments)
+    given += x.bytes.size();
+  CAF_CHECK_GREATER(given, waiting / 8);
+  CAF_CHECK_LESS_OR_EQUAL(given, waiting / 4 + 30 * defaults::io_window_least);
+}
+
 CAF_TEST(LIM15 subscriptions of a requester are bounded and say so) {
   auto sink = make(files);
   for (size_t i = 0; i < defaults::io_subscriptions_per_requester; ++i)
@@ -385,6 +443,12 @@ CAF_TEST(I18 LIM14 IO-1 sinks that drop hold no more than a node keeps) {
   CAF_CHECK_EQUAL(told.size(), procs);
   for (const auto& [proc, n] : told)
     CAF_CHECK_EQUAL(n, piece * pieces);
+  // What it has missed is counted.
+  auto missed = uint64_t{0};
+  for (const auto& x : slow->fragments)
+    missed += x.missed;
+  CAF_CHECK(missed > 0);
+  CAF_CHECK_EQUAL(counts().at("streams.missed"), missed);
 }
 
 CAF_TEST(I18 a sink that drops may ask for more than a window) {

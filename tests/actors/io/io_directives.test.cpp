@@ -34,8 +34,7 @@ bool refuses(io_call call, std::string_view key) {
 } // namespace
 
 CAF_TEST(I6 what is not required is no reason to refuse) {
-  for (const auto call :
-       {io_call::pull, io_call::push, io_call::deregister, io_call::spawn})
+  for (const auto call : {io_call::pull, io_call::push, io_call::spawn})
     CAF_CHECK(!check_required(
       call, {with(attr::iof_redirect), with("somebody.elses")}));
 }
@@ -62,8 +61,6 @@ CAF_TEST(I6 I9 a push knows all that it acts upon and refuses the rest) {
     CAF_CHECK(!refuses(io_call::push, key));
   CAF_CHECK(refuses(io_call::push, attr::iof_buffering_size));
   CAF_CHECK(refuses(io_call::push, attr::iof_tag_output));
-  CAF_CHECK(!refuses(io_call::deregister, attr::iof_stop));
-  CAF_CHECK(refuses(io_call::deregister, attr::iof_complete));
 }
 
 CAF_TEST(I15 I16 of a spawn only what is about output is looked at) {

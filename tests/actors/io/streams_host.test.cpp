@@ -5,6 +5,7 @@
 #include "actors/io/io_desk.hpp"
 #include "actors/io/io_options.hpp"
 #include "messages/attributes.hpp"
+#include "messages/io_keys.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"
 #include "tests/fixtures/doubles.hpp"
@@ -182,6 +183,36 @@ CAF_TEST(I6 I9 what is required is acted upon or refused) {
   CAF_CHECK_EQUAL((*written)[p0], "last*");
   what.directives[0].key = "somebody.elses";
   CAF_CHECK_EQUAL(call<ack>(user(owner), what)->code, status::not_supported);
+}
+
+CAF_TEST(I18 streams of this node are listed and the host is asked the rest) {
+  write(p0, "four");
+  const auto list = [this](uint32_t uid, std::vector<std::string> keys) {
+    auto what = query{};
+    what.keys = std::move(keys);
+    return call<info_result>(user(uid), query_request{{what}});
+  };
+  const auto streams = std::string{io_streams_key};
+  const auto seen = [](const pending<info_result>& x) {
+    const auto* found = find(x->value.infos, io_streams_key);
+    CAF_REQUIRE(found != nullptr);
+    auto result = std::string{};
+    for (const auto& item : infos_of(*found)) {
+      const auto fields = infos_of(item.val);
+      result += troupe::text(fields, "stream").value_or("?") + " "
+                + std::to_string(number<uint64_t>(fields, "end").value_or(99))
+                + " ";
+    }
+    return result;
+  };
+  CAF_CHECK_EQUAL(seen(list(0, {streams})), "stdout 4 ");
+  CAF_CHECK_EQUAL(seen(list(2000, {streams})), "");
+  inner->query.infos = {with("of.the.host", value::integer(7))};
+  const auto both = list(0, {"of.the.host", streams});
+  CAF_CHECK_EQUAL(seen(both), "stdout 4 ");
+  CAF_CHECK(number<int32_t>(both->value.infos, "of.the.host") == 7);
+  const auto other = list(0, {"of.the.host"});
+  CAF_CHECK_EQUAL(other->value.infos.size(), 1u);
 }
 
 CAF_TEST(I17 it ends with its process) {

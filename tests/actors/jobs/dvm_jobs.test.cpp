@@ -4,8 +4,10 @@
 #include "actors/jobs/dvm_jobs.hpp"
 
 #include "messages/attributes.hpp"
+#include "messages/status.hpp"
 #include "tests/test.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <deque>
 
@@ -26,6 +28,7 @@ info with(std::string_view key, value val) {
 struct world {
   texts log;
   std::deque<std::function<void()>> later;
+  dvm_jobs::time clock{0};
   job_locations places;
   std::set<uint32_t> live{0, 1, 2};
 
@@ -35,7 +38,19 @@ struct world {
   /// Whether nodes answer when they have started their share.
   bool starts = true;
   std::vector<dvm_jobs::completion<host_reply>> starting;
+
+  /// Whether nodes answer that they have heard of ends; who has not, and events.
+  bool hears = true;
+  std::vector<std::pair<uint32_t, dvm_jobs::completion<host_reply>>> hearing;
+  std::vector<event> raised;
   std::vector<caf::expected<spawn_result>> replies;
+
+  /// Who asks for jobs.
+  uint32_t uid = 7;
+
+  /// Events for certain processes, and these.
+  std::vector<event> told;
+  texts told_to;
   std::map<std::string, job_ended> over;
   dvm_jobs uut{config(), nodes(), places, means()};
 
@@ -78,6 +93,8 @@ struct world {
       then(host_reply{ack{}});
     } else if (std::holds_alternative<control_procs>(what)) {
       questions.push_back(then);
+    } else if (std::holds_alternative<procs_gone>(what) && !hears) {
+      hearing.emplace_back(node, then);
     } else {
       then(host_reply{ack{}});
     }
@@ -94,15 +111,22 @@ struct world {
       return std::vector<uint32_t>{live.begin(), live.end()};
     };
     out.is_live = [this](uint32_t node) { return live.count(node) > 0; };
-    out.now = [] { return dvm_jobs::time{0}; };
+    out.now = [this] { return clock; };
     out.call_later = [this](dvm_jobs::time, std::function<void()> then) {
       later.push_back(std::move(then));
     };
-    out.raise = [](const event&, const std::vector<std::string>&) {};
+    out.raise = [this](const event& x, const std::vector<std::string>&) {
+      raised.push_back(x);
+    };
     out.raise_for = [](const event&, const std::vector<proc_id>&) {};
     out.raise_for_askers = [](const event&) {};
-    out.notify = [](const event&, const std::vector<proc_id>&,
-                    const dvm_jobs::completion<ack>& then) { then(ack{}); };
+    out.notify = [this](const event& what, const std::vector<proc_id>& targets,
+                        const dvm_jobs::completion<ack>& then) {
+      told.push_back(what);
+      for (const auto& x : targets)
+        told_to.push_back(to_string(x));
+      then(ack{});
+    };
     out.watchers = [](const job_record&, const spawn_request&) {
       return std::vector<io_watcher>{};
     };
@@ -111,12 +135,16 @@ struct world {
     return out;
   }
 
-  void begin(std::vector<info> infos = {}) {
+  /// @param is_spread Whether each node gets a process.
+  void begin(std::vector<info> infos = {}, bool is_spread = true) {
     auto order = job_order{};
-    order.who.creds.uid = 7;
+    order.who.creds.uid = uid;
+    order.who.proc = {"debugger", 0};
     order.who.role = peer_role::tool_with_identity;
     order.request.job_infos = std::move(infos);
-    order.request.job_infos.push_back(with(attr::mapby, value::string("node")));
+    if (is_spread)
+      order.request.job_infos.push_back(
+        with(attr::mapby, value::string("node")));
     auto& x = order.request.apps.emplace_back();
     x.cmd = "./app";
     x.max_procs = 3;
@@ -163,6 +191,28 @@ struct world {
       then(host_reply{procs_controlled{}});
   }
 
+  /// A node says that it has heard of ends.
+  void hear(uint32_t node) {
+    for (auto i = hearing.begin(); i != hearing.end(); ++i)
+      if (i->first == node) {
+        const auto then = i->second;
+        hearing.erase(i);
+        then(host_reply{ack{}});
+        return;
+      }
+    CAF_FAIL("node " << node << " has not been told");
+  }
+
+  /// What has been said of a rank, in order.
+  std::vector<status> said_of(uint32_t rank) const {
+    auto result = std::vector<status>{};
+    for (const auto& x : raised)
+      if (const auto* whom = find(x.infos, attr::event_affected_proc))
+        if (whom->proc() != nullptr && whom->proc()->rank == rank)
+          result.push_back(x.code);
+    return result;
+  }
+
   void wait() {
     for (const auto& then : std::exchange(later, {}))
       then();
@@ -180,6 +230,24 @@ struct world {
     return uut.abort(who, {5, "no", std::move(procs)});
   }
 
+  /// A process waits for a debugger.
+  void stop(uint32_t rank, const std::string& where = "pmix-init") {
+    uut.hear({status::ready_for_debug,
+              {one, rank},
+              data_range::rm,
+              {with(attr::breakpoint, value::string(where))}});
+  }
+
+  /// What a debugger hears, by the places that it hears of.
+  texts stops() const {
+    auto result = texts{};
+    for (const auto& x : told)
+      if (x.code == status::ready_for_debug && find(x.infos, attr::breakpoint))
+        result.push_back(*text(x.infos, attr::nspace) + " "
+                         + *text(x.infos, attr::breakpoint));
+    return result;
+  }
+
   /// All shares of a job end.
   void finish(const std::string& nspace = one) {
     for (uint32_t node = 0; node < 3; ++node)
@@ -195,6 +263,14 @@ struct world {
     return result;
   }
 };
+
+uint64_t gauge_of(const dvm_jobs& jobs, const std::string& name) {
+  for (const auto& x : jobs.gauges())
+    if (x.name == name)
+      return x.value;
+  CAF_FAIL("no gauge " << name);
+  return 0;
+}
 
 /// Three processes run on three nodes; something happens, then all shares end.
 struct failure_case {
@@ -371,6 +447,98 @@ CAF_TEST(what failures do to a job) {
   }
 }
 
+CAF_TEST(SPW-3 whoever asked for a job hears once that all of it has stopped) {
+  world w;
+  w.begin({with(attr::debug_stop_in_init, value::boolean(true)),
+           with(attr::debug_stop_in_app, value::boolean(true))});
+  w.run();
+  w.stop(2);
+  w.stop(0);
+  w.stop(0);
+  w.stop(9);
+  CAF_CHECK(w.stops().empty());
+  w.stop(1);
+  CAF_CHECK_EQUAL(w.stops(), (texts{one + " pmix-init"}));
+  CAF_CHECK_EQUAL(w.told_to, (texts{"debugger:0"}));
+  CAF_CHECK(w.told.front().source.nspace.empty());
+  CAF_CHECK(flag(w.told.front().infos, attr::event_non_default));
+  // One goes on, and stops where its program has a place for it.
+  w.stop(1, "main");
+  w.stop(2, "main");
+  CAF_CHECK_EQUAL(w.stops().size(), 1u);
+  w.stop(0, "main");
+  CAF_CHECK_EQUAL(w.stops(), (texts{one + " pmix-init", one + " main"}));
+}
+
+CAF_TEST(SPW-3 only the rank that is to stop counts) {
+  world w;
+  w.begin({with(attr::debug_stop_in_init, value::rank(1))});
+  w.run();
+  w.stop(0);
+  w.stop(2);
+  w.stop(1, "main");
+  CAF_CHECK(w.stops().empty());
+  w.stop(1);
+  CAF_CHECK_EQUAL(w.stops(), (texts{one + " pmix-init"}));
+}
+
+CAF_TEST(SPW-3 nobody waits for those that have ended before they stop) {
+  world w;
+  w.begin({with(attr::debug_stop_in_init, value::boolean(true)),
+           with(attr::job_recoverable, value::boolean(true))});
+  w.run();
+  w.exit(0, 0);
+  w.stop(1);
+  CAF_CHECK(w.stops().empty());
+  w.kill(2);
+  CAF_CHECK_EQUAL(w.stops(), (texts{one + " pmix-init"}));
+}
+
+CAF_TEST(SPW-3 nobody hears of a stop when the last process has ended) {
+  world w;
+  w.begin({with(attr::debug_stop_in_init, value::boolean(true)),
+           with(attr::job_recoverable, value::boolean(true))});
+  w.run();
+  w.stop(0);
+  w.exit(0, 0);
+  w.exit(1, 0);
+  w.exit(2, 0);
+  CAF_CHECK(w.stops().empty());
+}
+
+CAF_TEST(SPW-3 a job that is not to stop tells nobody) {
+  world w;
+  w.begin();
+  w.run();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    w.stop(rank);
+  CAF_CHECK(w.stops().empty());
+  CAF_CHECK(dvm_jobs::listens_to(status::ready_for_debug));
+  CAF_CHECK(!dvm_jobs::listens_to(status::debugger_release));
+}
+
+CAF_TEST(SPW-4 daemons of a debugger are put beside their target by its user) {
+  world w;
+  w.begin();
+  w.run();
+  const auto daemons =
+    std::vector<info>{with(attr::debugger_daemons, value::boolean(true)),
+                      with(attr::debug_target, value::of_proc({one, 1})),
+                      with(attr::debug_daemons_per_proc, value::uint16(2))};
+  w.begin(daemons, false);
+  CAF_REQUIRE_EQUAL(w.replies.size(), 2u);
+  CAF_REQUIRE(w.replies.back());
+  const auto* job = w.uut.find(two);
+  CAF_REQUIRE(job != nullptr);
+  CAF_REQUIRE_EQUAL(job->map.shares.size(), 1u);
+  CAF_CHECK_EQUAL(job->map.shares.front().hostname, "n1");
+  CAF_CHECK_EQUAL(job->map.shares.front().procs.size(), 2u);
+  w.uid = 8;
+  w.begin(daemons, false);
+  CAF_REQUIRE_EQUAL(w.replies.size(), 3u);
+  CAF_CHECK_EQUAL(status_of(w.replies.back().error()), status::no_permissions);
+}
+
 CAF_TEST(jobs that are connected end together) {
   struct row {
     const char* title;
@@ -457,6 +625,128 @@ CAF_TEST(a node that is lost while a job starts ends the start) {
   CAF_REQUIRE_EQUAL(w.replies.size(), 1u);
   CAF_CHECK_EQUAL(reason_of(w.replies.front().error()),
                   "node n1 was lost while the job started");
+}
+
+CAF_TEST(LOAD-2 what has become of jobs is counted) {
+  world w;
+  w.begin();
+  w.begin();
+  w.run(one);
+  w.run(two);
+  w.exit(0, 0, one);
+  w.change(two, 2, proc_state::restart, 0, SIGKILL);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs"), 2u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.processes_alive"), 5u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs_ended"), 0u);
+  w.exit(1, 0, one);
+  w.exit(2, 0, one);
+  w.finish(one);
+  w.kill(0, two);
+  w.finish(two);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs"), 0u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs_begun"), 2u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs_ended"), 2u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.jobs_failed"), 1u);
+  CAF_CHECK_EQUAL(gauge_of(w.uut, "root.restarts"), 1u);
+}
+
+CAF_TEST(RST-2 a restart is told when all nodes have forgotten the life before) {
+  using codes = std::vector<status>;
+  world w;
+  w.begin();
+  w.run();
+  w.hears = false;
+  w.change(one, 2, proc_state::restart, 0, SIGKILL);
+  CAF_REQUIRE_EQUAL(w.hearing.size(), 2u);
+  CAF_CHECK(w.said_of(2).empty());
+  w.hear(1);
+  CAF_CHECK(w.said_of(2).empty());
+  w.hear(0);
+  CAF_CHECK(w.said_of(2) == codes{status::proc_restart});
+  // One that is lost, or a job that is over, is not waited for.
+  w.change(one, 2, proc_state::running);
+  w.change(one, 2, proc_state::restart, 0, SIGKILL);
+  CAF_CHECK_EQUAL(w.said_of(2).size(), 1u);
+  w.finish();
+  const auto said = w.said_of(2);
+  CAF_CHECK_EQUAL(said.at(1), status::proc_restart);
+}
+
+CAF_TEST(RST-2 a restart is told before the end of the next life) {
+  world w;
+  w.begin();
+  w.run();
+  w.hears = false;
+  w.change(one, 2, proc_state::restart, 0, SIGKILL);
+  w.change(one, 2, proc_state::running);
+  w.kill(2);
+  const auto said = w.said_of(2);
+  CAF_REQUIRE(said.size() >= 2);
+  CAF_CHECK_EQUAL(said[0], status::proc_restart);
+  CAF_CHECK_EQUAL(said[1], status::proc_aborted_by_sig);
+  w.hear(0);
+  w.hear(1);
+  CAF_CHECK_EQUAL(std::count(said.begin(), said.end(), status::proc_restart),
+                  1);
+  CAF_CHECK_EQUAL(w.said_of(2).size(), said.size());
+}
+
+CAF_TEST(RST-2 of two restarts that come at once each waits for its own life) {
+  world w;
+  w.begin();
+  w.run();
+  w.hears = false;
+  const auto becomes = [](proc_state x) {
+    return proc_changed{{one, 2}, x, 102, 0, SIGKILL};
+  };
+  w.uut.note_progress(
+    2, {one,
+        {becomes(proc_state::restart), becomes(proc_state::running),
+         becomes(proc_state::restart)}});
+  CAF_CHECK(w.said_of(2).empty());
+  for (size_t told = 1; told <= 2; ++told) {
+    w.hear(0);
+    w.hear(1);
+    CAF_CHECK_EQUAL(w.said_of(2).size(), told);
+  }
+}
+
+CAF_TEST(a limit of the start is forgotten once the job has started) {
+  world w;
+  w.begin({with(attr::timeout, value::integer(86400))});
+  w.run();
+  CAF_CHECK_EQUAL(w.later.size(), 1u);
+  w.clock += std::chrono::seconds{10};
+  w.wait();
+  CAF_CHECK(w.later.empty());
+  CAF_CHECK(w.log.empty());
+}
+
+CAF_TEST(a limit of the start holds while the job has not started) {
+  world w;
+  w.starts = false;
+  w.begin({with(attr::timeout, value::integer(30))});
+  for (auto i = 0; i < 3; ++i) {
+    CAF_CHECK(w.replies.empty());
+    w.clock += std::chrono::seconds{10};
+    w.wait();
+  }
+  CAF_REQUIRE_EQUAL(w.replies.size(), 1u);
+  CAF_CHECK_EQUAL(status_of(w.replies.front().error()), status::timeout);
+}
+
+CAF_TEST(a limit of a job is forgotten once the job is over) {
+  world w;
+  w.begin({with(attr::job_timeout, value::integer(86400))});
+  w.run();
+  w.clock += std::chrono::seconds{10};
+  w.wait();
+  CAF_CHECK_EQUAL(w.later.size(), 1u);
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    w.exit(rank, 0);
+  w.finish();
+  w.wait();
+  CAF_CHECK(w.later.empty());
 }
 
 CAF_TEST(jobs end before the DVM does and none begins then) {

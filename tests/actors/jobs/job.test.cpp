@@ -2,6 +2,7 @@
 
 #include "actors/jobs/job.hpp"
 
+#include "actors/control/control_directives.hpp"
 #include "actors/data/job_data.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -569,6 +570,242 @@ CAF_TEST(F5.23 default handlers hear nothing of a job that ends anyway) {
   CAF_REQUIRE_EQUAL(witness->wire->events.size(), 1u);
   CAF_CHECK_EQUAL(witness->wire->events[0].code, status::exit_nonzero_term);
   CAF_CHECK(flag(witness->wire->events[0].infos, attr::event_non_default));
+}
+
+// -- another life of a process -------------------------------------------------
+
+namespace {
+
+info max_restarts(uint32_t x) {
+  return with(attr::max_restarts, value::uint32(x));
+}
+
+} // namespace
+
+CAF_TEST(RST-1 who fails is started again where it ran) {
+  launcher.fatal = {SIGTERM};
+  spawn(2, {max_restarts(2)});
+  asked();
+  end(1, 7);
+  CAF_CHECK(state_of(1) == proc_state::restart);
+  elapse(1ms);
+  CAF_CHECK_EQUAL(asked(), "end 1, signal 1 9, start 1");
+  CAF_CHECK(state_of(1) == proc_state::running);
+  CAF_CHECK_EQUAL(variable(1, "TROUPE_RESTARTS"), "1;");
+  CAF_CHECK_EQUAL(variable(1, "PMIX_RANK"), "1;");
+  // The next time it waits.
+  end(1, 0, SIGSEGV);
+  elapse(99ms);
+  CAF_CHECK_EQUAL(asked(), "end 1, signal 1 9");
+  elapse(1ms);
+  CAF_CHECK_EQUAL(asked(), "start 1");
+  CAF_CHECK_EQUAL(variable(1, "TROUPE_RESTARTS"), "2;");
+  CAF_CHECK(!is_over());
+  end(1, 7);
+  elapse(2s);
+  CAF_CHECK(is_over());
+  CAF_CHECK_EQUAL(outcome().exit_status, 7);
+}
+
+CAF_TEST(RST-1 who ends well is not started again) {
+  spawn(2, {max_restarts(5)});
+  asked();
+  end(0);
+  end(1);
+  elapse(2s);
+  CAF_CHECK_EQUAL(asked(), "end 0, end 1, sweep");
+  CAF_CHECK_EQUAL(outcome().exit_status, 0);
+}
+
+CAF_TEST(RST-1 the next life begins when the output of the former is taken) {
+  spawn(1, {max_restarts(1)});
+  asked();
+  end(0, 7, 0, false);
+  elapse(2s);
+  CAF_CHECK_EQUAL(asked(), "end 0, signal 0 9");
+  launcher.drain(0);
+  consume_messages();
+  CAF_CHECK_EQUAL(asked(), "start 0");
+}
+
+CAF_TEST(RST-1 a job may end while one waits for its next life) {
+  spawn(1, {max_restarts(9)});
+  end(0, 7);
+  elapse(1ms);
+  end(0, 7);
+  CAF_CHECK(!is_over());
+  CAF_CHECK_EQUAL(end_the_job(130), status::success);
+  CAF_CHECK(is_over());
+  asked();
+  elapse(2s);
+  CAF_CHECK_EQUAL(asked(), "");
+}
+
+CAF_TEST(RST-1 who cannot be started again has failed) {
+  launcher.fatal = {SIGTERM};
+  spawn(2, {max_restarts(9)});
+  launcher.refused[1] = status::sys_limits_children;
+  end(1, 7);
+  elapse(2s);
+  CAF_CHECK(state_of(1) == proc_state::cannot_restart);
+  CAF_CHECK_EQUAL(outcome().exit_status, 7);
+}
+
+CAF_TEST(RST-1 a fence waits for who comes back) {
+  spawn(2, {max_restarts(1)});
+  const auto x = uut.fence(connect(0));
+  const auto former = connect(1);
+  consume_messages();
+  uut.lose(former);
+  end(1, 0, SIGKILL);
+  elapse(1ms);
+  CAF_CHECK(x->is_pending());
+  const auto y = uut.fence(connect(1));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+}
+
+CAF_TEST(RST-1 who has joined a fence joins it again in its next life) {
+  spawn(2, {max_restarts(1)});
+  const auto former = connect(1);
+  uut.fence(former);
+  const auto other = connect(0);
+  consume_messages();
+  uut.lose(former);
+  end(1, 0, SIGKILL);
+  elapse(1ms);
+  const auto x = uut.fence(other);
+  consume_messages();
+  CAF_CHECK(x->is_pending());
+  const auto y = uut.fence(connect(1));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+}
+
+CAF_TEST(RST-1 a fence waits for a next life that has not begun) {
+  spawn(2, {max_restarts(1)});
+  const auto former = connect(1);
+  uut.fence(former);
+  const auto other = connect(0);
+  consume_messages();
+  uut.lose(former);
+  end(1, 0, SIGKILL, false);
+  elapse(1ms);
+  const auto x = uut.fence(other);
+  consume_messages();
+  CAF_CHECK(x->is_pending());
+  launcher.drain(1);
+  consume_messages();
+  const auto y = uut.fence(connect(1));
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(y->code, status::success);
+}
+
+CAF_TEST(RST-1 peers hear that one is started again) {
+  spawn(2, {max_restarts(1)});
+  const auto witness = connect(0);
+  uut.ask<ack>(witness, register_events_request{{status::proc_restart}, {}});
+  consume_messages();
+  end(1, 0, SIGKILL);
+  elapse(1ms);
+  CAF_REQUIRE_EQUAL(witness->wire->events.size(), 1u);
+  const auto& x = witness->wire->events[0];
+  CAF_CHECK_EQUAL(x.code, status::proc_restart);
+  CAF_REQUIRE(find(x.infos, attr::event_affected_proc) != nullptr);
+  CAF_CHECK(*find(x.infos, attr::event_affected_proc)
+            == value::of_proc({nspace, 1}));
+  CAF_CHECK(number<uint32_t>(x.infos, attr::reincarnation) == 1u);
+  CAF_CHECK(number<int32_t>(x.infos, attr::exit_code) == 137);
+}
+
+CAF_TEST(RST-1 a life that connects while it ends is told of once) {
+  spawn(2, {max_restarts(9)});
+  const auto witness = connect(0);
+  uut.ask<ack>(witness, register_events_request{{status::proc_restart}, {}});
+  consume_messages();
+  end(1, 0, SIGKILL, false);
+  CAF_CHECK_EQUAL(connect(1)->code, status::success);
+  CAF_CHECK_EQUAL(witness->wire->events.size(), 1u);
+  CAF_CHECK(state_of(1) == proc_state::restart);
+}
+
+CAF_TEST(RST-1 who is told to end between two lives has no other) {
+  launcher.fatal = {SIGKILL};
+  spawn(2,
+        {max_restarts(9), with(attr::job_recoverable, value::boolean(true))});
+  const auto witness = connect(0);
+  const auto kill = [&] {
+    const auto x = uut.ask<info_result>(
+      witness, job_control_request{{{nspace, 1}}, {with(attr::job_ctrl_kill)}});
+    consume_messages();
+    return x;
+  };
+  launcher.holds_starts = true;
+  end(1, 7);
+  elapse(1ms);
+  asked();
+  const auto x = kill();
+  CAF_CHECK_EQUAL(asked(), "");
+  launcher.release();
+  consume_messages();
+  CAF_CHECK_EQUAL(asked(), "signal 1 9, end 1");
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK(state_of(1) == proc_state::killed_by_cmd);
+  elapse(2s);
+  CAF_CHECK_EQUAL(asked(), "");
+}
+
+CAF_TEST(RST-2 processes are started again on request) {
+  launcher.fatal = {SIGKILL};
+  spawn(2, {max_restarts(0)});
+  const auto witness = connect(0);
+  asked();
+  const auto x = uut.ask<info_result>(
+    witness, job_control_request{{{nspace, 1}}, {with(control_key::in_place)}});
+  elapse(1ms);
+  CAF_CHECK_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(asked(), "signal 1 9, end 1, signal 1 9, start 1");
+  CAF_CHECK(state_of(1) == proc_state::running);
+  CAF_CHECK(!is_over());
+  // Its own failures still count.
+  end(1, 7);
+  CAF_CHECK_EQUAL(asked().substr(0, 5), "end 1");
+  elapse(2s);
+  CAF_CHECK(state_of(1) == proc_state::term_non_zero);
+}
+
+CAF_TEST(RST-2 jobs that were not started for that are left alone) {
+  spawn(2);
+  const auto witness = connect(0);
+  asked();
+  const auto x = uut.ask<info_result>(
+    witness, job_control_request{{{nspace, 1}}, {with(control_key::in_place)}});
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::not_supported);
+  CAF_CHECK_EQUAL(asked(), "");
+}
+
+CAF_TEST(SPW-1 a job that does not start in time is given up) {
+  launcher.holds_starts = true;
+  launcher.fatal = {SIGKILL};
+  const auto x = spawn(2, {with(attr::spawn_timeout, value::integer(5))});
+  elapse(4s);
+  CAF_CHECK(x->is_pending());
+  elapse(1s);
+  CAF_CHECK_EQUAL(x->code, status::timeout);
+  launcher.release();
+  consume_messages();
+  CAF_CHECK(is_over());
+}
+
+CAF_TEST(SPW-1 a job that has started in time goes on) {
+  const auto x = spawn(1, {with(attr::timeout, value::integer(5))});
+  CAF_CHECK_EQUAL(x->code, status::success);
+  elapse(1min);
+  CAF_CHECK(!is_over());
 }
 
 // -- being ended -------------------------------------------------------------

@@ -309,6 +309,45 @@ CAF_TEST(the processors are looked at only if it matters) {
 
 CAF_TEST_FIXTURE_SCOPE(job_plan_tests, fixture)
 
+CAF_TEST(SPW-1 processes may have their rank behind their name) {
+  options.index_argv = true;
+  const auto x = plan();
+  CAF_CHECK_EQUAL(x.processes.at(1).argv.front(), "first-1");
+  CAF_CHECK_EQUAL(x.processes.at(3).argv.front(), "second-3");
+  CAF_CHECK_EQUAL(x.processes.at(3).program, "second");
+}
+
+CAF_TEST(SPW-1 what is below a prefix comes first) {
+  request.job_infos = {with(attr::prefix, value::string("/opt/x"))};
+  CAF_CHECK_EQUAL(variable("PATH"), "/opt/x/bin:/bin");
+  CAF_CHECK_EQUAL(variable("LD_LIBRARY_PATH"), "/opt/x/lib");
+}
+
+CAF_TEST(RST-1 processes that may come back share no memory) {
+  const auto shares = [this] {
+    const auto infos = plan().registration.infos;
+    CAF_CHECK(flag(infos, restarts_key) == flag(infos, no_shared_memory_key));
+    return !flag(infos, no_shared_memory_key);
+  };
+  CAF_CHECK(shares());
+  options.max_restarts = 0;
+  CAF_CHECK(!shares());
+}
+
+CAF_TEST(SPW-3 processes are told whether to wait for a debugger) {
+  const auto told = [this](std::string_view key) {
+    const auto infos = plan().registration.infos;
+    const auto* x = find(infos, key);
+    return x != nullptr ? *x : value::string("nothing");
+  };
+  CAF_CHECK(told(attr::debug_stop_in_init) == value::string("nothing"));
+  options.stops.in_init = rank_wildcard;
+  CAF_CHECK(told(attr::debug_stop_in_init) == value::boolean(true));
+  CAF_CHECK(told(attr::debug_stop_in_app) == value::string("nothing"));
+  options.stops.in_app = 4;
+  CAF_CHECK(told(attr::debug_stop_in_app) == value::rank(4));
+}
+
 CAF_TEST(F5.1 F5.2 programs follow one another with their processes) {
   const auto x = plan();
   CAF_REQUIRE_EQUAL(x.processes.size(), 5u);

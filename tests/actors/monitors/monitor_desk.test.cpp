@@ -238,6 +238,18 @@ CAF_TEST(M3 A20 109 the requestor hears of itself as the others do) {
   CAF_CHECK_EQUAL(heard(second).size(), 1u);
 }
 
+CAF_TEST(LOAD-2 alerts are counted) {
+  watch(first, 1, "a");
+  watch(first, 2, "b");
+  watch(second, 60);
+  elapse(5s);
+  auto alerts = uint64_t{0};
+  for (const auto& x : gauges().gauges)
+    if (x.name == "monitors.alerts")
+      alerts = x.value;
+  CAF_CHECK_EQUAL(alerts, 2u);
+}
+
 CAF_TEST(M3 109 a range narrows down who hears) {
   uut.add_job("other", 1);
   consume_messages();
@@ -461,6 +473,26 @@ CAF_TEST(M12 M24 118 what is done about an alert is left to the program that
   CAF_CHECK(x.what.proc == (proc_id{"job", 0}));
   CAF_CHECK(x.what.who.creds.uid == our_uid);
   CAF_CHECK(text(x.directives, monitor_reaction_key) == "log");
+}
+
+CAF_TEST(E59 an alert says what is done to the process or its job) {
+  const auto on_alert = [](const std::string& what) {
+    return with(monitor_reaction_key, value::string(what));
+  };
+  watch(first, 1, "a", {on_alert("log")});
+  watch(first, 1, "b", {on_alert("kill")});
+  watch(first, 1, "c", {on_alert("restart:c1")});
+  watch(first, 1, "d", {on_alert("kill"), with(attr::monitor_app_control)});
+  elapse(2s);
+  auto said = std::map<std::string, std::string>{};
+  for (const auto& x : heard(second)) {
+    auto& of = said[text(x.infos, attr::monitor_id).value_or("")];
+    of += flag(x.infos, attr::event_terminate_proc) ? "process" : "";
+    of += flag(x.infos, attr::event_terminate_job) ? "job" : "";
+  }
+  CAF_CHECK((said
+             == std::map<std::string, std::string>{
+               {"a", ""}, {"b", "process"}, {"c", "job"}, {"d", ""}}));
 }
 
 // -- kinds -------------------------------------------------------------------

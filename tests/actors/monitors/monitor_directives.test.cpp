@@ -149,6 +149,10 @@ CAF_TEST(M11 A21 110 a cancellation without a text is for all) {
   const auto among =
     plan_of(ask(beats(), {with(attr::monitor_cancel, value::string("m"))}));
   CAF_CHECK(among.task == monitor_task::cancel);
+  auto strange = with("strange.key");
+  strange.flags = info_required;
+  check_refused(ask(with(attr::monitor_cancel), {strange}), "strange.key",
+                status::not_supported);
 }
 
 CAF_TEST(M15 M16 numbers that make no sense are refused by name) {

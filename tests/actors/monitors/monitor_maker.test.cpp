@@ -256,6 +256,26 @@ CAF_TEST(C11.7 LIM7 a node lends no more than it may have of its own) {
   CAF_CHECK(make(0, {"probe", {"job", 1}, std::nullopt}));
 }
 
+CAF_TEST(C11.7 LIM7 a site may set how many monitors a node lends) {
+  auto options = monitor_maker_options{};
+  const auto kinds = std::make_shared<monitor_kinds>();
+  kinds->add("probe", [this]() -> made_monitor {
+    return world[0].sys.spawn(scripted, plays[0]);
+  });
+  options.here.kinds = kinds;
+  options.here.most = 3;
+  const auto count = options.here.count;
+  makers[0] = spawn_monitor_maker(world[0].sys, std::move(options));
+  world[0].keep(caf::actor_cast<caf::actor>(makers[0]));
+  *count = 3;
+  CAF_CHECK(!make(0, {"probe", {"job", 1}, std::nullopt}));
+  *count = 2;
+  const auto made = make(0, {"probe", {"job", 1}, std::nullopt});
+  CAF_REQUIRE(made);
+  caf::anon_send_exit(*made, caf::exit_reason::user_shutdown);
+  world.run();
+}
+
 CAF_TEST(C11.7 a node that is alone makes its own) {
   auto options = monitor_maker_options{};
   const auto kinds = std::make_shared<monitor_kinds>();

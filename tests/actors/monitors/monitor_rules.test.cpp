@@ -97,8 +97,9 @@ CAF_TEST(a setting that makes no sense is named with its remedy) {
 }
 
 CAF_TEST(what all kinds know is no unknown setting) {
-  make<cpu_progress_rule>(
+  auto rule = make<cpu_progress_rule>(
     {{"kind", text("cpu_progress")}, {"reaction", text("kill")}});
+  CAF_CHECK(rule.judge(used(1s), 0s).reason.empty());
 }
 
 // -- progress -----------------------------------------------------------------

@@ -91,4 +91,22 @@ CAF_TEST(LIM7 X23 a process has 64 monitors and a node ten thousand) {
   CAF_CHECK(status_of(uut.room({"new", 0}, 1)) == status::out_of_resource);
 }
 
+CAF_TEST(LIM7 a site may set how many monitors there are) {
+  uut = monitor_table{{2, 3}};
+  CAF_CHECK(!uut.room(p0, 2));
+  const auto why = uut.room(p0, 3);
+  CAF_CHECK(status_of(why) == status::out_of_resource);
+  CAF_CHECK(reason_of(why).find("more than 2 ") != std::string::npos);
+  uut.add(asks(p0), called("a"));
+  const auto last = uut.add(asks(p0), called("b"));
+  CAF_CHECK(uut.room(p0, 1) != caf::none);
+  CAF_CHECK(!uut.room(p1, 1));
+  uut.add(asks(p1), called("c"));
+  const auto full = uut.room(p1, 1);
+  CAF_CHECK(status_of(full) == status::out_of_resource);
+  CAF_CHECK(reason_of(full).find("has 3 ") != std::string::npos);
+  uut.remove(last);
+  CAF_CHECK(!uut.room(p1, 1));
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -38,6 +38,9 @@ monitor_request of(std::string_view key, infos fields = {},
 
 constexpr auto of_procs = attr::monitor_proc_resource_usage;
 
+/// Fewer than two processes may have by default.
+constexpr size_t most_updates = defaults::usage_monitors_per_client + 2;
+
 /// Two processes of a job run here, another one elsewhere.
 struct fixture : deterministic {
   std::shared_ptr<usage_script> play = std::make_shared<usage_script>();
@@ -49,6 +52,7 @@ struct fixture : deterministic {
               options.hostname = "n0";
               options.node_id = 3;
               options.owner = {our_uid, 0};
+              options.all = most_updates;
               options.usage = means;
               options.host = x.host;
               options.events = x.events;
@@ -340,6 +344,36 @@ CAF_TEST(M27 updates come as events until they are cancelled) {
   CAF_CHECK_EQUAL(heard(second).size(), before);
 }
 
+CAF_TEST(M27 updates go to the range that is asked for) {
+  const auto rate = make(attr::monitor_resource_rate, value::uint32(1));
+  const auto wide = with_range(data_range::nspace);
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, {rate, wide}))->code,
+                  status::success);
+  elapse(1s);
+  CAF_REQUIRE_EQUAL(heard(first).size(), 1u);
+  CAF_REQUIRE_EQUAL(heard(second).size(), 1u);
+  CAF_CHECK(heard(second)[0].source == (proc_id{"job", 0}));
+  CAF_CHECK(ranks_in(heard(second)[0].infos) == (std::vector<uint32_t>{0, 1}));
+  ask(first, {make(attr::monitor_cancel), status::success, {}});
+  const auto custom = with_range(data_range::custom);
+  const auto nobody = ask(first, of(of_procs, {}, {rate, custom}));
+  CAF_CHECK_EQUAL(nobody->code, status::bad_param);
+  CAF_CHECK(nobody->reason.find("PMIX_EVENT_CUSTOM_RANGE")
+            != std::string::npos);
+  const auto whom = make(attr::event_custom_range, value::procs({{"job", 1}}));
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, {rate, custom, whom}))->code,
+                  status::success);
+  elapse(1s);
+  CAF_CHECK_EQUAL(heard(first).size(), 1u);
+  CAF_CHECK_EQUAL(heard(second).size(), 2u);
+  // As without a range: the requester alone.
+  ask(first, {make(attr::monitor_cancel), status::success, {}});
+  ask(first, of(of_procs, {}, {rate, with_range(data_range::proc_local)}));
+  elapse(1s);
+  CAF_CHECK_EQUAL(heard(first).size(), 2u);
+  CAF_CHECK_EQUAL(heard(second).size(), 2u);
+}
+
 CAF_TEST(M27 updates end with the connection and are bounded) {
   const auto rate = infos{make(attr::monitor_resource_rate, value::uint32(1))};
   for (size_t i = 0; i < defaults::usage_monitors_per_client; ++i)
@@ -348,10 +382,19 @@ CAF_TEST(M27 updates end with the connection and are bounded) {
   const auto refused = ask(first, of(of_procs, {}, rate));
   CAF_CHECK_EQUAL(refused->code, status::out_of_resource);
   CAF_CHECK(refused->reason.find("64") != std::string::npos);
+  // Of all, as many as the site has set.
+  for (auto i = 0; i < 2; ++i)
+    CAF_REQUIRE_EQUAL(ask(second, of(of_procs, {}, rate))->code,
+                      status::success);
+  const auto full = ask(second, of(of_procs, {}, rate));
+  CAF_CHECK_EQUAL(full->code, status::out_of_resource);
+  CAF_CHECK(full->reason.find("66") != std::string::npos);
+  here.lose(second);
   here.lose(first);
   consume_messages();
   const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
   CAF_CHECK_EQUAL(gauges.at(0).value, 0u);
+  CAF_CHECK_EQUAL(gauges.at(0).bound, most_updates);
   const auto before = play->asked.size();
   elapse(5s);
   CAF_CHECK_EQUAL(play->asked.size(), before);

@@ -53,6 +53,16 @@ CAF_TEST(COLL-3 all can join at once) {
   CAF_CHECK(!uut.join({"job", 1}));
 }
 
+CAF_TEST(RST-1 who begins anew is missing again) {
+  joiners uut{{{"job", 0}, {"job", 1}}};
+  uut.join({"job", 0});
+  uut.drop({"job", 1});
+  uut.renew({"job", 0});
+  uut.renew({"job", 1});
+  CAF_CHECK(uut.missing() == (procs{{"job", 0}, {"job", 1}}));
+  CAF_CHECK(uut.join({"job", 0}));
+}
+
 CAF_TEST(COLL-1 joining twice counts once) {
   joiners uut{{{"job", 0}, {"job", 1}}};
   CAF_CHECK(uut.join({"job", 0}));

@@ -115,6 +115,35 @@ CAF_TEST(F4.16 COLL-3 a fence completes for all when the last has joined) {
   CAF_CHECK(uut.host_play->joined[0].procs == (procs{{"wide", rank_wildcard}}));
 }
 
+CAF_TEST(TRC-1 a fence is noted with who has called and how it ended) {
+  all_fences_work();
+  spread();
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    fence(rank);
+  fence(0);
+  uut.end_process({"wide", 1});
+  consume_messages();
+  const auto way = [&](const std::string& name) {
+    auto result = std::string{};
+    const auto id = read_trace_id(name);
+    CAF_REQUIRE(id);
+    for (const auto& x : uut.trace->steps_of(*id))
+      result += uut.trace->text_of(x) + "\n";
+    return result;
+  };
+  CAF_CHECK_EQUAL(way("fence:job#1@0"),
+                  "job:0 has called it\njob:1 has called it\n"
+                  "job:2 has called it\nall of this node have: 3\n"
+                  "calls answered: 3, success\n");
+  CAF_CHECK_EQUAL(way("fence:wide#1"),
+                  "wide:0 has called it\nwide:1 has called it\n"
+                  "wide:2 has called it\nall of this node have: 3\n"
+                  "calls answered: 3, success\n");
+  CAF_CHECK_EQUAL(way("fence:wide#2"),
+                  "wide:0 has called it\n"
+                  "calls answered: 1, PMIX_ERR_LOST_CONNECTION\n");
+}
+
 CAF_TEST(F4.16 C4.5 a fence of this node alone does not bother the host) {
   all_fences_work();
   fence(0, {{"job", 0}, {"job", 1}});
@@ -573,6 +602,33 @@ CAF_TEST(X27 LIM18 operations in flight are bounded) {
   CAF_CHECK(fence(0)->is_pending());
   end_process(1);
   CAF_CHECK_EQUAL(fences.back()->code, status::lost_connection);
+}
+
+CAF_TEST(LIM18 a site may set how many operations are in flight) {
+  const std::function<void(server_options&)> adjust = [](server_options& x) {
+    x.collectives_in_flight = 2;
+  };
+  node small{*this, adjust};
+  small.add_job("job", 3);
+  consume_messages();
+  const auto first = small.connect("job", 0);
+  const auto second = small.connect("job", 1);
+  const auto third = small.connect("job", 2);
+  consume_messages();
+  const auto x = small.fence(first);
+  const auto y = small.fence(first);
+  const auto one_more = small.fence(first);
+  consume_messages();
+  CAF_CHECK(x->is_pending() && y->is_pending());
+  CAF_CHECK_EQUAL(one_more->code, status::out_of_resource);
+  CAF_CHECK(one_more->reason.find("more than 2 ") != std::string::npos);
+  small.fence(second);
+  small.fence(third);
+  consume_messages();
+  CAF_CHECK_EQUAL(x->code, status::success);
+  const auto later = small.fence(first);
+  consume_messages();
+  CAF_CHECK(later->is_pending());
 }
 
 // -- without those who end or leave -------------------------------------------

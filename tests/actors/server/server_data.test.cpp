@@ -243,6 +243,25 @@ CAF_TEST(F4.21 a get waits until the key is committed) {
   CAF_CHECK_EQUAL(text_in(x->value, key), "late");
 }
 
+CAF_TEST(F4.21 who is gone with its job waits for nobody) {
+  const auto waiting = [this] {
+    for (const auto& x : request<gauge_list>(uut.server, get_gauges{}).gauges)
+      if (x.name == "server.gets")
+        return x.value;
+    return uint64_t{99};
+  };
+  // Its socket closes when its job is gone already.
+  stranger->wire->session = nullptr;
+  const auto x = get(stranger, {"job", 0});
+  CAF_CHECK(x->is_pending());
+  CAF_CHECK_EQUAL(waiting(), 1u);
+  uut.tell<ack>(deregister_nspace{"other"});
+  consume_messages();
+  uut.lose(stranger);
+  consume_messages();
+  CAF_CHECK_EQUAL(waiting(), 0u);
+}
+
 CAF_TEST(F4.21 another key does not wake it) {
   const auto x =
     get(ranks[1], {"job", 0}, key, {with(attr::timeout, value::integer(10))});

@@ -187,6 +187,26 @@ CAF_TEST(LIM17 a namespace has so many groups) {
                   status::success);
 }
 
+CAF_TEST(LIM17 a site may set how many groups a namespace has) {
+  const std::function<void(server_options&)> adjust = [](server_options& x) {
+    x.groups_per_namespace = 2;
+  };
+  node small{*this, adjust};
+  small.add_job("job", 1);
+  consume_messages();
+  const auto who = small.connect("job", 0);
+  consume_messages();
+  const auto code = [&](const std::string& id) {
+    const auto x = small.ask<group_construct_result>(
+      who, group_construct_request{id, ranks({0}), {}});
+    consume_messages();
+    return x->code;
+  };
+  CAF_CHECK_EQUAL(code("a"), status::success);
+  CAF_CHECK_EQUAL(code("b"), status::success);
+  CAF_CHECK_EQUAL(code("c"), status::out_of_resource);
+}
+
 // -- construction -------------------------------------------------------------
 
 CAF_TEST(G13 a group of one edge 121) {
@@ -304,6 +324,15 @@ CAF_TEST(G60 what members give is found with the context id edge 133) {
   consume_messages();
   CAF_CHECK_EQUAL(found->code, status::success);
   CAF_REQUIRE_EQUAL(x->value.infos.size(), 1u);
+  // Also when the group is over: Open MPI ends it first.
+  destruct(peers[0]);
+  CAF_CHECK_EQUAL(destruct(peers[1])->code, status::success);
+  CAF_CHECK(is_quiet());
+  const auto later =
+    it->get(peers[1], {"job", 0}, std::string{attr::group_local_cid},
+            {id, with(attr::optional, value::boolean(true))});
+  consume_messages();
+  CAF_CHECK_EQUAL(later->code, status::success);
 }
 
 // -- time ---------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "adapters/c_host/modex_blob.hpp"
 #include "adapters/c_host/upcall.hpp"
 #include "adapters/c_values/convert.hpp"
+#include "base/directives.hpp"
 #include "messages/attributes.hpp"
 #include "tests/fixtures/builders.hpp"
 #include "tests/fixtures/deterministic.hpp"
@@ -79,6 +80,29 @@ pmix_status_t on_publish(const pmix_proc_t* proc, const pmix_info_t info[],
   host.info = info;
   host.ninfo = ninfo;
   return op_called(f, cbdata);
+}
+
+/// Notes the keys of what is required.
+void note_required(const pmix_info_t info[], size_t ninfo) {
+  for (size_t i = 0; i < ninfo; ++i)
+    if ((info[i].flags & PMIX_INFO_REQD) != 0)
+      host.bytes += std::string{info[i].key} + " ";
+}
+
+pmix_status_t on_session(const pmix_proc_t*, uint32_t, const pmix_info_t info[],
+                         size_t ninfo, pmix_info_cbfunc_t f, void* cbdata) {
+  note_required(info, ninfo);
+  f(PMIX_SUCCESS, nullptr, 0, cbdata, nullptr, nullptr);
+  return PMIX_SUCCESS;
+}
+
+pmix_status_t on_block(const pmix_proc_t*, pmix_resource_block_directive_t,
+                       const char*, const pmix_resource_unit_t*, size_t,
+                       const pmix_info_t info[], size_t ninfo,
+                       pmix_op_cbfunc_t f, void* cbdata) {
+  note_required(info, ninfo);
+  f(PMIX_SUCCESS, cbdata);
+  return PMIX_SUCCESS;
 }
 
 pmix_status_t on_connected(const pmix_proc_t* proc, void* object,
@@ -548,6 +572,34 @@ CAF_TEST(C4.6 a host gets its object back and the newer entry is preferred) {
   host.returns = PMIX_OPERATION_SUCCEEDED;
   CAF_CHECK_EQUAL(connect()->code, status::success);
   CAF_CHECK_EQUAL(host.object, &object);
+}
+
+CAF_TEST(F4.41 what the table leaves to hosts is required of them) {
+  settings.module.session_control = on_session;
+  settings.module.resource_block = on_block;
+  auto rows = 0;
+  for (const auto& row : all_directives()) {
+    const auto is_session = row.call == pmix_call::session_control;
+    if (!is_session && row.call != pmix_call::resource_block)
+      continue;
+    ++rows;
+    auto what = with(row.key, value::integer(1));
+    what.flags = info_required;
+    CAF_CHECK(check_required(row.call, {what}, next_host::ours));
+    CAF_CHECK(!check_required(row.call, {what}, next_host::foreign));
+    host.bytes.clear();
+    if (is_session) {
+      auto request = session_control_request{};
+      request.directives = {what};
+      CAF_CHECK_EQUAL(call<info_result>(who, request)->code, status::success);
+    } else {
+      auto request = resource_block_request{};
+      request.directives = {what};
+      CAF_CHECK_EQUAL(call<ack>(who, request)->code, status::success);
+    }
+    CAF_CHECK_EQUAL(host.bytes, std::string{row.key} + " ");
+  }
+  CAF_CHECK(rows > 10);
 }
 
 // -- entries that are missing ------------------------------------------------

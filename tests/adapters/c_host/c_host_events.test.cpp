@@ -218,7 +218,7 @@ CAF_TEST(E40 an event for the resource manager reaches the handlers of its host)
 }
 
 // 4.2, 42 and 44.
-CAF_TEST(E1 E40 what nobody in the host hears is not supported) {
+CAF_TEST(C12.8 E1 E40 what nobody in the host hears is not supported) {
   settings.module.notify_event = nullptr;
   settings.on_manager_event = [](const event& x) { return x.code == job_code; };
   start();

@@ -52,6 +52,10 @@ struct manual_threads {
 
 struct fixture : fixtures::deterministic {
   fixture() {
+    start();
+  }
+
+  void start(const file_check_limits& limits = {}) {
     auto options = file_checker_options{};
     options.look_on = looks.poster();
     options.read_on = reads.poster();
@@ -68,6 +72,7 @@ struct fixture : fixtures::deterministic {
         result.stamp.state = file_state::regular;
       return result;
     };
+    options.limits = limits;
     uut = spawn_file_checker(sys, std::move(options));
   }
 
@@ -214,6 +219,32 @@ CAF_TEST(X32 MON-4 a mount that hangs times out and delays no other) {
   CAF_CHECK(later->value.stamps[0].state == file_state::regular);
 }
 
+CAF_TEST(LIM21 a site may set how long a mount may take and how many hang) {
+  end(uut);
+  start({3, 1, 4s});
+  const auto slow = ask({"/net/a"});
+  run_one(reads);
+  CAF_REQUIRE_EQUAL(looks.jobs.size(), 1u);
+  const auto hung = std::move(looks.jobs.front());
+  looks.jobs.pop_front();
+  elapse(defaults::file_check_patience + 1s);
+  CAF_CHECK(slow->is_pending());
+  elapse(2s);
+  CAF_REQUIRE(slow->code == status::success);
+  CAF_CHECK(slow->value.stamps[0].state == file_state::timed_out);
+  const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
+  CAF_CHECK_EQUAL(gauges.at(2).bound, 3u);
+  // That user has no more threads that may hang.
+  const auto other = ask({"/a"});
+  run_one(reads);
+  CAF_CHECK(looks.jobs.empty());
+  CAF_REQUIRE(other->code == status::success);
+  CAF_CHECK(other->value.stamps[0].state == file_state::timed_out);
+  hung.work();
+  hung.done();
+  consume_messages();
+}
+
 CAF_TEST(MON-4 a link to another mount is followed there) {
   const auto result = ask({"/link"});
   run_one(reads);
@@ -252,7 +283,7 @@ CAF_TEST(X32 MON-4 a real file system that hangs stops neither loop nor others) 
   }
   const auto own = credentials{::geteuid(), ::getegid()};
   auto sys = std::make_unique<loop_system>();
-  auto uut = std::make_unique<file_checking>(*sys);
+  auto uut = std::make_unique<file_checking>(*sys, file_check_limits{});
   const auto ask = [&](const std::string& path) {
     return fixtures::ask<file_stamps>(sys->actors(), uut->checker(),
                                       check_files{{path}, own});

@@ -116,7 +116,7 @@ CAF_TEST(ACT-16 a certificate says whose node it is and only the authority does)
 }
 
 CAF_TEST(X40 an identity has one text and a text one identity) {
-  const auto text = to_string({"dvm", 4294967295U, "n_1.x-y"});
+  const auto text = to_string(node_identity{"dvm", 4294967295U, "n_1.x-y"});
   CAF_CHECK_EQUAL(text, "troupe:dvm/4294967295/n_1.x-y");
   CAF_CHECK(parse_node_identity(text));
   for (const auto* bad :

@@ -363,6 +363,35 @@ CAF_TEST(X2 a peer that is slow is closed after the time for a greeting) {
   CAF_CHECK(uut.logged("within 500 ms (L2)"));
 }
 
+CAF_TEST(LIM2 a longer time for greetings is one for their headers as well) {
+  const auto header_of = [](std::chrono::milliseconds x) {
+    auto limits = local_limits{};
+    limits.set_greeting_time(x);
+    CAF_CHECK(limits.greeting_time == x);
+    return limits.header_time;
+  };
+  CAF_CHECK(header_of(30s) == 30s);
+  CAF_CHECK(header_of(5s) == 2s);
+  CAF_CHECK(header_of(4s) == 2s);
+  CAF_CHECK(header_of(1s) == 500ms);
+}
+
+CAF_TEST(X2 LIM2 a peer that is silent has the whole time if headers have it) {
+  listener_options options;
+  options.limits.header_time = 400ms;
+  options.limits.greeting_time = 400ms;
+  world uut{options};
+  const auto begin = std::chrono::steady_clock::now();
+  peer silent{uut.port()};
+  peer slow{uut.port()};
+  slow.send(bytes_of(greeting()).substr(0, 40));
+  CAF_CHECK(silent.is_closed());
+  CAF_CHECK(slow.is_closed());
+  CAF_CHECK(std::chrono::steady_clock::now() - begin >= 400ms);
+  CAF_CHECK(uut.logged("no header within 400 ms (L2)"));
+  CAF_CHECK(uut.logged("not identified within 400 ms (L2)"));
+}
+
 // -- limits ------------------------------------------------------------------
 
 CAF_TEST(LIM1 X1 silent connections beyond the limit are closed at once) {

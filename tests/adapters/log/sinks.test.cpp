@@ -130,6 +130,24 @@ CAF_TEST(bytes leave in the order given and each is answered once) {
   CAF_CHECK(std::is_sorted(answered.begin(), answered.end()));
 }
 
+CAF_TEST(OPS-T5 whoever keeps a line is called before bytes and may write) {
+  pipe_pair to;
+  auto uut = writer_to(to.writer.get());
+  auto calls = 0;
+  uut->before_writing([&] {
+    ++calls;
+    uut->write("<");
+  });
+  uut->write("a");
+  uut->write("");
+  uut->write("b");
+  CAF_CHECK_EQUAL(read_all(to, 4), "<a<b");
+  CAF_CHECK_EQUAL(calls, 2);
+  uut->before_writing({});
+  uut->write("c");
+  CAF_CHECK_EQUAL(read_all(to, 1), "c");
+}
+
 CAF_TEST(a reader that is gone is reported once and the rest discarded) {
   ignore_broken_pipes();
   pipe_pair to;

@@ -33,9 +33,15 @@ struct fixture {
 
   caf::actor stopper() {
     return sys.actors().spawn([this](caf::event_based_actor*) -> caf::behavior {
-      return {[this](int) { sys.stop(); }};
+      return {[this](int) {
+        stopped = true;
+        sys.stop();
+      }};
     });
   }
+
+  /// Whether `stopper` has had its message.
+  bool stopped = false;
 };
 
 } // namespace
@@ -59,9 +65,14 @@ CAF_TEST(actors that never rest leave sockets a turn) {
 
 CAF_TEST(actors that never rest leave timers a turn) {
   sys.actors().spawn(busy, 0);
-  timer end{sys.loop(), [&] { sys.stop(); }};
+  auto fired = false;
+  timer end{sys.loop(), [&] {
+              fired = true;
+              sys.stop();
+            }};
   end.start(5ms);
   sys.run();
+  CAF_CHECK(fired);
 }
 
 CAF_TEST(actors that never rest leave other threads a turn) {
@@ -70,6 +81,7 @@ CAF_TEST(actors that never rest leave other threads a turn) {
   std::thread other{[&] { caf::anon_send(end, 1); }};
   sys.run();
   other.join();
+  CAF_CHECK(stopped);
 }
 
 CAF_TEST(a turn is bounded in number) {

@@ -1,8 +1,11 @@
 #include "adapters/networks/networks.hpp"
 
 #include "adapters/networks/frame_lane.hpp"
+#include "adapters/sockets/local_socket.hpp"
 #include "config/defaults.hpp"
 #include "tests/adapters/networks/world.hpp"
+
+#include <sys/socket.h>
 
 #include <algorithm>
 
@@ -128,6 +131,88 @@ CAF_TEST(L1 a lane that is lost is dialled again) {
   CAF_REQUIRE(wait([&] { return !one->live().empty(); }, 5s));
   CAF_REQUIRE(wait([&] { return !two->live().empty(); }));
   CAF_CHECK(works());
+}
+
+CAF_TEST(O5 O12 O16 nodes of one machine have a lane of each kind) {
+  networks_options options;
+  options.kinds = lane_kinds{};
+  begin({1}, {1}, options);
+  CAF_REQUIRE_EQUAL(two->addresses().size(), 2U);
+  CAF_CHECK_EQUAL(two->addresses()[0].network, "eth1");
+  CAF_CHECK_EQUAL(two->addresses()[1].network, "unix");
+  CAF_CHECK_EQUAL(two->addresses()[1].port, 0U);
+  connect(2);
+  auto* x = one->over("unix");
+  auto* y = two->over("unix");
+  CAF_REQUIRE(x != nullptr && y != nullptr);
+  CAF_CHECK_EQUAL(x->opened.name, "n2");
+  CAF_CHECK_EQUAL(x->opened.local, one->addresses()[1].address);
+  CAF_CHECK_EQUAL(x->opened.remote, two->addresses()[1].address);
+  CAF_CHECK_EQUAL(y->opened.name, "n1");
+  CAF_CHECK_EQUAL(y->opened.remote, one->addresses()[1].address);
+  one->put(*x, some_data(1, std::string(300'000, 'p')));
+  two->put(*y, some_data(2, "pong"));
+  CAF_CHECK(wait([&] { return x->frames.size() + y->frames.size() == 2; }));
+  CAF_CHECK(one->failures.empty());
+}
+
+CAF_TEST(O4 O14 a kind of lanes outlives another and each comes back) {
+  networks_options options;
+  options.kinds = lane_kinds{};
+  begin({1}, {1}, options);
+  connect(2);
+  const auto have = [this](size_t lanes) {
+    return wait([this, lanes] {
+      return one->live().size() == lanes && two->live().size() == lanes;
+    });
+  };
+  one->kernel->link(1).is_running = false;
+  one->kernel->on_change();
+  CAF_REQUIRE(have(1));
+  CAF_CHECK(one->over("unix") != nullptr);
+  CAF_CHECK(works());
+  one->kernel->link(1).is_running = true;
+  one->kernel->on_change();
+  CAF_REQUIRE(have(2));
+  const auto lost = one->over("unix")->opened.lane;
+  caf::anon_send(one->networks, drop_lane{lost, "cut"});
+  CAF_REQUIRE(wait([&] { return one->find(lost)->end.has_value(); }));
+  CAF_CHECK(one->over("eth1") != nullptr);
+  CAF_REQUIRE(have(2));
+  CAF_CHECK(one->over("unix")->opened.lane != lost);
+}
+
+CAF_TEST(O16 L3 names of other machines lead nowhere and are no failure) {
+  networks_options options;
+  options.kinds = {false, true};
+  begin({1}, {1}, options);
+  CAF_REQUIRE_EQUAL(one->addresses().size(), 1U);
+  auto elsewhere = two->addresses();
+  auto& digit = elsewhere[0].address.at(std::string{"@troupe-lane."}.size());
+  digit = digit == '0' ? '1' : '0';
+  caf::anon_send(one->networks, reach_node{2, "n2", elsewhere});
+  run_for(100ms);
+  CAF_CHECK(one->lanes.empty());
+  CAF_CHECK(one->failures.empty());
+  connect(1);
+  // One that is here, and where nobody listens any more, is a failure.
+  two->end();
+  CAF_REQUIRE(wait([&] { return !one->failures.empty(); }));
+  CAF_CHECK_EQUAL(one->failures[0].reason.find("over unix: connect to @"), 0U);
+}
+
+CAF_TEST(X36 strangers of our user get no lane of the machine either) {
+  networks_options options;
+  options.kinds = lane_kinds{};
+  begin({1}, {1}, options);
+  auto name = make_local_name();
+  CAF_REQUIRE(name);
+  auto fd = connect_to_name(*name, two->addresses()[1].address);
+  CAF_REQUIRE(fd);
+  ::send(fd->get(), "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL);
+  CAF_CHECK(wait([&] { return two->logged("refused"); }));
+  connect(2);
+  CAF_CHECK_EQUAL(two->lanes.size(), 2U);
 }
 
 CAF_TEST(O2 O5 two networks give two lanes) {

@@ -97,6 +97,28 @@ CAF_TEST(L4 O12 what cannot be reached is named unless its network is) {
             != std::string::npos);
 }
 
+CAF_TEST(O12 O16 L3 each kind of lanes has routes of its own) {
+  own.push_back({"unix", -1, true, {"@here"}, {"@here"}});
+  routes["@there"] = {-1, "@here", false};
+  auto x = plan({{"a", "10.0.0.2", 1}, {"unix", "@there", 0}});
+  CAF_REQUIRE_EQUAL(x.paths.size(), 2U);
+  CAF_CHECK_EQUAL(x.paths[1].network, "unix");
+  CAF_CHECK(
+    (x.paths[1].ends == std::vector<reach_end>{{"@here", "@there", 0}}));
+  // On another machine there is no such lane, and nobody misses it.
+  x = plan({{"a", "10.0.0.2", 1}, {"unix", "@elsewhere", 0}});
+  CAF_REQUIRE_EQUAL(x.paths.size(), 1U);
+  CAF_CHECK_EQUAL(x.paths[0].network, "eth0");
+  CAF_CHECK(x.failures.empty());
+  // It does not hide that TCP has no way.
+  x = plan({{"c", "172.16.0.2", 3}, {"unix", "@there", 0}});
+  CAF_CHECK_EQUAL(x.paths.size(), 1U);
+  CAF_CHECK_EQUAL(x.failures.size(), 1U);
+  // A node of this host is known by its other addresses.
+  x = plan({{"eth0", "10.0.0.1", 7}, {"unix", "@there", 0}});
+  CAF_CHECK_EQUAL(x.paths.size(), 2U);
+}
+
 CAF_TEST(X44 a list of very many addresses is cut) {
   std::vector<node_address> many(100'000, {"c", "172.16.0.2", 3});
   CAF_CHECK_EQUAL(plan(many).failures.size(), 64U);

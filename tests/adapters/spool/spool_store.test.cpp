@@ -103,9 +103,17 @@ CAF_TEST(LIM9 records come back as they were and in the order asked) {
   CAF_CHECK_EQUAL(found.records[2].number, 7u);
   uut->erase({1, {3}});
   CAF_CHECK_EQUAL(right_records(*uut, 1, 50, 300), 49u);
+  // Some that follow each other, some that do not.
+  uut->erase({1, {5, 6, 7, 20, 22, 21, 40}});
+  CAF_CHECK_EQUAL(right_records(*uut, 1, 50, 300), 42u);
+  for (const uint64_t n : {4, 8, 19, 23, 39, 41})
+    CAF_CHECK_EQUAL(uut->read({1, {n}}).records.size(), 1u);
   uut->erase({1, {}});
   CAF_CHECK_EQUAL(right_records(*uut, 1, 50, 300), 0u);
   CAF_CHECK_EQUAL(right_records(*uut, 2, 3, 10), 3u);
+  CAF_CHECK(!uut->is_empty());
+  uut->erase({2, {}});
+  CAF_CHECK(uut->is_empty());
 }
 
 CAF_TEST(LIM9 records of any size and content are kept) {

@@ -49,7 +49,7 @@ struct filler {
   void operator()(commit_request& x) {
     for (auto n = s.number<uint8_t>() % 3; n > 0; --n)
       x.blocks.push_back(
-        {static_cast<scope>(s.number<uint8_t>() % 5), s.entries()});
+        {static_cast<scope>(s.number<uint8_t>() % 8), s.entries()});
   }
 
   void operator()(fence_request& x) {
@@ -150,6 +150,9 @@ struct filler {
     if (destructs_with_members(d.peer))
       x.procs = s.procs();
     x.directives = s.infos();
+    // As real ones: by these they are told from members.
+    for (auto& y : x.directives)
+      y.key = "pmix." + y.key.substr(0, 100);
   }
 
   void operator()(group_leave_request& x) {

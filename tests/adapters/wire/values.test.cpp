@@ -202,3 +202,10 @@ CAF_TEST(F3 a null array is told from an empty one) {
   CAF_CHECK(unpack_value(s).array()->elements.empty());
   CAF_CHECK_EQUAL(s.left(), 2u);
 }
+
+CAF_TEST(F3 whatever is not 0 is true) {
+  const auto bytes = from_hex("0150");
+  auto r = reader{bytes, rules_of(packing_module::v61, peer_6), origin::client};
+  CAF_CHECK(unpack_value(r) == value::boolean(true));
+  CAF_CHECK(r.ok());
+}

@@ -37,6 +37,29 @@ static void on_infos(pmix_status_t status, pmix_info_t* info, size_t ninfo,
     release_fn(release_cbdata);
 }
 
+/* A list that is compressed, and one that is damaged. */
+static void long_list(void) {
+  static char list[64 * 1024];
+  char* full = NULL;
+  size_t size = 0;
+  pmix_regex2_t regex = PMIX_REGEX2_STATIC_INIT;
+  for (int i = 0; size + 32 < sizeof list; ++i)
+    size += (size_t)snprintf(list + size, sizeof list - size, "%snode%05d",
+                             i > 0 ? "," : "", i * 7);
+  if (PMIx_generate_regex2(list, NULL, 0, &regex) != PMIX_SUCCESS)
+    return;
+  EXPECT_STATUS(PMIX_SUCCESS, PMIx_parse_regex2(&regex, NULL, 0, &full));
+  EXPECT_TEXT(list, full);
+  free(full);
+  if (strcmp(regex.type, "compress") == 0) {
+    EXPECT(regex.len < size / 2);
+    --regex.len;
+    EXPECT_STATUS(PMIX_ERR_BAD_PARAM,
+                  PMIx_parse_regex2(&regex, NULL, 0, &full));
+  }
+  PMIx_Regex2_destruct(&regex);
+}
+
 /* Without a server, or of pure functions of texts. */
 static void texts(void) {
   char* text = NULL;
@@ -57,6 +80,7 @@ static void texts(void) {
     free(full);
   }
   PMIx_Regex2_destruct(&regex);
+  long_list();
   if (PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS) == PMIX_SUCCESS) {
     CALL(PMIx_server_generate_locality_string(&cpuset, &text));
     free(text);

@@ -410,6 +410,294 @@ static void beats(void) {
   end();
 }
 
+/* -- one's own affair ------------------------------------------------------ */
+
+static volatile sig_atomic_t is_last;
+
+static void on_last(int number UNUSED) {
+  is_last = 1;
+}
+
+/* Says when it is there, and at the last signal how many others it has had. */
+static void counts_own(void) {
+  signal(SIGUSR1, on_signal);
+  signal(SIGUSR2, on_last);
+  begin();
+  write_number("there", me.rank, getpid());
+  while (!is_last)
+    pause_ms(2);
+  write_number("had", me.rank, signals_seen);
+  end();
+}
+
+/* Rank 0 signals all of its namespace by naming nobody. The processes of a job
+ * that it has started get what is sent to them afterwards, and only that. */
+static void others(void) {
+  char nspace[PMIX_MAX_NSLEN + 1];
+  signal(SIGUSR1, on_signal);
+  begin();
+  be_ready();
+  if (me.rank == 0) {
+    spawn_case("counts_own", 2, nspace);
+    await_number("there", 0);
+    await_number("there", 1);
+    pmix_info_t usr1 = int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1);
+    pmix_info_t usr2 = int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR2);
+    succeed(control(NULL, 0, &usr1, 1), "a signal to nobody by name");
+    const pmix_proc_t all = proc_in(nspace, PMIX_RANK_WILDCARD);
+    succeed(control(&all, 1, &usr2, 1), "a signal to the other job");
+    demand(await_number("had", 0) == 0 && await_number("had", 1) == 0,
+           "the other job gets nothing of the first");
+  }
+  const double deadline = now() + 10;
+  while (signals_seen == 0) {
+    demand(now() < deadline, "all of the own job get the signal");
+    pause_ms(2);
+  }
+  meet();
+  if (me.rank == 0)
+    printf("own job only\n");
+  end();
+}
+
+/* Ranks 0 and 1 have requests outstanding, one of each by the same name. Rank 0
+ * cancels all of its own, then rank 1 its one by name. Nobody is killed. */
+static void owns(void) {
+  begin();
+  signal(SIGTERM, SIG_IGN);
+  be_ready();
+  if (me.rank > 1) {
+    meet();
+    meet();
+    end();
+    return;
+  }
+  struct pending answers[2] = {PENDING, PENDING};
+  const char* ids[] = {"same", "other"};
+  const int wanted = me.rank == 0 ? 2 : 1;
+  char state[64];
+  for (int i = 0; i < wanted; ++i) {
+    const pmix_proc_t whom = rank_of(me.rank == 0 ? 2 + i : 4);
+    pmix_info_t slow[] = {flag_info(PMIX_JOB_CTRL_TERMINATE),
+                          int_info(GRACE, 60000),
+                          string_info(PMIX_JOB_CTRL_ID, ids[i])};
+    succeed(PMIx_Job_control_nb(&whom, 1, slow, 3, on_answer, &answers[i]),
+            "a request that takes its time");
+    const double deadline = now() + 10;
+    do {
+      state_of(ids[i], state);
+      demand(now() < deadline, "the request is known");
+    } while (strcmp(state, "running") != 0);
+  }
+  write_number("asked", me.rank, 1);
+  await_number("asked", 1 - me.rank);
+  if (me.rank == 0) {
+    pmix_info_t all = string_info(PMIX_JOB_CTRL_CANCEL, NULL);
+    succeed(control(NULL, 0, &all, 1), "cancel without a name");
+    for (int i = 0; i < 2; ++i) {
+      demand(happens(&answers[i], 1, 10), "who is cancelled is answered");
+      expect(answers[i].outcome, PMIX_ERR_JOB_CANCELED, "a cancelled request");
+      state_of(ids[i], state);
+      demand(strcmp(state, "cancelled") == 0, "the states of the cancelled");
+    }
+    meet();
+  } else {
+    meet();
+    state_of("same", state);
+    demand(strcmp(state, "running") == 0, "another's request goes on");
+    demand(answers[0].happened == 0, "and is not answered");
+    pmix_info_t one = string_info(PMIX_JOB_CTRL_CANCEL, "same");
+    succeed(control(NULL, 0, &one, 1), "cancel by name");
+    demand(happens(&answers[0], 1, 10), "who is cancelled is answered");
+    expect(answers[0].outcome, PMIX_ERR_JOB_CANCELED, "the named request");
+  }
+  meet();
+  if (me.rank == 0)
+    printf("own requests only\n");
+  end();
+}
+
+/* -- a checkpoint by a code of one's own ------------------------------------ */
+
+#define OWN_CODE (PMIX_EXTERNAL_ERR_BASE - 7)
+
+static struct pending asked_to_save = PENDING;
+static char save_as[64];
+
+static void on_save(size_t handler UNUSED, pmix_status_t code,
+                    const pmix_proc_t* source UNUSED, pmix_info_t* infos,
+                    size_t n, pmix_info_t* results UNUSED,
+                    size_t nresults UNUSED,
+                    pmix_event_notification_cbfunc_fn_t done, void* data) {
+  for (size_t i = 0; i < n; ++i)
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_JOB_CTRL_CHECKPOINT))
+      snprintf(save_as, sizeof save_as, "%s", infos[i].value.data.string);
+  happen(&asked_to_save, code);
+  done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* Rank 0 asks rank 1 alone, with a code that it makes up; all have registered
+ * for it. The request is done when rank 1 says that it has saved its state. */
+static void event(void) {
+  begin();
+  pmix_status_t code = OWN_CODE;
+  handle(&code, 1, on_save);
+  be_ready();
+  if (me.rank == 0) {
+    const pmix_proc_t whom = rank_of(1);
+    pmix_info_t ask[] = {string_info(PMIX_JOB_CTRL_CHECKPOINT, "by code"),
+                         flag_info(PMIX_JOB_CTRL_CHECKPOINT_EVENT)};
+    PMIX_INFO_LOAD(&ask[1], PMIX_JOB_CTRL_CHECKPOINT_EVENT, &code, PMIX_STATUS);
+    succeed(control(&whom, 1, ask, 2), "a checkpoint by a code");
+    demand(read_number("saved", 1) >= 0, "it is done when rank 1 has saved");
+  } else if (me.rank == 1) {
+    demand(happens(&asked_to_save, 1, 10), "rank 1 is asked");
+    demand(asked_to_save.outcome == OWN_CODE, "with that code");
+    demand(strcmp(save_as, "by code") == 0, "and the name");
+    write_number("saved", 1, 1);
+    pmix_info_t named = string_info(PMIX_JOB_CTRL_CHECKPOINT, save_as);
+    struct pending said = PENDING;
+    const pmix_status_t outcome =
+      PMIx_Notify_event(PMIX_JCTRL_CHECKPOINT_COMPLETE, &me, PMIX_RANGE_RM,
+                        &named, 1, on_done, &said);
+    if (outcome != PMIX_OPERATION_SUCCEEDED) {
+      succeed(outcome, "saying that it is done");
+      demand(happens(&said, 1, 10), "that is answered");
+      succeed(said.outcome, "the answer");
+    }
+  }
+  meet();
+  demand(asked_to_save.happened == (me.rank == 1 ? 1 : 0),
+         "it alone is asked, once");
+  if (me.rank == 0)
+    printf("saved\n");
+  end();
+}
+
+/* -- what the system is going to do ----------------------------------------- */
+
+static struct pending told = PENDING;
+static bool ends_job;
+static int action_timeout = -1;
+
+static void on_intent(size_t handler UNUSED, pmix_status_t code,
+                      const pmix_proc_t* source UNUSED, pmix_info_t* infos,
+                      size_t n, pmix_info_t* results UNUSED,
+                      size_t nresults UNUSED,
+                      pmix_event_notification_cbfunc_fn_t done, void* data) {
+  for (size_t i = 0; i < n; ++i) {
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_TERMINATE_JOB))
+      ends_job = PMIX_INFO_TRUE(&infos[i]);
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_ACTION_TIMEOUT))
+      action_timeout = infos[i].value.data.integer;
+  }
+  happen(&told, code);
+  done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+}
+
+/* Rank 1 is killed: rank 0 hears of it whether the job is ended for that. */
+static void failure(void) {
+  signal(SIGTERM, SIG_IGN);
+  begin();
+  pmix_status_t code = PMIX_ERR_PROC_ABORTED_BY_SIG;
+  handle(&code, 1, on_intent);
+  be_ready();
+  if (me.rank == 1)
+    raise(SIGKILL);
+  demand(happens(&told, 1, 10), "the end of the other is told");
+  printf("%s\n", ends_job ? "the job ends" : "the job goes on");
+  fflush(stdout);
+  end();
+}
+
+/* Rank 1 has the job preempted; the alert says what comes and when. */
+static void preempts(void) {
+  begin();
+  pmix_status_t code = PMIX_JCTRL_PREEMPT_ALERT;
+  handle(&code, 1, on_intent);
+  pmix_info_t declared = flag_info(PMIX_JOB_CTRL_PREEMPTIBLE);
+  succeed(control(NULL, 0, &declared, 1), "a job that may be preempted");
+  be_ready();
+  if (me.rank == 1) {
+    struct pending answer = PENDING;
+    pmix_info_t what[] = {string_info("troupe.control.preempt", "terminate"),
+                          int_info(GRACE, 60000)};
+    succeed(PMIx_Job_control_nb(NULL, 0, what, 2, on_answer, &answer),
+            "a preemption");
+    demand(happens(&told, 1, 10), "the alert comes");
+    pmix_info_t all = string_info(PMIX_JOB_CTRL_CANCEL, NULL);
+    succeed(control(NULL, 0, &all, 1), "cancel");
+    demand(happens(&answer, 1, 10), "the preemption is answered");
+    expect(answer.outcome, PMIX_ERR_JOB_CANCELED, "the preemption");
+  }
+  demand(happens(&told, 1, 10), "the alert comes");
+  demand(ends_job && action_timeout == 60, "it says that the job is ended");
+  meet();
+  end();
+}
+
+/* -- logs ------------------------------------------------------------------ */
+
+/* Prints a channel of the answer and the status of what was written to it. */
+static void print_channels(const pmix_info_t* infos, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    if (!PMIX_CHECK_KEY(&infos[i], "troupe.control.log"))
+      continue;
+    const pmix_data_array_t* array = infos[i].value.data.darray;
+    const pmix_info_t* x = array->array;
+    for (size_t j = 0; j < array->size; ++j)
+      printf("%s %d\n", x[j].key, x[j].value.data.status);
+  }
+}
+
+static volatile sig_atomic_t unwanted;
+
+static void on_unwanted(int number UNUSED) {
+  ++unwanted;
+}
+
+/* Rank 0 signals rank 1, and wants it in the log and by mail; then with a mail
+ * that is required: `logs STATUS` says what becomes of that. */
+static void logs(void) {
+  const pmix_status_t wanted = atoi(case_args[0]);
+  signal(SIGUSR1, on_signal);
+  signal(SIGUSR2, on_unwanted);
+  begin();
+  be_ready();
+  if (me.rank == 0) {
+    const pmix_proc_t whom = rank_of(1);
+    pmix_info_t fields[] = {
+      string_info(PMIX_LOG_EMAIL_ADDR, "operator@example.org"),
+      string_info(PMIX_LOG_EMAIL_SUBJECT, "a signal"),
+      string_info(PMIX_LOG_EMAIL_MSG, "as agreed")};
+    pmix_data_array_t mail = {PMIX_INFO, 3, fields};
+    pmix_info_t what[] = {int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR2),
+                          string_info(PMIX_LOG_STDERR, "maintenance"),
+                          flag_info(PMIX_LOG_EMAIL)};
+    PMIX_INFO_LOAD(&what[2], PMIX_LOG_EMAIL, &mail, PMIX_DATA_ARRAY);
+    PMIX_INFO_REQUIRED(&what[2]);
+    expect(control(&whom, 1, what, 3), wanted, "a mail that is required");
+    what[0] = int_info(PMIX_JOB_CTRL_SIGNAL, SIGUSR1);
+    PMIX_INFO_LOAD(&what[2], PMIX_LOG_EMAIL, &mail, PMIX_DATA_ARRAY);
+    what[2].flags = 0;
+    pmix_info_t* infos = NULL;
+    size_t n = 0;
+    succeed(PMIx_Job_control(&whom, 1, what, 3, &infos, &n),
+            "a mail that is not");
+    print_channels(infos, n);
+  } else {
+    const double deadline = now() + 20;
+    while (signals_seen == 0) {
+      demand(now() < deadline, "the signal comes");
+      pause_ms(2);
+    }
+    demand(unwanted == (wanted == PMIX_SUCCESS ? 1 : 0),
+           "what is refused is not done");
+  }
+  meet();
+  end();
+}
+
 /* Rank 0 sends rank 1 as many signals as it is told to: each arrives once,
  * whatever happens to the lanes between them. */
 static void counts(void) {
@@ -467,7 +755,9 @@ static void bereaved(void) {
 static const struct test_case cases[] = {
   {"pauses", pauses},     {"signals", signals}, {"ends", ends},
   {"cancels", cancels},   {"cleans", cleans},   {"counts", counts},
-  {"bereaved", bereaved}, {"beats", beats},
+  {"bereaved", bereaved}, {"beats", beats},     {"counts_own", counts_own},
+  {"others", others},     {"owns", owns},       {"event", event},
+  {"logs", logs},         {"failure", failure}, {"preempts", preempts},
 };
 
 int main(int argc, char** argv) {

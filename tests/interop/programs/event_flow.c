@@ -1,10 +1,9 @@
 /* Events by the thousand, and whom they reach.
  *
  *   event_flow flood N      rank 0 raises N events: a part before anybody has
- *                           registered, the rest while rank 1 does, which gets
- *                           all of them; those that register behind all of it
- *                           get the newest, as many as history holds, and are
- *                           told how many they have missed; once and in order
+ *                           registered, the rest while rank 1 does; those that
+ *                           register behind all of it get all of them, too, once
+ *                           and in order
  *   event_flow late N       the same, for processes that have not even started
  *   event_flow order N      every rank raises N; each writes what it heard into
  *                           the file `heard.RANK`, for a script to compare
@@ -23,16 +22,11 @@
 
 enum { window = 512 };
 
-static uint64_t uint64_in(const pmix_info_t* infos, size_t n, const char* key,
-                          uint64_t otherwise) {
-  for (size_t i = 0; i < n; ++i)
-    if (PMIX_CHECK_KEY(&infos[i], key))
-      return infos[i].value.data.uint64;
-  return otherwise;
-}
-
 static uint64_t number_in(const pmix_info_t* infos, size_t n) {
-  return uint64_in(infos, n, NUMBER_KEY, UINT64_MAX);
+  for (size_t i = 0; i < n; ++i)
+    if (PMIX_CHECK_KEY(&infos[i], NUMBER_KEY))
+      return infos[i].value.data.uint64;
+  return UINT64_MAX;
 }
 
 static pmix_info_t number_info(uint64_t x) {
@@ -91,7 +85,6 @@ static void settle(void) {
 static struct pending complete = PENDING;
 static uint64_t wanted;
 static _Atomic uint64_t seen;
-static _Atomic uint64_t missed;
 static uint64_t wrong_at = UINT64_MAX;
 static uint64_t wrong_got;
 
@@ -100,10 +93,7 @@ static void on_number(size_t id UNUSED, pmix_status_t code UNUSED,
                       size_t n, pmix_info_t* results UNUSED,
                       size_t nresults UNUSED,
                       pmix_event_notification_cbfunc_fn_t done, void* data) {
-  /* A gap record comes with the first event behind the gap. */
-  const uint64_t gap = uint64_in(infos, n, "troupe.event.missed", 0);
-  const uint64_t expected =
-    atomic_load(&seen) + atomic_fetch_add(&missed, gap) + gap;
+  const uint64_t expected = atomic_load(&seen);
   const uint64_t got = number_in(infos, n);
   if (got != expected && wrong_at == UINT64_MAX) {
     wrong_at = expected;
@@ -127,38 +117,25 @@ static void await_wanted(void) {
   }
 }
 
-static void await_numbers(double since, bool may_miss) {
+static void await_numbers(double since) {
   await_wanted();
   pause_ms(100);
   if (wrong_at != UINT64_MAX)
     fail("event %llu came where %llu was to come",
          (unsigned long long)wrong_got, (unsigned long long)wrong_at);
   const uint64_t all = atomic_load(&seen);
-  const uint64_t gap = atomic_load(&missed);
-  if (all + gap != wanted || (gap > 0 && !may_miss))
-    fail("%llu events came and %llu were missed, of %llu",
-         (unsigned long long)all, (unsigned long long)gap,
+  if (all != wanted)
+    fail("%llu events came, of %llu", (unsigned long long)all,
          (unsigned long long)wanted);
-  if (gap == 0)
-    printf("rank %u: %llu events, all, once, in order, %.2f s\n", me.rank,
-           (unsigned long long)all, now() - since);
-  else
-    printf("rank %u: %llu events, the newest, once, in order, %llu missed, "
-           "%.2f s\n",
-           me.rank, (unsigned long long)all, (unsigned long long)gap,
-           now() - since);
+  printf("rank %u: %llu events, all, once, in order, %.2f s\n", me.rank,
+         (unsigned long long)all, now() - since);
   fflush(stdout);
 }
-
-/* What the budget of 64 MiB on disk holds: history beyond it is dropped, with a
- * gap record, and never holds a source back (guarantees, section 4). What
- * somebody waits for holds the source back instead. */
-enum { kept_on_disk = 125000 };
 
 static void flood(void) {
   begin();
   wanted = first_number();
-  const uint64_t early = wanted / 3 < kept_on_disk ? wanted / 3 : kept_on_disk;
+  const uint64_t early = wanted / 3;
   sem_init(&credit, 0, window);
   pmix_status_t code = EVENT;
   const double start = now();
@@ -178,13 +155,13 @@ static void flood(void) {
            (double)wanted / seconds);
   } else if (me.rank == 1) {
     handle(&code, 1, on_number);
-    await_numbers(start, false);
+    await_numbers(start);
   }
   meet();
   /* After all of it, for those that are left. */
   if (me.rank > 1) {
     handle(&code, 1, on_number);
-    await_numbers(start, true);
+    await_numbers(start);
   }
   meet();
   if (me.rank == 0)
@@ -207,7 +184,7 @@ static void late(void) {
   } else {
     pmix_status_t code = EVENT;
     handle(&code, 1, on_number);
-    await_numbers(start, false);
+    await_numbers(start);
   }
   meet();
   end();

@@ -1,5 +1,6 @@
 /* A daemon in C that raises events for a process before it comes: the process
- * says how many of them it got.
+ * says how many of them it got, from which number on, and how many it was told
+ * that it has missed.
  *
  *   event_keeper COUNT [yes | no]     what the host says of "troupe.event.spool"
  *   event_keeper client               the process
@@ -25,6 +26,9 @@ extern char** environ;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned count;
+static unsigned first;
+static unsigned last;
+static unsigned long missed;
 static bool is_over;
 
 static void need(pmix_status_t code, const char* what) {
@@ -38,10 +42,25 @@ static void on_event(size_t handler, pmix_status_t code,
                      const pmix_proc_t* source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void* cbdata) {
-  (void)handler, (void)source, (void)info, (void)ninfo;
-  (void)results, (void)nresults;
+  (void)handler, (void)source, (void)results, (void)nresults;
+  unsigned number = 0;
   pthread_mutex_lock(&lock);
-  count += code == EVENT;
+  for (size_t i = 0; i < ninfo; ++i) {
+    if (PMIX_CHECK_KEY(&info[i], "keeper.number"))
+      number = info[i].value.data.uint32;
+    if (PMIX_CHECK_KEY(&info[i], "troupe.event.missed"))
+      missed += (unsigned long)info[i].value.data.uint64;
+  }
+  if (code == EVENT) {
+    ++count;
+    if (first == 0)
+      first = number;
+    else if (number != last + 1) {
+      fprintf(stderr, "%u came after %u\n", number, last);
+      exit(4);
+    }
+    last = number;
+  }
   is_over = code == LAST_EVENT;
   pthread_cond_signal(&changed);
   pthread_mutex_unlock(&lock);
@@ -59,20 +78,21 @@ static int client(void) {
   while (!is_over)
     pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
-  printf("%u events\n", count);
+  printf("%u events, from %u to %u, %lu missed\n", count, first, last, missed);
   need(PMIx_Finalize(NULL, 0), "finalize");
   return 0;
 }
 
-static void raise_one(pmix_status_t code, const char* text) {
+static void raise_one(pmix_status_t code, uint32_t number, const char* text) {
   pmix_proc_t source;
-  pmix_info_t info;
+  pmix_info_t info[2];
   PMIX_LOAD_PROCID(&source, "kept", 1);
-  PMIX_INFO_LOAD(&info, "keeper.text", text, PMIX_STRING);
-  need(PMIx_Notify_event(code, &source, PMIX_RANGE_NAMESPACE, &info, 1, NULL,
-                         NULL),
-       "notify");
-  PMIX_INFO_DESTRUCT(&info);
+  PMIX_INFO_LOAD(&info[0], "keeper.number", &number, PMIX_UINT32);
+  PMIX_INFO_LOAD(&info[1], "keeper.text", text, PMIX_STRING);
+  need(
+    PMIx_Notify_event(code, &source, PMIX_RANGE_NAMESPACE, info, 2, NULL, NULL),
+    "notify");
+  PMIX_INFO_DESTRUCT(&info[1]);
 }
 
 static pmix_server_module_t host;
@@ -97,9 +117,10 @@ int main(int argc, char** argv) {
   char* text = malloc(65537);
   memset(text, 'x', 65536);
   text[65536] = '\0';
-  for (int i = atoi(argv[1]); i > 0; --i)
-    raise_one(EVENT, text);
-  raise_one(LAST_EVENT, "");
+  const uint32_t events = (uint32_t)atoi(argv[1]);
+  for (uint32_t i = 1; i <= events; ++i)
+    raise_one(EVENT, i, text);
+  raise_one(LAST_EVENT, 0, "");
   free(text);
   char** env;
   PMIX_ARGV_COPY(env, environ);

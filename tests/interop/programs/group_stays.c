@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static void await_file(const char* name) {
-  for (int i = 0; i < 3000 && access(name, F_OK) != 0; ++i)
+  for (int i = 0; i < 30000 && access(name, F_OK) != 0; ++i)
     pause_ms(10);
   demand(access(name, F_OK) == 0, name);
 }

@@ -18,6 +18,17 @@ static const pmix_status_t codes_of_groups[code_count] = {
   PMIX_GROUP_CONSTRUCT_ABORT, PMIX_GROUP_CONSTRUCT_COMPLETE,
   PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_LEADER_FAILED};
 
+_Static_assert(PMIX_GROUP_INVITED == -159 && PMIX_GROUP_LEFT == -160
+                 && PMIX_GROUP_INVITE_ACCEPTED == -161
+                 && PMIX_GROUP_INVITE_DECLINED == -162
+                 && PMIX_GROUP_INVITE_FAILED == -163
+                 && PMIX_GROUP_MEMBERSHIP_UPDATE == -164
+                 && PMIX_GROUP_CONSTRUCT_ABORT == -165
+                 && PMIX_GROUP_CONSTRUCT_COMPLETE == -166
+                 && PMIX_GROUP_LEADER_SELECTED == -167
+                 && PMIX_GROUP_LEADER_FAILED == -168,
+               "what is seen has the numbers of the Standard");
+
 static struct pending seen[code_count] = {PENDING, PENDING, PENDING, PENDING,
                                           PENDING, PENDING, PENDING, PENDING,
                                           PENDING, PENDING};
@@ -108,6 +119,9 @@ static void on_group(pmix_status_t status, pmix_info_t* infos, size_t n,
 
 static pmix_status_t in_handler = PMIX_SUCCESS;
 
+/* The context identifier of the last group that was complete. */
+static size_t context = 0;
+
 static void on_event(size_t id UNUSED, pmix_status_t status,
                      const pmix_proc_t* source, pmix_info_t* infos, size_t n,
                      pmix_info_t* earlier UNUSED, size_t earlier_count UNUSED,
@@ -134,6 +148,9 @@ static void on_event(size_t id UNUSED, pmix_status_t status,
               "declining in a handler");
     }
   }
+  const pmix_info_t* number = find(infos, n, PMIX_GROUP_CONTEXT_ID);
+  if (status == PMIX_GROUP_CONSTRUCT_COMPLETE && number != NULL)
+    context = number->value.data.size;
   happen(seen_of(status), status);
   if (status == asked_code)
     done(verdict, results, result_count, NULL, NULL, data);
@@ -304,11 +321,71 @@ static void declined(void) {
     succeed(invite("maybe", 3, RANKS(0, 1, 2), &optional, 1),
             "optional invite");
     expect_members("0 2");
+    demand(sees(PMIX_GROUP_INVITE_FAILED, 2, 5), "and its failure each time");
   } else if (me.rank == 2) {
     expect_joined(PMIX_SUCCESS, "0 2");
   }
   if (me.rank == 0 || me.rank == 2)
     succeed(fence_of("maybe"), "fence over those who are in");
+  meet();
+  end();
+}
+
+static void on_card(pmix_status_t outcome, pmix_value_t* value, void* data) {
+  demand(outcome != PMIX_SUCCESS || strcmp(value->data.string, "card 0") == 0,
+         "the card of the inviter");
+  happen(data, outcome);
+}
+
+/* What members have put, and not committed, for other nodes: all of them find it
+ * by the context identifier, without a question to whoever has put it. */
+static void exchanged(void) {
+  reply_to = accept_all;
+  listen_all();
+  char text[32];
+  snprintf(text, sizeof text, "card %u", me.rank);
+  put_string(PMIX_REMOTE, "card", text);
+  meet();
+  if (me.rank == 0) {
+    const pmix_info_t numbered = flag_info(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    succeed(invite("cards", 4, RANKS(0, 1, 2, 3), &numbered, 1), "invite");
+  } else {
+    expect_joined(PMIX_SUCCESS, "0 1 2 3");
+  }
+  demand(sees(PMIX_GROUP_CONSTRUCT_COMPLETE, 1, 10), "the group is complete");
+  demand(context != 0, "its context identifier is told");
+  pmix_info_t how[2] = {flag_info(PMIX_OPTIONAL), flag_info(PMIX_OPTIONAL)};
+  PMIX_INFO_LOAD(&how[0], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
+  PMIX_INFO_SET_QUALIFIER(&how[0]);
+  for (pmix_rank_t i = 0; i < 4; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    pmix_value_t* value = NULL;
+    succeed(PMIx_Get(&peer, "card", how, 2, &value), "the card of a member");
+    snprintf(text, sizeof text, "card %u", i);
+    demand(strcmp(value->data.string, text) == 0, "the right one");
+    PMIX_VALUE_RELEASE(value);
+    expect(try_get(&peer, "no card", how, 2), PMIX_ERR_NOT_FOUND,
+           "another key");
+  }
+  const pmix_proc_t first = rank_of(0);
+  struct pending found = PENDING;
+  succeed(PMIx_Get_nb(&first, "card", how, 2, on_card, &found), "get_nb");
+  demand(happens(&found, 1, 10), "the callback comes");
+  succeed(found.outcome, "get_nb of the card");
+  struct pending missed = PENDING;
+  succeed(PMIx_Get_nb(&first, "no card", how, 2, on_card, &missed), "get_nb");
+  demand(happens(&missed, 1, 10), "the callback comes");
+  expect(missed.outcome, PMIX_ERR_NOT_FOUND, "get_nb of another key");
+  how[0].value.data.size = context + 1;
+  if (me.rank != 0)
+    expect(try_get(&first, "card", how, 2), PMIX_ERR_NOT_FOUND,
+           "another context identifier");
+  how[0].value.data.size = context;
+  meet();
+  succeed(PMIx_Group_destruct("cards", NULL, 0), "destruct");
+  if (me.rank != 0)
+    expect(try_get(&first, "card", how, 2), PMIX_ERR_NOT_FOUND,
+           "when the group is over");
   meet();
   end();
 }
@@ -597,6 +674,7 @@ int main(int argc, char** argv) {
     {"all", all_join},
     {"nb", without_waiting},
     {"declined", declined},
+    {"exchanged", exchanged},
     {"replaced", replaced},
     {"decided", decided},
     {"overlapping", overlapping},

@@ -4,6 +4,7 @@
  *   io_host MODE SIZE CLIENT    CLIENT: this program, for any libpmix
  *   CLIENT client MODE SIZE     what the server starts
  *
+ * `lists` asks first which streams there are, and then is as `fast`.
  * SIZE bytes of a stream are delivered, the first of them before anybody asks.
  * MODE: `fast` takes them as they come, `slow` sleeps first, `stops` wants no
  * more in the middle. `pushes`: the client pushes as many, and is told to stop
@@ -147,12 +148,48 @@ static int pusher(size_t size) {
   return failures;
 }
 
+/* What the server says of the stream, as `troupe io list` asks it: how far it
+ * is. */
+static void list_streams(void) {
+  pmix_query_t query;
+  pmix_status_t code;
+  pmix_info_t* infos = NULL;
+  size_t n = 0;
+  PMIX_QUERY_CONSTRUCT(&query);
+  PMIX_ARGV_APPEND(code, query.keys, "troupe.iof.streams");
+  expect(code == PMIX_SUCCESS, "a query");
+  expect(PMIx_Query_info(&query, 1, &infos, &n) == PMIX_SUCCESS && n == 1
+           && infos[0].value.type == PMIX_DATA_ARRAY,
+         "streams are listed");
+  if (failures > 0)
+    return;
+  const pmix_data_array_t* items = infos[0].value.data.darray;
+  expect(items->size == 1, "one stream");
+  const pmix_data_array_t* fields =
+    ((const pmix_info_t*)items->array)->value.data.darray;
+  const pmix_info_t* x = fields->array;
+  int found = 0;
+  for (size_t i = 0; i < fields->size; ++i) {
+    if (strcmp(x[i].key, "nspace") == 0)
+      found += strcmp(x[i].value.data.string, WATCHED) == 0;
+    else if (strcmp(x[i].key, "stream") == 0)
+      found += strcmp(x[i].value.data.string, "stdout") == 0;
+    else if (strcmp(x[i].key, "end") == 0)
+      found += x[i].value.data.uint64 == early;
+  }
+  expect(found == 3, "of the process, and as long as it is");
+  PMIX_INFO_FREE(infos, n);
+  PMIX_QUERY_DESTRUCT(&query);
+}
+
 static int client(const char* mode, size_t size) {
   pmix_proc_t me, source;
   if (strcmp(mode, "pushes") == 0)
     return pusher(size);
   expect(PMIx_Init(&me, NULL, 0) == PMIX_SUCCESS, "init");
   sleeps = strcmp(mode, "slow") == 0;
+  if (strcmp(mode, "lists") == 0)
+    list_streams();
   PMIX_LOAD_PROCID(&source, WATCHED, 3);
   const pmix_status_t id = PMIx_IOF_pull(
     &source, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, NULL, NULL);
@@ -207,14 +244,17 @@ static void on_call(pmix_status_t status, void* data) {
   pthread_mutex_unlock(&mutex);
 }
 
-/* Delivers bytes, a few pieces ahead of the answers. */
+/* Delivers bytes, a few pieces ahead of the answers. What is said of them that
+ * nobody acts upon hinders nothing, and what is required is done. */
 static void deliver(size_t from, size_t until, bool is_end) {
   static char bytes[piece];
   pmix_proc_t source;
-  pmix_info_t last;
+  pmix_info_t said[2];
   bool yes = true;
   PMIX_LOAD_PROCID(&source, WATCHED, 3);
-  PMIX_INFO_LOAD(&last, PMIX_IOF_COMPLETE, &yes, PMIX_BOOL);
+  PMIX_INFO_LOAD(&said[0], PMIX_IOF_TAG_OUTPUT, &yes, PMIX_BOOL);
+  PMIX_INFO_LOAD(&said[1], PMIX_IOF_COMPLETE, &yes, PMIX_BOOL);
+  PMIX_INFO_REQUIRED(&said[1]);
   while (from < until) {
     const size_t n = until - from < piece ? until - from : piece;
     for (size_t i = 0; i < n; ++i)
@@ -229,10 +269,34 @@ static void deliver(size_t from, size_t until, bool is_end) {
     pthread_mutex_unlock(&mutex);
     from += n;
     expect(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &what,
-                                   &last, is_end && from == until, on_call,
-                                   NULL)
+                                   said, is_end && from == until ? 2 : 1,
+                                   on_call, NULL)
              == PMIX_SUCCESS,
            "deliver");
+  }
+}
+
+/* What is required and not done is refused, and none of the bytes is taken: the
+ * client would find them. */
+static void require(void) {
+  static const char* const keys[] = {
+    PMIX_IOF_TAG_OUTPUT,  PMIX_IOF_RANK_OUTPUT,  PMIX_IOF_XML_OUTPUT,
+    PMIX_IOF_OUTPUT_RAW,  PMIX_IOF_LOCAL_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT,
+    "nobody.knows.of.it",
+  };
+  char text[] = "not taken";
+  const pmix_byte_object_t what = {text, sizeof text};
+  pmix_proc_t source;
+  bool yes = true;
+  PMIX_LOAD_PROCID(&source, WATCHED, 3);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+    pmix_info_t info;
+    PMIX_INFO_LOAD(&info, keys[i], &yes, PMIX_BOOL);
+    PMIX_INFO_REQUIRED(&info);
+    expect(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &what,
+                                   &info, 1, on_call, NULL)
+             == PMIX_ERR_NOT_SUPPORTED,
+           keys[i]);
   }
 }
 
@@ -410,6 +474,7 @@ int main(int argc, char** argv) {
   host.iof_pull = iof_pull;
   host.push_stdin = push_stdin;
   expect(PMIx_server_init(&host, NULL, 0) == PMIX_SUCCESS, "init of a server");
+  require();
   if (is_kept) {
     keep(mode, size, argv[3]);
   } else if (is_pushed) {

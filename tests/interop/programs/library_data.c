@@ -79,6 +79,33 @@ static void topology(void) {
   end();
 }
 
+/* Where a process is: also if it is not bound. */
+static void localities(void) {
+  begin();
+  char* mine = NULL;
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of((me.rank + i) % job_size);
+    pmix_value_t* value = NULL;
+    succeed(PMIx_Get(&peer, PMIX_LOCALITY_STRING, NULL, 0, &value), "locality");
+    demand(value->type == PMIX_STRING, "a text");
+    if (mine == NULL)
+      mine = strdup(value->data.string);
+    pmix_locality_t shared = 0;
+    succeed(PMIx_Get_relative_locality(mine, value->data.string, &shared),
+            "what they share");
+    demand((shared & PMIX_LOCALITY_SHARE_HWTHREAD) != 0,
+           "a processor: neither is bound");
+    PMIX_VALUE_RELEASE(value);
+  }
+  free(mine);
+  pmix_info_t at_once = flag_info(PMIX_IMMEDIATE);
+  const pmix_proc_t nobody = rank_of(job_size);
+  expect(try_get(&nobody, PMIX_LOCALITY_STRING, &at_once, 1),
+         PMIX_ERR_NOT_FOUND, "that of nobody");
+  meet();
+  end();
+}
+
 /* -- what comes later ------------------------------------------------------ */
 
 static void* post_later(void* key) {
@@ -175,27 +202,131 @@ static void qualified(void) {
 
 /* -- taking back ----------------------------------------------------------- */
 
+/* Fences with all that has been posted. */
+static void exchange(void) {
+  const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
+  pmix_info_t collect = flag_info(PMIX_COLLECT_DATA);
+  succeed(PMIx_Fence(&all, 1, &collect, 1), "fence with data");
+}
+
+static bool is_here(const pmix_proc_t* peer) {
+  char names[2][256];
+  for (int i = 0; i < 2; ++i) {
+    pmix_value_t* value = NULL;
+    succeed(PMIx_Get(i == 0 ? &me : peer, PMIX_HOSTNAME, NULL, 0, &value),
+            "host name");
+    snprintf(names[i], sizeof names[i], "%s", value->data.string);
+    PMIX_VALUE_RELEASE(value);
+  }
+  return strcmp(names[0], names[1]) == 0;
+}
+
+static void expect_gone(const pmix_proc_t* peer, const char* key) {
+  pmix_info_t at_once = flag_info(PMIX_IMMEDIATE);
+  expect(try_get(peer, key, &at_once, 1), PMIX_ERR_NOT_FOUND, key);
+}
+
+static void take_back(pmix_scope_t scope, const char* key) {
+  succeed(PMIx_Put(scope, key, NULL), key);
+}
+
+/* From the caller at once, whoever else was to see it. */
+static void take_own_back(void) {
+  pmix_info_t here = flag_info(PMIX_OPTIONAL);
+  put_string(PMIX_GLOBAL, "new", "text");
+  put_string(PMIX_INTERNAL, "inner", "text");
+  take_back(PMIX_DEL_GLOBAL, "never");
+  take_back(PMIX_DEL_INTERNAL, "new");
+  take_back(PMIX_DEL_GLOBAL, "inner");
+  expect_string(&me, "new", "text", 0);
+  expect_string(&me, "inner", "text", 0);
+  take_back(PMIX_DEL_GLOBAL, "new");
+  take_back(PMIX_DEL_INTERNAL, "inner");
+  expect(try_get(&me, "new", &here, 1), PMIX_ERR_NOT_FOUND, "new");
+  expect(try_get(&me, "inner", &here, 1), PMIX_ERR_NOT_FOUND, "inner");
+}
+
 static void taken_back(void) {
   begin();
-  pmix_info_t now_ = flag_info(PMIX_IMMEDIATE);
-  pmix_info_t here = flag_info(PMIX_OPTIONAL);
-  put_string(PMIX_GLOBAL, "gone", "text");
-  put_string(PMIX_INTERNAL, "inner", "text");
-  expect(PMIx_Put(PMIX_DEL_GLOBAL, "never", NULL), PMIX_ERR_NOT_FOUND, "none");
-  expect(PMIx_Put(PMIX_DEL_INTERNAL, "gone", NULL), PMIX_ERR_NOT_FOUND,
-         "another scope");
-  succeed(PMIx_Put(PMIX_DEL_GLOBAL, "gone", NULL), "global");
-  succeed(PMIx_Put(PMIX_DEL_INTERNAL, "inner", NULL), "internal");
-  expect(try_get(&me, "gone", &here, 1), PMIX_ERR_NOT_FOUND, "gone here");
-  expect(try_get(&me, "inner", &here, 1), PMIX_ERR_NOT_FOUND, "gone here");
-  post("kept", "text");
-  expect(PMIx_Put(PMIX_DEL_GLOBAL, "kept", NULL), PMIX_ERR_NOT_SUPPORTED,
-         "what others have");
+  take_own_back();
+  put_string(PMIX_GLOBAL, "kept", "k");
+  put_string(PMIX_GLOBAL, "dropped", "d");
+  put_string(PMIX_GLOBAL, "near", "n");
+  put_string(PMIX_GLOBAL, "far", "f");
+  put_string(PMIX_LOCAL, "local", "l");
+  put_qualified("dropped", "q", 1);
+  succeed(PMIx_Commit(), "commit");
+  exchange();
+  pmix_info_t by = qualifier_info(1);
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    expect_gone(&peer, "new");
+    expect_string(&peer, "kept", "k", 10);
+    expect_string(&peer, "dropped", "d", 10);
+    expect_string(&peer, "near", "n", 10);
+    expect_string(&peer, "far", "f", 10);
+    if (is_here(&peer))
+      expect_string(&peer, "local", "l", 10);
+    expect(try_get(&peer, "dropped", &by, 1), PMIX_SUCCESS, "with a qualifier");
+  }
+  exchange();
+
+  take_back(PMIX_DEL_GLOBAL, "dropped");
+  expect_gone(&me, "dropped");
+  take_back(PMIX_DEL_REMOTE, "near");
+  take_back(PMIX_DEL_LOCAL, "far");
+  take_back(PMIX_DEL_LOCAL, "local");
+  succeed(PMIx_Commit(), "commit");
+  exchange();
+  pmix_info_t both[2] = {qualifier_info(1), flag_info(PMIX_IMMEDIATE)};
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    expect_string(&peer, "kept", "k", 0);
+    expect_gone(&peer, "dropped");
+    expect(try_get(&peer, "dropped", both, 2), PMIX_ERR_NOT_FOUND,
+           "with a qualifier");
+    const bool here = is_here(&peer);
+    if (here || i == me.rank)
+      expect_string(&peer, "near", "n", 0);
+    else
+      expect_gone(&peer, "near");
+    /* One sees one's own as long as anybody is to. */
+    if (here && i != me.rank)
+      expect_gone(&peer, "far");
+    else
+      expect_string(&peer, "far", "f", 0);
+    expect_gone(&peer, "local");
+  }
+  exchange();
+
+  /* And posted anew, once after the commit and once before it. */
+  take_back(PMIX_DEL_GLOBAL, "kept");
+  put_string(PMIX_GLOBAL, "kept", "k2");
+  put_string(PMIX_GLOBAL, "dropped", "d2");
+  succeed(PMIx_Commit(), "commit");
+  exchange();
+  for (uint32_t i = 0; i < job_size; ++i) {
+    const pmix_proc_t peer = rank_of(i);
+    expect_string(&peer, "kept", "k2", 0);
+    expect_string(&peer, "dropped", "d2", 0);
+  }
   meet();
+  end();
+}
+
+/* Other servers would take no notice: what they have they keep. */
+static void not_taken_back(void) {
+  begin();
+  take_own_back();
+  post("kept", "text");
+  for (int scope = PMIX_DEL_LOCAL; scope <= PMIX_DEL_GLOBAL; ++scope)
+    expect(PMIx_Put((pmix_scope_t)scope, "kept", NULL), PMIX_ERR_NOT_SUPPORTED,
+           "what others have");
+  exchange();
   for (uint32_t i = 0; i < job_size; ++i) {
     const pmix_proc_t peer = rank_of(i);
     expect_string(&peer, "kept", "text", 10);
-    expect(try_get(&peer, "gone", &now_, 1), PMIX_ERR_NOT_FOUND, "gone");
+    expect_gone(&peer, "new");
   }
   meet();
   end();
@@ -224,7 +355,8 @@ int main(int argc, char** argv) {
   const struct test_case cases[] = {
     {"local_procs", local_procs}, {"topology", topology},
     {"own_keys", own_keys},       {"qualified", qualified},
-    {"taken_back", taken_back},   {"parents", parents},
+    {"taken_back", taken_back},   {"not_taken_back", not_taken_back},
+    {"parents", parents},         {"localities", localities},
   };
   return RUN_CASE(cases);
 }

@@ -93,6 +93,34 @@ static void first_call(void) {
   end();
 }
 
+static pthread_barrier_t ending;
+
+static void* call_late(void* unused) {
+  pthread_barrier_wait(&ending);
+  pause_ms(200); /* The other thread waits for the other process by then. */
+  expect(PMIx_Commit(), PMIX_ERR_INIT, "a call while another thread finalizes");
+  return unused;
+}
+
+/* The first call of all comes while another thread is in PMIx_Finalize. */
+static void late_call(void) {
+  begin();
+  demand(job_size == 2, "2 processes");
+  put_string(PMIX_GLOBAL, "key", "text");
+  pthread_t thread;
+  pthread_barrier_init(&ending, NULL, 2);
+  if (me.rank == 0)
+    demand(pthread_create(&thread, NULL, call_late, NULL) == 0, "a thread");
+  else
+    pause_ms(1000);
+  if (me.rank == 0)
+    pthread_barrier_wait(&ending);
+  const pmix_info_t together = flag_info(PMIX_EMBED_BARRIER);
+  succeed(PMIx_Finalize(&together, 1), "PMIx_Finalize");
+  if (me.rank == 0)
+    pthread_join(thread, NULL);
+}
+
 static void cycles(void) {
   const int count = case_args[0] != NULL ? atoi(case_args[0]) : 1000;
   long memory = 0;
@@ -298,6 +326,7 @@ int main(int argc, char** argv) {
     {"cycles", cycles},         {"counted", counted},
     {"forks", forks},           {"exits", exits},
     {"external", external},     {"forks_in_calls", forks_in_calls},
+    {"late_call", late_call},
   };
   return RUN_CASE(cases);
 }

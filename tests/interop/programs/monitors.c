@@ -13,6 +13,10 @@
  *                             message, and stops
  *   monitors files FOLDER     files that grow, are read, vanish
  *   monitors refused FOLDER   what cannot be monitored
+ *   monitors seconds FOLDER   beats and a file, by the second
+ *   monitors access FOLDER    files that are read, or only written
+ *   monitors app_control      the system kills, but where the program reacts
+ *   monitors answers FILE     prints what is said of requests
  *
  * TROUPE_SLOW says how many times slower than usual the machine is. */
 
@@ -473,10 +477,150 @@ static void refused(void) {
   end();
 }
 
+/* Seconds as the RFC has them, of beats and of a file that nobody writes. */
+static void seconds(void) {
+  begin();
+  listen_for_alerts();
+  write_file("still", "w");
+  pmix_info_t of_beats[] = {string_info(PMIX_MONITOR_ID, "beats"),
+                            number_info(PMIX_MONITOR_HEARTBEAT_TIME, 1)};
+  pmix_info_t of_file[] = {string_info(PMIX_MONITOR_ID, "still"),
+                           number_info(PMIX_MONITOR_FILE_CHECK_TIME, 1),
+                           flag_info(PMIX_MONITOR_FILE_SIZE)};
+  const double before = now();
+  succeed(
+    monitor(string_info(PMIX_MONITOR_FILE, path), PMIX_SUCCESS, of_file, 3),
+    "a file once a second");
+  succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, of_beats, 2),
+          "a beat a second");
+  const double after = now();
+  demand(happens(&heard, 2, 10), "both alerts come");
+  for (int i = 0; i < 2; ++i) {
+    printf("%s after %.3f s\n", alerts[i].id, alerts[i].when - before);
+    demand(alerts[i].when - before >= 1, "not before the second is over");
+    demand(alerts[i].when - after < 1 + 4 * tolerance(), "and not much later");
+  }
+  end();
+}
+
+static void read_file(const char* name) {
+  char byte;
+  snprintf(path, sizeof path, "%s/%s", case_args[0], name);
+  FILE* file = fopen(path, "r");
+  demand(file != NULL && fread(&byte, 1, 1, file) == 1, path);
+  fclose(file);
+}
+
+/* A file that is written and not read shows no sign of life if reading is one;
+ * one that is read does. By the key of the RFC and by the one that came after
+ * it, which names files in an array. */
+static void access_times(void) {
+  begin();
+  listen_for_alerts();
+  write_file("written", "w");
+  write_file("read", "w");
+  const pmix_status_t outcome =
+    watch_file("written", PMIX_MONITOR_FILE_ACCESS, 2);
+  if (outcome != PMIX_SUCCESS) {
+    printf("no access times: %s\n", PMIx_Error_string(outcome));
+    end();
+    return;
+  }
+  char* names[] = {NULL};
+  snprintf(path, sizeof path, "%s/read", case_args[0]);
+  names[0] = path;
+  pmix_data_array_t array = {PMIX_STRING, 1, names};
+  pmix_info_t directives[] = {
+    string_info(PMIX_MONITOR_ID, "read"), number_info(FILE_CHECK_MS, 200),
+    number_info(PMIX_MONITOR_FILE_DROPS, 2),
+    flag_info(PMIX_MONITOR_FILE_ACCESS), flag_info("pmix.monitor.fmon")};
+  PMIX_INFO_LOAD(&directives[4], "pmix.monitor.fmon", &array, PMIX_DATA_ARRAY);
+  succeed(monitor(flag_info("pmix.monitor.fchg"), PMIX_SUCCESS, directives, 5),
+          "by the new key");
+  const double until = now() + 5;
+  while (heard.happened == 0 && now() < until) {
+    write_file("written", "a");
+    /* Where access times are relative, the first reading after each writing
+       counts. */
+    write_file("read", "a");
+    read_file("read");
+    pause_ms(20);
+  }
+  demand(heard.happened == 1, "there is one alert");
+  find_alert("written");
+  demand(happens(&heard, 2, 5), "and one when nobody reads any more");
+  find_alert("read");
+  printf("access is a sign of life\n");
+  end();
+}
+
+/* The job has whoever is silent killed: not whom the program sees to itself. */
+static void app_control(void) {
+  begin();
+  listen_for_alerts();
+  pmix_info_t own[] = {string_info(PMIX_MONITOR_ID, "own"),
+                       number_info(HEARTBEAT_MS, 200),
+                       flag_info(PMIX_MONITOR_APP_CONTROL)};
+  succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, own, 3),
+          "its own affair");
+  demand(happens(&heard, 1, 10), "the alert comes");
+  /* By the way that a reaction takes, after it. */
+  pmix_info_t ask = int_info(PMIX_JOB_CTRL_SIGNAL, 0);
+  struct pending done = PENDING;
+  succeed(PMIx_Job_control_nb(&me, 1, &ask, 1, on_answer, &done), "a signal");
+  demand(happens(&done, 1, 10), "it is answered");
+  printf("spared\n");
+  fflush(stdout);
+  own[0] = string_info(PMIX_MONITOR_ID, "system");
+  succeed(monitor(void_info(PMIX_MONITOR_HEARTBEAT), PMIX_SUCCESS, own, 2),
+          "the affair of the system");
+  pause_ms(20000);
+  fail("nobody ends the process");
+}
+
+/* What the callback says of a request that is granted, and of one that is not. */
+static char reason[256];
+
+static void on_reason(pmix_status_t outcome, pmix_info_t* infos, size_t n,
+                      void* data, pmix_release_cbfunc_t release,
+                      void* release_data) {
+  reason[0] = '\0';
+  for (size_t i = 0; i < n; ++i)
+    if (PMIX_CHECK_KEY(&infos[i], PMIX_EVENT_TEXT_MESSAGE))
+      snprintf(reason, sizeof reason, "%s", infos[i].value.data.string);
+  if (release != NULL)
+    release(release_data);
+  happen(data, outcome);
+}
+
+static void answers(void) {
+  begin();
+  pmix_info_t time = number_info(PMIX_MONITOR_FILE_CHECK_TIME, 60);
+  const char* paths[] = {case_args[0], "relative"};
+  for (int i = 0; i < 2; ++i) {
+    struct pending done = PENDING;
+    pmix_info_t what = string_info(PMIX_MONITOR_FILE, paths[i]);
+    succeed(
+      PMIx_Process_monitor_nb(&what, PMIX_SUCCESS, &time, 1, on_reason, &done),
+      "a request");
+    demand(happens(&done, 1, 10), "it is answered");
+    printf("%d %s\n", done.outcome, reason);
+  }
+  end();
+}
+
 int main(int argc, char** argv) {
-  static const struct test_case cases[] = {
-    {"beats", beats},     {"range", range},    {"cancels", cancels},
-    {"stopped", stopped}, {"steady", steady},  {"memory", memory},
-    {"files", files},     {"refused", refused}};
+  static const struct test_case cases[] = {{"beats", beats},
+                                           {"range", range},
+                                           {"cancels", cancels},
+                                           {"stopped", stopped},
+                                           {"steady", steady},
+                                           {"memory", memory},
+                                           {"files", files},
+                                           {"refused", refused},
+                                           {"seconds", seconds},
+                                           {"access", access_times},
+                                           {"app_control", app_control},
+                                           {"answers", answers}};
   return RUN_CASE(cases);
 }

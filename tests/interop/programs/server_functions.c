@@ -76,6 +76,25 @@ static void on_infos(pmix_status_t status, pmix_info_t* info, size_t ninfo,
   called(x, status);
 }
 
+/* The size of the topology of a node. */
+static void on_inventory(pmix_status_t status, pmix_info_t* info, size_t ninfo,
+                         void* data, pmix_release_cbfunc_t release,
+                         void* what) {
+  struct wait* x = data;
+  x->size = 0;
+  if (ninfo == 1 && PMIX_CHECK_KEY(&info[0], PMIX_NODE_INFO_ARRAY)
+      && info[0].value.type == PMIX_DATA_ARRAY) {
+    const pmix_data_array_t* node = info[0].value.data.darray;
+    const pmix_info_t* infos = node->array;
+    for (size_t i = 0; i < node->size; ++i)
+      if (PMIX_CHECK_KEY(&infos[i], PMIX_HWLOC_XML_V2))
+        x->size = strlen(infos[i].value.data.string);
+  }
+  if (release != NULL)
+    release(what);
+  called(x, status);
+}
+
 static void on_setup(pmix_status_t status, pmix_info_t info[], size_t ninfo,
                      void* data, pmix_op_cbfunc_t done, void* what) {
   (void)info, (void)ninfo;
@@ -332,15 +351,76 @@ static void use_functions(void) {
   expect(PMIx_server_define_process_set(both, 2, NULL) == PMIX_ERR_BAD_PARAM,
          "a set has a name");
   wait_init(&done);
-  expect(PMIx_server_collect_inventory(NULL, 0, on_infos, &done) == PMIX_SUCCESS
-           && wait_for(&done) == PMIX_SUCCESS && done.size > 0,
-         "collect the inventory");
+  expect(PMIx_server_collect_inventory(NULL, 0, on_inventory, &done)
+             == PMIX_SUCCESS
+           && wait_for(&done) == PMIX_SUCCESS && done.size > 100,
+         "collect the inventory, with the topology of the node");
   PMIX_INFO_LOAD(&info, "rack", "7", PMIX_STRING);
   wait_init(&done);
   expect(PMIx_server_deliver_inventory(&info, 1, NULL, 0, on_op, &done)
              == PMIX_SUCCESS
            && wait_for(&done) == PMIX_SUCCESS,
          "deliver an inventory");
+}
+
+/* What a query says that functions of the host act upon: names, in a row. */
+static void told_of(const char* function, char* names, size_t size) {
+  pmix_query_t query;
+  pmix_info_t* infos = NULL;
+  size_t n = 0;
+  pmix_status_t code;
+  PMIX_QUERY_CONSTRUCT(&query);
+  PMIX_ARGV_APPEND(code, query.keys, PMIX_QUERY_ATTRIBUTE_SUPPORT);
+  PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
+  PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_HOST_ATTRIBUTES, function,
+                 PMIX_STRING);
+  names[0] = '\0';
+  code = PMIx_Query_info(&query, 1, &infos, &n);
+  expect(code == PMIX_SUCCESS && n == 1
+           && infos[0].value.type == PMIX_DATA_ARRAY,
+         "a query of what the host supports");
+  if (code == PMIX_SUCCESS && n == 1
+      && infos[0].value.type == PMIX_DATA_ARRAY) {
+    const pmix_data_array_t* functions = infos[0].value.data.darray;
+    for (size_t i = 0; i < functions->size; ++i) {
+      const pmix_info_t* x = (const pmix_info_t*)functions->array + i;
+      const pmix_data_array_t* found = x->value.data.darray;
+      for (size_t j = 0; j < found->size; ++j) {
+        const size_t used = strlen(names);
+        snprintf(names + used, size - used, "%s:%s ", x->key,
+                 ((const pmix_regattr_t*)found->array)[j].name);
+      }
+    }
+  }
+  if (infos != NULL)
+    PMIX_INFO_FREE(infos, n);
+  PMIX_QUERY_DESTRUCT(&query);
+}
+
+static void register_attributes(void) {
+  char fence[] = "fence_nb", spawn[] = "spawn";
+  char collect[] = "PMIX_COLLECT_DATA", algorithm[] = "PMIX_COLLECTIVE_ALGO",
+       wdir[] = "PMIX_WDIR";
+  char* of_fence[] = {collect, algorithm, NULL};
+  char* of_spawn[] = {wdir, NULL};
+  char names[256];
+  expect(PMIx_Register_attributes(fence, of_fence) == PMIX_SUCCESS,
+         "attributes of fences");
+  expect(PMIx_Register_attributes(fence, of_spawn)
+           == PMIX_ERR_REPEAT_ATTR_REGISTRATION,
+         "attributes of a function once");
+  expect(PMIx_Register_attributes(spawn, of_spawn) == PMIX_SUCCESS,
+         "attributes of spawns");
+  told_of("fence_nb", names, sizeof names);
+  expect(
+    strcmp(names, "fence_nb:PMIX_COLLECT_DATA fence_nb:PMIX_COLLECTIVE_ALGO ")
+      == 0,
+    "what was registered is told");
+  told_of("all", names, sizeof names);
+  expect(strstr(names, "spawn:PMIX_WDIR ") != NULL
+           && strstr(names, "fence_nb:PMIX_COLLECT_DATA ") != NULL
+           && strstr(names, "PMIx_Get") == NULL,
+         "of the host, its own functions are told");
 }
 
 static void bad_arguments(void) {
@@ -394,6 +474,7 @@ int main(int argc, char** argv) {
   start(argv[1], 0);
   start(argv[1], 1);
   use_functions();
+  register_attributes();
   bad_arguments();
   while (wait(&status) > 0)
     expect(status == 0, "a client has ended well");

@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <mutex>
 
 using namespace troupe;
@@ -216,9 +218,13 @@ int main() {
   if (got.bytes != size)
     fail("all bytes come: " + std::to_string(got.bytes));
   guard.unlock();
+  const auto threads =
+    std::distance(std::filesystem::directory_iterator{"/proc/self/task"},
+                  std::filesystem::directory_iterator{});
   near.rt->deregister_nspace(whole.nspace);
   near.link->other = nullptr;
   far.link->other = nullptr;
-  std::cout << "two daemons: " << size << " bytes there and back\n";
+  std::cout << "two daemons: " << size << " bytes there and back\n"
+            << threads << " threads\n";
   return 0;
 }

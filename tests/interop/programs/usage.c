@@ -3,6 +3,7 @@
  *   usage self       rank 0 works and compares what it is told with /proc
  *   usage job        one sample of all processes, of the node and its devices
  *   usage updates    samples that come by themselves until they are cancelled
+ *   usage range      samples for others: the job, then one process
  *   usage nodes N    processes of N nodes, and the nodes themselves */
 
 #include "client.h"
@@ -211,6 +212,48 @@ static void run_updates(void) {
   end();
 }
 
+/* Rank 0 has the updates told to its namespace, then to rank 2 alone. */
+static void run_range(void) {
+  begin();
+  pmix_status_t code = UPDATE;
+  handle(&code, 1, on_update);
+  meet();
+  const pmix_proc_t one = rank_of(2);
+  uint32_t rate = 1;
+  pmix_info_t directives[4] = {flag_info(RATE),
+                               string_info(PMIX_MONITOR_ID, "all"),
+                               range_info(PMIX_RANGE_CUSTOM)};
+  PMIX_INFO_LOAD(&directives[0], RATE, &rate, PMIX_UINT32);
+  if (me.rank == 0) {
+    expect(sample(PROC_USAGE, directives, 3), PMIX_ERR_BAD_PARAM,
+           "a range without those that it is of");
+    directives[2] = range_info(PMIX_RANGE_NAMESPACE);
+    succeed(sample(PROC_USAGE, directives, 3), "updates for the job");
+  }
+  demand(happens(&updates, 1, 10), "all of the job are told");
+  demand(processes_told == job_size, "of all processes");
+  meet();
+  if (me.rank == 0) {
+    pmix_info_t which = string_info(PMIX_MONITOR_CANCEL, "all");
+    succeed(
+      PMIx_Process_monitor(&which, PMIX_SUCCESS, NULL, 0, &results, &nresults),
+      "the end of the updates");
+  }
+  meet();
+  const int before = updates.happened;
+  meet();
+  if (me.rank == 0) {
+    directives[2] = range_info(PMIX_RANGE_CUSTOM);
+    PMIX_INFO_LOAD(&directives[3], PMIX_EVENT_CUSTOM_RANGE, &one, PMIX_PROC);
+    succeed(sample(PROC_USAGE, directives, 4), "updates for one");
+  }
+  if (me.rank == 2)
+    demand(happens(&updates, before + 2, 10), "it is told");
+  meet();
+  demand(me.rank == 2 || updates.happened == before, "nobody else is told");
+  end();
+}
+
 static void run_nodes(void) {
   begin();
   meet();
@@ -248,6 +291,7 @@ int main(int argc, char** argv) {
   const struct test_case cases[] = {{"self", run_self},
                                     {"job", run_job},
                                     {"updates", run_updates},
+                                    {"range", run_range},
                                     {"nodes", run_nodes}};
   return RUN_CASE(cases);
 }

@@ -4,9 +4,10 @@
  *
  * Rank 0 ends it, earlier if there is a file FILE.enough: it writes the number
  * of the last round to FILE, which all processes see, before it joins that
- * round. It prints each pause of more than 20 ms, `pause 123 ms until
- * 1700000000.123` (the wall clock, to compare with when something was done to a
- * network), and at the end `1234 rounds, longest pause 123 ms`. */
+ * round. It prints `all go on` when each has done all of this once, each pause
+ * of more than 20 ms, `pause 123 ms until 1700000000.123` (the wall clock, to
+ * compare with when something was done to a network), and at the end `1234
+ * rounds, longest pause 123 ms`. */
 
 #include "../../interop/programs/client.h"
 
@@ -84,6 +85,10 @@ int main(int argc, char** argv) {
       longest = pause;
     if (me.rank == 0 && pause * 1e3 > shown_ms) {
       printf("pause %.0f ms until %.3f\n", pause * 1e3, wall_clock());
+      fflush(stdout);
+    }
+    if (me.rank == 0 && round == 2 * data_every) {
+      printf("all go on\n");
       fflush(stdout);
     }
     over = round >= last_round(argv[2]);

@@ -237,6 +237,7 @@ CAF_TEST(a node without networks and one without company) {
   f.begin();
   f.fence();
   f.uut.set_addresses({});
+  f.uut.set_addresses({{"unix", "@a-name", 0}});
   f.pass(defaults::mesh_network_wait);
   CAF_CHECK(f.uut.now() == phase::failed);
   // The fence goes its way without a greeting.

@@ -4,6 +4,7 @@
 
 #include "actors/mesh/exchange/defaults.hpp"
 #include "actors/mesh/exchange/event_stream.hpp"
+#include "base/trace_ring.hpp"
 #include "tests/fixtures/sequencer_cluster.hpp"
 #include "tests/test.hpp"
 
@@ -44,6 +45,23 @@ CAF_TEST(P-J3 SEQ-1 two sources on two nodes are heard alike everywhere) {
     CAF_CHECK((x[rank].events == codes{1, 3, 2}));
   for (const auto& y : {near, far, last})
     CAF_CHECK(is(y, status::success));
+}
+
+CAF_TEST(TRC-1 the way of an event is noted at each node under one name) {
+  auto x = cluster{3};
+  x.submit(2, 4);
+  x.submit(2, 5);
+  x.run();
+  const auto way = [&](uint32_t rank) {
+    auto result = std::string{};
+    const auto& at = *x[rank].trace;
+    for (const auto& y : at.steps_of(x[rank].trace->event(nspace, 2, 2)))
+      result += (result.empty() ? "" : " ") + std::string{text_of(y.step)};
+    return result;
+  };
+  CAF_CHECK_EQUAL(way(2), "raised submitted placed stable");
+  CAF_CHECK_EQUAL(way(0), "submission_received placed");
+  CAF_CHECK_EQUAL(way(1), "placed");
 }
 
 CAF_TEST(SEQ-3 P-J5 a server that takes its time delays the answer) {

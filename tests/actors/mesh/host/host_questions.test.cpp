@@ -6,6 +6,8 @@
 #include "tests/test.hpp"
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace troupe;
@@ -15,6 +17,12 @@ namespace {
 status way(const host_question& what, uint32_t from, uint32_t to) {
   const auto why = check_way(what, from, to);
   return why ? status_of(why) : status::success;
+}
+
+query_request asked(std::vector<std::string> keys) {
+  auto result = query_request{};
+  result.queries.emplace_back().keys = std::move(keys);
+  return result;
 }
 
 } // namespace
@@ -51,6 +59,21 @@ CAF_TEST(news of the environment go by way of the root) {
     CAF_CHECK(way(what, 0, 1) == status::success);
     CAF_CHECK(way(what, 2, 1) == status::no_permissions);
   }
+}
+
+CAF_TEST(TRC-1 LOG-2 each node is asked for its traces and its levels) {
+  auto levels = job_control_request{};
+  levels.directives = {{"troupe.log.levels", 0, value::string("debug")}};
+  for (const auto& what : std::vector<rooted_request>{
+         asked({"troupe.trace"}), asked({"troupe.log.levels"}), levels}) {
+    CAF_CHECK(way(ask_root{{}, what}, 0, 1) == status::success);
+    CAF_CHECK(way(ask_root{{}, what}, 2, 1) == status::success);
+  }
+  // With anything else it is a question for the root.
+  levels.targets = {{"job", 0}};
+  for (const auto& what : std::vector<rooted_request>{
+         asked({"troupe.trace", "troupe.ps"}), levels})
+    CAF_CHECK(way(ask_root{{}, what}, 2, 1) == status::bad_param);
 }
 
 CAF_TEST(hosts ask each other for the rest) {

@@ -178,6 +178,18 @@ CAF_TEST(J28 J29 only those who want the alert get it) {
   CAF_CHECK_EQUAL(x->code, status::success);
 }
 
+CAF_TEST(E59 an alert says that the job is ended and when) {
+  want(0, status::jctrl_preempt_alert);
+  declare_event(0);
+  ranks.at(0)->wire->events.clear();
+  tool(whole(), {with(control_key::preempt, value::string("terminate")),
+                 with(control_key::grace, value::uint32(2500))});
+  CAF_REQUIRE_EQUAL(ranks.at(0)->wire->events.size(), 1u);
+  const auto& infos = ranks.at(0)->wire->events[0].infos;
+  CAF_CHECK(flag(infos, attr::event_terminate_job));
+  CAF_CHECK(number<int32_t>(infos, attr::event_action_timeout) == 3);
+}
+
 CAF_TEST(J10 a job starts again where it was and knows from what) {
   all_declare();
   const auto saved = tool(whole(), {checkpoint("c1")});

@@ -72,6 +72,16 @@ struct fixture : deterministic {
     return result;
   }
 
+  /// Of each end since this was last called whether the job ends with it.
+  static std::string of_ends(const peer_ptr& who) {
+    auto result = std::string{};
+    for (const auto& x : who->wire->events)
+      if (find(x.infos, attr::event_affected_proc) != nullptr)
+        result += flag(x.infos, attr::event_terminate_job) ? '1' : '0';
+    who->wire->events.clear();
+    return result;
+  }
+
   static std::string line(status code, const proc_id& proc) {
     return std::to_string(static_cast<int32_t>(code)) + " " + to_string(proc);
   }
@@ -96,6 +106,25 @@ CAF_TEST(E3 P-J3 all nodes hear of all ends once and in one order) {
                              line(status::event_proc_terminated, {nspace, 2})};
   CAF_CHECK(heard(near) == expected);
   CAF_CHECK(heard(far) == expected);
+}
+
+CAF_TEST(E59 an end says whether its job ends with it) {
+  spawn();
+  auto x = listener(0);
+  of_ends(x);
+  end(1, 0, SIGKILL);
+  end(5, 7);
+  CAF_CHECK_EQUAL(of_ends(x), "00");
+}
+
+CAF_TEST(E59 an end of a job that is not recoverable says that it ends it) {
+  spawn(false);
+  auto x = listener(0);
+  of_ends(x);
+  end(4);
+  CAF_CHECK_EQUAL(of_ends(x), "0"); // It ended well.
+  end(1, 0, SIGKILL);
+  CAF_CHECK_EQUAL(of_ends(x).substr(0, 1), "1");
 }
 
 CAF_TEST(E46 E47 E49 who registers late hears of the start first) {

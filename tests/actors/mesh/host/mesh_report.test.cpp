@@ -39,6 +39,7 @@ CAF_TEST(a report has a line for each lane of each peer) {
   peer.is_connected = true;
   peer.lanes = {lane, lane};
   peer.sent = 11;
+  peer.failovers = 5;
   auto status = mesh_status{};
   status.name = "n1";
   status.parent = 0;
@@ -58,6 +59,7 @@ CAF_TEST(a report has a line for each lane of each peer) {
   CAF_CHECK_EQUAL(at(address, "port").number<uint32_t>(), 4711u);
   const auto& shown = at(at(report, "peers"), "item");
   CAF_CHECK_EQUAL(at(shown, "sent").number<uint32_t>(), 11u);
+  CAF_CHECK_EQUAL(at(shown, "failovers").number<uint32_t>(), 5u);
   CAF_CHECK(find(shown, "trouble") == nullptr);
   const auto* lanes = at(shown, "lanes").array();
   CAF_REQUIRE_EQUAL(lanes->elements.size(), 2u);
@@ -65,6 +67,28 @@ CAF_TEST(a report has a line for each lane of each peer) {
   CAF_CHECK_EQUAL(at(first, "round_trip_ns").number<uint64_t>(), 120'000u);
   CAF_CHECK_EQUAL(at(first, "relay").number<uint32_t>(), 3u);
   CAF_CHECK(at(first, "usable").truth());
+}
+
+CAF_TEST(O5 lanes and addresses have a kind unless they lead through others) {
+  auto lanes = std::vector<lane_status>(3);
+  lanes[0].local = "10.0.0.1";
+  lanes[1].local = "@troupe-lane.0.1";
+  auto peer = peer_status{};
+  peer.lanes = lanes;
+  auto status = mesh_status{};
+  status.addresses = {{"unix", "@troupe-lane.0.1", 0}};
+  status.peers = {peer};
+  const auto report = net_report(status);
+  CAF_CHECK_EQUAL(*at(at(at(report, "addresses"), "item"), "kind").text(),
+                  "unix");
+  const auto* shown = at(at(at(report, "peers"), "item"), "lanes").array();
+  CAF_REQUIRE(shown != nullptr);
+  auto kinds = std::string{};
+  for (const auto& x : shown->elements) {
+    const auto* kind = find(std::get<box<info>>(x.data)->val, "kind");
+    kinds += kind != nullptr ? *kind->text() + " " : "- ";
+  }
+  CAF_CHECK_EQUAL(kinds, "tcp unix - ");
 }
 
 CAF_TEST(the root has no parent and a peer without lanes says why) {

@@ -10,6 +10,7 @@
 
 #include <caf/send.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 
@@ -383,6 +384,7 @@ CAF_TEST(F4.30 any node tells of nodes and jobs and processes) {
   CAF_CHECK(text(procs[4], "host") == "n2");
   CAF_CHECK(number<uint32_t>(procs[4], "pid") == 1004u);
   CAF_CHECK(text(procs[4], "state") == "running");
+  CAF_CHECK(find(procs[4], "connected") != nullptr);
   mesh.lose(1);
   CAF_CHECK(text(items("troupe.nodes")[1], "state") == "lost");
 }
@@ -403,6 +405,23 @@ CAF_TEST(LOAD-2 any node tells how full the queues of all nodes are) {
     CAF_CHECK(bounds.at("server.posted_by_largest_namespace") > 0);
     CAF_CHECK_EQUAL(bounds.count("root.jobs"), rank == 0 ? 1u : 0u);
   }
+}
+
+CAF_TEST(LOAD-2 a host says how its own node is to who is in its process) {
+  spawn(5);
+  const auto x = mesh.tell<mesh_status>(1, get_mesh_status{});
+  consume_messages();
+  CAF_REQUIRE_EQUAL(x->code, status::success);
+  CAF_CHECK_EQUAL(x->value.rank, 1u);
+  const auto& gauges = x->value.gauges;
+  const auto has = [&](const std::string& name) {
+    return std::any_of(gauges.begin(), gauges.end(),
+                       [&](const gauge& y) { return y.name == name; });
+  };
+  CAF_CHECK(has("host.calls"));
+  CAF_CHECK(has("server.processes"));
+  CAF_CHECK(has("events.raised"));
+  CAF_CHECK(!has("root.jobs"));
 }
 
 CAF_TEST(LOAD-2 a node that does not answer holds up no other) {

@@ -138,6 +138,23 @@ CAF_TEST(P-N1 others are dialled when there is something to say) {
   CAF_CHECK_EQUAL(f.rested, (ranks{5, 6}));
 }
 
+CAF_TEST(LIM24 without room beyond the tree nobody else is dialled) {
+  auto f = routes_fixture{0};
+  f.reach(1);
+  f.meet(5);
+  CAF_CHECK_EQUAL(f.dialled, (ranks{1}));
+  f.routes.reached(key_of(5), peer_state::stranded, f.now);
+  CAF_CHECK(f.relays == (ways{{5, via_tree}, {5, 1}}));
+  // One that has dialled us is let go, and none takes its place.
+  f.reach(6);
+  f.now += defaults::peer_grace;
+  f.routes.use(key_of(5), f.now);
+  CAF_CHECK_EQUAL(f.dialled, (ranks{1}));
+  f.routes.tend(f.now);
+  CAF_CHECK_EQUAL(f.rested, (ranks{6}));
+  CAF_CHECK_EQUAL(f.dialled, (ranks{1}));
+}
+
 CAF_TEST(LINK-4 who is not reached directly is looked for through others) {
   auto f = routes_fixture{};
   f.reach(1);

@@ -146,6 +146,31 @@ CAF_TEST(LINK-2 what is not taken stops the sender) {
   CAF_CHECK_EQUAL(sides[1].delivered.size(), fits + 11);
 }
 
+CAF_TEST(LIM23 each end may have a window of its own) {
+  options.taken_on_delivery = false;
+  options.message_bytes = size_t{16} << 10;
+  start(0, 8);
+  options.window = size_t{64} << 10;
+  start(1, 8);
+  connect({1});
+  const auto fits = options.window / cost_of(10000);
+  for (size_t n = 0; n < 3 * fits; ++n)
+    CAF_CHECK_EQUAL(send(0, io, 10000), status::success);
+  elapse(1s);
+  CAF_CHECK_EQUAL(sides[1].delivered.size(), fits);
+  CAF_CHECK(sides[1].session->held_bytes(io) <= options.window);
+  CAF_CHECK(sides[1].closed.empty());
+  const auto held = sides[1].delivered;
+  for (const auto& x : held)
+    drive(1, [&](auto& y, auto& out) { y.taken(x, now, out); });
+  elapse(20ms);
+  CAF_CHECK_EQUAL(sides[1].delivered.size(), 2 * fits);
+  size_t sent = 0;
+  while (send(1, io, 10000) == status::success)
+    ++sent;
+  CAF_CHECK_EQUAL(sent, fits);
+}
+
 CAF_TEST(LINK-3 L5 O13 a peer without lanes is suspected and then lost once) {
   connect({1, 2});
   silent = {{1, 0}, {2, 0}};

@@ -173,9 +173,46 @@ CAF_TEST(O4 O14 P-N1 LINK-1 who loses a lane tells the other side) {
   CAF_CHECK_EQUAL(sides[0].session->counters().duplicates, 0u);
   CAF_CHECK_EQUAL(sides[0].session->counters().told_gone, 0u);
   CAF_CHECK_EQUAL(sides[1].session->counters().told_gone, 1u);
+  // All classes leave it, at once.
+  CAF_CHECK_EQUAL(sides[0].session->counters().failovers, 1u);
+  CAF_CHECK_EQUAL(sides[1].session->counters().failovers, 1u);
   elapse(10s);
   CAF_CHECK_EQUAL(sides[1].completed[3], arrived);
   CAF_CHECK_EQUAL(sides[1].count(change::suspected), 0u);
+}
+
+CAF_TEST(O5 O14 O16 lanes of the lowest tier are used while there is one) {
+  const auto up_in_tier = [this](lane_id lane, uint8_t tier) {
+    for (size_t i : {0, 1})
+      drive(i, [&](auto& x, auto& out) { x.on_lane_up(lane, now, out, tier); });
+    pass();
+    elapse(options.probe_idle);
+  };
+  const auto used_by_both = [this] {
+    for (size_t i : {0, 1})
+      send(i, io);
+    elapse(20ms);
+    CAF_CHECK_EQUAL(lane_of(0, io), lane_of(1, io));
+    return lane_of(0, io);
+  };
+  up_in_tier(1, 1);
+  CAF_CHECK_EQUAL(used_by_both(), 1u);
+  up_in_tier(2, 0); // The oldest of equals would stay.
+  CAF_CHECK_EQUAL(used_by_both(), 2u);
+  up_in_tier(3, 1);
+  CAF_CHECK_EQUAL(used_by_both(), 2u);
+  // One that is better takes over from none that has failed.
+  CAF_CHECK_EQUAL(sides[0].session->counters().failovers, 0u);
+  // What is on its way when it ends arrives over another.
+  send(0, io);
+  down(2);
+  elapse(20ms);
+  CAF_CHECK(used_by_both() != 2u);
+  up_in_tier(4, 0);
+  CAF_CHECK_EQUAL(used_by_both(), 4u);
+  CAF_CHECK_EQUAL(sides[1].numbers(),
+                  (std::vector<uint64_t>{1, 2, 3, 4, 5, 6}));
+  CAF_CHECK_EQUAL(sides[0].numbers(), (std::vector<uint64_t>{1, 2, 3, 4, 5}));
 }
 
 CAF_TEST(O4 P-N1 lanes that go one after another are all told) {

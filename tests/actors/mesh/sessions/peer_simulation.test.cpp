@@ -60,14 +60,19 @@ void explain(const peer_world_options& options) {
   CAF_ERROR(to_string(options) << ": " << again.complaint);
 }
 
-void simulate(uint64_t first, uint64_t last) {
+void simulate(uint64_t first, uint64_t last, bool has_tiers = false) {
+  const auto draw = [has_tiers](uint64_t seed) {
+    auto result = draw_options(seed);
+    result.has_tiers = has_tiers;
+    return result;
+  };
   if (const auto* seed = std::getenv("TROUPE_SEED")) {
-    explain(draw_options(std::strtoull(seed, nullptr, 10)));
+    explain(draw(std::strtoull(seed, nullptr, 10)));
     return;
   }
   outcome sum;
   for (auto seed = first; seed < last; ++seed) {
-    const auto options = draw_options(seed);
+    const auto options = draw(seed);
     const auto x = run(options);
     if (!x.complaint.empty())
       explain(options);
@@ -100,6 +105,10 @@ CAF_TEST(LINK-1 LINK-2 LINK-3 LINK-4 LINK-5 LINK-6 LINK-7 hold in any order) {
 
 CAF_TEST(L1 L5 L7 O14 P-N1 hold in any other order) {
   simulate(500, 1000);
+}
+
+CAF_TEST(O5 O14 LINK-1 LINK-3 LINK-5 LINK-6 hold with a kind of lanes preferred) {
+  simulate(0, 250, true);
 }
 
 CAF_TEST(P-N1 LINK-1 LINK-3 a lane that one end loses costs no silence) {
