@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,8 @@
 namespace troupe {
 
 // What is read is put into runs again and has to come to the same: there is one
-// way to write a list.
+// way to write a list. That ends as soon as there are more runs than were read,
+// so that it takes no memory that the bytes do not justify.
 
 namespace {
 
@@ -26,9 +28,16 @@ struct proc_run {
 
 TROUPE_MESSAGE(proc_run, x.first, x.count)
 
-std::vector<proc_run> to_runs(const std::vector<proc_id>& procs) {
+/// Any number of runs.
+constexpr auto no_limit = std::numeric_limits<size_t>::max();
+
+/// Ends with the run after the first `limit`.
+std::vector<proc_run> to_runs(const std::vector<proc_id>& procs,
+                              size_t limit = no_limit) {
   auto result = std::vector<proc_run>{};
   for (const auto& x : procs) {
+    if (result.size() > limit)
+      break;
     if (!result.empty() && x.rank <= rank_valid_max
         && uint64_t{result.back().first.rank} + result.back().count == x.rank
         && result.back().first.nspace == x.nspace)
@@ -149,10 +158,14 @@ std::optional<uint32_t> step_between(const std::vector<rank_row>& xs,
   return step;
 }
 
-std::vector<share_run> to_runs(const std::vector<node_share>& shares) {
+/// Ends with the run after the first `limit`.
+std::vector<share_run> to_runs(const std::vector<node_share>& shares,
+                               size_t limit = no_limit) {
   auto result = std::vector<share_run>{};
   auto before = std::vector<rank_row>{};
   for (const auto& x : shares) {
+    if (result.size() > limit)
+      break;
     auto rows = to_rows(x.procs);
     if (!result.empty()) {
       auto& run = result.back();
@@ -185,6 +198,8 @@ caf::error take_memory(codec_reader& f, const share_run& x) {
   for (const auto& row : x.rows) {
     if (row.count == 0)
       return codec_reader::refuse("no ranks in a row");
+    if (row.count > 1 && !row.cpus.empty())
+      return codec_reader::refuse("ranks with processors in one row");
     const auto each = sizeof(placed_proc) + row.cpus.size() * sizeof(uint32_t);
     // A row of a node may be as long as there are ranks.
     if (auto err = f.take_memory(row.count, each * x.count))
@@ -218,7 +233,7 @@ caf::error read_runs(codec_reader& f, std::vector<T>& to) {
       return err;
     append(to, x);
   }
-  if (to_runs(to) != runs)
+  if (to_runs(to, runs.size()) != runs)
     return codec_reader::refuse("a list that is not written as it would be");
   return caf::none;
 }

@@ -130,7 +130,8 @@ CAF_TEST(X44 runs of more than there is room for are refused) {
   out.put_number(0);
   out.put_number(rank_valid_max);
   CAF_CHECK(!decode<group_entry>(bytes));
-  const auto map_of = [](uint64_t nodes, uint64_t ranks) {
+  const auto map_of = [](uint64_t nodes, uint64_t ranks,
+                         std::vector<uint32_t> cpus = {}) {
     auto result = std::string{};
     auto to = codec_writer{result};
     to.put_text("job");
@@ -148,7 +149,7 @@ CAF_TEST(X44 runs of more than there is room for are refused) {
     to.put_number(ranks > 1 ? 1 : 0);
     to.put_number(ranks);
     to.put_number(0);
-    to.put_number(0);
+    to.write(cpus);
     to.put_number(0); // nobody is lost
     return result;
   };
@@ -158,4 +159,18 @@ CAF_TEST(X44 runs of more than there is room for are refused) {
   CAF_CHECK(!decode<job_map>(map_of(UINT32_MAX, UINT32_MAX)));
   CAF_CHECK(!decode<job_map>(map_of(UINT32_MAX, 0)));
   CAF_CHECK(!decode<job_map>(map_of(0, 1)));
+  // One whose processors are known stands alone.
+  CAF_CHECK(decode<job_map>(map_of(1, 1, {0})).engaged());
+  CAF_CHECK(!decode<job_map>(map_of(1, 2, {0})));
+}
+
+CAF_TEST(X44 ranks that are not in a row are refused as if they were) {
+  auto bytes = std::string{};
+  auto out = codec_writer{bytes};
+  out.write(group_key{});
+  out.put_number(1);
+  out.put_text("job");
+  out.put_number(rank_valid_max);
+  out.put_number(1000000);
+  CAF_CHECK(!decode<group_entry>(bytes));
 }
