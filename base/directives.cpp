@@ -133,7 +133,7 @@ caf::error find_unmet(pmix_call call, const std::vector<info>& infos,
       std::string{known != nullptr ? known->c_name : x.key}
         + " is required, but "
         + std::string{all_calls()[static_cast<size_t>(call)].function}
-        + " does not act upon it");
+        + " does not act upon it; leave it out, or do not require it");
   }
   return {};
 }

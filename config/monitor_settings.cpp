@@ -24,7 +24,7 @@ caf::error apply_setting(monitor_settings& x, std::string_view setting) {
                        ? std::string_view{}
                        : setting.substr(middle + 1);
   if (setting.find('\0') != std::string_view::npos)
-    return wrong(name, "it holds a zero byte");
+    return wrong(name, "it holds a zero byte; remove it");
   if (name == "plugins") {
     if (value.empty() || value.front() != '/')
       return wrong(setting, "write the path of a directory, from /");

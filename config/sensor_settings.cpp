@@ -77,7 +77,8 @@ caf::error apply_setting(sensor_settings& x, std::string_view setting) {
       x.sysfs = std::string{value} + "/sys";
       x.procfs = std::string{value} + "/proc";
     } else if (x.file_systems.size() >= most_names) {
-      return wrong(setting, "there are 64 file systems already");
+      return wrong(setting,
+                   "there are 64 file systems already, leave this one out");
     } else {
       x.file_systems.emplace_back(value);
     }

@@ -118,7 +118,8 @@ caf::error node_monitors::add_here(const std::string& name,
       return make(sys, peers);
     });
   return make_error(status::bad_param,
-                    "the monitor kind " + name + " makes no monitors");
+                    "the monitor kind " + name
+                      + " makes no monitors; give it a maker");
 }
 
 void node_monitors::lend(const std::string& kind) {

@@ -113,7 +113,8 @@ public:
   }
 
   static caf::error has_been_stopped() {
-    return make_error(status::init, "the runtime has been stopped");
+    return make_error(status::init,
+                      "the runtime has been stopped; start another one");
   }
 
   /// Asks the server and waits.

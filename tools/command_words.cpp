@@ -631,7 +631,8 @@ private:
     auto values = std::vector<std::string>{};
     if (x.value && word.values == 0)
       return make_error(status::bad_param,
-                        typed + "=" + *x.value + ": it takes no value");
+                        typed + "=" + *x.value
+                          + ": it takes no value; leave it out");
     if (x.value)
       values.push_back(*x.value);
     while (static_cast<int>(values.size()) < word.values) {
@@ -661,7 +662,8 @@ private:
                            : option_token{text.substr(0, 2), text.substr(2)};
       const auto* option = our_option(token.name);
       if (option == nullptr)
-        return make_error(status::error, "no option " + token.name);
+        return make_error(status::error, "there is no option " + token.name
+                                           + "; troupe run --help lists them");
       // `--dvm` alone takes nothing that follows.
       if (takes_value(*option) && !token.value)
         add(typed, *option, std::nullopt, whole);

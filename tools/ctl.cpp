@@ -275,7 +275,8 @@ const command commands[] = {
    },
    [](const words& x, std::vector<info>& out) -> caf::error {
      if ((x.then == "checkpoint") == x.name.empty())
-       return bad("--then checkpoint and --checkpoint ID belong together");
+       return bad("--then checkpoint and --checkpoint ID belong together; give "
+                  "both, or neither");
      add(out, control_key::preempt, value::string(x.then));
      if (!x.name.empty())
        add(out, attr::job_ctrl_checkpoint, value::string(x.name));

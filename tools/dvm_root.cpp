@@ -286,7 +286,8 @@ void dvm_root::on_member(const member_changed& x) {
   live_.erase(x.rank);
   show_members();
   if (!is_ready_ && !is_ending_ && settings_.launches)
-    fail("the daemon on " + x.name + " ended before the DVM was ready");
+    fail("the daemon on " + x.name
+         + " ended before the DVM was ready; see its log, and troupe doctor");
 }
 
 void dvm_root::look_whether_ready() {

@@ -69,7 +69,9 @@ caf::expected<variable_list> exported_by(const std::string& word,
         result.push_back(name + "=" + value);
     if (result.empty())
       return make_error(status::bad_param,
-                        word + ": there is no variable whose name begins so");
+                        word
+                          + ": there is no variable whose name begins so; set "
+                            "one, or leave it out");
     return result;
   }
   const auto i = launcher.find(word);

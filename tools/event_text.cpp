@@ -60,8 +60,9 @@ caf::expected<status> read_event_code(const std::string& text) {
   if (is_number(text)) {
     const auto number = read_number<int32_t>(text);
     if (!number || *number >= 0 || *number == INT32_MIN)
-      return bad("the code of an event is below 0 and above -2147483648, not "
-                 + text);
+      return bad(in_quotes(text)
+                 + " is no code of an event; give one from -2147483647 to -1, "
+                   "or a name such as PMIX_ERR_PROC_ABORTED");
     return static_cast<status>(*number);
   }
   auto name = text;
@@ -105,7 +106,7 @@ caf::expected<proc_id> read_proc(const std::string& text) {
   if (!rank || *rank > rank_valid_max)
     return bad(in_quotes(text)
                + " names no process: its rank is a number, or * "
-                 "for all");
+                 "for all; write NAMESPACE:0");
   result.rank = *rank;
   return result;
 }
@@ -125,10 +126,12 @@ caf::expected<info> read_event_info(const std::string& text) {
   }
   if (key.empty() || key.size() > max_key_length)
     return bad("a key has 1 to " + std::to_string(max_key_length)
-               + " bytes, unlike that of " + in_quotes(text));
+               + " bytes, unlike that of " + in_quotes(text)
+               + "; choose another");
   const auto wrong = [&] {
-    return bad(in_quotes(content) + " is no " + type + " (in " + in_quotes(text)
-               + ")");
+    return bad(
+      in_quotes(content) + " is no " + type + " (in " + in_quotes(text)
+      + "); write a value of that type, or leave out the type for a text");
   };
   if (type == "string")
     return info{key, 0, value::string(content)};

@@ -89,9 +89,10 @@ parse_group_options(std::vector<std::string> args) {
   if (const auto status = parse_arguments(cli, std::move(args)))
     return *status;
   if (x.id.size() > max_nspace_length)
-    return complain(cli.get_name(), "no group has a name of more than "
-                                      + std::to_string(max_nspace_length)
-                                      + " bytes");
+    return complain(cli.get_name(),
+                    "no group has a name of more than "
+                      + std::to_string(max_nspace_length)
+                      + " bytes; troupe group list shows those there are");
   constexpr auto shortest =
     std::chrono::duration<double>{shortest_group_interval}.count();
   constexpr auto longest = 86400.0;
@@ -381,8 +382,8 @@ int watch(const group_order& order, tool_session& session) {
     if (!now) {
       if (status_of(now.error()) == status::lost_connection
           || session.is_gone())
-        return fail(order,
-                    "the DVM has ended, or the connection to it is lost");
+        return fail(order, "the DVM has ended, or the connection to it is "
+                           "lost; see troupe nodes on its node");
       return fail(order, reason_of(now.error()));
     }
     for (auto& x : group_changes(before, *now))

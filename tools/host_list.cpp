@@ -239,7 +239,7 @@ caf::error expand_one(std::string_view name, const text_place& place,
     }
     if (result.size() > max_name)
       return place.error(name, "is longer than 255 characters; no node is "
-                               "named so");
+                               "named so, write a shorter one");
     if (!out.add(std::move(result)))
       return too_many(place, name);
   }
@@ -455,10 +455,12 @@ parse_repeats(std::string_view text, text_place place, size_t most) {
                 : std::nullopt;
     }
     if (!number || *number > most_slots || !times || *times == 0)
-      return start.error(item, "is no number with a count; it should look like "
-                               "4(x2)");
+      return start.error(
+        item, "is no number with a count; it should look like "
+              "4(x2); ask Slurm for a new allocation, or give --host");
     if (*times > most - std::min(most, result.size()))
-      return start.error(item, "stands for more nodes than there are");
+      return start.error(item, "stands for more nodes than there are; ask "
+                               "Slurm for a new allocation, or give --host");
     result.insert(result.end(), static_cast<size_t>(*times), *number);
   }
   return result;
@@ -687,8 +689,8 @@ caf::error put_in_order(bootstrap_settings& x, const text_place& place) {
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice != sorted.end())
-    return place.error(*twice,
-                       "is named twice; two nodes cannot have one name");
+    return place.error(
+      *twice, "is named twice; two nodes cannot have one name, leave one out");
   const auto root = std::find(x.nodes.begin(), x.nodes.end(), x.controller);
   if (root == x.nodes.end())
     x.nodes.insert(x.nodes.begin(), x.controller);

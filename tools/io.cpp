@@ -230,7 +230,7 @@ std::variant<view_order, int> parse_attach(std::vector<std::string> args) {
     if (!order.takes_input
         && (order.keeps_open || order.repeats_input || order.is_raw))
       refuse("--keep-open, --resume-input and --raw are about input, which is "
-             "passed on with -i");
+             "passed on with -i; give that, too");
     if (order.takes_input && order.sources.front().rank == rank_wildcard)
       refuse("-i needs one process that gets the input; write "
              + order.sources.front().nspace + ":RANK");

@@ -17,7 +17,8 @@ void* troupe_find_late(troupe::late_function* x) noexcept {
   // In libcrypto.so.3, too, which the other needs.
   auto* found = loaded != nullptr ? ::dlsym(loaded, x->name) : nullptr;
   if (found == nullptr) {
-    std::fprintf(stderr, "cannot load OpenSSL: %s\n", ::dlerror());
+    std::fprintf(stderr, "cannot load OpenSSL: %s; install libssl3\n",
+                 ::dlerror());
     ::_exit(127); // As the loader does.
   }
   __atomic_store_n(&x->address, found, __ATOMIC_RELEASE);

@@ -150,7 +150,7 @@ caf::expected<probe_request> decode_probe_request(std::string_view line) {
   if (!result)
     return make_error(status::bad_param,
                       "standard input is no request of troupe doctor, which "
-                      "alone is to use --probe");
+                      "alone is to use --probe; run troupe doctor");
   keep(result->names, defaults::probe_places);
   keep(result->reach, defaults::probe_places);
   return std::move(*result);

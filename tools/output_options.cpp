@@ -215,7 +215,8 @@ caf::error read_word(const std::string& item, const std::string& here,
       rest.erase(0, end);
     }
     if (!rest.empty())
-      return refuse("\"" + item + "\": " + word + " takes no value");
+      return refuse("\"" + item + "\": " + word
+                    + " takes no value; leave it out");
     return read_flag(word, x);
   }
   const auto given =
@@ -241,7 +242,7 @@ caf::error check(const words_read& x) {
     return refuse("raw is the bytes as they come; leave out the other forms, "
                   "or write tag:raw for marks in front of what comes at once");
   if (x.file_is_pattern && x.file.empty())
-    return refuse("pattern is about file=FILE, which is missing");
+    return refuse("pattern is about file=FILE, which is missing; add it");
   if (x.file_only && x.file.empty() && x.directory.empty())
     return refuse("file-only needs file=FILE or dir=DIR");
   return caf::none;
@@ -288,9 +289,9 @@ caf::error check_viewer(const output_options& x) {
     return refuse("file= and dir= are for whoever starts the job; redirect "
                   "the output of this command");
   if (x.merge)
-    return refuse("merge is for whoever starts the job");
+    return refuse("merge is for whoever starts the job; leave it out");
   if (x.tail)
-    return refuse("tail= is for whoever starts the job");
+    return refuse("tail= is for whoever starts the job; leave it out");
   return caf::none;
 }
 

@@ -51,7 +51,9 @@ http_answer tell(const std::string& text) {
 http_answer page() {
   const auto nonce = random_digits(nonce_bytes);
   if (nonce.empty())
-    return refuse(503, "the system gives no random numbers");
+    return refuse(
+      503,
+      "the system gives no random numbers; see whether it allows getrandom");
   constexpr auto mark = std::string_view{"@NONCE@"};
   auto result = http_answer{};
   result.type = "text/html; charset=utf-8";
@@ -120,19 +122,21 @@ http_answer page_service::answer(const http_request& x) const {
 
 http_answer page_service::find_answer(const http_request& x) const {
   if (x.method != "GET" && x.method != "HEAD") {
-    auto result = refuse(405, "this page only reads");
+    auto result = refuse(405, "this page only reads; ask by GET or HEAD");
     result.headers.emplace_back("Allow", "GET, HEAD");
     return result;
   }
   if (!settings_.has_tls && !names_loopback(x.host))
-    return refuse(421, "this page is at localhost or 127.0.0.1");
+    return refuse(421, "this page is at localhost or 127.0.0.1; open the "
+                       "address that troupe page has printed");
   if (x.path == "/")
     return page();
   constexpr auto scheme = std::string_view{"Bearer "};
   const auto given = std::string_view{x.authorization};
   if (given.substr(0, scheme.size()) != scheme
       || !are_same(given.substr(scheme.size()), settings_.key)) {
-    auto result = refuse(401, "the key of the page is missing or wrong");
+    auto result = refuse(401, "the key of the page is missing or wrong; open "
+                              "the address that troupe page has printed");
     result.headers.emplace_back("WWW-Authenticate", "Bearer");
     return result;
   }
@@ -146,7 +150,9 @@ http_answer page_service::find_answer(const http_request& x) const {
     return of_process(x, settings_.ask.usage);
   if (x.path == "/stack")
     return of_process(x, settings_.ask.stack);
-  return refuse(404, "there is nothing here");
+  return refuse(
+    404,
+    "there is nothing here; open the address that troupe page has printed");
 }
 
 http_answer page_service::live() const {
@@ -171,7 +177,7 @@ page_service::of_process(const http_request& x,
     return refuse(400, "write ?job=NAMESPACE&rank=N");
   const auto number = wire::parse_number(*rank);
   if (!number || *number > rank_valid_max)
-    return refuse(400, "the rank is no rank");
+    return refuse(400, "the rank is no rank; write ?job=NAMESPACE&rank=N");
   return tell(json_text(ask({*job, static_cast<uint32_t>(*number)})));
 }
 

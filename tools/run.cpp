@@ -323,8 +323,10 @@ int run(std::vector<std::string> args) {
     return *status;
   auto& options = std::get<run_options>(parsed);
   if (!report_pid(options.report_pid)) {
-    std::cerr << notice("troupe run",
-                        "--report-pid: cannot write " + options.report_pid);
+    std::cerr << notice(
+      "troupe run",
+      "--report-pid: cannot write " + options.report_pid
+        + "; name a file in a directory of yours, or - for standard output");
     return 1;
   }
   if (const auto why = preload(options.preloads, options.node_words)) {

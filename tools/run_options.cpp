@@ -156,8 +156,9 @@ caf::expected<int> run_to_end(std::vector<std::string> words) {
   auto pid = pid_t{0};
   if (const auto code = ::posix_spawnp(&pid, arguments.front(), nullptr,
                                        nullptr, arguments.data(), environ))
-    return make_error(status::error,
-                      words.front() + ": " + std::strerror(code));
+    return make_error(status::error, "cannot start " + words.front() + ": "
+                                       + std::strerror(code)
+                                       + "; free memory, or raise ulimit -u");
   auto result = 0;
   while (::waitpid(pid, &result, 0) < 0)
     if (errno != EINTR)
@@ -188,8 +189,10 @@ caf::error preload(const std::vector<preloaded_file>& files,
   auto failure = std::error_code{};
   const auto self = std::filesystem::read_symlink("/proc/self/exe", failure);
   if (failure)
-    return make_error(status::error,
-                      "cannot copy files: /proc is not there to find troupe");
+    return make_error(
+      status::error,
+      "cannot copy files: /proc is not there to find troupe; mount it, or "
+      "leave out --preload-files and --preload-binary");
   for (const auto& x : files) {
     struct stat what = {};
     if (::stat(x.from.c_str(), &what) != 0)
@@ -826,7 +829,7 @@ caf::error check_stdin(const run_options& options) {
   return make_error(status::bad_param,
                     "--stdin " + std::to_string(options.stdin_target)
                       + ": the job has no such process, its ranks are 0 to "
-                      + std::to_string(size - 1));
+                      + std::to_string(size - 1) + "; name one of them");
 }
 
 void add_surroundings(spawn_request& job) {

@@ -349,7 +349,7 @@ void screen::state::take(screen_window::waiting x) {
 void screen::state::on_failed(uint32_t rank, const std::string& why,
                               std::deque<screen_window::waiting> left) const {
   options.warn("no window for rank " + std::to_string(rank) + ": " + why
-               + "; its output is shown here");
+               + "; its output is shown here, see the command of --screen");
   for (auto& x : left)
     show_elsewhere(std::move(x));
 }
@@ -369,7 +369,8 @@ void screen::state::open(uint32_t rank) {
   };
   handlers.on_closed = [this, rank] {
     options.warn("the window of rank " + std::to_string(rank)
-                 + " was closed: what the process writes is lost");
+                 + " was closed: what the process writes is lost; leave "
+                   "windows open until the job is over");
   };
   windows.push_back(
     std::make_unique<screen_window>(system.loop(), std::move(handlers)));
@@ -388,7 +389,8 @@ caf::expected<std::unique_ptr<screen>> screen::make(loop_system& sys,
     return make_error(status::bad_param,
                       "--screen opens one window per process, "
                         + std::to_string(x.size) + " are too many; the most "
-                        + "are " + std::to_string(most));
+                        + "are " + std::to_string(most)
+                        + "; start fewer, or leave out --screen");
   auto result = std::unique_ptr<screen>{
     new screen{std::make_shared<state>(sys, std::move(x))}};
   auto& st = *result->state_;

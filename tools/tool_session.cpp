@@ -269,7 +269,9 @@ tool_session::ask(const wire::request& x,
   changed.notify_one();
   doubt.join();
   if (!result && is_silent)
-    return make_error(status::timeout, "it is stopped, or too busy");
+    return make_error(
+      status::timeout,
+      "it is stopped, or too busy; continue it (kill -CONT), or ask again");
   return result;
 }
 

@@ -86,7 +86,8 @@ int serve(const page_order& order) {
   if (!key)
     return fail(reason_of(key.error()));
   if (key->empty())
-    return fail("the system gives no random numbers for a key");
+    return fail("the system gives no random numbers for a key; name a file "
+                "with one by --key");
   page_board board;
   auto exit_status = 0;
   auto* loop = static_cast<loop_system*>(nullptr);
@@ -94,7 +95,8 @@ int serve(const page_order& order) {
   source.dvm = order.dvm;
   source.interval = order.interval;
   source.on_lost = [&] {
-    exit_status = fail("the DVM has ended, or the connection to it is lost");
+    exit_status = fail("the DVM has ended, or the connection to it is lost; "
+                       "see troupe nodes on its node");
     if (loop != nullptr)
       loop->stop();
   };

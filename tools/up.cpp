@@ -148,7 +148,8 @@ caf::error write_private_file(const std::string& path,
                               const std::string& text) {
   const auto failure = [&] {
     return make_error(status::in_errno,
-                      "cannot write " + path + ": " + std::strerror(errno));
+                      "cannot write " + path + ": " + std::strerror(errno)
+                        + "; name a file in a directory of yours");
   };
   const auto draft = path + "." + std::to_string(::getpid());
   auto fd = unique_fd{::open(

@@ -61,15 +61,16 @@ int window(const std::vector<std::string>& args) {
   const auto is_raw = args.size() == 2 && args.front() == "--raw";
   if (args.size() != (is_raw ? 2 : 1)) {
     std::cerr << notice("troupe window",
-                        "is started by troupe run --screen only");
+                        "is started by troupe run --screen only; use that");
     return 2;
   }
   ignore_broken_pipes();
   const auto fd = connect_to(args.back());
   if (!fd) {
-    std::cerr << notice("troupe window", "cannot reach the launcher at "
-                                           + args.back() + ": "
-                                           + std::strerror(errno));
+    std::cerr << notice("troupe window",
+                        "cannot reach the launcher at " + args.back() + ": "
+                          + std::strerror(errno)
+                          + "; see whether troupe run is still there");
     return 1;
   }
   auto mode = is_raw ? terminal_mode{STDIN_FILENO} : terminal_mode{};

@@ -581,9 +581,9 @@ read_ranks(const checkpoint& from, const std::vector<proc_id>& named) {
   auto result = std::set<uint32_t>{};
   for (const auto& x : named) {
     if (x.nspace != from.nspace && x.nspace != from.latest)
-      return make_error(status::bad_param, "checkpoint " + from.id
-                                             + " is of job " + from.nspace
-                                             + ", not of " + x.nspace);
+      return make_error(status::bad_param,
+                        "checkpoint " + from.id + " is of job " + from.nspace
+                          + ", not of " + x.nspace + "; name one of that job");
     if (x.rank == rank_wildcard)
       return std::set<uint32_t>{};
     result.insert(x.rank);
@@ -653,10 +653,11 @@ make_checkpoint_step(const control_means& means, const control_order& order,
     if (x.nspace != procs.front().nspace)
       return make_error(status::bad_param,
                         "a checkpoint is of one job: " + procs.front().nspace
-                          + " or " + x.nspace);
+                          + " or " + x.nspace + "; ask for each by itself");
     if (state->busy.count(x) > 0)
       return make_error(status::resource_busy,
-                        to_string(x) + " is saving its state already");
+                        to_string(x)
+                          + " is saving its state already; wait until it has");
   }
   auto plan = checkpoint_round::make_plan(
     procs, order.directives.checkpoint_by, state->declared,
@@ -665,7 +666,9 @@ make_checkpoint_step(const control_means& means, const control_order& order,
     return std::move(plan.error());
   auto job = means.record(procs.front().nspace);
   if (job == nullptr)
-    return make_error(status::not_found, "no job " + procs.front().nspace);
+    return make_error(status::not_found,
+                      "no job " + procs.front().nspace
+                        + "; troupe jobs lists those there are");
   return std::shared_ptr<control_step>{std::make_shared<checkpoint_step>(
     means, order, state, std::move(*plan), std::move(job))};
 }
@@ -686,15 +689,19 @@ make_preempt_step(const control_means& means, const control_order& order,
                             "the wildcard");
   for (const auto& nspace : order.targets.whole) {
     if (!state->declared.is_preemptible(nspace))
-      return make_error(status::not_supported,
-                        "job " + nspace + " has not declared that it can be "
-                          + "preempted (PMIX_JOB_CTRL_PREEMPTIBLE)");
+      return make_error(
+        status::not_supported,
+        "job " + nspace + " has not declared that it can be "
+          + "preempted (PMIX_JOB_CTRL_PREEMPTIBLE); pause or end it instead");
     if (state->ending.count(nspace) > 0)
-      return make_error(status::resource_busy,
-                        "job " + nspace + " is being preempted already");
+      return make_error(
+        status::resource_busy,
+        "job " + nspace
+          + " is being preempted already; wait, or cancel that request");
   }
   if (order.targets.whole.empty())
-    return make_error(status::bad_param, "there is no job to preempt");
+    return make_error(status::bad_param,
+                      "there is no job to preempt; name one");
   if (action == "checkpoint")
     // Whatever is wrong with it is said before anybody is alerted.
     if (auto probe = make_checkpoint_step(means, order, state); !probe)
@@ -713,12 +720,15 @@ caf::error refuse_in_place(const control_means& means,
   const auto* from =
     id ? state.records.find(order.who.creds.uid, *id) : nullptr;
   if (id && from == nullptr)
-    return make_error(status::not_found,
-                      "no checkpoint \"" + *id + "\" of yours was completed");
+    return make_error(
+      status::not_found,
+      "no checkpoint \"" + *id
+        + "\" of yours was completed; make one by troupe ctl checkpoint");
   if (from != nullptr && from->is_by_hook)
     return make_error(status::not_supported,
                       "checkpoint " + *id
-                        + " was taken by the site's hook: it starts a new job");
+                        + " was taken by the site's hook: it starts a new job; "
+                          "leave out --in-place");
   for (const auto& x : order.targets.shares) {
     const auto job = means.record(x.nspace);
     if (job == nullptr || !job->restarts_in_place)
@@ -729,21 +739,23 @@ caf::error refuse_in_place(const control_means& means,
     if (state.ending.count(x.nspace) > 0)
       return make_error(status::resource_busy,
                         "job " + x.nspace
-                          + " is being restarted or preempted already");
+                          + " is being restarted or preempted already; wait, "
+                            "or cancel that request");
     if (from == nullptr)
       continue;
     // One of an earlier DVM is of a job that may have had the same name.
     if (job != from->job && x.nspace != from->latest)
-      return make_error(status::bad_param, "checkpoint " + *id + " is of job "
-                                             + from->nspace
-                                             + (x.nspace == from->nspace
-                                                  ? " of an earlier DVM"
-                                                  : ", not of " + x.nspace));
+      return make_error(status::bad_param,
+                        "checkpoint " + *id + " is of job " + from->nspace
+                          + (x.nspace == from->nspace ? " of an earlier DVM"
+                                                      : ", not of " + x.nspace)
+                          + "; leave out --in-place");
     for (const auto rank : x.ranks)
       if (from->ranks.count(rank) == 0)
         return make_error(status::not_found,
                           "checkpoint " + *id + " has no state of "
-                            + to_string(proc_id{x.nspace, rank}));
+                            + to_string(proc_id{x.nspace, rank})
+                            + "; restart those it has, or the whole job");
   }
   return caf::none;
 }
@@ -761,8 +773,10 @@ make_restart_step(const control_means& means, const control_order& order,
   const auto id = order.directives.restart.value_or("");
   const auto* from = state->records.find(order.who.creds.uid, id);
   if (from == nullptr)
-    return make_error(status::not_found,
-                      "no checkpoint \"" + id + "\" of yours was completed");
+    return make_error(
+      status::not_found,
+      "no checkpoint \"" + id
+        + "\" of yours was completed; make one by troupe ctl checkpoint");
   auto ranks = read_ranks(*from, order.named);
   if (!ranks)
     return std::move(ranks.error());
@@ -783,7 +797,8 @@ make_restart_step(const control_means& means, const control_order& order,
     if (state->ending.count(from->latest) > 0)
       return make_error(status::resource_busy,
                         "job " + from->latest
-                          + " is being restarted or preempted already");
+                          + " is being restarted or preempted already; wait, "
+                            "or cancel that request");
     auto those = std::vector<proc_id>{};
     for (const auto rank : *ranks)
       those.push_back({from->latest, rank});
@@ -803,10 +818,12 @@ caf::expected<std::shared_ptr<control_step>>
 make_provision_step(const control_means& means, const control_order& order) {
   if (!means.has_hook || !means.has_hook(site_hook::provision))
     return make_error(status::not_supported,
-                      "this DVM has no hook that provisions nodes");
+                      "this DVM has no hook that provisions nodes; give one by "
+                      "--hook to troupe up");
   if (!means.is_administrator || !means.is_administrator(order.who))
-    return make_error(status::no_permissions,
-                      "only the owner of the DVM may provision its nodes");
+    return make_error(
+      status::no_permissions,
+      "only the owner of the DVM may provision its nodes; ask as that user");
   if (order.directives.provision.value_or("").empty())
     return make_error(status::bad_param,
                       "name the nodes to provision (PMIX_JOB_CTRL_PROVISION)");

@@ -113,7 +113,8 @@ std::string checkpoint_records::save() const {
 
 caf::error checkpoint_records::load(std::string_view bytes) {
   const auto refused = make_error(
-    status::bad_param, "these are no checkpoints that this version has kept");
+    status::bad_param, "these are no checkpoints that this version has kept; "
+                       "name another file by --checkpoints");
   if (bytes.substr(0, kept_version.size()) != kept_version)
     return refused;
   auto kept =
@@ -201,12 +202,14 @@ make_restart(const checkpoint& from, const std::set<uint32_t>& ranks,
     if (from.ranks.count(rank) == 0)
       return make_error(status::not_found,
                         "checkpoint " + from.id + " has no state of "
-                          + to_string(proc_id{from.nspace, rank}));
+                          + to_string(proc_id{from.nspace, rank})
+                          + "; restart those it has, or the whole job");
   if (from.is_by_hook && restart_command.empty())
     return make_error(status::not_supported,
                       "checkpoint " + from.id
                         + " was taken by the site's hook, "
-                        + "and this DVM has none that restores it");
+                        + "and this DVM has none that restores it; give one by "
+                          "--hook to troupe up");
   const auto& job = *from.job;
   auto result = job.request;
   const auto is_whole = wanted.size() == job.hosts.size();

@@ -73,13 +73,14 @@ caf::error checkpoint_methods::declare(const proc_id& who,
         status::out_of_resource,
         to_string(who) + " declares " + std::to_string(what.methods->size())
           + " checkpoint methods; at most "
-          + std::to_string(defaults::checkpoint_methods_per_process));
+          + std::to_string(defaults::checkpoint_methods_per_process)
+          + ": declare fewer");
     for (const auto& x : *what.methods)
       if (cannot_be_caught(x))
         return make_error(status::bad_param,
                           "signal " + std::to_string(*x.signal)
                             + " is no checkpoint method of " + to_string(who)
-                            + ": no process can catch it");
+                            + ": no process can catch it; choose another");
   }
   const auto is_new =
     (what.methods && !what.methods->empty() && methods_.count(who) == 0)
@@ -87,7 +88,8 @@ caf::error checkpoint_methods::declare(const proc_id& who,
   if (is_new && size() >= max_procs_)
     return make_error(status::out_of_resource,
                       "no more than " + std::to_string(max_procs_)
-                        + " processes may declare checkpoint methods");
+                        + " processes may declare checkpoint methods; let one "
+                          "of each node declare");
   if (what.methods && what.methods->empty())
     methods_.erase(who);
   else if (what.methods)
@@ -151,12 +153,14 @@ checkpoint_round::make_plan(const std::vector<proc_id>& procs,
                             const checkpoint_methods& declared, bool has_hook) {
   if (procs.empty())
     return make_error(status::bad_param,
-                      "none of the processes to save runs (any more)");
+                      "none of the processes to save runs (any more); troupe "
+                      "ps lists those that do");
   for (const auto& x : wanted)
     if (cannot_be_caught(x))
-      return make_error(status::bad_param,
-                        "signal " + std::to_string(*x.signal)
-                          + " asks for no checkpoint: no process can catch it");
+      return make_error(
+        status::bad_param,
+        "signal " + std::to_string(*x.signal)
+          + " asks for no checkpoint: no process can catch it; choose another");
   auto result = plan{};
   auto without = std::set<proc_id>{};
   for (const auto& proc : procs) {

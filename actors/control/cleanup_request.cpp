@@ -28,9 +28,10 @@ caf::error add(std::vector<cleanup_path>& result, const std::string& list,
     auto x = like;
     x.path = list.substr(begin, end - begin);
     if (!is_plain(x.path))
-      return make_error(status::bad_param,
-                        "\"" + x.path
-                          + "\" is no absolute path without .. in it");
+      return make_error(
+        status::bad_param,
+        "\"" + x.path
+          + "\" is no absolute path without .. in it; write one from /");
     result.push_back(std::move(x));
     begin = end + 1;
   }
@@ -56,7 +57,8 @@ read_cleanup(const job_control_request& request) {
     if ((!is_directory && !is_kept && x.key != attr::register_cleanup)
         || list == nullptr)
       return make_error(status::not_supported,
-                        "job control by " + x.key + " is not supported");
+                        "job control by " + x.key
+                          + " is not supported; leave it out");
     auto what = like;
     what.is_directory = is_directory;
     what.leave_top &= is_directory;
@@ -66,16 +68,18 @@ read_cleanup(const job_control_request& request) {
       return err;
   }
   if (result.empty())
-    return make_error(status::not_supported,
-                      "job control without directives is not supported");
+    return make_error(
+      status::not_supported,
+      "job control without directives is not supported; give one");
   return result;
 }
 
 caf::error cleanup_list::add(std::vector<cleanup_path> paths) {
   if (paths_.size() + paths.size() > max_paths)
-    return make_error(status::out_of_resource, "the job has registered "
-                                                 + std::to_string(max_paths)
-                                                 + " paths already");
+    return make_error(
+      status::out_of_resource,
+      "the job has registered " + std::to_string(max_paths)
+        + " paths already; register a directory that holds the others");
   std::move(paths.begin(), paths.end(), std::back_inserter(paths_));
   return {};
 }

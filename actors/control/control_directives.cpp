@@ -279,16 +279,17 @@ caf::error directive_reader::read(const info& x) {
   if ((x.flags & info_required) != 0)
     return make_error(status::not_supported,
                       "directive " + x.key
-                        + " is required, and not known to this host");
+                        + " is required, and not known to this host; leave it "
+                          "out, or do not require it");
   out_.ignored.push_back(x.key);
   return caf::none;
 }
 
 caf::error contradiction(control_verb x, control_verb y) {
-  return make_error(status::bad_param,
-                    std::string{to_string(x)} + " and "
-                      + std::string{to_string(y)}
-                      + " contradict each other in one request");
+  return make_error(
+    status::bad_param,
+    std::string{to_string(x)} + " and " + std::string{to_string(y)}
+      + " contradict each other in one request; give one of them");
 }
 
 caf::error check(const control_directives& x) {
@@ -313,11 +314,12 @@ caf::error check(const control_directives& x) {
                       "how to checkpoint is said, and not that: add "
                         + std::string{attr::job_ctrl_checkpoint});
   if (!x.cancel && !x.declares() && x.verbs().empty())
-    return make_error(status::not_supported,
-                      x.ignored.empty()
-                        ? "the request has no directive that does something"
-                        : "directive " + x.ignored.front()
-                            + " is not known to this host");
+    return make_error(
+      status::not_supported,
+      x.ignored.empty()
+        ? "the request has no directive that does something; add one"
+        : "directive " + x.ignored.front()
+            + " is not known to this host; leave it out");
   return caf::none;
 }
 
@@ -358,7 +360,9 @@ caf::expected<std::vector<checkpoint_method>> read_methods(const value& x) {
       err = directive_reader::add_signal(method, result);
     else
       err = make_error(status::bad_param,
-                       method.key + " is no method of checkpointing");
+                       method.key
+                         + " is no method of checkpointing; give "
+                           "PMIX_JOB_CTRL_CHECKPOINT_EVENT or _SIGNAL");
     if (err)
       return err;
   }

@@ -283,9 +283,10 @@ void control_and_log(const requester& who, job_control_request request,
     job, [all](const request_ptr& x) {
       for (const auto& use : x->uses)
         if (use.is_required() && use.outcome != status::success) {
-          x->done(make_error(use.outcome, use.channel.key
-                                            + " is required, and cannot be "
-                                              "written to"));
+          x->done(make_error(
+            use.outcome, use.channel.key
+                           + " is required, and cannot be "
+                             "written to; leave it out, or do not require it"));
           return;
         }
       perform(all);

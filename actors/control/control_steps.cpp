@@ -317,7 +317,8 @@ caf::expected<std::shared_ptr<control_step>>
 make_set_step(const control_means& means, const control_order& order) {
   if (!means.define_set)
     return make_error(status::not_supported,
-                      "process sets are not defined by requests here");
+                      "process sets are not defined by requests here; give "
+                      "--pset to troupe run");
   return std::shared_ptr<control_step>{
     std::make_shared<set_step>(means, order)};
 }

@@ -58,7 +58,7 @@ public:
     if (count > defaults::control_targets)
       return make_error(status::out_of_resource,
                         "more than " + std::to_string(defaults::control_targets)
-                          + " targets in one request");
+                          + " targets in one request; name whole jobs");
     result.absent.assign(absent_.begin(), absent_.end());
     result.whole.assign(whole_.begin(), whole_.end());
     return result;
@@ -182,7 +182,7 @@ resolve_targets(const requester& who, uint32_t node,
   if (named.size() > defaults::control_targets)
     return make_error(status::out_of_resource,
                       "more than " + std::to_string(defaults::control_targets)
-                        + " targets in one request");
+                        + " targets in one request; name whole jobs");
   auto found = collector{who, node, lookup};
   if (named.empty()) {
     if (!lookup.job(who.proc.nspace))

@@ -191,15 +191,16 @@ struct job_controller::state : std::enable_shared_from_this<state> {
     const auto& directives = order.directives;
     const auto verbs = directives.verbs();
     if (directives.declares() && !declare)
-      return make_error(status::not_supported,
-                        "this host keeps no methods of checkpointing");
+      return make_error(
+        status::not_supported,
+        "this host keeps no methods of checkpointing; leave them out");
     if (verbs.empty())
       return caf::none;
     for (const auto x : verbs)
       if (makers.count(x) == 0)
         return make_error(status::not_supported,
                           "to " + std::string{to_string(x)}
-                            + " is not supported by this host");
+                            + " is not supported by this host; leave it out");
     order.named = what.targets;
     const auto needs_targets =
       std::any_of(verbs.begin(), verbs.end(), [&](control_verb x) {
@@ -288,7 +289,7 @@ job_controller::job_controller(control_means means, control_limits bounds)
           && self->sets.count(what.name) == 0) {
         then(make_error(status::out_of_resource,
                         "more than " + std::to_string(defaults::process_sets)
-                          + " process sets"));
+                          + " process sets; end jobs that have some"));
         return;
       }
       define(what, [weak, what, then = std::move(then)](caf::expected<ack> x) {
@@ -384,9 +385,10 @@ job_controller::describe(const requester& who,
   }
   const auto found = state_->table.list(whose, id, state_->means.now());
   if (id && found.empty())
-    return make_error(status::not_found, "request \"" + *id + "\" of "
-                                           + to_string(who.proc)
-                                           + " is not known");
+    return make_error(
+      status::not_found,
+      "request \"" + *id + "\" of " + to_string(who.proc)
+        + " is not known; troupe ctl status lists those that are");
   auto items = std::vector<info>{};
   for (const auto* x : found)
     items.push_back(

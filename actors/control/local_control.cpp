@@ -82,8 +82,9 @@ local_declarations::take(const requester& who,
   if (!cleanup.directives.empty()) {
     // Open MPI goes on at this status, and at no other.
     if (who.creds.uid != uid_)
-      return make_error(status::not_supported,
-                        "this server removes files of its own user only");
+      return make_error(
+        status::not_supported,
+        "this server removes files of its own user only; name these");
     auto read = read_cleanup(cleanup);
     if (!read)
       return std::move(read.error());

@@ -49,7 +49,9 @@ caf::error read_mail(const requester& who, const value& x,
         && (y.key == attr::log_email_server
             || y.key == attr::log_email_srvr_port))
       return make_error(status::not_supported,
-                        y.key + " is required, but mail goes by sendmail");
+                        y.key
+                          + " is required, but mail goes by sendmail; leave it "
+                            "out, or do not require it");
   entry.envelope.to = text(fields, attr::log_email_addr).value_or("");
   entry.envelope.from = text(fields, attr::log_email_sender_addr);
   entry.envelope.subject = text(fields, attr::log_email_subject);

@@ -408,7 +408,7 @@ void offer(self_pointer self, offered_event what,
                       "event " + std::to_string(code) + " of "
                         + to_string(source) + " has more than "
                         + std::to_string(defaults::event_bytes)
-                        + " bytes (L8)"));
+                        + " bytes (L8); send less, or where it is"));
   }
 }
 
@@ -560,7 +560,7 @@ caf::result<ack> notify(self_pointer self, const requester& who,
     return make_error(status::out_of_resource,
                       to_string(who.proc) + " raises an event of more than "
                         + std::to_string(defaults::event_bytes)
-                        + " bytes (L8)");
+                        + " bytes (L8); send less, or where it is");
   ++state.counts.raised;
   const auto whom = range_filter{what};
   const auto leaves = whom.leaves_node();

@@ -246,9 +246,10 @@ caf::error event_log::subscribe(client_id id, std::vector<status> codes,
       fresh.insert(code);
   const auto most = options_.codes_per_client;
   if (i->second.codes.size() + fresh.size() > most)
-    return make_error(status::out_of_resource,
-                      to_string(proc) + " registers for more than "
-                        + std::to_string(most) + " event codes (L6)");
+    return make_error(
+      status::out_of_resource,
+      to_string(proc) + " registers for more than " + std::to_string(most)
+        + " event codes (L6); register for all at once, by no code");
   i->second.codes.insert(fresh.begin(), fresh.end());
   if (levels.job)
     log->subscribe(id, proc, codes, most);

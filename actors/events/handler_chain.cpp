@@ -641,8 +641,10 @@ handler_chain_actor::behavior_type behavior(self_pointer self,
     },
     [self, begin_turn](const deregister_handler& request) -> caf::result<ack> {
       if (self->state.order.find(request.id) == nullptr)
-        return make_error(status::bad_param, "there is no event handler "
-                                               + std::to_string(request.id));
+        return make_error(status::bad_param,
+                          "there is no event handler "
+                            + std::to_string(request.id)
+                            + "; name one that was registered");
       begin_turn();
       drop(self, request.id);
       begin_events(self);

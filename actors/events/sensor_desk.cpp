@@ -86,11 +86,12 @@ caf::result<ack> add(self_pointer self, sensor_offer& offer,
                             "TROUPE_EVENT_SITE_BASE (-32300) to -32330");
   if (!handle || offer.codes.empty())
     return make_error(status::bad_param,
-                      "sensor " + offer.name + " offers nothing");
+                      "sensor " + offer.name
+                        + " offers nothing; name the events that it raises");
   if (state.sensors.size() >= defaults::sensors)
     return make_error(status::out_of_resource,
                       "the node has " + std::to_string(defaults::sensors)
-                        + " sensors already");
+                        + " sensors already; leave some out");
   auto& x = state.sensors[handle.id()];
   x.offer = std::move(offer);
   x.handle = handle;

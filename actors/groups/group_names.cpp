@@ -32,7 +32,7 @@ caf::error no_such_rank(const proc_id& x, size_t size) {
                       + (x.rank == rank_undef ? std::string{"PMIX_RANK_UNDEF"}
                                               : std::to_string(x.rank))
                       + ": its " + std::to_string(size)
-                      + " members have ranks from 0");
+                      + " members have ranks from 0; name one of them");
 }
 
 caf::error names_one(const std::string& group, const std::string& where) {
@@ -136,10 +136,11 @@ caf::expected<const std::vector<proc_id>*>
 group_names::members(const std::string& nspace) const {
   const auto* found = find(nspace);
   if (found == nullptr && former_names_.count(nspace) > 0)
-    return make_error(status::invalid_namespace,
-                      "group " + nspace
-                        + " cannot be named by this process: it is not "
-                          "complete, has ended, or the process has left it");
+    return make_error(
+      status::invalid_namespace,
+      "group " + nspace
+        + " cannot be named by this process: it is not "
+          "complete, has ended, or the process has left it; name its members");
   return found;
 }
 

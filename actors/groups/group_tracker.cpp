@@ -697,14 +697,14 @@ construct(self_pointer self, const requester& who,
     self->send(
       state.server,
       group_changed{state.options.key, state.group->members(), {who.proc}, {}});
-    return make_error(status::not_a_member, to_string(who.proc)
-                                              + " is not named for group "
-                                              + state.options.key.id);
+    return make_error(status::not_a_member,
+                      to_string(who.proc) + " is not named for group "
+                        + state.options.key.id + "; name all who take part");
   }
   if (state.constructs.count(who.proc) > 0)
-    return make_error(status::exists, to_string(who.proc)
-                                        + " has called the construction of "
-                                        + state.options.key.id + " already");
+    return make_error(status::exists,
+                      to_string(who.proc) + " has called the construction of "
+                        + state.options.key.id + " already; let it end");
   auto promise = self->make_response_promise<group_construct_result>();
   auto call = waiting_construct{};
   call.reply = answer<group_construct_result>{promise};
@@ -728,12 +728,13 @@ caf::result<ack> destruct(self_pointer self, const requester& who,
   const auto* end = group.outcome_of(group_operation::destruct);
   if (!group.is_participant(who.proc) || state.leaving.count(who.proc) > 0
       || (end == nullptr && !group.is_member(who.proc)))
-    return make_error(status::not_found,
-                      to_string(who.proc) + " is in no group " + id
-                        + "; it may be that its construction is not complete");
+    return make_error(
+      status::not_found,
+      to_string(who.proc) + " is in no group " + id
+        + "; it may be that its construction is not complete; wait for that");
   if (state.destructs.count(who.proc) > 0)
     return make_error(status::exists, to_string(who.proc) + " is ending group "
-                                        + id + " already");
+                                        + id + " already; let it end");
   auto promise = self->make_response_promise<ack>();
   auto call = waiting_destruct{};
   call.reply = answer<ack>{promise};
@@ -755,12 +756,13 @@ caf::result<ack> leave(self_pointer self, const requester& who) {
     && !state.group->has_called(group_operation::destruct, who.proc);
   if ((!has_ended && !state.group->is_member(who.proc))
       || state.leaving.count(who.proc) > 0)
-    return make_error(status::not_a_member,
-                      to_string(who.proc) + " is in no group " + id
-                        + "; nobody leaves one that is not complete");
+    return make_error(
+      status::not_a_member,
+      to_string(who.proc) + " is in no group " + id
+        + "; nobody leaves one that is not complete; wait for that");
   if (is_waiting(state, group_operation::destruct, who.proc))
-    return make_error(status::exists,
-                      to_string(who.proc) + " is ending group " + id);
+    return make_error(status::exists, to_string(who.proc) + " is ending group "
+                                        + id + "; let it end");
   // The others hear of it in time; for the process itself it is over.
   state.leaving.insert(who.proc);
   state.released.insert(who.proc);

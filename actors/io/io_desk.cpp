@@ -478,7 +478,7 @@ caf::result<ack> take_output(self_pointer self, process_output& what) {
     return make_error(status::bad_param,
                       "output comes from a process and one of its streams, "
                       "not from "
-                        + to_string(name.source));
+                        + to_string(name.source) + "; name one");
   state.written += what.bytes.size();
   auto* x = state.find(name);
   if (x == nullptr) {
@@ -1030,7 +1030,7 @@ caf::result<io_input_taken> take_input(self_pointer self, io_input& what) {
   if (!state.options.launcher)
     return make_error(status::not_supported,
                       "the input of processes is written by whoever started "
-                      "them");
+                      "them; use its input");
   auto owed = std::make_shared<answer<io_input_taken>>(
     self->make_response_promise<io_input_taken>());
   auto promise = owed->promise();

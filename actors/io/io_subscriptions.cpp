@@ -23,7 +23,8 @@ caf::error io_subscriptions::check(const io_subscription& how,
     if (x.rank > rank_valid_max && x.rank != rank_wildcard)
       return make_error(status::bad_param,
                         "output comes from a rank or from all, not from "
-                          + to_string(x));
+                          + to_string(x)
+                          + "; name a rank or PMIX_RANK_WILDCARD");
   if (all_.size() >= defaults::io_subscriptions)
     return make_error(status::out_of_resource,
                       "this node has "

@@ -29,8 +29,9 @@ io_subscription part_of(const io_subscription& what,
 }
 
 caf::error no_subscription(uint64_t number) {
-  return make_error(status::not_found,
-                    "no subscription " + std::to_string(number));
+  return make_error(status::not_found, "no subscription "
+                                         + std::to_string(number)
+                                         + "; name one that has not ended");
 }
 
 } // namespace
@@ -139,9 +140,9 @@ stream_readers::remove(const requester& who, uint64_t number) {
   if (x == nullptr)
     return no_subscription(number);
   if (x->who.index != who.index)
-    return make_error(status::no_permissions, "subscription "
-                                                + std::to_string(number)
-                                                + " is another's");
+    return make_error(status::no_permissions,
+                      "subscription " + std::to_string(number)
+                        + " is another's; end your own");
   return remove(number);
 }
 

@@ -320,7 +320,7 @@ void stream_spread::take(uint32_t from, io_fragment& what,
       && channel != io_channels::stddiag)
     done(make_error(status::bad_param, "output of "
                                          + to_string(what.stream.source)
-                                         + " names no channel"));
+                                         + " names no channel; name one"));
   else
     out_->give_desk(from, std::move(what), std::move(done));
 }

@@ -58,10 +58,12 @@ caf::error check(const streams_host_state& state, const requester& who,
   const auto i = state.jobs.find(proc.nspace);
   if (i == state.jobs.end())
     return make_error(status::not_found,
-                      "no job " + proc.nspace + " on this node");
+                      "no job " + proc.nspace
+                        + " on this node; troupe jobs lists those there are");
   if (!stream_readers::may_watch(who, i->second.owner))
     return make_error(status::no_permissions,
-                      "job " + proc.nspace + " is another user's");
+                      "job " + proc.nspace
+                        + " is another user's; ask as that user");
   return {};
 }
 

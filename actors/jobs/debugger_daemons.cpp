@@ -71,9 +71,10 @@ read_debugger_daemons(const spawn_request& request) {
                       [&](const app& x) { return is_asked(x.infos); }))
     return result_type{};
   if (request.apps.size() != 1)
-    return make_error(status::not_supported,
-                      "daemons of a debugger (PMIX_DEBUGGER_DAEMONS) are a job "
-                      "of their own, of one program");
+    return make_error(
+      status::not_supported,
+      "daemons of a debugger (PMIX_DEBUGGER_DAEMONS) are a job "
+      "of their own, of one program; start each program by itself");
   const auto target = debug_target_of(request);
   if (!target)
     return make_error(status::bad_param,
@@ -94,7 +95,8 @@ read_debugger_daemons(const spawn_request& request) {
         || options.ppr_object != resource_kind::node)
       return make_error(status::not_supported,
                         "daemons of a debugger go where the processes of their "
-                        "target are: PMIX_MAPBY may be ppr:N:node");
+                        "target are: PMIX_MAPBY may be ppr:N:node; write that, "
+                        "or leave it out");
     result.per_node = options.per_object;
   }
   if (auto why =
@@ -127,9 +129,9 @@ caf::error put_beside(const debugger_daemons& daemons, const job_map& target,
     total += count;
   }
   if (total == 0)
-    return make_error(status::not_found, "there is no process "
-                                           + to_string(daemons.target)
-                                           + " to debug");
+    return make_error(status::not_found,
+                      "there is no process " + to_string(daemons.target)
+                        + " to debug; troupe ps lists those there are");
   if (total > UINT16_MAX)
     return make_error(status::job_insufficient_resources,
                       std::to_string(total)

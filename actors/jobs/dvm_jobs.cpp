@@ -59,7 +59,8 @@ void ignore(const caf::expected<host_reply>&) {
 }
 
 caf::error unknown_job(const std::string& nspace) {
-  return make_error(status::not_found, "no job " + nspace);
+  return make_error(status::not_found,
+                    "no job " + nspace + "; troupe jobs lists those there are");
 }
 
 /// What a tool that asked for a mere map is told: it has no observer.
@@ -172,7 +173,8 @@ void dvm_jobs::begin(job_order order) {
     order.reply(
       !out_.can_serve()
         ? make_error(status::init, "the host has no server to serve the job")
-        : make_error(status::not_available, "the DVM is ending"));
+        : make_error(status::not_available,
+                     "the DVM is ending; start another one"));
     return;
   }
   const auto nspace = next_nspace();
@@ -238,7 +240,8 @@ caf::error dvm_jobs::put_beside_target(const requester& who,
     return unknown_job((*daemons)->target.nspace);
   if (!may_control(*target, who))
     return make_error(status::no_permissions,
-                      "job " + target->map.nspace + " is another user's");
+                      "job " + target->map.nspace
+                        + " is another user's; ask as that user");
   return put_beside(**daemons, target->map, request);
 }
 
@@ -253,8 +256,9 @@ void dvm_jobs::limit_start(const std::string& nspace,
   };
   call_at(out_.now() + *limit, starts, [this, nspace] {
     give_up(*find(nspace),
-            make_error(status::timeout, "the job did not start within its "
-                                        "time-out (PMIX_SPAWN_TIMEOUT)"));
+            make_error(status::timeout,
+                       "the job did not start within its "
+                       "time-out (PMIX_SPAWN_TIMEOUT); give it more"));
   });
 }
 
@@ -544,7 +548,7 @@ caf::expected<ack> dvm_jobs::abort(const requester& who,
     return unknown_job(nspace);
   if (!may_act_for(who, job->parent.creds.uid))
     return make_error(status::no_permissions,
-                      "job " + nspace + " is another user's");
+                      "job " + nspace + " is another user's; ask as that user");
   const auto whole = proc_id{nspace, rank_wildcard};
   const auto names_all =
     request.procs.empty()
@@ -727,7 +731,8 @@ void dvm_jobs::lose_node(uint32_t node) {
     if (was_starting)
       job->answer(make_error(status::job_failed_to_launch,
                              "node " + nodes_.name_of(node)
-                               + " was lost while the job started"));
+                               + " was lost while the job started; troupe "
+                                 "nodes lists those left, start it again"));
     if (!changes.empty())
       tell_of_node(*job, node);
     if (!job->ending && (is_origin || (!goes_on && !changes.empty()))) {
@@ -1163,13 +1168,14 @@ caf::error dvm_jobs::halt(const requester& who) const {
     return make_error(status::no_permissions,
                       "this DVM is another user's: " + std::to_string(owner)
                         + " owns it, " + std::to_string(who.creds.uid)
-                        + " asks");
+                        + " asks; name yours by --dvm");
   if (!is_tool(who.role))
     return make_error(status::bad_param,
                       to_string(who.proc)
                         + " belongs to no job here: name the processes to end");
   if (!config_.on_terminate)
-    return make_error(status::not_supported, "this server cannot be ended");
+    return make_error(status::not_supported,
+                      "this server cannot be ended; end whoever started it");
   config_.on_terminate();
   return caf::none;
 }

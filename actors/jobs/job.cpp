@@ -239,7 +239,8 @@ caf::result<procs_controlled> control(self_pointer self,
   if (restarts && !state.options.max_restarts)
     return make_error(status::not_supported,
                       "job " + state.nspace()
-                        + " was not started with PMIX_MAX_RESTARTS");
+                        + " was not started with PMIX_MAX_RESTARTS; start it "
+                          "with --max-restarts");
   const auto ends = what.action == control_action::terminate
                     || what.action == control_action::kill;
   auto order = what;

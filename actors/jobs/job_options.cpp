@@ -332,7 +332,7 @@ private:
       return what.wrong(status::bad_param,
                         "the file is read by launchers, and this one has not "
                         "sent its text as "
-                          + std::string{mapping_file_key});
+                          + std::string{mapping_file_key} + "; use troupe run");
     if (is_seq) {
       options_.sequence = parse_sequence(*content);
       if (options_.sequence.empty())

@@ -215,13 +215,13 @@ std::string name_seats(const std::vector<mapping_node>& nodes) {
 
 caf::error check(const spawn_request& request, const job_options& options) {
   if (request.apps.empty())
-    return make_error(status::bad_param, "a job needs a program");
+    return make_error(status::bad_param, "a job needs a program; name one");
   constexpr auto most = uint64_t{65535}; // A local rank has 16 bits.
   auto total = uint64_t{0};
   for (const auto& x : request.apps) {
     if (x.cmd.empty())
       return make_error(status::job_no_exe_specified,
-                        "a program of the job has no name");
+                        "a program of the job has no name; name it");
     if (x.max_procs < 1)
       return make_error(status::bad_param, x.cmd + " is to run "
                                              + std::to_string(x.max_procs)
@@ -231,14 +231,14 @@ caf::error check(const spawn_request& request, const job_options& options) {
   if (total > most)
     return make_error(status::bad_param, number(total)
                                            + " processes are more than "
-                                           + number(most));
+                                           + number(most) + "; ask for fewer");
   if (options.io.stdin_target != rank_undef
       && options.io.stdin_target != rank_wildcard
       && options.io.stdin_target >= total)
     return make_error(status::bad_param, "standard input cannot go to rank "
                                            + number(options.io.stdin_target)
                                            + " of a job with " + number(total)
-                                           + " processes");
+                                           + " processes; name one of them");
   return {};
 }
 

@@ -311,7 +311,7 @@ caf::expected<node_topology> listed_part(const local_share& share,
           + ", which node " + share.hostname
           + " does not have or may not use; it counts "
           + (kind == resource_kind::core ? "cores" : "hardware threads")
-          + " from 0 as lstopo does");
+          + " from 0 as lstopo does; correct the list");
   return result;
 }
 

@@ -12,7 +12,7 @@ caf::error set_name_refusal(const std::string& name) {
   if (name.empty() || name.size() > max_nspace_length)
     return make_error(status::bad_param,
                       "the name of a process set has 1 to 255 bytes, not "
-                        + std::to_string(name.size()));
+                        + std::to_string(name.size()) + "; choose another");
   if (name.find(',') != std::string::npos)
     return make_error(status::bad_param,
                       "process set " + name
@@ -29,12 +29,13 @@ caf::error process_sets::define(const define_process_set& what) {
   if (is_of_jobs)
     return make_error(status::bad_param,
                       "process set " + name
-                        + ": it is, or may become, the namespace of a job");
+                        + ": it is, or may become, the namespace of a job; "
+                          "choose another name");
   if (auto why = set_name_refusal(what.name))
     return why;
   if (what.members.empty())
-    return make_error(status::bad_param,
-                      "process set " + what.name + " has no members");
+    return make_error(status::bad_param, "process set " + what.name
+                                           + " has no members; name some");
   const auto i = sets_.find(what.name);
   if (i != sets_.end()) {
     if (i->second.members == what.members)
@@ -47,7 +48,7 @@ caf::error process_sets::define(const define_process_set& what) {
   if (sets_.size() >= defaults::process_sets)
     return make_error(status::out_of_resource,
                       "more than " + std::to_string(defaults::process_sets)
-                        + " process sets");
+                        + " process sets; end jobs that have some");
   auto x = entry{what.members, {}};
   for (const auto& proc : what.members)
     x.jobs.insert(proc.nspace);

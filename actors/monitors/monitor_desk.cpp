@@ -418,7 +418,8 @@ caf::error cancel_one(self_pointer self, const requester& who,
                       "there is no monitor of that number; see troupe monitor "
                       "list");
   if (!may_watch(who, of->creds.uid))
-    return make_error(status::no_permissions, "the monitor is another user's");
+    return make_error(status::no_permissions,
+                      "the monitor is another user's; ask as that user");
   remove(self, *x);
   return caf::none;
 }
@@ -451,8 +452,10 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
       if (ended > 0 || !id)
         done(info_result{});
       else
-        done(make_error(status::not_found, "its requestor has no monitor \""
-                                             + *id + "\" to cancel"));
+        done(make_error(
+          status::not_found,
+          "its requestor has no monitor \"" + *id
+            + "\" to cancel; troupe monitor list shows those there are"));
     }};
   const auto ask_other = [&](const auto& other) {
     all.add();
@@ -701,7 +704,9 @@ void begin_files(self_pointer self, beginning& x, const file_stamps& found) {
   auto& state = self->state;
   auto& files = x.plan.files;
   if (found.stamps.size() != files.size()) {
-    x.reply.fail(status::error, "the files could not be looked at");
+    x.reply.fail(
+      status::error,
+      "the files could not be looked at; see whether their mount hangs");
     return;
   }
   for (size_t i = 0; i < files.size(); ++i)
@@ -735,7 +740,8 @@ begin_later(self_pointer self, const requester& who, monitor_plan& plan,
   auto& state = self->state;
   if (state.beginnings.size() >= state.options.limits.node)
     return make_error(status::out_of_resource,
-                      "too many monitors begin at the same time (L7)");
+                      "too many monitors begin at the same time (L7); wait "
+                      "until some have begun");
   auto promise = self->make_response_promise<info_result>();
   const auto ticket = state.next_beginning++;
   auto& x = state.beginnings[ticket];
@@ -753,7 +759,7 @@ caf::result<info_result> watch_files(self_pointer self, const requester& who,
   auto& state = self->state;
   if (!state.options.files)
     return make_error(status::not_supported,
-                      "files cannot be monitored on this node");
+                      "files cannot be monitored on this node; leave them out");
   if (auto why = state.table.room(who.proc, plan.files.size()))
     return why;
   return begin_later(
@@ -798,7 +804,8 @@ caf::expected<requester> subject_of(const monitor_desk_state& state,
     return who;
   if (!may_watch(who, state.options.owner.uid))
     return make_error(status::no_permissions,
-                      to_string(procs.front()) + " is another user's");
+                      to_string(procs.front())
+                        + " is another user's; ask as that user");
   auto result = requester{};
   result.proc = procs.front();
   result.creds = state.options.owner;
@@ -814,7 +821,8 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   auto& state = self->state;
   if (!state.options.make_kind)
     return make_error(status::not_supported,
-                      "this node has no monitors of kind " + plan.kind);
+                      "this node has no monitors of kind " + plan.kind
+                        + "; name another kind");
   auto subject = subject_of(state, who, what.directives);
   if (!subject)
     return subject.error();
@@ -853,8 +861,8 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
         if (elsewhere && status_of(why) == status::not_found)
           ask_elsewhere(self, who, *elsewhere, done);
         else if (why == caf::sec::request_timeout)
-          done(
-            make_error(status::timeout, "the monitor has not begun in time"));
+          done(make_error(status::timeout,
+                          "the monitor has not begun in time; ask again"));
         else
           done(std::move(why));
       });

@@ -107,7 +107,7 @@ caf::error read_rhythm(const std::vector<info>& directives,
   const auto longest = milliseconds{defaults::monitor_window};
   if (period > longest || longest / period <= out.drops)
     return bad(name_of(seconds_key) + " times " + name_of(drops_key)
-               + " is more than a year");
+               + " is more than a year; give less");
   out.period = period;
   return {};
 }
@@ -151,7 +151,8 @@ caf::error check_path(const std::string& path) {
     return bad("file \"" + path.substr(0, defaults::monitored_path_bytes)
                + "\" cannot be monitored: give its absolute path");
   if (path.size() >= defaults::monitored_path_bytes)
-    return bad("the path of the file to monitor is too long");
+    return bad(
+      "the path of the file to monitor is too long; name one that is shorter");
   return {};
 }
 
@@ -194,7 +195,7 @@ caf::error read_files(const std::vector<info>& all, monitor_plan& plan) {
     return bad("no file to monitor: PMIX_MONITOR_FILE has to name one");
   if (named.files.size() > defaults::monitored_files)
     return bad("more than " + std::to_string(defaults::monitored_files)
-               + " files to monitor in one request");
+               + " files to monitor in one request; ask twice");
   auto pace = rhythm{};
   if (auto why = read_rhythm(all, attr::monitor_file_check_time,
                              file_check_ms_key, attr::monitor_file_drops, pace))
@@ -261,7 +262,8 @@ caf::error read_id(const std::vector<info>& all, monitor_plan& plan) {
     return bad(name_of(key) + " must be a text that is not empty");
   if (id->size() > defaults::monitor_id_bytes)
     return bad(name_of(key) + " is longer than "
-               + std::to_string(defaults::monitor_id_bytes) + " bytes");
+               + std::to_string(defaults::monitor_id_bytes)
+               + " bytes; choose another");
   plan.id = *id;
   return {};
 }
@@ -275,7 +277,8 @@ caf::error check_required(const std::vector<info>& directives,
         && !(task == monitor_task::kind && x.key == attr::monitor_target_procs))
       return make_error(status::not_supported,
                         name_of(x.key)
-                          + " is required, but is of samples, not of monitors");
+                          + " is required, but is of samples, not of monitors; "
+                            "leave it out, or do not require it");
   return check_required(pmix_call::process_monitor, directives,
                         next_host::ours);
 }

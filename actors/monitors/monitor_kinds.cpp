@@ -259,9 +259,10 @@ void add_probing(monitor_kinds& kinds, caf::actor_system& sys,
 caf::expected<command_rule> make_command(const start_monitor& request,
                                          uint32_t daemon_uid) {
   if (!may_run_commands(request.who, daemon_uid))
-    return make_error(status::no_permissions,
-                      "monitor command: commands run as the user of the "
-                      "daemon, who is another one");
+    return make_error(
+      status::no_permissions,
+      "monitor command: commands run as the user of the "
+      "daemon, who is another one; use a kind without commands");
   return command_rule::make(request);
 }
 
@@ -269,10 +270,10 @@ caf::expected<command_rule> make_command(const start_monitor& request,
 
 caf::error monitor_kinds::add(const std::string& name, maker make) {
   if (!is_name(name) || !make)
-    return make_error(status::bad_param,
-                      "a kind of monitor is named by at most "
-                        + std::to_string(longest_name)
-                        + " letters, digits, \"_\", \"-\" and \".\"");
+    return make_error(
+      status::bad_param,
+      "a kind of monitor is named by at most " + std::to_string(longest_name)
+        + " letters, digits, \"_\", \"-\" and \".\"; choose such a name");
   if (makers_.size() >= defaults::monitor_kinds)
     return make_error(status::out_of_resource,
                       "the node knows " + std::to_string(makers_.size())

@@ -69,8 +69,9 @@ lent_monitor(monitor_actor::stateful_pointer<lent_monitor_state> self,
 caf::expected<monitor_actor>
 lend(caf::actor_system& sys, const lent_kinds& from, const std::string& kind) {
   if (*from.count >= from.most)
-    return make_error(status::out_of_resource,
-                      "too many monitors have monitors on this node (L7)");
+    return make_error(
+      status::out_of_resource,
+      "too many monitors have monitors on this node (L7); cancel some");
   auto made = from.kinds->make(kind);
   if (!made)
     return std::move(made.error());

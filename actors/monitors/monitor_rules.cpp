@@ -318,7 +318,7 @@ caf::error output_silence_rule::fitness(const process_probe& seen) {
     return caf::none;
   return make_error(status::not_supported,
                     "monitor output_silence: the output of the process does "
-                    "not pass this server");
+                    "not pass this server; use another kind");
 }
 
 judgement output_silence_rule::judge(const process_probe& seen,

@@ -111,10 +111,10 @@ bool may_watch(const requester& who, uint32_t target_uid) {
 caf::error check_reactions(const std::vector<std::string>& reactions,
                            const requester& who, uint32_t daemon_uid) {
   if (reactions.size() > defaults::monitor_reactions)
-    return make_error(status::out_of_resource,
-                      std::to_string(reactions.size())
-                        + " reactions to one alert; at most "
-                        + std::to_string(defaults::monitor_reactions));
+    return make_error(
+      status::out_of_resource,
+      std::to_string(reactions.size()) + " reactions to one alert; at most "
+        + std::to_string(defaults::monitor_reactions) + ": name fewer");
   for (const auto& text : reactions) {
     const auto x = parse_reaction(text);
     if (!x)

@@ -333,7 +333,7 @@ caf::expected<reaction_step> plan_reaction(const std::string& text,
           && !may_run_commands(alert.who, place.owner.uid))
         return make_error(status::no_permissions,
                           "commands run as the user of the daemon, who is "
-                          "another one");
+                          "another one; ask for the event and act on it");
       return step(command_for(alert, parsed->text));
     case reaction_kind::mail:
       return step(mail(alert, place, parsed->text));

@@ -136,9 +136,9 @@ caf::expected<uint64_t> usage_monitors::add(requester who, monitor_request what,
                       "a process may have " + std::to_string(limits_.per_client)
                         + " monitors of resources: cancel some");
   if (entries_.size() >= limits_.all)
-    return make_error(status::out_of_resource, "a node may have "
-                                                 + std::to_string(limits_.all)
-                                                 + " monitors of resources");
+    return make_error(status::out_of_resource,
+                      "a node may have " + std::to_string(limits_.all)
+                        + " monitors of resources; cancel some");
   auto x =
     entry{std::move(who), std::move(what), std::move(request), now, false};
   x.due += std::chrono::seconds{x.request.rate};
@@ -416,7 +416,8 @@ struct sample_job {
     if (request.procs || request.pids || request.hostnames || request.node_ids
         || !request.disk_names.empty() || !request.net_names.empty())
       return make_error(status::not_found,
-                        "nothing of what was named is there to be sampled");
+                        "nothing of what was named is there to be sampled; "
+                        "troupe ps lists processes");
     return std::move(result);
   }
 };
@@ -681,7 +682,8 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
   const auto count = self->state.monitors.cancel(
     who.proc, id != nullptr ? std::optional{*id} : std::nullopt);
   if (count == 0 && id != nullptr)
-    return make_error(status::not_found, "no monitor " + *id);
+    return make_error(status::not_found,
+                      "no monitor " + *id + "; name one that you have begun");
   return info_result{};
 }
 

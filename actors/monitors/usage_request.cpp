@@ -88,7 +88,9 @@ public:
     const auto subject = subject_of(x.monitor.key);
     if (!subject)
       return make_error(status::bad_param,
-                        x.monitor.key + " is no use of resources");
+                        x.monitor.key
+                          + " is no use of resources; name one of "
+                            "PMIX_MONITOR_PROC_RESOURCE_USAGE and its like");
     out_.subject = *subject;
     // Whoever gives no code of its own has the one of the Standard.
     if (x.error_code != status::success)
@@ -101,7 +103,7 @@ public:
     if (out_.range == data_range::custom && !out_.custom_range)
       return bad(attr::range,
                  "is PMIX_RANGE_CUSTOM: PMIX_EVENT_CUSTOM_RANGE says whom "
-                 "that means");
+                 "that means; give it, too");
     return std::move(out_);
   }
 
@@ -110,22 +112,22 @@ private:
   caf::error take_fields(const info& monitor) {
     auto found = std::vector<value>{};
     if (!take_array(monitor.val, data_type::info, defaults::usage_names, found))
-      return bad(monitor.key, "is no array of infos");
+      return bad(monitor.key, "is no array of infos; write one");
     auto of_disks = false;
     auto of_nets = false;
     for (const auto& x : found) {
       const auto* field = std::get_if<box<info>>(&x.data);
       if (field == nullptr)
-        return bad(monitor.key, "is no array of infos");
+        return bad(monitor.key, "is no array of infos; write one");
       const auto& key = (**field).key;
       of_disks |= starts_with(key, "pmix.disk.");
       of_nets |= starts_with(key, "pmix.net.");
       if (key == attr::disk_id) {
         if (!add_name((**field).val, out_.disk_names))
-          return bad(key, "is no name of a disk");
+          return bad(key, "is no name of a disk; write one such as sda");
       } else if (key == attr::network_id) {
         if (!add_name((**field).val, out_.net_names))
-          return bad(key, "is no name of a network");
+          return bad(key, "is no name of a network; write one such as eth0");
       } else {
         out_.fields.insert(key);
       }
@@ -178,7 +180,9 @@ private:
     if ((x.flags & info_required) != 0 && x.key != attr::monitor_app_control
         && x.key != attr::timeout)
       return make_error(status::not_supported,
-                        x.key + " is required, but not known here");
+                        x.key
+                          + " is required, but not known here; leave it out, "
+                            "or do not require it");
     return caf::none;
   }
 

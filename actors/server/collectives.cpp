@@ -73,7 +73,7 @@ caf::error collectives::refusal(const requester& who,
   if (!is_member)
     return make_error(status::bad_param,
                       troupe::to_string(who.proc)
-                        + " is not among the processes it names");
+                        + " is not among the processes it names; name it, too");
   if (const auto count = known_.count_named(procs); !count)
     return count.error();
   // The word of its end may overtake its call: the operation that it means has
@@ -333,9 +333,10 @@ void collectives::join(const requester& who, collective_kind kind,
     if (table_.size() > most_
         || table_.counted() > defaults::collective_signatures) {
       table_.retire(id);
-      reply(make_error(status::out_of_resource,
-                       "more than " + std::to_string(most_)
-                         + " collective operations in flight"));
+      reply(make_error(
+        status::out_of_resource,
+        "more than " + std::to_string(most_)
+          + " collective operations in flight; wait until some are over"));
       return;
     }
     auto& fresh = open_[id];

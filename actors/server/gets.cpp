@@ -167,7 +167,7 @@ caf::error refusal_of(const proc_id& proc, const std::string* key) {
   return make_error(status::out_of_resource,
                     to_string(proc) + " was refused "
                       + (key != nullptr ? *key : "what it posted")
-                      + ": it posted more than it may");
+                      + ": it posted more than it may; post less");
 }
 
 /// Why a process cannot open memory that we have open.

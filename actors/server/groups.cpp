@@ -22,8 +22,8 @@ namespace troupe {
 namespace {
 
 caf::error no_group(const requester& who, const std::string& id) {
-  return make_error(status::not_found,
-                    to_string(who.proc) + " is in no group " + id);
+  return make_error(status::not_found, to_string(who.proc) + " is in no group "
+                                         + id + "; wait until it is complete");
 }
 
 caf::error name_in_use(const proc_id& proc, const std::string& id) {
@@ -45,7 +45,8 @@ caf::error timeout_refusal(const std::vector<info>& directives) {
     return {};
   return make_error(status::bad_param,
                     "PMIX_TIMEOUT is a number of seconds, not a value of type "
-                      + to_string(find(directives, attr::timeout)->type));
+                      + to_string(find(directives, attr::timeout)->type)
+                      + "; give 1 or more");
 }
 
 } // namespace
@@ -90,10 +91,10 @@ caf::result<Result> groups::ask_again(const requester& who,
 
 caf::error groups::id_refusal(const std::string& id) const {
   if (id.empty() || id.size() > max_nspace_length)
-    return make_error(status::bad_param, "the name of a group has 1 to "
-                                           + std::to_string(max_nspace_length)
-                                           + " bytes, not "
-                                           + std::to_string(id.size()));
+    return make_error(status::bad_param,
+                      "the name of a group has 1 to "
+                        + std::to_string(max_nspace_length) + " bytes, not "
+                        + std::to_string(id.size()) + "; choose another");
   if (known_.find(id) != nullptr)
     return make_error(status::bad_param,
                       id + " is a namespace; give the group a name of its own");
@@ -109,7 +110,7 @@ caf::error groups::procs_refusal(const std::string& id,
     return make_error(status::out_of_resource,
                       "group " + id + " has more than "
                         + std::to_string(defaults::group_participants)
-                        + " participants");
+                        + " participants; name fewer");
   return {};
 }
 
@@ -143,7 +144,7 @@ caf::error groups::refusal(const requester& who,
     return make_error(status::not_a_member,
                       to_string(who.proc)
                         + " is not among the processes it names for group "
-                        + request.id);
+                        + request.id + "; name it, too");
   return {};
 }
 
@@ -498,8 +499,9 @@ caf::error groups::take_endpoints(const requester& who,
   data_.take_over(who.proc);
   if (const auto code = entry->posted.commit(who.proc.rank, blocks);
       code != status::success)
-    return make_error(code, to_string(who.proc)
-                              + " gives its group more than it may post");
+    return make_error(code,
+                      to_string(who.proc)
+                        + " gives its group more than it may post; post less");
   directives.erase(
     std::remove_if(directives.begin(), directives.end(),
                    [](const info& x) { return x.key == attr::proc_data; }),

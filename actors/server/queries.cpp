@@ -239,7 +239,9 @@ queries::peers(const resolve_peers_request& request) const {
           result.procs.push_back({nspace, rank.rank});
   }
   if (!is_here && result.procs.empty())
-    return make_error(status::not_found, "no processes on a node " + node);
+    return make_error(status::not_found,
+                      "no processes on a node " + node
+                        + "; troupe nodes lists those there are");
   if (request.nspace && result.procs.empty())
     return make_error(status::invalid_namespace,
                       "no namespace " + *request.nspace);

@@ -17,7 +17,8 @@ namespace {
 caf::error name_refusal(const std::string& nspace) {
   if (nspace.empty() || nspace.size() > max_nspace_length)
     return make_error(status::bad_param, "a namespace has 1 to 255 bytes, not "
-                                           + std::to_string(nspace.size()));
+                                           + std::to_string(nspace.size())
+                                           + "; choose another name");
   return {};
 }
 
@@ -62,8 +63,10 @@ caf::error registry::add(register_nspace& request) {
     known = nullptr;
   }
   if (known != nullptr && !known->is_provisional && !request.clients_follow)
-    return make_error(status::exists,
-                      "namespace " + request.nspace + " is registered already");
+    return make_error(
+      status::exists,
+      "namespace " + request.nspace
+        + " is registered already; deregister it, or choose another name");
   auto infos = std::move(request.infos);
   for (const auto& x : resources_)
     if (troupe::find(infos, x.key) == nullptr)
@@ -90,7 +93,8 @@ caf::error registry::add(const register_client& request) {
     return why;
   if (rank > rank_valid_max)
     return make_error(status::bad_param,
-                      to_string(request.proc) + " names no single process");
+                      to_string(request.proc)
+                        + " names no single process; give its rank");
   auto* entry = find(nspace);
   if (entry == nullptr) {
     entry = &add(nspace, {}, {});
@@ -105,7 +109,8 @@ caf::error registry::add(const register_client& request) {
     return make_error(status::bad_param,
                       "namespace " + nspace + " is user "
                         + std::to_string(entry->owner.uid) + "'s, not user "
-                        + std::to_string(request.owner.uid) + "'s");
+                        + std::to_string(request.owner.uid)
+                        + "'s; register its processes for that user");
   const auto [i, is_new] = entry->procs.try_emplace(rank);
   if (!is_new && i->second.is_gone())
     i->second = local_proc{}; // It is started anew.
@@ -208,7 +213,7 @@ caf::error registry::add_resources(register_resources& request) {
     else
       return make_error(status::out_of_resource,
                         "more than " + std::to_string(defaults::resources)
-                          + " resources registered");
+                          + " resources registered; deregister some");
   }
   return {};
 }
@@ -225,8 +230,8 @@ caf::error registry::define_set(define_process_set& request) {
   if (auto why = set_name_refusal(request.name))
     return why;
   if (request.members.empty())
-    return make_error(status::bad_param,
-                      "process set " + request.name + " has no members");
+    return make_error(status::bad_param, "process set " + request.name
+                                           + " has no members; name some");
   auto& sets = process_sets_;
   const auto known = sets.find(request.name);
   if (known != sets.end() && known->second == request.members)
@@ -234,7 +239,7 @@ caf::error registry::define_set(define_process_set& request) {
   if (sets.size() >= defaults::process_sets && known == sets.end())
     return make_error(status::out_of_resource,
                       "more than " + std::to_string(defaults::process_sets)
-                        + " process sets");
+                        + " process sets; end jobs that have some");
   out_.announce(status::process_set_define,
                 {make_info(attr::pset_name, value::string(request.name)),
                  make_info(attr::pset_members, value::procs(request.members))});
@@ -244,8 +249,9 @@ caf::error registry::define_set(define_process_set& request) {
 
 caf::error registry::delete_set(const delete_process_set& request) {
   if (process_sets_.erase(request.name) == 0)
-    return make_error(status::not_found,
-                      "there is no process set " + request.name);
+    return make_error(status::not_found, "there is no process set "
+                                           + request.name
+                                           + "; name one that was defined");
   out_.announce(status::process_set_delete,
                 {make_info(attr::pset_name, value::string(request.name))});
   return {};
@@ -273,9 +279,10 @@ registry::count_named(const std::vector<proc_id>& procs) const {
       continue;
     }
     if (proc.rank > rank_valid_max || (size && proc.rank >= *size))
-      return make_error(status::bad_param, "namespace " + proc.nspace
-                                             + " has no rank "
-                                             + std::to_string(proc.rank));
+      return make_error(status::bad_param,
+                        "namespace " + proc.nspace + " has no rank "
+                          + std::to_string(proc.rank)
+                          + "; register it with its processes");
     ++result;
   }
   return result;

@@ -169,7 +169,8 @@ caf::result<ack> remove_namespace(self_pointer self,
   auto* entry = state.known->find(request.nspace);
   if (entry == nullptr)
     return make_error(status::not_found,
-                      "namespace " + request.nspace + " is not registered");
+                      "namespace " + request.nspace
+                        + " is not registered; register it first");
   state.known->stop_counting(*entry);
   for (auto& [rank, proc] : entry->procs) {
     const auto id = proc_id{request.nspace, rank};

@@ -41,10 +41,11 @@ caf::error sessions::refusal(uint32_t uid, const proc_id& proc) const {
   const auto* entry = known_.find(proc.nspace);
   if (entry == nullptr)
     return make_error(status::not_found,
-                      "namespace " + proc.nspace + " is not registered");
+                      "namespace " + proc.nspace
+                        + " is not registered; register it first");
   if (entry->is_tool)
-    return make_error(status::no_permissions,
-                      "namespace " + proc.nspace + " is a tool's");
+    return make_error(status::no_permissions, "namespace " + proc.nspace
+                                                + " is a tool's; take another");
   if (entry->owner.uid != uid)
     return make_error(status::no_permissions,
                       "user " + std::to_string(uid) + " is not user "
@@ -53,17 +54,19 @@ caf::error sessions::refusal(uint32_t uid, const proc_id& proc) const {
   const auto local = entry->procs.find(proc.rank);
   if (local == entry->procs.end())
     return make_error(status::not_found,
-                      to_string(proc) + " is not registered on this node");
+                      to_string(proc)
+                        + " is not registered on this node; register it first");
   if (!local->second.may_connect)
     return make_error(status::not_found, "the host has not registered "
-                                           + to_string(proc) + " as a client");
+                                           + to_string(proc)
+                                           + " as a client; register it first");
   if (local->second.is_gone())
     return make_error(status::not_found, to_string(proc) + " has ended");
   if (local->second.connections >= defaults::connections_per_rank)
     return make_error(status::out_of_resource,
                       to_string(proc) + " has "
                         + std::to_string(local->second.connections)
-                        + " connections already");
+                        + " connections already; close some");
   return {};
 }
 
@@ -80,7 +83,8 @@ caf::error sessions::tool_refusal(uint32_t uid) const {
     return make_error(status::no_permissions,
                       "user " + std::to_string(uid)
                         + " may not attach a tool to the server of user "
-                        + std::to_string(options_.owner.uid));
+                        + std::to_string(options_.owner.uid)
+                        + "; ask as that user");
   const auto tools =
     std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& x) {
       return x.second.who.creds.uid == uid
@@ -89,7 +93,8 @@ caf::error sessions::tool_refusal(uint32_t uid) const {
   if (static_cast<size_t>(tools) >= options_.tools_per_user)
     return make_error(status::out_of_resource,
                       "user " + std::to_string(uid) + " has "
-                        + std::to_string(tools) + " tools attached already");
+                        + std::to_string(tools)
+                        + " tools attached already; end some");
   return {};
 }
 

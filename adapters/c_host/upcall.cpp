@@ -374,7 +374,7 @@ uint64_t c_host_calls::open(const std::shared_ptr<upcall>& x, const char* entry,
   const auto id = upcalls::open(x);
   if (id == 0)
     x->refuse(make_error(status::out_of_resource,
-                         "too many up-calls wait for the host"));
+                         "too many up-calls wait for the host; ask later"));
   return id;
 }
 

@@ -217,12 +217,13 @@ caf::result<file_stamps> check(self_pointer self, check_files& what) {
   if (what.paths.size() > defaults::file_check_paths)
     return make_error(status::bad_param,
                       "at most " + std::to_string(defaults::file_check_paths)
-                        + " files can be looked at together");
+                        + " files can be looked at together; name fewer");
   for (auto& path : what.paths) {
     if (path.empty() || path.front() != '/' || path.size() >= PATH_MAX
         || path.find('\0') != std::string::npos)
-      return make_error(status::bad_param, "not an absolute path of a file: "
-                                             + path.substr(0, 64));
+      return make_error(status::bad_param,
+                        "not an absolute path of a file: " + path.substr(0, 64)
+                          + "; write one from /");
     path = tidy_path(path);
   }
   auto promise = self->make_response_promise<file_stamps>();
@@ -230,8 +231,9 @@ caf::result<file_stamps> check(self_pointer self, check_files& what) {
   state.owed[number] = promise;
   if (!state.batches->add(number, std::move(what))) {
     state.owed.erase(number);
-    promise.deliver(make_error(status::resource_busy,
-                               "too many looks at files wait on this node"));
+    promise.deliver(
+      make_error(status::resource_busy,
+                 "too many looks at files wait on this node; ask later"));
     return promise;
   }
   if (!std::exchange(state.flush_is_due, true))

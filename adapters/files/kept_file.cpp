@@ -31,7 +31,8 @@ caf::expected<std::string> read_own(int folder, const std::string& name,
   struct stat about = {};
   if (!fd || fstat(fd.get(), &about) != 0)
     return make_error(status::no_permissions,
-                      path + " cannot be read: " + std::strerror(errno));
+                      path + " cannot be read: " + std::strerror(errno)
+                        + "; name another file");
   constexpr auto of_others = S_IRWXG | S_IRWXO;
   if (!S_ISREG(about.st_mode) || about.st_uid != geteuid()
       || (about.st_mode & of_others) != 0)
@@ -39,12 +40,13 @@ caf::expected<std::string> read_own(int folder, const std::string& name,
                       path + " is not a file of this user alone (chmod 600)");
   auto result = read_up_to(fd.get(), defaults::kept_file_bytes + 1);
   if (!result)
-    return make_error(status::no_permissions, path + " cannot be read");
+    return make_error(status::no_permissions,
+                      path + " cannot be read; name another file");
   if (result->size() > defaults::kept_file_bytes)
     return make_error(status::bad_param,
                       path + " has more than "
                         + std::to_string(defaults::kept_file_bytes >> 20)
-                        + " MiB");
+                        + " MiB; name another file");
   return std::move(*result);
 }
 
@@ -125,7 +127,8 @@ kept_file::open(const std::string& path, thread_pool& pool, journal log) {
   const auto slash = path.rfind('/');
   const auto name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (name.empty() || name == "." || name == "..")
-    return make_error(status::bad_param, "'" + path + "' is no name of a file");
+    return make_error(status::bad_param,
+                      "'" + path + "' is no name of a file; write one");
   auto folder = directory::open(slash == std::string::npos ? "."
                                 : slash == 0               ? "/"
                                              : path.substr(0, slash));

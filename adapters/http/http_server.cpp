@@ -58,7 +58,10 @@ std::string head_of(const http_answer& x) {
 caf::expected<std::unique_ptr<http_server>>
 http_server::start(settings x, handler answers) {
   if (!is_loopback(x.address))
-    return make_error(status::bad_param, x.address + " is no loopback address");
+    return make_error(status::bad_param,
+                      x.address
+                        + " is no loopback address; give 127.0.0.1 or ::1, or "
+                          "a certificate by --tls");
   auto result = std::unique_ptr<http_server>{new http_server};
   result->answers_ = std::move(answers);
   const auto is_six = x.address.find(':') != std::string::npos;
@@ -89,11 +92,13 @@ http_server::start(settings x, handler answers) {
     return make_error(
       status::unreach,
       "cannot listen on " + where
-        + (result->trouble_.empty() ? std::string{} : ": " + result->trouble_));
+        + (result->trouble_.empty() ? std::string{} : ": " + result->trouble_)
+        + "; choose another place by --listen");
   }
   auto ports = mg_server_port{};
   if (mg_get_server_ports(result->context_, 1, &ports) != 1)
-    return make_error(status::error, "cannot find out the port of " + where);
+    return make_error(status::error, "cannot find out the port of " + where
+                                       + "; name one by --listen");
   result->port_ = static_cast<uint16_t>(ports.port);
   return result;
 }

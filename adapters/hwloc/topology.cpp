@@ -171,8 +171,9 @@ topology(topology_actor::stateful_pointer<topology_state> self,
       };
       if (!pool->post(work, done)) {
         state.waiting.clear();
-        reply.deliver(make_error(status::resource_busy,
-                                 "too much work waits on this node"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     "too much work waits on this node; ask later"));
       }
       return reply;
     },

@@ -112,7 +112,9 @@ certificate_times::certificate_times()
 caf::expected<authority> authority::make(std::string dvm,
                                          certificate_times times) {
   if (!parse_node_identity(to_string({dvm, 0, "node"})))
-    return make_error(status::bad_param, "not a name for a DVM: " + dvm);
+    return make_error(status::bad_param,
+                      "not a name for a DVM: " + dvm
+                        + "; use up to 64 letters, digits, '_' and '-'");
   authority result;
   result.dvm_ = std::move(dvm);
   result.key_ = make_key();
@@ -136,7 +138,9 @@ authority::issue(uint32_t rank, const std::string& name,
                  certificate_times times, std::optional<uint32_t> user) const {
   const auto identity = to_string({dvm_, rank, name});
   if (!parse_node_identity(identity))
-    return make_error(status::bad_param, "not a name for a node: " + name);
+    return make_error(status::bad_param,
+                      "not a name for a node: " + name
+                        + "; use letters, digits, '.', '_' and '-'");
   node_credentials result;
   result.key = make_key();
   if (!result.key)
@@ -175,7 +179,8 @@ caf::expected<secret> authority::encode() const {
 
 caf::expected<authority> authority::decode(std::string_view bytes) {
   const auto refusal =
-    make_error(status::bad_param, "not the authority of a DVM");
+    make_error(status::bad_param,
+               "not the authority of a DVM; make one by troupe authority");
   const auto end = bytes.substr(0, 256).find('\n');
   if (end == std::string_view::npos
       || bytes.substr(0, kept_mark.size()) != kept_mark)

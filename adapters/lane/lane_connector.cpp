@@ -27,10 +27,10 @@ lane_connector::lane_connector(event_loop& loop, const secure_context& context,
 
 void lane_connector::on_timer() {
   if (!failure_)
-    failure_ =
-      make_error(status::timeout,
-                 "no connection within "
-                   + std::to_string(limits_.connect_time.count()) + " ms");
+    failure_ = make_error(status::timeout,
+                          "no connection within "
+                            + std::to_string(limits_.connect_time.count())
+                            + " ms; open TCP between the nodes");
   fail(std::move(failure_));
 }
 

@@ -169,8 +169,9 @@ void secure_handshake::advance() {
 void secure_handshake::begin_insecurely() {
   const auto fd = channel_.way->fd();
   if (!socket_kind_of(fd).stays_here(fd)) {
-    refuse(make_error(status::no_permissions,
-                      "without security only loopback is allowed"));
+    refuse(make_error(
+      status::no_permissions,
+      "without security only loopback is allowed; leave out --insecure"));
     return;
   }
   greeting_.emplace(*channel_.way);

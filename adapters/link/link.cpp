@@ -537,7 +537,9 @@ link::outcome link::call(const wire::request& x,
   auto lock = std::unique_lock{mutex_};
   while (!me->result) {
     if (deadline && clock::now() >= *deadline)
-      return make_error(status::timeout, "the server does not answer");
+      return make_error(
+        status::timeout,
+        "the server does not answer; see whether it is stopped, or too busy");
     if (take_reading()) {
       read_for(*me, deadline, lock);
       continue;

@@ -63,7 +63,8 @@ caf::error make_credential(const std::vector<std::string>& accepted,
       return caf::none;
   }
   return make_error(status::not_supported,
-                    "the server accepts no proof of identity that we have");
+                    "the server accepts no proof of identity that we have; "
+                    "start munge on this node");
 }
 
 } // namespace
@@ -210,9 +211,10 @@ caf::error check_owner(const link_settings& x, int fd) {
                                                 + reason_of(uid.error()));
   if (may_be_our_server(*uid, x.trusted_users))
     return caf::none;
-  return make_error(status::no_permissions,
-                    to_string(x.uri) + ": user " + std::to_string(*uid)
-                      + " listens, who may not be our server");
+  return make_error(
+    status::no_permissions,
+    to_string(x.uri) + ": user " + std::to_string(*uid)
+      + " listens, who may not be our server; ask as that user");
 }
 
 caf::expected<server_connection> greet(const link_settings& x, unique_fd fd,

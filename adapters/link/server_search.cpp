@@ -85,9 +85,10 @@ caf::error read_uri_variable(const variable_lookup& environment,
       x.server = release{3, 0, 0};
     return caf::none;
   }
-  return make_error(status::unreach,
-                    "no variable PMIX_SERVER_URI<module> of a server that we "
-                    "can talk to");
+  return make_error(
+    status::unreach,
+    "no variable PMIX_SERVER_URI<module> of a server that we "
+    "can talk to; start this by troupe run or another launcher");
 }
 
 std::string host_file(std::string_view before, std::string_view after) {
@@ -198,12 +199,17 @@ client_settings(const variable_lookup& environment) {
   const auto* rank = environment("PMIX_RANK");
   if (nspace == nullptr || *nspace == '\0'
       || std::strlen(nspace) > max_nspace_length)
-    return make_error(status::bad_param, "PMIX_NAMESPACE is no namespace");
+    return make_error(
+      status::bad_param,
+      "PMIX_NAMESPACE is no namespace; unset it, or start this by a launcher");
   if (rank == nullptr)
-    return make_error(status::data_value_not_found, "PMIX_RANK is not set");
+    return make_error(status::data_value_not_found,
+                      "PMIX_RANK is not set; start this by a launcher");
   const auto number = parse_number<uint32_t>(rank);
   if (!number || *number > rank_valid_max)
-    return make_error(status::bad_param, "PMIX_RANK is no rank");
+    return make_error(
+      status::bad_param,
+      "PMIX_RANK is no rank; unset it, or start this by a launcher");
   auto x = link_settings{};
   x.self = proc_id{nspace, *number};
   if (auto err = read_uri_variable(environment, x))
@@ -240,20 +246,26 @@ read_rendezvous_file(const std::string& path,
                       reason_of(system_error("open " + path)));
   struct stat st;
   if (::fstat(fd.get(), &st) != 0 || !S_ISREG(st.st_mode))
-    return make_error(status::no_permissions, path + " is no file");
+    return make_error(
+      status::no_permissions,
+      path + " is no file; name the file that a server has written");
   if (!may_be_our_server(st.st_uid, trusted))
     return make_error(status::no_permissions,
-                      path + " belongs to user " + std::to_string(st.st_uid));
+                      path + " belongs to user " + std::to_string(st.st_uid)
+                        + "; name one of yours, or ask as that user");
   const auto text = read_up_to(fd.get(), max_file_size);
   if (!text || text->empty())
-    return make_error(status::not_found, path + " is empty");
+    return make_error(status::not_found,
+                      path
+                        + " is empty; name the file that a server has written");
   auto content = wire::parse_rendezvous(*text);
   if (!content)
     return make_error(status::unreach,
                       path + ": " + reason_of(content.error()));
   if (content->pid
       && is_server_gone(*content->pid, content->uri.port, st.st_mtime))
-    return make_error(status::unreach, path + ": its server is no more");
+    return make_error(status::unreach,
+                      path + ": its server is no more; start another one");
   auto x = link_settings{};
   x.uri = std::move(content->uri);
   if (!content->version.empty())
@@ -302,7 +314,8 @@ find_servers(const server_search& what, const variable_lookup& environment) {
       result.push_back(std::move(*x));
   if (!what.node_servers.empty() && what.node_servers_only) {
     if (result.empty())
-      return make_error(status::unreach, "the node has no such server");
+      return make_error(status::unreach,
+                        "the node has no such server; start one by troupe up");
     for (auto& x : result)
       read_common(environment, x);
     return result;
@@ -329,7 +342,8 @@ find_servers(const server_search& what, const variable_lookup& environment) {
     }
   }
   if (result.empty())
-    return make_error(status::unreach, "no server can be found");
+    return make_error(status::unreach,
+                      "no server can be found; start one by troupe up");
   for (auto& x : result)
     read_common(environment, x);
   return result;

@@ -74,9 +74,9 @@ caf::expected<admission::place> admission::admit(uint32_t uid) {
     const auto expected = registered_();
     const auto limit = expected + std::max(expected / 4, min_surplus);
     if (counts_->all >= limit)
-      return make_error(status::out_of_resource, "limit of "
-                                                   + std::to_string(limit)
-                                                   + " connections (L13)");
+      return make_error(status::out_of_resource,
+                        "limit of " + std::to_string(limit)
+                          + " connections (L13); close some");
   }
   const auto limit = half_open_limit(uid);
   const auto i = counts_->half_open.find(uid);

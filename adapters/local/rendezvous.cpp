@@ -212,8 +212,10 @@ caf::error install(const directory& where, const draft& x,
     if (!found)
       return found.error();
     if (!is_stale(*found))
-      return make_error(status::exists, where.path_of(name)
-                                          + ": belongs to a server that runs");
+      return make_error(status::exists,
+                        where.path_of(name)
+                          + ": belongs to a server that runs; end that one, or "
+                            "choose another name");
     return replace(where, x, name, found->identity);
   }
   return make_error(status::exists, where.path_of(name) + ": comes and goes");
@@ -289,7 +291,8 @@ rendezvous_files::publish(const rendezvous_options& x) {
       return std::move(where.error());
     auto name = name_of(kind, x);
     if (!is_file_name(name))
-      return make_error(status::bad_param, name + ": is not a file name");
+      return make_error(status::bad_param,
+                        name + ": is not a file name; write one without /");
     auto identity = write_file(*where, name, text);
     if (!identity)
       return std::move(identity.error());

@@ -128,7 +128,9 @@ caf::expected<locked_directory> make_session(const directory& parent,
   if (failure)
     return failure;
   return make_error(status::exists,
-                    parent.path_of(pid) + " and the like are all in use");
+                    parent.path_of(pid)
+                      + " and the like are all in use; remove those of servers "
+                        "that are gone, or set TMPDIR");
 }
 
 } // namespace

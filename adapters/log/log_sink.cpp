@@ -349,17 +349,18 @@ void run_apart(thread_pool& pool, std::function<delivery_outcome()> work,
   };
   if (!pool.post([outcome, work = std::move(work)] { *outcome = work(); },
                  done))
-    reply.deliver(
-      make_error(status::resource_busy, "too much work waits on this node"));
+    reply.deliver(make_error(status::resource_busy,
+                             "too much work waits on this node; ask later"));
 }
 
 void send_mail_apart(thread_pool& pool, const log_sink_settings& settings,
                      const log_entry& x, reply_promise reply) {
   auto mail = compose_mail(x.envelope, x.text);
   if (!mail) {
-    reply.deliver(make_error(status::bad_param,
-                             "a mail needs an address, and no more than 256; "
-                             "addresses and subject must be one line each"));
+    reply.deliver(
+      make_error(status::bad_param,
+                 "a mail needs an address, and no more than 256; "
+                 "addresses and subject must be one line each; correct them"));
     return;
   }
   run_apart(

@@ -35,7 +35,9 @@ load_metrics_writer(const std::filesystem::path& program) {
     auto* const found =
       library != nullptr ? ::dlsym(library, metrics_writer_name) : nullptr;
     if (found == nullptr)
-      return unusable(path.string() + " is of another release");
+      return unusable(
+        path.string()
+        + " is of another release; install all packages of one release");
     return std::function<metrics_writer_function>{
       reinterpret_cast<metrics_writer_function*>(found)};
   }

@@ -133,7 +133,8 @@ caf::expected<plugin_library> load_plugin(const std::string& path,
   const auto checked = "/proc/self/fd/" + std::to_string(fd.get());
   auto* const library = ::dlopen(checked.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return unusable(path, "cannot be loaded: " + dl_reason());
+    return unusable(path, "cannot be loaded: " + dl_reason()
+                            + "; build it as docs/extending.md says");
   // To the loader this is the name of what it has loaded, for good: with the
   // same number the next plugin would be this one.
   fd.release();
@@ -174,7 +175,8 @@ plugin_set load_plugins(const std::string& directory, uid_t owner) {
   std::sort(names.begin(), names.end());
   if (names.size() > defaults::monitor_plugins) {
     complain(std::to_string(names.size()) + " files, of which the first "
-             + std::to_string(defaults::monitor_plugins) + " are used");
+             + std::to_string(defaults::monitor_plugins)
+             + " are used; remove the others");
     names.resize(defaults::monitor_plugins);
   }
   for (const auto& name : names) {

@@ -74,7 +74,8 @@ monitor_plugin_actor::behavior_type plugin_monitor(
         return reply;
       };
       if (*state.is_busy)
-        return refuse("the plugin does not return");
+        return refuse("the plugin does not return; see what it waits for, its "
+                      "looks must end");
       auto& x = state.watched;
       if (x->begun == nullptr)
         x->request.pid = question.pid;
@@ -90,7 +91,8 @@ monitor_plugin_actor::behavior_type plugin_monitor(
           reply.deliver(make_error(result->code, kind + ": " + result->reason));
       };
       if (!state.post(work, done))
-        return refuse("too many of its monitors are at work on this node");
+        return refuse(
+          "too many of its monitors are at work on this node; cancel some");
       *state.is_busy = true;
       return reply;
     },

@@ -213,8 +213,9 @@ public:
     const auto family =
       address.find(':') == std::string::npos ? AF_INET : AF_INET6;
     if (::inet_pton(family, address.c_str(), to) != 1)
-      return make_error(status::bad_param,
-                        address + " is not a numeric address");
+      return make_error(
+        status::bad_param,
+        address + " is not a numeric address; write one such as 192.0.2.7");
     const auto size = family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
     rtmsg fixed{};
     fixed.rtm_family = static_cast<uint8_t>(family);
@@ -245,7 +246,8 @@ public:
       return make_error(status::unreach,
                         "no route to " + address + " (" + reason_of(err) + ")");
     if (kind_of_route != RTN_UNICAST && kind_of_route != RTN_LOCAL)
-      return make_error(status::unreach, "no route to " + address);
+      return make_error(status::unreach,
+                        "no route to " + address + "; see ip route");
     result.is_local = kind_of_route == RTN_LOCAL;
     if (result.is_local && result.source.empty())
       result.source = address;

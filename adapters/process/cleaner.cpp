@@ -121,7 +121,7 @@ cleaner(cleaner_actor::stateful_pointer<cleaner_state> self,
       auto done = [promise]() mutable { promise.deliver(ack{}); };
       if (!pool->post(std::move(work), std::move(done)))
         return make_error(status::resource_busy,
-                          "too much is to be removed already");
+                          "too much is to be removed already; ask later");
       return promise;
     },
   };

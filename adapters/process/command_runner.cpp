@@ -296,10 +296,11 @@ command_runner_actor::behavior_type command_runner(
       auto& own = *self->state.own;
       own.look_at_left();
       if (own.left.size() >= defaults::commands_running) {
-        reply.deliver(make_error(
-          status::resource_busy,
-          std::to_string(own.left.size())
-            + " commands on this node have been killed and do not end"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     std::to_string(own.left.size())
+                       + " commands on this node have been killed and do not "
+                         "end; see what they wait for (ps)"));
         return reply;
       }
       const auto result = std::make_shared<command_outcome>();
@@ -319,8 +320,9 @@ command_runner_actor::behavior_type command_runner(
           reply.deliver(std::move(std::get<command_result>(result->result)));
       };
       if (!own.pool.post(std::move(work), done))
-        reply.deliver(make_error(status::resource_busy,
-                                 "too many commands wait on this node"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     "too many commands wait on this node; ask later"));
       return reply;
     },
   };

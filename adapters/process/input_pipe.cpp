@@ -96,9 +96,10 @@ void input_pipe::fail() {
 void write_input(input_pipe* pipe, write_stdin&& request,
                  caf::typed_response_promise<ack> reply) {
   const auto refuse = [proc = request.proc](auto& answer) {
-    answer.deliver(
-      make_error(status::lost_connection,
-                 to_string(proc) + " does not read its standard input"));
+    answer.deliver(make_error(
+      status::lost_connection,
+      to_string(proc)
+        + " does not read its standard input; leave out what is sent to it"));
   };
   if (pipe == nullptr) {
     refuse(reply);

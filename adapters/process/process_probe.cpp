@@ -163,8 +163,8 @@ void look(thread_pool& pool, const proc_id& proc, const local_process& found,
     reply.deliver(std::move(**result));
   };
   if (!pool.post(work, done))
-    reply.deliver(
-      make_error(status::resource_busy, "too much work waits on this node"));
+    reply.deliver(make_error(status::resource_busy,
+                             "too much work waits on this node; ask later"));
 }
 
 } // namespace

@@ -416,8 +416,9 @@ usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool) {
         reply.deliver(std::move(*result));
       };
       if (!pool->post(work, done))
-        reply.deliver(make_error(status::resource_busy,
-                                 "too much work waits on this node"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     "too much work waits on this node; ask later"));
       return reply;
     },
     [self, pool](const sample_usage& request) -> caf::result<usage_samples> {
@@ -425,7 +426,7 @@ usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool) {
           || request.disk_names.size() > defaults::usage_names
           || request.net_names.size() > defaults::usage_names)
         return make_error(status::bad_param,
-                          "too much to sample in one request");
+                          "too much to sample in one request; name fewer");
       auto reply = self->make_response_promise<usage_samples>();
       const auto result = std::make_shared<usage_samples>();
       const auto work = [request, result] {
@@ -435,8 +436,9 @@ usage(usage_actor::stateful_pointer<usage_state> self, thread_pool* pool) {
         reply.deliver(std::move(*result));
       };
       if (!pool->post(work, done))
-        reply.deliver(make_error(status::resource_busy,
-                                 "too much work waits on this node"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     "too much work waits on this node; ask later"));
       return reply;
     },
   };

@@ -20,8 +20,9 @@ pool_reader(sensor_reader_actor::stateful_pointer<pool_reader_state> self,
         reply.deliver(std::move(*result));
       };
       if (!post(work, done))
-        reply.deliver(make_error(status::resource_busy,
-                                 "too much work waits on this node"));
+        reply.deliver(
+          make_error(status::resource_busy,
+                     "too much work waits on this node; ask later"));
       return reply;
     },
   };

@@ -184,7 +184,7 @@ caf::error check_user_of(int fd) {
     return make_error(status::no_permissions,
                       "process " + std::to_string(who.pid)
                         + " at the other end is user " + std::to_string(who.uid)
-                        + "'s, not ours");
+                        + "'s, not ours; see who has made the socket");
   return caf::none;
 }
 

@@ -54,7 +54,9 @@ unique_fd open_socket(const network_end& end, const addrinfo& where) {
 }
 
 caf::error not_an_address(const std::string& text) {
-  return make_error(status::bad_param, text + " is not a numeric address");
+  return make_error(
+    status::bad_param,
+    text + " is not a numeric address; write one such as 192.0.2.7");
 }
 
 } // namespace

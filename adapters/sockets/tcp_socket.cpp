@@ -84,8 +84,9 @@ caf::expected<unique_fd> listen_on_loopback(const std::string& address,
                                             uint16_t port, int backlog) {
   auto where = parse_loopback(address, port);
   if (!where)
-    return make_error(status::bad_param,
-                      address + " is not a loopback address");
+    return make_error(
+      status::bad_param,
+      address + " is not a loopback address; write one such as 127.0.0.1");
   auto fd = unique_fd{::socket(where->storage.ss_family,
                                SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
   const auto what = "listen on " + address + " port " + std::to_string(port);

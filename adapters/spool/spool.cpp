@@ -83,8 +83,8 @@ TROUPE_SELF_POINTER(spool_actor, spool_state);
 caf::result<ack> write(self_pointer self, write_spool& request) {
   auto owed = std::make_shared<answer<ack>>(self->make_response_promise<ack>());
   auto promise = owed->promise();
-  const auto error = std::make_shared<caf::error>(
-    make_error(status::resource_busy, "too much work waits on this node"));
+  const auto error = std::make_shared<caf::error>(make_error(
+    status::resource_busy, "too much work waits on this node; ask later"));
   const auto file = self->state.queue->file;
   self->state.queue->add(
     {[file, error,
@@ -117,7 +117,8 @@ caf::result<spool_content> read(self_pointer self, read_spool& request) {
        if (*found)
          owed->give(std::move(**found));
        else
-         owed->fail(status::resource_busy, "too much work waits on this node");
+         owed->fail(status::resource_busy,
+                    "too much work waits on this node; ask later");
      }});
   return promise;
 }

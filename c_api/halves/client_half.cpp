@@ -69,9 +69,9 @@ const server_half* load() {
   auto own = own_half;
   own.lib = &library::instance();
   const auto* result = open != nullptr ? open(own) : nullptr;
-  return result != nullptr
-           ? result
-           : say("it is of another release, or of another libpmix.so.2");
+  return result != nullptr ? result
+                           : say("it is of another release, or of another "
+                                 "libpmix.so.2; install both of one release");
 }
 
 /// The server's half; null if it cannot be loaded.

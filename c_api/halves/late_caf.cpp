@@ -63,8 +63,8 @@ std::atomic<void*> loaded_libevent_core{nullptr};
 std::atomic<void*> loaded_libevent_pthreads{nullptr};
 
 [[noreturn]] void give_up(const char* what, const char* why) {
-  std::fprintf(stderr, "libpmix.so.2: %s: %s\n", what,
-               why != nullptr ? why : "not found");
+  std::fprintf(stderr, "libpmix.so.2: %s: %s; install what it was built with\n",
+               what, why != nullptr ? why : "not found");
   ::_exit(127); // As the loader does.
 }
 

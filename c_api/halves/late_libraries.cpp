@@ -35,7 +35,8 @@ struct late_library {
     if (x != nullptr)
       handle = x;
     else if (!failed.exchange(true))
-      std::fprintf(stderr, "libpmix.so.2: %s\n", ::dlerror());
+      std::fprintf(stderr, "libpmix.so.2: %s; install that library\n",
+                   ::dlerror());
     return x;
   }
 };
@@ -54,7 +55,10 @@ Function* find(std::atomic<Function*>& known, late_library& library,
   auto* x = from != nullptr ? reinterpret_cast<Function*>(::dlsym(from, name))
                             : nullptr;
   if (from != nullptr && x == nullptr && !library.failed.exchange(true))
-    std::fprintf(stderr, "libpmix.so.2: %s has no %s\n", library.name, name);
+    std::fprintf(stderr,
+                 "libpmix.so.2: %s has no %s; install the release of that "
+                 "library that it was built with\n",
+                 library.name, name);
   known = x;
   return x;
 }

@@ -108,7 +108,7 @@ check "I16" "--output: a wrong size" refused --output tail=much
 check "I16" "--stdin: no rank" refused --stdin first
 check "I16" "--screen with --stdin" refused --screen xterm --stdin 0
 check_equal "I16" "--stdin: a rank that is not there" \
-  "troupe run: --stdin 4: the job has no such process, its ranks are 0 to 1" \
+  "troupe run: --stdin 4: the job has no such process, its ranks are 0 to 1; name one of them" \
   "$(job -n 2 --stdin 4 true 2>&1)"
 
 clean "I17" "nothing is left"

@@ -67,6 +67,20 @@ PY
 check_equal "MND-A10" "no function that asks lets an exception out" \
   "c_api/client_init.cpp PMIx_Progress_thread_stop" "$(let_out c_api/*.cpp)"
 
+# -- what is said to users ------------------------------------------------------
+
+check_equal "MAN-10" "each error text says what it is about and what helps" "" \
+  "$(python3 tests/repository/error_texts.py)"
+cat >"$TROUPE_WORK/texts.cpp" <<'END'
+caf::error a() { return make_error(status::bad_param, x + " is " "wrong"); }
+caf::error b() { return make_error(status::bad_param, "it is wrong; leave it out"); }
+caf::error c() { return make_error(status::bad_param, x + " is wrong; leave it out"); }
+END
+check_equal "MAN-10" "one that does not is found" \
+  "1: says not what helps: {} is wrong 2: names nothing: it is wrong; leave it out" \
+  "$(python3 tests/repository/error_texts.py "$TROUPE_WORK/texts.cpp" \
+    | sed "s|^$TROUPE_WORK/texts.cpp:||" | paste -sd ' ')"
+
 # -- interfaces ----------------------------------------------------------------
 
 # The CLIENT names the part of its interface that it does not pass on.

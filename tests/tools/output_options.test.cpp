@@ -61,7 +61,8 @@ CAF_TEST(I16 words are PRRTE s in any case and as short as they are clear) {
   CAF_CHECK_EQUAL(refusal({"tag:loud"}),
                   "--output \"tag:loud\": only nocopy, copy, pattern and raw "
                   "may follow a colon");
-  CAF_CHECK_EQUAL(refusal({"tag=1"}), "--output \"tag=1\": tag takes no value");
+  CAF_CHECK_EQUAL(refusal({"tag=1"}),
+                  "--output \"tag=1\": tag takes no value; leave it out");
   CAF_CHECK_EQUAL(refusal({"tail"}),
                   "--output tail needs a value, such as tail=1M");
   CAF_CHECK_EQUAL(refusal({"dir=:nocopy"}),
@@ -89,8 +90,9 @@ CAF_TEST(I16 what is wrong is named with its remedy) {
                   "--output dir= needs a name, such as dir=out");
   CAF_CHECK_EQUAL(refusal({"dir=a,file=b"}),
                   "--output takes one of file=FILE and dir=DIR, once");
-  CAF_CHECK_EQUAL(refusal({"pattern"}),
-                  "--output pattern is about file=FILE, which is missing");
+  CAF_CHECK_EQUAL(
+    refusal({"pattern"}),
+    "--output pattern is about file=FILE, which is missing; add it");
   CAF_CHECK_EQUAL(refusal({"file-only"}),
                   "--output file-only needs file=FILE or dir=DIR");
   CAF_CHECK_EQUAL(refusal({"tail=much"}), "--output tail=much is no number of "

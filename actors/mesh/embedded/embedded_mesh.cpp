@@ -43,7 +43,7 @@ void open(self_pointer self, const register_nspace& what) {
                         "no mesh for " + what.nspace
                           + ": its registration does not say which processes"
                             " are on which nodes (PMIX_NODE_MAP,"
-                            " PMIX_PROC_MAP)");
+                            " PMIX_PROC_MAP); give these");
     return;
   }
   auto job = job_mesh_options{};

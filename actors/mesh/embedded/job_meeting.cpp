@@ -31,7 +31,8 @@ void job_meeting::begin(mesh_greeting own) {
   own_ = std::move(own);
   out_.after(defaults::mesh_network_wait, [this] {
     if (!knows_addresses_ && now_ == phase::apart)
-      fail("this node has no network on which others could reach it");
+      fail("this node has no network on which others could reach it; see ip "
+           "address");
   });
 }
 
@@ -138,10 +139,11 @@ void job_meeting::meet(std::vector<mesh_greeting> others) {
       known.emplace(x.rank, std::move(x));
   }
   if (known.empty())
-    fail("no other server of the job has its mesh switched on");
+    fail("no other server of the job has its mesh switched on; set "
+         "TROUPE_MESH=1 for all");
   else if (where_.own != 0 && known.count(0) == 0)
     fail("the server of the job's first node, " + where_.map.shares[0].hostname
-         + ", does not have its mesh switched on");
+         + ", does not have its mesh switched on; set TROUPE_MESH=1 for it");
   else
     become_member(known);
 }
@@ -156,7 +158,8 @@ void job_meeting::become_member(const greetings& others) {
     if (now_ != phase::joining)
       return;
     if (live_.count(where_.own) == 0 || live_.count(0) == 0) {
-      fail("the servers of the job do not reach each other");
+      fail("the servers of the job do not reach each other; open TCP between "
+           "the nodes");
       return;
     }
     auto missing = std::string{};

@@ -603,9 +603,10 @@ caf::result<proc_places> job_mesh::locate(locate_procs& request) {
       if (!node)
         return make_error(status::not_found, "no process " + to_string(proc));
       if (meeting.members().count(*node) == 0)
-        return make_error(status::not_supported,
-                          "the server of " + to_string(proc)
-                            + " does not have its mesh switched on");
+        return make_error(
+          status::not_supported,
+          "the server of " + to_string(proc)
+            + " does not have its mesh switched on; set TROUPE_MESH=1 for it");
       result.procs.push_back(
         {proc, lost.count(*node) > 0 ? std::nullopt : node});
       return caf::error{};

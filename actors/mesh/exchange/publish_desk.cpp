@@ -46,9 +46,10 @@ void publish_desk::look_up(const requester& who, lookup_request request,
     return;
   }
   if (lookups_.size() >= most_lookups_) {
-    then(make_error(status::out_of_resource, "more than "
-                                               + std::to_string(most_lookups_)
-                                               + " lookups wait for keys"));
+    then(
+      make_error(status::out_of_resource,
+                 "more than " + std::to_string(most_lookups_)
+                   + " lookups wait for keys; wait until some are answered"));
     return;
   }
   const auto id = next_lookup_++;

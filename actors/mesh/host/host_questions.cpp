@@ -285,7 +285,9 @@ struct host_questions::executor {
     // The root tells of jobs, too: whoever asks.
     if (of.options_.rank == root && !is_of_environment(x.code)) {
       refuse(make_error(status::bad_param,
-                        to_string(x.code) + " is no event of the environment"));
+                        to_string(x.code)
+                          + " is no event of the environment; choose "
+                            "TROUPE_EVENT_SITE_BASE (-32300) to -32330"));
       return;
     }
     others.environment.take(from.rank, std::move(x));
@@ -395,8 +397,10 @@ void host_questions::answer_modex(direct_modex& what,
   }
   // Whoever asks has not heard yet; the server would wait for the job to come.
   if (others_.shares.find(what.target.nspace) == nullptr) {
-    done(make_error(status::not_found, "job " + what.target.nspace
-                                         + " does not run here, or is over"));
+    done(make_error(
+      status::not_found,
+      "job " + what.target.nspace
+        + " does not run here, or is over; troupe jobs lists those there are"));
     return;
   }
   ask<get_result>(self_, actors_.server, std::move(done), std::move(what));

@@ -386,13 +386,18 @@ host_streams::watchable(const requester& who,
     }
     const auto* x = jobs_.find(proc.nspace);
     if (x == nullptr || x->reporting)
-      return make_error(status::not_found, "no job " + proc.nspace);
+      return make_error(status::not_found,
+                        "no job " + proc.nspace
+                          + "; troupe jobs lists those there are");
     const auto& job = *x;
     if (!may_control(job, who))
       return make_error(status::no_permissions,
-                        "job " + proc.nspace + " is another user's");
+                        "job " + proc.nspace
+                          + " is another user's; ask as that user");
     if (proc.rank != rank_wildcard && proc.rank >= job.procs.size())
-      return make_error(status::not_found, "no process " + to_string(proc));
+      return make_error(status::not_found,
+                        "no process " + to_string(proc)
+                          + "; troupe ps lists those there are");
     found.insert(proc.nspace);
   }
   return nspace_list{{found.begin(), found.end()}};
@@ -482,7 +487,7 @@ namespace {
 
 caf::error of_another_user(const std::string& nspace) {
   return make_error(status::no_permissions,
-                    "job " + nspace + " is another user's");
+                    "job " + nspace + " is another user's; ask as that user");
 }
 
 } // namespace

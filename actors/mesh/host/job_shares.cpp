@@ -211,7 +211,8 @@ void job_shares::run_hook(const run_site_hook& what,
   const auto& command = command_of(options_.hooks, what.hook);
   if (command.empty() || !actors_.commands) {
     done(make_error(status::not_supported,
-                    "node " + options_.hostname + " has no such hook"));
+                    "node " + options_.hostname
+                      + " has no such hook; give it by --hook to troupe up"));
     return;
   }
   auto order = run_command{};
@@ -226,7 +227,9 @@ void job_shares::run_hook(const run_site_hook& what,
       if (!x)
         done(std::move(x.error()));
       else if (x->timed_out)
-        done(make_error(status::timeout, "the site's hook took too long"));
+        done(
+          make_error(status::timeout,
+                     "the site's hook took too long; see what it waits for"));
       else
         done(site_hook_result{x->signal != 0 ? 128 + x->signal : x->exit_code,
                               std::move(x->output)});

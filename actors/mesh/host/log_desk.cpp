@@ -82,7 +82,7 @@ caf::error set(log_levels& to, const std::string& words) {
   if (words.size() > max_level_words)
     return make_error(status::bad_param, "levels of the log take at most "
                                            + std::to_string(max_level_words)
-                                           + " letters");
+                                           + " letters; write fewer");
   return to.set(words);
 }
 
@@ -117,7 +117,8 @@ caf::error log_desk::refusal_of(const requester& who) const {
   if (may_act_for(who, owner))
     return {};
   return make_error(status::no_permissions,
-                    "this DVM is another user's: " + std::to_string(owner));
+                    "this DVM is another user's: " + std::to_string(owner)
+                      + "; ask as that user");
 }
 
 /// What of `most` this node may tell.
@@ -183,7 +184,8 @@ void log_desk::answer_here(const ask_root& what, completion<info_result> done) {
   };
   if (const auto* x = std::get_if<job_control_request>(&what.what)) {
     if (!config_.levels) {
-      done(make_error(status::not_supported, "this node has no levels"));
+      done(make_error(status::not_supported,
+                      "this node has no levels; name a DVM of troupe up"));
       return;
     }
     if (auto why = set(*config_.levels, *words_in(*x))) {

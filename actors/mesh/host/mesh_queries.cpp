@@ -583,8 +583,10 @@ void mesh_queries::ask_node_of(const requester& who,
   locate_all({proc}, [=](const std::vector<proc_id>& known) {
     const auto nodes = places_.nodes_of(known);
     if (nodes.size() != 1 || nodes.front() == options_.rank) {
-      done(make_error(status::not_found,
-                      to_string(proc) + " does not run in this DVM"));
+      done(make_error(
+        status::not_found,
+        to_string(proc)
+          + " does not run in this DVM; troupe ps lists those that do"));
       return;
     }
     calls_.ask_for<info_result>(nodes.front(), sample_elsewhere{who, request},
@@ -605,7 +607,8 @@ void mesh_queries::sample_others(const requester& who,
   }
   if (!is_of_usage(key) && key != monitor_list_key) {
     done(make_error(status::not_supported,
-                    "monitoring is not supported by this host"));
+                    "monitoring is not supported by this host; start the "
+                    "server with monitors"));
     return;
   }
   // Without processes every node answers for itself.

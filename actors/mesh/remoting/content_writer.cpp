@@ -222,8 +222,9 @@ caf::error content_writer::apply_impl(std::u32string& x) {
 
 caf::error content_writer::put(const void* data, size_t size) {
   if (size > end_ - out_.size())
-    return make_error(status::bad_param,
-                      "a message for another node has too many bytes");
+    return make_error(
+      status::bad_param,
+      "a message for another node has too many bytes; send it in parts");
   out_.append(static_cast<const char*>(data), size);
   return caf::none;
 }

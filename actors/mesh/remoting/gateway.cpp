@@ -1063,7 +1063,8 @@ gateway_desk::find_published(const std::string& name, const remote_node* asker,
   const auto i = published_.find(name);
   if (i == published_.end() || !admits(i->second.who, asker))
     return make_error(caf::sec::no_actor_published_at_port,
-                      "nobody has published " + name + " for this node");
+                      "nobody has published " + name
+                        + " for this node; publish it first");
   interface = i->second.interface;
   return i->second.actor;
 }
@@ -1076,7 +1077,7 @@ gateway_desk::spawn_here(const std::string& kind, const remote_node* asker,
   if (i == kinds_.end() || !admits(i->second.who, asker))
     return make_error(caf::sec::no_actor_published_at_port,
                       "nobody has registered the kind " + kind
-                        + " for this node");
+                        + " for this node; register it first");
   auto result = caf::strong_actor_ptr{};
   try {
     result = i->second.make(arguments);

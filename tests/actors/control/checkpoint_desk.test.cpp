@@ -705,7 +705,8 @@ CAF_TEST(J10 an unknown checkpoint is refused) {
   take_checkpoint("c1");
   const auto x = ask(tool(), {}, {restart("c2")});
   CAF_CHECK_EQUAL(text(x), "PMIX_ERR_NOT_FOUND");
-  CAF_CHECK_EQUAL(reason(x), "no checkpoint \"c2\" of yours was completed");
+  CAF_CHECK_EQUAL(reason(x), "no checkpoint \"c2\" of yours was completed; "
+                             "make one by troupe ctl checkpoint");
   CAF_CHECK_EQUAL(text(ask(tool(our_uid + 1), {}, {restart("c1")})),
                   "PMIX_ERR_NOT_FOUND");
   CAF_CHECK_EQUAL(done(), "");
@@ -766,8 +767,9 @@ CAF_TEST(J10 RST-2 a checkpoint of an earlier DVM is of no job that runs) {
   const auto in_place = with(control_key::in_place);
   const auto x = ask({restart("kept"), in_place});
   CAF_CHECK_EQUAL(text(x), to_string(status::bad_param));
-  CAF_CHECK_EQUAL(reason(x),
-                  "checkpoint kept is of job job@1 of an earlier DVM");
+  CAF_CHECK_EQUAL(
+    reason(x),
+    "checkpoint kept is of job job@1 of an earlier DVM; leave out --in-place");
   CAF_CHECK_EQUAL(done(), "");
   CAF_CHECK_EQUAL(text(ask({restart("own"), in_place})), "PMIX_SUCCESS");
   CAF_CHECK_EQUAL(done(), "n0 restart job@1: ranks 0, 2; "

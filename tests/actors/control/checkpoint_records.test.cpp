@@ -114,7 +114,8 @@ CAF_TEST(J10 a rank without a state cannot be started again) {
   CAF_REQUIRE(!refused);
   CAF_CHECK_EQUAL(status_of(refused.error()), status::not_found);
   CAF_CHECK_EQUAL(reason_of(refused.error()),
-                  "checkpoint c1 has no state of job@1:3");
+                  "checkpoint c1 has no state of job@1:3; restart those it "
+                  "has, or the whole job");
   CAF_CHECK_EQUAL(restart(x).apps.size(), 2u);
 }
 
