@@ -70,8 +70,8 @@ struct monitor_desk_options {
 };
 
 /// Runs the monitors of a node: heartbeats, files, monitors of named kinds, and
-/// those that tell of the use of resources. All are listed, cancelled and bounded
-/// alike.
+/// those that tell of the use of resources. All are listed, cancelled and
+/// bounded alike.
 ///
 /// A monitor is its requestor's: it ends with the connection that it was asked
 /// for on, or when the process ends, and only the requestor cancels it. Before

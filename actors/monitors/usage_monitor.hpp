@@ -26,8 +26,8 @@ struct usage_monitor_options {
   std::function<monitor_desk_actor()> desk;
 };
 
-/// Samples the use of resources: of this node by itself, of others with the help
-/// of the host. A rate is the matter of a MONITOR (`spawn_usage_updates`).
+/// Samples the use of resources: of this node by itself, of others with the
+/// help of the host. A rate is the matter of a MONITOR (`spawn_usage_updates`).
 /// Source: OpenPMIx, "Process & Resource Statistics"; row M27.
 usage_monitor_actor spawn_usage_monitor(caf::actor_system& sys,
                                         usage_monitor_options options);

@@ -22,8 +22,8 @@ bool is_usage_request(const monitor_request& x);
 /// What the use of resources is wanted of.
 enum class usage_subject : uint8_t { procs, node, disks, nets };
 
-/// The kind of a monitor that tells of it, in lists: as the attribute is called,
-/// such as `proc_resource_usage`.
+/// The kind of a monitor that tells of it, in lists: as the attribute is
+/// called, such as `proc_resource_usage`.
 const char* kind_of(usage_subject x);
 
 /// A request for the use of resources, understood.

@@ -13,8 +13,8 @@ namespace troupe {
 /// Which monitors that tell of the use of resources are due: each one interval
 /// after it was due before. Intervals that have passed meanwhile are skipped.
 ///
-/// Monitors are small numbers of the owner's. Time is that of a clock that never
-/// goes back, whatever its epoch.
+/// Monitors are small numbers of the owner's. Time is that of a clock that
+/// never goes back, whatever its epoch.
 /// Source: OpenPMIx, PMIX_MONITOR_RESOURCE_RATE; row M27.
 class usage_schedule {
 public:

@@ -27,9 +27,9 @@ struct usage_updates_options {
   std::shared_ptr<monitor_looks> looks;
 };
 
-/// A MONITOR that tells its requestor of the use of resources, or the range that
-/// the requestor wants told: by an event each time the MONITOR DESK says that one
-/// is due, unless the sample before it is still on its way.
+/// A MONITOR that tells its requestor of the use of resources, or the range
+/// that the requestor wants told: by an event each time the MONITOR DESK says
+/// that one is due, unless the sample before it is still on its way.
 /// Source: OpenPMIx, "Process & Resource Statistics"; row M27.
 timed_monitor_actor spawn_usage_updates(caf::actor_system& sys,
                                         usage_updates_options options);

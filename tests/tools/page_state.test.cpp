@@ -318,8 +318,8 @@ CAF_TEST(PAGE-1 C11.10 updates on resources are monitors) {
   auto x = page_state{};
   x.take_monitors(json::parse(R"([
     {"troupe.monitor.number": 5, "pmix.procid": "d@1:0", "pmix.hname": "a",
-     "troupe.monitor.kind": "disk_resource_usage", "troupe.monitor.silent": false,
-     "troupe.monitor.requestor": "d@1:0", "troupe.monitor.target": "disk sda",
+     "troupe.monitor.kind": "disk_resource_usage",
+     "troupe.monitor.silent": false, "troupe.monitor.requestor": "d@1:0", "troupe.monitor.target": "disk sda",
      "troupe.monitor.interval": 30}])"));
   CAF_CHECK_EQUAL(x.item("monitors", "a/5")->dump(),
                   R"({"every":30,"kind":"disk_resource_usage","node":"a",)"

@@ -600,8 +600,8 @@ void mesh_queries::ask_any_node(const requester& who,
   all.done();
 }
 
-/// Has the node of a process do what is asked. A tool is in no job: its monitors
-/// are looked for on all nodes.
+/// Has the node of a process do what is asked. A tool is in no job: its
+/// monitors are looked for on all nodes.
 void mesh_queries::ask_node_of(const requester& who,
                                const monitor_request& request,
                                const proc_id& proc,

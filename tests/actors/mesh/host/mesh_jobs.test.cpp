@@ -521,7 +521,7 @@ CAF_TEST(X41 M24 a daemon has others monitored for its own processes only) {
   CAF_CHECK_EQUAL(monitor_for(0), status::no_permissions);
 }
 
-CAF_TEST(C11.10 a monitor that a tool has asked for is looked for on all nodes) {
+CAF_TEST(C11.10 a monitor of a tool is looked for on all nodes) {
   spawn(6);
   const auto outcome = [&](std::string_view what) {
     auto request = monitor_request{};
