@@ -51,6 +51,12 @@ inline constexpr std::string_view monitor_silent_key = "troupe.monitor.silent";
 inline constexpr std::string_view monitor_last_key = "troupe.monitor.last";
 inline constexpr std::string_view monitor_due_key = "troupe.monitor.due";
 
+/// In lists: PROC, who asked for the monitor; and STRING, of updates on the use
+/// of resources, what these are of, such as `job@1:*` or `disk sda`.
+inline constexpr std::string_view monitor_requestor_key =
+  "troupe.monitor.requestor";
+inline constexpr std::string_view monitor_target_key = "troupe.monitor.target";
+
 /// What begins every key of a setting.
 inline constexpr std::string_view monitor_key_prefix = "troupe.monitor.";
 

@@ -8,15 +8,14 @@ namespace troupe {
 /// `get_gauges` with what the memory of this daemon holds.
 inline constexpr auto memory_source = caf::atom("memory");
 
-/// The same for the GATEWAY, the I/O DESK, the MONITOR DESK and the monitor of
-/// resources, where there is one.
+/// The same for the GATEWAY, the I/O DESK and the MONITOR DESK, where there is
+/// one.
 inline constexpr auto gateway_source = caf::atom("gateway");
 inline constexpr auto stream_source = caf::atom("streams");
 inline constexpr auto monitor_source = caf::atom("monitors");
-inline constexpr auto usage_source = caf::atom("usage");
 
 /// All of them.
 inline constexpr caf::atom_value gauge_sources[] = {
-  memory_source, gateway_source, stream_source, monitor_source, usage_source};
+  memory_source, gateway_source, stream_source, monitor_source};
 
 } // namespace troupe

@@ -130,6 +130,9 @@ monitor_limits limits_of_monitors(const site_settings& site) {
   auto result = monitor_limits{};
   site.give(setting_id::monitors_per_process, result.per_process);
   site.give(setting_id::monitors_node, result.node);
+  site.give(setting_id::monitors_updates_per_process,
+            result.updates_per_process);
+  site.give(setting_id::monitors_updates, result.updates);
   return result;
 }
 
@@ -218,11 +221,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   sample.owner = owner;
   sample.usage = usage_;
   sample.host = host_;
-  sample.events = events_;
   sample.desk = [this] { return monitors_; };
-  options_.settings.give(setting_id::monitors_updates_per_process,
-                         sample.per_process);
-  options_.settings.give(setting_id::monitors_updates, sample.all);
   usage_monitor_ = spawn_usage_monitor(sys, std::move(sample));
   files_ =
     std::make_unique<file_checking>(loop_, limits_of_looks(options_.settings));
@@ -241,6 +240,7 @@ void server_node::spawn_actors(const host_factory& make_host) {
   kinds.log = about(options_.log, log_subject::monitors);
   kinds_ = std::make_unique<node_monitors>(loop_, std::move(kinds));
   auto watch = monitor_desk_options{};
+  watch.server = options_.id;
   watch.host = host_;
   watch.events = events_;
   watch.files = files_->checker();

@@ -368,7 +368,6 @@ local_node::start(local_node_options options) {
   caf::anon_send(result->host_, result->node_->usage_monitor());
   auto& registry = result->loop_.actors().registry();
   registry.put(monitor_source, result->node_->monitors());
-  registry.put(usage_source, result->node_->usage_monitor());
   if (result->member_) {
     // The node begins once it has its user.
     caf::anon_send(result->host_, result->member_->node());
@@ -432,8 +431,7 @@ local_node::~local_node() {
   if (pmi1_)
     pmi1_->set_server({});
   // Remoting takes back its own.
-  for (const auto name :
-       {memory_source, stream_source, monitor_source, usage_source})
+  for (const auto name : {memory_source, stream_source, monitor_source})
     loop_.actors().registry().erase(name);
   caf::anon_send_exit(commands_, caf::exit_reason::user_shutdown);
   sensors_.reset();

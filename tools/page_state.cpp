@@ -530,7 +530,7 @@ void page_state::take_streams(const json& list, time now) {
 
 void page_state::take_monitors(const json& list) {
   constexpr auto names =
-    std::array<std::pair<std::string_view, const char*>, 9>{
+    std::array<std::pair<std::string_view, const char*>, 12>{
       {{attr::procid, "process"},
        {attr::hostname, "node"},
        {monitor_kind_key, "kind"},
@@ -539,6 +539,9 @@ void page_state::take_monitors(const json& list) {
        {monitor_silent_key, "silent"},
        {monitor_last_key, "last"},
        {monitor_due_key, "due"},
+       {monitor_interval_key, "every"},
+       {monitor_target_key, "target"},
+       {monitor_requestor_key, "requestor"},
        {attr::monitor_file, "file"}}};
   auto all = items{};
   for (const auto* x : objects_in(list)) {

@@ -259,7 +259,10 @@ std::string to_text(report_kind kind, const json& x) {
                     {"ID", attr::monitor_id.data()},
                     {"LAST", monitor_last_key.data()},
                     {"DUE", monitor_due_key.data()},
+                    {"EVERY", monitor_interval_key.data()},
                     {"FILE", attr::monitor_file.data()},
+                    {"USE OF", monitor_target_key.data()},
+                    {"ASKED BY", monitor_requestor_key.data()},
                     {"ALERT", monitor_reason_key.data()}},
                    x);
     default:

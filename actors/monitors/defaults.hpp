@@ -18,6 +18,9 @@ inline constexpr size_t usage_monitors = 1024;
 inline constexpr size_t monitors_per_client = 64;
 inline constexpr size_t monitors_per_node = 10000;
 
+/// Bytes of an identifier of a request.
+inline constexpr size_t monitor_id_bytes = 511;
+
 /// How exact monitors are: an alert comes within as much after it is due.
 /// Source: guarantees 5.9, P-H1.
 inline constexpr auto monitor_tick = 10ms;

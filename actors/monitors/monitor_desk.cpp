@@ -7,6 +7,9 @@
 #include "actors/monitors/monitor_directives.hpp"
 #include "actors/monitors/monitor_table.hpp"
 #include "actors/monitors/reaction_policy.hpp"
+#include "actors/monitors/usage_request.hpp"
+#include "actors/monitors/usage_schedule.hpp"
+#include "actors/monitors/usage_updates.hpp"
 #include "base/all_of.hpp"
 #include "base/answer.hpp"
 #include "base/make_info.hpp"
@@ -137,8 +140,12 @@ struct monitor_desk_state {
   /// Who reads before a process is said to be silent, by connection.
   std::map<uint32_t, monitored_session_actor> sessions;
 
-  /// Monitors of named kinds.
+  /// Monitors that are actors: of named kinds, and of the use of resources.
   std::map<monitor_table::item, made_monitor> kinds;
+
+  /// Of those, the ones of the use of resources, and when they are due.
+  std::map<monitor_table::item, timed_monitor_actor> updates;
+  usage_schedule schedule;
 
   std::map<uint64_t, beginning> beginnings;
   uint64_t next_beginning = 1;
@@ -158,7 +165,7 @@ struct monitor_desk_state {
   monitor_desk_state(const monitor_desk_state&) = delete;
   monitor_desk_state& operator=(const monitor_desk_state&) = delete;
 
-  /// Monitors of named kinds end with the desk.
+  /// Monitors that are actors end with the desk.
   ~monitor_desk_state();
 
   void note(severity weight, const std::string& line) const {
@@ -179,8 +186,9 @@ void arm(self_pointer self) {
   auto& state = self->state;
   const auto here = now(self);
   auto due = state.heartbeats.next(here);
-  if (const auto of_files = state.files.next())
-    due = due ? std::min(*due, *of_files) : *of_files;
+  for (const auto& other : {state.files.next(), state.schedule.next()})
+    if (other)
+      due = due ? std::min(*due, *other) : *other;
   if (!due || (state.reminded_at && *state.reminded_at <= *due))
     return;
   state.reminded_at = *due;
@@ -193,6 +201,8 @@ void remove(self_pointer self, monitor_table::item x) {
   auto& state = self->state;
   state.heartbeats.remove(x);
   state.files.remove(x);
+  state.schedule.remove(x);
+  state.updates.erase(x);
   const auto kind = state.kinds.extract(x);
   if (!kind.empty()) {
     const auto& monitor = kind.mapped().actor;
@@ -355,10 +365,21 @@ void look_at_files(self_pointer self) {
             });
 }
 
+/// Has the use of resources told.
+void send_updates(self_pointer self) {
+  auto& state = self->state;
+  auto due = item_list{};
+  state.schedule.advance(now(self), due);
+  for (const auto x : due)
+    if (const auto i = state.updates.find(x); i != state.updates.end())
+      self->send(i->second, deadline{});
+}
+
 /// Does what is due.
 void look(self_pointer self) {
   look_at_processes(self);
   look_at_files(self);
+  send_updates(self);
   arm(self);
 }
 
@@ -397,7 +418,7 @@ size_t cancel_here(self_pointer self, const requester& who,
   });
   auto count = before - state.beginnings.size();
   for (const auto x : state.table.select(who.proc, id)) {
-    if (state.table.connection_of(x) == 0)
+    if (const auto& extras = state.table[x].extras; extras && extras->requestor)
       continue; // Somebody else has asked for it.
     remove(self, x);
     ++count;
@@ -457,20 +478,16 @@ caf::result<info_result> cancel(self_pointer self, const requester& who,
           "its requestor has no monitor \"" + *id
             + "\" to cancel; troupe monitor list shows those there are"));
     }};
-  const auto ask_other = [&](const auto& other) {
+  if (!options.is_enabled) {
     all.add();
-    self->request(other, caf::infinite, who, request)
+    self->request(options.host, caf::infinite, who, request)
       .then(
         [all](const info_result&) {
           ++*all;
           all.done();
         },
         [all](const caf::error&) { all.done(); });
-  };
-  if (options.usage)
-    ask_other(options.usage);
-  if (!options.is_enabled)
-    ask_other(options.host);
+  }
   all.done();
   return promise;
 }
@@ -520,6 +537,9 @@ monitor_health health_of(monitor_desk_state& state, monitor_table::item x,
     result.is_silent = state.files.is_silent(x);
     if (result.is_silent)
       result.reason = state.files.reason_of(x);
+  } else if (state.schedule.holds(x)) {
+    result.since = now - state.kinds.at(x).looks->last;
+    result.due = left(state.schedule.due_at(x));
   } else if (const auto i = state.kinds.find(x); i != state.kinds.end()) {
     if (const auto& looks = i->second.looks; looks && looks->next.count() > 0) {
       if (looks->last.count() > 0)
@@ -560,8 +580,16 @@ std::vector<info> monitors_here(self_pointer self, const requester& who) {
     if (!state.options.hostname.empty())
       put(attr::hostname, value::string(state.options.hostname));
     put(monitor_kind_key, value::string(method_name(entry)));
+    const auto* extras = entry.extras.get();
+    put(monitor_requestor_key,
+        value::of_proc(extras != nullptr ? extras->requestor.value_or(of.proc)
+                                         : of.proc));
     if (!entry.id.empty())
       put(attr::monitor_id, value::string(entry.id));
+    if (entry.method == monitor_method::usage) {
+      put(monitor_target_key, value::string(extras->target));
+      put(monitor_interval_key, value::uint32(extras->interval));
+    }
     if (state.files.holds(x))
       put(attr::monitor_file, value::string(state.files.path_of(x)));
     auto health = health_of(state, x, here);
@@ -833,6 +861,8 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
     return made.error();
   const auto x = add(self, *subject, plan, monitor_method::kind, session);
   const auto number = state.table.number_of(x);
+  if (subject->proc != who.proc)
+    state.table[x].extras->requestor = who.proc;
   state.kinds.insert_or_assign(x, *made);
   self->monitor(made->actor);
   auto request = start_monitor{};
@@ -869,6 +899,89 @@ caf::result<info_result> watch_kind(self_pointer self, const requester& who,
   return promise;
 }
 
+// -- the use of resources -----------------------------------------------------
+
+/// The first sample has been told: more follow.
+void begin_updates(self_pointer self, uint64_t number, const requester& who,
+                   usage_updates_options what) {
+  auto& state = self->state;
+  const auto x = state.table.item_of(number);
+  if (!x)
+    return; // It has been cancelled meanwhile, or its requestor has left.
+  const auto here = now(self);
+  const auto looks = std::make_shared<monitor_looks>();
+  looks->last = here;
+  what.looks = looks;
+  what.server = state.options.server;
+  what.usage = state.options.usage;
+  what.events = state.options.events;
+  const auto interval = std::chrono::seconds{what.request.rate};
+  auto request = start_monitor{};
+  request.number = number;
+  request.who = who;
+  request.proc = who.proc;
+  request.settings = what.what.directives;
+  const auto monitor =
+    spawn_usage_updates(self->home_system(), std::move(what));
+  state.kinds.insert_or_assign(*x, made_monitor{monitor, looks});
+  state.updates.insert_or_assign(*x, monitor);
+  self->monitor(monitor);
+  self
+    ->request(monitor, caf::infinite, std::move(request),
+              monitor_user_actor{self})
+    .then([](ack) {}, [](const caf::error&) {});
+  state.schedule.add(*x, interval, here);
+  arm(self);
+}
+
+/// Tells of the use of resources: once, or once and then by a MONITOR.
+/// @pre There is somebody who samples.
+caf::result<info_result> watch_usage(self_pointer self, const requester& who,
+                                     monitor_request& what,
+                                     const monitored_session_actor& session) {
+  auto& state = self->state;
+  auto parsed = parse_usage_request(what);
+  if (!parsed)
+    return parsed.error();
+  if (parsed->rate == 0)
+    return self->delegate(state.options.usage, who, std::move(what));
+  auto plan = monitor_plan{};
+  plan.id = parsed->id;
+  plan.code = parsed->code;
+  plan.kind = kind_of(parsed->subject);
+  if (plan.id)
+    for (const auto x : state.table.select(who.proc, plan.id))
+      if (state.table[x].method == monitor_method::usage)
+        return make_error(status::exists, "the monitor " + *plan.id
+                                            + " exists: cancel it, or give "
+                                              "another PMIX_MONITOR_ID");
+  if (auto why = state.table.room(who.proc, 1, monitor_method::usage))
+    return why;
+  const auto x = add(self, who, plan, monitor_method::usage, session);
+  auto& extras = *state.table[x].extras;
+  extras.target = target_of(*parsed, who);
+  extras.interval = parsed->rate;
+  const auto number = state.table.number_of(x);
+  auto updates = std::make_shared<usage_updates_options>();
+  updates->what = what;
+  updates->request = std::move(*parsed);
+  auto promise = self->make_response_promise<info_result>();
+  const auto done = pass_on(promise);
+  self->request(state.options.usage, caf::infinite, who, std::move(what))
+    .then(
+      [self, done, number, who, updates](info_result& first) {
+        begin_updates(self, number, who, std::move(*updates));
+        done(std::move(first));
+      },
+      [self, done, number](caf::error& why) {
+        // What is refused leaves nothing behind.
+        if (const auto item = self->state.table.item_of(number))
+          remove(self, *item);
+        done(std::move(why));
+      });
+  return promise;
+}
+
 // -- who does it -------------------------------------------------------------
 
 caf::result<info_result> take_here(self_pointer self, const requester& who,
@@ -885,7 +998,7 @@ caf::result<info_result> take_here(self_pointer self, const requester& who,
       return info_result{};
     case monitor_task::usage:
       if (options.usage)
-        return self->delegate(options.usage, who, std::move(request));
+        return watch_usage(self, who, request, session);
       break;
     default:
       break;
@@ -1035,7 +1148,7 @@ void pause(self_pointer self, const procs_paused& what) {
   arm(self);
 }
 
-/// A monitor of a named kind has ended by itself.
+/// A monitor that is an actor has ended by itself.
 void note_down(self_pointer self, const caf::down_msg& x) {
   auto& state = self->state;
   const auto i =
@@ -1049,16 +1162,19 @@ void note_down(self_pointer self, const caf::down_msg& x) {
   state.note(severity::warning,
              "monitor " + state.table[item].extras->kind + " of "
                + to_string(of.proc)
-               + " has ended by itself: no alert of it will come");
+               + " has ended by itself: nothing more of it will come");
   state.kinds.erase(i);
   remove(self, item);
 }
 
 gauge_list gauges_of(const monitor_desk_state& state) {
-  const auto most = state.options.limits.node;
-  return {{{"monitors.all", state.table.size(), most, "monitors"},
-           {"monitors.beginning", state.beginnings.size(), most, "requests"},
-           {"monitors.alerts", state.alerts, 0, "alerts"}}};
+  const auto& limits = state.options.limits;
+  const auto updates = state.table.updates();
+  return {
+    {{"monitors.all", state.table.size() - updates, limits.node, "monitors"},
+     {"usage.monitors", updates, limits.updates, "monitors"},
+     {"monitors.beginning", state.beginnings.size(), limits.node, "requests"},
+     {"monitors.alerts", state.alerts, 0, "alerts"}}};
 }
 
 monitor_desk_actor::behavior_type behavior(self_pointer self,
@@ -1085,10 +1201,8 @@ monitor_desk_actor::behavior_type behavior(self_pointer self,
       return take_request(self, who, request, session);
     },
     [self](const requester& who, heartbeat) { take_beat(self, who); },
-    [self](const requester& who, connection_lost what) {
+    [self](const requester& who, connection_lost) {
       lose_connection(self, who);
-      if (self->state.options.usage)
-        self->send(self->state.options.usage, who, what);
     },
     [self](const proc_ended& what) {
       note_end(self, what.proc);

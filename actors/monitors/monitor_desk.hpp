@@ -15,6 +15,9 @@
 namespace troupe {
 
 struct monitor_desk_options {
+  /// The server, which updates on the use of resources are from.
+  proc_id server;
+
   /// Is asked for what is not monitored here.
   host_actor host;
 
@@ -24,7 +27,7 @@ struct monitor_desk_options {
   /// Looks at files; null: files cannot be monitored.
   file_checker_actor files;
 
-  /// Tells of the use of resources; null: nobody does here.
+  /// Samples the use of resources; null: nobody does here.
   usage_monitor_actor usage;
 
   /// How many monitors there may be.
@@ -66,7 +69,9 @@ struct monitor_desk_options {
   journal log;
 };
 
-/// Runs the monitors of a node: heartbeats, files, and monitors of named kinds.
+/// Runs the monitors of a node: heartbeats, files, monitors of named kinds, and
+/// those that tell of the use of resources. All are listed, cancelled and
+/// bounded alike.
 ///
 /// A monitor is its requestor's: it ends with the connection that it was asked
 /// for on, or when the process ends, and only the requestor cancels it. Before

@@ -1,5 +1,6 @@
 #include "actors/monitors/monitor_directives.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "base/directives.hpp"
 #include "messages/attributes.hpp"
 #include "messages/custom_monitor.hpp"
@@ -18,11 +19,9 @@ namespace defaults {
 /// The longest time without a sign of life that can be asked for.
 inline constexpr auto monitor_window = std::chrono::hours{24 * 366};
 
-/// Files of one request, and the bytes of a name of a file, or of an
-/// identifier of a request.
+/// Files of one request, and the bytes of a name of a file.
 inline constexpr size_t monitored_files = 64;
 inline constexpr size_t monitored_path_bytes = 4096;
-inline constexpr size_t monitor_id_bytes = 511;
 
 } // namespace defaults
 

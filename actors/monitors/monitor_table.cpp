@@ -21,18 +21,29 @@ uint32_t take_number(std::vector<T>& all, std::vector<uint32_t>& free) {
 
 } // namespace
 
-caf::error monitor_table::room(const proc_id& proc, size_t more) const {
-  const auto known = find(proc);
-  const auto own = known ? processes_[*known].items.size() : 0;
-  if (own + more > bounds_.per_process)
+caf::error monitor_table::room(const proc_id& proc, size_t more,
+                               monitor_method method) const {
+  const auto is_update = [](monitor_method x) {
+    return x == monitor_method::usage;
+  };
+  const auto wants_update = is_update(method);
+  auto own = size_t{0};
+  if (const auto known = find(proc))
+    for (const auto x : processes_[*known].items)
+      if (is_update(slots_[x].entry.method) == wants_update)
+        ++own;
+  const auto per_process =
+    wants_update ? bounds_.updates_per_process : bounds_.per_process;
+  const auto node = wants_update ? bounds_.updates : bounds_.node;
+  const auto* what = wants_update ? " monitors of resources (L7); cancel some"
+                                  : " monitors (L7); cancel some";
+  if (own + more > per_process)
     return make_error(status::out_of_resource,
                       to_string(proc) + " asks for more than "
-                        + std::to_string(bounds_.per_process)
-                        + " monitors (L7); cancel some");
-  if (size_ + more > bounds_.node)
+                        + std::to_string(per_process) + what);
+  if ((wants_update ? updates_ : size_ - updates_) + more > node)
     return make_error(status::out_of_resource,
-                      "the node has " + std::to_string(bounds_.node)
-                        + " monitors (L7); cancel some");
+                      "the node has " + std::to_string(node) + what);
   return {};
 }
 
@@ -47,6 +58,8 @@ monitor_table::item monitor_table::add(const requester& who,
     known = by_proc_.emplace(who.proc, process).first;
   }
   auto& it = slots_[x];
+  if (what.method == monitor_method::usage)
+    ++updates_;
   it.entry = std::move(what);
   it.process = known->second;
   it.connection = who.index;
@@ -66,6 +79,8 @@ void monitor_table::remove(item x) {
     of = {};
     free_processes_.push_back(it.process);
   }
+  if (it.entry.method == monitor_method::usage)
+    --updates_;
   it.entry = {};
   it.process = none;
   ++it.generation;

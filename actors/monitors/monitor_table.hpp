@@ -18,8 +18,8 @@
 
 namespace troupe {
 
-/// How a process or a file is watched.
-enum class monitor_method : uint8_t { heartbeat, file, kind };
+/// How a process or a file is watched, or the use of resources told.
+enum class monitor_method : uint8_t { heartbeat, file, kind, usage };
 
 /// What few monitors have.
 struct monitor_extras {
@@ -32,6 +32,14 @@ struct monitor_extras {
   /// The name of the kind, and what its last alert was about.
   std::string kind;
   std::string reason;
+
+  /// Who asked for it, if that is not whom it watches.
+  std::optional<proc_id> requestor;
+
+  /// Of updates on the use of resources: what they are of, and seconds between
+  /// two.
+  std::string target;
+  uint32_t interval = 0;
 
   /// Whether its last alert is not out yet, and the newest one since then.
   bool is_telling = false;
@@ -53,6 +61,10 @@ struct monitor_entry {
 struct monitor_limits {
   size_t per_process = defaults::monitors_per_client;
   size_t node = defaults::monitors_per_node;
+
+  /// Those that tell of the use of resources are counted apart.
+  size_t updates_per_process = defaults::usage_monitors_per_client;
+  size_t updates = defaults::usage_monitors;
 };
 
 /// The monitors of a node, by small numbers that are used again, and by numbers
@@ -74,9 +86,10 @@ public:
   }
 
   /// Whether there is room for more of a process.
-  caf::error room(const proc_id& proc, size_t more) const;
+  caf::error room(const proc_id& proc, size_t more,
+                  monitor_method method = monitor_method::heartbeat) const;
 
-  /// @pre `room(who.proc, 1)`
+  /// @pre `room(who.proc, 1, what.method)`
   item add(const requester& who, monitor_entry what);
 
   void remove(item x);
@@ -126,8 +139,14 @@ public:
   /// Nothing if that monitor is gone.
   std::optional<item> item_of(uint64_t number) const;
 
+  /// All of them.
   size_t size() const {
     return size_;
+  }
+
+  /// Those that tell of the use of resources.
+  size_t updates() const {
+    return updates_;
   }
 
 private:
@@ -150,6 +169,7 @@ private:
   std::vector<uint32_t> free_processes_;
   std::map<proc_id, uint32_t> by_proc_;
   size_t size_ = 0;
+  size_t updates_ = 0;
 };
 
 } // namespace troupe

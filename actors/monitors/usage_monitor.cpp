@@ -1,7 +1,5 @@
 #include "actors/monitors/usage_monitor.hpp"
 
-#include "actors/events/range_filter.hpp"
-#include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "base/all_of.hpp"
 #include "base/answer.hpp"
@@ -40,153 +38,6 @@ inline constexpr auto usage_table_age = std::chrono::seconds{5};
 } // namespace defaults
 
 namespace {
-
-/// Who gets updates on the use of resources, and when. An identifier belongs to
-/// its requester (reading A25).
-class usage_monitors {
-public:
-  using time = std::chrono::nanoseconds;
-
-  struct limits {
-    size_t per_client = 0;
-    size_t all = 0;
-  };
-
-  struct entry {
-    requester who;
-
-    /// As it came, and understood.
-    monitor_request what;
-    usage_request request;
-
-    /// When the next sample is due.
-    time due{0};
-
-    /// Whether the last one is not through: none begins meanwhile.
-    bool is_sampling = false;
-  };
-
-  explicit usage_monitors(const limits& bounds) : limits_(bounds) {
-    // nop
-  }
-
-  /// @param now The first update comes one interval later.
-  /// @returns its number; `exists` if the requester has the identifier in use,
-  ///          `out_of_resource` names the limit.
-  caf::expected<uint64_t> add(requester who, monitor_request what,
-                              usage_request request, time now);
-
-  /// @returns how many have ended. @param id None: all of the requester.
-  size_t cancel(const proc_id& who, const std::optional<std::string>& id);
-
-  /// Ends one.
-  void remove(uint64_t number) {
-    entries_.erase(number);
-  }
-
-  /// Ends those of a connection.
-  void disconnect(uint32_t index);
-
-  /// Those whose sample is due: from now on they are sampling, and due one
-  /// interval later. Intervals that have passed meanwhile are skipped.
-  std::vector<uint64_t> take_due(time now);
-
-  /// When `take_due` is needed next.
-  std::optional<time> next_due() const;
-
-  /// A sample is through.
-  void finish(uint64_t number);
-
-  /// Null if it has ended.
-  const entry* find(uint64_t number) const;
-
-  size_t size() const noexcept {
-    return entries_.size();
-  }
-
-private:
-  limits limits_;
-  std::map<uint64_t, entry> entries_;
-  uint64_t next_ = 1;
-};
-
-/// Removes the entries for which a predicate holds.
-template <class Map, class F>
-size_t erase_if(Map& from, F predicate) {
-  const auto before = from.size();
-  for (auto i = from.begin(); i != from.end();)
-    i = predicate(i->second) ? from.erase(i) : std::next(i);
-  return before - from.size();
-}
-
-caf::expected<uint64_t> usage_monitors::add(requester who, monitor_request what,
-                                            usage_request request, time now) {
-  auto of_client = size_t{0};
-  for (const auto& [number, x] : entries_) {
-    if (x.who.proc != who.proc)
-      continue;
-    ++of_client;
-    if (request.id && x.request.id == request.id)
-      return make_error(status::exists, "the monitor " + *request.id
-                                          + " exists: cancel it, or give "
-                                            "another PMIX_MONITOR_ID");
-  }
-  if (of_client >= limits_.per_client)
-    return make_error(status::out_of_resource,
-                      "a process may have " + std::to_string(limits_.per_client)
-                        + " monitors of resources: cancel some");
-  if (entries_.size() >= limits_.all)
-    return make_error(status::out_of_resource,
-                      "a node may have " + std::to_string(limits_.all)
-                        + " monitors of resources; cancel some");
-  auto x =
-    entry{std::move(who), std::move(what), std::move(request), now, false};
-  x.due += std::chrono::seconds{x.request.rate};
-  entries_.emplace(next_, std::move(x));
-  return next_++;
-}
-
-size_t usage_monitors::cancel(const proc_id& who,
-                              const std::optional<std::string>& id) {
-  return erase_if(entries_, [&](const entry& x) {
-    return x.who.proc == who && (!id || x.request.id == id);
-  });
-}
-
-void usage_monitors::disconnect(uint32_t index) {
-  erase_if(entries_, [&](const entry& x) { return x.who.index == index; });
-}
-
-std::vector<uint64_t> usage_monitors::take_due(time now) {
-  auto result = std::vector<uint64_t>{};
-  for (auto& [number, x] : entries_) {
-    if (x.due > now)
-      continue;
-    const auto interval = time{std::chrono::seconds{x.request.rate}};
-    x.due += interval * ((now - x.due) / interval + 1);
-    if (!std::exchange(x.is_sampling, true))
-      result.push_back(number);
-  }
-  return result;
-}
-
-std::optional<usage_monitors::time> usage_monitors::next_due() const {
-  auto result = std::optional<time>{};
-  for (const auto& [number, x] : entries_)
-    if (!result || x.due < *result)
-      result = x.due;
-  return result;
-}
-
-void usage_monitors::finish(uint64_t number) {
-  if (const auto i = entries_.find(number); i != entries_.end())
-    i->second.is_sampling = false;
-}
-
-const usage_monitors::entry* usage_monitors::find(uint64_t number) const {
-  const auto i = entries_.find(number);
-  return i != entries_.end() ? &i->second : nullptr;
-}
 
 /// Which processes run on this node, as its host says: for a while, or until
 /// one of them ends.
@@ -378,21 +229,16 @@ std::vector<std::string> nspaces_in(const info_result& answer) {
   return result;
 }
 
-using completion = std::function<void(caf::expected<info_result>)>;
-
 struct usage_monitor_state {
   static inline const char* name = "usage-monitor";
 
   usage_monitor_options options;
-  usage_monitors monitors{
-    {defaults::usage_monitors_per_client, defaults::usage_monitors}};
   local_procs procs;
-  std::optional<usage_monitors::time> wake_at;
 };
 
 TROUPE_SELF_POINTER(usage_monitor_actor, usage_monitor_state);
 
-usage_monitors::time now(self_pointer self) {
+local_procs::time now(self_pointer self) {
   return self->clock().now().time_since_epoch();
 }
 
@@ -593,57 +439,8 @@ void sample(self_pointer self, const pending_sample& job) {
   job.done();
 }
 
-/// Tells the requester, or the range that it wants told: then in its name.
-/// Source: RFC0015, "The range of the notification ... can be changed by
-/// providing a PMIX_RANGE directive".
-void tell(self_pointer self, const usage_monitors::entry& to,
-          info_result sample) {
-  const auto& range = to.request.range;
-  auto what = notify_request{};
-  what.code = to.request.code;
-  what.range = range.value_or(data_range::custom);
-  const auto add = [&](std::string_view key, value x) {
-    what.infos.push_back(make_info(key, std::move(x)));
-  };
-  add(attr::event_non_default, value::boolean(true));
-  if (!range)
-    add(attr::event_custom_range, value::procs({to.who.proc}));
-  else if (to.request.custom_range)
-    add(attr::event_custom_range, *to.request.custom_range);
-  // An update that nobody waits for is of no use later.
-  add(attr::event_do_not_cache, value::boolean(true));
-  if (to.request.id)
-    add(attr::monitor_id, value::string(*to.request.id));
-  std::move(sample.infos.begin(), sample.infos.end(),
-            std::back_inserter(what.infos));
-  const auto& options = self->state.options;
-  if (range) {
-    add(event_reaches_source, value::boolean(true));
-    self->request(options.events, caf::infinite, to.who, std::move(what))
-      .then([](ack) {}, [](const caf::error&) {});
-    return;
-  }
-  auto own =
-    event{what.code, options.server, what.range, std::move(what.infos)};
-  self
-    ->request(options.events, caf::infinite,
-              deliver_event{std::move(own), {to.who.proc}})
-    .then([](ack) {}, [](const caf::error&) {});
-}
-
-void arm(self_pointer self) {
-  auto& state = self->state;
-  const auto next = state.monitors.next_due();
-  if (!next || (state.wake_at && *state.wake_at <= *next))
-    return;
-  state.wake_at = next;
-  self->delayed_send(usage_monitor_actor{self},
-                     std::max(*next - now(self), usage_monitors::time{0}),
-                     deadline{});
-}
-
 pending_sample make_job(const requester& who, monitor_request what,
-                        usage_request request, completion done) {
+                        usage_request request, completion<info_result> done) {
   auto job = sample_job{};
   job.who = who;
   job.what = std::move(what);
@@ -652,67 +449,14 @@ pending_sample make_job(const requester& who, monitor_request what,
           [done = std::move(done)](sample_job& x) { done(x.outcome()); }};
 }
 
-void update(self_pointer self, uint64_t number) {
-  const auto* x = self->state.monitors.find(number);
-  if (x == nullptr)
-    return;
-  sample(self, make_job(x->who, x->what, x->request,
-                        [self, number](caf::expected<info_result> found) {
-                          auto& monitors = self->state.monitors;
-                          const auto* to = monitors.find(number);
-                          if (to == nullptr)
-                            return;
-                          if (found && !found->infos.empty())
-                            tell(self, *to, std::move(*found));
-                          monitors.finish(number);
-                        }));
-}
-
-void wake(self_pointer self) {
-  auto& state = self->state;
-  state.wake_at = std::nullopt;
-  for (const auto number : state.monitors.take_due(now(self)))
-    update(self, number);
-  arm(self);
-}
-
-caf::result<info_result> cancel(self_pointer self, const requester& who,
-                                const monitor_request& what) {
-  const auto* id = what.monitor.val.text();
-  const auto count = self->state.monitors.cancel(
-    who.proc, id != nullptr ? std::optional{*id} : std::nullopt);
-  if (count == 0 && id != nullptr)
-    return make_error(status::not_found,
-                      "no monitor " + *id + "; name one that you have begun");
-  return info_result{};
-}
-
 caf::result<info_result> begin(self_pointer self, const requester& who,
                                monitor_request& what) {
-  if (what.monitor.key == attr::monitor_cancel)
-    return cancel(self, who, what);
   auto request = parse_usage_request(what);
   if (!request)
     return std::move(request.error());
-  auto number = uint64_t{0};
-  if (request->rate > 0) {
-    auto added = self->state.monitors.add(who, what, *request, now(self));
-    if (!added)
-      return std::move(added.error());
-    number = *added;
-  }
   auto promise = self->make_response_promise<info_result>();
-  sample(self, make_job(who, std::move(what), std::move(*request),
-                        [self, done = pass_on(promise),
-                         number](caf::expected<info_result> x) {
-                          const auto is_refused = !x;
-                          // What is refused leaves nothing behind.
-                          if (is_refused)
-                            self->state.monitors.remove(number);
-                          done(std::move(x));
-                          if (!is_refused)
-                            arm(self);
-                        }));
+  sample(self,
+         make_job(who, std::move(what), std::move(*request), pass_on(promise)));
   return promise;
 }
 
@@ -735,27 +479,16 @@ caf::result<info_result> begin_for_other(self_pointer self,
 
 usage_monitor_actor::behavior_type behavior(self_pointer self,
                                             usage_monitor_options options) {
-  auto& state = self->state;
-  state.options = std::move(options);
-  state.monitors =
-    usage_monitors{{state.options.per_process, state.options.all}};
+  self->state.options = std::move(options);
   return {
     [self](const requester& who, monitor_request& what) {
       return begin(self, who, what);
     },
     [self](sample_elsewhere& what) { return begin_for_other(self, what); },
-    [self](const requester& who, connection_lost) {
-      self->state.monitors.disconnect(who.index);
-    },
     [self](const proc_ended& what) { self->state.procs.proc_ended(what.proc); },
     [self](const deregister_nspace& what) {
       self->state.procs.remove(what.nspace);
     },
-    [self](get_gauges) {
-      return gauge_list{{{"usage.monitors", self->state.monitors.size(),
-                          self->state.options.all, "monitors"}}};
-    },
-    [self](deadline) { wake(self); },
   };
 }
 

@@ -1,5 +1,6 @@
 #include "actors/monitors/usage_request.hpp"
 
+#include "actors/monitors/defaults.hpp"
 #include "base/make_info.hpp"
 #include "config/defaults.hpp"
 #include "messages/attributes.hpp"
@@ -13,6 +14,9 @@ namespace defaults {
 
 /// Seconds between updates at most.
 inline constexpr uint32_t usage_longest_rate = 86400 * 366;
+
+/// Bytes that a list says of what a request is of.
+inline constexpr size_t usage_target_bytes = 256;
 
 } // namespace defaults
 
@@ -144,9 +148,11 @@ private:
     };
     if (x.key == attr::monitor_id) {
       const auto* id = x.val.text();
-      if (id != nullptr && !out_.id)
+      const auto is_fine =
+        id != nullptr && id->size() <= defaults::monitor_id_bytes;
+      if (is_fine && !id->empty() && !out_.id)
         out_.id = *id;
-      return fine(id != nullptr, "is no string");
+      return fine(is_fine, "is no string of up to 511 bytes");
     }
     if (x.key == attr::monitor_resource_rate) {
       const auto rate = x.val.number<uint32_t>();
@@ -370,7 +376,80 @@ void add_node(builder& out, const node_stats& x) {
   out.add(attr::node_mem_mapped, x.mapped);
 }
 
+/// Adds a word to a list that is read by people; of many, the first ones.
+void add_word(std::string& to, const std::string& word) {
+  if (to.size() >= defaults::usage_target_bytes)
+    return;
+  if (!to.empty())
+    to += ", ";
+  to += word;
+  if (to.size() < defaults::usage_target_bytes)
+    return;
+  to.resize(defaults::usage_target_bytes);
+  to += "...";
+}
+
+std::string words_of(const node_pid& x) {
+  auto result = x.pid == UINT32_MAX ? std::string{"all processes"}
+                                    : "pid " + std::to_string(x.pid);
+  if (x.hostname && !x.hostname->empty())
+    result += " on " + *x.hostname;
+  else if (x.node_id != UINT32_MAX)
+    result += " on node " + std::to_string(x.node_id);
+  return result;
+}
+
 } // namespace
+
+const char* kind_of(usage_subject x) {
+  switch (x) {
+    case usage_subject::procs:
+      return "proc_resource_usage";
+    case usage_subject::node:
+      return "node_resource_usage";
+    case usage_subject::disks:
+      return "disk_resource_usage";
+    default:
+      return "net_resource_usage";
+  }
+}
+
+std::string target_of(const usage_request& request, const requester& who) {
+  auto nodes = std::string{};
+  if (request.hostnames)
+    for (const auto& x : *request.hostnames)
+      add_word(nodes, x);
+  if (request.node_ids)
+    for (const auto x : *request.node_ids)
+      add_word(nodes, "node " + std::to_string(x));
+  if (request.subject == usage_subject::node) {
+    if (nodes.empty())
+      nodes = request.is_local ? "this node" : "all nodes";
+    return nodes;
+  }
+  auto result = std::string{};
+  if (request.subject == usage_subject::procs) {
+    if (request.procs)
+      for (const auto& x : *request.procs)
+        add_word(result, to_string(x));
+    if (request.pids)
+      for (const auto& x : *request.pids)
+        add_word(result, words_of(x));
+    if (result.empty())
+      result = is_tool(who.role)
+                 ? "all jobs"
+                 : to_string(proc_id{who.proc.nspace, rank_wildcard});
+  } else {
+    const auto is_of_disks = request.subject == usage_subject::disks;
+    for (const auto& x : is_of_disks ? request.disk_names : request.net_names)
+      add_word(result, (is_of_disks ? "disk " : "network ") + x);
+    if (result.empty())
+      result = is_of_disks ? "all disks" : "all networks";
+  }
+  if (!nodes.empty())
+    result += " on " + nodes;
+  return result;
+}
 
 bool is_usage_request(const monitor_request& x) {
   return subject_of(x.monitor.key).has_value();

@@ -22,6 +22,10 @@ bool is_usage_request(const monitor_request& x);
 /// What the use of resources is wanted of.
 enum class usage_subject : uint8_t { procs, node, disks, nets };
 
+/// The kind of a monitor that tells of it, in lists: as the attribute is
+/// called, such as `proc_resource_usage`.
+const char* kind_of(usage_subject x);
+
 /// A request for the use of resources, understood.
 /// Source: OpenPMIx, "Process & Resource Statistics"; row M27.
 struct usage_request {
@@ -80,6 +84,10 @@ struct usage_request {
 /// @returns what is wrong with the request: `bad_param` names the key,
 ///          `not_supported` a required directive that is not known.
 caf::expected<usage_request> parse_usage_request(const monitor_request& x);
+
+/// What a request is of, in words for lists: `job@1:*`, `disk sda on n1`; of
+/// much, the beginning.
+std::string target_of(const usage_request& request, const requester& who);
 
 /// The node of a report.
 struct usage_node {

@@ -40,7 +40,7 @@ using monitor_maker_actor = caf::typed_actor<
 
 /// A MONITOR that looks now and then.
 using timed_monitor_actor = monitor_actor::extend<
-  // INTERNAL: the next look is due.
+  // The next look is due: it tells itself, or the MONITOR DESK does.
   caf::reacts_to<deadline>>;
 
 /// The REACTIONS interface: does what is to be done on alerts.
@@ -106,25 +106,16 @@ using file_checker_actor = caf::typed_actor<
   // INTERNAL: a wait has lasted long enough.
   caf::reacts_to<deadline>>;
 
-/// The USAGE MONITOR interface: tells processes of the use of resources, once
-/// or again and again. The MONITOR DESK passes requests to it for which
-/// `is_usage_request` holds.
+/// The USAGE MONITOR interface: samples the use of resources. The MONITOR DESK
+/// asks it, and the MONITORs whose requests have a rate.
 using usage_monitor_actor = caf::typed_actor<
-  // Samples now and, if there is a rate, tells by events from then on; or ends
-  // that: PMIX_MONITOR_CANCEL is refused with `not_found` if there is no such
-  // identifier.
+  // Samples what a request names, for which `is_usage_request` holds, once.
   caf::replies_to<requester, monitor_request>::with<info_result>,
-  // Samples this node for another; nothing follows.
+  // Samples this node for another.
   caf::replies_to<sample_elsewhere>::with<info_result>,
-  // A session ended: nothing more for it.
-  caf::reacts_to<requester, connection_lost>,
   // A process of this node has ended.
   caf::reacts_to<proc_ended>,
   // A namespace is gone.
-  caf::reacts_to<deregister_nspace>,
-  // How full it is.
-  caf::replies_to<get_gauges>::with<gauge_list>,
-  // INTERNAL: the next sample is due.
-  caf::reacts_to<deadline>>;
+  caf::reacts_to<deregister_nspace>>;
 
 } // namespace troupe

@@ -6,7 +6,6 @@
 #include "actors/io/io_desk.hpp"
 #include "actors/mesh/members/node.hpp"
 #include "actors/monitors/monitor_table.hpp"
-#include "actors/monitors/usage_monitor.hpp"
 #include "actors/server/server.hpp"
 #include "adapters/files/file_checker.hpp"
 #include "adapters/local/local_limits.hpp"
@@ -87,10 +86,9 @@ CAF_TEST(defaults are those of the code that settings reach) {
   CAF_CHECK_EQUAL(standard(setting_id::monitors_per_process),
                   monitors.per_process);
   CAF_CHECK_EQUAL(standard(setting_id::monitors_node), monitors.node);
-  const auto updates = usage_monitor_options{};
   CAF_CHECK_EQUAL(standard(setting_id::monitors_updates_per_process),
-                  updates.per_process);
-  CAF_CHECK_EQUAL(standard(setting_id::monitors_updates), updates.all);
+                  monitors.updates_per_process);
+  CAF_CHECK_EQUAL(standard(setting_id::monitors_updates), monitors.updates);
   const auto looks = file_check_limits{};
   CAF_CHECK_EQUAL(standard(setting_id::files_threads), looks.threads);
   CAF_CHECK_EQUAL(standard(setting_id::files_hung_per_user),

@@ -34,6 +34,50 @@ if eventually 30 grep -qx "DVM ready" up; then
   check "M27" "processes of other nodes, and the nodes" \
     within $((20 * slow)) troupe run --dvm usage -n 4 ./usage nodes 3
   grep 'runs on' "$TROUPE_WORK/output"
+
+  # Updates are monitors like others: listed with those of all nodes, and cancelled
+  # by their numbers.
+  timeout --kill-after=5 "$((60 * slow))" troupe run --dvm usage -n 4 \
+    ./usage listed "$PWD/stop" >listed 2>listed.err &
+  job_pid=$!
+  check "C11.10" "all of a job are told" eventually 30 grep -qx told listed
+  troupe monitor list --dvm usage >list
+  nspace=$(awk 'NR == 2 { sub(/:[0-9]+$/, "", $2); print $2 }' list)
+  wanted=
+  for rank in 0 1 2 3; do
+    wanted+="$nspace:$rank proc_resource_usage mine 1 $nspace:* $nspace:$rank|"
+  done
+  check_equal "C11.10" "the updates of all nodes are listed" "$wanted" \
+    "$(awk 'NR > 1 { print $2, $4, $5, $8, $10, $11 }' list | sort | tr '\n' '|')"
+  check_equal "C11.10" "on the nodes of those who asked" "a b" \
+    "$(awk 'NR > 1 { print $3 }' list | sort -u | paste -sd ' ')"
+  told_lately() {
+    troupe monitor list --dvm usage --json >list.json && /usr/bin/python3 - "$slow" <<'END'
+import json, sys
+monitors = json.load(open("list.json"))["monitors"]
+assert len(monitors) == 4, monitors
+for x in monitors:
+    assert x["troupe.monitor.interval"] == 1, x
+    assert x["troupe.monitor.due"] <= 1, x
+    assert x["troupe.monitor.last"] <= 5 * int(sys.argv[1]), x
+END
+  }
+  check "C11.10" "with when they were told last, and are due" told_lately
+  cancel_all() {
+    awk 'NR > 1 { print $1, $2 }' list | {
+      while read -r number proc; do
+        troupe monitor cancel --dvm usage --proc "$proc" "$number" </dev/null || exit 1
+      done
+    }
+  }
+  check "C11.10 M11" "they are cancelled by their numbers" cancel_all
+  check_equal "C11.10" "and gone from the list" "0" \
+    "$(troupe monitor list --dvm usage | awk 'NR > 1' | wc -l)"
+  touch stop
+  outcome=0
+  wait "$job_pid" || outcome=$?
+  cat listed.err
+  check_equal "C11.10" "nothing more is told" "0" "$outcome"
 else
   cat up.err
   failed "M27" "a DVM of three daemons"

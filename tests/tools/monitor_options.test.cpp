@@ -134,10 +134,20 @@ CAF_TEST(monitors are shown in a table) {
   };
   say(monitor_last_key, 0.125);
   say(monitor_due_key, 2);
-  const auto shown = to_json(value::infos({beats, row(12, "queue")}));
+  auto updates = infos_of(row(12, "disk_resource_usage").val);
+  updates.push_back(
+    {std::string{monitor_requestor_key}, 0, value::of_proc({"job", 3})});
+  updates.push_back(
+    {std::string{monitor_target_key}, 0, value::string("disk sda")});
+  updates.push_back({std::string{monitor_interval_key}, 0, value::uint32(30)});
+  const auto shown = to_json(
+    value::infos({beats, {"item", 0, value::infos(std::move(updates))}}));
   CAF_CHECK_EQUAL(
     to_text(report_kind::monitors, shown),
-    "NUMBER  PROCESS  NODE  KIND       ID   LAST  DUE  FILE  ALERT\n"
-    "     7  job:3    n1    heartbeat  -   0.125  2.0  -     -\n"
-    "    12  job:3    n1    queue      -       -    -  -     -\n");
+    "NUMBER  PROCESS  NODE  KIND                 ID   LAST  DUE  EVERY  FILE"
+    "  USE OF    ASKED BY  ALERT\n"
+    "     7  job:3    n1    heartbeat            -   0.125  2.0      -  -   "
+    "  -         -         -\n"
+    "    12  job:3    n1    disk_resource_usage  -       -    -     30  -   "
+    "  disk sda  job:3     -\n");
 }

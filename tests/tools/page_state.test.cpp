@@ -314,6 +314,19 @@ CAF_TEST(PAGE-1 monitors have short names) {
                   R"("reason":"no CPU time for 20 s","silent":true})");
 }
 
+CAF_TEST(PAGE-1 C11.10 updates on resources are monitors) {
+  auto x = page_state{};
+  x.take_monitors(json::parse(R"([
+    {"troupe.monitor.number": 5, "pmix.procid": "d@1:0", "pmix.hname": "a",
+     "troupe.monitor.kind": "disk_resource_usage",
+     "troupe.monitor.silent": false, "troupe.monitor.requestor": "d@1:0", "troupe.monitor.target": "disk sda",
+     "troupe.monitor.interval": 30}])"));
+  CAF_CHECK_EQUAL(x.item("monitors", "a/5")->dump(),
+                  R"({"every":30,"kind":"disk_resource_usage","node":"a",)"
+                  R"("process":"d@1:0","requestor":"d@1:0","silent":false,)"
+                  R"("target":"disk sda"})");
+}
+
 CAF_TEST(PAGE-1 the load of a process is its time since the last sample) {
   auto x = page_state{};
   x.take_jobs(one_job, three(), 1000);

@@ -575,7 +575,33 @@ void mesh_queries::locate_all(std::vector<proc_id> procs,
     });
 }
 
-/// Has the node of a process do what is asked.
+/// Has whichever node knows of it do what is asked.
+void mesh_queries::ask_any_node(const requester& who,
+                                const monitor_request& request,
+                                caf::error otherwise,
+                                completion<info_result> done) {
+  using outcome = caf::expected<info_result>;
+  const auto all = all_of<outcome>{
+    outcome{std::move(otherwise)},
+    [done = std::move(done)](outcome& x) { done(std::move(x)); }};
+  for (const auto rank : calls_.live()) {
+    if (rank == options_.rank)
+      continue;
+    all.add();
+    calls_.ask_for<info_result>(
+      rank, sample_elsewhere{who, request},
+      [all](outcome x) {
+        if (!*all && (x || status_of(x.error()) != status::not_found))
+          *all = std::move(x);
+        all.done();
+      },
+      defaults::usage_host_wait);
+  }
+  all.done();
+}
+
+/// Has the node of a process do what is asked. A tool is in no job: its
+/// monitors are looked for on all nodes.
 void mesh_queries::ask_node_of(const requester& who,
                                const monitor_request& request,
                                const proc_id& proc,
@@ -583,10 +609,12 @@ void mesh_queries::ask_node_of(const requester& who,
   locate_all({proc}, [=](const std::vector<proc_id>& known) {
     const auto nodes = places_.nodes_of(known);
     if (nodes.size() != 1 || nodes.front() == options_.rank) {
-      done(make_error(
-        status::not_found,
-        to_string(proc)
-          + " does not run in this DVM; troupe ps lists those that do"));
+      auto why = make_error(status::not_found,
+                            to_string(proc) + " does not run in this DVM");
+      if (nodes.empty() && request.monitor.key == attr::monitor_cancel)
+        ask_any_node(who, request, std::move(why), done);
+      else
+        done(std::move(why));
       return;
     }
     calls_.ask_for<info_result>(nodes.front(), sample_elsewhere{who, request},

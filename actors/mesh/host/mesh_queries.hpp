@@ -76,6 +76,8 @@ private:
   void ask_nodes(const requester& who, const monitor_request& request,
                  const std::vector<uint32_t>& nodes,
                  completion<info_result> done);
+  void ask_any_node(const requester& who, const monitor_request& request,
+                    caf::error otherwise, completion<info_result> done);
   void ask_node_of(const requester& who, const monitor_request& request,
                    const proc_id& proc, completion<info_result> done);
 

@@ -109,4 +109,36 @@ CAF_TEST(LIM7 a site may set how many monitors there are) {
   CAF_CHECK(!uut.room(p1, 1));
 }
 
+CAF_TEST(LIM7 C11.10 updates on resources are counted apart) {
+  auto bounds = monitor_limits{};
+  bounds.per_process = 1;
+  bounds.node = 2;
+  bounds.updates_per_process = 2;
+  bounds.updates = 3;
+  uut = monitor_table{bounds};
+  const auto update = [&](const proc_id& proc) {
+    auto x = called("u");
+    x.method = monitor_method::usage;
+    return uut.add(asks(proc), std::move(x));
+  };
+  uut.add(asks(p0), called("a"));
+  CAF_CHECK(uut.room(p0, 1) != caf::none);
+  CAF_CHECK(!uut.room(p0, 2, monitor_method::usage));
+  update(p0);
+  const auto last = update(p0);
+  CAF_CHECK_EQUAL(uut.updates(), 2u);
+  CAF_CHECK_EQUAL(uut.size(), 3u);
+  const auto why = uut.room(p0, 1, monitor_method::usage);
+  CAF_CHECK(status_of(why) == status::out_of_resource);
+  CAF_CHECK(reason_of(why).find("more than 2 ") != std::string::npos);
+  CAF_CHECK(!uut.room(p1, 1));
+  update(p1);
+  const auto full = uut.room(p1, 1, monitor_method::usage);
+  CAF_CHECK(status_of(full) == status::out_of_resource);
+  CAF_CHECK(reason_of(full).find("has 3 ") != std::string::npos);
+  uut.remove(last);
+  CAF_CHECK_EQUAL(uut.updates(), 2u);
+  CAF_CHECK(!uut.room(p0, 1, monitor_method::usage));
+}
+
 CAF_TEST_FIXTURE_SCOPE_END()

@@ -6,10 +6,13 @@
 #include "actors/monitors/defaults.hpp"
 #include "actors/monitors/usage_request.hpp"
 #include "messages/attributes.hpp"
+#include "messages/custom_monitor.hpp"
+#include "messages/monitor.hpp"
 #include "tests/fixtures/node.hpp"
 #include "tests/test.hpp"
 
 #include <algorithm>
+#include <map>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -52,11 +55,13 @@ struct fixture : deterministic {
               options.hostname = "n0";
               options.node_id = 3;
               options.owner = {our_uid, 0};
-              options.all = most_updates;
               options.usage = means;
               options.host = x.host;
-              options.events = x.events;
               uut = spawn_usage_monitor(sys, std::move(options));
+              x.server = {"server", 0};
+              x.hostname = "n0";
+              x.owner = {our_uid, our_uid};
+              x.limits.updates = most_updates;
               x.usage = uut;
               x.is_enabled = true;
             }};
@@ -149,6 +154,64 @@ struct fixture : deterministic {
 
   static std::vector<event>& heard(const peer_ptr& who) {
     return who->wire->events;
+  }
+
+  /// Updates that are told, and how many there may be.
+  gauge updates() {
+    const auto all = request<gauge_list>(here.monitors, get_gauges{}).gauges;
+    const auto i = std::find_if(all.begin(), all.end(), [](const gauge& x) {
+      return x.name == "usage.monitors";
+    });
+    CAF_REQUIRE(i != all.end());
+    return *i;
+  }
+
+  /// What a list says, by identifier.
+  std::map<std::string, infos> list(const peer_ptr& who) {
+    const auto x = here.ask<info_result>(
+      who, query_request{{{{std::string{monitor_list_key}}, {}}}});
+    consume_messages();
+    CAF_REQUIRE_EQUAL(x->code, status::success);
+    const auto* found = find(x->value.infos, monitor_list_key);
+    CAF_REQUIRE(found != nullptr);
+    auto result = std::map<std::string, infos>{};
+    for (const auto& item : infos_of(*found)) {
+      auto entry = infos_of(item.val);
+      const auto id = text(entry, attr::monitor_id).value_or("");
+      CAF_REQUIRE(result.emplace(id, std::move(entry)).second);
+    }
+    return result;
+  }
+
+  static proc_id proc_in(const infos& xs, std::string_view key) {
+    const auto* x = find(xs, key);
+    CAF_REQUIRE(x != nullptr);
+    CAF_REQUIRE(x->proc() != nullptr);
+    return *x->proc();
+  }
+
+  static double seconds_in(const infos& xs, std::string_view key) {
+    const auto* x = find(xs, key);
+    CAF_REQUIRE(x != nullptr);
+    const auto* seconds = std::get_if<double>(&x->data);
+    CAF_REQUIRE(seconds != nullptr);
+    return *seconds;
+  }
+
+  /// Ends a monitor as `troupe monitor cancel` does.
+  status cancel_number(const peer_ptr& who, const infos& entry) {
+    const auto* number = find(entry, monitor_number_key);
+    CAF_REQUIRE(number != nullptr);
+    return ask(who, {make(attr::monitor_cancel),
+                     status::success,
+                     {make(monitor_number_key, *number)}})
+      ->code;
+  }
+
+  /// Asks for updates.
+  static infos every(uint32_t seconds, const std::string& id) {
+    return {make(attr::monitor_resource_rate, value::uint32(seconds)),
+            make(attr::monitor_id, value::string(id))};
   }
 
   /// The ranks that an answer is of.
@@ -309,16 +372,12 @@ CAF_TEST(M27 disks and networks are those of this node and can be named) {
 }
 
 CAF_TEST(M27 updates come as events until they are cancelled) {
-  const auto rate = [](uint32_t seconds, const std::string& id) {
-    return infos{make(attr::monitor_resource_rate, value::uint32(seconds)),
-                 make(attr::monitor_id, value::string(id))};
-  };
-  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, rate(3, "mine")))->code,
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, every(3, "mine")))->code,
                   status::success);
-  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, rate(3, "mine")))->code,
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, every(3, "mine")))->code,
                   status::exists);
   CAF_CHECK_EQUAL(
-    ask(second, of(of_procs, {}, rate(1, "mine"), status::proc_aborted))->code,
+    ask(second, of(of_procs, {}, every(1, "mine"), status::proc_aborted))->code,
     status::success);
   elapse(2999ms);
   CAF_CHECK(heard(first).empty());
@@ -392,9 +451,8 @@ CAF_TEST(M27 updates end with the connection and are bounded) {
   here.lose(second);
   here.lose(first);
   consume_messages();
-  const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
-  CAF_CHECK_EQUAL(gauges.at(0).value, 0u);
-  CAF_CHECK_EQUAL(gauges.at(0).bound, most_updates);
+  CAF_CHECK_EQUAL(updates().value, 0u);
+  CAF_CHECK_EQUAL(updates().bound, most_updates);
   const auto before = play->asked.size();
   elapse(5s);
   CAF_CHECK_EQUAL(play->asked.size(), before);
@@ -409,8 +467,145 @@ CAF_TEST(M27 what is refused leaves no monitor behind) {
   play->code = status::resource_busy;
   CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, {directives[0]}))->code,
                   status::resource_busy);
-  const auto gauges = request<gauge_list>(uut, get_gauges{}).gauges;
-  CAF_CHECK_EQUAL(gauges.at(0).value, 0u);
+  CAF_CHECK_EQUAL(updates().value, 0u);
+  CAF_CHECK(list(first).empty());
+}
+
+CAF_TEST(C11.10 updates are listed as all monitors are) {
+  ask(first, of(of_procs, {}, every(3, "jobs")));
+  auto of_node = every(5, "node");
+  of_node.push_back(make(attr::monitor_local_only, value::boolean(true)));
+  ask(second, of(attr::monitor_node_resource_usage, {}, of_node));
+  // One answer is no monitor.
+  ask(second, of(of_procs));
+  ask(second, {make(attr::monitor_heartbeat),
+               status::success,
+               {make(attr::monitor_heartbeat_time, value::uint32(60)),
+                make(attr::monitor_id, value::string("beats"))}});
+  elapse(4s);
+  const auto all = list(second);
+  CAF_REQUIRE_EQUAL(all.size(), 3u);
+  const auto& jobs = all.at("jobs");
+  CAF_CHECK(text(jobs, monitor_kind_key) == "proc_resource_usage");
+  CAF_CHECK(text(jobs, monitor_target_key) == "job:*");
+  CAF_CHECK(text(jobs, attr::hostname) == "n0");
+  CAF_CHECK(proc_in(jobs, monitor_requestor_key) == (proc_id{"job", 0}));
+  CAF_CHECK(number<uint32_t>(jobs, monitor_interval_key) == 3u);
+  CAF_CHECK_EQUAL(seconds_in(jobs, monitor_last_key), 1.0);
+  CAF_CHECK_EQUAL(seconds_in(jobs, monitor_due_key), 2.0);
+  CAF_CHECK(!flag(jobs, monitor_silent_key));
+  const auto& node = all.at("node");
+  CAF_CHECK(text(node, monitor_kind_key) == "node_resource_usage");
+  CAF_CHECK(text(node, monitor_target_key) == "this node");
+  CAF_CHECK(proc_in(node, monitor_requestor_key) == (proc_id{"job", 1}));
+  CAF_CHECK_EQUAL(seconds_in(node, monitor_last_key), 4.0); // The answer.
+  CAF_CHECK_EQUAL(seconds_in(node, monitor_due_key), 1.0);
+  // As others have it.
+  CAF_CHECK(proc_in(all.at("beats"), monitor_requestor_key)
+            == (proc_id{"job", 1}));
+  CAF_CHECK(find(all.at("beats"), monitor_target_key) == nullptr);
+  CAF_CHECK_EQUAL(updates().value, 2u);
+}
+
+CAF_TEST(C11.10 updates that fail are not said to be told) {
+  ask(first, of(of_procs, {}, every(2, "mine")));
+  play->code = status::resource_busy;
+  elapse(5s);
+  CAF_CHECK_EQUAL(seconds_in(list(first).at("mine"), monitor_last_key), 5.0);
+  CAF_CHECK(heard(first).empty());
+  play->code = status::success;
+  elapse(1s);
+  CAF_CHECK_EQUAL(seconds_in(list(first).at("mine"), monitor_last_key), 0.0);
+  CAF_CHECK_EQUAL(heard(first).size(), 1u);
+}
+
+CAF_TEST(C11.10 M11 updates are cancelled by number whoever of the user asks) {
+  ask(first, of(of_procs, {}, every(1, "one")));
+  ask(first, of(of_procs, {}, every(1, "other")));
+  elapse(1s);
+  CAF_REQUIRE_EQUAL(heard(first).size(), 2u);
+  const auto stranger = our_uid + 1;
+  here.add_job("theirs", 1, stranger);
+  consume_messages();
+  const auto them = here.connect(node::greeting({"theirs", 0}, stranger));
+  consume_messages();
+  CAF_CHECK(list(them).empty());
+  const auto one = list(second).at("one");
+  CAF_CHECK_EQUAL(cancel_number(them, one), status::no_permissions);
+  CAF_CHECK_EQUAL(cancel_number(second, one), status::success);
+  CAF_CHECK_EQUAL(cancel_number(second, one), status::not_found);
+  elapse(1s);
+  CAF_CHECK_EQUAL(heard(first).size(), 3u);
+  CAF_CHECK(text(heard(first).back().infos, attr::monitor_id) == "other");
+  CAF_CHECK_EQUAL(list(first).size(), 1u);
+  // An identifier that is free can be taken.
+  CAF_CHECK_EQUAL(ask(first, of(of_procs, {}, every(1, "one")))->code,
+                  status::success);
+}
+
+CAF_TEST(C11.10 updates end with their process) {
+  ask(first, of(of_procs, {}, every(1, "mine")));
+  here.end_process({"job", 0});
+  consume_messages();
+  CAF_CHECK(list(second).empty());
+  CAF_CHECK_EQUAL(updates().value, 0u);
+  const auto before = play->asked.size();
+  elapse(5s);
+  CAF_CHECK_EQUAL(play->asked.size(), before);
+}
+
+CAF_TEST(C11.10 what updates are of is said in words) {
+  const auto client = requester{{"job", 0}, {}, peer_role::client, {}, 1};
+  const auto tool =
+    requester{{"tool", 0}, {}, peer_role::tool_with_identity, {}, 1};
+  const auto words = [&](std::string_view key, infos directives,
+                         const requester& who) {
+    const auto request =
+      parse_usage_request(of(key, {}, std::move(directives)));
+    CAF_REQUIRE(request);
+    return target_of(*request, who);
+  };
+  const auto nodes = make(attr::monitor_target_nodes, names({"a", "b"}));
+  CAF_CHECK_EQUAL(words(of_procs, {}, client), "job:*");
+  CAF_CHECK_EQUAL(words(of_procs, {}, tool), "all jobs");
+  CAF_CHECK_EQUAL(words(of_procs,
+                        {make(attr::monitor_target_procs,
+                              value::procs({{"x", 1}, {"y", rank_wildcard}})),
+                         nodes},
+                        tool),
+                  "x:1, y:* on a, b");
+  CAF_CHECK_EQUAL(
+    words(
+      of_procs,
+      {make(attr::monitor_target_pids,
+            value::array(
+              data_type::node_pid,
+              {value{data_type::node_pid,
+                     box<node_pid>{node_pid{"n1", UINT32_MAX, 7}}},
+               value{data_type::node_pid,
+                     box<node_pid>{node_pid{std::nullopt, 3, UINT32_MAX}}}}))},
+      client),
+    "pid 7 on n1, all processes on node 3");
+  constexpr auto of_node = attr::monitor_node_resource_usage;
+  CAF_CHECK_EQUAL(words(of_node, {}, client), "all nodes");
+  CAF_CHECK_EQUAL(words(of_node, {nodes}, client), "a, b");
+  constexpr auto of_disks = attr::monitor_disk_resource_usage;
+  CAF_CHECK_EQUAL(words(of_disks, {}, client), "all disks");
+  CAF_CHECK_EQUAL(
+    words(of_disks, {make(attr::monitor_target_disks, names({"sda", "sdb"}))},
+          client),
+    "disk sda, disk sdb");
+  CAF_CHECK_EQUAL(words(attr::monitor_net_resource_usage, {nodes}, client),
+                  "all networks on a, b");
+  // Of much, the beginning.
+  auto many = std::vector<std::string>{};
+  for (int i = 0; i < 1000; ++i)
+    many.push_back("node" + std::to_string(i));
+  const auto long_words =
+    words(of_node, {make(attr::monitor_target_nodes, names(many))}, client);
+  CAF_CHECK(long_words.size() < 300);
+  CAF_CHECK_EQUAL(long_words.substr(0, 12), "node0, node1");
+  CAF_CHECK_EQUAL(long_words.substr(long_words.size() - 3), "...");
 }
 
 CAF_TEST(M27 a request that makes no sense is refused by name) {
@@ -426,6 +621,7 @@ CAF_TEST(M27 a request that makes no sense is refused by name) {
     CAF_CHECK_EQUAL(reason.substr(0, 5), "PMIX_");
   };
   bad(attr::monitor_id, value::uint32(1));
+  bad(attr::monitor_id, value::string(std::string(512, 'x')));
   bad(attr::monitor_resource_rate, value::string("often"));
   bad(attr::monitor_resource_rate, value::uint64(uint64_t{1} << 40));
   bad(attr::monitor_target_procs, value::uint32(1));

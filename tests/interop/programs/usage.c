@@ -4,6 +4,9 @@
  *   usage job        one sample of all processes, of the node and its devices
  *   usage updates    samples that come by themselves until they are cancelled
  *   usage range      samples for others: the job, then one process
+ *   usage listed FILE
+ *                    all are told of the job each second, until somebody else has
+ *                    ended that and made FILE
  *   usage nodes N    processes of N nodes, and the nodes themselves */
 
 #include "client.h"
@@ -254,6 +257,36 @@ static void run_range(void) {
   end();
 }
 
+static void run_listed(void) {
+  begin();
+  demand(case_args[0] != NULL, "a file is named");
+  pmix_status_t code = UPDATE;
+  handle(&code, 1, on_update);
+  uint32_t rate = 1;
+  pmix_info_t directives[2];
+  PMIX_INFO_LOAD(&directives[0], RATE, &rate, PMIX_UINT32);
+  directives[1] = string_info(PMIX_MONITOR_ID, "mine");
+  succeed(sample(PROC_USAGE, directives, 2), "updates");
+  PMIX_INFO_FREE(results, nresults);
+  demand(happens(&updates, 1, 20), "it is told");
+  meet();
+  if (me.rank == 0) {
+    printf("told\n");
+    fflush(stdout);
+  }
+  while (access(case_args[0], F_OK) != 0)
+    pause_ms(50);
+  pause_ms(200);
+  const int before = updates.happened;
+  pause_ms(1500);
+  demand(updates.happened == before, "none follows");
+  pmix_info_t which = string_info(PMIX_MONITOR_CANCEL, "mine");
+  expect(
+    PMIx_Process_monitor(&which, PMIX_SUCCESS, NULL, 0, &results, &nresults),
+    PMIX_ERR_NOT_FOUND, "to end what has been ended");
+  end();
+}
+
 static void run_nodes(void) {
   begin();
   meet();
@@ -292,6 +325,7 @@ int main(int argc, char** argv) {
                                     {"job", run_job},
                                     {"updates", run_updates},
                                     {"range", run_range},
+                                    {"listed", run_listed},
                                     {"nodes", run_nodes}};
   return RUN_CASE(cases);
 }

@@ -521,6 +521,23 @@ CAF_TEST(X41 M24 a daemon has others monitored for its own processes only) {
   CAF_CHECK_EQUAL(monitor_for(0), status::no_permissions);
 }
 
+CAF_TEST(C11.10 a monitor of a tool is looked for on all nodes) {
+  spawn(6);
+  const auto outcome = [&](std::string_view what) {
+    auto request = monitor_request{};
+    request.monitor = {std::string{what}, 0, value::string("x")};
+    request.directives = {{std::string{attr::monitor_target_procs}, 0,
+                           value::of_proc({"tool", 0})}};
+    const auto x = troupe::fixtures::ask<info_result>(
+      sys, mesh[2].host, asks({nspace, 4}), std::move(request));
+    consume_messages();
+    return x->code;
+  };
+  // The others have nobody who monitors, and say so.
+  CAF_CHECK_EQUAL(outcome(attr::monitor_cancel), status::not_supported);
+  CAF_CHECK_EQUAL(outcome(monitor_kind_key), status::not_found);
+}
+
 // -- messages that are lost --------------------------------------------------
 
 CAF_TEST(CTL-1 P-K1 a share is started once although its answer was lost) {
