@@ -35,15 +35,16 @@ caf::error monitor_table::room(const proc_id& proc, size_t more,
   const auto per_process =
     wants_update ? bounds_.updates_per_process : bounds_.per_process;
   const auto node = wants_update ? bounds_.updates : bounds_.node;
-  const auto* what = wants_update ? " monitors of resources (L7); cancel some"
-                                  : " monitors (L7); cancel some";
+  const auto* what =
+    wants_update ? " monitors of resources (L7)" : " monitors (L7)";
   if (own + more > per_process)
     return make_error(status::out_of_resource,
                       to_string(proc) + " asks for more than "
-                        + std::to_string(per_process) + what);
+                        + std::to_string(per_process) + what + "; cancel some");
   if ((wants_update ? updates_ : size_ - updates_) + more > node)
-    return make_error(status::out_of_resource,
-                      "the node has " + std::to_string(node) + what);
+    return make_error(status::out_of_resource, "the node has "
+                                                 + std::to_string(node) + what
+                                                 + "; cancel some");
   return {};
 }
 

@@ -92,7 +92,8 @@ void sample(self_pointer self) {
 caf::result<ack> start(self_pointer self, start_monitor& request) {
   auto& state = self->state;
   if (std::exchange(state.is_started, true))
-    return make_error(status::err_exists, "the monitor runs already");
+    return make_error(status::err_exists,
+                      "the monitor runs already; start it once");
   state.who = std::move(request.who);
   return ack{};
 }

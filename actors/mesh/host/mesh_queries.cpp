@@ -609,8 +609,10 @@ void mesh_queries::ask_node_of(const requester& who,
   locate_all({proc}, [=](const std::vector<proc_id>& known) {
     const auto nodes = places_.nodes_of(known);
     if (nodes.size() != 1 || nodes.front() == options_.rank) {
-      auto why = make_error(status::not_found,
-                            to_string(proc) + " does not run in this DVM");
+      auto why = make_error(
+        status::not_found,
+        to_string(proc)
+          + " does not run in this DVM; troupe ps lists those that do");
       if (nodes.empty() && request.monitor.key == attr::monitor_cancel)
         ask_any_node(who, request, std::move(why), done);
       else
