@@ -92,8 +92,9 @@ void sample(self_pointer self) {
 caf::result<ack> start(self_pointer self, start_monitor& request) {
   auto& state = self->state;
   if (std::exchange(state.is_started, true))
-    return make_error(status::err_exists,
-                      "the monitor runs already; start it once");
+    return make_error(status::err_exists, "monitor "
+                                            + std::to_string(request.number)
+                                            + " runs already; start it once");
   state.who = std::move(request.who);
   return ack{};
 }
