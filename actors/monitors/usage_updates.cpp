@@ -10,6 +10,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
