@@ -12,6 +12,7 @@
 #include "runtime/loop_wait.hpp"
 #include "runtime/node_sensors.hpp"
 #include "runtime/node_streams.hpp"
+#include "runtime/quiet_thread.hpp"
 #include "runtime/server_node.hpp"
 
 #include <caf/actor_cast.hpp>
@@ -23,11 +24,9 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -45,17 +44,6 @@ loop_system::settings loop_settings(const runtime_options& options) {
   if (options.configure)
     result.configure = [f = options.configure](caf::actor_system_config& cfg,
                                                event_loop&) { f(cfg); };
-  return result;
-}
-
-/// Signals are the daemon's: none is taken on our thread.
-std::thread start_without_signals(std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  auto result = std::thread{std::move(body)};
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
 
@@ -93,7 +81,7 @@ public:
 
   void run() {
     if (own)
-      thread = start_without_signals([this] { loop.run(); });
+      thread = start_quiet_thread([this] { loop.run(); });
   }
 
   void stop() {

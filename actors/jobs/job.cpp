@@ -323,19 +323,6 @@ void end_streams(self_pointer self, const proc_id& proc) {
 
 // -- the start ----------------------------------------------------------------
 
-/// Sets variables of an environment; what they were before goes.
-void set_variables(std::vector<std::string>& env,
-                   std::vector<std::string> variables) {
-  for (auto& x : variables) {
-    const auto name = x.substr(0, x.find('=')) + "=";
-    const auto is_old = [&](const std::string& y) {
-      return y.compare(0, name.size(), name) == 0;
-    };
-    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
-    env.push_back(std::move(x));
-  }
-}
-
 /// Ends the start of a share that is ended meanwhile.
 void cancel_start(self_pointer self) {
   self->state.started.fail(status::job_canceled,

@@ -404,6 +404,18 @@ std::string joined(const std::vector<T>& numbers) {
 
 } // namespace
 
+void set_variables(std::vector<std::string>& env,
+                   std::vector<std::string> variables) {
+  for (auto& x : variables) {
+    const auto name = x.substr(0, x.find('=')) + "=";
+    const auto is_old = [&](const std::string& y) {
+      return y.compare(0, name.size(), name) == 0;
+    };
+    env.erase(std::remove_if(env.begin(), env.end(), is_old), env.end());
+    env.push_back(std::move(x));
+  }
+}
+
 std::vector<app_range> app_ranges(const spawn_request& request) {
   auto result = std::vector<app_range>{};
   auto next = uint32_t{0};

@@ -96,6 +96,10 @@ std::vector<info> describe_job(const job_map& map, const spawn_request& request,
 /// Whether a process asked for the job.
 bool is_spawned(const requester& parent);
 
+/// Sets variables of an environment, `NAME=value`; what they were before goes.
+void set_variables(std::vector<std::string>& env,
+                   std::vector<std::string> variables);
+
 /// Which node runs which ranks, as MPICH reads it: `(vector,(0,2,4))` says that
 /// two nodes from number 0 on have four each.
 /// Source: MPICH, PMI_process_mapping; PMIX_ANL_MAP.

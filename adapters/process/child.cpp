@@ -298,8 +298,9 @@ struct program_start {
   const char* directory = "";
 
   /// Descriptor 1 is this terminal, which it then controls, in a session of its
-  /// own; empty: a copy, in a process group of its own.
+  /// own; empty: a copy, in this process group.
   const char* terminal = "";
+  child_group group = child_group::own;
 
   std::array<int, most_descriptors> descriptors{};
   int count = 0;
@@ -363,9 +364,11 @@ bool connect(const program_start& how, int fd) {
 /// @returns only if the program does not run; `errno` says why.
 void run_program(const program_start& how) {
   reset_signals();
-  const auto is_leader =
-    *how.terminal != '\0' ? setsid() >= 0 : setpgid(0, 0) == 0;
-  if (!is_leader || (*how.directory != '\0' && chdir(how.directory) != 0))
+  const auto has_group =
+    *how.terminal != '\0'
+      ? setsid() >= 0
+      : how.group == child_group::parents || setpgid(0, 0) == 0;
+  if (!has_group || (*how.directory != '\0' && chdir(how.directory) != 0))
     return;
   // Others may be copies of standard output.
   if (!connect(how, STDOUT_FILENO))
@@ -603,7 +606,8 @@ void connect(const child_streams& x, const start_process& request,
 } // namespace
 
 std::variant<child, launch_failure> spawn_child(const start_process& request,
-                                                const std::string& mark) {
+                                                const std::string& mark,
+                                                child_group group) {
   if (!is_passable(request))
     return launch_failure{
       status::bad_param, "a name, an argument or the environment of "
@@ -621,6 +625,7 @@ std::variant<child, launch_failure> spawn_child(const start_process& request,
   auto how = program_start{};
   how.path = path.c_str();
   how.directory = request.wdir.c_str();
+  how.group = group;
   how.open_files = former_descriptor_limit();
   connect(streams, request, how);
   const auto argv = pointers_to(request.argv);

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -38,6 +39,12 @@ struct child {
   unique_fd pmi1;
 };
 
+/// The process group of a process that gets no terminal.
+enum class child_group : uint8_t {
+  own,    ///< which it leads
+  parents ///< who signals that has both
+};
+
 /// Starts a process: leader of a process group of its own, and of a session if
 /// it gets a terminal, default signal dispositions, no signal blocked, exactly
 /// the descriptors 0, 1, 2 and, if asked for, `pmi1_descriptor` and the next
@@ -48,7 +55,8 @@ struct child {
 /// calling thread waits.
 /// @param mark `NAME=value` that its environment has, whatever the request
 ///             says; empty: none.
-std::variant<child, launch_failure> spawn_child(const start_process& request,
-                                                const std::string& mark = {});
+std::variant<child, launch_failure>
+spawn_child(const start_process& request, const std::string& mark = {},
+            child_group group = child_group::own);
 
 } // namespace troupe

@@ -68,7 +68,8 @@ echo "sizes: $(du -b "${binaries[@]}" | sed "s|$prefix/||" | tr '\n\t' '; ')"
 # -- headers -------------------------------------------------------------------
 
 for_people=(actors/mesh/partial_host.hpp adapters/loop/loop_system.hpp base/monitor_kind.hpp
-  messages/attributes.hpp runtime/{runtime,foreign_system,job_networks,mesh_keys,mesh_member,remoting}.hpp)
+  messages/attributes.hpp runtime/{runtime,foreign_system,job_networks,mesh_keys,mesh_member,remoting}.hpp
+  runtime/{placed_job,local_processes,node_fences,mesh_daemon,daemon_start}.hpp)
 listed=$(sed '/^#/d' "$TROUPE_SOURCE/runtime/api_headers.txt" | sort)
 check_equal "PKG-3" "the headers of runtime/api_headers.txt and no others are installed" \
   "$(printf '%s\n' "$listed" troupe_monitor.h | sort)" \
@@ -128,9 +129,9 @@ check_equal "PKG-2" "it exports nothing else: no CAF, no inner class" "" \
 check_match "C12.1" "libtroupe_mesh.so has a name of its minor version, too" \
   'SONAME.*\[libtroupe_mesh\.so\.[0-9]+\.[0-9]+\]' "$(readelf -Wd "$lib/libtroupe_mesh.so")"
 mesh_names='^_ZNK?6troupe(L?11mesh_around|11mesh_member|8remoting|7rank_of|11hide_memory'
-mesh_names+='|8node_key|10key_issuer|8read_key|11without_key|7inspect.*(lookup|spawn)_actor)'
+mesh_names+='|11mesh_daemon|12start_daemon|8node_key|10key_issuer|8read_key|11without_key|7inspect.*(lookup|spawn)_actor)'
 of_mesh=$(nm -D --defined-only "$lib/libtroupe_mesh.so" | sed 's/^[0-9a-f]* . //')
-for x in 11mesh_around 11mesh_member5start 8remoting5start 10key_issuer4make 8read_key; do
+for x in 11mesh_around 11mesh_daemon5start 12start_daemon 11mesh_member5start 8remoting5start 10key_issuer4make 8read_key; do
   check_match "C12.1 C12.2" "it exports what spans nodes: $x" "^_ZNK?6troupe$x" "$of_mesh"
 done
 check_equal "C12.1" "and beside that the same, nothing else" "$exported" \

@@ -1,6 +1,7 @@
 # examples/mini_rm.cpp, built as its first lines say: three nodes of two slots. Part of
 # install.sh, in a copy of the examples.
 
+check "C12.10" "mini_rm.cpp has at most 400 lines" test "$(wc -l <mini_rm.cpp)" -le 400
 check "C12.10" "the commands at the head of mini_rm.cpp" as_it_says mini_rm.cpp
 check_equal "C12.10" "launch four processes on two of three nodes" \
   "4 job-1 runs on nodes 0 1,job-1 is done," "$(grep -c '^pmix rank . of 4' mini_rm.cpp.output) $(
