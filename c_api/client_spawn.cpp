@@ -53,7 +53,8 @@ caf::expected<spawn_request> make_request(const pmix_info_t* infos,
       x.argv.push_back(x.cmd);
     if (x.max_procs <= 0)
       x.max_procs = 1;
-    if (!x.cwd && find(x.infos, attr::wdir) == nullptr)
+    if (!x.cwd && find(x.infos, attr::wdir) == nullptr
+        && find(*job_infos, attr::wdir) == nullptr)
       x.cwd = working_directory();
   }
   return spawn_request{std::move(*job_infos), std::move(*programs)};

@@ -143,6 +143,20 @@ caf::expected<server_node_options> options_of(const std::vector<info>& infos) {
   return result;
 }
 
+/// Checks that what the host requires is acted upon. The size of the cache has no
+/// name in the Standard, and so no row among the attributes.
+/// @returns `not_supported`, which has been logged.
+caf::error check_host_infos(std::vector<info> infos) {
+  infos.erase(
+    std::remove_if(infos.begin(), infos.end(),
+                   [](const info& x) { return x.key == cache_size_key; }),
+    infos.end());
+  auto why = check_required(pmix_call::server_init, infos, next_host::ours);
+  if (why)
+    server_log()(severity::error, reason_of(why));
+  return why;
+}
+
 /// Writes a line to a descriptor, or to a file that nobody else can read.
 bool write_line(const std::string& where, const std::string& line) {
   const auto text = line + "\n";
@@ -250,6 +264,8 @@ pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t size,
   const auto nspace = text(*infos, attr::server_nspace);
   if (nspace && (nspace->empty() || nspace->size() > max_nspace_length))
     return PMIX_ERR_BAD_PARAM;
+  if (auto why = check_host_infos(*infos))
+    return to_c(why);
   auto& lib = library::instance();
   return lib.start(
     role::server,

@@ -147,7 +147,8 @@ pmix_status_t PMIx_server_setup_application(
   TROUPE_ENTER_SERVER(role)
   if (nspace == nullptr || cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(infos,
+              to_directives(pmix_call::server_setup_application, info, ninfo));
   const auto is_kept = library::instance().post([cbfunc, cbdata] {
     cbfunc(PMIX_SUCCESS, nullptr, 0, cbdata, release_array, nullptr);
   });
@@ -163,7 +164,8 @@ pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
   TROUPE_ENTER_SERVER(role)
   if (nspace == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(info, ninfo));
+  TROUPE_TAKE(
+    infos, to_directives(pmix_call::server_setup_local_support, info, ninfo));
   auto changes = std::vector<struct info>{};
   for (auto& x : *infos)
     if (is_change(x.key))
@@ -233,12 +235,15 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source,
 // Not supported: output: only whoever reads it can hold it up.
 pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source,
                                            pmix_iof_channel_t channel,
-                                           bool xoff, const pmix_info_t[],
-                                           size_t, pmix_op_cbfunc_t cbfunc,
+                                           bool xoff, const pmix_info_t info[],
+                                           size_t ninfo,
+                                           pmix_op_cbfunc_t cbfunc,
                                            void* cbdata) try {
   TROUPE_ENTER_SERVER(role)
   if ((channel & PMIX_FWD_STDIN_CHANNEL) == 0)
     return PMIX_ERR_NOT_SUPPORTED;
+  TROUPE_TAKE(infos,
+              to_directives(pmix_call::server_iof_flow_control, info, ninfo));
   const auto whom =
     source != nullptr ? to_proc(*source) : proc_id{"", rank_wildcard};
   const auto is_kept = role->control_input(whom, xoff, [cbfunc, cbdata] {
@@ -259,7 +264,8 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[],
   TROUPE_ENTER_SERVER(role)
   if (cbfunc == nullptr)
     return PMIX_ERR_BAD_PARAM;
-  TROUPE_TAKE(infos, to_infos(directives, ndirs));
+  TROUPE_TAKE(infos, to_directives(pmix_call::server_collect_inventory,
+                                   directives, ndirs));
   auto node = std::vector<struct info>{
     make_info(attr::hostname, value::string(role->hostname()))};
   // All of the hardware that hwloc knows, as servers of OpenPMIx send it to their
@@ -285,7 +291,8 @@ pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
                                             void* cbdata) try {
   TROUPE_ENTER_SERVER(role)
   TROUPE_TAKE(infos, to_infos(info, ninfo));
-  TROUPE_TAKE(ignored, to_infos(directives, ndirs));
+  TROUPE_TAKE(ignored, to_directives(pmix_call::server_deliver_inventory,
+                                     directives, ndirs));
   return tell_server(role, register_resources{std::move(*infos)}, cbfunc,
                      cbdata);
 } catch (...) {

@@ -6,6 +6,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace troupe::c_api {
 
 namespace {
@@ -22,6 +25,19 @@ pmix_status_t check_proc(const pmix_proc_t* proc) {
   if (proc == nullptr || proc->rank > rank_valid_max)
     return PMIX_ERR_BAD_PARAM;
   return check_nspace(proc->nspace);
+}
+
+/// Data of a job bears any key; of what tells the server how to take it, what is
+/// required has to be acted upon.
+caf::error check_registration(const std::vector<info>& infos) {
+  constexpr auto call = pmix_call::server_register_nspace;
+  auto told = std::vector<info>{};
+  std::copy_if(infos.begin(), infos.end(), std::back_inserter(told),
+               [](const info& x) {
+                 return (x.flags & info_required) != 0
+                        && treatment_of(call, x.key).has_value();
+               });
+  return check_required(call, told, next_host::ours);
 }
 
 /// For functions without a return value: whoever cannot be told by a callback
@@ -60,6 +76,8 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace,
   if (code = check_nspace(nspace); code != PMIX_SUCCESS)
     return code;
   TROUPE_TAKE(infos, to_infos(info, ninfo));
+  if (auto why = check_registration(*infos))
+    return to_c(why);
   auto job = complete_job(std::move(*infos), role->hostname(), nlocalprocs,
                           std::string{nspace_of(nspace)});
   if (!job)

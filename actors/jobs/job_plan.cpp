@@ -28,12 +28,15 @@ void wire(start_process& x, const io_wiring& wiring) {
   x.pty_columns = wiring.pty_columns;
 }
 
+/// A program's own directive goes first: clients of OpenPMIx give each program
+/// their own directory if it has no other.
+/// Source: PMIx Standard v5, PMIX_WDIR; PRRTE.
 std::string working_directory(const spawn_request& request, const app& program,
                               const job_context& context) {
+  if (const auto x = text(program.infos, attr::wdir); x && !x->empty())
+    return *x;
   if (program.cwd && !program.cwd->empty())
     return *program.cwd;
-  if (const auto x = text(program.infos, attr::wdir))
-    return *x;
   if (const auto x = text(request.job_infos, attr::wdir))
     return *x;
   return context.working_directory;

@@ -345,24 +345,52 @@ private:
     return i != nodes_.end() ? &*i : nullptr;
   }
 
+  /// The nodes that hosts name, one a process.
+  static caf::expected<std::vector<std::string>>
+  entries_of(const std::vector<info>& infos) {
+    const auto hosts = parse_hosts(infos);
+    if (!hosts)
+      return hosts.error();
+    auto result = std::vector<std::string>{};
+    for (const auto& x : *hosts)
+      for (uint32_t i = 0;
+           i < x.slots.value_or(1) && result.size() <= UINT16_MAX; ++i)
+        result.push_back(x.name);
+    return result;
+  }
+
+  /// Hosts of a program, if it has any.
+  static bool has_hosts(const app& program) {
+    return find(program.infos, attr::host) != nullptr
+           || find(program.infos, attr::add_host) != nullptr;
+  }
+
   /// The names of nodes by rank, for `seq` and `rankfile`.
   caf::expected<std::vector<std::string>> names_of_list() const {
     auto result = options_.sequence;
     for (const auto& x : options_.ranks)
       result.push_back(x.host);
-    if (!result.empty())
+    const auto i =
+      std::find_if(request_.apps.begin(), request_.apps.end(), has_hosts);
+    if (i == request_.apps.end() && !result.empty())
       return result;
-    const auto hosts = parse_hosts(request_.job_infos);
-    if (!hosts)
-      return hosts.error();
-    for (const auto& x : *hosts)
-      for (uint32_t i = 0;
-           i < x.slots.value_or(1) && result.size() <= UINT16_MAX; ++i)
+    if (i != request_.apps.end()) {
+      // One program has all ranks; of several, nobody says whose entry is whose.
+      if (request_.apps.size() == 1 && result.empty()
+          && find(request_.job_infos, attr::host) == nullptr)
+        return entries_of(i->infos);
+      return make_error(status::not_supported,
+                        "PMIX_HOST of " + i->cmd + ": a job mapped by "
+                          + mapping_of(options_)
+                          + " has one list of nodes, by rank; name them there, "
+                            "or in PMIX_HOST of the job");
+    }
+    auto entries = entries_of(request_.job_infos);
+    if (!entries || !entries->empty())
+      return entries;
+    for (const auto& x : nodes_)
+      if (x.slots > 0)
         result.push_back(x.name);
-    if (result.empty())
-      for (const auto& x : nodes_)
-        if (x.slots > 0)
-          result.push_back(x.name);
     return result;
   }
 

@@ -37,6 +37,44 @@ constexpr std::pair<std::string_view, std::string_view> refused_keys[] = {
   {attr::do_not_launch, "troupe.dry_run maps a job and starts nothing"},
 };
 
+/// What a job has once, for all of its programs: read with the job and with its
+/// first program.
+constexpr std::string_view job_keys[] = {
+  attr::mapby,
+  attr::ppr,
+  attr::rankby,
+  attr::bindto,
+  attr::cpus_per_proc,
+  attr::cpu_list,
+  attr::no_oversubscribe,
+  attr::no_procs_on_head,
+  attr::report_bindings,
+  attr::display_map,
+  attr::index_argv,
+  attr::runtime_options,
+  attr::job_recoverable,
+  attr::abort_non_zero_term,
+  attr::job_continuous,
+  attr::max_restarts,
+  attr::job_timeout,
+  attr::spawn_timeout,
+  attr::timeout,
+};
+
+/// The same, read with any program; keys of I/O forwarding are others.
+constexpr std::string_view stream_keys[] = {
+  attr::fwd_stdin,        attr::fwd_stdout,          attr::fwd_stderr,
+  attr::fwd_stddiag,      attr::stdin_tgt,           attr::tag_output,
+  attr::timestamp_output, attr::output_to_file,      attr::output_to_directory,
+  attr::output_nocopy,    attr::merge_stderr_stdout, attr::spawn_pty,
+  attr::pty_wsize,
+};
+
+template <class Keys>
+bool contains(const Keys& keys, std::string_view key) {
+  return std::find(std::begin(keys), std::end(keys), key) != std::end(keys);
+}
+
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
@@ -74,6 +112,40 @@ caf::error check(const info& x) {
   return {};
 }
 
+/// Whether a directive says no more than its absence.
+bool asks_for_nothing(const info& x) {
+  if (const auto* words = x.val.text())
+    return words->empty();
+  const auto* says = std::get_if<bool>(&x.val.data);
+  return says != nullptr && !*says && x.key != attr::abort_non_zero_term;
+}
+
+/// Checks that a directive of a program behind the first is not one that its job
+/// has once, in another way.
+caf::error check_later(const spawn_request& request, size_t number,
+                       const info& x) {
+  const auto is_of_job = contains(job_keys, x.key);
+  if (!is_of_job && !begins_with(x.key, "pmix.iof.")
+      && !contains(stream_keys, x.key))
+    return {};
+  const auto* given = find(request.job_infos, x.key);
+  const auto before = is_of_job ? size_t{1} : number;
+  for (size_t i = 0; given == nullptr && i < before; ++i)
+    given = find(request.apps[i].infos, x.key);
+  const auto is_same =
+    given != nullptr ? *given == x.val : !is_of_job || asks_for_nothing(x);
+  if (is_same)
+    return {};
+  const auto& program = request.apps[number].cmd;
+  return make_error(
+    status::not_supported,
+    name_of(x.key) + " of program " + std::to_string(number + 1) + ", "
+      + program
+      + ", is not that of its job, which has one for all of its "
+        "programs: give it with the job, or start "
+      + program + " by a PMIx_Spawn of its own");
+}
+
 } // namespace
 
 spawn_fate fate_of_directive(std::string_view key) {
@@ -89,10 +161,14 @@ caf::error check_directives(const spawn_request& request) {
   for (const auto& x : request.job_infos)
     if (auto why = check(x))
       return why;
-  for (const auto& program : request.apps)
-    for (const auto& x : program.infos)
+  for (size_t number = 0; number < request.apps.size(); ++number)
+    for (const auto& x : request.apps[number].infos) {
       if (auto why = check(x))
         return why;
+      if (number > 0)
+        if (auto why = check_later(request, number, x))
+          return why;
+    }
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/data/get_options.hpp"
 #include "actors/groups/group_keys.hpp"
+#include "base/directives.hpp"
 #include "base/make_info.hpp"
 #include "base/timeout.hpp"
 #include "config/defaults.hpp"
@@ -25,6 +26,17 @@ std::string names(const std::vector<proc_id>& procs) {
   if (procs.size() > most)
     result += " and " + std::to_string(procs.size() - most) + " more";
   return result;
+}
+
+pmix_call call_of(collective_kind kind) {
+  switch (kind) {
+    case collective_kind::connect:
+      return pmix_call::connect;
+    case collective_kind::disconnect:
+      return pmix_call::disconnect;
+    default:
+      return pmix_call::fence;
+  }
 }
 
 std::string to_string(collective_kind kind) {
@@ -99,6 +111,14 @@ collectives::connection_refusal(collective_kind kind,
                         + std::to_string(defaults::groups_per_namespace)
                         + " of one namespace); disconnect some");
   return {};
+}
+
+caf::error
+collectives::unasked_refusal(collective_kind kind,
+                             const std::vector<proc_id>& procs,
+                             const std::vector<info>& directives) const {
+  auto why = check_required(call_of(kind), directives, next_host::ours);
+  return why && known_.are_local(procs) ? why : caf::error{};
 }
 
 // -- connections --
@@ -302,6 +322,10 @@ void collectives::join(const requester& who, collective_kind kind,
   }
   const auto participants = known_.canonical(procs);
   if (auto why = connection_refusal(kind, participants)) {
+    reply(std::move(why));
+    return;
+  }
+  if (auto why = unasked_refusal(kind, participants, directives)) {
     reply(std::move(why));
     return;
   }

@@ -67,11 +67,19 @@ static size_t add_placed(pmix_status_t code, pmix_notification_fn_t handler,
   return add(&code, 1, handler, infos, n);
 }
 
+/* Whom the next events affect; NULL: nobody in particular. */
+static const pmix_proc_t* affects;
+
 /* Raises an event for this process only. */
 static void raise_event(pmix_status_t code) {
-  succeed(
-    PMIx_Notify_event(code, &me, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
-    "notify");
+  const pmix_proc_t* target = affects;
+  pmix_info_t whom;
+  PMIX_INFO_CONSTRUCT(&whom);
+  if (target != NULL)
+    PMIX_INFO_LOAD(&whom, PMIX_EVENT_AFFECTED_PROC, target, PMIX_PROC);
+  succeed(PMIx_Notify_event(code, &me, PMIX_RANGE_PROC_LOCAL, &whom,
+                            target != NULL ? 1 : 0, NULL, NULL),
+          "notify");
 }
 
 /* Raises an event and checks who was called, in which order. */
@@ -128,6 +136,43 @@ static void placement(void) {
   succeed(PMIx_Deregister_event_handler(id, NULL, NULL), "deregister");
   add(&code, 1, c, &first, 1);
   expect_calls(CODE_A, "cbdac");
+  end();
+}
+
+/* The ends of a category, and the end of all. */
+static void ends(void) {
+  begin();
+  add(NULL, 0, c, NULL, 0);
+  add_placed(CODE_A, b, PMIX_EVENT_HDLR_LAST, NULL, NULL);
+  expect_calls(CODE_A, "cb");
+  add_placed(CODE_A, a, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL, NULL);
+  add_placed(CODE_A, d, NULL, NULL, NULL);
+  expect_calls(CODE_A, "dacb");
+  add_placed(CODE_A, b, PMIX_EVENT_HDLR_FIRST_IN_CATEGORY, NULL, NULL);
+  add_placed(CODE_A, c, PMIX_EVENT_HDLR_PREPEND, NULL, NULL);
+  expect_calls(CODE_A, "bcdacb");
+  add_placed(CODE_A, c, PMIX_EVENT_HDLR_APPEND, NULL, NULL);
+  expect_calls(CODE_A, "bcdcacb");
+  end();
+}
+
+/* Who wants events about some processes gets no others. */
+static void affected(void) {
+  begin();
+  pmix_proc_t some[2] = {rank_of(0), rank_of(1)};
+  const pmix_proc_t other = rank_of(2);
+  pmix_data_array_t array = {PMIX_PROC, 2, some};
+  pmix_info_t only;
+  PMIX_INFO_LOAD(&only, PMIX_EVENT_AFFECTED_PROCS, &array, PMIX_DATA_ARRAY);
+  pmix_status_t code = CODE_A;
+  add(&code, 1, a, &only, 1);
+  PMIX_INFO_LOAD(&only, PMIX_EVENT_AFFECTED_PROC, &other, PMIX_PROC);
+  add(&code, 1, b, &only, 1);
+  add_one(CODE_A, c);
+  affects = &some[1];
+  expect_calls(CODE_A, "ac");
+  affects = &other;
+  expect_calls(CODE_A, "bc");
   end();
 }
 
@@ -609,6 +654,8 @@ int main(int argc, char** argv) {
   static const struct test_case cases[] = {
     {"order", order},
     {"placement", placement},
+    {"ends", ends},
+    {"affected", affected},
     {"numbers", numbers},
     {"defaults", defaults},
     {"bad_arguments", bad_arguments},

@@ -19,6 +19,10 @@ limit=60
 check "C3.14 E14 E15 E34 E37 E50 1 7 9" "handlers run in their order" \
   job -n 1 ./handlers order
 check "C3.14 E16 2 3 5" "directives place them" job -n 1 ./handlers placement
+check "C3.14 E59 F4.42" "at the ends of their category, and of all" \
+  job -n 1 ./handlers ends
+check "C3.14 E59 F4.42" "for events that affect some processes" \
+  job -n 1 ./handlers affected
 check "C3.14 E33 E58 12 13" "numbers name them until they go" job -n 1 ./handlers numbers
 check "C3.14 E35 16 21" "default and one-shot handlers" job -n 1 ./handlers defaults
 check "C3.14 E33 43" "bad arguments are refused" job -n 1 ./handlers bad_arguments

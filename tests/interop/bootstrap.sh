@@ -49,22 +49,22 @@ import json, sys
 print("|".join(x["name"] + " " + x["state"] for x in json.load(sys.stdin)["nodes"]))'
 }
 
-check "" "an authority is made once" tool authority --name cluster authority
-check "" "and is not overwritten" status 1 tool authority --name cluster authority
+check "DVM-6" "an authority is made once" tool authority --name cluster authority
+check "DVM-6" "and is not overwritten" status 1 tool authority --name cluster authority
 
 # -- in any order --------------------------------------------------------------
 
 daemon b b
 sleep 1
-check "" "a daemon that comes first waits for its root" kill -0 "$b_pid"
+check "DVM-6" "a daemon that comes first waits for its root" kill -0 "$b_pid"
 daemon root "$root"
-check_equal "" "the root serves before all have come" \
+check_equal "DVM-6" "the root serves before all have come" \
   "$root live" "$(eventually 20 tool nodes; states | cut -d'|' -f1)"
 daemon c c
 check "O1" "a DVM of daemons that nobody launched is ready" ready root
-check_equal "" "all nodes of the file are its nodes" \
+check_equal "DVM-6" "all nodes of the file are its nodes" \
   "$root live|b live|c live" "$(states)"
-check_equal "" "a job on all of them" "$root b c" \
+check_equal "DVM-6" "a job on all of them" "$root b c" \
   "$(within $((60 * slow)) troupe run --dvm cluster --map-by node -n 3 \
     sh -c 'echo $PMIX_HOSTNAME' </dev/null | sort | xargs)"
 if command -v mpicc >/dev/null; then
@@ -74,30 +74,30 @@ if command -v mpicc >/dev/null; then
     within $((60 * slow)) troupe run --dvm cluster --map-by node "$@" </dev/null \
       | grep -qx "size $2: hello right, ring right, allreduce right"
   }
-  check "" "Open MPI on all of them" mpi -n 3 ./mpi_ring
+  check "DVM-6" "Open MPI on all of them" mpi -n 3 ./mpi_ring
 else
-  skip "" "Open MPI on all of them" "there is no mpicc"
+  skip "DVM-6" "Open MPI on all of them" "there is no mpicc"
 fi
 
 # -- daemons come and go -------------------------------------------------------
 
 kill -TERM "$c_pid"
-check "" "a daemon that is told to end does" ended "$c_pid"
-check "" "and is no node any more" eventually 20 \
+check "DVM-6" "a daemon that is told to end does" ended "$c_pid"
+check "DVM-6" "and is no node any more" eventually 20 \
   sh -c 'troupe nodes | grep -w c | grep -Eqw "left|lost"'
-check "" "jobs run on the others" within $((60 * slow)) \
+check "DVM-6" "jobs run on the others" within $((60 * slow)) \
   troupe run --dvm cluster --map-by node -n 2 true
 daemon c c
-check "" "it comes back as a new incarnation" eventually 30 \
+check "DVM-6" "it comes back as a new incarnation" eventually 30 \
   sh -c 'troupe nodes | grep -w c | grep -qw live'
-check_equal "" "and takes work again" "$root b c" \
+check_equal "DVM-6" "and takes work again" "$root b c" \
   "$(within $((60 * slow)) troupe run --dvm cluster --map-by node -n 3 \
     sh -c 'echo $PMIX_HOSTNAME' </dev/null | sort | xargs)"
-check "" "down ends it" tool down
+check "DVM-6" "down ends it" tool down
 for x in root b c; do
   eval "check '' 'the daemon of $x ends' ended \$${x}_pid"
 done
-clean "" "nothing is left of it"
+clean "DVM-6" "nothing is left of it"
 
 # -- up --bootstrap ------------------------------------------------------------
 
@@ -106,16 +106,16 @@ troupe up --bootstrap nodes.conf --report-uri "$TROUPE_WORK/uri" \
 up_pid=$!
 daemon b b
 daemon c c
-check "" "troupe up is a root for such daemons, too" ready up
-check_match "" "its URI is in a file" '^cluster\.0;tcp4://' "$(cat uri)"
-check_equal "" "a job on all of them" "$root b c" \
+check "DVM-6" "troupe up is a root for such daemons, too" ready up
+check_match "DVM-6" "its URI is in a file" '^cluster\.0;tcp4://' "$(cat uri)"
+check_equal "DVM-6" "a job on all of them" "$root b c" \
   "$(within $((60 * slow)) troupe run --dvm cluster --map-by node -n 3 \
     sh -c 'echo $PMIX_HOSTNAME' </dev/null | sort | xargs)"
-check "" "down ends it" tool down --dvm cluster
+check "DVM-6" "down ends it" tool down --dvm cluster
 for x in up b c; do
   eval "check '' 'the process of $x ends' ended \$${x}_pid"
 done
-clean "" "nothing is left of it"
+clean "DVM-6" "nothing is left of it"
 
 # -- bad input -----------------------------------------------------------------
 
@@ -145,35 +145,35 @@ check "X48" "an error in it names its place" \
   trouped --bootstrap bad.conf
 check "X48" "up says the same" refuses 1 "^troupe up: bad.conf, line 5" \
   troupe up --bootstrap bad.conf
-check "" "a node that is not in it" refuses 1 "does not name this node, d;" \
+check "DVM-7" "a node that is not in it" refuses 1 "does not name this node, d;" \
   trouped --bootstrap nodes.conf --node d
-check "" "up elsewhere than on the controller" \
+check "DVM-7" "up elsewhere than on the controller" \
   refuses 1 "$root the controller, and this node is b; here, run trouped" \
   troupe up --bootstrap nodes.conf --node b
-check "" "hosts and a file at once" refuses 2 "excludes" \
+check "DVM-7" "hosts and a file at once" refuses 2 "excludes" \
   troupe up --bootstrap nodes.conf --host a
 variant none.conf '/^AuthorityFile/d'
-check "" "no authority" refuses 1 "names no authority; make one by troupe" \
+check "DVM-7" "no authority" refuses 1 "names no authority; make one by troupe" \
   trouped --bootstrap none.conf --node b
 variant other.conf 's/^ClusterName=.*/ClusterName=other/'
-check "" "the authority of another DVM" \
+check "DVM-7" "the authority of another DVM" \
   refuses 1 "authority of cluster, and ClusterName is other" \
   trouped --bootstrap other.conf --node b
 cp authority open
 chmod 644 open
 variant open.conf 's/^AuthorityFile=.*/AuthorityFile=open/'
-check "" "an authority that others can read" refuses 125 "open to others" \
+check "DVM-7" "an authority that others can read" refuses 125 "open to others" \
   trouped --bootstrap open.conf --node b
 variant far.conf 's/^DVMControllerHost=.*/DVMControllerHost=no.such.host.invalid/'
-check "" "a controller without an address" \
+check "DVM-7" "a controller without an address" \
   refuses 125 "no.such.host.invalid has no address" \
   trouped --bootstrap far.conf --node b
-check "" "a wrong setting, at the root" refuses 2 "no setting \"events.histroy" \
+check "DVM-7" "a wrong setting, at the root" refuses 2 "no setting \"events.histroy" \
   trouped --bootstrap nodes.conf --node "$root" --set events.histroy=1
-check "" "and elsewhere" refuses 2 "no setting \"events.histroy" \
+check "DVM-7" "and elsewhere" refuses 2 "no setting \"events.histroy" \
   trouped --bootstrap nodes.conf --node b --set events.histroy=1
 variant plain.conf '$aInsecure=perhaps'
-check "" "what is neither yes nor no" refuses 1 "Insecure=perhaps" \
+check "DVM-7" "what is neither yes nor no" refuses 1 "Insecure=perhaps" \
   trouped --bootstrap plain.conf --node b
 /usr/bin/python3 -c "
 import socket, time
@@ -186,12 +186,12 @@ holder=$!
 eventually 10 /usr/bin/python3 -c "
 import socket
 socket.create_connection(('$root', $port))"
-check "" "a port that is taken" status 125 within $((30 * slow)) \
+check "DVM-7" "a port that is taken" status 125 within $((30 * slow)) \
   trouped --bootstrap nodes.conf --node "$root"
-check_match "" "is named, with what to do" \
+check_match "DVM-7" "is named, with what to do" \
   "on any network, at port $port; see ss" "$(cat "$TROUPE_WORK/output")"
 kill "$holder"
 wait "$holder"
 
-clean "" "nothing is left at the end"
+clean "DVM-6" "nothing is left at the end"
 finish

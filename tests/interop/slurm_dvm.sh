@@ -10,20 +10,20 @@ for program in munged slurmctld slurmd srun salloc unshare; do
   PATH=$PATH:/usr/sbin type "$program" >/dev/null 2>&1 || missing+=" $program"
 done
 if [ -n "$missing" ]; then
-  skip "" "Slurm" "not installed:$missing"
+  skip "DVM-9" "Slurm" "not installed:$missing"
   finish
 elif [ "$(id -u)" -ne 0 ]; then
-  skip "" "Slurm" "its daemons need root to run jobs"
+  skip "DVM-9" "Slurm" "its daemons need root to run jobs"
   finish
 elif ! unshare --mount true 2>/dev/null; then
-  skip "" "Slurm" "no mount namespaces here"
+  skip "DVM-9" "Slurm" "no mount namespaces here"
   finish
 fi
 
 export TMPDIR=$TROUPE_WORK/tmp TROUPE_MARK=$$.$RANDOM
 mkdir -p "$TMPDIR"
 trap 'slurm_stop; [ "$checks_finished" = yes ] || echo "the script stopped before finish"' EXIT
-check "" "Slurm starts" slurm_start "$TROUPE_WORK/cluster" ""
+check "DVM-9" "Slurm starts" slurm_start "$TROUPE_WORK/cluster" ""
 
 # allocated NODES COMMAND...: runs a command in an allocation, on this machine.
 allocated() {
@@ -44,16 +44,16 @@ idle() {
 }
 
 where='echo $PMIX_HOSTNAME'
-check_equal "" "run: a DVM of the allocation, its nodes and tasks" \
+check_equal "DVM-9" "run: a DVM of the allocation, its nodes and tasks" \
   "n1 n1 n1 n2 n2 n2" \
   "$(allocated 2 troupe run sh -c "$where" | sort | xargs)"
-check_equal "" "one process per node" "n1 n2" \
+check_equal "DVM-9" "one process per node" "n1 n2" \
   "$(allocated 2 troupe run --map-by node -n 2 sh -c "$where" | sort | xargs)"
-check "" "the exit status is the job's" \
+check "DVM-9" "the exit status is the job's" \
   status 7 allocated 2 troupe run -n 6 sh -c 'test $PMIX_RANK != 5 || exit 7'
-check_match "" "more than the tasks of the allocation are refused" \
+check_match "DVM-9" "more than the tasks of the allocation are refused" \
   '7 processes do not fit into 6 slots' "$(allocated 2 troupe run -n 7 true 2>&1)"
-check_equal "" "fewer nodes by --host" "n2" \
+check_equal "DVM-9" "fewer nodes by --host" "n2" \
   "$(allocated 2 troupe run --host n2 sh -c "$where")"
 if command -v mpicc >/dev/null; then
   compile_mpi "$TROUPE_SOURCE/tests/interop/programs/mpi_ring.c" mpi_ring
@@ -62,9 +62,9 @@ if command -v mpicc >/dev/null; then
       allocated 2 troupe run -n 4 ./mpi_ring \
       | grep -qx "size 4: hello right, ring right, allreduce right"
   }
-  check "" "Open MPI on both nodes" mpi
+  check "DVM-9" "Open MPI on both nodes" mpi
 else
-  skip "" "Open MPI on both nodes" "there is no mpicc"
+  skip "DVM-9" "Open MPI on both nodes" "there is no mpicc"
 fi
 
 # A DVM as long as the allocation.
@@ -80,15 +80,15 @@ troupe run --dvm slurm -n 6 sh -c 'echo $PMIX_HOSTNAME' | sort | xargs >hosts
 troupe down --dvm slurm
 wait "$root"
 END_OF_FILE
-check "" "a DVM in an allocation: up, run, down" allocated 2 bash ./session.sh
-check_equal "" "its nodes are those of the allocation" "n1 live 3|n2 live 3" \
+check "DVM-9" "a DVM in an allocation: up, run, down" allocated 2 bash ./session.sh
+check_equal "DVM-9" "its nodes are those of the allocation" "n1 live 3|n2 live 3" \
   "$(/usr/bin/python3 -c '
 import json
 print("|".join("%s %s %d" % (x["name"], x["state"], x["slots"])
                for x in json.load(open("nodes.json"))["nodes"] if x["slots"]))')"
-check_equal "" "and its processes are there" "n1 n1 n1 n2 n2 n2" "$(cat hosts)"
+check_equal "DVM-9" "and its processes are there" "n1 n1 n1 n2 n2 n2" "$(cat hosts)"
 
-check "" "Slurm has its nodes back" idle
+check "DVM-9" "Slurm has its nodes back" idle
 none_left() {
   local folder left=0
   for folder in /proc/[0-9]*; do
@@ -100,5 +100,5 @@ none_left() {
   done
   return "$left"
 }
-check "" "no daemon is left" none_left
+check "DVM-9" "no daemon is left" none_left
 finish

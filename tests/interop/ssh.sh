@@ -7,7 +7,7 @@
 sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || sshd=
 for tool in "$sshd" ssh ssh-keygen; do
   command -v "${tool:-none}" >/dev/null && continue
-  skip "" "daemons by ssh" "there is no sshd or no ssh here"
+  skip "DVM-8" "daemons by ssh" "there is no sshd or no ssh here"
   finish
 done
 
@@ -92,22 +92,22 @@ run() {
 
 check "O5" "a DVM whose daemons ssh starts" \
   start_dvm --remote-shell "$as_user" --host a:2,b:2
-check_equal "" "a job on them" "a a b b" "$(run -n 4 sh -c "$where" | sort | xargs)"
-check "" "no ssh stays" eventually 5 no_shells
-check "" "down ends it" tool down
-check "" "and its root" ended "$dvm_pid"
+check_equal "DVM-8" "a job on them" "a a b b" "$(run -n 4 sh -c "$where" | sort | xargs)"
+check "DVM-8" "no ssh stays" eventually 5 no_shells
+check "DVM-8" "down ends it" tool down
+check "DVM-8" "and its root" ended "$dvm_pid"
 
-check "" "with ssh that stays" start_dvm --remote-shell "$as_user" \
+check "DVM-8" "with ssh that stays" start_dvm --remote-shell "$as_user" \
   --leave-session-attached --host a:1,b:1
-check_equal "" "an ssh for each daemon" 2 "$(shells | wc -l)"
-check_equal "" "a job on them" "a b" "$(run -n 2 sh -c "$where" | sort | xargs)"
-check "" "down ends it" tool down
-check "" "and its root" ended "$dvm_pid"
-check "" "and all ssh" eventually 5 no_shells
+check_equal "DVM-8" "an ssh for each daemon" 2 "$(shells | wc -l)"
+check_equal "DVM-8" "a job on them" "a b" "$(run -n 2 sh -c "$where" | sort | xargs)"
+check "DVM-8" "down ends it" tool down
+check "DVM-8" "and its root" ended "$dvm_pid"
+check "DVM-8" "and all ssh" eventually 5 no_shells
 
 # What ssh hands to a shell there comes as it was.
 ln -s "$TROUPE_BIN" "it's a \$HOME of programs"
-check_equal "" "a daemon with an odd name" "a" \
+check_equal "DVM-8" "a daemon with an odd name" "a" \
   "$(within $((60 * slow)) troupe run --remote-shell "$as_user" --host a:1 \
     --launch-agent "\"$PWD/it's a \\\$HOME of programs/trouped\"" \
     -n 1 sh -c "$where" </dev/null)"
@@ -117,7 +117,7 @@ mkdir path
 printf '#!/bin/sh\nexec %s -F %s "$@"\n' "$(command -v ssh)" \
   "$keys/ssh_config" >path/ssh
 chmod +x path/ssh
-check_equal "" "without --remote-shell, ssh" "a b" \
+check_equal "DVM-8" "without --remote-shell, ssh" "a b" \
   "$(PATH=$PWD/path:$PATH within $((60 * slow)) troupe run --host a:1,b:1 \
     -n 2 sh -c "$where" </dev/null | sort | xargs)"
 clean "" "nothing is left of them" 2>/dev/null
@@ -135,15 +135,15 @@ refuses() {
   grep -Eq "$regex" "$TROUPE_WORK/said"
 }
 
-check "" "a key that nobody knows" \
+check "DVM-5 DVM-8" "a key that nobody knows" \
   refuses 'on a: .*Permission denied' troupe up --host a \
   --remote-shell "$as_user -o BatchMode=yes -i $keys/stranger -o IdentityFile=$keys/stranger -F none -p $port -o HostName=127.0.0.1 -o UserKnownHostsFile=$keys/known_hosts -o IdentitiesOnly=yes"
-check "" "a host that has another key" \
+check "DVM-5 DVM-8" "a host that has another key" \
   refuses 'on a: .*Host key verification failed' troupe up --host a \
   --remote-shell "$as_user -o BatchMode=yes -o UserKnownHostsFile=/dev/null"
 kill "$sshd_pid"
 wait "$sshd_pid"
-check "" "a host that does not listen" \
+check "DVM-5 DVM-8" "a host that does not listen" \
   refuses 'on a: ssh: connect to host 127.0.0.1 port .*refused' \
   troupe up --host a --remote-shell "$as_user"
 clean "" "nothing is left at the end"

@@ -242,10 +242,19 @@ check "F1.14" "no check has vanished: scripts/requirements --update-checks" \
   scripts/requirements --checks
 check "F1.14" "each numbered edge case is shown or struck: docs/edge_cases.tsv" \
   scripts/requirements --edge-cases
-printf 'check "E1" \\\n  "a check that nobody has listed" true\n' \
-  >"$TROUPE_WORK/new.sh"
-check_match "F1.14" "a check whose description stands on the next line is found" \
-  "E1 a check that nobody has listed" "$(python3 - "$TROUPE_WORK/new.sh" <<'PY'
+check_equal "F1.14" "checks are found in all forms that scripts have" \
+  "E1 on the next line
+E2 behind what is set for it
+E3 behind a pattern
+E4 behind another command
+E5 without marks
+E6 E7 behind other arguments
+E8 E9 by a variable
+J1 E10 by a loop
+J1 E11 by a loop
+E12 A7 104 E13 beside a reading and a case
+begins with E12 E13
+not understood: O1 O2" "$(python3 - tests/repository/forms.txt <<'PY'
 import importlib.machinery, importlib.util, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, "scripts")
@@ -253,8 +262,11 @@ loader = importlib.machinery.SourceFileLoader("requirements", "scripts/requireme
 module = importlib.util.module_from_spec(
     importlib.util.spec_from_loader("requirements", loader))
 loader.exec_module(module)
-for _, ids, text in module.calls_in(sys.argv[1]):
+path, rows = sys.argv[1], module.read_requirements()
+for _, ids, text in module.calls_in(path, rows):
     print(ids, text)
+print("begins with", *module.identifiers("E12 A7 104 E13 beside", rows)[0])
+print("not understood:", *module.not_understood(path, rows))
 PY
 )"
 

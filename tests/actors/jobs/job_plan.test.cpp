@@ -424,10 +424,10 @@ CAF_TEST(F5.6 the working directory is that of the program or the job) {
   CAF_CHECK_EQUAL(wdir(), "/work");
   request.job_infos = {with(attr::wdir, value::string("/job"))};
   CAF_CHECK_EQUAL(wdir(), "/job");
-  request.apps[0].infos = {with(attr::wdir, value::string("/program"))};
-  CAF_CHECK_EQUAL(wdir(), "/program");
   request.apps[0].cwd = "/cwd";
   CAF_CHECK_EQUAL(wdir(), "/cwd");
+  request.apps[0].infos = {with(attr::wdir, value::string("/program"))};
+  CAF_CHECK_EQUAL(wdir(), "/program");
   request.apps[0].cwd = "";
   CAF_CHECK_EQUAL(wdir(), "/program");
   CAF_CHECK_EQUAL(plan().processes[2].wdir, "/job");

@@ -224,6 +224,21 @@ CAF_TEST(MAP-10 a sequence names the node of each process) {
                   "n0: 0; n1.site.org: 1; n2: 2");
 }
 
+CAF_TEST(MAP-10 SPW-2 nodes of a program are its sequence or refused) {
+  auto request = programs({0}, map_by("seq"));
+  request.apps[0].infos = {hosts("n2:2,n1")};
+  CAF_CHECK_EQUAL(map(request), "n1.site.org: 2; n2: 0 1");
+  request.job_infos.push_back(hosts("n0"));
+  CAF_CHECK(says(map(request), "PMIX_HOST of prog"));
+  request = programs({1, 1}, map_by("seq"));
+  request.apps[1].infos = {hosts("n2")};
+  CAF_CHECK(says(map(request), "has one list of nodes"));
+  request = programs(
+    {1}, map_by("seq:file=F", {with(mapping_file_key, value::string("n1\n"))}));
+  request.apps[0].infos = {hosts("n2")};
+  CAF_CHECK(says(map(request), "PMIX_HOST of prog"));
+}
+
 CAF_TEST(MAP-8 a rank file names the node of each process) {
   const auto listed = [](const char* text) {
     return map_by("rankfile:file=F",

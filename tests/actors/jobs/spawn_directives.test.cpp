@@ -68,6 +68,72 @@ CAF_TEST(SPW-1 directives of a program count as well) {
   CAF_CHECK_EQUAL(status_of(check_directives(request)), status::not_supported);
 }
 
+CAF_TEST(SPW-2 a mapping of a later program is refused and not dropped) {
+  const std::pair<std::string_view, value> wishes[] = {
+    {attr::mapby, value::string("node")},
+    {attr::ppr, value::string("1:node")},
+    {attr::rankby, value::string("fill")},
+    {attr::bindto, value::string("numa")},
+    {attr::cpus_per_proc, value::uint32(2)},
+    {attr::cpu_list, value::string("0,1")},
+    {attr::no_oversubscribe, value::boolean(true)},
+    {attr::no_procs_on_head, value::boolean(true)},
+    {attr::report_bindings, value::boolean(true)},
+    {attr::display_map, value::boolean(true)},
+    {attr::index_argv, value::boolean(true)},
+    {attr::runtime_options, value::string("recoverable")},
+    {attr::job_recoverable, value::boolean(true)},
+    {attr::abort_non_zero_term, value::boolean(false)},
+    {attr::max_restarts, value::uint32(1)},
+    {attr::job_timeout, value::integer(9)},
+    {attr::spawn_timeout, value::integer(9)},
+  };
+  for (const auto& [key, val] : wishes) {
+    CAF_MESSAGE(std::string{key});
+    auto request = job(with("nobody.knows"));
+    request.apps.push_back(request.apps.front());
+    request.apps[1].cmd = "other";
+    request.apps[1].infos = {with(key, val)};
+    const auto refused = read_options(request);
+    CAF_REQUIRE(!refused);
+    CAF_CHECK_EQUAL(status_of(refused.error()), status::not_supported);
+    CAF_CHECK(
+      reason_of(refused.error()).find("of program 2, other, is not that")
+      != std::string::npos);
+    // The same with the job, or with its first program, is no other wish.
+    request.apps[0].infos = request.apps[1].infos;
+    CAF_CHECK(read_options(request));
+    request.apps[0].infos = {};
+    request.job_infos.push_back(with(key, val));
+    CAF_CHECK(read_options(request));
+    request.apps[1].infos = {with(key, value::string("another"))};
+    CAF_CHECK(!read_options(request));
+  }
+}
+
+CAF_TEST(SPW-2 a later program may ask for nothing and has nodes of its own) {
+  auto request = job(with(attr::mapby, value::string("node")));
+  request.apps.push_back(request.apps.front());
+  request.apps[1].infos = {with(attr::host, value::string("n1")),
+                           with(attr::wdir, value::string("/tmp")),
+                           with(attr::bindto, value::string("")),
+                           with(attr::no_oversubscribe, value::boolean(false))};
+  CAF_CHECK(read_options(request));
+}
+
+CAF_TEST(SPW-2 streams of a job go one way) {
+  auto request = job(with(attr::index_argv));
+  request.apps.push_back(request.apps.front());
+  request.apps[1].infos = {with(attr::output_to_file, value::string("kept"))};
+  CAF_CHECK(read_options(request)->io.file == "kept");
+  request.apps[0].infos = {
+    with(attr::output_to_file, value::string("elsewhere"))};
+  const auto refused = read_options(request);
+  CAF_REQUIRE(!refused);
+  CAF_CHECK(reason_of(refused.error()).find("PMIX_OUTPUT_TO_FILE of program 2")
+            != std::string::npos);
+}
+
 CAF_TEST(SPW-1 what is not done is refused if it is required) {
   CAF_CHECK(!check_directives(job(with(attr::nohup))));
   CAF_CHECK(refuses(required(with(attr::nohup)), "PMIX_NOHUP is required"));

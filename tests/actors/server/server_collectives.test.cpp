@@ -151,6 +151,26 @@ CAF_TEST(F4.16 C4.5 a fence of this node alone does not bother the host) {
   CAF_CHECK(uut.host_play->joined.empty());
 }
 
+CAF_TEST(F4.41 what only a host could do is refused where it is not asked) {
+  auto algorithm = with(attr::collective_algo, value::string("ring"));
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    fence(rank, {}, {algorithm});
+  CAF_CHECK_EQUAL(fence(2, {}, {algorithm})->code, status::success);
+  algorithm.flags = info_required;
+  CAF_CHECK_EQUAL(fence(0, {}, {algorithm})->code, status::not_supported);
+  CAF_CHECK(is_quiet());
+  all_fences_work();
+  CAF_CHECK(uut.host_play->joined.empty());
+  spread();
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    fence(rank, {}, {algorithm});
+  CAF_CHECK_EQUAL(fence(2, {}, {algorithm})->code, status::success);
+  CAF_REQUIRE_EQUAL(uut.host_play->joined.size(), 1u);
+  const auto& told = uut.host_play->joined[0].directives;
+  CAF_REQUIRE_EQUAL(told.size(), 1u);
+  CAF_CHECK((told[0].flags & info_required) != 0);
+}
+
 CAF_TEST(F4.26 C4.5 the host hears of this node which jobs are connected) {
   const auto both = procs{{"job", 0}, {"other", 0}};
   connect(ranks[0], both);

@@ -155,8 +155,42 @@ static void refuses(pmix_info_t x) {
   refuses_as(x, PMIX_ERR_NOT_SUPPORTED);
 }
 
+/* Two programs, of which the second has an info. */
+static pmix_status_t spawn_two(pmix_info_t* job, pmix_info_t* second) {
+  char* argv[2][4] = {{"/bin/sh", "-c", "touch first", NULL},
+                      {"/bin/sh", "-c", "touch second", NULL}};
+  pmix_app_t apps[2];
+  for (int i = 0; i < 2; ++i) {
+    PMIX_APP_CONSTRUCT(&apps[i]);
+    apps[i].cmd = "/bin/sh";
+    apps[i].argv = argv[i];
+    apps[i].maxprocs = 1;
+  }
+  apps[1].info = second;
+  apps[1].ninfo = 1;
+  pmix_nspace_t nspace;
+  return PMIx_Spawn(job, job != NULL ? 1 : 0, apps, 2, nspace);
+}
+
+/* A job has one mapping: that of a later program is not dropped. */
+static void later_programs(void) {
+  pmix_info_t wishes[] = {
+    string_info(PMIX_MAPBY, "node"), string_info(PMIX_RANKBY, "fill"),
+    string_info(PMIX_BINDTO, "none"), string_info(PMIX_PPR, "1:node")};
+  for (size_t i = 0; i < sizeof wishes / sizeof *wishes; ++i) {
+    expect(spawn_two(NULL, &wishes[i]), PMIX_ERR_NOT_SUPPORTED, wishes[i].key);
+    demand(access("first", F_OK) != 0, "nothing is started");
+  }
+  pmix_info_t of_job = string_info(PMIX_MAPBY, "slot:OVERSUBSCRIBE");
+  pmix_info_t same = string_info(PMIX_MAPBY, "slot:OVERSUBSCRIBE");
+  succeed(spawn_two(&of_job, &same), "what the job says, too");
+  is_there("first");
+  is_there("second");
+}
+
 static void directives(void) {
   begin();
+  later_programs();
   // What says where processes go, or how they begin, is never passed over.
   refuses(string_info("pmix.hostfile", "nodes"));
   refuses(string_info("pmix.addhostfile", "nodes"));
