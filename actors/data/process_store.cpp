@@ -199,10 +199,26 @@ void process_store::forget_job(const std::string& nspace) {
 
 // -- posting -----------------------------------------------------------------
 
-void process_store::put(scope visible_to, std::string key, value x) {
+/// The place of a key, made if there is none.
+process_store::posts::iterator
+process_store::place_of_post(std::string_view key, const value& x) {
+  if (key == attr::qualified_value)
+    return posted_.try_emplace(storage_key(std::string{key}, x)).first;
+  const auto i = posted_.lower_bound(key);
+  return i != posted_.end() && i->first == key
+           ? i
+           : posted_.try_emplace(i, std::string{key});
+}
+
+void process_store::put(scope visible_to, std::string_view key, value x) {
   const auto guard = std::lock_guard{mutex_};
   const auto travels = visible_to != scope::internal;
-  auto& to = posted_[storage_key(key, x)];
+  const auto i = place_of_post(key, x);
+  auto& to = i->second;
+  if (travels && !to.is_fresh) {
+    fresh_.push_back(i);
+    to.is_fresh = true;
+  }
   to.val = std::move(x);
   to.visible_to = visible_to;
   to.is_committed = !travels;
@@ -213,7 +229,7 @@ status process_store::take_back(scope visible_to, const std::string& key,
                                 bool can_tell) {
   const auto from = bits_of(visible_to);
   const auto guard = std::lock_guard{mutex_};
-  auto found = std::vector<decltype(posted_)::iterator>{};
+  auto found = std::vector<posts::iterator>{};
   if (const auto i = posted_.find(key); i != posted_.end())
     found.push_back(i);
   const auto prefix = qualified_prefix(key);
@@ -237,8 +253,11 @@ status process_store::take_back(scope visible_to, const std::string& key,
     }
     x.told &= static_cast<uint8_t>(~from);
     x.visible_to = static_cast<scope>(bits_of(x.visible_to) & ~from);
-    if (x.visible_to == scope::undef && x.told == 0)
-      posted_.erase(i);
+    if (x.visible_to != scope::undef || x.told != 0)
+      continue;
+    if (x.is_fresh)
+      fresh_.erase(std::find(fresh_.begin(), fresh_.end(), i));
+    posted_.erase(i);
   }
   if ((from & bits_of(scope::local)) != 0)
     if (const auto i = jobs_.find(self_.nspace); i != jobs_.end())
@@ -274,10 +293,41 @@ void process_store::store(const proc_id& proc, std::string key, value x) {
     add_rank(to, proc.rank, {{std::move(key), std::move(x)}});
 }
 
+/// Puts what has been posted in the order of its names.
+void process_store::sort_fresh() {
+  std::sort(fresh_.begin(), fresh_.end(),
+            [](const auto& x, const auto& y) { return x->first < y->first; });
+}
+
+const std::vector<process_store::news>& process_store::list_news() {
+  news_.clear();
+  for (const auto& [name, x] : removed_)
+    news_.push_back({name, nullptr, static_cast<scope>(x.from)});
+  sort_fresh();
+  for (const auto& i : fresh_)
+    if (const auto& x = i->second;
+        !x.is_committed && x.visible_to != scope::undef)
+      news_.push_back({i->first, &x.val, x.visible_to});
+  return news_;
+}
+
+/// What there is of news is none any more.
+void process_store::note_commit() {
+  for (const auto& i : fresh_) {
+    auto& x = i->second;
+    x.is_fresh = false;
+    if (!std::exchange(x.is_committed, true))
+      x.told |= bits_of(x.visible_to);
+  }
+  fresh_.clear();
+  removed_.clear();
+  has_news_ = false;
+}
+
 commit_request process_store::take_commit() {
   const auto guard = std::lock_guard{mutex_};
   auto result = commit_request{};
-  if (!std::exchange(has_news_, false))
+  if (!has_news_)
     return result;
   // What is taken back goes before what is posted anew.
   for (const auto whose : {scope::local, scope::remote, scope::global}) {
@@ -288,13 +338,13 @@ commit_request process_store::take_commit() {
     if (!block.entries.empty())
       result.blocks.push_back(std::move(block));
   }
-  removed_.clear();
+  sort_fresh();
   auto local = posted_data{scope::local, {}};
   auto remote = posted_data{scope::remote, {}};
-  for (auto& [key, x] : posted_) {
-    if (std::exchange(x.is_committed, true) || x.visible_to == scope::undef)
+  for (const auto& i : fresh_) {
+    const auto& [key, x] = *i;
+    if (x.is_committed)
       continue;
-    x.told |= bits_of(x.visible_to);
     if (x.visible_to == scope::local || x.visible_to == scope::global)
       local.entries.push_back({std::string{posted_key(key)}, x.val});
     if (x.visible_to == scope::remote || x.visible_to == scope::global)
@@ -303,6 +353,7 @@ commit_request process_store::take_commit() {
   for (auto* x : {&local, &remote})
     if (!x->entries.empty())
       result.blocks.push_back(std::move(*x));
+  note_commit();
   return result;
 }
 

@@ -60,7 +60,7 @@ public:
 
   /// Posts a key; it travels with the next commit unless its scope is
   /// `internal`.
-  void put(scope visible_to, std::string key, value x);
+  void put(scope visible_to, std::string_view key, value x);
 
   /// Takes a key back from those of a scope, its values with qualifiers as well:
   /// from this process at once, from others with the next commit. A key that they
@@ -76,7 +76,36 @@ public:
   /// Keeps a value for this process only. Source: `PMIx_Store_internal`.
   void store(const proc_id& proc, std::string key, value x);
 
-  /// What has been posted since the last time, for the server.
+  /// What has become of a key since the last commit; it lives as long as the store
+  /// is locked.
+  struct news {
+    /// As `storage_key` says.
+    std::string_view name;
+
+    /// Null: it is taken back.
+    const value* val = nullptr;
+
+    /// Local, remote or global: who is to see that.
+    scope whose = scope::undef;
+  };
+
+  /// Calls `use` with what has been posted since the last commit, what is taken
+  /// back first, while the store is locked; not if there is nothing.
+  /// @param use Says whether that has been committed now.
+  /// @returns false if it has not: then `take_commit` has it.
+  template <class F>
+  bool commit(F use) {
+    const auto guard = std::lock_guard{mutex_};
+    if (!has_news_)
+      return true;
+    const auto& all = list_news();
+    if (!all.empty() && !use(all))
+      return false;
+    note_commit();
+    return true;
+  }
+
+  /// The same, for the server.
   commit_request take_commit();
 
   // -- lookups --
@@ -138,9 +167,14 @@ private:
     scope visible_to = scope::undef;
     bool is_committed = false;
 
+    /// Whether it stands in `fresh_`.
+    bool is_fresh = false;
+
     /// The scopes in which the server has a value of this name, as bits.
     uint8_t told = 0;
   };
+
+  using posts = std::map<std::string, posted, std::less<>>;
 
   /// What the next commit takes back: from which scopes, as bits, and of a value
   /// with qualifiers itself.
@@ -177,13 +211,22 @@ private:
   std::optional<value> make_local_procs(const job& from, const proc_id& whose,
                                         const get_options& options) const;
 
+  posts::iterator place_of_post(std::string_view key, const value& x);
+  void sort_fresh();
+  const std::vector<news>& list_news();
+  void note_commit();
+
   mutable std::mutex mutex_;
   proc_id self_;                                        // guarded by mutex_
   std::string hostname_;                                // guarded by mutex_
   std::unordered_map<std::string, job> jobs_;           // guarded by mutex_
-  std::map<std::string, posted, std::less<>> posted_;   // guarded by mutex_
+  posts posted_;                                        // guarded by mutex_
   std::map<std::string, removal, std::less<>> removed_; // guarded by mutex_
   bool has_news_ = false;                               // guarded by mutex_
+
+  /// What has been posted since the last commit, and room to list it.
+  std::vector<posts::iterator> fresh_; // guarded by mutex_
+  std::vector<news> news_;             // guarded by mutex_
 };
 
 } // namespace troupe

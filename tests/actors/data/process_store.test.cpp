@@ -245,6 +245,44 @@ CAF_TEST(C3.9 C3.16 local processes are made from local peers) {
 
 // -- posting -----------------------------------------------------------------
 
+CAF_TEST(C3.16 a commit that is refused is there for the server) {
+  const auto list = [&](bool is_enough) {
+    auto result = std::string{};
+    const auto is_done = uut.commit([&](const auto& news) {
+      for (const auto& x : news) {
+        result += std::string{x.name} + "=";
+        result += x.val != nullptr ? *x.val->text() : "-";
+        result += std::to_string(static_cast<int>(x.whose)) + " ";
+      }
+      return is_enough;
+    });
+    return result + (is_done ? "done" : "left");
+  };
+  CAF_CHECK_EQUAL(list(false), "done");
+  uut.put(scope::global, "c", value::string("3"));
+  uut.put(scope::remote, "b", value::string("0"));
+  uut.put(scope::internal, "d", value::string("4"));
+  uut.put(scope::local, "b", value::string("2"));
+  CAF_CHECK_EQUAL(list(false), "b=21 c=33 left");
+  CAF_CHECK_EQUAL(list(true), "b=21 c=33 done");
+  CAF_CHECK_EQUAL(list(false), "done");
+  CAF_CHECK(uut.take_commit().blocks.empty());
+  // What has never been told goes without a word, and so does what stays here.
+  uut.put(scope::local, "e", value::string("5"));
+  uut.put(scope::local, "f", value::string("6"));
+  CAF_CHECK_EQUAL(uut.take_back(scope::local, "e", true), status::success);
+  uut.put(scope::internal, "f", value::string("7"));
+  CAF_CHECK_EQUAL(list(false), "done");
+  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "c", true), status::success);
+  uut.put(scope::global, "f", value::string("8"));
+  CAF_CHECK_EQUAL(list(false), "c=-2 f=83 left");
+  const auto sent = uut.take_commit();
+  CAF_REQUIRE_EQUAL(sent.blocks.size(), 3u);
+  CAF_CHECK(sent.blocks[0].visible_to == scope::del_remote);
+  CAF_CHECK_EQUAL(sent.blocks[1].entries.at(0).key, "f");
+  CAF_CHECK_EQUAL(list(false), "done");
+}
+
 CAF_TEST(C3.16 own keys are found at once and travel once) {
   uut.put(scope::local, "a", value::string("1"));
   uut.put(scope::remote, "b", value::string("2"));
