@@ -110,8 +110,37 @@ void process_store::add_part(std::vector<part>& to, const value& x,
     i->data.insert_or_assign(key, std::move(val));
 }
 
+/// Unpacks what nobody has asked for of a rank. Whatever comes later goes over it.
+void process_store::unpack(const job& x, uint32_t rank) {
+  if (!x.packed)
+    return;
+  auto found = x.packed->of(rank);
+  if (found.empty())
+    return;
+  // To those who look it has been there all the time.
+  auto& to = const_cast<job&>(x).ranks[rank];
+  for (auto& y : found)
+    to.insert_or_assign(storage_key(y.key, y.val), std::move(y.val));
+  x.packed->drop(rank);
+}
+
+void process_store::unpack_all(const job& x) {
+  if (x.packed)
+    for (const auto rank : x.packed->ranks())
+      unpack(x, rank);
+}
+
+/// What is kept of a rank as said by the host or this process; null: nothing.
+const process_store::entries* process_store::rank_in(const job& x,
+                                                     uint32_t rank) {
+  unpack(x, rank);
+  const auto i = x.ranks.find(rank);
+  return i != x.ranks.end() ? &i->second : nullptr;
+}
+
 void process_store::add_rank(job& to, uint32_t rank,
                              std::vector<key_value> xs) {
+  unpack(to, rank);
   auto& data = to.ranks[rank];
   for (auto& x : xs)
     data.insert_or_assign(storage_key(x.key, x.val), std::move(x.val));
@@ -129,10 +158,12 @@ void process_store::add_entry(job& to, const key_value& x) {
       to.data.insert_or_assign(storage_key(y.key, y.val), std::move(y.val));
   } else if (x.key == per_rank_array) {
     auto infos = infos_of(x.val);
-    if (const auto rank = number<uint32_t>(infos, attr::rank))
+    if (const auto rank = number<uint32_t>(infos, attr::rank)) {
+      unpack(to, *rank);
       for (auto& y : infos)
         to.ranks[*rank].insert_or_assign(storage_key(y.key, y.val),
                                          std::move(y.val));
+    }
   } else if (!is_reserved_key(x.key) && x.val.array() != nullptr
              && x.val.array()->element_type == data_type::info) {
     // Before 3.1.100, and in spawn replies of 4.2, a node's array has the
@@ -147,13 +178,20 @@ void process_store::add_entry(job& to, const key_value& x) {
   }
 }
 
-void process_store::add_job(job_info x) {
+void process_store::add_job(job_info x, std::unique_ptr<packed_ranks> more) {
   const auto guard = std::lock_guard{mutex_};
   auto& to = job_of(x.nspace);
   for (const auto& y : x.entries)
     add_entry(to, y);
   for (auto& y : x.ranks)
     add_rank(to, y.rank, std::move(y.entries));
+  if (!more)
+    return;
+  unpack_all(to);
+  to.packed = std::move(more);
+  // What they replace.
+  for (const auto& [rank, unused] : to.ranks)
+    unpack(to, rank);
 }
 
 void process_store::add_job(const spawn_result& x) {
@@ -176,6 +214,8 @@ void process_store::add(const proc_data& x) {
       // What the host says stays as it is. A qualified value may be anybody's.
       const auto is_posted =
         y.key == attr::qualified_value || !is_given_by_host(y.key);
+      if (!is_posted)
+        unpack(to, x.proc.rank);
       auto& data = is_posted ? to.fetched : to.ranks;
       data[x.proc.rank].insert_or_assign(storage_key(y.key, y.val), y.val);
     }
@@ -473,11 +513,11 @@ process_store::node_of(const job& x, uint32_t rank,
     return named(*options.hostname);
   if (options.node_id)
     return numbered(*options.node_id);
-  if (const auto i = x.ranks.find(rank); i != x.ranks.end()) {
-    if (const auto* name = text_in(i->second, attr::hostname))
+  if (const auto* own = rank_in(x, rank)) {
+    if (const auto* name = text_in(*own, attr::hostname))
       if (const auto* found = named(*name))
         return found;
-    if (const auto id = number_in<uint32_t>(i->second, attr::nodeid))
+    if (const auto id = number_in<uint32_t>(*own, attr::nodeid))
       return numbered(*id);
   }
   return named(hostname_);
@@ -488,8 +528,8 @@ process_store::app_of(const job& x, uint32_t rank,
                       const get_options& options) const {
   auto wanted = options.app_number;
   if (!wanted)
-    if (const auto i = x.ranks.find(rank); i != x.ranks.end())
-      wanted = number_in<uint32_t>(i->second, attr::appnum);
+    if (const auto* own = rank_in(x, rank))
+      wanted = number_in<uint32_t>(*own, attr::appnum);
   if (!wanted)
     return x.apps.size() == 1 ? &x.apps.front() : nullptr;
   for (const auto& y : x.apps)
@@ -524,6 +564,7 @@ const value* process_store::find_in_rank(const job& x, const proc_id& proc,
 
 /// All that is kept of a process.
 process_store::entries process_store::all_of(const job& x, uint32_t rank) {
+  unpack(x, rank);
   auto result = entries{};
   for (const auto* from : {&x.ranks, &x.fetched})
     if (const auto i = from->find(rank); i != from->end())
@@ -535,6 +576,8 @@ process_store::entries process_store::all_of(const job& x, uint32_t rank) {
 /// as fetched.
 const value* process_store::find_posted(const job& x, uint32_t rank,
                                         std::string_view key) {
+  if (is_reserved_key(key))
+    unpack(x, rank);
   for (const auto* from : {&x.ranks, &x.fetched})
     if (const auto i = from->find(rank); i != from->end())
       if (const auto* found = look_up(i->second, key))
@@ -582,6 +625,8 @@ const value* process_store::find_anywhere(const job& x, const proc_id& proc,
       return found;
   if (const auto* found = find_in_level(x, rank_undef, key, level_of(key)))
     return found;
+  if (is_reserved_key(key))
+    unpack_all(x);
   for (const auto* from : {&x.ranks, &x.fetched})
     for (const auto& [rank, data] : *from)
       if (const auto* found = look_up(data, key))

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "actors/data/get_options.hpp"
+#include "actors/data/packed_ranks.hpp"
 #include "messages/collective.hpp"
 #include "messages/data.hpp"
 #include "messages/spawn.hpp"
@@ -40,7 +41,8 @@ public:
   // -- what comes from the server --
 
   /// Takes the data of a job. The job level and ranks are replaced key by key.
-  void add_job(job_info x);
+  /// @param more Data of ranks that come after those; null: there are none.
+  void add_job(job_info x, std::unique_ptr<packed_ranks> more = nullptr);
 
   /// The same for a job that was spawned.
   void add_job(const spawn_result& x);
@@ -153,6 +155,9 @@ private:
     entries data;
     std::unordered_map<uint32_t, entries> ranks;
 
+    /// What of those nobody has asked for; null: nothing.
+    std::unique_ptr<packed_ranks> packed;
+
     /// What of those has been fetched and may be posted anew.
     std::unordered_map<uint32_t, entries> fetched;
     std::vector<part> nodes;
@@ -186,6 +191,9 @@ private:
   job& job_of(const std::string& nspace);
   void add_entry(job& to, const key_value& x);
   void add_rank(job& to, uint32_t rank, std::vector<key_value> xs);
+  static void unpack(const job& x, uint32_t rank);
+  static void unpack_all(const job& x);
+  static const entries* rank_in(const job& x, uint32_t rank);
   static entries all_of(const job& x, uint32_t rank);
   static const value* find_posted(const job& x, uint32_t rank,
                                   std::string_view key);
