@@ -136,8 +136,9 @@ std::optional<value> shared_posts::find(const proc_id& proc,
   }
   if (!from)
     return std::nullopt;
-  const auto bytes = from->find(proc.rank, key);
-  return bytes ? unpack_from_store(*bytes, wire::origin::server) : std::nullopt;
+  auto bytes = from->find(proc.rank, key);
+  return bytes ? take_from_store(std::move(*bytes), wire::origin::server)
+               : std::nullopt;
 }
 
 store_access::posting

@@ -286,6 +286,7 @@ status process_store::take_back(scope visible_to, const std::string& key,
     auto& [name, x] = *i;
     if (is_told(i)) {
       auto& gone = removed_[name];
+      has_removed_ = true;
       gone.from |= x.told & from;
       if (posted_key(name) != name)
         gone.val = x.val;
@@ -314,6 +315,8 @@ status process_store::take_back(scope visible_to, const std::string& key,
 }
 
 bool process_store::has_taken_back(const target& x) const {
+  if (!has_removed_)
+    return false;
   const auto guard = std::lock_guard{mutex_};
   if (!x.key || x.proc != self_)
     return false;
@@ -360,7 +363,10 @@ void process_store::note_commit() {
       x.told |= bits_of(x.visible_to);
   }
   fresh_.clear();
-  removed_.clear();
+  if (!removed_.empty()) {
+    removed_.clear();
+    has_removed_ = false;
+  }
   has_news_ = false;
 }
 

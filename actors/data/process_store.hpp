@@ -6,6 +6,7 @@
 #include "messages/data.hpp"
 #include "messages/spawn.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -231,6 +232,9 @@ private:
   posts posted_;                                        // guarded by mutex_
   std::map<std::string, removal, std::less<>> removed_; // guarded by mutex_
   bool has_news_ = false;                               // guarded by mutex_
+
+  /// Whether there is something in `removed_`: most lookups need no more.
+  std::atomic<bool> has_removed_{false};
 
   /// What has been posted since the last commit, and room to list it.
   std::vector<posts::iterator> fresh_; // guarded by mutex_

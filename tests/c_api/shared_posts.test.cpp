@@ -268,6 +268,14 @@ CAF_TEST(what makes no sense is given up) {
   CAF_REQUIRE(where);
   const auto mad = store_access::attach(*where, ::geteuid(), 1);
   CAF_REQUIRE(mad);
+  // Bytes that go past the end, and those of which some are left over.
+  for (const auto bytes : {"\x1b\x05xy", "\x1b\x01xy"}) {
+    CAF_CHECK(mad->post({{"k", bytes, store_view::here}}) == posting::done);
+    CAF_CHECK(!x.two.find({"job", 1}, "k"));
+  }
+  CAF_CHECK(mad->post({{"k", "\x1b\x02xy", store_view::here}})
+            == posting::done);
+  CAF_CHECK(x.two.find({"job", 1}, "k") == value::bytes("xy"));
   CAF_CHECK(mad->post({{"k", "no value", store_view::here}}) == posting::done);
   CAF_CHECK_EQUAL(x.find("k"), "nothing");
   CAF_CHECK(x.server->take(1).empty());
