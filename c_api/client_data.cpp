@@ -35,6 +35,12 @@ constexpr size_t part_bytes = wire::max_entries_from_client * entry_overhead;
 /// The longest text, or bytes, that a message with a key can hold.
 constexpr size_t most_bytes = wire::max_message_size - PMIX_MAX_KEYLEN * 4;
 
+/// The way to the server; null if there is none.
+std::shared_ptr<troupe::link> link_of(const library_core& core) {
+  const auto guard = std::lock_guard{core.mutex};
+  return core.to;
+}
+
 bool is_too_long(const value& x) {
   const auto* bytes = std::get_if<std::string>(&x.data);
   return bytes != nullptr && bytes->size() > most_bytes;
@@ -44,17 +50,18 @@ bool is_too_long(const value& x) {
 
 pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
                        pmix_value_t* val) try {
-  const auto store = library::instance().store();
-  if (!store)
+  const auto core = library::instance().core();
+  if (!core)
     return PMIX_ERR_INIT;
+  auto& store = *core->store;
   if (!is_key(key) || scope < PMIX_LOCAL || scope > PMIX_DEL_INTERNAL)
     return PMIX_ERR_BAD_PARAM;
   if (scope > PMIX_INTERNAL) {
     // Others than ours would take no notice.
-    const auto to = library::instance().current_link();
+    const auto to = link_of(*core);
     const auto can_tell = !to || to->is_of_ours();
-    return to_c(store->take_back(taken_from(static_cast<enum scope>(scope)),
-                                 key, can_tell));
+    return to_c(store.take_back(taken_from(static_cast<enum scope>(scope)), key,
+                                can_tell));
   }
   if (val == nullptr)
     return PMIX_ERR_BAD_PARAM;
@@ -65,7 +72,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[],
     return PMIX_ERR_BAD_PARAM;
   if (scope != PMIX_INTERNAL && is_too_long(*x))
     return PMIX_ERR_OUT_OF_RESOURCE;
-  store->put(static_cast<enum scope>(scope), key, std::move(*x));
+  store.put(static_cast<enum scope>(scope), key, std::move(*x));
   return PMIX_SUCCESS;
 } catch (...) {
   return status_of_exception();
@@ -75,26 +82,36 @@ namespace {
 
 /// Posts where the processes of our job on this node see it.
 /// @returns whether that is enough.
-bool post_here(const library& lib, const commit_request& x) {
-  const auto core = lib.core();
-  const auto to = lib.current_link();
-  if (!core || !to || !to->is_open())
+bool post_here(const library& lib, const library_core& core) {
+  const auto to = link_of(core);
+  if (!to || !to->is_open())
     return false;
-  const auto outcome = core->shared->post(x);
+  auto outcome = store_access::posting::done;
+  const auto is_done = core.store->commit([&](const auto& news) {
+    outcome = core.shared->post(news);
+    return outcome != store_access::posting::refused;
+  });
   // Somebody waits: the server looks when it hears of it.
-  if (outcome == store_access::posting::wanted)
+  if (is_done && outcome == store_access::posting::wanted
+      && lib.begin() == PMIX_SUCCESS)
     lib.tell<ack>(commit_request{});
-  return outcome != store_access::posting::refused;
+  return is_done;
 }
 
 } // namespace
 
 pmix_status_t PMIx_Commit(void) try {
   auto& lib = library::instance();
-  if (const auto code = lib.check(); code != PMIX_SUCCESS)
+  const auto core = lib.core();
+  if (!core || !lib.is_up())
+    return PMIX_ERR_INIT;
+  // What goes there needs no thread.
+  if (post_here(lib, *core))
+    return PMIX_SUCCESS;
+  if (const auto code = lib.begin(); code != PMIX_SUCCESS)
     return code;
-  auto x = lib.store()->take_commit();
-  if (x.blocks.empty() || post_here(lib, x))
+  auto x = core->store->take_commit();
+  if (x.blocks.empty())
     return PMIX_SUCCESS;
   // The server has it before it gets any later request of ours. Only its answer
   // says whether it has kept it: who posts too much is to hear of it here.

@@ -2,6 +2,7 @@
 
 #include "actors/data/job_memory.hpp"
 #include "adapters/hwloc/allowed_processors.hpp"
+#include "adapters/link/link_replies.hpp"
 #include "adapters/local/rendezvous.hpp"
 #include "adapters/loop/event_loop.hpp"
 #include "adapters/node_store/descriptor_inbox.hpp"
@@ -99,14 +100,21 @@ link::callbacks make_callbacks(const proc_id& server) {
 caf::error fetch_job(process_store& store, link& to, peer_role role) {
   if (role == peer_role::singleton)
     return caf::none;
-  auto reply = to.call(wire::request{job_info_request{}});
+  const auto job = std::make_shared<job_reply>();
+  const auto read = [job, rules = to.rules()](std::string_view payload) {
+    auto x = read_job_reply(payload, rules);
+    if (!x)
+      return troupe::link::outcome{std::move(x.error())};
+    *job = std::move(*x);
+    return troupe::link::outcome{wire::reply_body{ack{}}};
+  };
+  auto reply = to.call(wire::request{job_info_request{}}, {}, read);
   if (!reply)
     return make_error(status::unreach, reason_of(reply.error()));
-  auto* job = std::get_if<job_info>(&*reply);
   // A tool that chose its own name may have got another one from the host.
-  if (job == nullptr || (!is_tool(role) && job->nspace != to.self().nspace))
+  if (!is_tool(role) && job->info.nspace != to.self().nspace)
     return make_error(status::error, "the server sends data of another job");
-  store.add_job(std::move(*job));
+  store.add_job(std::move(job->info), std::move(job->ranks));
   return caf::none;
 }
 

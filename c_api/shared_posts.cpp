@@ -1,7 +1,6 @@
 #include "c_api/shared_posts.hpp"
 
 #include "actors/data/datastore.hpp"
-#include "actors/data/get_options.hpp"
 #include "adapters/node_store/store_values.hpp"
 
 #include <unistd.h>
@@ -20,78 +19,61 @@ namespace {
 constexpr size_t most_expansion = 4;
 constexpr size_t expansion_allowance = 64;
 
-/// Entries as the store keeps them, and their texts.
-class packed_commit {
-public:
-  /// @returns whether all of it can be packed.
-  bool add(const commit_request& x) {
-    // What is taken back comes first, and has no values.
-    auto first = size_t{0};
-    for (const auto& block : x.blocks) {
-      const auto from = taken_from(block.visible_to);
-      const auto views =
-        static_cast<uint8_t>(from != scope::undef ? from : block.visible_to);
-      constexpr auto all = store_view::here | store_view::elsewhere;
-      if (views == 0 || (views & ~all) != 0)
-        return false;
-      if (from != scope::undef) {
-        for (const auto& entry : block.entries)
-          posts_.push_back({storage_key(entry.key, entry.val), {}, views});
-        first = posts_.size();
-        continue;
-      }
-      // What goes to both stands in two blocks, in the same order.
-      auto twin = first;
-      const auto before = posts_.size();
-      for (const auto& entry : block.entries) {
-        auto name = storage_key(entry.key, entry.val);
-        while (twin < before && posts_[twin].name < name)
-          ++twin;
-        if (twin < before && posts_[twin].name == name) {
-          posts_[twin].views |= views;
-          continue;
-        }
-        auto fresh = post{std::move(name), {}, views};
-        if (!pack_for_store(entry.val, fresh.val) || !is_readable(fresh, entry))
-          return false;
-        posts_.push_back(std::move(fresh));
-      }
-    }
+/// Room that is kept from one commit to the next: bytes, and entries.
+constexpr size_t kept_bytes = size_t{64} << 10;
+constexpr size_t kept_entries = 1024;
+
+/// Whether the server reads it as it would a message, and takes no more memory
+/// for it than it counts on. Bytes, texts and numbers it does.
+bool is_readable(std::string_view packed, const value& of) {
+  const auto kind = storage_of(of.type);
+  if (of.type == data_type::byte_object || of.type == data_type::string
+      || kind == storage_class::unsigned_integer
+      || kind == storage_class::signed_integer)
     return true;
-  }
-
-  std::vector<store_entry> entries() const {
-    auto result = std::vector<store_entry>{};
-    result.reserve(posts_.size());
-    for (const auto& x : posts_)
-      result.push_back({x.name, x.val, x.views});
-    return result;
-  }
-
-private:
-  struct post {
-    std::string name;
-    std::string val;
-    uint8_t views;
-  };
-
-  /// Whether the server reads it as it would a message, and takes no more memory
-  /// for it than it counts on. Bytes and numbers it does.
-  static bool is_readable(const post& x, const key_value& of) {
-    const auto kind = storage_of(of.val.type);
-    if (of.val.type == data_type::byte_object
-        || kind == storage_class::unsigned_integer
-        || kind == storage_class::signed_integer)
-      return true;
-    return unpack_from_store(x.val, wire::origin::client)
-           && size_of(of.val)
-                <= most_expansion * (x.val.size() + expansion_allowance);
-  }
-
-  std::vector<post> posts_;
-};
+  return unpack_from_store(packed, wire::origin::client)
+         && size_of(of)
+              <= most_expansion * (packed.size() + expansion_allowance);
+}
 
 } // namespace
+
+bool shared_posts::packed_commit::pack(
+  const std::vector<process_store::news>& xs) {
+  bytes_.clear();
+  ends_.clear();
+  entries_.clear();
+  for (const auto& x : xs) {
+    const auto views = static_cast<uint8_t>(x.whose);
+    constexpr auto all = store_view::here | store_view::elsewhere;
+    if (views == 0 || (views & ~all) != 0)
+      return false;
+    const auto begin = bytes_.size();
+    if (x.val != nullptr
+        && (!pack_for_store(*x.val, bytes_)
+            || !is_readable(std::string_view{bytes_}.substr(begin), *x.val)))
+      return false;
+    entries_.push_back({x.name, {}, views});
+    ends_.push_back(bytes_.size());
+  }
+  // From now on the bytes stay where they are.
+  auto begin = size_t{0};
+  for (size_t i = 0; i < ends_.size(); ++i) {
+    entries_[i].value =
+      std::string_view{bytes_}.substr(begin, ends_[i] - begin);
+    begin = ends_[i];
+  }
+  return true;
+}
+
+void shared_posts::packed_commit::trim() {
+  if (bytes_.capacity() <= kept_bytes && entries_.capacity() <= kept_entries)
+    return;
+  bytes_.clear();
+  bytes_.shrink_to_fit();
+  ends_ = std::vector<size_t>{};
+  entries_ = std::vector<store_entry>{};
+}
 
 void shared_posts::set(std::string where, proc_id self) {
   const auto guard = std::lock_guard{mutex_};
@@ -154,16 +136,21 @@ std::optional<value> shared_posts::find(const proc_id& proc,
   }
   if (!from)
     return std::nullopt;
-  const auto bytes = from->find(proc.rank, key);
-  return bytes ? unpack_from_store(*bytes, wire::origin::server) : std::nullopt;
+  auto bytes = from->find(proc.rank, key);
+  return bytes ? take_from_store(std::move(*bytes), wire::origin::server)
+               : std::nullopt;
 }
 
-store_access::posting shared_posts::post(const commit_request& x) {
+store_access::posting
+shared_posts::post(const std::vector<process_store::news>& xs) {
   const auto to = access();
-  auto packed = packed_commit{};
-  if (!to || !packed.add(x))
+  if (!to)
     return store_access::posting::refused;
-  return to->post(packed.entries());
+  const auto guard = std::lock_guard{packing_mutex_};
+  const auto result = packed_.pack(xs) ? to->post(packed_.entries())
+                                       : store_access::posting::refused;
+  packed_.trim();
+  return result;
 }
 
 store_access::posting shared_posts::beat() {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "actors/data/process_store.hpp"
 #include "adapters/loop/unique_fd.hpp"
 #include "adapters/node_store/store_access.hpp"
-#include "messages/data.hpp"
 
 #include <memory>
 #include <mutex>
@@ -27,7 +27,7 @@ public:
 
   /// Posts what is committed.
   /// @returns `refused` if it has to go to the server.
-  store_access::posting post(const commit_request& x);
+  store_access::posting post(const std::vector<process_store::news>& xs);
 
   /// Shows that this process lives.
   /// @returns `done` if the server need not be told.
@@ -48,6 +48,26 @@ public:
   bool is_of_job(const proc_id& proc);
 
 private:
+  /// Entries as the store keeps them, with room for the next ones.
+  class packed_commit {
+  public:
+    /// @returns whether all of it can be packed.
+    bool pack(const std::vector<process_store::news>& xs);
+
+    /// They live until the next are packed.
+    const std::vector<store_entry>& entries() const {
+      return entries_;
+    }
+
+    /// Keeps no more room than most commits need.
+    void trim();
+
+  private:
+    std::string bytes_;
+    std::vector<size_t> ends_;
+    std::vector<store_entry> entries_;
+  };
+
   /// The same with the lock held.
   const std::shared_ptr<store_access>& attached();
 
@@ -59,6 +79,9 @@ private:
 
   /// What we have been told of, if we cannot see it.
   std::optional<store_address> unseen_; // guarded by mutex_
+
+  std::mutex packing_mutex_;
+  packed_commit packed_; // guarded by packing_mutex_
 };
 
 } // namespace troupe::c_api

@@ -110,8 +110,37 @@ void process_store::add_part(std::vector<part>& to, const value& x,
     i->data.insert_or_assign(key, std::move(val));
 }
 
+/// Unpacks what nobody has asked for of a rank. Whatever comes later goes over it.
+void process_store::unpack(const job& x, uint32_t rank) {
+  if (!x.packed)
+    return;
+  auto found = x.packed->of(rank);
+  if (found.empty())
+    return;
+  // To those who look it has been there all the time.
+  auto& to = const_cast<job&>(x).ranks[rank];
+  for (auto& y : found)
+    to.insert_or_assign(storage_key(y.key, y.val), std::move(y.val));
+  x.packed->drop(rank);
+}
+
+void process_store::unpack_all(const job& x) {
+  if (x.packed)
+    for (const auto rank : x.packed->ranks())
+      unpack(x, rank);
+}
+
+/// What is kept of a rank as said by the host or this process; null: nothing.
+const process_store::entries* process_store::rank_in(const job& x,
+                                                     uint32_t rank) {
+  unpack(x, rank);
+  const auto i = x.ranks.find(rank);
+  return i != x.ranks.end() ? &i->second : nullptr;
+}
+
 void process_store::add_rank(job& to, uint32_t rank,
                              std::vector<key_value> xs) {
+  unpack(to, rank);
   auto& data = to.ranks[rank];
   for (auto& x : xs)
     data.insert_or_assign(storage_key(x.key, x.val), std::move(x.val));
@@ -129,10 +158,12 @@ void process_store::add_entry(job& to, const key_value& x) {
       to.data.insert_or_assign(storage_key(y.key, y.val), std::move(y.val));
   } else if (x.key == per_rank_array) {
     auto infos = infos_of(x.val);
-    if (const auto rank = number<uint32_t>(infos, attr::rank))
+    if (const auto rank = number<uint32_t>(infos, attr::rank)) {
+      unpack(to, *rank);
       for (auto& y : infos)
         to.ranks[*rank].insert_or_assign(storage_key(y.key, y.val),
                                          std::move(y.val));
+    }
   } else if (!is_reserved_key(x.key) && x.val.array() != nullptr
              && x.val.array()->element_type == data_type::info) {
     // Before 3.1.100, and in spawn replies of 4.2, a node's array has the
@@ -147,13 +178,20 @@ void process_store::add_entry(job& to, const key_value& x) {
   }
 }
 
-void process_store::add_job(job_info x) {
+void process_store::add_job(job_info x, std::unique_ptr<packed_ranks> more) {
   const auto guard = std::lock_guard{mutex_};
   auto& to = job_of(x.nspace);
   for (const auto& y : x.entries)
     add_entry(to, y);
   for (auto& y : x.ranks)
     add_rank(to, y.rank, std::move(y.entries));
+  if (!more)
+    return;
+  unpack_all(to);
+  to.packed = std::move(more);
+  // What they replace.
+  for (const auto& [rank, unused] : to.ranks)
+    unpack(to, rank);
 }
 
 void process_store::add_job(const spawn_result& x) {
@@ -176,6 +214,8 @@ void process_store::add(const proc_data& x) {
       // What the host says stays as it is. A qualified value may be anybody's.
       const auto is_posted =
         y.key == attr::qualified_value || !is_given_by_host(y.key);
+      if (!is_posted)
+        unpack(to, x.proc.rank);
       auto& data = is_posted ? to.fetched : to.ranks;
       data[x.proc.rank].insert_or_assign(storage_key(y.key, y.val), y.val);
     }
@@ -199,10 +239,26 @@ void process_store::forget_job(const std::string& nspace) {
 
 // -- posting -----------------------------------------------------------------
 
-void process_store::put(scope visible_to, std::string key, value x) {
+/// The place of a key, made if there is none.
+process_store::posts::iterator
+process_store::place_of_post(std::string_view key, const value& x) {
+  if (key == attr::qualified_value)
+    return posted_.try_emplace(storage_key(std::string{key}, x)).first;
+  const auto i = posted_.lower_bound(key);
+  return i != posted_.end() && i->first == key
+           ? i
+           : posted_.try_emplace(i, std::string{key});
+}
+
+void process_store::put(scope visible_to, std::string_view key, value x) {
   const auto guard = std::lock_guard{mutex_};
   const auto travels = visible_to != scope::internal;
-  auto& to = posted_[storage_key(key, x)];
+  const auto i = place_of_post(key, x);
+  auto& to = i->second;
+  if (travels && !to.is_fresh) {
+    fresh_.push_back(i);
+    to.is_fresh = true;
+  }
   to.val = std::move(x);
   to.visible_to = visible_to;
   to.is_committed = !travels;
@@ -213,7 +269,7 @@ status process_store::take_back(scope visible_to, const std::string& key,
                                 bool can_tell) {
   const auto from = bits_of(visible_to);
   const auto guard = std::lock_guard{mutex_};
-  auto found = std::vector<decltype(posted_)::iterator>{};
+  auto found = std::vector<posts::iterator>{};
   if (const auto i = posted_.find(key); i != posted_.end())
     found.push_back(i);
   const auto prefix = qualified_prefix(key);
@@ -230,6 +286,7 @@ status process_store::take_back(scope visible_to, const std::string& key,
     auto& [name, x] = *i;
     if (is_told(i)) {
       auto& gone = removed_[name];
+      has_removed_ = true;
       gone.from |= x.told & from;
       if (posted_key(name) != name)
         gone.val = x.val;
@@ -237,8 +294,11 @@ status process_store::take_back(scope visible_to, const std::string& key,
     }
     x.told &= static_cast<uint8_t>(~from);
     x.visible_to = static_cast<scope>(bits_of(x.visible_to) & ~from);
-    if (x.visible_to == scope::undef && x.told == 0)
-      posted_.erase(i);
+    if (x.visible_to != scope::undef || x.told != 0)
+      continue;
+    if (x.is_fresh)
+      fresh_.erase(std::find(fresh_.begin(), fresh_.end(), i));
+    posted_.erase(i);
   }
   if ((from & bits_of(scope::local)) != 0)
     if (const auto i = jobs_.find(self_.nspace); i != jobs_.end())
@@ -255,6 +315,8 @@ status process_store::take_back(scope visible_to, const std::string& key,
 }
 
 bool process_store::has_taken_back(const target& x) const {
+  if (!has_removed_)
+    return false;
   const auto guard = std::lock_guard{mutex_};
   if (!x.key || x.proc != self_)
     return false;
@@ -274,10 +336,44 @@ void process_store::store(const proc_id& proc, std::string key, value x) {
     add_rank(to, proc.rank, {{std::move(key), std::move(x)}});
 }
 
+/// Puts what has been posted in the order of its names.
+void process_store::sort_fresh() {
+  std::sort(fresh_.begin(), fresh_.end(),
+            [](const auto& x, const auto& y) { return x->first < y->first; });
+}
+
+const std::vector<process_store::news>& process_store::list_news() {
+  news_.clear();
+  for (const auto& [name, x] : removed_)
+    news_.push_back({name, nullptr, static_cast<scope>(x.from)});
+  sort_fresh();
+  for (const auto& i : fresh_)
+    if (const auto& x = i->second;
+        !x.is_committed && x.visible_to != scope::undef)
+      news_.push_back({i->first, &x.val, x.visible_to});
+  return news_;
+}
+
+/// What there is of news is none any more.
+void process_store::note_commit() {
+  for (const auto& i : fresh_) {
+    auto& x = i->second;
+    x.is_fresh = false;
+    if (!std::exchange(x.is_committed, true))
+      x.told |= bits_of(x.visible_to);
+  }
+  fresh_.clear();
+  if (!removed_.empty()) {
+    removed_.clear();
+    has_removed_ = false;
+  }
+  has_news_ = false;
+}
+
 commit_request process_store::take_commit() {
   const auto guard = std::lock_guard{mutex_};
   auto result = commit_request{};
-  if (!std::exchange(has_news_, false))
+  if (!has_news_)
     return result;
   // What is taken back goes before what is posted anew.
   for (const auto whose : {scope::local, scope::remote, scope::global}) {
@@ -288,13 +384,13 @@ commit_request process_store::take_commit() {
     if (!block.entries.empty())
       result.blocks.push_back(std::move(block));
   }
-  removed_.clear();
+  sort_fresh();
   auto local = posted_data{scope::local, {}};
   auto remote = posted_data{scope::remote, {}};
-  for (auto& [key, x] : posted_) {
-    if (std::exchange(x.is_committed, true) || x.visible_to == scope::undef)
+  for (const auto& i : fresh_) {
+    const auto& [key, x] = *i;
+    if (x.is_committed)
       continue;
-    x.told |= bits_of(x.visible_to);
     if (x.visible_to == scope::local || x.visible_to == scope::global)
       local.entries.push_back({std::string{posted_key(key)}, x.val});
     if (x.visible_to == scope::remote || x.visible_to == scope::global)
@@ -303,6 +399,7 @@ commit_request process_store::take_commit() {
   for (auto* x : {&local, &remote})
     if (!x->entries.empty())
       result.blocks.push_back(std::move(*x));
+  note_commit();
   return result;
 }
 
@@ -422,11 +519,11 @@ process_store::node_of(const job& x, uint32_t rank,
     return named(*options.hostname);
   if (options.node_id)
     return numbered(*options.node_id);
-  if (const auto i = x.ranks.find(rank); i != x.ranks.end()) {
-    if (const auto* name = text_in(i->second, attr::hostname))
+  if (const auto* own = rank_in(x, rank)) {
+    if (const auto* name = text_in(*own, attr::hostname))
       if (const auto* found = named(*name))
         return found;
-    if (const auto id = number_in<uint32_t>(i->second, attr::nodeid))
+    if (const auto id = number_in<uint32_t>(*own, attr::nodeid))
       return numbered(*id);
   }
   return named(hostname_);
@@ -437,8 +534,8 @@ process_store::app_of(const job& x, uint32_t rank,
                       const get_options& options) const {
   auto wanted = options.app_number;
   if (!wanted)
-    if (const auto i = x.ranks.find(rank); i != x.ranks.end())
-      wanted = number_in<uint32_t>(i->second, attr::appnum);
+    if (const auto* own = rank_in(x, rank))
+      wanted = number_in<uint32_t>(*own, attr::appnum);
   if (!wanted)
     return x.apps.size() == 1 ? &x.apps.front() : nullptr;
   for (const auto& y : x.apps)
@@ -473,6 +570,7 @@ const value* process_store::find_in_rank(const job& x, const proc_id& proc,
 
 /// All that is kept of a process.
 process_store::entries process_store::all_of(const job& x, uint32_t rank) {
+  unpack(x, rank);
   auto result = entries{};
   for (const auto* from : {&x.ranks, &x.fetched})
     if (const auto i = from->find(rank); i != from->end())
@@ -484,6 +582,8 @@ process_store::entries process_store::all_of(const job& x, uint32_t rank) {
 /// as fetched.
 const value* process_store::find_posted(const job& x, uint32_t rank,
                                         std::string_view key) {
+  if (is_reserved_key(key))
+    unpack(x, rank);
   for (const auto* from : {&x.ranks, &x.fetched})
     if (const auto i = from->find(rank); i != from->end())
       if (const auto* found = look_up(i->second, key))
@@ -531,6 +631,8 @@ const value* process_store::find_anywhere(const job& x, const proc_id& proc,
       return found;
   if (const auto* found = find_in_level(x, rank_undef, key, level_of(key)))
     return found;
+  if (is_reserved_key(key))
+    unpack_all(x);
   for (const auto* from : {&x.ranks, &x.fetched})
     for (const auto& [rank, data] : *from)
       if (const auto* found = look_up(data, key))

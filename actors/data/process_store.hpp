@@ -1,10 +1,12 @@
 #pragma once
 
 #include "actors/data/get_options.hpp"
+#include "actors/data/packed_ranks.hpp"
 #include "messages/collective.hpp"
 #include "messages/data.hpp"
 #include "messages/spawn.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,7 +42,8 @@ public:
   // -- what comes from the server --
 
   /// Takes the data of a job. The job level and ranks are replaced key by key.
-  void add_job(job_info x);
+  /// @param more Data of ranks that come after those; null: there are none.
+  void add_job(job_info x, std::unique_ptr<packed_ranks> more = nullptr);
 
   /// The same for a job that was spawned.
   void add_job(const spawn_result& x);
@@ -60,7 +63,7 @@ public:
 
   /// Posts a key; it travels with the next commit unless its scope is
   /// `internal`.
-  void put(scope visible_to, std::string key, value x);
+  void put(scope visible_to, std::string_view key, value x);
 
   /// Takes a key back from those of a scope, its values with qualifiers as well:
   /// from this process at once, from others with the next commit. A key that they
@@ -76,7 +79,36 @@ public:
   /// Keeps a value for this process only. Source: `PMIx_Store_internal`.
   void store(const proc_id& proc, std::string key, value x);
 
-  /// What has been posted since the last time, for the server.
+  /// What has become of a key since the last commit; it lives as long as the store
+  /// is locked.
+  struct news {
+    /// As `storage_key` says.
+    std::string_view name;
+
+    /// Null: it is taken back.
+    const value* val = nullptr;
+
+    /// Local, remote or global: who is to see that.
+    scope whose = scope::undef;
+  };
+
+  /// Calls `use` with what has been posted since the last commit, what is taken
+  /// back first, while the store is locked; not if there is nothing.
+  /// @param use Says whether that has been committed now.
+  /// @returns false if it has not: then `take_commit` has it.
+  template <class F>
+  bool commit(F use) {
+    const auto guard = std::lock_guard{mutex_};
+    if (!has_news_)
+      return true;
+    const auto& all = list_news();
+    if (!all.empty() && !use(all))
+      return false;
+    note_commit();
+    return true;
+  }
+
+  /// The same, for the server.
   commit_request take_commit();
 
   // -- lookups --
@@ -124,6 +156,9 @@ private:
     entries data;
     std::unordered_map<uint32_t, entries> ranks;
 
+    /// What of those nobody has asked for; null: nothing.
+    std::unique_ptr<packed_ranks> packed;
+
     /// What of those has been fetched and may be posted anew.
     std::unordered_map<uint32_t, entries> fetched;
     std::vector<part> nodes;
@@ -138,9 +173,14 @@ private:
     scope visible_to = scope::undef;
     bool is_committed = false;
 
+    /// Whether it stands in `fresh_`.
+    bool is_fresh = false;
+
     /// The scopes in which the server has a value of this name, as bits.
     uint8_t told = 0;
   };
+
+  using posts = std::map<std::string, posted, std::less<>>;
 
   /// What the next commit takes back: from which scopes, as bits, and of a value
   /// with qualifiers itself.
@@ -152,6 +192,9 @@ private:
   job& job_of(const std::string& nspace);
   void add_entry(job& to, const key_value& x);
   void add_rank(job& to, uint32_t rank, std::vector<key_value> xs);
+  static void unpack(const job& x, uint32_t rank);
+  static void unpack_all(const job& x);
+  static const entries* rank_in(const job& x, uint32_t rank);
   static entries all_of(const job& x, uint32_t rank);
   static const value* find_posted(const job& x, uint32_t rank,
                                   std::string_view key);
@@ -177,13 +220,25 @@ private:
   std::optional<value> make_local_procs(const job& from, const proc_id& whose,
                                         const get_options& options) const;
 
+  posts::iterator place_of_post(std::string_view key, const value& x);
+  void sort_fresh();
+  const std::vector<news>& list_news();
+  void note_commit();
+
   mutable std::mutex mutex_;
   proc_id self_;                                        // guarded by mutex_
   std::string hostname_;                                // guarded by mutex_
   std::unordered_map<std::string, job> jobs_;           // guarded by mutex_
-  std::map<std::string, posted, std::less<>> posted_;   // guarded by mutex_
+  posts posted_;                                        // guarded by mutex_
   std::map<std::string, removal, std::less<>> removed_; // guarded by mutex_
   bool has_news_ = false;                               // guarded by mutex_
+
+  /// Whether there is something in `removed_`: most lookups need no more.
+  std::atomic<bool> has_removed_{false};
+
+  /// What has been posted since the last commit, and room to list it.
+  std::vector<posts::iterator> fresh_; // guarded by mutex_
+  std::vector<news> news_;             // guarded by mutex_
 };
 
 } // namespace troupe

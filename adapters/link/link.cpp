@@ -313,7 +313,8 @@ caf::error link::transmit(const wire::request& x, pending* entry) {
   return caf::none;
 }
 
-void link::submit(const wire::request& x, on_outcome done, hand_over where) {
+void link::submit(const wire::request& x, on_outcome done, hand_over where,
+                  reply_reader read) {
   if (const auto named = naming_default_handlers(x)) {
     auto ignored = pending{wire::command_of(*named),
                            [](const outcome&) {
@@ -322,7 +323,8 @@ void link::submit(const wire::request& x, on_outcome done, hand_over where) {
                            hand_over::anywhere};
     transmit(*named, &ignored);
   }
-  auto entry = pending{wire::command_of(x), std::move(done), where};
+  auto entry =
+    pending{wire::command_of(x), std::move(done), where, std::move(read)};
   if (!wire::is_answered(x)) {
     auto err = transmit(x, nullptr);
     hand(std::move(entry),
@@ -520,7 +522,8 @@ void link::wait_for_room(std::unique_lock<std::mutex>& lock) {
 }
 
 link::outcome link::call(const wire::request& x,
-                         std::optional<std::chrono::milliseconds> limit) {
+                         std::optional<std::chrono::milliseconds> limit,
+                         reply_reader read) {
   const auto deadline =
     limit ? std::optional{clock::now() + *limit} : std::nullopt;
   const auto me = std::make_shared<waiter>();
@@ -533,7 +536,7 @@ link::outcome link::call(const wire::request& x,
       if (self->waiting_ > 0)
         self->changed_.notify_all();
     },
-    hand_over::anywhere);
+    hand_over::anywhere, std::move(read));
   auto lock = std::unique_lock{mutex_};
   while (!me->result) {
     if (deadline && clock::now() >= *deadline)
@@ -608,7 +611,8 @@ void link::on_reply(const wire::frame& x) {
   }
   auto result = [&]() -> outcome {
     try {
-      return read_reply(entry.asked, x.payload, peer_.rules);
+      return entry.read ? entry.read(x.payload)
+                        : read_reply(entry.asked, x.payload, peer_.rules);
     } catch (const std::bad_alloc&) {
       refill_memory_reserve();
     }

@@ -23,6 +23,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace troupe {
@@ -64,6 +65,9 @@ public:
   using outcome = caf::expected<wire::reply_body>;
 
   using on_outcome = std::function<void(outcome)>;
+
+  /// Makes an outcome of the bytes of a reply, on whatever thread has read them.
+  using reply_reader = std::function<outcome(std::string_view payload)>;
 
   /// All run on the thread of the loop.
   struct callbacks {
@@ -110,13 +114,15 @@ public:
   void start();
 
   /// Sends a request; `done` gets its outcome exactly once.
+  /// @param read What makes it of the reply; none: `read_reply`.
   void submit(const wire::request& x, on_outcome done,
-              hand_over where = hand_over::in_loop);
+              hand_over where = hand_over::in_loop, reply_reader read = {});
 
   /// Sends a request and waits for its outcome.
   /// @param limit How long to wait; nothing: as long as the server is there.
   outcome call(const wire::request& x,
-               std::optional<std::chrono::milliseconds> limit = {});
+               std::optional<std::chrono::milliseconds> limit = {},
+               reply_reader read = {});
 
   /// The server has to look at the memory that we share before it looks at what
   /// we ask next: a question that has no other effect goes before that, and what
@@ -180,6 +186,7 @@ private:
     wire::command asked = wire::command::job_info;
     on_outcome done;
     hand_over where = hand_over::in_loop;
+    reply_reader read{};
   };
 
   /// Somebody who waits in `call`.

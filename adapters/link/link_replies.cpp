@@ -1,9 +1,12 @@
 #include "adapters/link/link_replies.hpp"
 
+#include "actors/data/get_options.hpp"
 #include "adapters/wire/compression.hpp"
 #include "messages/denial.hpp"
 
+#include <algorithm>
 #include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -125,6 +128,78 @@ private:
   size_t expanded_ = 0;
 };
 
+/// Data of ranks that have been checked.
+class ranks_of_reply : public packed_ranks {
+public:
+  ranks_of_reply(const std::vector<wire::packed_rank>& xs,
+                 const wire::dialect& rules)
+    : rules_(rules) {
+    auto size = size_t{0};
+    for (const auto& x : xs)
+      size += x.bytes.size();
+    bytes_.reserve(size);
+    places_.reserve(xs.size());
+    for (const auto& x : xs) {
+      places_.push_back({x.rank, bytes_.size(), x.bytes.size()});
+      bytes_ += x.bytes;
+    }
+    std::stable_sort(
+      places_.begin(), places_.end(),
+      [](const place& x, const place& y) { return x.rank < y.rank; });
+  }
+
+  std::vector<key_value> of(uint32_t rank) const override {
+    auto result = std::vector<key_value>{};
+    for (auto i = first_of(rank); i < places_.size() && places_[i].rank == rank;
+         ++i) {
+      const auto& x = places_[i];
+      if (x.size == 0)
+        continue;
+      auto data = wire::decode_rank_data(
+        std::string_view{bytes_}.substr(x.offset, x.size), rules_);
+      if (data)
+        std::move(data->entries.begin(), data->entries.end(),
+                  std::back_inserter(result));
+    }
+    return result;
+  }
+
+  void drop(uint32_t rank) override {
+    for (auto i = first_of(rank); i < places_.size() && places_[i].rank == rank;
+         ++i)
+      places_[i].size = 0;
+  }
+
+  std::vector<uint32_t> ranks() const override {
+    auto result = std::vector<uint32_t>{};
+    for (const auto& x : places_)
+      if (x.size > 0 && (result.empty() || result.back() != x.rank))
+        result.push_back(x.rank);
+    return result;
+  }
+
+private:
+  struct place {
+    uint32_t rank = rank_undef;
+    size_t offset = 0;
+
+    /// 0: it has been dropped.
+    size_t size = 0;
+  };
+
+  /// Where the first place of a rank is, or would be.
+  size_t first_of(uint32_t rank) const {
+    const auto i =
+      std::lower_bound(places_.begin(), places_.end(), rank,
+                       [](const place& x, uint32_t y) { return x.rank < y; });
+    return static_cast<size_t>(i - places_.begin());
+  }
+
+  wire::dialect rules_;
+  std::string bytes_;
+  std::vector<place> places_; // by rank
+};
+
 /// Whether infos come with a refusal. Source: RFC0015.
 bool tells_why(wire::command x) {
   return x == wire::command::job_control || x == wire::command::monitor;
@@ -155,6 +230,23 @@ caf::expected<wire::reply_body> read_reply(wire::command asked,
   return make_error(x->outcome, {},
                     reasons != nullptr ? std::move(reasons->infos)
                                        : std::vector<info>{});
+}
+
+caf::expected<job_reply> read_job_reply(std::string_view payload,
+                                        const wire::dialect& rules) {
+  if (payload.empty())
+    return make_error(status::lost_connection, "the reply is empty");
+  auto packed = std::vector<wire::packed_rank>{};
+  auto result = job_reply{};
+  auto info = wire::decode_job_info(payload, rules, is_reserved_key, packed);
+  if (!info)
+    return std::move(info.error());
+  if (auto err = unpacker{rules}(*info))
+    return err;
+  result.info = std::move(*info);
+  if (!packed.empty())
+    result.ranks = std::make_unique<ranks_of_reply>(packed, rules);
+  return result;
 }
 
 bool is_unreadable(const caf::error& why) {

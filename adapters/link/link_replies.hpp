@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/data/packed_ranks.hpp"
 #include "adapters/wire/replies.hpp"
 
 #include <caf/expected.hpp>
@@ -22,6 +23,20 @@ namespace troupe {
 caf::expected<wire::reply_body> read_reply(wire::command asked,
                                            std::string_view payload,
                                            const wire::dialect& rules);
+
+/// The data of a job, and those of ranks that wait until somebody asks for them.
+struct job_reply {
+  job_info info;
+
+  /// Null: all are in `info`.
+  std::unique_ptr<packed_ranks> ranks;
+};
+
+/// The same of the answer to a job info request. Data of ranks with reserved keys
+/// and plain values are checked and stay packed: of a large job they would take
+/// most of the time until a process has started.
+caf::expected<job_reply> read_job_reply(std::string_view payload,
+                                        const wire::dialect& rules);
 
 /// Whether `read_reply` failed because the bytes could not be read, not because
 /// the server refused: a server gives no reason.

@@ -235,8 +235,10 @@ bool node_store::take(uint32_t rank,
     retire(rank);
     outcome = look_often();
   }
-  if (copy_.capacity() > kept_copy)
-    copy_ = {};
+  if (copy_.capacity() > kept_copy) {
+    copy_.clear();
+    copy_.shrink_to_fit();
+  }
   const auto is_whole = outcome == look_outcome::taken;
   if (!is_whole)
     retire(rank);

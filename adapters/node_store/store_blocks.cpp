@@ -82,7 +82,10 @@ std::optional<std::pair<const char*, uint64_t>> bytes_at(const store_area& area,
                    end - at};
 }
 
-std::optional<block> header_at(const store_area& area, uint64_t offset) {
+/// The block at an offset.
+/// @param is_whole Whether all of it has to be in the area, not its header alone.
+std::optional<block> block_at(const store_area& area, uint64_t offset,
+                              bool is_whole = true) {
   const auto at = bytes_at(area, offset);
   if (!at)
     return std::nullopt;
@@ -90,14 +93,8 @@ std::optional<block> header_at(const store_area& area, uint64_t offset) {
   const auto& x = result.header;
   if (x.mark != block_mark || x.count > store_entry_limit
       || x.previous >= offset || offset > UINT64_MAX - x.size
-      || x.size < sizeof(block_header) + x.count * sizeof(index_entry))
-    return std::nullopt;
-  return result;
-}
-
-std::optional<block> block_at(const store_area& area, uint64_t offset) {
-  const auto result = header_at(area, offset);
-  if (!result || result->header.size > bytes_at(area, offset)->second)
+      || x.size < sizeof(block_header) + x.count * sizeof(index_entry)
+      || (is_whole && x.size > at->second))
     return std::nullopt;
   return result;
 }
@@ -195,6 +192,9 @@ std::vector<store_entry> without_replaced(std::vector<store_entry> xs) {
 /// So many are compared each with each.
 constexpr size_t few_entries = 16;
 
+/// For so many a writer keeps room.
+constexpr size_t kept_entries = 1024;
+
 /// The same for a few of them, whose names may change meanwhile.
 void drop_replaced(std::vector<store_entry>& xs) {
   auto kept = xs.end();
@@ -279,7 +279,7 @@ bool list_entries(const store_area& area, uint64_t last, uint64_t after,
 
 std::optional<block_place> place_of_block(const store_area& area,
                                           uint64_t offset) {
-  const auto x = header_at(area, offset);
+  const auto x = block_at(area, offset, false);
   if (!x)
     return std::nullopt;
   return block_place{offset + x->header.size, x->header.previous};
@@ -393,7 +393,8 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
     left_bytes += chain[i].header.size;
   }
   const auto previous = merged > 0 ? chain[merged - 1].header.previous : last;
-  auto all = std::vector<store_entry>{};
+  auto& all = all_;
+  all.clear();
   all.reserve(count);
   // Others may write there meanwhile: names that are sorted must not change.
   auto copies = std::vector<std::string>{};
@@ -423,6 +424,8 @@ bool block_writer::append(const std::vector<store_entry>& entries) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   write_block(at(start), previous, all);
   chain_.last.store(start, std::memory_order_release);
+  if (all.capacity() > kept_entries)
+    all = std::vector<store_entry>{};
   return true;
 }
 

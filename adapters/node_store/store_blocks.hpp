@@ -175,6 +175,9 @@ private:
   ring ring_;
   store_chain& chain_;
   reserver reserve_;
+
+  /// Entries of the block that is being made; between two, room for some.
+  std::vector<store_entry> all_;
 };
 
 } // namespace troupe

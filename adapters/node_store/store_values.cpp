@@ -4,6 +4,8 @@
 #include "adapters/wire/unpack_value.hpp"
 #include "adapters/wire/writer.hpp"
 
+#include <utility>
+
 namespace troupe {
 
 namespace {
@@ -28,6 +30,19 @@ std::optional<value> unpack_from_store(std::string_view bytes,
   if (!r.ok())
     return std::nullopt;
   return result;
+}
+
+std::optional<value> take_from_store(std::string bytes, wire::origin from) {
+  auto r = wire::reader{bytes, rules, from};
+  if (r.type_tag() != data_type::byte_object)
+    return unpack_from_store(bytes, from);
+  const auto content = r.blob();
+  r.expect_end();
+  if (!r.ok())
+    return std::nullopt;
+  // It is the end of them.
+  bytes.erase(0, bytes.size() - content.size());
+  return value::bytes(std::move(bytes));
 }
 
 } // namespace troupe

@@ -21,4 +21,8 @@ bool pack_for_store(const value& x, std::string& out);
 std::optional<value> unpack_from_store(std::string_view bytes,
                                        wire::origin from);
 
+/// The same of bytes that nobody else needs: those of a BYTE_OBJECT, which is what most
+/// programs post, stay where they are.
+std::optional<value> take_from_store(std::string bytes, wire::origin from);
+
 } // namespace troupe

@@ -1,5 +1,6 @@
 #include "adapters/wire/replies.hpp"
 
+#include "adapters/wire/layout.hpp"
 #include "adapters/wire/pack_value.hpp"
 #include "adapters/wire/unpack_value.hpp"
 #include "messages/attributes.hpp"
@@ -274,9 +275,10 @@ rank_data unpack_rank_data(reader& r) {
   return x;
 }
 
-/// Reads one KVAL of job info: the packed data of a rank or an entry.
-void unpack_job_entry(reader& r, std::vector<key_value>& entries,
-                      std::vector<rank_data>& ranks) {
+/// Reads one KVAL of job info: an entry, or the packed data of a rank, of which
+/// `take_rank` reads so many bytes.
+template <class F>
+void unpack_job_entry(reader& r, std::vector<key_value>& entries, F take_rank) {
   auto key = r.key();
   if (key != rank_data_key) {
     auto x = key_value{std::string{key}, unpack_value(r)};
@@ -285,18 +287,24 @@ void unpack_job_entry(reader& r, std::vector<key_value>& entries,
   }
   if (r.type_tag() != data_type::byte_object)
     r.fail("the data of a rank is no byte object", status::type_mismatch);
-  const auto size = r.size();
-  r.within(size, r.rules().described,
-           [&] { ranks.push_back(unpack_rank_data(r)); });
+  take_rank(r.size());
+}
+
+template <class F>
+void read_job_data(reader& r, std::vector<key_value>& entries, F take_rank) {
+  while (r.left() > 0) {
+    const auto n = r.pack(data_type::kval);
+    for (size_t i = 0; i < n && r.ok(); ++i)
+      unpack_job_entry(r, entries, take_rank);
+  }
 }
 
 void unpack_job_data(reader& r, std::vector<key_value>& entries,
                      std::vector<rank_data>& ranks) {
-  while (r.left() > 0) {
-    const auto n = r.pack(data_type::kval);
-    for (size_t i = 0; i < n && r.ok(); ++i)
-      unpack_job_entry(r, entries, ranks);
-  }
+  read_job_data(r, entries, [&](uint64_t size) {
+    r.within(size, r.rules().described,
+             [&] { ranks.push_back(unpack_rank_data(r)); });
+  });
 }
 
 job_info unpack_job_info(reader& r) {
@@ -304,6 +312,54 @@ job_info unpack_job_info(reader& r) {
   x.nspace = unpack_nspace(r);
   unpack_job_data(r, x.entries, x.ranks);
   return x;
+}
+
+/// Skips a value of a type of which that says whether it can be read.
+/// @returns whether it is one.
+bool skip_plain_value(reader& r) {
+  const auto type = r.type_tag();
+  const auto& row = layout_of(type);
+  if (!r.ok() || !may_send(r.rules(), type) || type == data_type::proc_nspace)
+    return false;
+  r.inner_tag(type);
+  switch (row.kind) {
+    case shape::boolean:
+      r.byte();
+      break;
+    case shape::unsigned_integer:
+      r.unsigned_integer(row.width);
+      break;
+    case shape::signed_integer:
+    case shape::unsigned_as_signed:
+      r.signed_integer(row.width);
+      break;
+    case shape::text:
+      r.string();
+      break;
+    case shape::bytes:
+      if (type != data_type::byte_object)
+        return false;
+      r.blob();
+      break;
+    default:
+      return false;
+  }
+  return r.ok();
+}
+
+/// Whether the packed data of a rank can be read when somebody asks for them.
+bool can_wait(packed_rank& x, const dialect& d,
+              bool (*may_wait)(std::string_view key)) {
+  auto r = reader{x.bytes, d, origin::server};
+  r.pack_exactly(data_type::proc_rank, 1);
+  x.rank = static_cast<uint32_t>(r.unsigned_integer(4));
+  while (r.left() > 0) {
+    const auto n = r.pack(data_type::kval);
+    for (size_t i = 0; i < n && r.ok(); ++i)
+      if (!may_wait(r.key()) || !skip_plain_value(r))
+        return false;
+  }
+  return r.ok();
 }
 
 // -- bodies ------------------------------------------------------------------
@@ -455,6 +511,30 @@ caf::expected<reply> decode_reply(command asked, std::string_view payload,
   if (!r.ok())
     return r.failure();
   return x;
+}
+
+caf::expected<job_info> decode_job_info(std::string_view payload,
+                                        const dialect& d,
+                                        bool (*may_wait)(std::string_view key),
+                                        std::vector<packed_rank>& ranks) {
+  auto r = reader{payload, d, origin::server};
+  auto x = job_info{};
+  auto can_all_wait = true;
+  x.nspace = unpack_nspace(r);
+  read_job_data(r, x.entries, [&](uint64_t size) {
+    auto packed = packed_rank{rank_undef, r.bytes(size)};
+    can_all_wait = can_all_wait && can_wait(packed, r.rules(), may_wait);
+    ranks.push_back(packed);
+  });
+  r.expect_end();
+  if (r.ok() && can_all_wait)
+    return x;
+  // That says what is wrong, too.
+  ranks.clear();
+  auto all = decode_reply(command::job_info, payload, d);
+  if (!all)
+    return std::move(all.error());
+  return std::move(std::get<job_info>(all->body));
 }
 
 caf::expected<rank_data> decode_rank_data(std::string_view bytes,

@@ -94,6 +94,22 @@ caf::error encode_reply(const reply& x, const dialect& d, std::string& out);
 caf::expected<reply> decode_reply(command asked, std::string_view payload,
                                   const dialect& d);
 
+/// The packed data of one rank in a payload.
+struct packed_rank {
+  uint32_t rank = rank_undef;
+  std::string_view bytes;
+};
+
+/// Reads the answer to a job info request but for the data of ranks, which are
+/// only checked, if they are texts, bytes, numbers and truths alone.
+/// @param may_wait Whether the value of a key may be left packed as well.
+/// @param ranks Gets those that are, for `decode_rank_data`, which reads them; none
+///              if any is something else: then all are in the result.
+caf::expected<job_info> decode_job_info(std::string_view payload,
+                                        const dialect& d,
+                                        bool (*may_wait)(std::string_view key),
+                                        std::vector<packed_rank>& ranks);
+
 /// Reads the packed data of one rank, the value of a `pmix.pblob` entry that
 /// came in a get or spawn reply. Job info replies are decoded already.
 caf::expected<rank_data> decode_rank_data(std::string_view bytes,

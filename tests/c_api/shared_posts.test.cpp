@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <map>
 #include <string>
+#include <vector>
 
 using namespace troupe;
 using namespace troupe::c_api;
@@ -41,6 +43,32 @@ struct fixture {
   shared_posts two;
 };
 
+/// Posts as a process does that commits this.
+posting commit(shared_posts& to, const commit_request& x) {
+  struct change {
+    const value* val = nullptr;
+    uint8_t whose = 0;
+  };
+  auto gone = std::map<std::string, change>{};
+  auto posted = std::map<std::string, change>{};
+  for (const auto& block : x.blocks) {
+    const auto from = taken_from(block.visible_to);
+    const auto is_gone = from != scope::undef;
+    for (const auto& entry : block.entries) {
+      const auto name = storage_key(entry.key, entry.val);
+      auto& y = (is_gone ? gone : posted)[name];
+      y.val = is_gone ? nullptr : &entry.val;
+      const auto whose = is_gone ? from : block.visible_to;
+      y.whose = static_cast<uint8_t>(y.whose | static_cast<uint8_t>(whose));
+    }
+  }
+  auto news = std::vector<process_store::news>{};
+  for (const auto* from : {&gone, &posted})
+    for (const auto& [name, y] : *from)
+      news.push_back({name, y.val, static_cast<scope>(y.whose)});
+  return to.post(news);
+}
+
 value qualified(const std::string& text, const std::string& by) {
   auto qualifier = with("q", value::string(by));
   qualifier.flags = info_qualifier;
@@ -53,9 +81,9 @@ CAF_TEST(what is committed is found by others and by the server) {
   fixture x;
   CAF_CHECK_EQUAL(x.find("a"), "nothing");
   CAF_CHECK(
-    x.one.post(
-      {{post(scope::local, "a", "1"),
-        {scope::remote, {{"a", value::string("1")}, {"b", value::uint32(2)}}}}})
+    commit(x.one, {{post(scope::local, "a", "1"),
+                    {scope::remote,
+                     {{"a", value::string("1")}, {"b", value::uint32(2)}}}}})
     == posting::done);
   CAF_CHECK_EQUAL(x.find("a"), "1");
   CAF_CHECK(!x.two.find({"job", 1}, "b"));
@@ -73,18 +101,20 @@ CAF_TEST(what is committed is found by others and by the server) {
 
 CAF_TEST(C3.16 what is taken back is found by nobody) {
   fixture x;
-  CAF_CHECK(x.one.post(
-              {{post(scope::local, "a", "1"),
-                post(scope::remote, "a", "1"),
-                {scope::local,
-                 {{std::string{attr::qualified_value}, qualified("2", "x")}}}}})
-            == posting::done);
+  CAF_CHECK(
+    commit(x.one,
+           {{post(scope::local, "a", "1"),
+             post(scope::remote, "a", "1"),
+             {scope::local,
+              {{std::string{attr::qualified_value}, qualified("2", "x")}}}}})
+    == posting::done);
   x.server->take(1);
   CAF_CHECK(
-    x.one.post({{{scope::del_global,
-                  {{"a", {}},
-                   {std::string{attr::qualified_value}, qualified("2", "x")}}},
-                 post(scope::local, "b", "3")}})
+    commit(x.one,
+           {{{scope::del_global,
+              {{"a", {}},
+               {std::string{attr::qualified_value}, qualified("2", "x")}}},
+             post(scope::local, "b", "3")}})
     == posting::done);
   CAF_CHECK_EQUAL(x.find("a"), "nothing");
   CAF_CHECK_EQUAL(x.find("b"), "3");
@@ -97,7 +127,7 @@ CAF_TEST(C3.16 what is taken back is found by nobody) {
     storage_key(std::string{attr::qualified_value}, qualified("2", "x")));
   CAF_CHECK(blocks[1].visible_to == scope::local);
   // And posted anew.
-  CAF_CHECK(x.one.post({{post(scope::local, "a", "4")}}) == posting::done);
+  CAF_CHECK(commit(x.one, {{post(scope::local, "a", "4")}}) == posting::done);
   CAF_CHECK_EQUAL(x.find("a"), "4");
 }
 
@@ -111,7 +141,7 @@ CAF_TEST(what cannot be opened is handed over) {
   CAF_CHECK(!uut.access());
   CAF_CHECK_EQUAL(uut.failure(), ENOENT);
   const auto what = commit_request{{post(scope::local, "a", "1")}};
-  CAF_CHECK(uut.post(what) == posting::refused);
+  CAF_CHECK(commit(uut, what) == posting::refused);
   // Nothing, and the memory of another job.
   CAF_CHECK(!uut.take({}));
   const auto inbox = descriptor_inbox{};
@@ -124,7 +154,7 @@ CAF_TEST(what cannot be opened is handed over) {
   CAF_CHECK_EQUAL(x.server->hand(inbox.name()), 0);
   CAF_CHECK(uut.take(inbox.take()));
   CAF_CHECK_EQUAL(uut.failure(), 0);
-  CAF_CHECK(uut.post(what) == posting::done);
+  CAF_CHECK(commit(uut, what) == posting::done);
   CAF_CHECK_EQUAL(x.find("a"), "1");
 }
 
@@ -142,7 +172,7 @@ CAF_TEST(values of all kinds come as they were) {
     value::array(data_type::uint32, {value::uint32(1), value::uint32(2)}),
     value{data_type::double_, 0.5}};
   for (const auto& y : values) {
-    CAF_REQUIRE(x.one.post({{{scope::local, {{"k", y}}}}}) == posting::done);
+    CAF_REQUIRE(commit(x.one, {{{scope::local, {{"k", y}}}}}) == posting::done);
     const auto found = x.two.find({"job", 1}, "k");
     CAF_REQUIRE(found);
     CAF_CHECK(*found == y);
@@ -152,14 +182,32 @@ CAF_TEST(values of all kinds come as they were) {
   }
 }
 
+CAF_TEST(what was packed before does not stay with the next) {
+  fixture x;
+  const auto large = value::bytes(std::string(70'000, 'x'));
+  CAF_CHECK(commit(x.one, {{post(scope::local, "a", "1"),
+                            {scope::local, {{"b", large}}}}})
+            == posting::done);
+  CAF_CHECK(x.two.find({"job", 1}, "b") == large);
+  // Nothing of one that cannot be packed, nor of what came before it.
+  CAF_CHECK(commit(x.one, {{post(scope::local, "c", "2"),
+                            post(scope::local, "d", std::string("x\0y", 3))}})
+            == posting::refused);
+  CAF_CHECK_EQUAL(x.find("c"), "nothing");
+  CAF_CHECK(commit(x.one, {{post(scope::local, "a", "3")}}) == posting::done);
+  CAF_CHECK_EQUAL(x.find("a"), "3");
+  CAF_CHECK(x.two.find({"job", 1}, "b") == large);
+}
+
 CAF_TEST(values that differ by their qualifiers stay apart) {
   fixture x;
   const auto key = std::string{attr::qualified_value};
   CAF_CHECK(
-    x.one.post({{{scope::local,
-                  {{key, qualified("1", "a")}, {key, qualified("2", "b")}}},
-                 {scope::remote,
-                  {{key, qualified("1", "a")}, {key, qualified("2", "b")}}}}})
+    commit(x.one,
+           {{{scope::local,
+              {{key, qualified("1", "a")}, {key, qualified("2", "b")}}},
+             {scope::remote,
+              {{key, qualified("1", "a")}, {key, qualified("2", "b")}}}}})
     == posting::done);
   const auto blocks = x.server->take(1);
   CAF_REQUIRE(blocks.size() == 1 && blocks[0].entries.size() == 2);
@@ -201,16 +249,17 @@ CAF_TEST(what comes from another node is found by all) {
 
 CAF_TEST(without memory all goes to the server) {
   shared_posts none;
-  CAF_CHECK(none.post({{post(scope::local, "a", "1")}}) == posting::refused);
+  CAF_CHECK(commit(none, {{post(scope::local, "a", "1")}}) == posting::refused);
   CAF_CHECK(!none.find({"job", 1}, "a"));
   // That of a server in another container.
   none.set("1 1 1000000 1000001 1 1 0", {"job", 1});
-  CAF_CHECK(none.post({{post(scope::local, "a", "1")}}) == posting::refused);
+  CAF_CHECK(commit(none, {{post(scope::local, "a", "1")}}) == posting::refused);
   none.set("nonsense", {"job", 1});
   CAF_CHECK(!none.find({"job", 1}, "a"));
   fixture x;
   x.server->retire(1);
-  CAF_CHECK(x.one.post({{post(scope::local, "a", "1")}}) == posting::refused);
+  CAF_CHECK(commit(x.one, {{post(scope::local, "a", "1")}})
+            == posting::refused);
 }
 
 CAF_TEST(what makes no sense is given up) {
@@ -219,6 +268,14 @@ CAF_TEST(what makes no sense is given up) {
   CAF_REQUIRE(where);
   const auto mad = store_access::attach(*where, ::geteuid(), 1);
   CAF_REQUIRE(mad);
+  // Bytes that go past the end, and those of which some are left over.
+  for (const auto bytes : {"\x1b\x05xy", "\x1b\x01xy"}) {
+    CAF_CHECK(mad->post({{"k", bytes, store_view::here}}) == posting::done);
+    CAF_CHECK(!x.two.find({"job", 1}, "k"));
+  }
+  CAF_CHECK(mad->post({{"k", "\x1b\x02xy", store_view::here}})
+            == posting::done);
+  CAF_CHECK(x.two.find({"job", 1}, "k") == value::bytes("xy"));
   CAF_CHECK(mad->post({{"k", "no value", store_view::here}}) == posting::done);
   CAF_CHECK_EQUAL(x.find("k"), "nothing");
   CAF_CHECK(x.server->take(1).empty());
@@ -232,7 +289,8 @@ CAF_TEST(what the server would not read or keep goes to it) {
     return value::array(data_type::uint32, std::move(elements));
   };
   const auto refused = [&](value val) {
-    return x.one.post({{posted_data{scope::global, {{"k", std::move(val)}}}}})
+    return commit(x.one,
+                  {{posted_data{scope::global, {{"k", std::move(val)}}}}})
            == posting::refused;
   };
   CAF_CHECK(!refused(array(2)));

@@ -9,6 +9,7 @@
 
 #include <utility>
 #include <variant>
+#include <vector>
 
 using namespace troupe;
 using namespace troupe::wire;
@@ -32,6 +33,26 @@ void check_rank_data(std::string_view input, const dialect& d) {
     [&](const rank_data& x, std::string& out) {
       return encode_reply({status::success, job_info{"job", {}, {x}}}, d, out);
     });
+}
+
+/// What stays packed can be read later, and is what would have been read at once.
+void check_late_ranks(std::string_view input, const dialect& d) {
+  auto packed = std::vector<packed_rank>{};
+  const auto late = decode_job_info(
+    input, d, [](std::string_view) { return true; }, packed);
+  auto whole = decode_reply(command::job_info, input, d);
+  require(static_cast<bool>(late) == static_cast<bool>(whole),
+          "data are as good whether those of ranks are read or not");
+  if (!late || packed.empty())
+    return;
+  const auto& expected = std::get<job_info>(whole->body).ranks;
+  require(late->ranks.empty() && packed.size() == expected.size(),
+          "all data of ranks stay packed or none");
+  for (size_t i = 0; i < packed.size(); ++i) {
+    const auto x = decode_rank_data(packed[i].bytes, d);
+    require(x && packed[i].rank == expected[i].rank && *x == expected[i],
+            "data of a rank are the same later");
+  }
 }
 
 } // namespace
@@ -83,6 +104,8 @@ TROUPE_FUZZ(input) {
       break;
     default: {
       const auto asked = static_cast<command>(kind);
+      if (asked == command::job_info)
+        check_late_ranks(input, d);
       check_round_trip(
         input, is_symmetric(d),
         [&](std::string_view x) { return decode_reply(asked, x, d); },

@@ -6,7 +6,10 @@
 #include "tests/fixtures/builders.hpp"
 #include "tests/test.hpp"
 
+#include <algorithm>
+#include <memory>
 #include <thread>
+#include <utility>
 
 using namespace troupe;
 using namespace troupe::fixtures;
@@ -83,6 +86,42 @@ struct fixture {
             [&](const value& x) { result = infos_of(x); });
     return result;
   }
+};
+
+/// Data of ranks, and how often somebody has asked for them.
+class kept_ranks : public packed_ranks {
+public:
+  kept_ranks(std::vector<rank_data> xs, int& asked)
+    : data_(std::move(xs)), asked_(asked) {
+    // nop
+  }
+
+  std::vector<key_value> of(uint32_t rank) const override {
+    for (const auto& x : data_)
+      if (x.rank == rank) {
+        ++asked_;
+        return x.entries;
+      }
+    return {};
+  }
+
+  void drop(uint32_t rank) override {
+    data_.erase(
+      std::remove_if(data_.begin(), data_.end(),
+                     [&](const rank_data& x) { return x.rank == rank; }),
+      data_.end());
+  }
+
+  std::vector<uint32_t> ranks() const override {
+    auto result = std::vector<uint32_t>{};
+    for (const auto& x : data_)
+      result.push_back(x.rank);
+    return result;
+  }
+
+private:
+  std::vector<rank_data> data_;
+  int& asked_;
 };
 
 const auto whole_job = proc_id{"job", rank_wildcard};
@@ -200,6 +239,52 @@ CAF_TEST(C3.16 data of a rank in an array are understood) {
   CAF_CHECK_EQUAL(look({"other", 6}, "color"), "red");
 }
 
+CAF_TEST(C3.16 data of ranks are unpacked when somebody asks) {
+  auto asked = 0;
+  process_store late;
+  const auto find = [&](const proc_id& proc, std::string_view key) {
+    auto result = std::string{"-"};
+    late.get({proc, key}, {}, [&](const value& x) {
+      const auto* text = x.text();
+      result = text != nullptr ? *text : std::to_string(*x.number<uint64_t>());
+    });
+    return result;
+  };
+  auto x = sample();
+  auto ranks = std::exchange(x.ranks, {});
+  late.set_self({"job", 1}, "here");
+  late.add_job(x, std::make_unique<kept_ranks>(ranks, asked));
+  CAF_CHECK_EQUAL(find(whole_job, attr::job_size), "4");
+  CAF_CHECK_EQUAL(find({"job", 3}, "nobody.posted.it"), "-");
+  CAF_CHECK_EQUAL(asked, 0);
+  CAF_CHECK_EQUAL(find({"job", 3}, attr::local_rank), "1");
+  CAF_CHECK_EQUAL(find({"job", 3}, attr::local_size), "3");
+  CAF_CHECK_EQUAL(find({"job", 3}, attr::app_size), "21");
+  CAF_CHECK_EQUAL(asked, 1);
+  // What comes later goes over it, whether it has been looked at or not.
+  late.store({"job", 0}, std::string{attr::hostname}, value::string("moved"));
+  late.add({{"job", 2}, {entry(attr::hostname, value::string("moved"))}});
+  late.add({{"job", 2}, {entry(attr::local_rank, value::uint16(7))}});
+  CAF_CHECK_EQUAL(asked, 3);
+  CAF_CHECK_EQUAL(find({"job", 0}, attr::hostname), "moved");
+  CAF_CHECK_EQUAL(find({"job", 0}, attr::appnum), "0");
+  CAF_CHECK_EQUAL(find({"job", 2}, attr::local_rank), "7");
+  CAF_CHECK_EQUAL(asked, 3);
+  // And so do the data of the job once more.
+  late.add_job(x, std::make_unique<kept_ranks>(ranks, asked));
+  CAF_CHECK_EQUAL(find({"job", 0}, attr::hostname), "here");
+  CAF_CHECK_EQUAL(find({"job", 2}, attr::local_rank), "0");
+  // All of a process, and any of them.
+  process_store other;
+  other.add_job(x, std::make_unique<kept_ranks>(ranks, asked));
+  auto count = size_t{0};
+  other.get({{"job", 2}, std::nullopt}, {},
+            [&](const value& y) { count = infos_of(y).size(); });
+  CAF_CHECK_EQUAL(count, 3u);
+  CAF_CHECK(other.get({anyone, attr::local_rank}, {}, [](const value&) {})
+            == status::success);
+}
+
 /// The processes that PMIX_LOCAL_PROCS names.
 CAF_TEST(C3.9 C3.16 local processes are made from local peers) {
   using procs = std::vector<proc_id>;
@@ -244,6 +329,44 @@ CAF_TEST(C3.9 C3.16 local processes are made from local peers) {
 }
 
 // -- posting -----------------------------------------------------------------
+
+CAF_TEST(C3.16 a commit that is refused is there for the server) {
+  const auto list = [&](bool is_enough) {
+    auto result = std::string{};
+    const auto is_done = uut.commit([&](const auto& news) {
+      for (const auto& x : news) {
+        result += std::string{x.name} + "=";
+        result += x.val != nullptr ? *x.val->text() : "-";
+        result += std::to_string(static_cast<int>(x.whose)) + " ";
+      }
+      return is_enough;
+    });
+    return result + (is_done ? "done" : "left");
+  };
+  CAF_CHECK_EQUAL(list(false), "done");
+  uut.put(scope::global, "c", value::string("3"));
+  uut.put(scope::remote, "b", value::string("0"));
+  uut.put(scope::internal, "d", value::string("4"));
+  uut.put(scope::local, "b", value::string("2"));
+  CAF_CHECK_EQUAL(list(false), "b=21 c=33 left");
+  CAF_CHECK_EQUAL(list(true), "b=21 c=33 done");
+  CAF_CHECK_EQUAL(list(false), "done");
+  CAF_CHECK(uut.take_commit().blocks.empty());
+  // What has never been told goes without a word, and so does what stays here.
+  uut.put(scope::local, "e", value::string("5"));
+  uut.put(scope::local, "f", value::string("6"));
+  CAF_CHECK_EQUAL(uut.take_back(scope::local, "e", true), status::success);
+  uut.put(scope::internal, "f", value::string("7"));
+  CAF_CHECK_EQUAL(list(false), "done");
+  CAF_CHECK_EQUAL(uut.take_back(scope::remote, "c", true), status::success);
+  uut.put(scope::global, "f", value::string("8"));
+  CAF_CHECK_EQUAL(list(false), "c=-2 f=83 left");
+  const auto sent = uut.take_commit();
+  CAF_REQUIRE_EQUAL(sent.blocks.size(), 3u);
+  CAF_CHECK(sent.blocks[0].visible_to == scope::del_remote);
+  CAF_CHECK_EQUAL(sent.blocks[1].entries.at(0).key, "f");
+  CAF_CHECK_EQUAL(list(false), "done");
+}
 
 CAF_TEST(C3.16 own keys are found at once and travel once) {
   uut.put(scope::local, "a", value::string("1"));

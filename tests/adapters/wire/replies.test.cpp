@@ -334,6 +334,67 @@ CAF_TEST(F3 the data of a rank is packed alone) {
   CAF_CHECK_EQUAL(job.substr(job.size() - hex.size()), hex);
 }
 
+CAF_TEST(F3 plain data of ranks may stay packed) {
+  auto job = job_info{};
+  job.nspace = "ns";
+  job.entries = {{"a", value::uint32(1)}};
+  job.ranks = {{3,
+                {{"pmix.hname", value::string("here")},
+                 {"pmix.lrank", value::uint16(1)},
+                 {"pmix.note", value::boolean(true)},
+                 {"pmix.bytes", value::bytes(std::string(3, '\0'))},
+                 {"pmix.int", value::integer(-1)},
+                 {"pmix.uint", {data_type::uint, uint64_t{7}}},
+                 {"pmix.none", {data_type::string, {}}}}},
+               {3, {{"pmix.lrank", value::uint16(2)}}},
+               {0, {}}};
+  const auto is_reserved = [](std::string_view key) {
+    return key.substr(0, 4) == "pmix";
+  };
+  for (const auto& d : {client_3, client_4, client_5, client_6,
+                        rules_of(packing_module::v41, {5, 0, 10}, true),
+                        rules_of(packing_module::v3, {3, 2, 5}, true)}) {
+    const auto bytes = encode(job, d);
+    auto packed = std::vector<packed_rank>{};
+    const auto x = decode_job_info(bytes, d, is_reserved, packed);
+    CAF_REQUIRE(x);
+    CAF_CHECK_EQUAL(x->nspace, "ns");
+    CAF_CHECK(x->entries == job.entries);
+    CAF_CHECK(x->ranks.empty());
+    CAF_REQUIRE_EQUAL(packed.size(), 3u);
+    for (size_t i = 0; i < packed.size(); ++i) {
+      CAF_CHECK_EQUAL(packed[i].rank, job.ranks[i].rank);
+      CAF_CHECK(decode_rank_data(packed[i].bytes, d) == job.ranks[i]);
+    }
+    // What is cut short, or has a byte too many, is as wrong as ever.
+    for (size_t n = 0; n < bytes.size(); ++n) {
+      const auto part = std::string_view{bytes}.substr(0, n);
+      const auto y = decode_job_info(part, d, is_reserved, packed);
+      const auto z = decode_reply(command::job_info, part, d);
+      CAF_REQUIRE_EQUAL(static_cast<bool>(y), static_cast<bool>(z));
+      if (!y)
+        CAF_CHECK_EQUAL(reason_of(y.error()), reason_of(z.error()));
+      packed.clear();
+    }
+  }
+  // One that is not plain, or whose key may not wait, and none stays packed.
+  for (const auto& odd :
+       {key_value{"pmix.x", coord_value()},
+        key_value{"pmix.x", value::of_proc({"ns", 1})},
+        key_value{"pmix.x", {data_type::compressed_string, "damaged"}},
+        key_value{"pmix.x", {data_type::proc_nspace, std::string{"ns"}}},
+        key_value{"mine", value::uint32(1)}}) {
+    auto other = job;
+    other.ranks.back().entries.push_back(odd);
+    auto d = client_5;
+    d.expand_strings = false;
+    auto packed = std::vector<packed_rank>{};
+    const auto x = decode_job_info(encode(other, d), d, is_reserved, packed);
+    CAF_CHECK(packed.empty());
+    CAF_CHECK(x == other);
+  }
+}
+
 CAF_TEST(X50 replies that a server may not make are errors) {
   // A count without its elements, a byte object with bytes left over, a
   // namespace of 256 bytes, nothing at all.
