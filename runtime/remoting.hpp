@@ -3,6 +3,7 @@
 #include "adapters/loop/loop_system.hpp"
 #include "base/journal.hpp"
 #include "messages/actors.hpp"
+#include "messages/handle_interface.hpp"
 #include "messages/wire_types.hpp"
 
 #include <caf/actor.hpp>
@@ -146,7 +147,7 @@ public:
   caf::expected<Handle>
   remote_lookup(std::optional<uint32_t> rank, std::string name,
                 std::chrono::nanoseconds wait = std::chrono::seconds{15}) {
-    return cast<Handle>(ask(lookup<Handle>(rank, std::move(name)), wait));
+    return found_as<Handle>(ask(lookup<Handle>(rank, std::move(name)), wait));
   }
 
   /// Blocks until an actor is spawned elsewhere, or why not is known.
@@ -154,16 +155,34 @@ public:
   caf::expected<Handle> remote_spawn(uint32_t rank, std::string kind,
                                      std::chrono::nanoseconds wait,
                                      Ts&&... arguments) {
-    return cast<Handle>(
+    return found_as<Handle>(
       ask(spawn<Handle>(rank, std::move(kind), std::forward<Ts>(arguments)...),
           wait));
+  }
+
+  /// An actor as a handle of another type. Where `caf::actor_cast` takes the word of
+  /// the program, this fails with `sec::unexpected_actor_messaging_interface` for an
+  /// actor of another node that does not understand all of it, by what its node has
+  /// said of it: by publishing or spawning it, or with typed handles in messages.
+  /// Of one that nothing was said of, or of this process, the word of the program
+  /// holds.
+  template <class Handle, class From>
+  static caf::expected<Handle> cast(const From& x) {
+    auto actor = caf::actor_cast<caf::strong_actor_ptr>(x);
+    if (auto why = check(actor, handle_interface{interface_of<Handle>()}))
+      return why;
+    return caf::actor_cast<Handle>(std::move(actor));
   }
 
 private:
   remoting() = default;
 
+  static caf::error check(const caf::strong_actor_ptr& x,
+                          const handle_interface& needed);
+
   template <class Handle>
-  static caf::expected<Handle> cast(caf::expected<caf::strong_actor_ptr> x) {
+  static caf::expected<Handle>
+  found_as(caf::expected<caf::strong_actor_ptr> x) {
     if (!x)
       return std::move(x.error());
     return caf::actor_cast<Handle>(*x);
