@@ -54,14 +54,15 @@ struct remoting_options {
 /// `down_msg`, each link its `exit_msg`, after all that has come from there.
 ///
 /// A node takes only types that its program has allowed, and only messages for
-/// actors whose handle it has given out, in a message or by publishing them. A
+/// actors whose handle it has given out, in a message or by publishing them. Typed
+/// handles in messages must be of actors that understand what their types say. A
 /// request that it refuses fails with an error that says why; other messages are
 /// counted (`get_gauges`).
 ///
 /// All functions are safe on any thread while the object is there. Those that say
 /// so block, and fail on the thread of the loop: actors ask `gateway()` instead.
 /// They fail with `status::timeout` when nobody has run the loop for five seconds.
-/// Source: docs/decisions/0007.
+/// Source: docs/decisions/0007, 0022.
 class remoting {
 public:
   /// Runtimes that are started on the loop after it have other nodes, too: for

@@ -995,17 +995,20 @@ gateway_desk::interface_of(const caf::strong_actor_ptr& x) const {
 /// CAF builds typed handles of whatever actor they name.
 /// @returns why one in a message must not be what its type says.
 caf::error gateway_desk::check_handles(const caf::message& content) const {
-  auto misfit = caf::error{};
+  auto missing = std::string{};
   auto failure = types_.find_handles(
     content, [&](const caf::strong_actor_ptr& x, const handle_interface& type) {
-      if (!misfit)
-        misfit = interface_of(x).check(type);
+      if (!missing.empty())
+        return;
+      if (const auto* first = interface_of(x).find_missing(type))
+        missing = *first;
     });
-  if (failure || !misfit)
+  if (failure || missing.empty())
     return failure;
   return make_error(caf::sec::unexpected_actor_messaging_interface,
-                    "a handle in the message is not what its type says: "
-                      + reason_of(misfit));
+                    "a handle in the message is not what its type says: its "
+                    "actor does not understand "
+                      + missing);
 }
 
 template <class Frame>

@@ -22,16 +22,23 @@ void known_interface::add(const std::vector<uint64_t>& digests) {
   }
 }
 
-caf::error known_interface::check(const handle_interface& needed) const {
+const std::string*
+known_interface::find_missing(const handle_interface& needed) const {
   if (!is_known())
-    return caf::none;
+    return nullptr;
   for (size_t i = 0; i < needed.digests.size(); ++i)
     if (!std::binary_search(digests_.begin(), digests_.end(),
                             needed.digests[i]))
-      return make_error(caf::sec::unexpected_actor_messaging_interface,
-                        "the actor does not understand "
-                          + needed.signatures[i]);
-  return caf::none;
+      return &needed.signatures[i];
+  return nullptr;
+}
+
+caf::error known_interface::check(const handle_interface& needed) const {
+  const auto* missing = find_missing(needed);
+  if (missing == nullptr)
+    return caf::none;
+  return make_error(caf::sec::unexpected_actor_messaging_interface,
+                    "the actor does not understand " + *missing);
 }
 
 } // namespace troupe

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace troupe {
@@ -30,8 +31,11 @@ public:
     return digests_;
   }
 
-  /// @returns `sec::unexpected_actor_messaging_interface` with the first signature
-  ///          that the actor does not understand; none: all of them.
+  /// @returns the first signature that the actor does not understand; null: it may
+  ///          understand all of them.
+  const std::string* find_missing(const handle_interface& needed) const;
+
+  /// @returns `sec::unexpected_actor_messaging_interface` with that signature.
   caf::error check(const handle_interface& needed) const;
 
 private:
